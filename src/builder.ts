@@ -1,0 +1,59 @@
+// The Pothos builder: which scalars there are, which plugins run, how nullability and connections look. Every noun
+// and verb of the schema is built with it; it knows none of them.
+import SchemaBuilder from '@pothos/core';
+import RelayPlugin from '@pothos/plugin-relay';
+import type { GatewayContext } from './context.ts';
+
+interface Types {
+  Context: GatewayContext;
+  DefaultFieldNullability: true;
+  DefaultInputFieldRequiredness: false;
+  DefaultEdgesNullability: { list: false; items: false };
+  DefaultNodeNullability: false;
+  Scalars: {
+    ID: { Input: string; Output: string | number };
+    DateTime: { Input: Date; Output: Date | string };
+    JSON: { Input: unknown; Output: unknown };
+    URL: { Input: string; Output: string };
+    ProteinHash: { Input: string; Output: string };
+    AminoAcidSequence: { Input: string; Output: string };
+  };
+  Connection: { totalCount: number | (() => number | Promise<number>) };
+}
+
+export const builder = new SchemaBuilder<Types>({
+  plugins: [RelayPlugin],
+  defaultFieldNullability: true,
+  relay: {
+    clientMutationId: 'omit',
+    cursorType: 'String',
+    nodesOnConnection: { description: 'The objects of this page, without their cursors.' },
+    edgesFieldOptions: {
+      nullable: { list: false, items: false },
+      description: 'The objects of this page, each with its cursor.',
+    },
+    cursorFieldOptions: { nullable: false, description: 'Opaque; give it as `after` or `before`.' },
+    nodeFieldOptions: { nullable: false, description: 'The object itself.' },
+    pageInfoFieldOptions: {
+      nullable: false,
+      description: 'Whether there is more in either direction, and the cursors of both ends.',
+    },
+    pageInfoTypeOptions: {
+      description: 'Where a page of a connection begins and ends, and whether there is more.',
+    },
+    nodeTypeOptions: { description: 'An object that `node(id:)` can fetch again by its id.' },
+    hasNextPageFieldOptions: { description: 'Whether more follow after the last one.' },
+    hasPreviousPageFieldOptions: { description: 'Whether any stand before the first one.' },
+    startCursorFieldOptions: { description: 'The cursor of the first one; null on an empty page.' },
+    endCursorFieldOptions: { description: 'The cursor of the last one; null on an empty page.' },
+    // node and nodes are our own (resolvers/node.ts): they read the selection, so that existence and data are one call.
+    nodeQueryOptions: false,
+    nodesQueryOptions: false,
+    firstArgOptions: { description: 'How many at most, from the front; 1 to 1000.' },
+    lastArgOptions: { description: 'How many at most, from the back; 1 to 1000.' },
+    afterArgOptions: { description: 'Only what follows this cursor.' },
+    beforeArgOptions: { description: 'Only what stands before this cursor.' },
+  },
+});
+
+export type Builder = typeof builder;

@@ -1,0 +1,123 @@
+// Reads the environment once and says everything that is wrong with it at once. The only reader of process.env;
+// it must not know what any setting is used for beyond its shape.
+import { z } from 'zod';
+
+const flag = z
+  .enum(['', '0', '1', 'false', 'true', 'off', 'on', 'no', 'yes'])
+  .transform((word) => ['1', 'true', 'on', 'yes'].includes(word));
+
+const whole = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .refine((n) => n >= least && n <= most, `must be between ${least} and ${most}`);
+
+const httpUrl = z
+  .string()
+  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'must be an http(s) URL')
+  .transform((text) => text.replace(/\/+$/, ''));
+
+const prefix = z
+  .string()
+  .regex(/^\/[\w\-./]*[^/]$/, 'must start with a slash and not end in one, such as /api/v1/batch');
+
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+);
+
+const variables = z.object({
+  UPSTREAM_URL: httpUrl.optional(),
+  UPSTREAM_BATCH_PREFIX: prefix.default('/api/v1/batch'),
+  UPSTREAM_ATLAS_PREFIX: prefix.default('/atlas/protein/api/v1alpha1'),
+  UPSTREAM_LIST_LIMIT_FIELD: z.string().min(1).default('limit'),
+  UPSTREAM_LIST_CURSOR_FIELD: z.string().min(1).default('cursor'),
+  UPSTREAM_API_KEY: z.string().min(1).optional(),
+  FOLD_MODELS: list
+    .default(['foldmodel2-2026-05-cutoff-2025'])
+    .refine((names) => names.length > 0, 'must name at least one model'),
+  DOWNLOAD_HOSTS: list.default([]),
+  REQUIRE_UPSTREAM: flag.default(false),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PORT: whole(0, 65_535).default(4000),
+  PUBLIC_URL: httpUrl.optional(),
+  STORE_URL: z
+    .string()
+    .regex(/^(memory:|sqlite:.+)$/, 'must be memory: or sqlite:PATH')
+    .default('sqlite:.data/gateway.db'),
+  GATEWAY_API_KEYS: list.default([]),
+  CORS_ORIGINS: list.default([]),
+  GRAPHIQL: flag.optional(),
+  INTROSPECTION: flag.optional(),
+  MAX_QUERY_DEPTH: whole(1, 100).default(12),
+  MAX_QUERY_COST: whole(1, 10_000_000).default(5000),
+  MAX_BODY_BYTES: whole(1024, 1_073_741_824).default(16 * 1024 * 1024),
+  REQUEST_TIMEOUT_MS: whole(100, 3_600_000).default(60_000),
+  LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
+  NODE_ENV: z.string().default('development'),
+  SANDBOX_DATA: z.string().min(1).default('.data/sandbox'),
+  SANDBOX_PORT: whole(0, 65_535).default(0),
+  SANDBOX_SEED: whole(0, 4_294_967_295).default(20_260_501),
+  SANDBOX_SIZE: z.enum(['full', 'small']).default('full'),
+  SANDBOX_SPEED: z.coerce.number().positive().default(1),
+  SANDBOX_API_KEYS: list.default([]),
+  SANDBOX_CONTROL: flag.default(false),
+  SANDBOX_FASTA: z.string().min(1).optional(),
+});
+
+/** The gateway's settings, checked. Names follow the environment variables that the README lists. */
+export type Config = ReturnType<typeof readConfig>;
+
+/** Thrown by {@link readConfig}; `problems` holds one sentence for each variable that is wrong. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(
+      `The configuration has ${problems.length} problem(s):\n${problems.map((p) => `  - ${p}`).join('\n')}`,
+    );
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host.startsWith('127.');
+
+/**
+ * Reads the settings.
+ *
+ * @param env - the environment; empty strings count as unset
+ * @throws {@link ConfigError} with every problem at once
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>) {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = variables.safeParse(given);
+  if (!parsed.success) {
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+  }
+  const v = parsed.data;
+  const problems: string[] = [];
+  if (v.REQUIRE_UPSTREAM && v.UPSTREAM_URL === undefined) {
+    problems.push(
+      'REQUIRE_UPSTREAM: set UPSTREAM_URL too; the embedded sandbox is forbidden by this setting',
+    );
+  }
+  if (v.UPSTREAM_API_KEY !== undefined && v.GATEWAY_API_KEYS.length === 0 && !isLoopback(v.HOST)) {
+    problems.push(
+      `UPSTREAM_API_KEY: with HOST=${v.HOST} anybody who reaches the gateway would spend your credits; set GATEWAY_API_KEYS, or listen on 127.0.0.1`,
+    );
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  const production = v.NODE_ENV === 'production';
+  return {
+    ...v,
+    production,
+    GRAPHIQL: v.GRAPHIQL ?? !production,
+    INTROSPECTION: v.INTROSPECTION ?? !production,
+  };
+}

@@ -1,0 +1,33 @@
+// What a request carries: who asks, the service as this request sees it, this request's loaders, and what the whole
+// process shares. It decides nothing; gateway.ts makes one for each request.
+import type { Config } from './config.ts';
+import type { Catalogue } from './upstream/catalogue.ts';
+import type { ClusterLoader } from './upstream/cluster-loader.ts';
+import type { Downloads } from './upstream/download.ts';
+import type { FeatureLoader } from './upstream/feature-loader.ts';
+import type { Upstream } from './upstream/http.ts';
+import type { ProteinLoader } from './upstream/protein-loader.ts';
+import type { Thumbnails } from './upstream/thumbnails.ts';
+
+/** What all requests of a process share. */
+export interface Services {
+  readonly config: Config;
+  readonly catalogue: Catalogue;
+  readonly thumbnails: Thumbnails;
+  readonly downloads: Downloads;
+}
+
+/** What the resolvers of one request are given. */
+export interface GatewayContext {
+  readonly services: Services;
+  /** Sent upstream with every call and answered in `x-request-id`. */
+  readonly requestId: string;
+  /** Keyed hash of the bearer token; null for a caller without one. Everything of the Batch API is kept by it. */
+  readonly principal: string | null;
+  /** Where this gateway can be reached by the caller, without a final slash: the start of every URL it hands out. */
+  readonly publicUrl: string;
+  readonly upstream: Upstream;
+  readonly proteins: ProteinLoader;
+  readonly clusters: ClusterLoader;
+  readonly features: FeatureLoader;
+}

@@ -1,0 +1,90 @@
+// The scalars of the schema: how a value is read from a client and how it is written. They know nothing of the service.
+import { GraphQLError } from 'graphql';
+import { builder } from '../builder.ts';
+
+/** An input that cannot be used, said in one sentence that tells what would do. */
+export const badInput = (message: string): GraphQLError =>
+  new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', retryable: false } });
+
+/**
+ * Reads a protein hash: 32 hexadecimal characters, trimmed and lower-cased.
+ *
+ * @throws GraphQLError BAD_USER_INPUT
+ */
+export function readHash(value: unknown): string {
+  const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
+  if (/^[0-9a-f]{32}$/.test(text)) return text;
+  throw badInput(
+    'A ProteinHash is the MD5 of the upper-case sequence: 32 hexadecimal characters, such as "12e9c9e4e2835c302e8ba615115edda3". Use proteinBySequence to look up a sequence and uniprotEntry for an accession.',
+  );
+}
+
+/**
+ * Reads an amino-acid sequence, also as FASTA: a header line, white space and a final `*` are dropped, letters upper-cased.
+ *
+ * @throws GraphQLError BAD_USER_INPUT with the 0-based position of the first letter that is none
+ */
+export function readSequence(value: unknown): string {
+  if (typeof value !== 'string') throw badInput('An AminoAcidSequence is a string of one-letter codes.');
+  const lines = value.split(/\r?\n/);
+  if (lines.filter((line) => line.startsWith('>')).length > 1) {
+    throw badInput(
+      'An AminoAcidSequence is one sequence; this FASTA text holds several. Send one request for each.',
+    );
+  }
+  const text = lines
+    .filter((line) => !line.startsWith('>'))
+    .join('')
+    .replace(/\s+/g, '')
+    .toUpperCase()
+    .replace(/\*$/, '');
+  if (text === '') throw badInput('An AminoAcidSequence must not be empty.');
+  const wrong = /[^A-Z]/.exec(text);
+  if (wrong !== null) {
+    throw badInput(
+      `An AminoAcidSequence is made of letters only; position ${wrong.index} (0-based) is ${JSON.stringify(wrong[0])}.`,
+    );
+  }
+  return text;
+}
+
+builder.scalarType('DateTime', {
+  description: 'A moment in time as ISO 8601 text in UTC, such as "2026-05-01T12:00:00.000Z".',
+  serialize: (value) => (value instanceof Date ? value : new Date(value)).toISOString(),
+  parseValue: (value) => {
+    const date = new Date(typeof value === 'string' ? value : Number.NaN);
+    if (Number.isNaN(date.getTime()))
+      throw badInput('A DateTime is ISO 8601 text, such as "2026-05-01T12:00:00Z".');
+    return date;
+  },
+});
+
+builder.scalarType('JSON', {
+  description: 'Any JSON value, as it is.',
+  serialize: (value) => value,
+  parseValue: (value) => value,
+});
+
+builder.scalarType('URL', {
+  description:
+    'An absolute URL, such as "http://127.0.0.1:4000/thumbnails/12e9c9e4e2835c302e8ba615115edda3/plddt.png".',
+  serialize: (value) => value,
+  parseValue: (value) => {
+    if (typeof value === 'string' && URL.canParse(value)) return value;
+    throw badInput('A URL must be absolute.');
+  },
+});
+
+builder.scalarType('ProteinHash', {
+  description:
+    '32 lower-case hexadecimal characters: the MD5 of the upper-case amino-acid sequence, such as "12e9c9e4e2835c302e8ba615115edda3" (insulin). Input is trimmed and lower-cased.',
+  serialize: (value) => value,
+  parseValue: readHash,
+});
+
+builder.scalarType('AminoAcidSequence', {
+  description:
+    'An amino-acid sequence in one-letter codes, such as "MALWMRLLPLLALLALWGPDPAAA". Input may be FASTA: a header line, white space and a final * are dropped, letters upper-cased.',
+  serialize: (value) => value,
+  parseValue: readSequence,
+});

@@ -1,0 +1,211 @@
+// The Atlas API, one function an operation: the spec's section "Atlas API" read as code. Public and read-only; it
+// sends no token, holds no cache and plans nothing. Absence (404) is null, everything else unexpected is thrown.
+import { z } from 'zod';
+import {
+  type Answer,
+  type Call,
+  checked,
+  readBytes,
+  readJson,
+  refusal,
+  send,
+  type Upstream,
+} from './http.ts';
+import * as wire from './wire.ts';
+
+const get = (operation: string, path: string, more: Partial<Call> = {}): Call => ({
+  operation,
+  api: 'atlas',
+  method: 'GET',
+  path,
+  ...more,
+});
+
+const segment = encodeURIComponent;
+
+/** A checked record together with the JSON it came as. */
+export interface WithRaw<T> {
+  readonly record: T;
+  readonly raw: unknown;
+  readonly requestId: string | undefined;
+}
+
+async function record<S extends z.ZodType>(
+  up: Upstream,
+  answer: Answer,
+  schema: S,
+): Promise<WithRaw<z.output<S>>> {
+  const raw = await readJson(up, answer);
+  const id = answer.headers['x-request-id'];
+  return {
+    record: checked(answer.call.operation, schema, raw),
+    raw,
+    requestId: typeof id === 'string' ? id : undefined,
+  };
+}
+
+async function recordOrNull<S extends z.ZodType>(
+  up: Upstream,
+  call: Call,
+  schema: S,
+): Promise<WithRaw<z.output<S>> | null> {
+  const answer = await send(up, call);
+  if (answer.status === 200) return record(up, answer, schema);
+  const error = await refusal(up, answer);
+  if (answer.status === 404) return null;
+  throw error;
+}
+
+/** GET /features: the whole catalogue, some 16,384 rows and 7 MB in one answer. */
+export async function features(up: Upstream): Promise<wire.CatalogueEntry[]> {
+  const answer = await send(up, get('features', '/features', { timeout: 60_000 }));
+  if (answer.status !== 200) throw await refusal(up, answer);
+  return (await record(up, answer, wire.catalogue)).record;
+}
+
+/** GET /features/{index}: all that is known of one feature. Null when the index is outside the catalogue. */
+export const feature = (up: Upstream, index: number) =>
+  recordOrNull(up, get('feature', `/features/${index}`), wire.featureDetail);
+
+/** GET /clusters/{hash}. Null when the hash is not that of a cluster's representative. @param top - 1 to 100 features */
+export const cluster = (up: Upstream, hash: string, top: number) =>
+  recordOrNull(
+    up,
+    get('cluster', `/clusters/${segment(hash)}`, { query: { topk_features: top } }),
+    wire.clusterRecord,
+  );
+
+/** What to ask of the single-record endpoint. */
+export interface ProteinQuery {
+  /** Number of top features, 1 to 100. */
+  readonly top: number;
+  readonly foldOnMiss: boolean;
+  readonly normalize: boolean;
+  /** Exactly these features, at most 100, in this order; the top ranking when absent. */
+  readonly indices?: readonly number[] | undefined;
+}
+
+/** GET /proteins/{hash}. Null when the Atlas does not hold it. `fold_on_miss` is always sent: deployments differ in its default. */
+export const protein = (up: Upstream, hash: string, q: ProteinQuery) =>
+  recordOrNull(
+    up,
+    get('protein', `/proteins/${segment(hash)}`, {
+      query: {
+        topk_features: q.top,
+        fold_on_miss: q.foldOnMiss,
+        normalize_features: q.normalize,
+        feature_indices: q.indices,
+      },
+      timeout: q.foldOnMiss ? 60_000 : 30_000,
+    }),
+    wire.proteinRecord,
+  );
+
+/** GET /proteins/{hash}/thumbnail/{type}: the PNG, or null when there is no protein or no structure to draw. */
+export async function thumbnail(up: Upstream, hash: string, type: string): Promise<Uint8Array | null> {
+  const path = `/proteins/${segment(hash)}/thumbnail/${segment(type)}`;
+  const answer = await send(up, get('thumbnail', path, { accept: 'image/png' }));
+  if (answer.status === 200) return readBytes(up, answer);
+  const error = await refusal(up, answer);
+  if (answer.status === 404) return null;
+  throw error;
+}
+
+/** The body of a bulk lookup, in our words. */
+export interface BulkQuery {
+  /** At most 500 unique hashes. */
+  readonly hashes: readonly string[];
+  readonly top: number;
+  readonly structure: boolean;
+  readonly cluster: boolean;
+  readonly sequence: boolean;
+  readonly proteinFeatures: boolean;
+  readonly residueFeatures: boolean;
+}
+
+/** What a bulk lookup came to: an archive to read, or a job to poll. */
+export type BulkAnswer =
+  | { readonly kind: 'zip'; readonly answer: Answer }
+  | { readonly kind: 'job'; readonly jobId: string };
+
+const jobHandle = wire.bulkJob.extend({ job_id: z.string() });
+
+/** POST /proteins/batch: a zip for few proteins, a job for many. */
+export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
+  const answer = await send(up, {
+    operation: 'bulk',
+    api: 'atlas',
+    method: 'POST',
+    path: '/proteins/batch',
+    accept: 'application/zip, application/json',
+    timeout: 60_000,
+    body: {
+      protein_hashes: q.hashes,
+      topk_features: q.top,
+      include_structure: q.structure,
+      include_cluster_info: q.cluster,
+      include_sequence: q.sequence,
+      include_features: { protein_level: q.proteinFeatures, per_residue: q.residueFeatures },
+    },
+  });
+  if (answer.status === 200) return { kind: 'zip', answer };
+  if (answer.status === 202)
+    return { kind: 'job', jobId: (await record(up, answer, jobHandle)).record.job_id };
+  throw await refusal(up, answer);
+}
+
+/** GET /proteins/batch/jobs/{id}. @throws UpstreamError RESULT_EXPIRED (410) when it is too old */
+export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob> {
+  const answer = await send(up, get('bulkJob', `/proteins/batch/jobs/${segment(jobId)}`));
+  if (answer.status === 200 || answer.status === 202) return (await record(up, answer, wire.bulkJob)).record;
+  throw await refusal(up, answer);
+}
+
+/** DELETE /proteins/batch/jobs/{id}. @returns false when the job is unknown */
+export async function deleteBulkJob(up: Upstream, jobId: string): Promise<boolean> {
+  const answer = await send(up, {
+    ...get('bulkJobDelete', `/proteins/batch/jobs/${segment(jobId)}`),
+    method: 'DELETE',
+  });
+  if (answer.status === 204 || answer.status === 200) {
+    answer.body.resume();
+    return true;
+  }
+  const error = await refusal(up, answer);
+  if (answer.status === 404) return false;
+  throw error;
+}
+
+/** GET /uniprot/{id}: an accession or an entry name. Null when unknown. @throws UpstreamError BAD_USER_INPUT (400) for other namespaces */
+export const uniprot = (up: Upstream, id: string) =>
+  recordOrNull(up, get('uniprot', `/uniprot/${segment(id)}`), wire.uniprotRecord);
+
+/** The query of a similarity search, in our words. */
+export interface SimilarityQuery {
+  readonly sequence: string;
+  readonly results: number;
+  readonly features: number;
+  readonly minSimilarity?: number | undefined;
+  readonly maxPercentCharacterized?: number | undefined;
+  readonly clusterInfo: boolean;
+}
+
+/** GET /similarity-search: proteins with similar features, best first. */
+export async function similarity(up: Upstream, q: SimilarityQuery): Promise<wire.SimilarityAnswer> {
+  const answer = await send(
+    up,
+    get('similarity', '/similarity-search', {
+      query: {
+        sequence: q.sequence,
+        topk_results: q.results,
+        topk_features: q.features,
+        min_similarity: q.minSimilarity,
+        cluster_pct_characterized_max: q.maxPercentCharacterized,
+        include_cluster_info: q.clusterInfo,
+      },
+      timeout: 60_000,
+    }),
+  );
+  if (answer.status !== 200) throw await refusal(up, answer);
+  return (await record(up, answer, wire.similarityAnswer)).record;
+}

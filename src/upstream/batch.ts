@@ -1,0 +1,121 @@
+// The Batch API, one function an operation: the spec's section "Batch API" read as code. It knows nothing of
+// GraphQL, of the ledger, or of who asks; the bearer token comes with the `Upstream` it is given.
+import { z } from 'zod';
+import type { UpstreamError } from './errors.ts';
+import { type Answer, type Call, checked, readJson, refusal, send, type Upstream } from './http.ts';
+import * as wire from './wire.ts';
+
+/** An answer's `data`, with what stood beside it in the envelope. */
+export interface Enveloped<T> {
+  readonly data: T;
+  readonly requestId: string | undefined;
+  readonly warnings: readonly string[];
+}
+
+const envelope = z.object({
+  data: z.unknown(),
+  request_id: z.string().nullish().catch(undefined),
+  warning_messages: z.array(z.string()).nullish().catch(undefined),
+});
+
+async function open<S extends z.ZodType>(
+  up: Upstream,
+  answer: Answer,
+  schema: S,
+): Promise<Enveloped<z.output<S>>> {
+  const { operation } = answer.call;
+  const body = await readJson(up, answer);
+  const around = checked(operation, envelope, body ?? {});
+  const data = typeof around.data === 'object' && around.data !== null ? around.data : body;
+  const inside = checked(operation, envelope, typeof data === 'object' && data !== null ? data : {});
+  return {
+    data: checked(operation, schema, data),
+    requestId: around.request_id ?? undefined,
+    warnings: [...new Set([...(around.warning_messages ?? []), ...(inside.warning_messages ?? [])])],
+  };
+}
+
+const post = (operation: string, body: unknown, timeout?: number): Call => ({
+  operation,
+  api: 'batch',
+  method: 'POST',
+  path: `/${operation}`,
+  body,
+  ...(timeout === undefined ? {} : { timeout }),
+});
+
+/** Reads the refusal of a 404 as null: absence is data. Any other status but 200 is thrown. */
+async function orNull<S extends z.ZodType>(
+  up: Upstream,
+  call: Call,
+  schema: S,
+): Promise<Enveloped<z.output<S>> | null> {
+  const answer = await send(up, call);
+  if (answer.status === 200) return open(up, answer, schema);
+  const error = await refusal(up, answer);
+  if (answer.status === 404) return null;
+  throw error;
+}
+
+/**
+ * Submit. Sent exactly once: it is not idempotent, and a 500 or a broken connection may have queued items.
+ *
+ * @throws UpstreamError with the status of the refusal; a missing status means that no answer came
+ */
+export async function submit(up: Upstream, request: unknown): Promise<Enveloped<wire.Submitted>> {
+  const answer = await send(up, post('submit', request, 120_000));
+  if (answer.status !== 200) throw await refusal(up, answer);
+  return open(up, answer, wire.submitted);
+}
+
+/** What of a batch to read: without `items` only its state and counts. */
+export interface ListRequest {
+  readonly items?: {
+    readonly limit: number;
+    readonly cursor?: string | undefined;
+    readonly status?: string | undefined;
+  };
+}
+
+/** List: aggregate state, counts and, when asked for, one page of items. Null for an unknown batch. */
+export function list(
+  up: Upstream,
+  batchId: string,
+  { items }: ListRequest = {},
+): Promise<Enveloped<wire.BatchPage> | null> {
+  const { listLimitField, listCursorField } = up.settings;
+  const page =
+    items === undefined
+      ? { include_responses: false }
+      : {
+          include_responses: true,
+          [listLimitField]: items.limit,
+          ...(items.cursor === undefined ? {} : { [listCursorField]: items.cursor }),
+          ...(items.status === undefined ? {} : { status: items.status }),
+        };
+  return orNull(up, post('list', { batch_id: batchId, ...page }), wire.batchPage);
+}
+
+/** Status of one task. Null for an unknown task (and for a batch id, which the service answers alike). @throws UpstreamError RESULT_EXPIRED after 31 days */
+export function status(up: Upstream, taskId: string): Promise<Enveloped<wire.TaskStatus> | null> {
+  return orNull(up, post('status', { task_id: taskId }), wire.taskStatus);
+}
+
+/** What Cancel came to. */
+export type CancelEnding =
+  | { readonly kind: 'cancelled'; readonly answer: Enveloped<wire.CancelAnswer> }
+  | { readonly kind: 'nothing'; readonly error: UpstreamError }
+  | { readonly kind: 'unknown'; readonly error: UpstreamError };
+
+/** Cancel the queued tasks of a batch, or one task. 409 and 404 are endings, not failures. */
+export async function cancel(
+  up: Upstream,
+  target: { task_id: string } | { batch_id: string },
+): Promise<CancelEnding> {
+  const answer = await send(up, post('cancel', target));
+  if (answer.status === 200) return { kind: 'cancelled', answer: await open(up, answer, wire.cancelled) };
+  const error = await refusal(up, answer);
+  if (answer.status === 409) return { kind: 'nothing', error };
+  if (answer.status === 404) return { kind: 'unknown', error };
+  throw error;
+}

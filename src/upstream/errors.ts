@@ -1,0 +1,92 @@
+// What can go wrong between the gateway and the service, as one typed error. It knows nothing of GraphQL: the
+// `code` is a word that the schema's error rule uses, chosen here because only this side sees the status.
+
+/** The words that `extensions.code` of a failed read may be. */
+export type FailureCode =
+  | 'BAD_USER_INPUT'
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'RATE_LIMITED'
+  | 'UPSTREAM_TIMEOUT'
+  | 'UPSTREAM_UNAVAILABLE'
+  | 'UPSTREAM_DRIFT'
+  | 'RESULT_EXPIRED';
+
+/** What is known of one failed upstream call. */
+export interface Failure {
+  /** Name of the REST operation, such as `bulk` or `submit`. */
+  readonly operation: string;
+  readonly code: FailureCode;
+  /** HTTP status; absent when no answer came. */
+  readonly status?: number | undefined;
+  /** The upstream's own id of the request, to quote when reporting a problem. */
+  readonly requestId?: string | undefined;
+  /** Whether the same call may succeed later. */
+  readonly retryable: boolean;
+  readonly retryAfterSeconds?: number | undefined;
+  /** When the results expired, on a 410 from Status. */
+  readonly resultsExpireAt?: string | undefined;
+}
+
+/** A call to the service that did not give what was asked. Its message never holds a URL, a header or a body. */
+export class UpstreamError extends Error {
+  readonly failure: Failure;
+  constructor(message: string, failure: Failure, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'UpstreamError';
+    this.failure = failure;
+  }
+}
+
+const CODES: Readonly<Record<number, FailureCode>> = {
+  400: 'BAD_USER_INPUT',
+  401: 'UNAUTHENTICATED',
+  402: 'FORBIDDEN',
+  403: 'FORBIDDEN',
+  408: 'UPSTREAM_TIMEOUT',
+  410: 'RESULT_EXPIRED',
+  413: 'BAD_USER_INPUT',
+  422: 'BAD_USER_INPUT',
+  429: 'RATE_LIMITED',
+  504: 'UPSTREAM_TIMEOUT',
+};
+
+/** The failure word for an HTTP status that the operation did not expect (spec, section Errors). */
+export function codeOfStatus(status: number): FailureCode {
+  const known = CODES[status];
+  if (known !== undefined) return known;
+  return status >= 500 ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_DRIFT';
+}
+
+/** The first text found where the service is known to put one: `message`, `error`, `detail`; never an HTML page. */
+export function errorText(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const { message, error, detail } = body as Record<string, unknown>;
+  for (const text of [message, error, detail]) {
+    if (typeof text === 'string' && text.trim() !== '') return text.trim();
+  }
+  if (typeof error === 'object' && error !== null) return errorText(error);
+  if (Array.isArray(detail)) {
+    const parts = detail.flatMap((item: unknown) => {
+      if (typeof item !== 'object' || item === null) return [];
+      const { loc, msg } = item as Record<string, unknown>;
+      if (typeof msg !== 'string') return [];
+      return [Array.isArray(loc) ? `${loc.map(String).join('.')}: ${msg}` : msg];
+    });
+    if (parts.length > 0) return parts.join('; ');
+  }
+  return undefined;
+}
+
+/**
+ * Seconds to wait by a `Retry-After` header: a number of seconds, an HTTP date, or absent.
+ *
+ * @returns whole seconds, at least 0; undefined when the header is absent or unreadable
+ */
+export function retryAfterSeconds(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  const text = header.trim();
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text));
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000));
+}

@@ -1,0 +1,202 @@
+// One HTTP call to the service: where it goes, how long it may take, what its failure is called. It knows the two
+// APIs only by their prefixes and never decides what an answer means; that is atlas.ts and batch.ts.
+import type { Readable } from 'node:stream';
+import { Agent, type Dispatcher, request } from 'undici';
+import type { z } from 'zod';
+import { codeOfStatus, errorText, retryAfterSeconds, UpstreamError } from './errors.ts';
+import { parseJson } from './parse-json.ts';
+
+/** Where the service is and what its deployment calls things (configuration). */
+export interface UpstreamSettings {
+  readonly baseUrl: string;
+  readonly batchPrefix: string;
+  readonly atlasPrefix: string;
+  readonly listLimitField: string;
+  readonly listCursorField: string;
+  readonly downloadHosts: readonly string[];
+}
+
+/** What one finished upstream call was, for counting, logs and metrics. */
+export interface CallReport {
+  readonly operation: string;
+  /** HTTP status; 0 when no answer came. */
+  readonly status: number;
+  readonly milliseconds: number;
+}
+
+/** The service as one request sees it: its address, this caller's token, this request's id and patience. */
+export interface Upstream {
+  readonly settings: UpstreamSettings;
+  readonly agent: Dispatcher;
+  /** The bearer token for the Batch API; undefined when the caller gave none. Never sent to the Atlas. */
+  readonly token: string | undefined;
+  readonly requestId: string;
+  readonly signal: AbortSignal | undefined;
+  /** Told of every call that ended, whatever its end. */
+  readonly onCall: (report: CallReport) => void;
+}
+
+/** A pool of connections to the service, shared by all requests of a process. Close it when the process ends. */
+export function openAgent(): Agent {
+  return new Agent({ connections: 64, keepAliveTimeout: 30_000, connect: { timeout: 10_000 } });
+}
+
+/** One call, before it is made. */
+export interface Call {
+  readonly operation: string;
+  readonly api: 'batch' | 'atlas';
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Below the API's prefix; path parameters already encoded. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | readonly number[] | undefined>>;
+  readonly body?: unknown;
+  readonly accept?: string;
+  /** Milliseconds until the call is given up. */
+  readonly timeout?: number;
+}
+
+/** An answer whose body has not been read yet. Read or dump the body, always. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Readable;
+  readonly call: { readonly operation: string };
+}
+
+const DEFAULT_TIMEOUT = 30_000;
+/** More than any JSON answer of the service; a body past it is refused rather than gathered. */
+const MAX_BODY_BYTES = 512 * 1024 * 1024;
+
+const single = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value[0] : value;
+
+/** What a network fault is called. A caller that left is not a failure of the upstream and is passed on as it is. */
+export function networkFailure(operation: string, error: unknown, signal: AbortSignal | undefined): unknown {
+  if (error instanceof UpstreamError) return error;
+  if (signal?.aborted === true) return signal.reason;
+  const name = error instanceof Error ? error.name : '';
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const late = name === 'TimeoutError' || /TIMEOUT|TIMEDOUT/.test(code);
+  return new UpstreamError(
+    late
+      ? `The upstream did not answer ${operation} in time. Try again.`
+      : `The upstream could not be reached for ${operation}. Try again in a moment.`,
+    { operation, code: late ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_UNAVAILABLE', retryable: true },
+    { cause: error },
+  );
+}
+
+/** Joins the caller's patience and the call's own into one signal. */
+export function deadline(signal: AbortSignal | undefined, milliseconds: number): AbortSignal {
+  const timeout = AbortSignal.timeout(milliseconds);
+  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+}
+
+/**
+ * Makes one call and gives the answer of whatever status, its body unread.
+ *
+ * @throws {@link UpstreamError} UPSTREAM_TIMEOUT or UPSTREAM_UNAVAILABLE when no answer came
+ */
+export async function send(up: Upstream, call: Call): Promise<Answer> {
+  const { settings } = up;
+  const url = new URL(
+    settings.baseUrl + (call.api === 'batch' ? settings.batchPrefix : settings.atlasPrefix) + call.path,
+  );
+  for (const [name, value] of Object.entries(call.query ?? {})) {
+    if (value === undefined) continue;
+    for (const one of Array.isArray(value) ? value : [value]) url.searchParams.append(name, String(one));
+  }
+  const headers: Record<string, string> = {
+    accept: call.accept ?? 'application/json',
+    'x-request-id': up.requestId,
+  };
+  if (call.body !== undefined) headers['content-type'] = 'application/json';
+  if (call.api === 'batch' && up.token !== undefined) headers['authorization'] = `Bearer ${up.token}`;
+  const started = performance.now();
+  const report = (status: number) =>
+    up.onCall({ operation: call.operation, status, milliseconds: performance.now() - started });
+  try {
+    const answer = await request(url, {
+      dispatcher: up.agent,
+      method: call.method,
+      headers,
+      signal: deadline(up.signal, call.timeout ?? DEFAULT_TIMEOUT),
+      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+    });
+    report(answer.statusCode);
+    return { status: answer.statusCode, headers: answer.headers, body: answer.body, call };
+  } catch (error) {
+    report(0);
+    throw networkFailure(call.operation, error, up.signal);
+  }
+}
+
+/** Reads a whole body. @throws {@link UpstreamError} when it breaks off, comes too late or is larger than any honest answer */
+export async function readBytes(up: Upstream, answer: Answer): Promise<Uint8Array> {
+  const { operation } = answer.call;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
+      size += chunk.byteLength;
+      if (size > MAX_BODY_BYTES) {
+        throw new UpstreamError(`The upstream's answer to ${operation} is too large.`, {
+          operation,
+          code: 'UPSTREAM_DRIFT',
+          status: answer.status,
+          retryable: false,
+        });
+      }
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw networkFailure(operation, error, up.signal);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+/** Reads a body as JSON. @returns undefined for an empty body @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
+export async function readJson(up: Upstream, answer: Answer): Promise<unknown> {
+  const bytes = await readBytes(up, answer);
+  if (bytes.byteLength === 0) return undefined;
+  const { operation } = answer.call;
+  try {
+    return await parseJson(bytes);
+  } catch (error) {
+    throw new UpstreamError(
+      `The upstream's answer to ${operation} is not JSON.`,
+      { operation, code: 'UPSTREAM_DRIFT', status: answer.status, retryable: true },
+      { cause: error },
+    );
+  }
+}
+
+/** The typed error for an answer whose status the operation did not ask for. Reads the body for its text. */
+export async function refusal(up: Upstream, answer: Answer): Promise<UpstreamError> {
+  const { operation } = answer.call;
+  const body = await readJson(up, answer).catch(() => undefined);
+  const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  const { request_id: id, results_expire_at: expired } = fields;
+  const text = errorText(body);
+  return new UpstreamError(text ?? `The upstream answered ${operation} with HTTP ${answer.status}.`, {
+    operation,
+    code: codeOfStatus(answer.status),
+    status: answer.status,
+    requestId: typeof id === 'string' ? id : single(answer.headers['x-request-id']),
+    retryable: answer.status === 429 || answer.status === 408 || answer.status >= 500,
+    retryAfterSeconds: retryAfterSeconds(single(answer.headers['retry-after']), Date.now()),
+    resultsExpireAt: typeof expired === 'string' ? expired : undefined,
+  });
+}
+
+/** Checks an answer against its wire schema. @throws {@link UpstreamError} UPSTREAM_DRIFT that names operation, JSON path, expected and seen */
+export function checked<S extends z.ZodType>(operation: string, schema: S, body: unknown): z.output<S> {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const path = issue === undefined || issue.path.length === 0 ? '$' : `$.${issue.path.map(String).join('.')}`;
+  throw new UpstreamError(
+    `The upstream's answer to ${operation} has changed at ${path}: ${issue?.message ?? 'unreadable'}.`,
+    { operation, code: 'UPSTREAM_DRIFT', retryable: false },
+  );
+}

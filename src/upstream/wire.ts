@@ -1,0 +1,227 @@
+// The shapes of every answer of the service, each wire name spelled once. Read liberally: what the spec does not
+// promise is optional, unknown keys are left alone, and no state word is refused. It knows no policy and no GraphQL.
+import { z } from 'zod';
+
+/** A key that the service may leave out, set to null or fill with something unreadable; all three mean unknown. */
+const maybe = <S extends z.ZodType>(schema: S) => schema.nullish().catch(undefined);
+
+const count = z.number().int().nonnegative();
+const text = z.string();
+const number = z.number();
+
+// ------------------------------------------------------------------ Batch API
+
+export const submitted = z.object({
+  message: maybe(text),
+  batch_id: text,
+  total_items: maybe(count),
+  task_id: maybe(text),
+});
+export type Submitted = z.output<typeof submitted>;
+
+/** `data.error` of a task: an object, or a plain sentence. */
+export const taskError = z.union([
+  text.transform((message) => ({ code: undefined, message, raw: message as unknown })),
+  z
+    .looseObject({ code: maybe(text), message: maybe(text), error: maybe(text), detail: maybe(text) })
+    .transform((raw) => ({
+      code: raw.code ?? undefined,
+      message: raw.message ?? raw.error ?? raw.detail ?? 'The task failed; the upstream gave no reason.',
+      raw: raw as unknown,
+    })),
+]);
+export type TaskErrorRecord = z.output<typeof taskError>;
+
+export const listItem = z.object({
+  task_id: text,
+  status: text,
+  response: z.unknown(),
+  response_available: maybe(z.boolean()),
+  error: maybe(taskError),
+});
+export type ListItem = z.output<typeof listItem>;
+
+export const batchPage = z.object({
+  batch_id: maybe(text),
+  status: text,
+  counts: z.record(text, count),
+  items: maybe(z.array(listItem)),
+  cursor: maybe(text),
+  expires_at: maybe(text),
+  results_expire_at: maybe(text),
+  created_at: maybe(text),
+});
+export type BatchPage = z.output<typeof batchPage>;
+
+export const taskStatus = z.object({
+  status: text,
+  response: z.unknown(),
+  artifacts: maybe(z.record(text, text)),
+  artifacts_expire_in: maybe(number),
+  error: maybe(taskError),
+  expires_at: maybe(text),
+  results_expire_at: maybe(text),
+});
+export type TaskStatus = z.output<typeof taskStatus>;
+
+export const cancelled = z.object({
+  message: maybe(text),
+  batch_id: maybe(text),
+  task_id: maybe(text),
+  cancelled: maybe(count),
+});
+export type CancelAnswer = z.output<typeof cancelled>;
+
+// ------------------------------------------------------------------ Atlas API
+
+export const catalogueEntry = z.object({
+  feature_index: count,
+  label: text,
+  description: maybe(text),
+});
+export type CatalogueEntry = z.output<typeof catalogueEntry>;
+
+/** `{data: [...]}`, or the bare array. */
+export const catalogue = z.union([
+  z.array(catalogueEntry),
+  z.object({ data: z.array(catalogueEntry) }).transform((o) => o.data),
+]);
+
+export const featureDetail = z.object({
+  feature_index: count,
+  label: maybe(text),
+  summary: maybe(text),
+  description: maybe(text),
+  activation_pattern: maybe(text),
+  category: maybe(text),
+  exemplar_protein_families: maybe(text),
+  uniref90_frequency: maybe(number),
+  uniref90_idf: maybe(number),
+  uniref90_max_activation: maybe(number),
+  top_100_uniref_ids: maybe(z.array(z.object({ uniref_id: text, activation: number }))),
+  top_swissprot_activations: maybe(z.array(z.object({ uniprot_id: text, activation: number }))),
+  decoder_nearest_neighbors: maybe(z.array(count)),
+  threshold: maybe(number),
+});
+export type FeatureDetail = z.output<typeof featureDetail>;
+
+const region = z.object({
+  start: count,
+  end: count,
+  peak_residue: count,
+  mean_activation: maybe(number),
+});
+
+export const featureValue = z.object({
+  feature_index: count,
+  value: number,
+  label: maybe(text),
+  description: maybe(text),
+  residue_regions: maybe(z.array(region)),
+});
+export type FeatureValue = z.output<typeof featureValue>;
+
+export const proteinRecord = z.object({
+  protein_hash: text,
+  accession: maybe(text),
+  source: maybe(text),
+  header: maybe(text),
+  protein_name: maybe(text),
+  sequence: maybe(text),
+  sequence_length: maybe(count),
+  ptm: maybe(number),
+  mean_plddt: maybe(number),
+  residues_plddt: maybe(z.array(number.nullable())),
+  pdb: maybe(text),
+  folded_on_demand: maybe(z.boolean()),
+  cluster_rep_protein_hash: maybe(text),
+  sae_features: maybe(z.array(featureValue)),
+});
+export type ProteinRecord = z.output<typeof proteinRecord>;
+
+const pfamDomains = z.record(
+  text,
+  z.union([
+    z.object({ name: maybe(text), count: maybe(count) }),
+    count.transform((n) => ({ name: undefined, count: n })),
+  ]),
+);
+
+/** What the bulk archive says of a cluster: a part of the cluster record, whichever keys it has. */
+export const clusterInfo = z.object({
+  cluster_size: maybe(count),
+  cluster_pct_characterized: maybe(number),
+  cluster_mean_domain_coverage: maybe(number),
+  cluster_top_pfam_domains: maybe(pfamDomains),
+  protein_name: maybe(text),
+  source: maybe(text),
+  accession: maybe(text),
+  cluster_taxonomy_info: maybe(z.object({ rank: maybe(text), name: maybe(text) })),
+  top_phyla: maybe(z.record(text, count)),
+  mean_plddt: maybe(number),
+  ptm: maybe(number),
+});
+export type ClusterInfo = z.output<typeof clusterInfo>;
+
+export const clusterRecord = clusterInfo.extend({
+  protein_hash: text,
+  member_protein_hashes: z.array(text),
+  cluster_representative_features: maybe(z.array(featureValue)),
+});
+export type ClusterRecord = z.output<typeof clusterRecord>;
+
+export const uniprotRecord = z.object({
+  accession: maybe(text),
+  entry_name: maybe(text),
+  protein_name: maybe(text),
+  gene: maybe(text),
+  organism: maybe(text),
+  function: maybe(text),
+  sequence: maybe(text),
+  sequence_length: maybe(count),
+  protein_hash: maybe(text),
+});
+export type UniprotRecord = z.output<typeof uniprotRecord>;
+
+export const similarProtein = z.object({
+  protein_hash: text,
+  protein_accession: maybe(text),
+  sequence_length: maybe(count),
+  similarity_score: number,
+  ptm: maybe(number),
+  mean_plddt: maybe(number),
+  residues_plddt: maybe(z.array(number.nullable())),
+  pdb: maybe(text),
+  cluster_size: maybe(count),
+  protein_name: maybe(text),
+});
+export type SimilarProtein = z.output<typeof similarProtein>;
+
+export const similarityAnswer = z.object({
+  query_sequence: maybe(text),
+  protein_hash: maybe(text),
+  restricted_count: maybe(count),
+  similar_proteins: z.array(similarProtein),
+  top_features_across_results: maybe(
+    z.array(
+      z.object({
+        feature_index: count,
+        occurrence_count: count,
+        min_activation: maybe(number),
+        max_activation: maybe(number),
+        mean_activation: maybe(number),
+      }),
+    ),
+  ),
+});
+export type SimilarityAnswer = z.output<typeof similarityAnswer>;
+
+export const bulkJob = z.object({
+  status: maybe(text),
+  job_id: maybe(text),
+  poll_url: maybe(text),
+  completed_count: maybe(count),
+  total_count: maybe(count),
+  download_url: maybe(text),
+});
+export type BulkJob = z.output<typeof bulkJob>;
