@@ -1,0 +1,129 @@
+// pLDDT, the per-residue confidence of a predicted structure, as folds and Atlas proteins both show it. Holds the
+// scales and the usual bands; it must not know where the numbers come from.
+import { builder } from '../builder.ts';
+import { badInput } from './scalars.ts';
+
+export const PlddtScale = builder.enumType('PlddtScale', {
+  description: 'How pLDDT is written.',
+  values: {
+    PERCENT: { description: '0 to 100, as structure viewers and papers write it.' },
+    UNIT: { description: '0 to 1.' },
+    UPSTREAM: { description: 'As the upstream writes it, which is 0 to 1.' },
+  } as const,
+});
+
+/** One of the three ways to write pLDDT. */
+export type PlddtScaleName = typeof PlddtScale.$inferType;
+
+/**
+ * A pLDDT in the scale asked for. A percentage is cut to 15 significant digits: 0.57 is 57, not 56.99999999999999.
+ *
+ * @param unit - 0 to 1, or null where it is unknown
+ */
+export function scalePlddt(
+  unit: number | null | undefined,
+  scale: PlddtScaleName | null | undefined,
+): number | null {
+  if (unit === null || unit === undefined) return null;
+  return scale === 'UNIT' || scale === 'UPSTREAM' ? unit : Number((unit * 100).toPrecision(15));
+}
+
+/** The argument by which a pLDDT field is asked for in another scale. */
+export const scaleArg = {
+  type: PlddtScale,
+  defaultValue: 'PERCENT',
+  description: 'How to write it: 87.5 as PERCENT, 0.875 as UNIT.',
+} as const;
+
+/** The confidences of one structure. */
+export interface PlddtShape {
+  /** Per residue or token, 0 to 1; null where the upstream has a chain break. */
+  readonly unit: readonly (number | null)[];
+  /** 0 to 1; null when there is none. */
+  readonly mean: number | null;
+}
+
+const BANDS = [
+  { band: 'VERY_HIGH', from: 0.9, to: Number.POSITIVE_INFINITY },
+  { band: 'CONFIDENT', from: 0.7, to: 0.9 },
+  { band: 'LOW', from: 0.5, to: 0.7 },
+  { band: 'VERY_LOW', from: Number.NEGATIVE_INFINITY, to: 0.5 },
+] as const;
+
+const PlddtBandName = builder.enumType('PlddtBandName', {
+  description: 'The usual confidence bands.',
+  values: {
+    VERY_HIGH: { description: '90 and more.' },
+    CONFIDENT: { description: '70 to below 90.' },
+    LOW: { description: '50 to below 70.' },
+    VERY_LOW: { description: 'Below 50; often disordered.' },
+  } as const,
+});
+
+interface PlddtBandShape {
+  readonly band: (typeof BANDS)[number]['band'];
+  readonly fraction: number;
+}
+
+/** The share of the known values in each band, best band first; all 0 when no value is known. */
+function bandsOf(unit: readonly (number | null)[]): PlddtBandShape[] {
+  const known = unit.filter((value) => value !== null);
+  return BANDS.map(({ band, from, to }) => ({
+    band,
+    fraction: known.filter((value) => value >= from && value < to).length / Math.max(1, known.length),
+  }));
+}
+
+/** Positions `start` to `end` of a list, `end` excluded; past the end of the list there is nothing. */
+function slice<T>(list: readonly T[], start?: number | null, end?: number | null): readonly T[] {
+  const from = start ?? 0;
+  const to = end ?? list.length;
+  if (from < 0 || to < from) {
+    throw badInput('`start` and `end` are 0-based, `end` excluded: use 0 <= start <= end, such as 0 and 50.');
+  }
+  return list.slice(from, to);
+}
+
+const PlddtBand = builder.objectRef<PlddtBandShape>('PlddtBand').implement({
+  description: 'The usual confidence bands: 90 and more, 70 to 90, 50 to 70, below 50.',
+  fields: (t) => ({
+    band: t.expose('band', { type: PlddtBandName, nullable: false, description: 'Which band.' }),
+    fraction: t.exposeFloat('fraction', {
+      nullable: false,
+      description: 'Share of the residues or tokens with a value that fall in it, 0 to 1.',
+    }),
+  }),
+});
+
+export const Plddt = builder.objectRef<PlddtShape>('Plddt').implement({
+  description: 'Predicted local distance difference test: how sure the model is of each residue or token.',
+  fields: (t) => ({
+    mean: t.float({
+      description: 'Mean over the residues or tokens. 0 to 100 unless another scale is asked for.',
+      args: { scale: t.arg(scaleArg) },
+      resolve: ({ mean }, { scale }) => scalePlddt(mean, scale),
+    }),
+    length: t.int({
+      nullable: false,
+      description: 'Number of residues or tokens, those without a value included.',
+      resolve: ({ unit }) => unit.length,
+    }),
+    values: t.floatList({
+      nullable: { list: false, items: true },
+      description: 'Per residue or token; null where the upstream has a chain break.',
+      args: {
+        start: t.arg.int({ defaultValue: 0, description: 'First position, 0-based, such as 0.' }),
+        end: t.arg.int({ description: 'Position after the last one; the end of the list when left out.' }),
+        scale: t.arg(scaleArg),
+      },
+      resolve: ({ unit }, { start, end, scale }) =>
+        slice(unit, start, end).map((value) => scalePlddt(value, scale)),
+    }),
+    bands: t.field({
+      type: [PlddtBand],
+      nullable: { list: false, items: false },
+      description: 'The share of the structure in each confidence band, best first; always four entries.',
+      resolve: ({ unit }) => bandsOf(unit),
+    }),
+  }),
+});

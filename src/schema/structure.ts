@@ -1,0 +1,53 @@
+// A structure as a file: where it can be downloaded, and its text for a caller who wants it inside the answer. It
+// must not know how the text is made; that is deferred until somebody selects it.
+import { builder } from '../builder.ts';
+
+export const StructureFormat = builder.enumType('StructureFormat', {
+  description: 'File formats of a structure.',
+  values: {
+    PDB: {
+      description: 'The old fixed-column format: at most 99,999 atoms and chains named by one character.',
+    },
+    MMCIF: { description: 'The format of the Protein Data Bank, without limits on size or names.' },
+  } as const,
+});
+
+/** The text of a structure file and how many atoms it holds. */
+export interface LoadedStructure {
+  readonly text: string;
+  readonly atomCount: number;
+}
+
+/** A structure that exists. `load` may be called twice in one request (text and atomCount) and must then do its work once. */
+export interface StructureShape {
+  readonly format: typeof StructureFormat.$inferType;
+  readonly url: string;
+  load(): Promise<LoadedStructure>;
+}
+
+export const Structure = builder.objectRef<StructureShape>('Structure').implement({
+  description:
+    'A structure file. `url` costs nothing and is served by the gateway; `text` is the whole file.',
+  fields: (t) => ({
+    format: t.expose('format', {
+      type: StructureFormat,
+      nullable: false,
+      description: 'The format that was asked for.',
+    }),
+    url: t.expose('url', {
+      type: 'URL',
+      nullable: false,
+      description: 'Where the gateway serves this file. Selecting it loads nothing.',
+    }),
+    text: t.string({
+      nullable: false,
+      description: 'The whole file. Coordinates in ångström, pLDDT in the B-factor column.',
+      resolve: async (structure) => (await structure.load()).text,
+    }),
+    atomCount: t.int({
+      nullable: false,
+      description: 'Number of atoms in the file.',
+      resolve: async (structure) => (await structure.load()).atomCount,
+    }),
+  }),
+});
