@@ -1,0 +1,88 @@
+/** One chain of any kind at its own origin: the right builder, and a confidence for each token. Knows no other chain. */
+import { round } from '../structure/confidence.ts';
+import { buildProtein } from '../structure/protein.ts';
+import { hashText } from '../structure/random.ts';
+import type { ChainPlan } from './chains.ts';
+import { component } from './components.ts';
+import type { LigandInput, PolymerInput } from './input.ts';
+import { buildLigand, LigandError } from './ligand.ts';
+import type { ChainModel, Token } from './model.ts';
+import { buildStrand } from './nucleic.ts';
+
+const wobble = (text: string): number => 0.08 * (hashText(text) / 4294967296 - 0.5);
+
+/** Names the modified residues; the parent's atoms stay. */
+function modified(tokens: Token[], input: PolymerInput): Token[] {
+  const codes = new Map((input.modifications ?? []).map(({ position, ccd }) => [position, ccd]));
+  return tokens.map((token) => {
+    const code = codes.get(token.index);
+    return code === undefined ? token : { ...token, name: code, hetero: true };
+  });
+}
+
+function polymerTokens(input: PolymerInput, salt: number): Token[] {
+  if (input.type === 'protein') {
+    const model = buildProtein(input.sequence, salt);
+    return model.residues.map(({ name, atoms }, index) => ({
+      name,
+      atoms: atoms.map(({ name: atom, element, x, y, z }) => ({ name: atom, element, at: [x, y, z] })),
+      plddt: model.plddt[index] ?? 0,
+      hetero: false,
+      index,
+    }));
+  }
+  const n = input.sequence.length;
+  return buildStrand(input.sequence, input.type).map(({ name, atoms }, index) => {
+    const end = Math.min(index, n - 1 - index);
+    const around = input.sequence.slice(Math.max(0, index - 2), index + 3);
+    return {
+      name,
+      atoms,
+      plddt: round(0.82 + wobble(around) - (end < 3 ? 0.06 * (3 - end) : 0), 3),
+      hetero: false,
+      index,
+    };
+  });
+}
+
+function ligandTokens(input: LigandInput, seed: number): Token[] {
+  const codes = input.ccd ?? [];
+  const parts =
+    codes.length > 0
+      ? codes.map((code) => {
+          const known = component(code);
+          if (!known)
+            throw new LigandError(`the component "${code}" is not in the sandbox's table: send its SMILES`);
+          return { name: code.toUpperCase(), ...known };
+        })
+      : [{ name: 'LIG', smiles: input.smiles ?? '', names: undefined }];
+  return parts.map(({ name, smiles, names }, index) => ({
+    name,
+    atoms: buildLigand(smiles, seed, names),
+    plddt: round(0.78 + 2 * wobble(smiles), 3),
+    hetero: true,
+    index,
+  }));
+}
+
+/** @param salt the repeat: another number gives another arrangement of the same chain */
+export function buildChain(plan: ChainPlan, salt: number): ChainModel {
+  const { id, entity, input } = plan;
+  if (input.type === 'ligand') {
+    const text = input.ccd?.join(',') ?? input.smiles ?? '';
+    return {
+      id,
+      entity,
+      kind: 'ligand',
+      tokens: ligandTokens(input, (hashText(text) + salt) % 2 ** 31),
+      text,
+    };
+  }
+  return {
+    id,
+    entity,
+    kind: input.type,
+    tokens: modified(polymerTokens(input, salt), input),
+    text: input.sequence,
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * Folds an all-atom input into the folding-result JSON: builds each chain, brings the chains together, scores them.
+ * A geometric stand-in: deterministic for the same input and repeat. Knows no batches, tasks or HTTP.
+ */
+import { hashText, randomFrom } from '../structure/random.ts';
+import { buildChain } from './build-chain.ts';
+import { planChains } from './chains.ts';
+import type { FoldAllAtomInput } from './input.ts';
+import { LigandError } from './ligand.ts';
+import type { ChainModel } from './model.ts';
+import { dock, emptyScene } from './placement.ts';
+import { complexOf, type FoldingResultJson, matrixOf, plddtWithBreaks } from './result.ts';
+import { scoreChains } from './scores.ts';
+
+export interface FoldRequest {
+  model: string;
+  input: FoldAllAtomInput;
+  /** 0-based number of the run of this input. */
+  repeatIndex: number;
+  includePae: boolean;
+  includePairChainsIptm: boolean;
+  includeEmbeddings: boolean;
+  /** ISO 8601; now when absent. */
+  createdAt?: string;
+}
+
+export type FoldOutcome =
+  | { ok: true; result: FoldingResultJson }
+  | { ok: false; error: { code: string; message: string } | string };
+
+const STAND_IN =
+  'This result is a geometric stand-in made by the FoldAtlas sandbox from ideal geometry. It is no prediction.';
+
+/** Inputs with more tokens than this fail with the plain text that the service gives. */
+const MOST_TOKENS = 4096;
+
+export async function fold(request: FoldRequest): Promise<FoldOutcome> {
+  const { input, repeatIndex } = request;
+  const plans = planChains(input);
+  const length = plans.reduce(
+    (sum, { input: part }) => sum + (part.type === 'ligand' ? 1 : part.sequence.length),
+    0,
+  );
+  if (length > MOST_TOKENS) return { ok: false, error: 'CUDA out of memory' };
+  const random = randomFrom(hashText(JSON.stringify(input.sequences), repeatIndex + 1));
+  let built: ChainModel[];
+  try {
+    built = plans.map((plan) => buildChain(plan, repeatIndex));
+  } catch (error) {
+    if (error instanceof LigandError)
+      return { ok: false, error: { code: 'LIGAND_FAILED', message: error.message } };
+    throw error;
+  }
+  const scene = emptyScene();
+  const order = [...built.keys()].sort(
+    (a, b) => (built[b]?.tokens.length ?? 0) - (built[a]?.tokens.length ?? 0) || a - b,
+  );
+  const placed: ChainModel[] = [...built];
+  for (const k of order) {
+    const chain = built[k];
+    if (chain) placed[k] = dock(scene, chain, random);
+  }
+  const scores = scoreChains(placed, repeatIndex);
+  return {
+    ok: true,
+    result: {
+      complex: complexOf('sandbox', placed),
+      plddt: plddtWithBreaks(placed),
+      ptm: scores.ptm,
+      interface_ptm: scores.iptm,
+      pae: request.includePae ? matrixOf(scores) : null,
+      pair_chains_iptm: request.includePairChainsIptm ? scores.pairs : null,
+      output_embedding_sequence: null,
+      output_embedding_pair_pooled: null,
+      residue_index: null,
+      entity_id: null,
+      model: request.model,
+      created: request.createdAt ?? new Date().toISOString(),
+      tokens_used: scores.size,
+      warning_messages: [STAND_IN],
+    },
+  };
+}

@@ -1,0 +1,68 @@
+/**
+ * Ligands: SMILES to named heavy atoms in 3-D by openchemlib, the same for the same seed. The library's
+ * first conformer costs seconds; later ones take milliseconds. Knows nothing of chains.
+ */
+import { ConformerGenerator, Molecule, Resources } from 'openchemlib';
+import type { Vec } from '../structure/vector.ts';
+import type { FoldAtom } from './model.ts';
+
+let registered = false;
+
+/** A SMILES that cannot be read or laid out in space; the message is for whoever sent it. */
+export class LigandError extends Error {}
+
+const reason = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error))
+    .replace(/^Class\$S\d+:\s*/, '')
+    .replace(/^SmilesParser:\s*/, '');
+
+function parse(smiles: string): Molecule {
+  let molecule: Molecule;
+  try {
+    molecule = Molecule.fromSmiles(smiles, { noCoordinates: true });
+  } catch (error) {
+    throw new LigandError(`the SMILES "${smiles}" cannot be parsed: ${reason(error)}`);
+  }
+  if (molecule.getAllAtoms() === 0) throw new LigandError('the SMILES is empty');
+  return molecule;
+}
+
+/** What is wrong with a SMILES, as a sentence, or null when it can be read. Quick: nothing is laid out in space. */
+export function checkSmiles(smiles: string): string | null {
+  try {
+    parse(smiles);
+    return null;
+  } catch (error) {
+    if (error instanceof LigandError) return error.message;
+    throw error;
+  }
+}
+
+/**
+ * @param names one name per heavy atom in SMILES order; without them atoms are called C1, C2, O1, …
+ * @throws LigandError when the SMILES cannot be parsed, is empty or gets no conformer
+ */
+export function buildLigand(smiles: string, seed: number, names?: readonly string[]): FoldAtom[] {
+  if (!registered) Resources.registerFromNodejs();
+  registered = true;
+  const molecule = parse(smiles);
+  const count = molecule.getAllAtoms();
+  const conformer = new ConformerGenerator(seed).getOneConformerAsMolecule(molecule);
+  if (!conformer) throw new LigandError(`the SMILES "${smiles}" cannot be embedded in three dimensions`);
+  const counts = new Map<string, number>();
+  const atoms: FoldAtom[] = [];
+  for (let i = 0; i < count; i++) {
+    const element = conformer.getAtomLabel(i);
+    if (element === 'H') continue;
+    const number = (counts.get(element) ?? 0) + 1;
+    counts.set(element, number);
+    const at: Vec = [conformer.getAtomX(i), conformer.getAtomY(i), conformer.getAtomZ(i)];
+    atoms.push({
+      name: names?.[atoms.length] ?? `${element.toUpperCase()}${number}`,
+      element: element.toUpperCase(),
+      at,
+    });
+  }
+  if (atoms.length === 0) throw new LigandError(`the SMILES "${smiles}" has no heavy atom`);
+  return atoms;
+}
