@@ -8,6 +8,7 @@ import type { FeatureLoader } from './upstream/feature-loader.ts';
 import type { Upstream } from './upstream/http.ts';
 import type { ProteinLoader } from './upstream/protein-loader.ts';
 import type { Thumbnails } from './upstream/thumbnails.ts';
+import type { UniprotLoader } from './upstream/uniprot-loader.ts';
 
 /** What all requests of a process share. */
 export interface Services {
@@ -30,4 +31,5 @@ export interface GatewayContext {
   readonly proteins: ProteinLoader;
   readonly clusters: ClusterLoader;
   readonly features: FeatureLoader;
+  readonly uniprot: UniprotLoader;
 }

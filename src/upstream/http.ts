@@ -111,7 +111,7 @@ export async function send(up: Upstream, call: Call): Promise<Answer> {
     'x-request-id': up.requestId,
   };
   if (call.body !== undefined) headers['content-type'] = 'application/json';
-  if (call.api === 'batch' && up.token !== undefined) headers['authorization'] = `Bearer ${up.token}`;
+  if (call.api === 'batch' && up.token !== undefined) headers.authorization = `Bearer ${up.token}`;
   const started = performance.now();
   const report = (status: number) =>
     up.onCall({ operation: call.operation, status, milliseconds: performance.now() - started });

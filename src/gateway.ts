@@ -1,0 +1,169 @@
+// The gateway as a function from requests to answers: schema, plugins, context, file routes. No socket, no environment:
+// everything but listening can be tried through `gateway.fetch`.
+import { randomUUID } from 'node:crypto';
+import { createYoga, type YogaServerInstance } from 'graphql-yoga';
+import type { Config } from './config.ts';
+import type { GatewayContext, Services } from './context.ts';
+import { readExamples } from './examples.ts';
+import type { Logger } from './log.ts';
+import { maskError } from './plugins/errors.ts';
+import { useRoutes } from './plugins/use-routes.ts';
+import { identify } from './principal.ts';
+import { structureRoute } from './routes/structures.ts';
+import { thumbnailRoute } from './routes/thumbnails.ts';
+import { schema } from './schema.ts';
+import { openCache } from './store/cache.ts';
+import { type LoadedCatalogue, openCatalogue } from './upstream/catalogue.ts';
+import { createClusterLoader } from './upstream/cluster-loader.ts';
+import { openPublicAgent } from './upstream/download.ts';
+import { createFeatureLoader, type LoadedFeature } from './upstream/feature-loader.ts';
+import { openAgent, type Upstream, type UpstreamSettings } from './upstream/http.ts';
+import { createProteinLoader } from './upstream/protein-loader.ts';
+import { openThumbnails, type Thumbnail } from './upstream/thumbnails.ts';
+import { createUniprotLoader } from './upstream/uniprot-loader.ts';
+
+export interface GatewayOptions {
+  readonly config: Config;
+  /** {base_url} of the service, without a final slash. */
+  readonly upstreamUrl: string;
+  readonly log: Logger;
+  /** Whether the upstream is the embedded sandbox; every answer then says so in `x-sandbox`. */
+  readonly sandbox?: boolean;
+}
+
+export interface Gateway {
+  /** Answers one request. */
+  fetch(request: Request): Promise<Response>;
+  /** The same as a listener for node:http. */
+  readonly listener: YogaServerInstance<object, GatewayContext>;
+  /** Closes connections and the store. */
+  close(): Promise<void>;
+}
+
+const YEAR = 365 * 24 * 3_600_000;
+const DAY = 24 * 3_600_000;
+const MiB = 1024 * 1024;
+
+/** A request id that came in is kept when it is one; a new one otherwise. */
+const requestIdOf = (request: Request): string => {
+  const given = request.headers.get('x-request-id') ?? '';
+  return /^[\w.:-]{8,128}$/.test(given) ? given : randomUUID();
+};
+
+/** Makes a gateway. */
+export function createGateway({ config, upstreamUrl, log, sandbox = false }: GatewayOptions): Gateway {
+  const agent = openAgent();
+  const publicAgent = openPublicAgent();
+  const settings: UpstreamSettings = {
+    baseUrl: upstreamUrl,
+    batchPrefix: config.UPSTREAM_BATCH_PREFIX,
+    atlasPrefix: config.UPSTREAM_ATLAS_PREFIX,
+    listLimitField: config.UPSTREAM_LIST_LIMIT_FIELD,
+    listCursorField: config.UPSTREAM_LIST_CURSOR_FIELD,
+    downloadHosts: config.DOWNLOAD_HOSTS,
+  };
+  const onError = (error: unknown) => log.warn('cache bypassed', { error: String(error) });
+  const thumbnailCache = openCache<Thumbnail>({
+    namespace: 'thumbnails',
+    ttl: YEAR,
+    maxBytes: 64 * MiB,
+    sizeOf: (thumbnail) => thumbnail.png.byteLength,
+    onError,
+  });
+  const featureCache = openCache<LoadedFeature>({
+    namespace: 'features',
+    ttl: YEAR,
+    maxBytes: 32 * MiB,
+    sizeOf: () => 12 * 1024,
+    onError,
+  });
+  const catalogueCache = openCache<LoadedCatalogue>({
+    namespace: 'catalogue',
+    ttl: DAY,
+    maxBytes: 1,
+    sizeOf: () => 1,
+    onError,
+  });
+  const services: Services = {
+    config,
+    catalogue: openCatalogue(catalogueCache),
+    thumbnails: openThumbnails(thumbnailCache),
+    downloads: { publicAgent },
+  };
+  const secret = randomUUID();
+
+  const openUpstream = (
+    requestId: string,
+    token: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Upstream => ({
+    settings,
+    agent,
+    token,
+    requestId,
+    signal,
+    onCall: (call) =>
+      log.debug('upstream', { requestId, ...call, milliseconds: Math.round(call.milliseconds) }),
+  });
+
+  const openContext = (request: Request): GatewayContext => {
+    const { token, principal } = identify(request, config, secret);
+    const requestId = requestIdOf(request);
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(config.REQUEST_TIMEOUT_MS)]);
+    const upstream = openUpstream(requestId, token, signal);
+    return {
+      services,
+      requestId,
+      principal,
+      publicUrl: config.PUBLIC_URL ?? new URL(request.url).origin,
+      upstream,
+      proteins: createProteinLoader(upstream, services.downloads),
+      clusters: createClusterLoader(upstream),
+      features: createFeatureLoader(upstream, featureCache),
+      uniprot: createUniprotLoader(upstream),
+    };
+  };
+
+  const listener = createYoga<object, GatewayContext>({
+    schema,
+    context: ({ request }) => openContext(request),
+    batching: false,
+    cors: config.CORS_ORIGINS.length === 0 ? false : { origin: config.CORS_ORIGINS, credentials: false },
+    landingPage: false,
+    logging: false,
+    graphiql: config.GRAPHIQL
+      ? {
+          title: 'FoldAtlas',
+          defaultTabs: readExamples().map(({ query }) => ({ query })),
+          subscriptionsProtocol: 'SSE',
+        }
+      : false,
+    renderGraphiQL: async (options) =>
+      (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(options),
+    maskedErrors: {
+      maskError: (error) => maskError(error, (cause) => log.error('masked error', { error: stackOf(cause) })),
+    },
+    plugins: [
+      useRoutes([
+        thumbnailRoute(services.thumbnails, (request) => openContext(request).upstream),
+        structureRoute(openContext),
+      ]),
+      {
+        onResponse({ response }) {
+          if (sandbox) response.headers.set('x-sandbox', '1');
+          response.headers.set('x-content-type-options', 'nosniff');
+        },
+      },
+    ],
+  });
+  return {
+    fetch: async (request) => listener.fetch(request),
+    listener,
+    close: async () => {
+      await Promise.all([agent.close(), publicAgent.close()]);
+    },
+  };
+}
+
+const stackOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -1,0 +1,76 @@
+// Which errors a client may see and in what words. What is ours to say is said with a code; everything else is masked and
+// logged, never a stack trace. It knows the upstream's failures and nothing of resolvers.
+import { GraphQLError } from 'graphql';
+import { type Failure, UpstreamError } from '../upstream/errors.ts';
+
+/** `extensions` of a failed upstream call: never a URL, a header or a body. */
+const extensionsOf = (failure: Failure) => ({
+  code: failure.code,
+  retryable: failure.retryable,
+  ...(failure.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: failure.retryAfterSeconds }),
+  ...(failure.resultsExpireAt === undefined ? {} : { resultsExpireAt: failure.resultsExpireAt }),
+  upstream: {
+    operation: failure.operation,
+    ...(failure.status === undefined ? {} : { status: failure.status }),
+    ...(failure.requestId === undefined ? {} : { requestId: failure.requestId }),
+  },
+});
+
+const placed = (error: GraphQLError, message: string, extensions: Record<string, unknown>): GraphQLError =>
+  new GraphQLError(message, {
+    nodes: error.nodes ?? null,
+    source: error.source ?? null,
+    positions: error.positions ?? null,
+    path: error.path ?? null,
+    extensions,
+  });
+
+/** An error that the request's own deadline or a caller that left caused. */
+const isAbort = (error: unknown): boolean =>
+  error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
+
+/**
+ * Makes the error that a client sees.
+ *
+ * @param log - told of what is masked, with the original
+ */
+export function maskError(error: unknown, log: (error: unknown) => void): Error {
+  const located =
+    error instanceof GraphQLError ? error : new GraphQLError('', { originalError: asError(error) });
+  const cause = rootOf(located);
+  if (cause instanceof UpstreamError) return placed(located, cause.message, extensionsOf(cause.failure));
+  if (cause instanceof GraphQLError) {
+    const { code } = cause.extensions;
+    return typeof code === 'string'
+      ? placed(located, cause.message, cause.extensions)
+      : badInput(located, cause);
+  }
+  if (isAbort(cause)) {
+    return placed(located, 'The request took longer than it may. Ask for less at once, or try again.', {
+      code: 'UPSTREAM_TIMEOUT',
+      retryable: true,
+    });
+  }
+  log(cause);
+  return placed(
+    located,
+    'Something went wrong inside the gateway. Quote the x-request-id of this answer when you report it.',
+    {
+      code: 'INTERNAL_SERVER_ERROR',
+      retryable: false,
+    },
+  );
+}
+
+/** Errors that graphql-js makes itself (syntax, validation, coercion) are about the client's input. */
+const badInput = (located: GraphQLError, cause: GraphQLError): GraphQLError =>
+  placed(located, cause.message, { ...cause.extensions, code: 'BAD_USER_INPUT', retryable: false });
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+/** The error that was thrown, below the ones that graphql-js wrapped around it. */
+function rootOf(error: GraphQLError): unknown {
+  let root: unknown = error;
+  while (root instanceof GraphQLError && root.originalError != null) root = root.originalError;
+  return root;
+}

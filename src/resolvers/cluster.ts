@@ -1,0 +1,218 @@
+// What a Cluster costs: fields that another answer already gave cost nothing, the rest is one call for each cluster; its
+// links to proteins; the query for one.
+import type { GraphQLResolveInfo } from 'graphql';
+import { builder } from '../builder.ts';
+import type { GatewayContext } from '../context.ts';
+import { Cluster, type ClusterRef, type Pfam, PfamDomain, PhylumCount, Taxonomy } from '../schema/cluster.ts';
+import { FeatureActivation } from '../schema/feature.ts';
+import { scaleArg, scalePlddt } from '../schema/plddt.ts';
+import { Protein } from '../schema/protein.ts';
+import { badInput } from '../schema/scalars.ts';
+import type { LoadedCluster } from '../upstream/cluster-loader.ts';
+import type { ClusterInfo } from '../upstream/wire.ts';
+import { pageCost, pageOf } from './connection.ts';
+import { clusterOf } from './protein.ts';
+import { readTop } from './protein-parts.ts';
+import { selectedFields } from './selection.ts';
+
+/** Fields that the bulk answer may hold; a query for these alone needs no cluster record. */
+const IN_BULK = new Set([
+  '__typename',
+  'id',
+  'representativeHash',
+  'representative',
+  'name',
+  'size',
+  'percentCharacterized',
+  'meanDomainCoverage',
+  'pfamDomains',
+]);
+
+/** The hash of the representative; a cluster that is only known by a member asks for it. */
+async function representativeOf(ctx: GatewayContext, cluster: ClusterRef): Promise<string> {
+  if (cluster.representative !== undefined) return cluster.representative;
+  // A protein in no cluster stands for itself.
+  return (await clusterOf(ctx, { hash: cluster.member }))?.representative ?? cluster.member;
+}
+
+const recordOf = async (
+  ctx: GatewayContext,
+  cluster: ClusterRef,
+  top?: number,
+): Promise<LoadedCluster | null> => ctx.clusters.load(await representativeOf(ctx, cluster), top);
+
+/** A key of the cluster, from what is known already, else from what the bulk answer said, else from its record. */
+async function key<K extends keyof ClusterInfo>(
+  ctx: GatewayContext,
+  cluster: ClusterRef,
+  name: K,
+): Promise<ClusterInfo[K] | undefined> {
+  const known = cluster.info?.[name];
+  if (known !== undefined) return known;
+  if (cluster.representative === undefined) {
+    const info = (await clusterOf(ctx, { hash: cluster.member }))?.info?.[name];
+    if (info !== undefined) return info;
+  }
+  return (await recordOf(ctx, cluster))?.record[name];
+}
+
+function readFirst(first: number | null | undefined): number | undefined {
+  if (first != null && first < 0) throw badInput('`first` must not be negative.');
+  return first ?? undefined;
+}
+
+async function pfamOf(ctx: GatewayContext, cluster: ClusterRef): Promise<Pfam[]> {
+  const domains = Object.entries((await key(ctx, cluster, 'cluster_top_pfam_domains')) ?? {});
+  return domains
+    .map(([id, domain]) => ({ id, name: domain.name ?? null, count: domain.count ?? null }))
+    .sort((a, b) => (b.count ?? 0) - (a.count ?? 0));
+}
+
+builder.node(Cluster, {
+  description: 'A group of similar proteins in the Atlas, known by the hash of its representative.',
+  id: {
+    resolve: (cluster, _, ctx) => representativeOf(ctx, cluster),
+    description: 'Relay id: give it to `node(id:)`.',
+  },
+  fields: (t) => ({
+    representativeHash: t.field({
+      type: 'ProteinHash',
+      nullable: false,
+      description: 'Hash of the protein that stands for the cluster.',
+      resolve: (cluster, _, ctx) => representativeOf(ctx, cluster),
+    }),
+    representative: t.field({
+      type: Protein,
+      nullable: false,
+      description: 'The protein that stands for the cluster.',
+      resolve: async (cluster, _, ctx) => ({ hash: await representativeOf(ctx, cluster) }),
+    }),
+    name: t.string({
+      description: 'Name of the representative, such as "Insulin".',
+      resolve: (cluster, _, ctx) => key(ctx, cluster, 'protein_name'),
+    }),
+    accession: t.string({
+      description: 'Accession of the representative, such as "P01308".',
+      resolve: (cluster, _, ctx) => key(ctx, cluster, 'accession'),
+    }),
+    source: t.string({
+      description: 'Database of the representative: uniprotkb, uniparc, mgy, img_m, spire, ...',
+      resolve: (cluster, _, ctx) => key(ctx, cluster, 'source'),
+    }),
+    size: t.int({
+      description: 'Number of members, the representative included, such as 1204.',
+      resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_size'),
+    }),
+    percentCharacterized: t.float({
+      description: 'Share of the members with a characterised domain, 0 to 100; 0 is a dark cluster.',
+      resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_pct_characterized'),
+    }),
+    meanDomainCoverage: t.float({
+      description: 'Mean share of a member that domains cover, 0 to 1.',
+      resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_mean_domain_coverage'),
+    }),
+    meanPlddt: t.float({
+      description: 'Mean pLDDT of the structure, 0 to 100 unless another scale is asked for.',
+      args: { scale: t.arg(scaleArg) },
+      resolve: async (cluster, { scale }, ctx) => scalePlddt(await key(ctx, cluster, 'mean_plddt'), scale),
+    }),
+    ptm: t.float({
+      description: 'Predicted TM-score, 0 to 1.',
+      resolve: (cluster, _, ctx) => key(ctx, cluster, 'ptm'),
+    }),
+    taxonomy: t.field({
+      type: Taxonomy,
+      description: 'Lowest common ancestor of the members.',
+      resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_taxonomy_info'),
+    }),
+    pfamDomains: t.field({
+      type: [PfamDomain],
+      nullable: { list: false, items: false },
+      description: 'Pfam domains of the members, most frequent first.',
+      args: { first: t.arg.int({ description: 'How many at most; all when left out.' }) },
+      resolve: async (cluster, { first }, ctx) => (await pfamOf(ctx, cluster)).slice(0, readFirst(first)),
+    }),
+    phyla: t.field({
+      type: [PhylumCount],
+      nullable: { list: false, items: false },
+      description: 'Phyla of the members, most frequent first.',
+      args: { first: t.arg.int({ description: 'How many at most; all when left out.' }) },
+      resolve: async (cluster, { first }, ctx) =>
+        Object.entries((await key(ctx, cluster, 'top_phyla')) ?? {})
+          .map(([name, count]) => ({ name, count }))
+          .sort((a, b) => b.count - a.count)
+          .slice(0, readFirst(first)),
+    }),
+    features: t.field({
+      type: [FeatureActivation],
+      nullable: { list: false, items: false },
+      description: 'Top features of the representative, strongest first.',
+      args: { top: t.arg.int({ defaultValue: 10, description: 'How many, 1 to 100.' }) },
+      resolve: async (cluster, { top }, ctx) => {
+        const wanted = readTop(top);
+        const record = (await recordOf(ctx, cluster, wanted))?.record;
+        return (record?.cluster_representative_features ?? []).slice(0, wanted).map((value) => ({ value }));
+      },
+    }),
+    memberHashes: t.field({
+      complexity: 1,
+      type: ['ProteinHash'],
+      nullable: { list: false, items: false },
+      description: 'Hashes of all members, the representative included.',
+      resolve: async (cluster, _, ctx) => (await recordOf(ctx, cluster))?.record.member_protein_hashes ?? [],
+    }),
+    members: t.connection({
+      type: Protein,
+      nullable: false,
+      complexity: pageCost(1),
+      description:
+        'The member list is free; what is selected on the members costs one bulk call for each 500.',
+      resolve: async (cluster, page, ctx) => {
+        const hashes = (await recordOf(ctx, cluster))?.record.member_protein_hashes ?? [];
+        const { edges, ...rest } = pageOf(hashes, page);
+        return { ...rest, edges: edges.map(({ node, cursor }) => ({ cursor, node: { hash: node } })) };
+      },
+    }),
+    raw: t.field({
+      type: 'JSON',
+      description: 'The upstream record as it came, for keys this schema does not know yet.',
+      resolve: async (cluster, _, ctx) => (await recordOf(ctx, cluster))?.raw,
+    }),
+  }),
+});
+
+/** A cluster by its representative or by any member. The order of the calls is that which needs fewer for what is selected. */
+export async function findCluster(
+  ctx: GatewayContext,
+  info: GraphQLResolveInfo,
+  hash: string,
+): Promise<ClusterRef | null> {
+  if (selectedFields(info, 'Cluster').every((field) => IN_BULK.has(field.name)))
+    return clusterOf(ctx, { hash });
+  if ((await ctx.clusters.load(hash, selectedTop(info))) !== null) return { representative: hash };
+  return clusterOf(ctx, { hash });
+}
+
+/** The largest number of features selected on the cluster, so that one call gives them all. */
+function selectedTop(info: GraphQLResolveInfo): number | undefined {
+  const tops = selectedFields(info, 'Cluster')
+    .filter((field) => field.name === 'features')
+    .map((field) => (typeof field.args.top === 'number' ? Math.min(Math.max(field.args.top, 1), 100) : 10));
+  return tops.length === 0 ? undefined : Math.max(...tops);
+}
+
+builder.queryField('cluster', (t) =>
+  t.field({
+    type: Cluster,
+    complexity: 2,
+    description: 'A cluster by the hash of its representative or of any member; null when there is none.',
+    args: {
+      hash: t.arg({
+        type: 'ProteinHash',
+        required: true,
+        description: 'Such as "12e9c9e4e2835c302e8ba615115edda3".',
+      }),
+    },
+    resolve: (_, { hash }, ctx, info) => findCluster(ctx, info, hash),
+  }),
+);

@@ -1,0 +1,323 @@
+// What SAE features cost: labels and descriptions from the catalogue, the rest by one call for each feature; the
+// features of a protein; the queries for features.
+import type { GraphQLResolveInfo } from 'graphql';
+import { builder } from '../builder.ts';
+import type { GatewayContext } from '../context.ts';
+import {
+  type ActivationRef,
+  type Exemplar,
+  Feature,
+  FeatureActivation,
+  FeatureExemplar,
+  type FeatureRef,
+  FeatureStatistics,
+  ReferenceDatabase,
+  ResidueRegion,
+} from '../schema/feature.ts';
+import { Protein, type ProteinRef } from '../schema/protein.ts';
+import { badInput } from '../schema/scalars.ts';
+import { UniprotEntry } from '../schema/uniprot.ts';
+import { BULK_HASHES } from '../upstream/protein-loader.ts';
+import type { FeatureDetail, FeatureValue } from '../upstream/wire.ts';
+import { pageCost, pageOf } from './connection.ts';
+import { featureNeeds, readTop } from './protein-parts.ts';
+import { selectedFields } from './selection.ts';
+import { findEntry } from './uniprot.ts';
+
+/** `feature_indices` that one call may name (spec, section Limits). */
+const INDICES_PER_CALL = 100;
+const MOST_INDICES = 1000;
+
+/** Cost of a field of the feature's own record: several share one call. */
+const DETAIL = 0.25;
+/** Usual number of features of a protein; the regions of all of them are one call. */
+const USUAL_TOP = 10;
+
+/** Fields that the catalogue has; any other needs the feature's own record. */
+const IN_CATALOGUE = new Set(['__typename', 'id', 'index', 'label', 'description']);
+
+const detail = async <K extends keyof FeatureDetail>(
+  ctx: GatewayContext,
+  { index }: FeatureRef,
+  key: K,
+): Promise<FeatureDetail[K] | undefined> => (await ctx.features.detail(index))?.record[key];
+
+const catalogueEntry = async (ctx: GatewayContext, index: number) =>
+  (await ctx.services.catalogue.entries(ctx.upstream)).get(index);
+
+/** A feature by its index, from the catalogue or, where more is selected, from its own record; null outside the catalogue. */
+export async function findFeature(
+  ctx: GatewayContext,
+  info: GraphQLResolveInfo,
+  index: number,
+): Promise<FeatureRef | null> {
+  if (index < 0) return null;
+  if (selectedFields(info, 'Feature').every((field) => IN_CATALOGUE.has(field.name))) {
+    const entry = await catalogueEntry(ctx, index);
+    return entry === undefined ? null : { index, label: entry.label, description: entry.description };
+  }
+  const found = await ctx.features.detail(index);
+  return found === null ? null : { index, label: found.record.label, description: found.record.description };
+}
+
+async function labelOf(ctx: GatewayContext, feature: FeatureRef): Promise<string> {
+  return feature.label ?? (await catalogueEntry(ctx, feature.index))?.label ?? `Feature ${feature.index}`;
+}
+
+/** The identifier that UniProt may know an exemplar by: the accession behind a UniRef90 name, unless it is UniParc's. */
+function uniprotIdOf(accession: string): string | null {
+  const id = accession.replace(/^UniRef90_/, '');
+  return id.startsWith('UPI') ? null : id;
+}
+
+async function exemplars(
+  ctx: GatewayContext,
+  feature: FeatureRef,
+  database: 'SWISSPROT' | 'UNIREF90',
+  first: number,
+): Promise<Exemplar[]> {
+  const record = (await ctx.features.detail(feature.index))?.record;
+  const rows =
+    database === 'SWISSPROT'
+      ? (record?.top_swissprot_activations ?? []).map((row) => ({
+          accession: row.uniprot_id,
+          activation: row.activation,
+        }))
+      : (record?.top_100_uniref_ids ?? []).map((row) => ({
+          accession: row.uniref_id,
+          activation: row.activation,
+        }));
+  return rows.slice(0, first).map((row) => ({ ...row, uniprotId: uniprotIdOf(row.accession) }));
+}
+
+function readFirst(first: number | null | undefined): number {
+  const wanted = first ?? 10;
+  if (wanted < 0) throw badInput('`first` must not be negative.');
+  return wanted;
+}
+
+builder.objectFields(Feature, (t) => ({
+  label: t.string({
+    nullable: false,
+    description: 'A few words on what it stands for.',
+    resolve: (feature, _, ctx) => labelOf(ctx, feature),
+  }),
+  description: t.string({
+    description: 'What it stands for, in prose.',
+    resolve: async (feature, _, ctx) =>
+      feature.description ?? (await catalogueEntry(ctx, feature.index))?.description,
+  }),
+  summary: t.string({
+    complexity: DETAIL,
+    description: 'What it stands for, in a sentence. Costs one call for each feature, kept for a year.',
+    resolve: (feature, _, ctx) => detail(ctx, feature, 'summary'),
+  }),
+  activationPattern: t.string({
+    complexity: DETAIL,
+    description: 'Along which stretch of a sequence it is active.',
+    resolve: (feature, _, ctx) => detail(ctx, feature, 'activation_pattern'),
+  }),
+  category: t.string({
+    complexity: DETAIL,
+    description: 'The kind of thing it stands for, such as "motif".',
+    resolve: (feature, _, ctx) => detail(ctx, feature, 'category'),
+  }),
+  exemplarProteinFamilies: t.string({
+    complexity: DETAIL,
+    description: 'Families in which it is typical, in prose.',
+    resolve: (feature, _, ctx) => detail(ctx, feature, 'exemplar_protein_families'),
+  }),
+  threshold: t.float({
+    complexity: DETAIL,
+    description: 'Activation from which it counts as active.',
+    resolve: (feature, _, ctx) => detail(ctx, feature, 'threshold'),
+  }),
+  uniref90: t.field({
+    complexity: DETAIL,
+    type: FeatureStatistics,
+    description: 'How it behaves over UniRef90.',
+    resolve: async ({ index }, _, ctx) => {
+      const record = (await ctx.features.detail(index))?.record;
+      if (record === undefined) return null;
+      const {
+        uniref90_frequency: frequency,
+        uniref90_idf: idf,
+        uniref90_max_activation: maxActivation,
+      } = record;
+      return { frequency, idf, maxActivation };
+    },
+  }),
+  topProteins: t.field({
+    complexity: ({ first }) => ({ field: DETAIL, multiplier: first ?? 10 }),
+    type: [FeatureExemplar],
+    nullable: { list: false, items: false },
+    description: 'The proteins in which it is most active, strongest first.',
+    args: {
+      database: t.arg({ type: ReferenceDatabase, defaultValue: 'SWISSPROT', description: 'Which ranking.' }),
+      first: t.arg.int({ defaultValue: 10, description: 'How many at most; the upstream keeps up to 100.' }),
+    },
+    resolve: (feature, { database, first }, ctx) =>
+      exemplars(ctx, feature, database ?? 'SWISSPROT', readFirst(first)),
+  }),
+  nearestNeighbors: t.field({
+    complexity: ({ first }) => ({ field: DETAIL, multiplier: first ?? 10 }),
+    type: [Feature],
+    nullable: { list: false, items: false },
+    description: 'Features with the most similar decoder vectors, nearest first.',
+    args: { first: t.arg.int({ defaultValue: 10, description: 'How many at most, such as 5.' }) },
+    resolve: async (feature, { first }, ctx) =>
+      ((await detail(ctx, feature, 'decoder_nearest_neighbors')) ?? [])
+        .slice(0, readFirst(first))
+        .map((index) => ({ index })),
+  }),
+  raw: t.field({
+    complexity: DETAIL,
+    type: 'JSON',
+    description: 'The upstream record as it came, for keys this schema does not know yet.',
+    resolve: async ({ index }, _, ctx) => (await ctx.features.detail(index))?.raw,
+  }),
+}));
+
+builder.objectField(FeatureExemplar, 'entry', (t) =>
+  t.field({
+    type: UniprotEntry,
+    complexity: 1,
+    description: 'Its UniProt entry; null where UniProt has none under this accession. One call for each.',
+    resolve: ({ uniprotId }, _, ctx) => (uniprotId === null ? null : findEntry(ctx, uniprotId)),
+  }),
+);
+
+builder.objectField(FeatureActivation, 'regions', (t) =>
+  t.field({
+    type: [ResidueRegion],
+    nullable: { list: true, items: false },
+    complexity: 1 / USUAL_TOP,
+    description:
+      'Where in the sequence it is active. Only the single record has it: one call for each protein. Null where the upstream does not say.',
+    resolve: async ({ value, from }, _, ctx) => {
+      if (value.residue_regions !== undefined || from === undefined) return value.residue_regions;
+      const data = await ctx.proteins.load(from.hash, { regions: from.top });
+      return data?.features?.values.find((other) => other.feature_index === value.feature_index)
+        ?.residue_regions;
+    },
+  }),
+);
+
+/** Exactly these features, aligned with `indices`: 0.0 where inactive, null where the catalogue has no such feature. */
+async function exactFeatures(
+  ctx: GatewayContext,
+  { hash }: ProteinRef,
+  indices: readonly number[],
+  normalize: boolean,
+): Promise<(ActivationRef | null)[]> {
+  if (indices.length > MOST_INDICES)
+    throw badInput(`\`indices\` holds ${indices.length} entries; at most ${MOST_INDICES} fit.`);
+  const wanted = [...new Set(indices)].filter((index) => index >= 0);
+  const calls: Promise<readonly FeatureValue[] | null>[] = [];
+  for (let start = 0; start < wanted.length; start += INDICES_PER_CALL) {
+    const part = wanted.slice(start, start + INDICES_PER_CALL);
+    calls.push(ctx.proteins.variant(hash, { top: 1, normalize, indices: part }));
+  }
+  const values = new Map(
+    (await Promise.all(calls)).flatMap((list) => list ?? []).map((v) => [v.feature_index, v]),
+  );
+  return indices.map((index) => {
+    const value = values.get(index);
+    return value === undefined ? null : { value };
+  });
+}
+
+async function topFeatures(
+  ctx: GatewayContext,
+  { hash }: ProteinRef,
+  top: number,
+  info: GraphQLResolveInfo,
+  args: object,
+) {
+  const data = await ctx.proteins.load(hash, featureNeeds(info, { ...args }, info.fieldNodes));
+  return (data?.features?.values ?? [])
+    .slice(0, top)
+    .map((value): ActivationRef => ({ value, from: { hash, top } }));
+}
+
+async function rawTopFeatures(
+  ctx: GatewayContext,
+  { hash }: ProteinRef,
+  top: number,
+): Promise<ActivationRef[]> {
+  return ((await ctx.proteins.variant(hash, { top, normalize: false })) ?? [])
+    .slice(0, top)
+    .map((value) => ({ value }));
+}
+
+builder.objectField(Protein, 'features', (t) =>
+  t.field({
+    type: [FeatureActivation],
+    nullable: { list: false, items: true },
+    complexity: ({ indices, normalize, top }) => ({
+      field: indices != null || normalize === false ? 1 : 1 / BULK_HASHES,
+      multiplier: indices?.length ?? top ?? USUAL_TOP,
+    }),
+    description:
+      'Top features by activation, or exactly those of `indices` in that order (0.0 where inactive, null where the index is not in the catalogue).',
+    args: {
+      top: t.arg.int({
+        defaultValue: 10,
+        description: 'How many, 1 to 100, such as 5. Not used with `indices`.',
+      }),
+      indices: t.arg.intList({ description: 'Certain features instead, such as [17, 4095]; at most 1000.' }),
+      normalize: t.arg.boolean({
+        defaultValue: true,
+        description:
+          'Scale each feature so that proteins can be compared; false gives raw activations by one call for each protein.',
+      }),
+    },
+    resolve: (protein, args, ctx, info) => {
+      const normalize = args.normalize !== false;
+      if (args.indices != null) return exactFeatures(ctx, protein, args.indices, normalize);
+      const top = readTop(args.top);
+      return normalize ? topFeatures(ctx, protein, top, info, args) : rawTopFeatures(ctx, protein, top);
+    },
+  }),
+);
+
+async function searchFeatures(
+  ctx: GatewayContext,
+  search: string | null | undefined,
+  indices: readonly number[] | null | undefined,
+): Promise<FeatureRef[]> {
+  const entries = await ctx.services.catalogue.entries(ctx.upstream);
+  const words = search?.trim() ?? '';
+  const chosen = indices == null ? undefined : new Set(indices);
+  let found: readonly number[] = chosen === undefined ? [...entries.keys()] : [...chosen];
+  if (words !== '')
+    found = (await ctx.services.catalogue.search(ctx.upstream, words)).filter(
+      (index) => chosen?.has(index) ?? true,
+    );
+  return found.flatMap((index) => {
+    const entry = entries.get(index);
+    return entry === undefined ? [] : [{ index, label: entry.label, description: entry.description }];
+  });
+}
+
+builder.queryFields((t) => ({
+  feature: t.field({
+    type: Feature,
+    description: 'A feature by its index; null outside the catalogue.',
+    args: { index: t.arg.int({ required: true, description: '0 to 16383, such as 4095.' }) },
+    resolve: (_, { index }, ctx, info) => findFeature(ctx, info, index),
+  }),
+  features: t.connection({
+    type: Feature,
+    nullable: false,
+    complexity: pageCost(0),
+    description:
+      'The catalogue. With `search`: over label and description, best match first, words may be begun or slightly misspelt; without: by index, or in the order of `indices`.',
+    args: {
+      search: t.arg.string({ description: 'Words, all of which must match, such as "amphipathic helix".' }),
+      indices: t.arg.intList({ description: 'Only these; those not in the catalogue are left out.' }),
+    },
+    resolve: async (_, { search, indices, ...page }, ctx) =>
+      pageOf(await searchFeatures(ctx, search, indices), page),
+  }),
+}));

@@ -1,0 +1,224 @@
+// What a Protein costs: its fields by parts, its links, and the queries that find one. Policy on calls is the loader's.
+import { builder } from '../builder.ts';
+import type { GatewayContext } from '../context.ts';
+import { Cluster, type ClusterRef } from '../schema/cluster.ts';
+import { Plddt } from '../schema/plddt.ts';
+import { Protein, type ProteinRef } from '../schema/protein.ts';
+import { badInput } from '../schema/scalars.ts';
+import { Provenance, Thumbnail, ThumbnailType } from '../schema/thumbnail.ts';
+import { hashOfSequence } from '../schema/uniprot.ts';
+import type { ProteinData, Source } from '../upstream/protein-data.ts';
+import { BULK_HASHES } from '../upstream/protein-loader.ts';
+import { joinNeeds, needsNothing, type ProteinNeeds } from '../upstream/protein-needs.ts';
+import { FIXED, selectedNeeds } from './protein-parts.ts';
+
+/** Hashes in one query at most; more are a job for startBulkLookup. */
+const MOST_HASHES = 5000;
+
+/** Cost of a field that shares one call with 499 others. */
+const BATCHED = 1 / BULK_HASHES;
+
+/** The smallest part that tells whether a protein exists at all. */
+const LEAST: ProteinNeeds = { sequence: true };
+
+/** A key of what is known of a protein, from whatever has spoken of it, else by loading its part. */
+async function part<K extends keyof ProteinData>(
+  ctx: GatewayContext,
+  { hash }: ProteinRef,
+  key: K,
+  needs: ProteinNeeds,
+): Promise<ProteinData[K] | undefined> {
+  const known = ctx.proteins.peek(hash)?.[key];
+  if (known !== undefined) return known;
+  return (await ctx.proteins.load(hash, needs))?.[key];
+}
+
+/** The cluster of a protein; null when it belongs to none. */
+export async function clusterOf(ctx: GatewayContext, { hash }: ProteinRef): Promise<ClusterRef | null> {
+  const cluster = (await ctx.proteins.load(hash, FIXED.cluster))?.cluster;
+  if (cluster === undefined) return null;
+  if (cluster.representative !== null) return { representative: cluster.representative, info: cluster.info };
+  if (cluster.settled) return null;
+  // The single record names no representative for a representative, too; the cluster record tells which it is.
+  return (await ctx.clusters.load(hash)) === null ? null : { representative: hash };
+}
+
+async function nameOf(ctx: GatewayContext, protein: ProteinRef): Promise<string | null> {
+  const own = ctx.proteins.peek(protein.hash)?.name;
+  if (own != null) return own;
+  const cluster = await clusterOf(ctx, protein);
+  if (cluster?.representative === undefined) return null;
+  if (cluster.info?.protein_name !== undefined) return cluster.info.protein_name;
+  return (await ctx.clusters.load(cluster.representative))?.record.protein_name ?? null;
+}
+
+async function provenanceOf(ctx: GatewayContext, hash: string): Promise<Source> {
+  if (ctx.proteins.peek(hash)?.from === undefined) await ctx.proteins.load(hash, LEAST);
+  const from = ctx.proteins.peek(hash)?.from;
+  if (from === undefined) throw new Error('A protein was loaded without a note of where it came from.');
+  return from;
+}
+
+builder.objectFields(Protein, (t) => ({
+  accession: t.string({
+    complexity: BATCHED,
+    description: 'Accession in its source database, such as "P01308" or "MGYP000261684433".',
+    resolve: (protein, _, ctx) => part(ctx, protein, 'accession', FIXED.accession),
+  }),
+  source: t.string({
+    complexity: BATCHED,
+    description: 'Database the accession belongs to: uniprotkb, uniparc, mgy, img_m, spire, ...',
+    resolve: (protein, _, ctx) => part(ctx, protein, 'source', FIXED.source),
+  }),
+  name: t.string({
+    complexity: BATCHED,
+    description:
+      'The name of the protein where the Atlas has one; else that of its cluster. Such as "Insulin".',
+    resolve: (protein, _, ctx) => nameOf(ctx, protein),
+  }),
+  sequence: t.string({
+    complexity: BATCHED,
+    description: 'Amino acids in one-letter codes.',
+    resolve: (protein, _, ctx) => part(ctx, protein, 'sequence', FIXED.sequence),
+  }),
+  length: t.int({
+    complexity: BATCHED,
+    description: 'Number of residues, such as 110.',
+    resolve: (protein, _, ctx) => part(ctx, protein, 'length', FIXED.length),
+  }),
+  ptm: t.float({
+    complexity: BATCHED,
+    description: 'Predicted TM-score of the structure, 0 to 1; null where there is no structure.',
+    resolve: async (protein, _, ctx) => (await part(ctx, protein, 'structure', FIXED.ptm))?.ptm,
+  }),
+  plddt: t.field({
+    complexity: BATCHED,
+    type: Plddt,
+    description: 'Confidence of the structure, residue by residue; null where there is no structure.',
+    resolve: async (protein, _, ctx) => {
+      const structure = await part(ctx, protein, 'structure', FIXED.plddt);
+      return structure == null ? null : { unit: structure.plddt, mean: structure.meanPlddt };
+    },
+  }),
+  foldedOnDemand: t.boolean({
+    complexity: 1,
+    description: 'Whether the structure was made because somebody asked, rather than with the Atlas.',
+    resolve: async (protein, _, ctx) =>
+      (await ctx.proteins.load(protein.hash, FIXED.foldedOnDemand))?.record?.record.folded_on_demand,
+  }),
+  cluster: t.field({
+    complexity: BATCHED,
+    type: Cluster,
+    description:
+      'The cluster it belongs to; its own when it is the representative. Null when it belongs to none.',
+    resolve: (protein, _, ctx) => clusterOf(ctx, protein),
+  }),
+  isClusterRepresentative: t.boolean({
+    complexity: BATCHED,
+    description: 'Whether it stands for its cluster; null when it belongs to none.',
+    resolve: async (protein, _, ctx) => {
+      const representative = (await clusterOf(ctx, protein))?.representative;
+      return representative === undefined ? null : representative === protein.hash;
+    },
+  }),
+  thumbnail: t.field({
+    type: Thumbnail,
+    nullable: false,
+    description: 'A 512 x 512 picture of the structure.',
+    args: { type: t.arg({ type: ThumbnailType, defaultValue: 'PLDDT', description: 'How it is coloured.' }) },
+    resolve: ({ hash }, { type }) => ({ hash, type: type ?? 'PLDDT' }),
+  }),
+  provenance: t.field({
+    complexity: BATCHED,
+    type: Provenance,
+    nullable: false,
+    description: 'Which upstream answer spoke last of this protein.',
+    resolve: ({ hash }, _, ctx) => provenanceOf(ctx, hash),
+  }),
+  raw: t.field({
+    complexity: 1,
+    type: 'JSON',
+    description: 'The upstream record as it came, for keys this schema does not know yet.',
+    resolve: async ({ hash }, _, ctx) => (await ctx.proteins.load(hash, FIXED.raw))?.record?.raw,
+  }),
+}));
+
+/** Finds a protein and everything that the query selects on it in one call; null when the Atlas does not hold it. */
+export async function findProtein(
+  ctx: GatewayContext,
+  hash: string,
+  needs: ProteinNeeds,
+): Promise<ProteinRef | null> {
+  const found = await ctx.proteins.load(hash, needsNothing(needs) ? LEAST : needs);
+  return found === null ? null : { hash };
+}
+
+const foldOnMiss = (fold: boolean | null | undefined): ProteinNeeds =>
+  fold === true ? { fold: true, structure: true } : {};
+
+builder.queryFields((t) => ({
+  protein: t.field({
+    complexity: 1,
+    type: Protein,
+    description: 'A protein by the hash of its sequence; null when the Atlas does not hold it.',
+    args: {
+      hash: t.arg({
+        type: 'ProteinHash',
+        required: true,
+        description: 'Such as "12e9c9e4e2835c302e8ba615115edda3".',
+      }),
+      foldOnMiss: t.arg.boolean({
+        defaultValue: false,
+        description:
+          'Have the Atlas predict the structure now if it has none (up to 699 residues; takes seconds).',
+      }),
+    },
+    resolve: (_, { hash, foldOnMiss: fold }, ctx, info) =>
+      findProtein(ctx, hash, joinNeeds([selectedNeeds(info), foldOnMiss(fold)])),
+  }),
+  proteins: t.field({
+    complexity: ({ hashes }) => ({
+      field: Math.ceil(hashes.length / BULK_HASHES),
+      multiplier: hashes.length,
+    }),
+    type: [Protein],
+    nullable: { list: false, items: true },
+    description: `Proteins in the order asked, duplicates kept, null where the Atlas has none. At most ${MOST_HASHES} hashes; one upstream call for each 500.`,
+    args: {
+      hashes: t.arg({
+        type: ['ProteinHash'],
+        required: true,
+        description: 'Such as ["12e9c9e4e2835c302e8ba615115edda3"].',
+      }),
+    },
+    resolve: (_, { hashes }, ctx, info) => {
+      if (hashes.length > MOST_HASHES) {
+        throw badInput(
+          `\`hashes\` holds ${hashes.length} hashes; at most ${MOST_HASHES} fit in one query. Ask in several.`,
+        );
+      }
+      const needs = selectedNeeds(info);
+      return hashes.map((hash) => findProtein(ctx, hash, needs));
+    },
+  }),
+  proteinBySequence: t.field({
+    complexity: 1,
+    type: Protein,
+    description:
+      'A protein by its sequence, of which the gateway computes the hash; null when the Atlas does not hold it.',
+    args: {
+      sequence: t.arg({
+        type: 'AminoAcidSequence',
+        required: true,
+        description: 'One-letter codes or FASTA.',
+      }),
+      foldOnMiss: t.arg.boolean({
+        defaultValue: false,
+        description:
+          'Have the Atlas predict the structure now if it has none (up to 699 residues; takes seconds).',
+      }),
+    },
+    resolve: (_, { sequence, foldOnMiss: fold }, ctx, info) =>
+      findProtein(ctx, hashOfSequence(sequence), joinNeeds([selectedNeeds(info), foldOnMiss(fold)])),
+  }),
+}));

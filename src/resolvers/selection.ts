@@ -1,0 +1,59 @@
+// Reads what a query selects below the field being resolved, so that everything needed can be asked for at once.
+// Fragments, aliases, @skip and @include are honoured. It knows no type of ours.
+import { collectSubFields } from '@graphql-tools/utils';
+import {
+  type FieldNode,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  getArgumentValues,
+  isObjectType,
+} from 'graphql';
+
+/** One selected field: its name in the schema, the arguments it is given, and the nodes of its own selection. */
+export interface Selected {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly nodes: readonly FieldNode[];
+  readonly parent: GraphQLObjectType;
+}
+
+/**
+ * The fields selected on an object type below some field nodes, each alias by itself.
+ *
+ * @param typeName - the object type that the selection is read as; fragments on other types are left out
+ * @param nodes - the nodes whose selection is read; those of the field being resolved when absent
+ */
+export function selectedFields(
+  info: GraphQLResolveInfo,
+  typeName: string,
+  nodes: readonly FieldNode[] = info.fieldNodes,
+): Selected[] {
+  const type = info.schema.getType(typeName);
+  if (!isObjectType(type)) return [];
+  const { fields } = collectSubFields(info.schema, info.fragments, info.variableValues, type, [...nodes]);
+  const definitions = type.getFields();
+  const selected: Selected[] = [];
+  for (const group of fields.values()) {
+    const first = group[0];
+    const definition = first === undefined ? undefined : definitions[first.name.value];
+    if (first === undefined || definition === undefined) continue;
+    selected.push({
+      name: first.name.value,
+      args: getArgumentValues(definition, first, info.variableValues),
+      nodes: group,
+      parent: type,
+    });
+  }
+  return selected;
+}
+
+/** The selected fields two levels down, such as the `nodes` of a connection. */
+export const selectedBelow = (
+  info: GraphQLResolveInfo,
+  selected: readonly Selected[],
+  name: string,
+  typeName: string,
+): Selected[] =>
+  selected
+    .filter((field) => field.name === name)
+    .flatMap((field) => selectedFields(info, typeName, field.nodes));

@@ -1,0 +1,45 @@
+// GET /thumbnails/{hash}/{type}.png: the picture of a structure, which never changes, for browsers and CDNs to keep.
+
+import type { Route } from '../plugins/use-routes.ts';
+import type { Upstream } from '../upstream/http.ts';
+import { THUMBNAIL_TYPES, type Thumbnails } from '../upstream/thumbnails.ts';
+import { plain, readOnly } from './answers.ts';
+
+const PATTERN = /^\/thumbnails\/([^/]+)\/([^/]+)\.png$/;
+const TYPES: readonly string[] = Object.values(THUMBNAIL_TYPES);
+
+/** Whether an If-None-Match header names the tag. */
+const matches = (header: string | null, etag: string): boolean =>
+  header?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*');
+
+/**
+ * The route.
+ *
+ * @param open - the upstream as this request sees it
+ */
+export const thumbnailRoute =
+  (thumbnails: Thumbnails, open: (request: Request) => Upstream): Route =>
+  async (request, url) => {
+    const [, hash, type] = PATTERN.exec(url.pathname) ?? [];
+    if (hash === undefined || type === undefined) return null;
+    return readOnly(request, async () => {
+      if (!/^[0-9a-f]{32}$/.test(hash))
+        return plain(400, 'The hash must be 32 lower-case hexadecimal characters.');
+      if (!TYPES.includes(type))
+        return plain(404, `There are thumbnails ${TYPES.map((t) => `${t}.png`).join(' and ')}.`);
+      const thumbnail = await thumbnails.get(open(request), hash, type);
+      if (thumbnail === null) return plain(404, 'There is no such protein, or it has no structure to draw.');
+      const headers = {
+        'cache-control': 'public, max-age=31536000, immutable',
+        etag: thumbnail.etag,
+        'content-type': 'image/png',
+        'x-content-type-options': 'nosniff',
+        'cross-origin-resource-policy': 'cross-origin',
+      };
+      if (matches(request.headers.get('if-none-match'), thumbnail.etag))
+        return new Response(null, { status: 304, headers });
+      return new Response(new Uint8Array(thumbnail.png), {
+        headers: { ...headers, 'content-length': String(thumbnail.png.byteLength) },
+      });
+    });
+  };

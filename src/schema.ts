@@ -1,0 +1,17 @@
+// Puts the schema together: importing a noun or a verb registers it with the builder. Nothing else may build it.
+import './schema/scalars.ts';
+import './resolvers/protein.ts';
+import './resolvers/structure.ts';
+import './resolvers/thumbnail.ts';
+import './resolvers/cluster.ts';
+import './resolvers/feature.ts';
+import './resolvers/uniprot.ts';
+import './resolvers/similarity.ts';
+import './resolvers/node.ts';
+import { builder } from './builder.ts';
+
+builder.queryType({ description: 'Reads: the protein Atlas, and batches of folds.' });
+builder.mutationType({ description: 'Submitting folds and cancelling them.' });
+
+/** The whole schema. */
+export const schema = builder.toSchema();

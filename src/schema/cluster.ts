@@ -1,0 +1,48 @@
+// The Cluster as a noun, with its small parts (taxonomy, Pfam domains, phyla). Which call gives a field is decided in
+// resolvers/cluster.ts.
+import { builder } from '../builder.ts';
+import type { ClusterInfo } from '../upstream/wire.ts';
+
+/**
+ * A cluster, known by its representative or, until somebody asks, only by a member of it. `info` holds what another
+ * answer already said; a key that is undefined there has to be asked for.
+ */
+export type ClusterRef = { readonly info?: Partial<ClusterInfo> | null | undefined } & (
+  | { readonly representative: string }
+  | { readonly representative?: undefined; readonly member: string }
+);
+
+export const Cluster = builder.objectRef<ClusterRef>('Cluster');
+
+export const Taxonomy = builder
+  .objectRef<NonNullable<ClusterInfo['cluster_taxonomy_info']>>('Taxonomy')
+  .implement({
+    description: 'Lowest common ancestor of the members of a cluster.',
+    fields: (t) => ({
+      rank: t.exposeString('rank', { description: 'Such as "phylum".' }),
+      name: t.exposeString('name', { description: 'Such as "Chordata".' }),
+    }),
+  });
+
+export interface Pfam {
+  readonly id: string;
+  readonly name: string | null;
+  readonly count: number | null;
+}
+
+export const PfamDomain = builder.objectRef<Pfam>('PfamDomain').implement({
+  description: 'A Pfam domain family found in members of a cluster.',
+  fields: (t) => ({
+    id: t.exposeString('id', { nullable: false, description: 'Pfam accession, such as "PF00049".' }),
+    name: t.exposeString('name', { description: 'Short name, such as "Insulin".' }),
+    count: t.exposeInt('count', { description: 'Number of members that have it, such as 70.' }),
+  }),
+});
+
+export const PhylumCount = builder.objectRef<{ name: string; count: number }>('PhylumCount').implement({
+  description: 'How many members of a cluster belong to a phylum.',
+  fields: (t) => ({
+    name: t.exposeString('name', { nullable: false, description: 'Such as "Pseudomonadota".' }),
+    count: t.exposeInt('count', { nullable: false, description: 'Number of members, such as 12.' }),
+  }),
+});

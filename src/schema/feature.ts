@@ -1,0 +1,118 @@
+// SAE features as nouns: the feature, its activation in a protein, its statistics. Details that cost a call are in
+// resolvers/feature.ts.
+import { builder } from '../builder.ts';
+import type { FeatureValue } from '../upstream/wire.ts';
+
+/** A feature by its index, with whatever of label and description came along. */
+export interface FeatureRef {
+  readonly index: number;
+  readonly label?: string | null | undefined;
+  readonly description?: string | null | undefined;
+}
+
+export const Feature = builder.objectRef<FeatureRef>('Feature');
+
+builder.node(Feature, {
+  description:
+    'One of the 16,384 features that a sparse autoencoder (SAE) found in a protein language model: a pattern that a protein shows more or less.',
+  id: { resolve: (feature) => feature.index, description: 'Relay id: give it to `node(id:)`.' },
+  fields: (t) => ({
+    index: t.exposeInt('index', {
+      nullable: false,
+      description: 'Position in the catalogue, 0 to 16383, such as 4095.',
+    }),
+  }),
+});
+
+/** A feature's value in a protein or cluster; `hash` and `top` tell where its regions can still be had. */
+export interface ActivationRef {
+  readonly value: FeatureValue;
+  readonly from?: { readonly hash: string; readonly top: number } | undefined;
+}
+
+export const FeatureActivation = builder.objectRef<ActivationRef>('FeatureActivation').implement({
+  description: 'How strongly a feature is active in a protein, or in the representative of a cluster.',
+  fields: (t) => ({
+    feature: t.field({
+      type: Feature,
+      nullable: false,
+      description: 'The feature.',
+      resolve: ({ value }) => ({
+        index: value.feature_index,
+        label: value.label,
+        description: value.description,
+      }),
+    }),
+    value: t.float({
+      nullable: false,
+      description:
+        'Activation. Normalised: activation / largest activation x inverse document frequency, comparable across proteins and not bounded by 1, such as 3.27. With `normalize: false`: as the autoencoder gave it.',
+      resolve: ({ value }) => value.value,
+    }),
+  }),
+});
+
+export const ResidueRegion = builder
+  .objectRef<NonNullable<FeatureValue['residue_regions']>[number]>('ResidueRegion')
+  .implement({
+    description: 'Where in the sequence a feature is active: residues start to end, 0-based, end excluded.',
+    fields: (t) => ({
+      start: t.exposeInt('start', { nullable: false, description: 'First residue, 0-based, such as 12.' }),
+      end: t.exposeInt('end', {
+        nullable: false,
+        description: 'The residue after the last, 0-based, such as 19.',
+      }),
+      peak: t.exposeInt('peak_residue', {
+        nullable: false,
+        description: 'Residue of the highest activation, 0-based, such as 15.',
+      }),
+      meanActivation: t.exposeFloat('mean_activation', { description: 'Mean activation over the region.' }),
+    }),
+  });
+
+export interface Statistics {
+  readonly frequency: number | null | undefined;
+  readonly idf: number | null | undefined;
+  readonly maxActivation: number | null | undefined;
+}
+
+export const FeatureStatistics = builder.objectRef<Statistics>('FeatureStatistics').implement({
+  description: 'How a feature behaves over UniRef90.',
+  fields: (t) => ({
+    frequency: t.int({
+      description: 'Number of sequences in which it is active, such as 1204.',
+      resolve: ({ frequency }) => (frequency == null ? null : Math.round(frequency)),
+    }),
+    idf: t.exposeFloat('idf', { description: 'Inverse document frequency: the rarer, the higher.' }),
+    maxActivation: t.exposeFloat('maxActivation', { description: 'The highest activation seen.' }),
+  }),
+});
+
+export const ReferenceDatabase = builder.enumType('ReferenceDatabase', {
+  description: 'A database whose proteins were ranked by a feature.',
+  values: {
+    SWISSPROT: { value: 'SWISSPROT', description: 'UniProtKB/Swiss-Prot: reviewed entries.' },
+    UNIREF90: { value: 'UNIREF90', description: 'UniRef90: one sequence for each group of 90 % identity.' },
+  } as const,
+});
+
+/** `uniprotId` is what UniProt may know the protein as; null where the accession cannot be one. */
+export interface Exemplar {
+  readonly accession: string;
+  readonly activation: number;
+  readonly uniprotId: string | null;
+}
+
+export const FeatureExemplar = builder.objectRef<Exemplar>('FeatureExemplar').implement({
+  description: 'A protein in which a feature is especially active.',
+  fields: (t) => ({
+    accession: t.exposeString('accession', {
+      nullable: false,
+      description: 'As the database names it, such as "P01308" or "UniRef90_P01308".',
+    }),
+    activation: t.exposeFloat('activation', {
+      nullable: false,
+      description: 'Activation of the feature in it.',
+    }),
+  }),
+});

@@ -1,0 +1,50 @@
+// The answer of a similarity search as nouns. Its links to proteins and clusters are in resolvers/similarity.ts.
+import { builder } from '../builder.ts';
+import type { SimilarityAnswer, SimilarProtein } from '../upstream/wire.ts';
+
+export interface SearchRef {
+  /** MD5 of the sequence that was searched with. */
+  readonly queryHash: string;
+  readonly answer: SimilarityAnswer;
+}
+
+export type SharedFeatureRef = NonNullable<SimilarityAnswer['top_features_across_results']>[number];
+
+export const SimilaritySearch = builder.objectRef<SearchRef>('SimilaritySearch').implement({
+  description: 'Proteins whose SAE feature vectors are similar to that of a sequence.',
+  fields: (t) => ({
+    queryHash: t.expose('queryHash', {
+      type: 'ProteinHash',
+      nullable: false,
+      description: 'The hash of the sequence that was searched with.',
+    }),
+    restrictedCount: t.int({
+      nullable: false,
+      description: 'Hits withheld upstream. Not zero means that the list is incomplete.',
+      resolve: ({ answer }) => answer.restricted_count ?? 0,
+    }),
+  }),
+});
+
+export const SimilarityHit = builder.objectRef<SimilarProtein>('SimilarityHit').implement({
+  description: 'One similar protein.',
+  fields: (t) => ({
+    score: t.exposeFloat('similarity_score', {
+      nullable: false,
+      description: 'Cosine similarity of the feature vectors, 0 to 1, such as 0.83.',
+    }),
+  }),
+});
+
+export const SharedFeature = builder.objectRef<SharedFeatureRef>('SharedFeature').implement({
+  description: 'A feature that many of the hits share.',
+  fields: (t) => ({
+    occurrences: t.exposeInt('occurrence_count', {
+      nullable: false,
+      description: 'Number of hits that have it.',
+    }),
+    minActivation: t.exposeFloat('min_activation', { description: 'Lowest activation among them.' }),
+    maxActivation: t.exposeFloat('max_activation', { description: 'Highest activation among them.' }),
+    meanActivation: t.exposeFloat('mean_activation', { description: 'Mean activation among them.' }),
+  }),
+});

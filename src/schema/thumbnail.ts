@@ -1,0 +1,44 @@
+// Thumbnails and where data came from: two small nouns of a protein. The image is loaded in resolvers/thumbnail.ts.
+import { builder } from '../builder.ts';
+import type { Source } from '../upstream/protein-data.ts';
+
+export const ThumbnailType = builder.enumType('ThumbnailType', {
+  description: 'How a thumbnail is coloured.',
+  values: {
+    PLDDT: { value: 'PLDDT', description: 'By confidence of the prediction, in the usual four colours.' },
+    PCT_CHARACTERIZED: {
+      value: 'PCT_CHARACTERIZED',
+      description: 'By the share of the cluster that has characterised domains.',
+    },
+  } as const,
+});
+
+export interface ThumbnailRef {
+  readonly hash: string;
+  readonly type: 'PLDDT' | 'PCT_CHARACTERIZED';
+}
+
+export const Thumbnail = builder.objectRef<ThumbnailRef>('Thumbnail');
+
+export const Provenance = builder.objectRef<Source>('Provenance').implement({
+  description: 'Where the data of this object came from.',
+  fields: (t) => ({
+    source: t.string({
+      nullable: false,
+      description: 'Which upstream operation answered last, such as "atlas:bulk" or "atlas:protein".',
+      resolve: ({ operation }) => `atlas:${operation}`,
+    }),
+    retrievedAt: t.expose('retrievedAt', {
+      type: 'DateTime',
+      nullable: false,
+      description: 'When it answered.',
+    }),
+    fromCache: t.exposeBoolean('fromCache', {
+      nullable: false,
+      description: 'Whether the gateway had it before this request.',
+    }),
+    upstreamRequestId: t.exposeString('requestId', {
+      description: "The upstream's own id of the call, where it gave one: quote it when reporting a problem.",
+    }),
+  }),
+});

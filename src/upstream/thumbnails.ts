@@ -1,0 +1,30 @@
+// Thumbnails, which never change for a hash and are kept for a year. It knows neither GraphQL nor HTTP routes.
+import { createHash } from 'node:crypto';
+import type { Cache } from '../store/cache.ts';
+import * as atlas from './atlas.ts';
+import type { Upstream } from './http.ts';
+
+/** Our word for a thumbnail type, as it stands in URLs, and the upstream's. */
+export const THUMBNAIL_TYPES = { PLDDT: 'plddt', PCT_CHARACTERIZED: 'pct-characterized' } as const;
+
+export interface Thumbnail {
+  readonly png: Buffer;
+  /** A strong entity tag, with its quotes. */
+  readonly etag: string;
+}
+
+export interface Thumbnails {
+  /** The image, or null when the protein or its structure does not exist. */
+  get(up: Upstream, hash: string, type: string): Promise<Thumbnail | null>;
+}
+
+/** Thumbnails over a cache namespace. */
+export const openThumbnails = (cache: Cache<Thumbnail>): Thumbnails => ({
+  get: (up, hash, type) =>
+    cache.wrap(`${type}:${hash}`, async () => {
+      const bytes = await atlas.thumbnail({ ...up, signal: undefined }, hash, type);
+      if (bytes === null) return null;
+      const png = Buffer.from(bytes);
+      return { png, etag: `"${createHash('sha256').update(png).digest('base64url').slice(0, 27)}"` };
+    }),
+});

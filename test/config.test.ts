@@ -1,0 +1,43 @@
+// The configuration names every problem at once and refuses what would give credits away.
+import { describe, expect, it } from 'vitest';
+import { ConfigError, readConfig } from '../src/config.ts';
+
+const problemsOf = (env: Record<string, string>): readonly string[] => {
+  try {
+    readConfig(env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+};
+
+describe('readConfig', () => {
+  it('needs nothing and then serves loopback over the sandbox', () => {
+    const config = readConfig({});
+    expect(config).toMatchObject({ HOST: '127.0.0.1', PORT: 4000, GRAPHIQL: true, INTROSPECTION: true });
+    expect(config.UPSTREAM_URL).toBeUndefined();
+  });
+
+  it('names every problem at once, each with its variable', () => {
+    const problems = problemsOf({ PORT: '99999', UPSTREAM_URL: 'ftp://x', MAX_QUERY_DEPTH: 'deep' });
+    expect(problems).toHaveLength(3);
+    expect(problems.join('\n')).toMatch(/PORT: must be between[\s\S]*/);
+    expect(problems.map((p) => p.split(':')[0]).sort()).toEqual(['MAX_QUERY_DEPTH', 'PORT', 'UPSTREAM_URL']);
+  });
+
+  it('refuses a server-held key on an open address without keys of its own', () => {
+    expect(problemsOf({ UPSTREAM_API_KEY: 'k', HOST: '0.0.0.0' })).toHaveLength(1);
+    expect(problemsOf({ UPSTREAM_API_KEY: 'k', HOST: '0.0.0.0', GATEWAY_API_KEYS: 'a,b' })).toEqual([]);
+    expect(problemsOf({ UPSTREAM_API_KEY: 'k' })).toEqual([]);
+  });
+
+  it('refuses to fall back to the sandbox when told so', () => {
+    expect(problemsOf({ REQUIRE_UPSTREAM: '1' })[0]).toMatch(/UPSTREAM_URL/);
+  });
+
+  it('closes GraphiQL and introspection in production unless asked', () => {
+    expect(readConfig({ NODE_ENV: 'production' })).toMatchObject({ GRAPHIQL: false, INTROSPECTION: false });
+    expect(readConfig({ NODE_ENV: 'production', GRAPHIQL: '1' }).GRAPHIQL).toBe(true);
+  });
+});

@@ -1,0 +1,64 @@
+// Where a signed URL may lead: the upstream's own host, the public internet, the hosts that are configured, nowhere else.
+import { afterAll, describe, expect, it } from 'vitest';
+import { download, isPublicAddress, openPublicAgent, signedUrl } from '../../src/upstream/download.ts';
+import { openAgent, type Upstream } from '../../src/upstream/http.ts';
+
+const agent = openAgent();
+const publicAgent = openPublicAgent();
+const upstream: Upstream = {
+  settings: {
+    baseUrl: 'http://127.0.0.1:9',
+    batchPrefix: '/b',
+    atlasPrefix: '/a',
+    listLimitField: 'limit',
+    listCursorField: 'cursor',
+    downloadHosts: [],
+  },
+  agent,
+  token: 'secret',
+  requestId: 'r',
+  signal: undefined,
+  onCall: () => undefined,
+};
+afterAll(() => Promise.all([agent.close(), publicAgent.close()]));
+
+describe('downloads', () => {
+  it.each([
+    '10.1.2.3',
+    '127.0.0.1',
+    '169.254.169.254',
+    '192.168.0.1',
+    '::1',
+    '::ffff:10.0.0.1',
+    'fd00::1',
+    'fe80::1',
+    '0.0.0.0',
+    '100.64.0.1',
+    '::',
+  ])('%s is not public', (address) => expect(isPublicAddress(address)).toBe(false));
+  it.each(['8.8.8.8', '2606:4700::1111', '::ffff:8.8.8.8'])('%s is public', (address) =>
+    expect(isPublicAddress(address)).toBe(true));
+
+  it.each([
+    'http://127.0.0.1:10/x',
+    'https://127.0.0.1/x',
+    'https://[::1]/x',
+    'https://169.254.169.254/latest/meta-data',
+    'http://example.org/x',
+    'https://localhost/x',
+    'https://0x7f.1/x',
+  ])('refuses %s before anything is sent, without repeating it', async (url) => {
+    const error: Error = await download(upstream, { publicAgent }, url).then(
+      () => new Error('not refused'),
+      (reason: Error) => reason,
+    );
+    expect(error.message).toMatch(/does not follow|could not be reached/);
+    expect(error.message).not.toContain(url);
+  });
+
+  it("reads an address without a scheme as https and a bare path as the upstream's own", () => {
+    expect(signedUrl(upstream, 'files.example.org/a?sig=1').href).toBe('https://files.example.org/a?sig=1');
+    expect(signedUrl(upstream, '//files.example.org/a').href).toBe('https://files.example.org/a');
+    expect(signedUrl(upstream, '/a?sig=1').href).toBe('http://127.0.0.1:9/a?sig=1');
+  });
+});

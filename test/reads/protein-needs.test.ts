@@ -1,0 +1,51 @@
+// The algebra of needs: joining covers each, and what lacks plus what was had covers what was needed.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  joinNeeds,
+  lackingNeeds,
+  needsNothing,
+  type ProteinNeeds,
+} from '../../src/upstream/protein-needs.ts';
+
+const needs: fc.Arbitrary<ProteinNeeds> = fc.record(
+  {
+    sequence: fc.constant(true),
+    structure: fc.constant(true),
+    cluster: fc.constant(true),
+    record: fc.constant(true),
+    fold: fc.constant(true),
+    features: fc.integer({ min: 1, max: 100 }),
+    regions: fc.integer({ min: 1, max: 100 }),
+  },
+  { requiredKeys: [] },
+);
+
+describe('needs', () => {
+  it('a join lacks nothing of what was joined', () => {
+    fc.assert(
+      fc.property(fc.array(needs, { maxLength: 5 }), (all) => {
+        const joined = joinNeeds(all);
+        for (const one of all) expect(needsNothing(lackingNeeds(one, joined))).toBe(true);
+      }),
+    );
+  });
+
+  it('a join asks for nothing that nobody needs', () => {
+    fc.assert(
+      fc.property(fc.array(needs, { maxLength: 5 }), (all) => {
+        const joined = joinNeeds(all);
+        for (const key of Object.keys(joined)) expect(all.some((one) => key in one)).toBe(true);
+        expect(joined.features ?? 0).toBe(Math.max(0, ...all.map((one) => one.features ?? 0)));
+      }),
+    );
+  });
+
+  it('what lacks, together with what was had, covers the need', () => {
+    fc.assert(
+      fc.property(needs, needs, (wanted, had) => {
+        expect(needsNothing(lackingNeeds(wanted, joinNeeds([had, lackingNeeds(wanted, had)])))).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,98 @@
+// What tests of the gateway share: a sandbox with a small universe, a gateway in front of it, and every upstream call written down.
+import { readConfig } from '../src/config.ts';
+import { createGateway, type Gateway } from '../src/gateway.ts';
+import { createLogger } from '../src/log.ts';
+import type { Clock } from '../src/sandbox/clock.ts';
+import { type SandboxOptions, startSandbox } from '../src/sandbox/sandbox.ts';
+
+/** One upstream call as the sandbox saw it. */
+export interface SeenCall {
+  readonly operation: string;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+export interface Answer {
+  readonly data: unknown;
+  readonly errors?: { message: string; path?: (string | number)[]; extensions: Record<string, unknown> }[];
+}
+
+export interface World {
+  readonly gateway: Gateway;
+  readonly sandboxUrl: string;
+  readonly clock: Clock;
+  /** Calls since the last `forget`. */
+  readonly calls: SeenCall[];
+  /** Number of calls by operation. */
+  counts(): Record<string, number>;
+  forget(): void;
+  query(
+    query: string,
+    variables?: Record<string, unknown>,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** What stands at a dotted path of an answer, such as `protein.features.0.value`; undefined where there is nothing. */
+export function at(value: unknown, path: string): unknown {
+  let here = value;
+  for (const step of path.split('.')) {
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return undefined;
+    here = Reflect.get(here, step);
+  }
+  return here;
+}
+
+/** The list at a dotted path. @throws when there is none, so that no test passes over nothing */
+export function listAt(value: unknown, path: string): unknown[] {
+  const found = at(value, path);
+  if (!Array.isArray(found)) throw new Error(`no list at ${path} of ${JSON.stringify(value)}`);
+  return found;
+}
+
+/** Starts a sandbox and a gateway over it; both live in this process. */
+export async function openWorld(
+  env: Record<string, string> = {},
+  options: SandboxOptions = {},
+): Promise<World> {
+  const calls: SeenCall[] = [];
+  const sandbox = await startSandbox({ size: 'small', onRequest: (call) => calls.push(call), ...options });
+  const config = readConfig({ STORE_URL: 'memory:', LOG_LEVEL: 'silent', ...env });
+  const gateway = createGateway({
+    config,
+    upstreamUrl: sandbox.url,
+    log: createLogger(config.LOG_LEVEL, false),
+    sandbox: true,
+  });
+  return {
+    gateway,
+    sandboxUrl: sandbox.url,
+    clock: sandbox.clock,
+    calls,
+    counts: () => {
+      const counts: Record<string, number> = {};
+      for (const { operation } of calls) counts[operation] = (counts[operation] ?? 0) + 1;
+      return counts;
+    },
+    forget: () => {
+      calls.length = 0;
+    },
+    async query(query, variables = {}, headers = {}) {
+      const response = await gateway.fetch(
+        new Request('http://gateway.test/graphql', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify({ query, variables }),
+        }),
+      );
+      return (await response.json()) as Answer;
+    },
+    async close() {
+      await gateway.close();
+      await sandbox.close();
+    },
+  };
+}
