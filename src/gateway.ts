@@ -20,7 +20,7 @@ import { createFeatureLoader, type LoadedFeature } from './upstream/feature-load
 import { openAgent, type Upstream, type UpstreamSettings } from './upstream/http.ts';
 import { createProteinLoader } from './upstream/protein-loader.ts';
 import { openThumbnails, type Thumbnail } from './upstream/thumbnails.ts';
-import { createUniprotLoader } from './upstream/uniprot-loader.ts';
+import { createUniprotLoader, type LoadedEntry } from './upstream/uniprot-loader.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -84,6 +84,13 @@ export function createGateway({ config, upstreamUrl, log, sandbox = false }: Gat
     sizeOf: () => 1,
     onError,
   });
+  const uniprotCache = openCache<LoadedEntry>({
+    namespace: 'uniprot',
+    ttl: DAY,
+    maxBytes: 16 * MiB,
+    sizeOf: ({ record }) => 2048 + 4 * (record.sequence?.length ?? 0),
+    onError,
+  });
   const services: Services = {
     config,
     catalogue: openCatalogue(catalogueCache),
@@ -120,7 +127,7 @@ export function createGateway({ config, upstreamUrl, log, sandbox = false }: Gat
       proteins: createProteinLoader(upstream, services.downloads),
       clusters: createClusterLoader(upstream),
       features: createFeatureLoader(upstream, featureCache),
-      uniprot: createUniprotLoader(upstream),
+      uniprot: createUniprotLoader(upstream, uniprotCache),
     };
   };
 

@@ -7,6 +7,7 @@ import './resolvers/cluster.ts';
 import './resolvers/feature.ts';
 import './resolvers/uniprot.ts';
 import './resolvers/similarity.ts';
+import './resolvers/lookup.ts';
 import './resolvers/node.ts';
 import { builder } from './builder.ts';
 

@@ -7,10 +7,13 @@ import { hashOfEntry, UniprotEntry, type UniprotRef } from '../schema/uniprot.ts
 import { findProtein } from './protein.ts';
 import { selectedNeeds } from './protein-parts.ts';
 
+/** Whether a text can be an accession or an entry name at all. */
+export const isUniprotId = (text: string): boolean => /^[A-Z0-9_.-]{1,40}$/i.test(text.trim());
+
 /** An entry by accession or entry name; null when UniProt has none. @throws UpstreamError BAD_USER_INPUT for identifiers of other databases */
 export async function findEntry(ctx: GatewayContext, id: string): Promise<UniprotRef | null> {
   const requested = id.trim().toUpperCase();
-  if (!/^[A-Z0-9_.-]{1,40}$/.test(requested)) {
+  if (!isUniprotId(requested)) {
     throw badInput(
       'A UniProt identifier is an accession such as "P01308" or an entry name such as "INS_HUMAN".',
     );

@@ -10,7 +10,7 @@ const TYPES: readonly string[] = Object.values(THUMBNAIL_TYPES);
 
 /** Whether an If-None-Match header names the tag. */
 const matches = (header: string | null, etag: string): boolean =>
-  header?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*');
+  (header ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*');
 
 /**
  * The route.

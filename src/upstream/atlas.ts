@@ -18,6 +18,7 @@ const get = (operation: string, path: string, more: Partial<Call> = {}): Call =>
   api: 'atlas',
   method: 'GET',
   path,
+  repeatable: true,
   ...more,
 });
 
@@ -137,6 +138,7 @@ export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
     api: 'atlas',
     method: 'POST',
     path: '/proteins/batch',
+    repeatable: true,
     accept: 'application/zip, application/json',
     timeout: 60_000,
     body: {

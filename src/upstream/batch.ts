@@ -35,11 +35,15 @@ async function open<S extends z.ZodType>(
   };
 }
 
+/** List and Status only read although they are POST; Submit and Cancel are sent once. */
+const READS = new Set(['list', 'status']);
+
 const post = (operation: string, body: unknown, timeout?: number): Call => ({
   operation,
   api: 'batch',
   method: 'POST',
   path: `/${operation}`,
+  repeatable: READS.has(operation),
   body,
   ...(timeout === undefined ? {} : { timeout }),
 });

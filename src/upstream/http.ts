@@ -1,10 +1,12 @@
 // One HTTP call to the service: where it goes, how long it may take, what its failure is called. It knows the two
 // APIs only by their prefixes and never decides what an answer means; that is atlas.ts and batch.ts.
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { z } from 'zod';
 import { codeOfStatus, errorText, retryAfterSeconds, UpstreamError } from './errors.ts';
 import { parseJson } from './parse-json.ts';
+import { retryPause } from './retry.ts';
 
 /** Where the service is and what its deployment calls things (configuration). */
 export interface UpstreamSettings {
@@ -51,8 +53,10 @@ export interface Call {
   readonly query?: Readonly<Record<string, string | number | boolean | readonly number[] | undefined>>;
   readonly body?: unknown;
   readonly accept?: string;
-  /** Milliseconds until the call is given up. */
+  /** Milliseconds until one try of the call is given up. */
   readonly timeout?: number;
+  /** Whether it may be tried again after a failure that may pass: true for what only reads. */
+  readonly repeatable: boolean;
 }
 
 /** An answer whose body has not been read yet. Read or dump the body, always. */
@@ -92,16 +96,11 @@ export function deadline(signal: AbortSignal | undefined, milliseconds: number):
   return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
 }
 
-/**
- * Makes one call and gives the answer of whatever status, its body unread.
- *
- * @throws {@link UpstreamError} UPSTREAM_TIMEOUT or UPSTREAM_UNAVAILABLE when no answer came
- */
-export async function send(up: Upstream, call: Call): Promise<Answer> {
+/** One try of a call. */
+async function attempt(up: Upstream, call: Call): Promise<Answer> {
   const { settings } = up;
-  const url = new URL(
-    settings.baseUrl + (call.api === 'batch' ? settings.batchPrefix : settings.atlasPrefix) + call.path,
-  );
+  const prefix = call.api === 'batch' ? settings.batchPrefix : settings.atlasPrefix;
+  const url = new URL(settings.baseUrl + prefix + call.path);
   for (const [name, value] of Object.entries(call.query ?? {})) {
     if (value === undefined) continue;
     for (const one of Array.isArray(value) ? value : [value]) url.searchParams.append(name, String(one));
@@ -128,6 +127,31 @@ export async function send(up: Upstream, call: Call): Promise<Answer> {
   } catch (error) {
     report(0);
     throw networkFailure(call.operation, error, up.signal);
+  }
+}
+
+/** Statuses that a read may outlive by being tried again. */
+const PASSING = new Set([408, 429, 500, 502, 503, 504]);
+
+/**
+ * Makes one call and gives the answer of whatever status, its body unread. What only reads is tried up to three times.
+ *
+ * @throws UpstreamError UPSTREAM_TIMEOUT or UPSTREAM_UNAVAILABLE when no answer came; for a repeatable call also the last refusal of a kind that may pass
+ */
+export async function send(up: Upstream, call: Call): Promise<Answer> {
+  if (!call.repeatable) return attempt(up, call);
+  for (let tried = 1; ; tried += 1) {
+    let error: unknown;
+    try {
+      const answer = await attempt(up, call);
+      if (!PASSING.has(answer.status)) return answer;
+      error = await refusal(up, answer);
+    } catch (fault) {
+      error = fault;
+    }
+    const pause = error instanceof UpstreamError ? retryPause(error, tried, Math.random()) : null;
+    if (pause === null) throw error;
+    await sleep(pause, undefined, up.signal === undefined ? {} : { signal: up.signal });
   }
 }
 

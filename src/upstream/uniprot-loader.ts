@@ -1,28 +1,33 @@
-// This request's UniProt look-ups: one call for each identifier, with a limit in flight.
+// This request's UniProt look-ups: one call for each identifier, with a limit in flight, kept for all requests a while
+// because entries change with UniProt's releases only.
 import DataLoader from 'dataloader';
+import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
 import type { Upstream } from './http.ts';
 import { limiter } from './limit.ts';
 import type { UniprotRecord } from './wire.ts';
 
-type Found = atlas.WithRaw<UniprotRecord> | null;
+/** An entry and the JSON it came as. */
+export type LoadedEntry = atlas.WithRaw<UniprotRecord>;
 
 export interface UniprotLoader {
   /** The entry of an accession or entry name; null when there is none. */
-  load(id: string): Promise<Found>;
+  load(id: string): Promise<LoadedEntry | null>;
 }
 
 const IN_FLIGHT = 8;
 
 /** The loader of one request. */
-export function createUniprotLoader(up: Upstream): UniprotLoader {
+export function createUniprotLoader(up: Upstream, cache: Cache<LoadedEntry>): UniprotLoader {
   const limited = limiter(IN_FLIGHT);
-  return new DataLoader<string, Found>((ids) =>
+  // What is shared with other requests must not end because this one's caller left.
+  const shared: Upstream = { ...up, signal: undefined };
+  return new DataLoader<string, LoadedEntry | null>((ids) =>
     Promise.all(
       ids.map((id) =>
-        limited(() => atlas.uniprot(up, id)).catch((error: unknown) =>
-          error instanceof Error ? error : new Error(String(error)),
-        ),
+        cache
+          .wrap(id, () => limited(() => atlas.uniprot(shared, id)))
+          .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error)))),
       ),
     ),
   );

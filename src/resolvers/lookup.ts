@@ -1,0 +1,130 @@
+// lookup: hashes, accessions and entry names mixed. All identifiers are resolved first, so that the proteins behind them
+// are one bulk call for each 500, however they were named.
+import type { GraphQLResolveInfo } from 'graphql';
+import { builder } from '../builder.ts';
+import type { GatewayContext } from '../context.ts';
+import { type LookupRef, ProteinLookup } from '../schema/lookup.ts';
+import type { InvalidInputShape, ProblemShape } from '../schema/problem.ts';
+import { Protein } from '../schema/protein.ts';
+import { badInput } from '../schema/scalars.ts';
+import { hashOfEntry } from '../schema/uniprot.ts';
+import { UpstreamError } from '../upstream/errors.ts';
+import { findProtein } from './protein.ts';
+import { selectedNeeds } from './protein-parts.ts';
+import { selectedFields } from './selection.ts';
+import { findEntry, isUniprotId } from './uniprot.ts';
+
+/** Ids in one query at most. */
+const MOST_IDS = 5000;
+
+/** What an identifier came to. */
+type Resolved =
+  | { readonly hash: string }
+  | { readonly problem: ProblemShape }
+  | { readonly failure: unknown };
+
+const notFound = (message: string, hint: string): ProblemShape => ({ kind: 'NotFound', message, hint });
+
+const invalid = (path: string, message: string): InvalidInputShape => ({
+  kind: 'InvalidInput',
+  message,
+  hint: 'Give a protein hash (32 hexadecimal characters), a UniProt accession such as P01308 or an entry name such as INS_HUMAN.',
+  issues: [{ path, code: 'NOT_AN_IDENTIFIER', message }],
+});
+
+async function resolveId(ctx: GatewayContext, requested: string, path: string): Promise<Resolved> {
+  const id = requested.trim();
+  if (/^[0-9a-f]{32}$/i.test(id)) return { hash: id.toLowerCase() };
+  if (!isUniprotId(id))
+    return { problem: invalid(path, `${JSON.stringify(requested.slice(0, 60))} is no protein identifier.`) };
+  try {
+    const entry = await findEntry(ctx, id);
+    if (entry === null)
+      return {
+        problem: notFound(
+          `UniProt has no entry ${id}.`,
+          'Check the spelling; obsolete entries are not kept.',
+        ),
+      };
+    const hash = hashOfEntry(entry);
+    return hash === null
+      ? { problem: notFound(`UniProt entry ${id} has no sequence.`, 'Look up the protein by its hash.') }
+      : { hash };
+  } catch (error) {
+    // Identifiers of other databases are refused by the service, in its own words.
+    if (error instanceof UpstreamError && error.failure.code === 'BAD_USER_INPUT')
+      return { problem: invalid(path, error.message) };
+    return { failure: error };
+  }
+}
+
+async function lookup(
+  ctx: GatewayContext,
+  info: GraphQLResolveInfo,
+  ids: readonly string[],
+): Promise<LookupRef[]> {
+  if (ids.length > MOST_IDS)
+    throw badInput(`\`ids\` holds ${ids.length} ids; at most ${MOST_IDS} fit in one query. Ask in several.`);
+  const resolved = await Promise.all(ids.map((id, index) => resolveId(ctx, id, `ids.${index}`)));
+  const below = selectedFields(info, 'ProteinLookup').filter((field) => field.name === 'protein');
+  const needs = selectedNeeds(
+    info,
+    below.flatMap((field) => field.nodes),
+  );
+  return Promise.all(
+    resolved.map(async (found, index): Promise<LookupRef> => {
+      const ref: LookupRef = {
+        requested: ids[index] ?? '',
+        hash: null,
+        exists: false,
+        problem: null,
+        failure: undefined,
+      };
+      if ('problem' in found) return { ...ref, problem: found.problem };
+      if ('failure' in found) return { ...ref, failure: found.failure };
+      try {
+        const protein = await findProtein(ctx, found.hash, needs);
+        const problem =
+          protein === null
+            ? notFound(
+                'The Atlas does not hold this protein.',
+                'Fold it with submitFold, or search for similar ones.',
+              )
+            : null;
+        return { ...ref, hash: found.hash, exists: protein !== null, problem };
+      } catch (failure) {
+        return { ...ref, hash: found.hash, failure };
+      }
+    }),
+  );
+}
+
+builder.objectField(ProteinLookup, 'protein', (t) =>
+  t.field({
+    type: Protein,
+    description: 'The protein; null where `problem` says why not.',
+    resolve: ({ hash, exists, failure }) => {
+      if (failure !== undefined) throw failure;
+      return exists && hash !== null ? { hash } : null;
+    },
+  }),
+);
+
+builder.queryField('lookup', (t) =>
+  t.field({
+    type: [ProteinLookup],
+    nullable: { list: false, items: false },
+    complexity: ({ ids }) => ({
+      field: ids.filter((id) => id.trim().length !== 32).length + 1,
+      multiplier: ids.length,
+    }),
+    description: `Hashes, UniProt accessions and entry names mixed, at most ${MOST_IDS}; one answer for each, in the order asked. Accessions cost one call each (kept for a day), the proteins one for each 500.`,
+    args: {
+      ids: t.arg.stringList({
+        required: true,
+        description: 'Such as ["P01308", "HBA_HUMAN", "b840eb6446f9f188023424af40675a36"].',
+      }),
+    },
+    resolve: (_, { ids }, ctx, info) => lookup(ctx, info, ids),
+  }),
+);

@@ -1,0 +1,85 @@
+// Imports go one way: server -> gateway -> routes, resolvers -> schema -> context -> upstream | store. The sandbox knows nobody
+// and nobody but the server knows it.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const SRC = fileURLToPath(new URL('../src', import.meta.url));
+
+/** Which other places each place under src/ may import, types aside. A file directly under src/ is a place of its own. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  sandbox: [],
+  structure: [],
+  store: [],
+  folding: ['structure'],
+  upstream: ['store', 'structure'],
+  'builder.ts': [],
+  'config.ts': [],
+  'log.ts': [],
+  'examples.ts': [],
+  'principal.ts': [],
+  'context.ts': [],
+  schema: ['builder.ts', 'folding', 'structure'],
+  plugins: ['upstream'],
+  routes: ['upstream', 'plugins', 'structure', 'schema', 'folding'],
+  resolvers: ['builder.ts', 'schema', 'upstream', 'structure', 'folding', 'store'],
+  'schema.ts': ['builder.ts', 'schema', 'resolvers'],
+  'gateway.ts': [
+    'schema.ts',
+    'plugins',
+    'routes',
+    'store',
+    'upstream',
+    'principal.ts',
+    'examples.ts',
+    'log.ts',
+    'resolvers',
+  ],
+  'server.ts': ['config.ts', 'gateway.ts', 'log.ts', 'sandbox'],
+};
+
+const placeOf = (file: string): string => relative(SRC, file).split('/')[0] ?? '';
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => join(SRC, file));
+
+/** Files that a file imports, type-only imports left out: those vanish when it is compiled. */
+const importsOf = (file: string): string[] =>
+  [
+    ...readFileSync(file, 'utf8').matchAll(
+      /^(?:import|export)(?! type)[^;]*?from '(\.[^']+)'|^import '(\.[^']+)'/gm,
+    ),
+  ].map((m) => join(dirname(file), m[1] ?? m[2] ?? ''));
+
+describe('the direction of imports', () => {
+  it('has a rule for every place', () => {
+    expect([...new Set(files.map(placeOf))].filter((place) => !Object.hasOwn(MAY_IMPORT, place))).toEqual([]);
+  });
+
+  it('is kept by every file', () => {
+    const wrong = files.flatMap((file) => {
+      const place = placeOf(file);
+      return importsOf(file)
+        .map(placeOf)
+        .filter((target) => target !== place && !(MAY_IMPORT[place] ?? []).includes(target))
+        .map((target) => `${relative(SRC, file)} -> ${target}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('reads process.env in one file of the gateway', () => {
+    const readers = files.filter(
+      (file) => placeOf(file) !== 'sandbox' && readFileSync(file, 'utf8').includes('process.env'),
+    );
+    expect(readers.map((file) => relative(SRC, file)).filter((file) => file !== 'config.ts')).toEqual([
+      'server.ts',
+    ]);
+  });
+
+  it('opens each file with a sentence on what it is for', () => {
+    const silent = files.filter((file) => !/^\/[/*]/.test(readFileSync(file, 'utf8')));
+    expect(silent.map((file) => relative(SRC, file))).toEqual([]);
+  });
+});
