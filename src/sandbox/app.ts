@@ -1,0 +1,95 @@
+// The whole HTTP face of the sandbox put together: its parts' routes, the header that names it, the index page, and
+// JSON answers for paths and methods that do not exist. It must not know what any operation does.
+import { randomBytes } from 'node:crypto';
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { type Faults, withFaults } from './faults.ts';
+import { operationOf, routes, routesAt } from './routes.ts';
+
+/** What an observer is told of a request, before it is answered. */
+export interface SeenRequest {
+  operation: string;
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+export interface AppParts {
+  /** The routes of the two APIs, downloads and, if wanted, control. */
+  readonly parts: readonly Hono[];
+  readonly faults: Faults;
+  readonly control: boolean;
+  readonly maxBodyBytes: number;
+  readonly onRequest: ((request: SeenRequest) => void) | undefined;
+}
+
+export const notice =
+  'An embedded stand-in for a protein folding service. Its folds and structures are made from ideal geometry and are no prediction.';
+
+const errorBody = (message: string) => ({
+  status: 'error',
+  message,
+  request_id: `req_${randomBytes(12).toString('hex')}`,
+});
+
+/** Composes the app. Every answer carries `x-sandbox: 1`. */
+export function createApp({
+  parts,
+  faults,
+  control,
+  maxBodyBytes,
+  onRequest,
+}: AppParts): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+
+  app.use(async (c, next) => {
+    await next();
+    c.res.headers.set('x-sandbox', '1');
+  });
+  app.use(
+    bodyLimit({
+      maxSize: maxBodyBytes,
+      onError: (c) =>
+        c.json(errorBody(`The body is larger than ${maxBodyBytes} bytes; send less at once.`), 413),
+    }),
+  );
+  app.use(async (c, next) => {
+    const { pathname, search } = new URL(c.req.url);
+    const operation = operationOf(c.req.method, pathname);
+    if (onRequest !== undefined && operation !== undefined) {
+      const body = c.req.method === 'POST' ? await c.req.text() : '';
+      onRequest({
+        operation,
+        method: c.req.method,
+        path: `${pathname}${search}`,
+        headers: c.req.header(),
+        body,
+      });
+    }
+    await next();
+  });
+  app.use(withFaults(faults));
+
+  app.get('/', (c) => c.json({ name: 'FoldAtlas sandbox', notice, operations: routes, control }));
+  for (const part of parts) app.route('/', part);
+
+  app.notFound((c) => {
+    const allowed = routesAt(c.req.path).map(({ method }) => method);
+    if (allowed.length === 0)
+      return c.json(
+        errorBody(`There is nothing at ${c.req.path.slice(0, 200)}; GET / lists what there is.`),
+        404,
+      );
+    const allow = [
+      ...new Set(allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))),
+    ].join(', ');
+    return c.json(errorBody(`${c.req.method} is not allowed here; use ${allow}.`), 405, { allow });
+  });
+  app.onError((error, c) => {
+    console.error(error);
+    return c.json(errorBody('The sandbox failed; this is a defect of the sandbox, not of the request.'), 500);
+  });
+  return app;
+}

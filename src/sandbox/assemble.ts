@@ -1,0 +1,78 @@
+// Puts the whole sandbox together: opens what it remembers, joins its parts, listens. The one place that knows every
+// part; it must not know rules of either API.
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { createApp } from './app.ts';
+import { createBatchApp } from './batch/app.ts';
+import { createDownloads } from './batch/downloads.ts';
+import { createFolder } from './batch/folder.ts';
+import { startQueue } from './batch/queue.ts';
+import { openBatchStore } from './batch/store.ts';
+import { ManualClock, systemClock } from './clock.ts';
+import { createControl } from './control.ts';
+import { type Database, openDatabase } from './database.ts';
+import { createFaults } from './faults.ts';
+import { defaultLimits } from './limits.ts';
+import { listen } from './listen.ts';
+import { batchPrefix } from './routes.ts';
+import type { Sandbox, SandboxOptions } from './sandbox.ts';
+import { createSigner } from './signing.ts';
+
+/** The signing secret is kept, so that URLs given out before a restart stay good. */
+function secretOf(database: Database): string {
+  database.exec('CREATE TABLE IF NOT EXISTS secrets (secret TEXT NOT NULL) STRICT');
+  const kept = database.prepare('SELECT secret FROM secrets').get()?.secret;
+  if (typeof kept === 'string') return kept;
+  const secret = randomBytes(32).toString('hex');
+  database.prepare('INSERT INTO secrets VALUES (?)').run(secret);
+  return secret;
+}
+
+/** What `startSandbox` does. */
+export async function assembleSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { host = '127.0.0.1', port = 0, dataDir, clock = systemClock, control = false, speed = 1 } = options;
+  const limits = { ...defaultLimits, ...options.limits };
+  const database = openDatabase(dataDir === undefined ? ':memory:' : join(dataDir, 'sandbox.db'));
+
+  let url = '';
+  const signer = createSigner({ secret: secretOf(database), baseUrl: () => url, clock });
+  const faults = createFaults();
+  const store = openBatchStore(database);
+  const folder = createFolder();
+  const queue = startQueue({ store, clock, folder, limits, speed, held: clock instanceof ManualClock });
+  const keys = options.apiKeys === undefined ? undefined : new Set(options.apiKeys);
+
+  const app = createApp({
+    parts: [
+      createBatchApp({
+        store,
+        queue,
+        clock,
+        signer,
+        limits,
+        keys,
+        prefix: batchPrefix,
+        breakOff: faults.nextBreakOff,
+      }),
+      createDownloads({ store, signer, clock, limits }),
+      ...(control ? [createControl({ faults, clock, queue, store })] : []),
+    ],
+    faults,
+    control,
+    maxBodyBytes: limits.maxBodyBytes,
+    onRequest: options.onRequest,
+  });
+  const server = await listen(app.fetch, { host, port });
+  url = server.url;
+
+  return {
+    url,
+    clock,
+    async close() {
+      await server.close();
+      queue.close();
+      await folder.close();
+      database.close();
+    },
+  };
+}

@@ -1,0 +1,61 @@
+// The HTTP face of the Batch API: routes, bearer authentication, envelopes. It must not know rules or states.
+import { randomBytes } from 'node:crypto';
+import { type Context, Hono } from 'hono';
+import * as operations from './operations.ts';
+import { Refusal } from './refusal.ts';
+import { listReader, readCancel, readStatus } from './request/lookups.ts';
+import { parseBody } from './request/reading.ts';
+import { submitReader } from './request/submit.ts';
+import { type Caller, callerOf } from './tokens.ts';
+
+export interface BatchAppParts extends operations.BatchParts {
+  /** Such as /api/v1/batch. */
+  readonly prefix: string;
+  /** The tokens that are keys; when absent every token is one. */
+  readonly keys: ReadonlySet<string> | undefined;
+}
+
+const requestId = (): string => `req_${randomBytes(12).toString('hex')}`;
+
+/** A refusal in its envelope; an authentication failure has its text under `error`, as the service may do. */
+export function refuse(c: Context, { status, message, headers, members }: Refusal): Response {
+  const text = status === 401 ? { error: message } : { message };
+  return c.json({ status: 'error', ...text, ...members, request_id: requestId() }, status, headers);
+}
+
+/** The JSON value of a request's body. @throws Refusal 400 */
+async function bodyOf(c: Context): Promise<unknown> {
+  const type = c.req.header('content-type') ?? 'none';
+  if (!/^application\/json\s*(;|$)/i.test(type))
+    throw new Refusal(
+      400,
+      `the body: has content type ${type.slice(0, 80)}; send "Content-Type: application/json"`,
+    );
+  return parseBody(await c.req.text());
+}
+
+/** Every Batch route under the prefix. */
+export function createBatchApp(parts: BatchAppParts): Hono {
+  const app = new Hono();
+  const readSubmit = submitReader(parts.limits);
+  const readList = listReader(parts.limits);
+
+  const route = (name: string, answer: (caller: Caller, body: unknown) => unknown): void => {
+    app.post(`${parts.prefix}/${name}`, async (c) => {
+      try {
+        const caller = callerOf(c.req.header('authorization'), parts.keys);
+        const data = await answer(caller, await bodyOf(c));
+        return c.json({ status: 'success', data, request_id: requestId() });
+      } catch (error) {
+        if (error instanceof Refusal) return refuse(c, error);
+        throw error;
+      }
+    });
+  };
+
+  route('submit', (caller, body) => operations.submit(parts, caller, readSubmit(body)));
+  route('list', (caller, body) => operations.list(parts, caller, readList(body)));
+  route('status', (caller, body) => operations.status(parts, caller, readStatus(body)));
+  route('cancel', (caller, body) => operations.cancel(parts, caller, readCancel(body)));
+  return app;
+}

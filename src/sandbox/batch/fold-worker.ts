@@ -1,0 +1,50 @@
+// The thread that folds: takes the JSON text of an input, gives back gzipped outputs or the task's error, so that the
+// server's own thread only ever moves bytes. It must not know tasks or batches.
+import { parentPort } from 'node:worker_threads';
+import { gzipSync } from 'node:zlib';
+import { type FoldRequest, fold } from '../folding/fold.ts';
+import type { Output } from './store.ts';
+
+/** What the thread is asked: a request but for its repeat, as JSON text, which repeat of it, and when it runs. */
+export interface FoldOrder {
+  readonly request: string;
+  readonly repeatIndex: number;
+  /** ISO 8601. */
+  readonly createdAt: string;
+}
+
+/** What the thread answers, one for each request, in order. */
+export type FoldAnswer = { readonly outputs: readonly Output[] } | { readonly error: string };
+
+const gzipped = (value: unknown): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(gzipSync(JSON.stringify(value), { level: 1 }));
+
+async function answer({ request, repeatIndex, createdAt }: FoldOrder): Promise<FoldAnswer> {
+  const once: Omit<FoldRequest, 'repeatIndex' | 'createdAt'> = JSON.parse(request);
+  const outcome = await fold({ ...once, repeatIndex, createdAt });
+  if (!outcome.ok) return { error: JSON.stringify(outcome.error) };
+  const { result } = outcome;
+  const residues = result.plddt.filter((value) => value !== null);
+  const confidence = {
+    ptm: result.ptm,
+    interface_ptm: result.interface_ptm,
+    mean_plddt: residues.reduce((sum, value) => sum + value, 0) / Math.max(residues.length, 1),
+  };
+  return {
+    outputs: [
+      { name: 'response', gzipped: gzipped(result) },
+      { name: 'confidence', gzipped: gzipped(confidence) },
+    ],
+  };
+}
+
+parentPort?.on('message', (order: FoldOrder) => {
+  void answer(order)
+    .catch((error: unknown): FoldAnswer => {
+      const reason = error instanceof Error ? error.message : String(error);
+      return {
+        error: JSON.stringify({ code: 'internal_error', message: `The folding process failed: ${reason}` }),
+      };
+    })
+    .then((result) => parentPort?.postMessage(result));
+});

@@ -1,0 +1,78 @@
+// Hands fold requests to one worker thread, one at a time, and survives the thread's death. It must not know what a
+// task is or what the outputs hold.
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '../thread.ts';
+import type { FoldAnswer, FoldOrder } from './fold-worker.ts';
+
+/** C: a fold that takes longer than this is given up and fails its task. */
+const PATIENCE_MS = 180_000;
+
+export interface Folder {
+  /** Never rejects: what goes wrong is the answer's error. */
+  fold(order: FoldOrder): Promise<FoldAnswer>;
+  /** Starts the thread before the first request needs it. */
+  warm(): void;
+  close(): Promise<void>;
+}
+
+const internalError = (message: string): FoldAnswer => ({
+  error: JSON.stringify({ code: 'internal_error', message }),
+});
+
+/** Makes a folder; its thread starts with the first request, or with `warm`. */
+export function createFolder(): Folder {
+  let worker: Worker | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  let closed = false;
+  /** What to do with the end of the request that the thread is at. */
+  let settle: (answer: FoldAnswer) => void = () => {};
+
+  function start(): Worker {
+    const thread = startThread('./batch/fold-worker');
+    const lost = (message: string): void => {
+      if (worker !== thread) return;
+      worker = undefined;
+      settle(internalError(message));
+    };
+    thread.on('message', (answer: FoldAnswer) => settle(answer));
+    thread.on('error', (error) => lost(`The folding process failed: ${error.message}`));
+    thread.on('exit', () => lost('The folding process ended.'));
+    thread.unref();
+    return thread;
+  }
+
+  function ask(order: FoldOrder): Promise<FoldAnswer> {
+    if (closed) return Promise.resolve(internalError('The service is shutting down.'));
+    worker ??= start();
+    const thread = worker;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        settle(internalError('Folding took too long.'));
+        worker = undefined;
+        void thread.terminate();
+      }, PATIENCE_MS).unref();
+      settle = (answer) => {
+        clearTimeout(timer);
+        settle = () => {};
+        resolve(answer);
+      };
+      thread.postMessage(order);
+    });
+  }
+
+  return {
+    fold(order) {
+      const answer = last.then(() => ask(order));
+      last = answer;
+      return answer;
+    },
+    warm() {
+      worker ??= start();
+    },
+    async close() {
+      closed = true;
+      await worker?.terminate();
+      await last;
+    },
+  };
+}

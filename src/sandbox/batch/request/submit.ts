@@ -1,0 +1,90 @@
+// The body of Submit (spec: "BatchSubmitRequest", "FoldMaxAccuracyRequest", "FoldAllAtomInput") read to a value whose
+// every rule holds. It must not know tokens, queues or what becomes of it.
+import { z } from 'zod';
+import type { Limits } from '../../limits.ts';
+import { type Chain, chainsOf } from './chain-index.ts';
+import { sequenceInput } from './chains.ts';
+import { checkReferences, covalentBond, distogram, pocket } from './conditioning.ts';
+import { list, read } from './reading.ts';
+
+const sumOf = (chains: readonly Chain[]): number => chains.reduce((sum, { residues }) => sum + residues, 0);
+
+function allAtomInput(limits: Limits) {
+  return z
+    .strictObject({
+      sequences: list(sequenceInput, { min: 1, max: limits.maxTokens }),
+      covalent_bonds: list(covalentBond, { max: 4096 }).nullish(),
+      pocket: pocket.nullish(),
+      distogram_conditioning: list(distogram, { max: limits.maxTokens }).nullish(),
+    })
+    .superRefine((input, context) => {
+      const chains = chainsOf(input.sequences);
+      const entryOf = new Map<string, number>();
+      for (const { id, entry } of chains) {
+        const earlier = entryOf.get(id);
+        if (earlier !== undefined) {
+          const message = `chain identifier ${id} is used already by sequences[${earlier}]; identifiers are unique`;
+          context.addIssue({ code: 'custom', path: ['sequences', entry, 'id'], message });
+          return;
+        }
+        entryOf.set(id, entry);
+      }
+      const tokens = sumOf(chains);
+      if (tokens > limits.maxTokens) {
+        const message = `have ${tokens} tokens with every copy counted; at most ${limits.maxTokens} can be folded together`;
+        context.addIssue({ code: 'custom', path: ['sequences'], message });
+      }
+      checkReferences(input, chains, context);
+    });
+}
+
+function foldRequest(limits: Limits) {
+  return z.strictObject({
+    model: z.enum(['foldmodel2-2026-05-cutoff-2025']),
+    all_atom_input: allAtomInput(limits),
+    potential_sequence_of_concern: z.boolean().default(false),
+    include_pae: z.boolean().default(false),
+    include_pair_chains_iptm: z.boolean().default(false),
+    include_embeddings: z.boolean().default(false),
+  });
+}
+
+function submitBody(limits: Limits) {
+  return z
+    .strictObject({
+      endpoint: z.enum(['fold_max_accuracy']),
+      payload: list(foldRequest(limits), { min: 1, max: limits.maxItems }),
+      repeat: z.int().min(1).max(limits.maxRepeat).default(1),
+    })
+    .superRefine(({ payload, repeat }, context) => {
+      const tasks = payload.length * repeat;
+      if (tasks <= limits.maxTasks) return;
+      const message = `payload (${payload.length}) times repeat (${repeat}) is ${tasks}; at most ${limits.maxTasks} tasks a batch`;
+      context.addIssue({ code: 'custom', path: ['repeat'], message });
+    });
+}
+
+/** One payload item, every rule checked. */
+export type FoldItem = z.output<ReturnType<typeof foldRequest>>;
+export type SubmitRequest = z.output<ReturnType<typeof submitBody>>;
+
+/** Makes the reader of Submit bodies; it throws a Refusal 400 that names each mistake. */
+export function submitReader(limits: Limits): (body: unknown) => SubmitRequest {
+  const schema = submitBody(limits);
+  return (body) => read(schema, body);
+}
+
+/** What one item counts, all copies included (spec: "every copy counts toward input length and credit consumption"). */
+export function tokensOf(item: FoldItem): number {
+  return sumOf(chainsOf(item.all_atom_input.sequences));
+}
+
+/** The input with every chain's identifier spelled out, so that whoever folds it names the chains as they were checked. */
+export function nameChains(input: FoldItem['all_atom_input']): FoldItem['all_atom_input'] {
+  const names = new Map<number, string[]>();
+  for (const { id, entry } of chainsOf(input.sequences)) names.set(entry, [...(names.get(entry) ?? []), id]);
+  return {
+    ...input,
+    sequences: input.sequences.map((sequence, entry) => ({ ...sequence, id: names.get(entry) })),
+  };
+}

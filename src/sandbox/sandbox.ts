@@ -1,0 +1,89 @@
+// How the sandbox is started, in this thread or in one of its own, and with what. Loads nothing of the sandbox until it
+// is started, because an embedder that starts a thread needs none of it in its own.
+import type { SeenRequest } from './app.ts';
+import type { Clock } from './clock.ts';
+import type { Limits } from './limits.ts';
+import { startThread } from './thread.ts';
+
+export interface SandboxOptions {
+  /** Default 127.0.0.1. */
+  host?: string;
+  /** Default 0: any free port. */
+  port?: number;
+  /** Where batches, results and the universe are kept; absent: nothing on disk, nothing survives. */
+  dataDir?: string;
+  /** Of the universe: the same seed gives the same proteins, features and clusters. */
+  seed?: number;
+  /** 'small': the reference proteins and about 400 homologs under the same rules, for quick tests. */
+  size?: 'full' | 'small';
+  /** A ManualClock makes every answer depend on the clock alone. */
+  clock?: Clock;
+  /** The tokens that are keys; absent: every token is one. */
+  apiKeys?: readonly string[];
+  /** Whether the routes under /control exist. */
+  control?: boolean;
+  /** A FASTA file with the user's own proteins, added to the universe. */
+  fasta?: string;
+  /** Divides the durations of tasks. Default 1. */
+  speed?: number;
+  /** Numbers of the Batch side that differ from `limits.ts`, for tests. */
+  limits?: Partial<Limits>;
+  /** Told of every request to a known operation, before it is answered. */
+  onRequest?: (request: SeenRequest) => void;
+  /** Told what takes time at the start, a line each. */
+  onProgress?: (line: string) => void;
+}
+
+export interface Sandbox {
+  /** Base URL without a slash at its end. */
+  readonly url: string;
+  readonly clock: Clock;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a sandbox in this thread and resolves once it listens.
+ *
+ * @throws Error when the port is taken or the data folder belongs to another running sandbox
+ */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { assembleSandbox } = await import('./assemble.ts');
+  return assembleSandbox(options);
+}
+
+/** What can be handed to a thread: no clock (it has the machine's) and no observer. */
+export type ThreadOptions = Omit<SandboxOptions, 'clock' | 'onRequest' | 'onProgress'>;
+
+export type ThreadMessage = { progress: string } | { url: string } | { failure: string };
+
+/**
+ * Starts a sandbox in a worker thread and resolves once it listens.
+ *
+ * @throws Error when it cannot start, with its reason
+ */
+export async function startSandboxThread({
+  onProgress,
+  ...options
+}: ThreadOptions & Pick<SandboxOptions, 'onProgress'> = {}): Promise<{
+  url: string;
+  close(): Promise<void>;
+}> {
+  const worker = startThread('./sandbox-thread', options);
+  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  const url = await new Promise<string>((resolve, reject) => {
+    worker.on('message', (message: ThreadMessage) => {
+      if ('progress' in message) onProgress?.(message.progress);
+      else if ('url' in message) resolve(message.url);
+      else reject(new Error(message.failure));
+    });
+    worker.once('error', reject);
+    worker.once('exit', () => reject(new Error('the sandbox ended before it listened')));
+  });
+  return {
+    url,
+    async close() {
+      worker.postMessage('close');
+      await ended;
+    },
+  };
+}
