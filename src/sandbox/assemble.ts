@@ -12,6 +12,7 @@ import { ManualClock, systemClock } from './clock.ts';
 import { createControl } from './control.ts';
 import { type Database, openDatabase } from './database.ts';
 import { createFaults } from './faults.ts';
+import { lockFolder } from './folder-lock.ts';
 import { defaultLimits } from './limits.ts';
 import { listen } from './listen.ts';
 import { batchPrefix } from './routes.ts';
@@ -32,6 +33,7 @@ function secretOf(database: Database): string {
 export async function assembleSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { host = '127.0.0.1', port = 0, dataDir, clock = systemClock, control = false, speed = 1 } = options;
   const limits = { ...defaultLimits, ...options.limits };
+  const unlock = dataDir === undefined ? () => {} : lockFolder(dataDir);
   const database = openDatabase(dataDir === undefined ? ':memory:' : join(dataDir, 'sandbox.db'));
 
   let url = '';
@@ -73,6 +75,7 @@ export async function assembleSandbox(options: SandboxOptions): Promise<Sandbox>
       queue.close();
       await folder.close();
       database.close();
+      unlock();
     },
   };
 }

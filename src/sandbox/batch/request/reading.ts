@@ -22,9 +22,10 @@ const kindOf = (value: unknown): string =>
         ? 'an object'
         : shown(value);
 
+/** Every number of the Batch API is an integer. */
 const articles: Record<string, string> = {
   string: 'a string',
-  number: 'a number',
+  number: 'an integer',
   int: 'an integer',
   boolean: 'true or false',
   array: 'an array',

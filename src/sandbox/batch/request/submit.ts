@@ -38,15 +38,22 @@ function allAtomInput(limits: Limits) {
     });
 }
 
+/** Spec, "What the service does": the recipe of a fold is the service's own. */
+const noRecipe = (issue: { code: string; keys?: unknown }): string | undefined =>
+  issue.code === 'unrecognized_keys' && Array.isArray(issue.keys)
+    ? `has no field ${JSON.stringify(issue.keys[0])}; remove it (folding recipe parameters are unsupported)`
+    : undefined;
+
 function foldRequest(limits: Limits) {
-  return z.strictObject({
+  const fields = {
     model: z.enum(['foldmodel2-2026-05-cutoff-2025']),
     all_atom_input: allAtomInput(limits),
     potential_sequence_of_concern: z.boolean().default(false),
     include_pae: z.boolean().default(false),
     include_pair_chains_iptm: z.boolean().default(false),
     include_embeddings: z.boolean().default(false),
-  });
+  };
+  return z.strictObject(fields, { error: noRecipe });
 }
 
 function submitBody(limits: Limits) {

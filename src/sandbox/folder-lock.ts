@@ -1,0 +1,25 @@
+// One sandbox a data folder: two would run every task twice. It must not know what is in the folder.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+
+/**
+ * Takes the folder (made when missing) for this process. The lock is SQLite's on an empty file, so the system drops it
+ * when the process ends, however it ends.
+ *
+ * @returns gives the folder back
+ * @throws Error when another running sandbox has it
+ */
+export function lockFolder(folder: string): () => void {
+  mkdirSync(folder, { recursive: true });
+  const lock = new DatabaseSync(join(folder, 'lock.db'));
+  try {
+    lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+  } catch {
+    lock.close();
+    throw new Error(
+      `another running sandbox uses the folder ${folder}; end it or choose another SANDBOX_DATA`,
+    );
+  }
+  return () => lock.close();
+}
