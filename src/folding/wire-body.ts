@@ -1,0 +1,79 @@
+// A submission in the words of the service (spec, "Batch submit request" and below), and the hash by which two equal
+// submissions are recognised. It must not know who sends it.
+import { createHash } from 'node:crypto';
+import type { Chain, Item, Submission } from './submission.ts';
+
+const idOf = ({ ids }: Chain): string | readonly string[] | null => {
+  if (ids === null || ids.length === 0) return null;
+  return ids.length === 1 ? (ids[0] ?? null) : ids;
+};
+
+function wireChain(chain: Chain) {
+  if (chain.type === 'ligand') {
+    return { type: chain.type, id: idOf(chain), smiles: chain.smiles, ccd: chain.ccd };
+  }
+  const { type, sequence, modifications } = chain;
+  return {
+    type,
+    id: idOf(chain),
+    sequence,
+    modifications: modifications.length === 0 ? null : modifications,
+  };
+}
+
+const orNull = <T>(list: readonly T[]): readonly T[] | null => (list.length === 0 ? null : list);
+
+/** The all-atom input of one item. */
+const wireInput = ({ chains, covalentBonds, pocket, distogramConditioning }: Item) => ({
+  sequences: chains.flatMap((chain) => (chain === null ? [] : [wireChain(chain)])),
+  covalent_bonds: orNull(
+    covalentBonds.map((bond) => ({
+      chain_id1: bond.chainId1,
+      res_idx1: bond.residueIndex1,
+      atom_idx1: bond.atomIndex1,
+      chain_id2: bond.chainId2,
+      res_idx2: bond.residueIndex2,
+      atom_idx2: bond.atomIndex2,
+    })),
+  ),
+  pocket:
+    pocket === null
+      ? null
+      : {
+          binder_chain_id: pocket.binderChainId,
+          contacts: pocket.contacts.map(({ chainId, residueIndex }) => [chainId, residueIndex]),
+        },
+  distogram_conditioning: orNull(
+    distogramConditioning.map(({ chainId, distogram }) => ({ chain_id: chainId, distogram })),
+  ),
+});
+
+const wireItem = (item: Item, model: string) => ({
+  model,
+  all_atom_input: wireInput(item),
+  potential_sequence_of_concern: item.potentialSequenceOfConcern,
+  include_pae: item.includePae,
+  include_pair_chains_iptm: item.includePairChainsIptm,
+  include_embeddings: item.includeEmbeddings,
+});
+
+/** The body of Submit. */
+export const wireBody = ({ items, repeat, model }: Submission) => ({
+  endpoint: 'fold_max_accuracy',
+  payload: items.map((item) => wireItem(item, model)),
+  repeat,
+});
+
+/** What makes an item the same as another, its name aside. */
+export const itemKey = (item: Item): string => JSON.stringify(wireItem(item, ''));
+
+/**
+ * SHA-256 (hexadecimal) over everything a submission says but its idempotency key: equal for inputs that differ only in
+ * white space, case, defaults written out or the order of keys.
+ */
+export const submissionHash = (submission: Submission): string =>
+  createHash('sha256')
+    .update(
+      JSON.stringify([submission.label, submission.items.map(({ name }) => name), wireBody(submission)]),
+    )
+    .digest('hex');

@@ -1,0 +1,127 @@
+// The Batch as a noun: what the service's List says of a batch as a whole. It calls nothing: a batch that was only
+// named so far carries a `read` that finds the rest out when a field of it is selected.
+import { builder } from '../builder.ts';
+import type { BatchRecord, TaskCounts as TaskCountsShape } from '../upstream/batch-states.ts';
+
+export const TaskState = builder.enumType('TaskState', {
+  description: 'Where a task is.',
+  values: {
+    QUEUED: { description: 'Waiting to start; can still be cancelled.' },
+    IN_PROGRESS: { description: 'Being folded; it will be charged.' },
+    DONE: { description: 'Folded.' },
+    FAILED: { description: 'Folding failed; `error` says why.' },
+    CANCELLED: { description: 'Cancelled before it started, by the caller or after 24 hours; not charged.' },
+    UNKNOWN: { description: 'A state that this gateway does not know.' },
+  } as const,
+});
+
+export const BatchState = builder.enumType('BatchState', {
+  description: "The upstream's word for the whole batch.",
+  values: {
+    IN_PROGRESS: { description: 'Some tasks are queued or running.' },
+    DONE: { description: 'No task will change any more; some or all may have failed. See `outcome`.' },
+    FAILED: { description: 'The batch failed.' },
+    CANCELLED: { description: 'It was cancelled; tasks that ran at that time still go on.' },
+    UNKNOWN: { description: 'A state that this gateway does not know.' },
+  } as const,
+});
+
+const BatchOutcome = builder.enumType('BatchOutcome', {
+  description: 'Derived from the counts, because the aggregate DONE only says that every task is terminal.',
+  values: {
+    PENDING: { description: 'Some tasks are queued or running.' },
+    ALL_SUCCEEDED: { description: 'Every task is done.' },
+    SOME_FAILED: { description: 'Some tasks are done, the others failed.' },
+    ALL_FAILED: { description: 'Every task failed.' },
+    CANCELLED_WITH_RESULTS: { description: 'Some tasks were cancelled; some are done.' },
+    CANCELLED_EMPTY: { description: 'Some tasks were cancelled; none is done.' },
+  } as const,
+});
+
+/** A batch by its id. `read` may be called often in one request and then asks once. */
+export interface BatchShape {
+  readonly batchId: string;
+  read(): Promise<BatchRecord>;
+}
+
+const settledOf = ({ done, failed, cancelled }: TaskCountsShape): number => done + failed + cancelled;
+
+/** No task is queued or running any more. */
+export const isSettled = (counts: TaskCountsShape): boolean =>
+  counts.total > 0 && settledOf(counts) === counts.total;
+
+function outcomeOf(counts: TaskCountsShape): typeof BatchOutcome.$inferType {
+  if (!isSettled(counts)) return 'PENDING';
+  if (counts.cancelled > 0) return counts.done > 0 ? 'CANCELLED_WITH_RESULTS' : 'CANCELLED_EMPTY';
+  if (counts.failed === 0) return 'ALL_SUCCEEDED';
+  return counts.done > 0 ? 'SOME_FAILED' : 'ALL_FAILED';
+}
+
+const TaskCounts = builder.objectRef<TaskCountsShape>('TaskCounts').implement({
+  description: 'How many tasks are in each state, over the whole batch.',
+  fields: (t) => ({
+    total: t.exposeInt('total', { nullable: false, description: 'All tasks.' }),
+    queued: t.exposeInt('queued', { nullable: false, description: 'Waiting to start.' }),
+    inProgress: t.exposeInt('inProgress', { nullable: false, description: 'Being folded.' }),
+    done: t.exposeInt('done', { nullable: false, description: 'Folded.' }),
+    failed: t.exposeInt('failed', { nullable: false, description: 'Failed.' }),
+    cancelled: t.exposeInt('cancelled', { nullable: false, description: 'Cancelled before they started.' }),
+    settled: t.int({
+      nullable: false,
+      description: 'Done, failed or cancelled: tasks that will not change any more.',
+      resolve: settledOf,
+    }),
+    settledFraction: t.float({
+      nullable: false,
+      description: 'Settled tasks as a share of all, 0 to 1.',
+      resolve: (counts) => (counts.total === 0 ? 0 : settledOf(counts) / counts.total),
+    }),
+  }),
+});
+
+export const Batch = builder.objectRef<BatchShape>('Batch');
+
+builder.node(Batch, {
+  description:
+    'Folds that were submitted together. Everything but its id, label and time is read with one List call.',
+  id: { resolve: ({ batchId }) => batchId, description: 'Relay id: give it to `node(id:)`.' },
+  fields: (t) => ({
+    batchId: t.exposeID('batchId', {
+      nullable: false,
+      description: 'The upstream\'s id of the batch, such as "5b0c8c3e-6f0f-4d7a-9d5b-0d4b7f6f3c11".',
+    }),
+    state: t.field({
+      type: BatchState,
+      nullable: false,
+      description: "The upstream's word for the whole batch.",
+      resolve: async (batch) => (await batch.read()).state,
+    }),
+    outcome: t.field({
+      type: BatchOutcome,
+      nullable: false,
+      description: 'What became of it, from the counts.',
+      resolve: async (batch) => outcomeOf((await batch.read()).counts),
+    }),
+    settled: t.boolean({
+      nullable: false,
+      description: 'No task is queued or running any more.',
+      resolve: async (batch) => isSettled((await batch.read()).counts),
+    }),
+    counts: t.field({
+      type: TaskCounts,
+      nullable: false,
+      description: 'How many tasks are in each state.',
+      resolve: async (batch) => (await batch.read()).counts,
+    }),
+    queueDeadline: t.field({
+      type: 'DateTime',
+      description: 'Tasks that have not started by then are cancelled, free of charge.',
+      resolve: async (batch) => (await batch.read()).queueDeadline,
+    }),
+    resultsExpireAt: t.field({
+      type: 'DateTime',
+      description: 'Until when the upstream keeps the results.',
+      resolve: async (batch) => (await batch.read()).resultsExpireAt,
+    }),
+  }),
+});

@@ -1,0 +1,65 @@
+// What a dry run finds, as nouns. It calls nothing; folding/check.ts makes it.
+import { builder } from '../builder.ts';
+import type { ItemCheck, SubmissionCheck } from '../folding/check.ts';
+import { InputChain } from './input-chain.ts';
+import { InputIssue } from './problem.ts';
+
+const FoldItemCheck = builder.objectRef<ItemCheck>('FoldItemCheck').implement({
+  description: 'One item of a submission, measured.',
+  fields: (t) => ({
+    index: t.exposeInt('index', { nullable: false, description: 'Position in `items`, 0-based.' }),
+    name: t.exposeString('name', { description: 'Its name, as given.' }),
+    chainCount: t.exposeInt('chainCount', {
+      nullable: false,
+      description: 'Chains of the complex, ligands included, every copy counted.',
+    }),
+    length: t.exposeInt('length', {
+      nullable: false,
+      description: 'Residues and nucleotides, every copy counted.',
+    }),
+    ligandCount: t.exposeInt('ligandCount', { nullable: false, description: 'Ligands, every copy counted.' }),
+    sameAs: t.exposeInt('sameAs', {
+      description: 'Position of the first item with the same input; null when it is the first.',
+    }),
+    chains: t.field({
+      type: [InputChain],
+      nullable: { list: false, items: false },
+      description: 'Its chains, one entry for each entry of the input.',
+      resolve: ({ chains }) => chains,
+    }),
+  }),
+});
+
+export const FoldCheck = builder.objectRef<SubmissionCheck>('FoldCheck').implement({
+  description: 'A dry run: nothing is sent upstream and nothing is spent.',
+  fields: (t) => ({
+    ok: t.boolean({
+      nullable: false,
+      description: 'Whether submitFold would send it.',
+      resolve: ({ issues }) => issues.length === 0,
+    }),
+    issues: t.field({
+      type: [InputIssue],
+      nullable: { list: false, items: false },
+      description: 'Everything that is wrong, at once.',
+      resolve: ({ issues }) => issues,
+    }),
+    warnings: t.field({
+      type: [InputIssue],
+      nullable: { list: false, items: false },
+      description: 'What is allowed but likely not meant.',
+      resolve: ({ warnings }) => warnings,
+    }),
+    taskCount: t.exposeInt('taskCount', { nullable: false, description: 'Items times repeats.' }),
+    totalLength: t.exposeInt('totalLength', {
+      nullable: false,
+      description: 'Residues and nucleotides over all copies, repeats included: what the upstream counts.',
+    }),
+    items: t.field({
+      type: [FoldItemCheck],
+      nullable: { list: false, items: false },
+      description: 'Each item, measured.',
+      resolve: ({ items }) => items,
+    }),
+  }),
+});

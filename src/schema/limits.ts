@@ -1,0 +1,48 @@
+// What this gateway and its upstream allow, as a noun. It calls nothing.
+import { builder } from '../builder.ts';
+
+export interface LimitsShape {
+  readonly maxItems: number;
+  readonly maxTasks: number;
+  readonly queueDeadlineHours: number;
+  readonly resultRetentionDays: number;
+  readonly maxBulkHashes: number;
+  readonly maxSimilaritySequenceLength: number;
+  readonly maxQueryDepth: number;
+  readonly maxQueryCost: number;
+}
+
+export const Limits = builder.objectRef<LimitsShape>('Limits').implement({
+  description: 'What is allowed.',
+  fields: (t) => ({
+    maxItems: t.exposeInt('maxItems', { nullable: false, description: 'Items of one submission.' }),
+    maxTasks: t.exposeInt('maxTasks', {
+      nullable: false,
+      description: 'Tasks of one submission: items times repeats.',
+    }),
+    queueDeadlineHours: t.exposeInt('queueDeadlineHours', {
+      nullable: false,
+      description: 'Hours after which a task that has not started is cancelled.',
+    }),
+    resultRetentionDays: t.exposeInt('resultRetentionDays', {
+      nullable: false,
+      description: 'Days that results are kept after submission.',
+    }),
+    maxBulkHashes: t.exposeInt('maxBulkHashes', {
+      nullable: false,
+      description: 'Proteins in one bulk call upstream; the gateway splits longer lists.',
+    }),
+    maxSimilaritySequenceLength: t.exposeInt('maxSimilaritySequenceLength', {
+      nullable: false,
+      description: 'Residues of a sequence for similarity search.',
+    }),
+    maxQueryDepth: t.exposeInt('maxQueryDepth', {
+      nullable: false,
+      description: 'Levels of one GraphQL query.',
+    }),
+    maxQueryCost: t.exposeInt('maxQueryCost', {
+      nullable: false,
+      description: 'Upstream calls that one GraphQL query may cost.',
+    }),
+  }),
+});

@@ -1,0 +1,237 @@
+// The ledger in SQLite: one file (or memory), shared by any number of processes on a machine, whole after a crash. It
+// must not know what a submission is; see ledger.ts for what the methods promise.
+import { z } from 'zod';
+import type { KeyEntry, Ledger, LedgerBatch, LedgerItem } from './ledger.ts';
+import { RETENTION_MS } from './ledger.ts';
+import { openTables } from './sqlite-schema.ts';
+
+const batchRow = z
+  .object({
+    batch_id: z.string(),
+    label: z.string().nullable(),
+    model: z.string(),
+    submitted_at: z.number(),
+    item_count: z.number(),
+    repeat: z.number(),
+    input_hash: z.string(),
+    only_task_id: z.string().nullable(),
+  })
+  .transform(
+    (row): LedgerBatch => ({
+      batchId: row.batch_id,
+      label: row.label,
+      model: row.model,
+      submittedAt: row.submitted_at,
+      itemCount: row.item_count,
+      repeat: row.repeat,
+      inputHash: row.input_hash,
+      onlyTaskId: row.only_task_id,
+    }),
+  );
+
+const chains = z.array(
+  z.object({
+    ids: z.array(z.string()),
+    kind: z.enum(['PROTEIN', 'RNA', 'DNA', 'LIGAND']),
+    length: z.number(),
+    proteinHash: z.string().nullable(),
+  }),
+);
+
+const itemRow = z.object({ input_index: z.number(), name: z.string().nullable(), chains: z.string() });
+
+const keyRow = z
+  .object({
+    request_hash: z.string(),
+    state: z.enum(['pending', 'submitted', 'unknown']),
+    batch_id: z.string().nullable(),
+    upstream_request_id: z.string().nullable(),
+    at: z.number(),
+  })
+  .transform((row): KeyEntry => {
+    const common = { requestHash: row.request_hash, at: row.at };
+    if (row.state === 'submitted' && row.batch_id !== null) {
+      return { ...common, state: 'submitted', batchId: row.batch_id };
+    }
+    if (row.state === 'pending') return { ...common, state: 'pending' };
+    return { ...common, state: 'unknown', upstreamRequestId: row.upstream_request_id };
+  });
+
+const scoreRow = z.object({
+  task_id: z.string(),
+  ptm: z.number().nullable(),
+  iptm: z.number().nullable(),
+  mean_plddt: z.number().nullable(),
+});
+
+/** How often what is past its time is removed. */
+const PRUNE_EVERY_MS = 3_600_000;
+
+/**
+ * Opens the ledger in a file.
+ *
+ * @param file - a path, or ':memory:'
+ * @param now - milliseconds since the epoch
+ */
+export function openSqliteLedger(file: string, now: () => number): Ledger {
+  const database = openTables(file);
+  const statement = (sql: string) => database.prepare(sql);
+  const selectKey = statement('SELECT * FROM idempotency WHERE principal = ? AND key = ?');
+  const insertKey = statement(
+    "INSERT INTO idempotency (principal, key, request_hash, state, at) VALUES (?, ?, ?, 'pending', ?) ON CONFLICT DO NOTHING",
+  );
+  const deletePending = statement(
+    "DELETE FROM idempotency WHERE principal = ? AND key = ? AND state = 'pending'",
+  );
+  const spendKey = statement(
+    "UPDATE idempotency SET state = 'submitted', batch_id = ? WHERE principal = ? AND key = ?",
+  );
+  const loseKey = statement(
+    "UPDATE idempotency SET state = 'unknown', upstream_request_id = ? WHERE principal = ? AND key = ?",
+  );
+  const insertUnknown = statement('INSERT INTO unknown_outcome VALUES (?, ?, ?, ?)');
+  const insertBatch = statement('INSERT OR REPLACE INTO batch VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const insertItem = statement('INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?)');
+  const selectBatch = statement('SELECT * FROM batch WHERE principal = ? AND batch_id = ?');
+  const selectOnlyTask = statement('SELECT * FROM batch WHERE principal = ? AND only_task_id = ?');
+  const selectItem = statement('SELECT * FROM item WHERE principal = ? AND batch_id = ? AND input_index = ?');
+  const countBatches = statement('SELECT count(*) AS total FROM batch WHERE principal = ?');
+  const selectBatches = statement(
+    `SELECT * FROM batch WHERE principal = ? AND (submitted_at, batch_id) < (?, ?)
+     ORDER BY submitted_at DESC, batch_id DESC LIMIT ?`,
+  );
+  const selectEarlier = statement(
+    `SELECT batch_id, submitted_at AS at FROM batch WHERE principal = ?1 AND input_hash = ?2
+     UNION ALL SELECT NULL, at FROM unknown_outcome WHERE principal = ?1 AND input_hash = ?2
+     ORDER BY at DESC LIMIT 1`,
+  );
+  const selectScore = statement('SELECT * FROM score WHERE principal = ? AND task_id = ?');
+  const insertScore = statement('INSERT OR REPLACE INTO score VALUES (?, ?, ?, ?, ?)');
+
+  const together = (work: () => void): void => {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      database.exec('COMMIT');
+    } catch (error) {
+      database.exec('ROLLBACK');
+      throw error;
+    }
+  };
+
+  let prunedAt = Number.NEGATIVE_INFINITY;
+  const prune = (): void => {
+    if (now() - prunedAt < PRUNE_EVERY_MS) return;
+    prunedAt = now();
+    const limit = prunedAt - RETENTION_MS;
+    together(() => {
+      statement(
+        `DELETE FROM item WHERE EXISTS (SELECT 1 FROM batch
+         WHERE batch.principal = item.principal AND batch.batch_id = item.batch_id AND submitted_at < ?)`,
+      ).run(limit);
+      statement('DELETE FROM batch WHERE submitted_at < ?').run(limit);
+      statement('DELETE FROM idempotency WHERE at < ?').run(limit);
+      statement('DELETE FROM unknown_outcome WHERE at < ?').run(limit);
+    });
+  };
+  prune();
+
+  const entry = (principal: string, key: string): KeyEntry | null => {
+    const row: unknown = selectKey.get(principal, key);
+    return row === undefined ? null : keyRow.parse(row);
+  };
+  const oneBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : batchRow.parse(row));
+
+  return {
+    async claim(principal, key, requestHash) {
+      prune();
+      for (;;) {
+        if (insertKey.run(principal, key, requestHash, now()).changes === 1) return null;
+        const standing = entry(principal, key);
+        // Null when another process freed the key between the two statements: it can be taken after all.
+        if (standing !== null) return standing;
+      }
+    },
+    async release(principal, key) {
+      deletePending.run(principal, key);
+    },
+    async entry(principal, key) {
+      return entry(principal, key);
+    },
+    async record(principal, key, batch, items) {
+      prune();
+      together(() => {
+        insertBatch.run(
+          principal,
+          batch.batchId,
+          batch.label,
+          batch.model,
+          batch.submittedAt,
+          batch.itemCount,
+          batch.repeat,
+          batch.inputHash,
+          batch.onlyTaskId,
+        );
+        for (const [index, item] of items.entries()) {
+          insertItem.run(principal, batch.batchId, index, item.name, JSON.stringify(item.chains));
+        }
+        if (key !== null) spendKey.run(batch.batchId, principal, key);
+      });
+    },
+    async recordUnknown(principal, key, { inputHash, upstreamRequestId }) {
+      together(() => {
+        insertUnknown.run(principal, inputHash, upstreamRequestId, now());
+        if (key !== null) loseKey.run(upstreamRequestId, principal, key);
+      });
+    },
+    async earlier(principal, inputHash) {
+      const row: unknown = selectEarlier.get(principal, inputHash);
+      if (row === undefined) return null;
+      const { batch_id: batchId, at } = z
+        .object({ batch_id: z.string().nullable(), at: z.number() })
+        .parse(row);
+      return { batchId, at };
+    },
+    async batch(principal, batchId) {
+      return oneBatch(selectBatch.get(principal, batchId));
+    },
+    async batchOfOnlyTask(principal, taskId) {
+      return oneBatch(selectOnlyTask.get(principal, taskId));
+    },
+    async items(principal, batchId, inputIndexes) {
+      const found = new Map<number, LedgerItem>();
+      for (const index of inputIndexes) {
+        const row: unknown = selectItem.get(principal, batchId, index);
+        if (row === undefined) continue;
+        const { name, chains: text } = itemRow.parse(row);
+        found.set(index, { name, chains: chains.parse(JSON.parse(text)) });
+      }
+      return found;
+    },
+    async batches(principal, { first, after }) {
+      const { total } = z.object({ total: z.number() }).parse(countBatches.get(principal));
+      const from = after ?? { submittedAt: Number.MAX_SAFE_INTEGER, batchId: '' };
+      const rows = selectBatches.all(principal, from.submittedAt, from.batchId, first);
+      return { total, batches: rows.map((row: unknown) => batchRow.parse(row)) };
+    },
+    async scores(principal, taskIds) {
+      return new Map(
+        taskIds.flatMap((id) => {
+          const row: unknown = selectScore.get(principal, id);
+          if (row === undefined) return [];
+          const { ptm, iptm, mean_plddt: meanPlddt } = scoreRow.parse(row);
+          return [[id, { ptm, iptm, meanPlddt }]] as const;
+        }),
+      );
+    },
+    async saveScores(principal, scores) {
+      together(() => {
+        for (const [id, { ptm, iptm, meanPlddt }] of scores)
+          insertScore.run(principal, id, ptm, iptm, meanPlddt);
+      });
+    },
+    async close() {
+      database.close();
+    },
+  };
+}

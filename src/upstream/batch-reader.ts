@@ -1,0 +1,67 @@
+// Reads batches and tasks for one request: the same question is asked once, and only so many at a time. It must not
+// know GraphQL paging, names or results.
+import { type Enveloped, list, status } from './batch.ts';
+import type { Upstream } from './http.ts';
+import { limiter } from './limit.ts';
+import type { BatchPage, TaskStatus } from './wire.ts';
+
+/** One page of a batch's items. */
+export interface PageRequest {
+  /** 1 to 1000. */
+  readonly limit: number;
+  /** The upstream's own cursor. */
+  readonly cursor?: string | undefined;
+  /** The service's word for a state. */
+  readonly status?: string | undefined;
+}
+
+export interface BatchReader {
+  /** State and counts, from whichever answer came first in this request. Null for an unknown batch. */
+  batch(batchId: string): Promise<BatchPage | null>;
+  /** A page of items, together with state and counts. Null for an unknown batch. */
+  page(batchId: string, request: PageRequest): Promise<BatchPage | null>;
+  /** Status of a task. Null for an unknown task. @throws UpstreamError RESULT_EXPIRED after 31 days */
+  status(taskId: string): Promise<Enveloped<TaskStatus> | null>;
+  /** Asks Status again next time: its signed URLs have expired. */
+  forgetStatus(taskId: string): void;
+  /** Asks everything again: something was changed. */
+  forgetAll(): void;
+}
+
+/** Status and List calls of one request that run at the same time. */
+const AT_ONCE = 8;
+
+/** Makes the reader of one request. */
+export function createBatchReader(up: Upstream): BatchReader {
+  const batches = new Map<string, Promise<BatchPage | null>>();
+  const pages = new Map<string, Promise<BatchPage | null>>();
+  const statuses = new Map<string, Promise<Enveloped<TaskStatus> | null>>();
+  const limited = limiter(AT_ONCE);
+  const data = (answer: Enveloped<BatchPage> | null): BatchPage | null => answer?.data ?? null;
+
+  const once = <T>(map: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> => {
+    const asked = map.get(key);
+    if (asked !== undefined) return asked;
+    const asking = limited(ask);
+    map.set(key, asking);
+    return asking;
+  };
+
+  return {
+    batch: (batchId) => once(batches, batchId, async () => data(await list(up, batchId))),
+    page(batchId, request) {
+      const key = JSON.stringify([batchId, request.limit, request.cursor, request.status]);
+      const page = once(pages, key, async () => data(await list(up, batchId, { items: request })));
+      // Any page tells state and counts too, so that they need no call of their own.
+      if (!batches.has(batchId)) batches.set(batchId, page);
+      return page;
+    },
+    status: (taskId) => once(statuses, taskId, () => status(up, taskId)),
+    forgetStatus: (taskId) => statuses.delete(taskId),
+    forgetAll() {
+      batches.clear();
+      pages.clear();
+      statuses.clear();
+    },
+  };
+}
