@@ -1,0 +1,159 @@
+// PDB text as atoms and residues, read as tolerantly as such files are written. It knows nothing of where the text came from.
+import { residueOf } from './residues.ts';
+
+/** One atom line. Coordinates in ångström. */
+export interface PdbAtom {
+  readonly hetero: boolean;
+  readonly name: string;
+  readonly residue: string;
+  readonly chain: string;
+  /** The residue's number as the file has it. */
+  readonly number: number;
+  readonly insertion: string;
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+  readonly occupancy: number;
+  /** NaN where the column is empty. */
+  readonly b: number;
+  readonly element: string;
+}
+
+/** One residue, nucleotide or ligand component. */
+export interface PdbResidue {
+  readonly chain: string;
+  readonly number: number;
+  readonly insertion: string;
+  readonly name: string;
+  /** Whether it is part of the chain's polymer rather than a ligand or water. */
+  readonly polymer: boolean;
+  /** One-letter code, of the parent for a modified residue, X for an unknown one. */
+  readonly letter: string;
+  /** B-factor of the residue's trace atom (CA, C1'), else of its first atom; null where there is none. */
+  readonly b: number | null;
+}
+
+/** What a PDB file holds, its first model only. */
+export interface ParsedPdb {
+  readonly atoms: readonly PdbAtom[];
+  readonly atomCount: number;
+  readonly residues: readonly PdbResidue[];
+  /** In order of appearance. */
+  readonly chains: readonly string[];
+  /** One-letter codes of all polymer residues, in order. */
+  readonly sequence: string;
+}
+
+function elementOf(line: string): string {
+  const stated = line.slice(76, 78).trim();
+  if (/^[A-Za-z]{1,2}$/.test(stated)) return stated.toUpperCase();
+  // Without the element column: the first two columns of the name hold it, right-justified.
+  const guess = line
+    .slice(12, 14)
+    .replace(/[^A-Za-z]/g, '')
+    .toUpperCase();
+  return line.charAt(12) === ' ' || guess.length < 2 || line.slice(12, 16).trim().length === 4
+    ? guess.slice(-1)
+    : guess;
+}
+
+function readAtom(line: string): PdbAtom | undefined {
+  const [x, y, z] = [Number(line.slice(30, 38)), Number(line.slice(38, 46)), Number(line.slice(46, 54))];
+  if (!Number.isFinite(x + y + z) || line.length < 54) return undefined;
+  const occupancy = line.slice(54, 60).trim();
+  return {
+    hetero: line.startsWith('HETATM'),
+    name: line.slice(12, 16).trim(),
+    residue: line.slice(17, 20).trim(),
+    // Some writers put two-character chain names into columns 21 and 22.
+    chain: line.slice(20, 22).trim(),
+    number: Number.parseInt(line.slice(22, 26), 10) || 0,
+    insertion: line.charAt(26).trim(),
+    x,
+    y,
+    z,
+    occupancy: occupancy === '' ? 1 : Number(occupancy),
+    b: Number.parseFloat(line.slice(60, 66)),
+    element: elementOf(line),
+  };
+}
+
+/** The atoms of the first model; of alternative places the first of each residue. */
+function readAtoms(text: string): PdbAtom[] {
+  const atoms: PdbAtom[] = [];
+  let residue = '';
+  let alternative = '';
+  for (let at = 0; at < text.length; ) {
+    const newline = text.indexOf('\n', at);
+    const end = newline === -1 ? text.length : newline;
+    const isAtom = text.startsWith('ATOM  ', at) || text.startsWith('HETATM', at);
+    if (isAtom) {
+      const line = text.slice(at, end);
+      const place = line.slice(20, 27);
+      if (place !== residue) {
+        residue = place;
+        alternative = '';
+      }
+      const here = line.charAt(16).trim();
+      if (here !== '' && alternative === '') alternative = here;
+      const atom = here === '' || here === alternative ? readAtom(line) : undefined;
+      if (atom !== undefined) atoms.push(atom);
+    } else if (text.startsWith('ENDMDL', at)) break;
+    at = end + 1;
+  }
+  return atoms;
+}
+
+const TRACE = new Set(['CA', "C1'", 'C1*']);
+
+function residueFrom(atoms: readonly PdbAtom[]): PdbResidue | undefined {
+  const first = atoms[0];
+  if (first === undefined) return undefined;
+  const known = residueOf(first.residue);
+  const trace = atoms.find((atom) => TRACE.has(atom.name) && atom.element === 'C') ?? first;
+  return {
+    chain: first.chain,
+    number: first.number,
+    insertion: first.insertion,
+    name: first.residue,
+    polymer: known !== undefined || !first.hetero,
+    letter: known?.letter ?? 'X',
+    b: Number.isFinite(trace.b) ? trace.b : null,
+  };
+}
+
+/** Groups consecutive atoms of the same residue. */
+export function residueGroups(atoms: readonly PdbAtom[]): PdbAtom[][] {
+  const groups: PdbAtom[][] = [];
+  let group: PdbAtom[] = [];
+  for (const atom of atoms) {
+    const last = group[0];
+    const same =
+      last !== undefined &&
+      last.chain === atom.chain &&
+      last.number === atom.number &&
+      last.insertion === atom.insertion &&
+      last.residue === atom.residue;
+    if (same) group.push(atom);
+    else {
+      group = [atom];
+      groups.push(group);
+    }
+  }
+  return groups;
+}
+
+/**
+ * Reads the atom lines of a PDB file. Lines that are not readable are left out; TER, END, MODEL and all other records are optional.
+ */
+export function parsePdb(text: string): ParsedPdb {
+  const atoms = readAtoms(text);
+  const residues = residueGroups(atoms).flatMap((group) => residueFrom(group) ?? []);
+  return {
+    atoms,
+    atomCount: atoms.length,
+    residues,
+    chains: [...new Set(residues.map((residue) => residue.chain))],
+    sequence: residues.flatMap(({ polymer, letter }) => (polymer ? [letter] : [])).join(''),
+  };
+}

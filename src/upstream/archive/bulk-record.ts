@@ -1,0 +1,139 @@
+// What each member of a bulk archive says, as plain values: FASTA, REMARK scores with pLDDT, sparse activations. Pure
+// reading of text that is already there; it knows no zip.
+import { parsePdb } from '../../structure/pdb.ts';
+import { type FeatureValue, featureValue } from '../wire.ts';
+
+/** One sequence of `sequences.fasta`. */
+export interface BulkSequence {
+  readonly sequence: string;
+  readonly accession: string | null;
+  readonly source: string | null;
+}
+
+/** One `structures/{hash}.pdb`; pLDDT on 0 to 1, one value a residue. */
+export interface BulkStructure {
+  readonly pdb: string;
+  readonly ptm: number | null;
+  readonly meanPlddt: number | null;
+  readonly plddt: readonly (number | null)[];
+  readonly atomCount: number;
+}
+
+/** Protein-level activations: `values[i]` is that of feature `indices[i]`; all others are 0. */
+export interface SparseVector {
+  readonly indices: readonly number[];
+  readonly values: readonly number[];
+}
+
+/** Activations along the sequence: `values[i]` is that of feature `features[i]` at residue `residues[i]` (0-based). */
+export interface SparseMatrix {
+  readonly residues: readonly number[];
+  readonly features: readonly number[];
+  readonly values: readonly number[];
+}
+
+/** One protein's value in `features.json`; what the archive does not have is undefined. */
+export interface BulkFeatures {
+  readonly top?: readonly FeatureValue[];
+  readonly proteinLevel?: SparseVector;
+  readonly perResidue?: SparseMatrix;
+}
+
+const text = (field: string | undefined): string | null => {
+  const trimmed = field?.trim() ?? '';
+  return trimmed === '' ? null : trimmed;
+};
+
+/** Reads `>{hash}|{accession}|{source}` records with sequences on one or more lines. */
+export function readFasta(fasta: string): [hash: string, record: BulkSequence][] {
+  return fasta
+    .split(/^>/m)
+    .slice(1)
+    .map((record) => {
+      const end = record.search(/\r?\n|$/);
+      const [hash = '', accession, source] = record.slice(0, end).split('|');
+      const sequence = record.slice(end).replace(/[\s*]/g, '').toUpperCase();
+      return [hash.trim().toLowerCase(), { sequence, accession: text(accession), source: text(source) }];
+    });
+}
+
+function remark(pdb: string, name: string): number | null {
+  const found = new RegExp(`^REMARK +(?:\\d+ +)?${name}[ :=]+([-+.\\deE]+) *\\r?$`, 'm').exec(pdb);
+  const value = Number(found?.[1] ?? Number.NaN);
+  return Number.isFinite(value) ? value : null;
+}
+
+/** A confidence that was written as 0 to 100 is brought to 0 to 1. */
+const unit = (value: number): number => (value > 1 ? value / 100 : value);
+
+/** Reads one structure; the mean is that of the residues where the file does not state it. */
+export function readStructure(pdb: string): BulkStructure {
+  const { residues, atomCount } = parsePdb(pdb);
+  const written = residues.map(({ b }) => b);
+  const percent = written.some((b) => b !== null && b > 1);
+  const plddt = percent ? written.map((b) => (b === null ? null : b / 100)) : written;
+  const known = plddt.filter((b) => b !== null);
+  const mean = known.length === 0 ? null : known.reduce((sum, b) => sum + b, 0) / known.length;
+  const stated = remark(pdb, 'mean_plddt');
+  return { pdb, ptm: remark(pdb, 'ptm'), meanPlddt: stated === null ? mean : unit(stated), plddt, atomCount };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A list of numbers, null (NaN on the wire) read as 0; undefined for anything else. */
+function numbers(value: unknown): number[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const list: number[] = [];
+  for (const item of value as unknown[]) {
+    if (typeof item !== 'number' && item !== null) return undefined;
+    list.push(item ?? 0);
+  }
+  return list;
+}
+
+function vector(value: unknown): SparseVector | undefined {
+  if (!isObject(value)) return undefined;
+  // Indices come flat or as the one row of a list.
+  const { indices: given, values } = value;
+  const row: unknown =
+    Array.isArray(given) && given.length === 1 && Array.isArray(given[0]) ? given[0] : given;
+  const [indices, list] = [numbers(row), numbers(values)];
+  return indices === undefined || list === undefined || indices.length !== list.length
+    ? undefined
+    : { indices, values: list };
+}
+
+function matrix(value: unknown): SparseMatrix | undefined {
+  if (!isObject(value) || !Array.isArray(value.indices)) return undefined;
+  const [residues, features, values] = [
+    numbers(value.indices[0]),
+    numbers(value.indices[1]),
+    numbers(value.values),
+  ];
+  if (residues === undefined || features === undefined || values === undefined) return undefined;
+  return residues.length === values.length && features.length === values.length
+    ? { residues, features, values }
+    : undefined;
+}
+
+function ranking(value: unknown): FeatureValue[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.flatMap((item: unknown) => {
+    const parsed = featureValue.safeParse(item);
+    return parsed.success ? [parsed.data] : [];
+  });
+}
+
+/** Reads one protein's value of `features.json`; undefined when it is no object. */
+export function readFeatures(value: unknown): BulkFeatures | undefined {
+  if (!isObject(value)) return undefined;
+  const top = ranking(value.top_features);
+  const proteinLevel = vector(value.protein_level);
+  const perResidue = matrix(value.per_residue);
+  return {
+    ...(top === undefined ? {} : { top }),
+    ...(proteinLevel === undefined ? {} : { proteinLevel }),
+    ...(perResidue === undefined ? {} : { perResidue }),
+  };
+}

@@ -1,0 +1,147 @@
+// A bulk archive as a stream of records, one protein's part at a time, so that memory follows one protein and not the
+// archive. It knows the members' names and nothing of who wants them.
+import { JsonError } from '../lenient-json.ts';
+import { parseJson } from '../parse-json.ts';
+import { ArchiveError } from './archive-error.ts';
+import {
+  type BulkFeatures,
+  type BulkSequence,
+  type BulkStructure,
+  readFasta,
+  readFeatures,
+  readStructure,
+} from './bulk-record.ts';
+import { JsonMembersError, jsonMembers } from './json-members.ts';
+import { readZip, type ZipEntry } from './zip.ts';
+import type { ZipLimits } from './zip-limits.ts';
+
+/** The members of a bulk archive. */
+export type BulkMember = 'structures' | 'sequences' | 'clusterInfo' | 'features';
+
+/** One thing that an archive says. */
+export type BulkRecord =
+  | { readonly part: 'member'; readonly member: BulkMember }
+  | { readonly part: 'sequence'; readonly hash: string; readonly sequence: BulkSequence }
+  | { readonly part: 'structure'; readonly hash: string; readonly structure: BulkStructure }
+  | { readonly part: 'features'; readonly hash: string; readonly features: BulkFeatures }
+  /** The cluster's record as it came; the keys are those of `clusterInfo` in wire.ts. */
+  | { readonly part: 'cluster'; readonly representative: string; readonly record: unknown }
+  /** Which cluster a protein belongs to; null: to none. */
+  | { readonly part: 'link'; readonly hash: string; readonly representative: string | null }
+  /** The archive says which protein belongs to which cluster. */
+  | { readonly part: 'links' }
+  | { readonly part: 'problem'; readonly problem: ArchiveError };
+
+/** What of the archive is wanted. */
+export interface BulkOptions {
+  /** Whether activations along the sequence are wanted; they are most of an archive and passed over unless true. */
+  readonly perResidue?: boolean;
+  readonly limits?: Partial<ZipLimits>;
+}
+
+/** Bytes of one protein's features: 2,000 residues with 64 active features each take about 4 MB. */
+const MOST_FEATURES = 64 * 1024 ** 2;
+/** Beyond this a value is parsed off the main loop. */
+const LARGE = 256 * 1024;
+
+const HASH = /^[0-9a-f]{32}$/;
+const normal = (hash: string) => hash.trim().toLowerCase();
+
+const unreadable = (error: unknown, entry: string): unknown =>
+  error instanceof JsonError || error instanceof JsonMembersError
+    ? new ArchiveError('content', error.message, entry)
+    : error;
+
+async function* structures(entry: ZipEntry, hash: string): AsyncGenerator<BulkRecord> {
+  yield { part: 'structure', hash, structure: readStructure(await entry.text()) };
+}
+
+async function* sequences(entry: ZipEntry): AsyncGenerator<BulkRecord> {
+  for (const [hash, sequence] of readFasta(await entry.text())) {
+    if (HASH.test(hash)) yield { part: 'sequence', hash, sequence };
+    else
+      yield {
+        part: 'problem',
+        problem: new ArchiveError('content', 'A header has no protein hash.', entry.name),
+      };
+  }
+}
+
+const members = (value: unknown): [string, unknown][] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+
+async function* clusters(entry: ZipEntry): AsyncGenerator<BulkRecord> {
+  const top = new Map(members(await parseJson(await entry.bytes(), { workerAboveBytes: LARGE })));
+  for (const [representative, record] of members(top.get('clusters'))) {
+    yield { part: 'cluster', representative: normal(representative), record };
+  }
+  if (typeof top.get('proteins') !== 'object' || top.get('proteins') === null) return;
+  yield { part: 'links' };
+  for (const [hash, representative] of members(top.get('proteins'))) {
+    yield {
+      part: 'link',
+      hash: normal(hash),
+      representative: typeof representative === 'string' ? normal(representative) : null,
+    };
+  }
+}
+
+async function* features(entry: ZipEntry, perResidue: boolean): AsyncGenerator<BulkRecord> {
+  const drop = new Set(perResidue ? [] : ['per_residue']);
+  for await (const { key, value } of jsonMembers(entry.stream(), drop, MOST_FEATURES)) {
+    const read = readFeatures(await parseJson(value, { workerAboveBytes: LARGE }));
+    if (read !== undefined) yield { part: 'features', hash: normal(key), features: read };
+    else
+      yield { part: 'problem', problem: new ArchiveError('content', 'Features are no object.', entry.name) };
+  }
+}
+
+function records(entry: ZipEntry, perResidue: boolean): [BulkMember, AsyncGenerator<BulkRecord>] | undefined {
+  if (entry.name === 'sequences.fasta') return ['sequences', sequences(entry)];
+  if (entry.name === 'cluster_info.json') return ['clusterInfo', clusters(entry)];
+  if (entry.name === 'features.json') return ['features', features(entry, perResidue)];
+  const hash = /^structures\/([0-9a-f]{32})\.pdb$/i.exec(entry.name)?.[1];
+  return hash === undefined ? undefined : ['structures', structures(entry, normal(hash))];
+}
+
+/**
+ * Reads the archive that `POST /proteins/batch` answers with (spec, Bulk lookup). Members and keys that are not known are
+ * passed over. What is damaged becomes a `problem` record and what is whole still comes; only a failing source throws.
+ */
+export async function* readBulkRecords(
+  source: AsyncIterable<Uint8Array>,
+  options: BulkOptions = {},
+): AsyncGenerator<BulkRecord> {
+  const problems: ArchiveError[] = [];
+  const told = new Set<string>();
+  // A damaged entry with nothing behind it is met twice: where it is read, and where the next is looked for.
+  const news = (problem: ArchiveError): BulkRecord[] => {
+    const name = `${problem.code} ${problem.entry ?? ''}`;
+    if (told.has(name) && problem.code !== 'content') return [];
+    told.add(name);
+    return [{ part: 'problem', problem }];
+  };
+  const refused = () => problems.splice(0).flatMap(news);
+  try {
+    const zip = readZip(source, { ...options.limits, onProblem: (problem) => problems.push(problem) });
+    for await (const entry of zip) {
+      yield* refused();
+      const [member, found] = records(entry, options.perResidue === true) ?? [];
+      if (member === undefined || found === undefined) continue;
+      yield { part: 'member', member };
+      try {
+        yield* found;
+      } catch (error) {
+        const problem = unreadable(error, entry.name);
+        if (!(problem instanceof ArchiveError)) throw problem;
+        yield* news(problem);
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw error;
+    yield* refused();
+    yield* news(error);
+    return;
+  }
+  yield* refused();
+}

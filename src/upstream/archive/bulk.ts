@@ -1,0 +1,62 @@
+// A bulk archive gathered into what is known of each protein hash. It knows no GraphQL and makes no call.
+import type { ArchiveError } from './archive-error.ts';
+import type { BulkFeatures, BulkSequence, BulkStructure } from './bulk-record.ts';
+import { type BulkMember, type BulkOptions, readBulkRecords } from './bulk-stream.ts';
+
+/** The parts of every protein in an archive, by hash. */
+export interface BulkParts {
+  readonly sequences: ReadonlyMap<string, BulkSequence>;
+  readonly structures: ReadonlyMap<string, BulkStructure>;
+  /** Representative of the protein's cluster. A protein without a cluster is not in it. */
+  readonly clusterOf: ReadonlyMap<string, string>;
+  /** By representative, the record as it came. */
+  readonly clusters: ReadonlyMap<string, unknown>;
+  readonly features: ReadonlyMap<string, BulkFeatures>;
+  /** Every hash that some member spoke of. */
+  readonly present: ReadonlySet<string>;
+  /** What was lost. While there are problems, a part that is missing may have been lost rather than absent. */
+  readonly problems: readonly ArchiveError[];
+  /** Which members the archive has; `topFeatures` and `clusterLinks` are what the service may leave out of two of them. */
+  readonly members: Readonly<Record<BulkMember | 'topFeatures' | 'clusterLinks', boolean>>;
+}
+
+/**
+ * Reads a whole bulk archive as it arrives. For archives with activations along the sequence prefer `readBulkRecords`,
+ * which holds one protein at a time.
+ *
+ * @throws whatever the source throws; a damaged archive throws nothing and lists its `problems`
+ */
+export async function readBulkArchive(
+  source: AsyncIterable<Uint8Array>,
+  options: BulkOptions = {},
+): Promise<BulkParts> {
+  const sequences = new Map<string, BulkSequence>();
+  const structures = new Map<string, BulkStructure>();
+  const clusterOf = new Map<string, string>();
+  const clusters = new Map<string, unknown>();
+  const features = new Map<string, BulkFeatures>();
+  const present = new Set<string>();
+  const problems: ArchiveError[] = [];
+  const members = {
+    structures: false,
+    sequences: false,
+    clusterInfo: false,
+    features: false,
+    topFeatures: false,
+    clusterLinks: false,
+  };
+  for await (const record of readBulkRecords(source, options)) {
+    if ('hash' in record) present.add(record.hash);
+    if (record.part === 'member') members[record.member] = true;
+    else if (record.part === 'links') members.clusterLinks = true;
+    else if (record.part === 'sequence') sequences.set(record.hash, record.sequence);
+    else if (record.part === 'structure') structures.set(record.hash, record.structure);
+    else if (record.part === 'cluster') clusters.set(record.representative, record.record);
+    else if (record.part === 'problem') problems.push(record.problem);
+    else if (record.part === 'features') {
+      features.set(record.hash, record.features);
+      members.topFeatures ||= record.features.top !== undefined;
+    } else if (record.representative !== null) clusterOf.set(record.hash, record.representative);
+  }
+  return { sequences, structures, clusterOf, clusters, features, present, problems, members };
+}

@@ -1,0 +1,87 @@
+// A stream of bytes that can be looked at ahead, taken by length and given back. It knows nothing of what they mean.
+import { setImmediate as turn } from 'node:timers/promises';
+import { ArchiveError } from './archive-error.ts';
+
+/** Milliseconds that byte work may go on before other work of the process gets its turn. */
+const SLICE = 8;
+
+/** Reads from one side only; every method but `back` and `close` waits for bytes where there are none yet. */
+export interface ByteSource {
+  /** Bytes consumed so far. */
+  readonly position: number;
+  /** The next `count` bytes without consuming them; fewer only at the end of the stream. */
+  peek(count: number): Promise<Uint8Array>;
+  /** Consumes exactly `count` bytes. @throws ArchiveError `truncated` */
+  take(count: number): Promise<Uint8Array>;
+  /** Consumes between 1 and `most` bytes, whatever has arrived; null at the end. */
+  some(most: number): Promise<Uint8Array | null>;
+  /** Gives back the last `count` bytes of what `some` just returned. */
+  back(count: number): void;
+  /** Ends the stream where nobody wants the rest. */
+  close(): Promise<void>;
+}
+
+/** Wraps a stream. Lets other work run in between, even when all bytes are there already. */
+export function byteSource(stream: AsyncIterable<Uint8Array>): ByteSource {
+  const iterator = stream[Symbol.asyncIterator]();
+  let held: Uint8Array = new Uint8Array(0);
+  let at = 0;
+  let before = 0;
+  let ended = false;
+  let rested = performance.now();
+
+  async function fill(count: number): Promise<void> {
+    if (performance.now() - rested > SLICE) {
+      await turn();
+      rested = performance.now();
+    }
+    const pieces: Uint8Array[] = [];
+    let have = held.length - at;
+    while (have < count && !ended) {
+      const next = await iterator.next();
+      if (next.done === true) ended = true;
+      else if (next.value.length > 0) {
+        pieces.push(next.value);
+        have += next.value.length;
+      }
+    }
+    if (pieces.length === 0) return;
+    before += at;
+    const rest = held.subarray(at);
+    const first = pieces[0];
+    held =
+      rest.length === 0 && pieces.length === 1 && first !== undefined
+        ? first
+        : Buffer.concat([rest, ...pieces]);
+    at = 0;
+  }
+
+  return {
+    get position() {
+      return before + at;
+    },
+    async peek(count) {
+      await fill(count);
+      return held.subarray(at, at + count);
+    },
+    async take(count) {
+      await fill(count);
+      if (held.length - at < count) throw new ArchiveError('truncated', 'The archive ends too early.');
+      at += count;
+      return held.subarray(at - count, at);
+    },
+    async some(most) {
+      await fill(1);
+      const piece = held.subarray(at, at + most);
+      at += piece.length;
+      return piece.length === 0 ? null : piece;
+    },
+    back(count) {
+      at -= count;
+    },
+    async close() {
+      if (!ended) await iterator.return?.();
+      ended = true;
+    },
+  };
+}

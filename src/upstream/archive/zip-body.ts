@@ -1,0 +1,111 @@
+// The data of one zip entry: inflated or as stored, counted and checked against CRC-32 and sizes. It knows no names.
+import { crc32 } from 'node:zlib';
+import { ArchiveError } from './archive-error.ts';
+import type { ByteSource } from './byte-source.ts';
+import { inflate } from './inflate.ts';
+import { DESCRIPTOR_LOOK, descriptorLength, type EntryHeader } from './zip-records.ts';
+
+const PIECE = 64 * 1024;
+
+/** What was measured while the data went by; filled in when the body has come to its end. */
+export interface Measured {
+  crc: number;
+  size: number;
+  compressed: number;
+}
+
+async function* stored(source: ByteSource, size: number, check: (length: number) => void) {
+  for (let left = size; left > 0; ) {
+    const piece = await source.some(Math.min(left, PIECE));
+    if (piece === null) throw new ArchiveError('truncated', 'The archive ends inside an entry.');
+    left -= piece.length;
+    check(piece.length);
+    yield piece;
+  }
+}
+
+/** Stored data of unknown length end where a data descriptor with its signature says exactly what went before. */
+async function* storedUntilDescriptor(source: ByteSource, check: (length: number) => void) {
+  let crc = 0;
+  let size = 0;
+  for (;;) {
+    const window = Buffer.from(await source.peek(PIECE));
+    let done = 0;
+    let found = false;
+    for (
+      let at = window.indexOf('PK\x07\x08');
+      at !== -1 && !found;
+      at = window.indexOf('PK\x07\x08', at + 1)
+    ) {
+      const look = window.subarray(at, at + DESCRIPTOR_LOOK);
+      if (look.length < DESCRIPTOR_LOOK && window.length === PIECE) break;
+      crc = crc32(window.subarray(done, at), crc);
+      size += at - done;
+      done = at;
+      found = descriptorLength(look, crc, size, size) > 0;
+    }
+    const rest = found
+      ? done
+      : window.length < PIECE
+        ? window.length
+        : Math.max(done, PIECE - DESCRIPTOR_LOOK);
+    crc = crc32(window.subarray(done, rest), crc);
+    size += rest - done;
+    if (rest > 0) {
+      check(rest);
+      yield window.subarray(0, rest);
+      await source.take(rest);
+    }
+    if (found) return;
+    if (window.length < PIECE) throw new ArchiveError('truncated', 'The archive ends inside an entry.');
+  }
+}
+
+/**
+ * The entry's data, piece by piece; checked when the last piece has been taken.
+ *
+ * @param check - told of uncompressed and compressed bytes so far; throws to stop
+ * @throws ArchiveError `checksum`, `size`, `corrupt`, `truncated`
+ */
+export async function* entryBody(
+  source: ByteSource,
+  header: EntryHeader,
+  check: (size: number, compressed: number) => void,
+  measured: Measured,
+): AsyncGenerator<Uint8Array> {
+  const streamed = (header.flags & 8) !== 0;
+  const start = source.position;
+  let size = 0;
+  let crc = 0;
+  const count = (length: number) => {
+    size += length;
+    if (!streamed && size > header.size) throw new ArchiveError('size', 'An entry is longer than it says.');
+    check(size, source.position - start);
+  };
+  const length = streamed ? undefined : header.compressed;
+  const pieces =
+    header.method === 8
+      ? inflate(source, length, count)
+      : length === undefined
+        ? storedUntilDescriptor(source, count)
+        : stored(source, length, count);
+  for await (const piece of pieces) {
+    crc = crc32(piece, crc);
+    yield piece;
+  }
+  const compressed = source.position - start;
+  Object.assign(measured, { crc, size, compressed });
+  if (streamed) {
+    const look = await source.peek(DESCRIPTOR_LOOK);
+    const taken = descriptorLength(look, crc, compressed, size);
+    if (taken === 0) {
+      throw look.length < 16
+        ? new ArchiveError('truncated', 'The archive ends behind an entry.')
+        : new ArchiveError('checksum', 'An entry is not what its checksum and sizes say.');
+    }
+    await source.take(taken);
+    return;
+  }
+  if (size !== header.size) throw new ArchiveError('size', 'An entry is shorter than it says.');
+  if (crc !== header.crc) throw new ArchiveError('checksum', 'An entry is not what its checksum says.');
+}
