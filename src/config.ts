@@ -48,6 +48,7 @@ const variables = z.object({
     .string()
     .regex(/^(memory:|sqlite:.+)$/, 'must be memory: or sqlite:PATH')
     .default('sqlite:.data/gateway.db'),
+  GATEWAY_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
   GATEWAY_API_KEYS: list.default([]),
   CORS_ORIGINS: list.default([]),
   GRAPHIQL: flag.optional(),

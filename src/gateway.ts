@@ -13,6 +13,7 @@ import { structureRoute } from './routes/structures.ts';
 import { thumbnailRoute } from './routes/thumbnails.ts';
 import { schema } from './schema.ts';
 import { openCache } from './store/cache.ts';
+import { openSecret } from './store/secret.ts';
 import { type LoadedCatalogue, openCatalogue } from './upstream/catalogue.ts';
 import { createClusterLoader } from './upstream/cluster-loader.ts';
 import { openPublicAgent } from './upstream/download.ts';
@@ -97,7 +98,7 @@ export function createGateway({ config, upstreamUrl, log, sandbox = false }: Gat
     thumbnails: openThumbnails(thumbnailCache),
     downloads: { publicAgent },
   };
-  const secret = randomUUID();
+  const secret = openSecret(config.STORE_URL, config.GATEWAY_SECRET);
 
   const openUpstream = (
     requestId: string,

@@ -1,0 +1,65 @@
+// GraphiQL in a real browser: loads from the gateway alone, opens the examples as tabs, and the first one answers.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readExamples } from '../../src/examples.ts';
+import { openWorld, type World } from '../support.ts';
+
+let world: World;
+let server: Server;
+let browser: Browser;
+let url: string;
+beforeAll(async () => {
+  world = await openWorld();
+  server = createServer(world.gateway.listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
+  browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+});
+afterAll(async () => {
+  await browser.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await world.close();
+});
+
+describe('GraphiQL', () => {
+  it('works offline with the examples as tabs', async () => {
+    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    const elsewhere: string[] = [];
+    page.on('request', (request) => {
+      if (!/^(data:|blob:|http:\/\/127\.0\.0\.1:)/.test(request.url())) elsewhere.push(request.url());
+    });
+    await page.goto(url, { waitUntil: 'load' });
+    await page.getByRole('button', { name: /execute/i }).waitFor();
+    const names = readExamples().map(
+      ({ query }) => /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1] ?? 'unnamed',
+    );
+    expect(names.length).toBeGreaterThan(4);
+    const tabs = await page.locator('.graphiql-tab').allInnerTexts();
+    expect(tabs.map((tab) => tab.trim())).toEqual(names);
+    await page.getByRole('button', { name: /execute/i }).click();
+    await page
+      .locator('.result-window')
+      .getByText('INS_HUMAN')
+      .or(page.locator('.result-window').getByText('"Insulin"'))
+      .first()
+      .waitFor();
+    expect(elsewhere).toEqual([]);
+    const shot = process.env.GRAPHIQL_SCREENSHOT;
+    if (shot !== undefined) await page.screenshot({ path: shot });
+    await page.close();
+  });
+});

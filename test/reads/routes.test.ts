@@ -1,0 +1,87 @@
+// The gateway's files of the Atlas: thumbnails and structures over HTTP.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { at, openWorld, type World } from '../support.ts';
+
+const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
+const UNKNOWN = '0'.repeat(32);
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+const get = (path: string, init: RequestInit = {}) =>
+  world.gateway.fetch(new Request(`http://gateway.test${path}`, init));
+
+describe('/thumbnails', () => {
+  it('serves a PNG to keep for ever, loads it once, and answers 304 to who has it', async () => {
+    world.forget();
+    const path = `/thumbnails/${INSULIN}/plddt.png`;
+    const first = await get(path);
+    expect(first.status).toBe(200);
+    expect(first.headers.get('content-type')).toBe('image/png');
+    expect(first.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    const etag = first.headers.get('etag') ?? '';
+    expect(etag).toMatch(/^"[\w-]{27}"$/);
+    const png = Buffer.from(await first.arrayBuffer());
+    expect(png.subarray(0, 8).toString('hex')).toBe('89504e470d0a1a0a');
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([512, 512]);
+    const again = await get(path, { headers: { 'if-none-match': etag } });
+    expect(again.status).toBe(304);
+    expect((await again.arrayBuffer()).byteLength).toBe(0);
+    const head = await get(path, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, String(png.byteLength)]);
+    expect(world.counts()).toEqual({ thumbnail: 1 });
+
+    const { data } = await world.query(
+      `{ protein(hash: "${INSULIN}") { thumbnail { url contentType sizeBytes base64 } } }`,
+    );
+    expect(at(data, 'protein.thumbnail')).toEqual({
+      url: `http://gateway.test${path}`,
+      contentType: 'image/png',
+      sizeBytes: png.byteLength,
+      base64: png.toString('base64'),
+    });
+  });
+
+  it.each([
+    [`/thumbnails/${UNKNOWN}/plddt.png`, 404],
+    [`/thumbnails/${INSULIN}/rainbow.png`, 404],
+    ['/thumbnails/not-a-hash/plddt.png', 400],
+    [`/structures/${UNKNOWN}.pdb`, 404],
+    [`/structures/${INSULIN}.xyz`, 404],
+    ['/structures/not-a-hash.cif', 400],
+  ])('%s is %i', async (path, status) => {
+    const response = await get(path);
+    expect(response.status).toBe(status);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('can only be read', async () => {
+    const response = await get(`/thumbnails/${INSULIN}/plddt.png`, { method: 'POST', body: 'x' });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+});
+
+describe('/structures', () => {
+  it.each([
+    ['pdb', 'chemical/x-pdb', /^ATOM {2}/m],
+    ['cif', 'chemical/x-mmcif', /^_atom_site\./m],
+  ])('serves %s with a name to save it under', async (ending, type, pattern) => {
+    const response = await get(`/structures/${INSULIN}.${ending}`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toContain(type);
+    expect(response.headers.get('content-disposition')).toContain(`${INSULIN}.${ending}`);
+    expect(await response.text()).toMatch(pattern);
+  });
+
+  it('is the very text that the query gives', async () => {
+    const { data } = await world.query(
+      `{ protein(hash: "${INSULIN}") { structure(format: MMCIF) { url text atomCount } } }`,
+    );
+    const url = new URL(String(at(data, 'protein.structure.url')));
+    const text = await (await get(url.pathname + url.search)).text();
+    expect(at(data, 'protein.structure.text')).toBe(text);
+  });
+});

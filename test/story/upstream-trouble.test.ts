@@ -1,0 +1,132 @@
+// When the upstream is down, slow, lying or drifting: the broken branch says so with a code, its siblings answer, and nobody sees a
+// stack trace, a URL or a token.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { createGateway } from '../../src/gateway.ts';
+import { createLogger } from '../../src/log.ts';
+import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
+
+const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ REQUEST_TIMEOUT_MS: '5000' }, { control: true });
+});
+afterAll(() => world.close());
+
+const control = (path: string, method: string, body?: unknown) =>
+  fetch(`${world.sandboxUrl}/control/${path}`, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+const fault = async (rule: Record<string, unknown>) =>
+  expect((await control('faults', 'POST', rule)).status).toBe(200);
+
+beforeEach(async () => {
+  await control('faults', 'DELETE');
+  world.forget();
+});
+
+const CARD = `{
+  uniprotEntry(id: "P01308") { name }
+  protein(hash: "${INSULIN}") { sequence }
+  limits { maxBulkHashes }
+}`;
+
+const onlyError = ({ errors }: Answer) => {
+  expect(errors).toHaveLength(1);
+  const text = JSON.stringify(errors);
+  expect(text).not.toMatch(/127\.0\.0\.1|stack|node_modules|\bat .*\.ts/);
+  return errors?.[0];
+};
+
+describe('one operation fails', () => {
+  it('its branch says UPSTREAM_UNAVAILABLE with its path, its siblings answer', async () => {
+    await fault({ operation: 'protein', status: 503, times: 10, body: { message: 'restarting' } });
+    const answer = await world.query(CARD);
+    expect(onlyError(answer)).toMatchObject({
+      path: ['protein'],
+      message: 'restarting',
+      extensions: {
+        code: 'UPSTREAM_UNAVAILABLE',
+        retryable: true,
+        upstream: { operation: 'protein', status: 503 },
+      },
+    });
+    expect(at(answer.data, 'uniprotEntry.name')).toBe('Insulin');
+    expect(at(answer.data, 'protein')).toBeNull();
+    expect(world.counts().protein).toBe(3);
+  });
+
+  it('a failure that passes is not seen at all', async () => {
+    await fault({ operation: 'protein', status: 503, times: 1 });
+    const answer = await world.query(CARD);
+    expect(answer.errors).toBeUndefined();
+    expect(world.counts().protein).toBe(2);
+  });
+
+  it.each([
+    ['a reset connection', { spoil: 'reset' }, 'UPSTREAM_UNAVAILABLE'],
+    ['an answer that breaks off', { spoil: 'truncate' }, 'UPSTREAM_UNAVAILABLE'],
+    ['an answer that is no JSON', { spoil: 'garbage' }, 'UPSTREAM_DRIFT'],
+    ['an HTML page', { status: 502, body: '<html>Bad gateway</html>' }, 'UPSTREAM_UNAVAILABLE'],
+    ['a slow answer', { delay_ms: 20_000 }, 'UPSTREAM_TIMEOUT'],
+    ['a record without its hash', { status: 200, body: { sequence: 'MK' } }, 'UPSTREAM_DRIFT'],
+    [
+      'too many requests',
+      { status: 429, headers: { 'retry-after': '77' }, body: { message: 'slow down' } },
+      'RATE_LIMITED',
+    ],
+  ])('%s is its own code', async (_, rule, code) => {
+    await fault({ operation: 'protein', times: 10, ...rule });
+    const answer = await world.query(CARD);
+    const error = onlyError(answer);
+    expect(error?.path).toEqual(['protein']);
+    expect(error?.extensions.code).toBe(code);
+    if (code === 'RATE_LIMITED') expect(error?.extensions.retryAfterSeconds).toBe(77);
+    expect(at(answer.data, 'uniprotEntry.name')).toBe('Insulin');
+    expect(at(answer.data, 'limits.maxBulkHashes')).toBe(500);
+  });
+
+  it('a bulk failure shows at every field that needed it and nowhere else', async () => {
+    await fault({ operation: 'bulk', status: 503, times: 100 });
+    const { data, errors } = await world.query(
+      `{ cluster(hash: "${INSULIN}") { representativeHash size members(first: 3) { totalCount nodes { hash length } } } }`,
+    );
+    // Of the cluster's own fields only the size would have come by the bulk answer; the record has it, too.
+    expect(Number(at(data, 'cluster.members.totalCount'))).toBeGreaterThan(1);
+    const nodes = listAt(data, 'cluster.members.nodes');
+    expect(nodes.map((node) => at(node, 'length'))).toEqual(nodes.map(() => null));
+    expect(errors?.map((error) => error.path?.join('.'))).toEqual(
+      nodes.map((_, i) => `cluster.members.nodes.${i}.length`),
+    );
+  });
+});
+
+describe('the upstream is down', () => {
+  it('what needs it fails with a code, what does not answers', async () => {
+    const config = readConfig({ STORE_URL: 'memory:', LOG_LEVEL: 'silent' });
+    const gateway = createGateway({
+      config,
+      upstreamUrl: 'http://127.0.0.1:9',
+      log: createLogger('silent', false),
+    });
+    const response = await gateway.fetch(
+      new Request('http://gateway.test/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query: CARD }),
+      }),
+    );
+    const answer = (await response.json()) as Answer;
+    expect(answer.errors?.map((error) => [error.path?.join('.'), error.extensions.code])).toEqual([
+      ['uniprotEntry', 'UPSTREAM_UNAVAILABLE'],
+      ['protein', 'UPSTREAM_UNAVAILABLE'],
+    ]);
+    expect(at(answer.data, 'limits.maxBulkHashes')).toBe(500);
+    const picture = await gateway.fetch(new Request(`http://gateway.test/thumbnails/${INSULIN}/plddt.png`));
+    expect(picture.status).toBe(503);
+    await gateway.close();
+  });
+});
