@@ -1,0 +1,50 @@
+// POST /proteins/batch and its jobs (spec: bulk lookup). It must not know how archives are made.
+import type { Hono } from 'hono';
+import { archiveMembers } from './bulk-archive.ts';
+import { type BulkJobs, JOB_LIMITS } from './bulk-jobs.ts';
+import { readBulkRequest } from './bulk-request.ts';
+import type { AtlasContext } from './context.ts';
+import { refusal, unprocessable } from './refusals.ts';
+import { streamOf } from './streaming.ts';
+import { zipArchive } from './zip.ts';
+
+/** More unique hashes than this become a job. */
+const MOST_AT_ONCE = 100;
+/** Far more than 500 hashes with their repeats ever need. */
+const LONGEST_BODY = 2 ** 20;
+
+export function addBulkRoutes(app: Hono, context: AtlasContext, jobs: BulkJobs): void {
+  const { prefix, signer } = context;
+
+  app.post(`${prefix}/proteins/batch`, async (c) => {
+    const text = await c.req.text();
+    if (text.length > LONGEST_BODY) return refusal(413, `The body is longer than ${LONGEST_BODY} characters`);
+    const { request, problems } = readBulkRequest(text);
+    if (problems.length > 0) return unprocessable(problems);
+    if (request.hashes.length > MOST_AT_ONCE) {
+      const job_id = jobs.create(request);
+      return c.json({ status: 'pending', job_id, poll_url: `${prefix}/proteins/batch/jobs/${job_id}` }, 202);
+    }
+    const archive = zipArchive(archiveMembers(context, request));
+    return new Response(streamOf(archive), { headers: { 'content-type': 'application/zip' } });
+  });
+
+  app.get(`${prefix}/proteins/batch/jobs/:job_id`, async (c) => {
+    const view = jobs.view(c.req.param('job_id'));
+    if (view === undefined) return refusal(404, `Job ${c.req.param('job_id')} not found`);
+    const { id, state, completed, total } = view;
+    if (state === 'expired') return refusal(410, `The results of job ${id} have expired`);
+    const counts = { status: state, job_id: id, completed_count: completed, total_count: total };
+    if (state === 'pending') return c.json(counts, 202);
+    if (completed === 0) return c.json(counts);
+    return c.json({
+      ...counts,
+      download_url: signer.sign(`/downloads/bulk/${id}.zip`, JOB_LIMITS.urlSeconds),
+    });
+  });
+
+  app.delete(`${prefix}/proteins/batch/jobs/:job_id`, (c) => {
+    const id = c.req.param('job_id');
+    return jobs.cancel(id) ? c.body(null, 204) : refusal(404, `Job ${id} not found`);
+  });
+}

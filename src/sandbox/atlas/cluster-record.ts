@@ -1,0 +1,24 @@
+// A cluster in the shape of the wire, as GET /clusters and the bulk archive both give it. It must not know HTTP.
+import type { AtlasContext } from './context.ts';
+import type { AtlasCluster } from './universe.ts';
+
+/** The fields that both have: everything but members and representative features. */
+export function clusterFields({ universe, folding, structures }: AtlasContext, cluster: AtlasCluster) {
+  const representative = universe.protein(cluster.representative);
+  const folded = representative !== undefined && folding.standing(representative).hasStructure;
+  const confidence = folded ? structures.confidence(representative.sequence) : null;
+  return {
+    protein_hash: cluster.representative,
+    cluster_size: cluster.size,
+    cluster_pct_characterized: cluster.pctCharacterized,
+    cluster_mean_domain_coverage: cluster.meanDomainCoverage,
+    protein_name: cluster.name,
+    source: representative?.source ?? null,
+    accession: representative?.accession ?? null,
+    cluster_top_pfam_domains: cluster.pfam,
+    cluster_taxonomy_info: cluster.taxon,
+    top_phyla: cluster.phyla,
+    mean_plddt: confidence?.meanPlddt ?? null,
+    ptm: confidence?.ptm ?? null,
+  };
+}

@@ -1,0 +1,24 @@
+// What every Atlas route has at hand. It must not know any route.
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database.ts';
+import type { Signer } from '../signing.ts';
+import type { FoldingState } from './folding-state.ts';
+import type { Structures } from './structures.ts';
+import type { Universe } from './universe.ts';
+
+/** What the Atlas is built from. */
+export interface AtlasDependencies {
+  readonly universe: Universe;
+  /** State: bulk jobs with their archives, proteins folded on demand. */
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly signer: Signer;
+  /** Path prefix of every route but the downloads, such as /atlas/protein/api/v1alpha1. */
+  readonly prefix: string;
+}
+
+/** The same with what is made once for all routes. */
+export interface AtlasContext extends AtlasDependencies {
+  readonly structures: Structures;
+  readonly folding: FoldingState;
+}

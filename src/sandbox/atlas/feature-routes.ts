@@ -1,0 +1,24 @@
+// GET /features and GET /features/{feature_index} (spec: Atlas API). It must not know how texts and statistics are made.
+import type { Hono } from 'hono';
+import { catalogueJson, featureDetail } from './catalogue.ts';
+import { checkInteger, type Problems } from './checks.ts';
+import type { AtlasContext } from './context.ts';
+import { FEATURE_COUNT } from './features.ts';
+import { refusal, unprocessable } from './refusals.ts';
+
+export function addFeatureRoutes(app: Hono, { universe, prefix }: AtlasContext): void {
+  let catalogue: Promise<Buffer> | undefined;
+
+  app.get(`${prefix}/features`, async () => {
+    catalogue ??= catalogueJson();
+    return new Response(new Uint8Array(await catalogue), { headers: { 'content-type': 'application/json' } });
+  });
+
+  app.get(`${prefix}/features/:feature_index`, (c) => {
+    const problems: Problems = [];
+    const feature = checkInteger(problems, ['path', 'feature_index'], c.req.param('feature_index'), -1);
+    if (problems.length > 0) return unprocessable(problems);
+    if (feature < 0 || feature >= FEATURE_COUNT) return refusal(404, `Feature ${feature} not found`);
+    return c.json(featureDetail(universe, feature));
+  });
+}

@@ -1,0 +1,118 @@
+// GET /proteins/{protein_hash} and its thumbnails (spec: Atlas API). It must not know how values, structures and
+// pictures are made.
+import type { Context, Hono } from 'hono';
+import { checkHash } from './checks.ts';
+import type { AtlasContext } from './context.ts';
+import { chosenFeatures, perResidueJson, proteinLevelJson, scaleOf, topFeatures } from './feature-values.ts';
+import { findWindows, proteinVector } from './features.ts';
+import { readQuery } from './query.ts';
+import { refusal, unprocessable } from './refusals.ts';
+import type { AtlasProtein } from './universe.ts';
+
+/** More of `feature_indices` are ignored. */
+const MOST_INDICES = 100;
+
+interface ProteinQuery {
+  readonly topk: number;
+  readonly foldOnMiss: boolean;
+  readonly normalised: boolean;
+  readonly indices: readonly number[] | undefined;
+}
+
+function proteinJson(context: AtlasContext, protein: AtlasProtein, query: ProteinQuery): string {
+  const { universe, folding, structures } = context;
+  const { hasStructure, onDemand } = folding.visit(protein, query.foldOnMiss);
+  const confidence = hasStructure ? structures.confidence(protein.sequence) : null;
+  const cluster = protein.cluster === null ? undefined : universe.cluster(protein.cluster);
+  const windows = findWindows(protein.sequence);
+  const scale = scaleOf(universe.rarity, query.normalised);
+  const record = JSON.stringify({
+    protein_hash: protein.hash,
+    accession: protein.accession,
+    source: protein.source,
+    header: protein.header,
+    sequence: protein.sequence,
+    sequence_length: protein.sequence.length,
+    ptm: confidence?.ptm ?? null,
+    mean_plddt: confidence?.meanPlddt ?? null,
+    residues_plddt: confidence?.plddt ?? null,
+    pdb: hasStructure ? structures.recordPdb(protein.sequence) : null,
+    folded_on_demand: onDemand,
+    cluster_rep_protein_hash:
+      cluster === undefined || cluster.representative === protein.hash ? null : cluster.representative,
+    sae_features:
+      query.indices === undefined
+        ? topFeatures(windows, query.topk, scale)
+        : chosenFeatures(windows, query.indices.slice(0, MOST_INDICES), scale),
+  });
+  const whole = proteinLevelJson(proteinVector(windows), scale);
+  const residues = perResidueJson(windows, protein.sequence.length, scale);
+  return `${record.slice(0, -1)},"protein_activations":${whole},"per_residue_activations":${residues}}`;
+}
+
+/** Whether a conditional request already has this very content. */
+const matches = (condition: string | undefined, etag: string): boolean =>
+  (condition ?? '').split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim()));
+
+function thumbnail(
+  c: Context,
+  { universe, folding, structures }: AtlasContext,
+  protein: AtlasProtein,
+  type: string,
+): Response {
+  if (!folding.standing(protein).hasStructure)
+    return refusal(404, `Protein ${protein.hash} has no structure`);
+  const percent = protein.cluster === null ? 0 : (universe.cluster(protein.cluster)?.pctCharacterized ?? 0);
+  const etag = type === 'plddt' ? `"${protein.hash}-plddt"` : `"${protein.hash}-${percent}"`;
+  const headers = { 'cache-control': 'public, max-age=31536000, immutable', etag };
+  if (matches(c.req.header('if-none-match'), etag)) return new Response(null, { status: 304, headers });
+  const png = structures.thumbnail(
+    protein.sequence,
+    type === 'plddt' ? { type } : { type: 'pct-characterized', percent },
+  );
+  return new Response(new Uint8Array(png), {
+    headers: { ...headers, 'content-type': 'image/png', 'content-length': String(png.length) },
+  });
+}
+
+const THUMBNAIL_TYPES = ['plddt', 'pct-characterized'];
+
+export function addProteinRoutes(app: Hono, context: AtlasContext): void {
+  const { universe, prefix } = context;
+
+  app.get(`${prefix}/proteins/:protein_hash`, (c) => {
+    const hash = c.req.param('protein_hash');
+    const query = readQuery(c.req.url);
+    checkHash(query.problems, ['path', 'protein_hash'], hash);
+    const wanted = {
+      topk: query.integer('topk_features', 10, { ge: 1, le: 100 }),
+      foldOnMiss: query.boolean('fold_on_miss', true),
+      normalised: query.boolean('normalize_features', true),
+      indices: query.integers('feature_indices'),
+    };
+    if (query.problems.length > 0) return unprocessable(query.problems);
+    const protein = universe.protein(hash);
+    if (protein === undefined) return refusal(404, `Protein ${hash} not found`);
+    return c.body(proteinJson(context, protein, wanted), 200, { 'content-type': 'application/json' });
+  });
+
+  app.get(`${prefix}/proteins/:protein_hash/thumbnail/:thumbnail_type`, (c) => {
+    const { protein_hash: hash, thumbnail_type: type } = c.req.param();
+    const { problems } = readQuery(c.req.url);
+    checkHash(problems, ['path', 'protein_hash'], hash);
+    if (!THUMBNAIL_TYPES.includes(type)) {
+      const expected = THUMBNAIL_TYPES.map((one) => `'${one}'`).join(' or ');
+      problems.push({
+        loc: ['path', 'thumbnail_type'],
+        msg: `Input should be ${expected}`,
+        type: 'enum',
+        input: type,
+        ctx: { expected },
+      });
+    }
+    if (problems.length > 0) return unprocessable(problems);
+    const protein = universe.protein(hash);
+    if (protein === undefined) return refusal(404, `Protein ${hash} not found`);
+    return thumbnail(c, context, protein, type);
+  });
+}
