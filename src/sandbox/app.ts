@@ -1,11 +1,10 @@
-// The whole HTTP face of the sandbox put together: its parts' routes, the header that names it, the index page, and
-// JSON answers for paths and methods that do not exist. It must not know what any operation does.
+// The whole HTTP face of the sandbox put together: its parts' routes, the index page, and JSON answers for paths and methods that do not exist. It must not know what any operation does.
 import { randomBytes } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { type Faults, withFaults } from './faults.ts';
-import { operationOf, routes, routesAt } from './routes.ts';
+import { atlasPrefix, operationOf, routes, routesAt } from './routes.ts';
 
 /** What an observer is told of a request, before it is answered. */
 export interface SeenRequest {
@@ -34,7 +33,7 @@ const errorBody = (message: string) => ({
   request_id: `req_${randomBytes(12).toString('hex')}`,
 });
 
-/** Composes the app. Every answer carries `x-sandbox: 1`. */
+/** Composes the app. */
 export function createApp({
   parts,
   faults,
@@ -44,10 +43,6 @@ export function createApp({
 }: AppParts): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
 
-  app.use(async (c, next) => {
-    await next();
-    c.res.headers.set('x-sandbox', '1');
-  });
   app.use(
     bodyLimit({
       maxSize: maxBodyBytes,
@@ -77,6 +72,8 @@ export function createApp({
 
   app.notFound((c) => {
     const allowed = routesAt(c.req.path).map(({ method }) => method);
+    if (allowed.length === 0 && c.req.path.startsWith(`${atlasPrefix}/`))
+      return c.json({ detail: 'Not Found' }, 404);
     if (allowed.length === 0)
       return c.json(
         errorBody(`There is nothing at ${c.req.path.slice(0, 200)}; GET / lists what there is.`),

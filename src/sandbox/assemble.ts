@@ -3,6 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createApp } from './app.ts';
+import { createAtlasApp } from './atlas/app.ts';
+import { openUniverse } from './atlas/universe.ts';
 import { createBatchApp } from './batch/app.ts';
 import { createDownloads } from './batch/downloads.ts';
 import { createFolder } from './batch/folder.ts';
@@ -15,7 +17,7 @@ import { createFaults } from './faults.ts';
 import { lockFolder } from './folder-lock.ts';
 import { defaultLimits } from './limits.ts';
 import { listen } from './listen.ts';
-import { batchPrefix } from './routes.ts';
+import { atlasPrefix, batchPrefix } from './routes.ts';
 import type { Sandbox, SandboxOptions } from './sandbox.ts';
 import { createSigner } from './signing.ts';
 
@@ -29,11 +31,21 @@ function secretOf(database: Database): string {
   return secret;
 }
 
+const DEFAULT_SEED = 20_260_501;
+
 /** What `startSandbox` does. */
 export async function assembleSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { host = '127.0.0.1', port = 0, dataDir, clock = systemClock, control = false, speed = 1 } = options;
+  const { seed = DEFAULT_SEED, size = 'full', fasta, onProgress } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const unlock = dataDir === undefined ? () => {} : lockFolder(dataDir);
+  const universe = await openUniverse({
+    file: dataDir === undefined ? ':memory:' : join(dataDir, `universe-${size}-${seed}.db`),
+    seed,
+    size,
+    ...(fasta === undefined ? {} : { fasta }),
+    ...(onProgress === undefined ? {} : { onProgress }),
+  });
   const database = openDatabase(dataDir === undefined ? ':memory:' : join(dataDir, 'sandbox.db'));
 
   let url = '';
@@ -57,6 +69,7 @@ export async function assembleSandbox(options: SandboxOptions): Promise<Sandbox>
         breakOff: faults.nextBreakOff,
       }),
       createDownloads({ store, signer, clock, limits }),
+      createAtlasApp({ universe, database, clock, signer, prefix: atlasPrefix }),
       ...(control ? [createControl({ faults, clock, queue, store })] : []),
     ],
     faults,
@@ -64,7 +77,7 @@ export async function assembleSandbox(options: SandboxOptions): Promise<Sandbox>
     maxBodyBytes: limits.maxBodyBytes,
     onRequest: options.onRequest,
   });
-  const server = await listen(app.fetch, { host, port });
+  const server = await listen(app.fetch, { host, port, headers: { 'x-sandbox': '1' } });
   url = server.url;
 
   return {
@@ -75,6 +88,7 @@ export async function assembleSandbox(options: SandboxOptions): Promise<Sandbox>
       queue.close();
       await folder.close();
       database.close();
+      universe.close();
       unlock();
     },
   };

@@ -26,14 +26,18 @@ const isHttp1 = (bindings: HttpBindings | Http2Bindings): bindings is HttpBindin
 const isAddress = (value: AddressInfo | string | null): value is AddressInfo =>
   typeof value === 'object' && value !== null;
 
-/** @throws Error when the address cannot be listened on */
+/**
+ * @param headers stand in every answer, whoever writes it
+ * @throws Error when the address cannot be listened on
+ */
 export async function listen(
   handler: (request: Request, bindings: HttpBindings) => Response | Promise<Response>,
-  { host, port }: { host: string; port: number },
+  { host, port, headers }: { host: string; port: number; headers: Record<string, string> },
 ): Promise<Listening> {
   const listener = getRequestListener((request, bindings) => {
-    if (isHttp1(bindings)) return handler(request, bindings);
-    throw new Error('only HTTP/1.1 is spoken here');
+    if (!isHttp1(bindings)) throw new Error('only HTTP/1.1 is spoken here');
+    for (const [name, value] of Object.entries(headers)) bindings.outgoing.setHeader(name, value);
+    return handler(request, bindings);
   });
   const server = createServer(TIMEOUTS, listener);
   await new Promise<void>((resolve, reject) => {
