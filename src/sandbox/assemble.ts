@@ -35,39 +35,55 @@ const DEFAULT_SEED = 20_260_501;
 
 /** What `startSandbox` does. */
 export async function assembleSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const opened: (() => unknown)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of opened.splice(0).reverse()) await end();
+  };
+  try {
+    return { ...(await open(options, (end) => opened.push(end))), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** @param ending is told how to close each part, in the order in which they are opened */
+async function open(
+  options: SandboxOptions,
+  ending: (end: () => unknown) => void,
+): Promise<Omit<Sandbox, 'close'>> {
   const { host = '127.0.0.1', port = 0, dataDir, clock = systemClock, control = false, speed = 1 } = options;
-  const { seed = DEFAULT_SEED, size = 'full', fasta, onProgress } = options;
+  const { seed = DEFAULT_SEED, size = 'full', fasta, onProgress, onRequest } = options;
   const limits = { ...defaultLimits, ...options.limits };
-  const unlock = dataDir === undefined ? () => {} : lockFolder(dataDir);
+  const file = (name: string): string => (dataDir === undefined ? ':memory:' : join(dataDir, name));
+
+  if (dataDir !== undefined) ending(lockFolder(dataDir));
   const universe = await openUniverse({
-    file: dataDir === undefined ? ':memory:' : join(dataDir, `universe-${size}-${seed}.db`),
+    file: file(`universe-${size}-${seed}.db`),
     seed,
     size,
     ...(fasta === undefined ? {} : { fasta }),
     ...(onProgress === undefined ? {} : { onProgress }),
   });
-  const database = openDatabase(dataDir === undefined ? ':memory:' : join(dataDir, 'sandbox.db'));
+  ending(() => universe.close());
+  const database = openDatabase(file('sandbox.db'));
+  ending(() => database.close());
 
   let url = '';
-  const signer = createSigner({ secret: secretOf(database), baseUrl: () => url, clock });
+  const baseUrl = (): string => options.publicUrl ?? url;
+  const signer = createSigner({ secret: secretOf(database), baseUrl, clock });
   const faults = createFaults();
   const store = openBatchStore(database);
   const folder = createFolder();
+  ending(() => folder.close());
   const queue = startQueue({ store, clock, folder, limits, speed, held: clock instanceof ManualClock });
-  const keys = options.apiKeys === undefined ? undefined : new Set(options.apiKeys);
+  ending(() => queue.close());
 
+  const batchParts = { store, queue, folder, clock, signer, limits, prefix: batchPrefix };
+  const keys = options.apiKeys === undefined ? undefined : new Set(options.apiKeys);
   const app = createApp({
     parts: [
-      createBatchApp({
-        store,
-        queue,
-        clock,
-        signer,
-        limits,
-        keys,
-        prefix: batchPrefix,
-        breakOff: faults.nextBreakOff,
-      }),
+      createBatchApp({ ...batchParts, keys, breakOff: faults.nextBreakOff }),
       createDownloads({ store, signer, clock, limits }),
       createAtlasApp({ universe, database, clock, signer, prefix: atlasPrefix }),
       ...(control ? [createControl({ faults, clock, queue, store })] : []),
@@ -75,21 +91,10 @@ export async function assembleSandbox(options: SandboxOptions): Promise<Sandbox>
     faults,
     control,
     maxBodyBytes: limits.maxBodyBytes,
-    onRequest: options.onRequest,
+    onRequest,
   });
   const server = await listen(app.fetch, { host, port, headers: { 'x-sandbox': '1' } });
+  ending(() => server.close());
   url = server.url;
-
-  return {
-    url,
-    clock,
-    async close() {
-      await server.close();
-      queue.close();
-      await folder.close();
-      database.close();
-      universe.close();
-      unlock();
-    },
-  };
+  return { url, clock };
 }

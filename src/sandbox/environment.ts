@@ -7,6 +7,7 @@ const text = z.string().min(1);
 const variables = z.object({
   SANDBOX_HOST: text.default('127.0.0.1'),
   SANDBOX_PORT: z.coerce.number().int().min(0).max(65_535).default(4010),
+  SANDBOX_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   SANDBOX_DATA: text.optional(),
   SANDBOX_SEED: z.coerce.number().int().min(0).max(4_294_967_295).default(20_260_501),
   SANDBOX_SIZE: z.enum(['full', 'small']).default('full'),
@@ -45,6 +46,7 @@ export function readEnvironment(env: Record<string, string | undefined>) {
       speed: data.SANDBOX_SPEED,
       control: data.SANDBOX_CONTROL,
       manualClock: data.SANDBOX_CLOCK === 'manual',
+      ...(data.SANDBOX_PUBLIC_URL === undefined ? {} : { publicUrl: data.SANDBOX_PUBLIC_URL }),
       ...(data.SANDBOX_DATA === undefined ? {} : { dataDir: data.SANDBOX_DATA }),
       ...(data.SANDBOX_FASTA === undefined ? {} : { fasta: data.SANDBOX_FASTA }),
       ...(apiKeys.length === 0 ? {} : { apiKeys }),

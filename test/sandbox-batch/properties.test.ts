@@ -255,9 +255,9 @@ test.each([
     'eight million letters',
     JSON.stringify(batch([input({ sequences: [{ type: 'protein', sequence: 'A'.repeat(8_000_000) }] })])),
   ],
-])('%s is refused within two seconds', async (_name, body) => {
+])('%s is refused within five seconds, on a busy machine too', async (_name, body) => {
   const start = performance.now();
   const answer = await call('submit', body);
   expect(answer.status).toBe(400);
-  expect(performance.now() - start).toBeLessThan(2000);
+  expect(performance.now() - start).toBeLessThan(5000);
 });

@@ -1,14 +1,18 @@
 // The HTTP face of the Batch API: routes, bearer authentication, envelopes. It must not know rules or states.
 import { randomBytes } from 'node:crypto';
 import { type Context, Hono } from 'hono';
-import * as operations from './operations.ts';
+import { cancel } from './cancel.ts';
+import { list } from './list.ts';
+import type { BatchParts } from './lookup.ts';
 import { Refusal } from './refusal.ts';
 import { listReader, readCancel, readStatus } from './request/lookups.ts';
 import { parseBody } from './request/reading.ts';
 import { submitReader } from './request/submit.ts';
+import { status } from './status.ts';
+import { submit } from './submit.ts';
 import { type Caller, callerOf } from './tokens.ts';
 
-export interface BatchAppParts extends operations.BatchParts {
+export interface BatchAppParts extends BatchParts {
   /** Such as /api/v1/batch. */
   readonly prefix: string;
   /** The tokens that are keys; when absent every token is one. */
@@ -18,7 +22,7 @@ export interface BatchAppParts extends operations.BatchParts {
 const requestId = (): string => `req_${randomBytes(12).toString('hex')}`;
 
 /** A refusal in its envelope; an authentication failure has its text under `error`, as the service may do. */
-export function refuse(c: Context, { status, message, headers, members }: Refusal): Response {
+function refuse(c: Context, { status, message, headers, members }: Refusal): Response {
   const text = status === 401 ? { error: message } : { message };
   return c.json({ status: 'error', ...text, ...members, request_id: requestId() }, status, headers);
 }
@@ -53,9 +57,9 @@ export function createBatchApp(parts: BatchAppParts): Hono {
     });
   };
 
-  route('submit', (caller, body) => operations.submit(parts, caller, readSubmit(body)));
-  route('list', (caller, body) => operations.list(parts, caller, readList(body)));
-  route('status', (caller, body) => operations.status(parts, caller, readStatus(body)));
-  route('cancel', (caller, body) => operations.cancel(parts, caller, readCancel(body)));
+  route('submit', (caller, body) => submit(parts, caller, readSubmit(body)));
+  route('list', (caller, body) => list(parts, caller, readList(body)));
+  route('status', (caller, body) => status(parts, caller, readStatus(body)));
+  route('cancel', (caller, body) => cancel(parts, caller, readCancel(body)));
   return app;
 }

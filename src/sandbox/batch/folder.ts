@@ -7,10 +7,18 @@ import type { FoldAnswer, FoldOrder } from './fold-worker.ts';
 /** C: a fold that takes longer than this is given up and fails its task. */
 const PATIENCE_MS = 180_000;
 
+const ETHANOL = JSON.stringify({
+  model: 'warm-up',
+  input: { sequences: [{ type: 'ligand', id: 'L', smiles: 'CCO' }] },
+  includePae: false,
+  includePairChainsIptm: false,
+  includeEmbeddings: false,
+});
+
 export interface Folder {
   /** Never rejects: what goes wrong is the answer's error. */
   fold(order: FoldOrder): Promise<FoldAnswer>;
-  /** Starts the thread before the first request needs it. */
+  /** Has the thread load what ligands need (some seconds), once, before the first ligand is folded. */
   warm(): void;
   close(): Promise<void>;
 }
@@ -19,10 +27,11 @@ const internalError = (message: string): FoldAnswer => ({
   error: JSON.stringify({ code: 'internal_error', message }),
 });
 
-/** Makes a folder; its thread starts with the first request, or with `warm`. */
+/** Makes a folder; its thread starts with the first request. */
 export function createFolder(): Folder {
   let worker: Worker | undefined;
   let last: Promise<unknown> = Promise.resolve();
+  let warmed = false;
   let closed = false;
   /** What to do with the end of the request that the thread is at. */
   let settle: (answer: FoldAnswer) => void = () => {};
@@ -67,7 +76,8 @@ export function createFolder(): Folder {
       return answer;
     },
     warm() {
-      worker ??= start();
+      if (!warmed) void this.fold({ request: ETHANOL, repeatIndex: 0, createdAt: '' });
+      warmed = true;
     },
     async close() {
       closed = true;

@@ -1,0 +1,45 @@
+// List from a read body to the `data` of its answer. It must not know HTTP: refusals are thrown.
+import { nextCursor, readCursor } from './cursor.ts';
+import { type BatchParts, batchOf, errorOf, expired, iso, stateOf, times } from './lookup.ts';
+import type { TaskState } from './states.ts';
+import type { TaskRow } from './store.ts';
+import type { Caller } from './tokens.ts';
+
+export interface ListRequest {
+  readonly batch_id: string;
+  readonly include_responses: boolean;
+  readonly status?: TaskState | null | undefined;
+  readonly limit: number;
+  readonly cursor?: string | null | undefined;
+}
+
+/** List: the aggregate state and counts, and a page of items when responses are asked for. */
+export async function list(parts: BatchParts, caller: Caller, request: ListRequest) {
+  const { store, queue, limits } = parts;
+  const { batch_id, include_responses, limit } = request;
+  const state = request.status ?? undefined;
+  const batch = batchOf(store, caller, batch_id);
+  const from = readCursor(request.cursor ?? undefined, { batchId: batch_id, state });
+  await queue.settled();
+
+  const rows = include_responses ? store.page(batch_id, from, limit, state) : [];
+  const last = rows.at(-1);
+  const bare = expired(batch, parts);
+  return {
+    batch_id,
+    ...stateOf(store, store.batch(batch_id) ?? batch),
+    items: rows.map((row) => (bare ? { task_id: row.taskId, status: row.state } : item(row))),
+    cursor: last && rows.length === limit ? nextCursor(last.number + 1, { batchId: batch_id, state }) : null,
+    created_at: iso(batch.submittedAt),
+    ...times(batch, limits),
+  };
+}
+
+function item(row: TaskRow) {
+  return {
+    task_id: row.taskId,
+    status: row.state,
+    ...(row.state === 'done' ? { response_available: true } : {}),
+    ...(row.state === 'failed' ? { error: errorOf(row) } : {}),
+  };
+}
