@@ -1,0 +1,145 @@
+// What a restart leaves behind: nothing lost, nothing doubled, also when the process was killed in the middle.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ManualClock } from '../../src/sandbox/clock.ts';
+import { openDatabase } from '../../src/sandbox/database.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Answer, batch, client, DAY, fold, isJson, itemsOf, startHeld, textOf } from './harness.ts';
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'sandbox-restart-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+/** `npm run sandbox` from source, in a process of its own; resolves with its URL once it says so. */
+function spawnSandbox(
+  env: Record<string, string>,
+): Promise<{ process: ChildProcess; url: string; line: string }> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/sandbox/main.ts'], {
+    env: { ...process.env, SANDBOX_SIZE: 'small', SANDBOX_PORT: '0', SANDBOX_DATA: dataDir, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return new Promise((resolve, reject) => {
+    let output = '';
+    const read = (chunk: Buffer): void => {
+      output += chunk.toString();
+      const [line, url] = /\*\*\* SANDBOX at (\S+) .*/.exec(output) ?? [];
+      if (url !== undefined && line !== undefined) resolve({ process: child, url, line });
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.once('exit', (code) => reject(new Error(`ended with ${code}: ${output}`)));
+  });
+}
+
+const ended = (child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> =>
+  new Promise((resolve) => {
+    child.once('exit', (code) => resolve(code));
+    child.kill(signal);
+  });
+
+async function until(read: () => Promise<Answer>, holds: (answer: Answer) => boolean): Promise<Answer> {
+  for (let tries = 0; tries < 600; tries++) {
+    const answer = await read();
+    if (holds(answer)) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error('it did not come to that');
+}
+
+function attemptsOf(): Map<string, number> {
+  const database = openDatabase(join(dataDir, 'sandbox.db'));
+  const rows = database.prepare('SELECT task_id, attempts FROM tasks').all();
+  database.close();
+  return new Map(rows.map((row) => [String(row.task_id), Number(row.attempts)]));
+}
+
+test('killed with SIGKILL while tasks are finished, running and queued, it takes up all of them once', async () => {
+  const first = await spawnSandbox({ SANDBOX_SPEED: '5' });
+  const call = client(first.url);
+  const id = textOf(
+    (await call('submit', batch([fold(), fold('MKTAYIAKQR')], { repeat: 6 }))).data,
+    'batch_id',
+  );
+  const request = { batch_id: id, include_responses: true };
+  const before = await until(
+    () => call('list', request),
+    ({ data }) =>
+      ['done', 'in_progress', 'queued'].every((state) => isJson(data.counts) && state in data.counts),
+  );
+  const done = itemsOf(before).filter(({ status }) => status === 'done');
+  const running = itemsOf(before).filter(({ status }) => status === 'in_progress');
+  const task = { task_id: done[0]?.task_id };
+  const signed = new URL(textOf((await call('status', task)).data, 'response'));
+  const result = await (await fetch(signed)).text();
+  await ended(first.process, 'SIGKILL');
+
+  const second = await spawnSandbox({ SANDBOX_SPEED: '50' });
+  const again = client(second.url);
+  const resumed = itemsOf(await again('list', request));
+  expect(resumed.map(({ task_id }) => task_id)).toEqual(itemsOf(before).map(({ task_id }) => task_id));
+  const after = await until(
+    () => again('list', request),
+    ({ data }) => data.status === 'done',
+  );
+  expect(after.data.counts).toEqual({ done: 12 });
+  expect(await (await fetch(new URL(signed.pathname + signed.search, second.url))).text()).toBe(result);
+  expect(await ended(second.process, 'SIGTERM')).toBe(0);
+
+  const attempts = attemptsOf();
+  expect(attempts.size).toBe(12);
+  for (const { task_id } of done) expect(attempts.get(String(task_id))).toBe(1);
+  for (const { task_id } of running) expect(attempts.get(String(task_id))).toBe(2);
+}, 60_000);
+
+test('time that passed while it was down counts: the deadline is applied at the start, retention too', async () => {
+  const clock = new ManualClock();
+  const first = await startHeld({ dataDir, clock, speed: 1e-5 });
+  const id = textOf((await first.call('submit', batch([fold()], { repeat: 3 }))).data, 'batch_id');
+  const other = textOf((await first.call('submit', batch([fold(), fold()]))).data, 'batch_id');
+  await first.call('cancel', { task_id: `${other}-00001` });
+  await first.sandbox.close();
+  clock.advance(DAY - 1);
+  const second = await startHeld({ dataDir, clock, speed: 1e-5 });
+  expect((await second.call('list', { batch_id: id })).data.counts).toEqual({ queued: 3 });
+  clock.advance(1);
+  expect((await second.call('list', { batch_id: id })).data).toMatchObject({
+    status: 'cancelled',
+    counts: { cancelled: 3 },
+  });
+  await second.sandbox.close();
+  clock.advance(30 * DAY);
+  const third = await startHeld({ dataDir, clock });
+  expect((await third.call('status', { task_id: `${other}-00001` })).status).toBe(410);
+  await third.sandbox.close();
+});
+
+test('a folder belongs to one running sandbox; a start that fails gives it back', async () => {
+  const first = await startSandbox({ size: 'small', dataDir });
+  await expect(startSandbox({ size: 'small', dataDir })).rejects.toThrow(
+    'another running sandbox uses the folder',
+  );
+  await expect(startSandbox({ size: 'small', port: Number(new URL(first.url).port) })).rejects.toThrow(
+    'EADDRINUSE',
+  );
+  await first.close();
+  const taken = await startSandbox({ size: 'small' });
+  const port = Number(new URL(taken.url).port);
+  await expect(startSandbox({ size: 'small', dataDir, port })).rejects.toThrow('EADDRINUSE');
+  await taken.close();
+  await (await startSandbox({ size: 'small', dataDir })).close();
+});
+
+test('the start line is loud about what it is; bad variables are all named at once', async () => {
+  const started = await spawnSandbox({});
+  expect(started.line).toMatch(/SANDBOX at http:\/\/127\.0\.0\.1:\d+ .*stand-in.*NO PREDICTION/);
+  await ended(started.process, 'SIGTERM');
+  await expect(
+    spawnSandbox({ SANDBOX_PORT: '70000', SANDBOX_SIZE: 'huge', SANDBOX_SPEED: '0' }),
+  ).rejects.toThrow(/ended with 1: SANDBOX_PORT: .*SANDBOX_SIZE: .*SANDBOX_SPEED: /s);
+  await expect(spawnSandbox({ SANDBOX_CLOCK: 'manual' })).rejects.toThrow('set SANDBOX_CONTROL=1 too');
+}, 60_000);
