@@ -72,4 +72,10 @@ export const builder = new SchemaBuilder<Types>({
   },
 });
 
-export type Builder = typeof builder;
+builder.globalConnectionField('totalCount', (t) =>
+  t.int({
+    nullable: false,
+    description: 'How many there are over all pages.',
+    resolve: ({ totalCount }) => (typeof totalCount === 'function' ? totalCount() : totalCount),
+  }),
+);

@@ -7,6 +7,7 @@ import type { GatewayContext, Services } from './context.ts';
 import { readExamples } from './examples.ts';
 import type { Logger } from './log.ts';
 import { maskError } from './plugins/errors.ts';
+import { useErrorCodes } from './plugins/use-error-codes.ts';
 import { useRoutes } from './plugins/use-routes.ts';
 import { identify } from './principal.ts';
 import { structureRoute } from './routes/structures.ts';
@@ -152,6 +153,7 @@ export function createGateway({ config, upstreamUrl, log, sandbox = false }: Gat
       maskError: (error) => maskError(error, (cause) => log.error('masked error', { error: stackOf(cause) })),
     },
     plugins: [
+      useErrorCodes(),
       useRoutes([
         thumbnailRoute(services.thumbnails, (request) => openContext(request).upstream),
         structureRoute(openContext),

@@ -204,19 +204,21 @@ describe('upstream calls', () => {
   });
 
   it('loads the catalogue once, however many ask, and details once for ever', async () => {
+    const fresh = await openWorld();
     const ask = () =>
-      world.query(`{ features(search: "helix", first: 3) { totalCount nodes { index label } } }`);
+      fresh.query(`{ features(search: "helix", first: 3) { totalCount nodes { index label } } }`);
     const [one, two] = await Promise.all([ask(), ask()]);
     expect(one.errors).toBeUndefined();
     expect(one).toEqual(two);
     expect(Number(at(one.data, 'features.totalCount'))).toBeGreaterThan(0);
-    expect(world.counts()).toEqual({ features: 1 });
-    world.forget();
+    expect(fresh.counts()).toEqual({ features: 1 });
+    fresh.forget();
     const detail = () =>
-      world.query(`{ a: feature(index: 7) { summary category } b: feature(index: 7) { threshold } }`);
+      fresh.query(`{ a: feature(index: 7) { summary category } b: feature(index: 7) { threshold } }`);
     expect((await detail()).errors).toBeUndefined();
     await detail();
-    expect(world.counts()).toEqual({ feature: 1 });
+    expect(fresh.counts()).toEqual({ feature: 1 });
+    await fresh.close();
   });
 
   it('sends no bearer token to the Atlas, and its request id with every call', async () => {

@@ -1,0 +1,69 @@
+// The structure of an Atlas protein as a file in either format: the address is free, the text is the structure part.
+import type { GraphQLResolveInfo } from 'graphql';
+import { builder } from '../builder.ts';
+import type { GatewayContext } from '../context.ts';
+import { PlddtScale, type PlddtScaleName } from '../schema/plddt.ts';
+import { Protein } from '../schema/protein.ts';
+import {
+  type LoadedStructure,
+  Structure,
+  StructureFormat,
+  type StructureShape,
+} from '../schema/structure.ts';
+import { BULK_HASHES } from '../upstream/protein-loader.ts';
+import { type AtlasStructure, atlasStructure, FILE_ENDINGS } from '../upstream/structure-file.ts';
+import { FIXED, wantsFile } from './protein-parts.ts';
+
+interface StructureArgs {
+  readonly format?: AtlasStructure['format'] | null | undefined;
+  readonly plddtScale?: PlddtScaleName | null | undefined;
+}
+
+async function structureOf(
+  ctx: GatewayContext,
+  hash: string,
+  args: StructureArgs,
+  info: GraphQLResolveInfo,
+): Promise<StructureShape | null> {
+  const format = args.format ?? 'PDB';
+  const percent = args.plddtScale === 'PERCENT';
+  // Where only the address is selected nothing is loaded; it then answers 404 where there is no structure.
+  const data = wantsFile(info) ? await ctx.proteins.load(hash, FIXED.ptm) : ctx.proteins.peek(hash);
+  if (data === null || data?.structure === null || data?.structure?.pdb === '') return null;
+  let loaded: Promise<LoadedStructure> | undefined;
+  const load = async (): Promise<LoadedStructure> => {
+    const structure = (await ctx.proteins.load(hash, FIXED.ptm))?.structure;
+    return atlasStructure(structure?.pdb ?? '', { hash, format, percent });
+  };
+  return {
+    format,
+    url: `${ctx.publicUrl}/structures/${hash}.${FILE_ENDINGS[format]}${percent ? '?plddt=percent' : ''}`,
+    load: () => {
+      loaded ??= load();
+      return loaded;
+    },
+  };
+}
+
+builder.objectField(Protein, 'structure', (t) =>
+  t.field({
+    type: Structure,
+    complexity: 1 / BULK_HASHES,
+    description:
+      'The predicted structure; null where there is none (700 residues and more are not folded). When only `url` and `format` are selected nothing is loaded, and the address answers 404 where there is none.',
+    args: {
+      format: t.arg({
+        type: StructureFormat,
+        defaultValue: 'PDB',
+        description: 'PDB as the upstream wrote it, or mmCIF made from it.',
+      }),
+      plddtScale: t.arg({
+        type: PlddtScale,
+        defaultValue: 'UPSTREAM',
+        description:
+          'Scale of the B-factor column: the upstream writes 0 to 1; most viewers expect PERCENT, 0 to 100.',
+      }),
+    },
+    resolve: ({ hash }, args, ctx, info) => structureOf(ctx, hash, args, info),
+  }),
+);

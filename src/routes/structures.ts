@@ -1,0 +1,39 @@
+// GET /structures/{hash}.{pdb|cif}: the predicted structure of an Atlas protein as a file. `?plddt=percent` writes
+// B-factors on 0 to 100.
+import type { GatewayContext } from '../context.ts';
+import type { Route } from '../plugins/use-routes.ts';
+import { atlasStructure, FILE_ENDINGS } from '../upstream/structure-file.ts';
+import { plain, readOnly } from './answers.ts';
+
+const PATTERN = /^\/structures\/([^/.]+)\.([a-z]+)$/;
+const TYPES = { pdb: 'chemical/x-pdb', cif: 'chemical/x-mmcif' } as const;
+
+/** The route. @param open - the context of a request */
+export const structureRoute =
+  (open: (request: Request) => GatewayContext): Route =>
+  async (request, url) => {
+    const [, hash, ending] = PATTERN.exec(url.pathname) ?? [];
+    if (hash === undefined) return null;
+    return readOnly(request, async () => {
+      if (!/^[0-9a-f]{32}$/.test(hash)) return plain(400, 'The hash must be 32 lower-case hexadecimal characters.');
+      if (ending !== FILE_ENDINGS.PDB && ending !== FILE_ENDINGS.MMCIF) {
+        return plain(404, 'Structures are served as .pdb and .cif.');
+      }
+      const pdb = (await open(request).proteins.load(hash, { structure: true }))?.structure?.pdb;
+      if (pdb === undefined || pdb === '') return plain(404, 'There is no such protein, or it has no structure.');
+      const { text } = atlasStructure(pdb, {
+        hash,
+        format: ending === 'pdb' ? 'PDB' : 'MMCIF',
+        percent: url.searchParams.get('plddt') === 'percent',
+      });
+      return new Response(text, {
+        headers: {
+          'content-type': `${TYPES[ending]}; charset=utf-8`,
+          'content-disposition': `inline; filename="${hash}.${ending}"`,
+          // The Atlas is alpha: a structure may be made anew.
+          'cache-control': 'public, max-age=3600',
+          'x-content-type-options': 'nosniff',
+        },
+      });
+    });
+  };
