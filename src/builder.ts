@@ -57,6 +57,7 @@ export const builder = new SchemaBuilder<Types>({
     pageInfoTypeOptions: {
       description: 'Where a page of a connection begins and ends, and whether there is more.',
     },
+    idFieldOptions: { description: 'Relay id: give it to `node(id:)`.' },
     nodeTypeOptions: { description: 'An object that `node(id:)` can fetch again by its id.' },
     hasNextPageFieldOptions: { description: 'Whether more follow after the last one.' },
     hasPreviousPageFieldOptions: { description: 'Whether any stand before the first one.' },

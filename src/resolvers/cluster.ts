@@ -161,18 +161,22 @@ builder.node(Cluster, {
       description: 'Hashes of all members, the representative included.',
       resolve: async (cluster, _, ctx) => (await recordOf(ctx, cluster))?.record.member_protein_hashes ?? [],
     }),
-    members: t.connection({
-      type: Protein,
-      nullable: false,
-      complexity: pageCost(1),
-      description:
-        'The member list is free; what is selected on the members costs one bulk call for each 500.',
-      resolve: async (cluster, page, ctx) => {
-        const hashes = (await recordOf(ctx, cluster))?.record.member_protein_hashes ?? [];
-        const { edges, ...rest } = pageOf(hashes, page);
-        return { ...rest, edges: edges.map(({ node, cursor }) => ({ cursor, node: { hash: node } })) };
+    members: t.connection(
+      {
+        type: Protein,
+        nullable: false,
+        complexity: pageCost(1),
+        description:
+          'The member list is free; what is selected on the members costs one bulk call for each 500.',
+        resolve: async (cluster, page, ctx) => {
+          const hashes = (await recordOf(ctx, cluster))?.record.member_protein_hashes ?? [];
+          const { edges, ...rest } = pageOf(hashes, page);
+          return { ...rest, edges: edges.map(({ node, cursor }) => ({ cursor, node: { hash: node } })) };
+        },
       },
-    }),
+      { description: 'Members of a cluster, a page of them.' },
+      { name: 'ClusterMembersEdge', description: 'One member, with its cursor.' },
+    ),
     raw: t.field({
       type: 'JSON',
       description: 'The upstream record as it came, for keys this schema does not know yet.',

@@ -307,17 +307,21 @@ builder.queryFields((t) => ({
     args: { index: t.arg.int({ required: true, description: '0 to 16383, such as 4095.' }) },
     resolve: (_, { index }, ctx, info) => findFeature(ctx, info, index),
   }),
-  features: t.connection({
-    type: Feature,
-    nullable: false,
-    complexity: pageCost(0),
-    description:
-      'The catalogue. With `search`: over label and description, best match first, words may be begun or slightly misspelt; without: by index, or in the order of `indices`.',
-    args: {
-      search: t.arg.string({ description: 'Words, all of which must match, such as "amphipathic helix".' }),
-      indices: t.arg.intList({ description: 'Only these; those not in the catalogue are left out.' }),
+  features: t.connection(
+    {
+      type: Feature,
+      nullable: false,
+      complexity: pageCost(0),
+      description:
+        'The catalogue. With `search`: over label and description, best match first, words may be begun or slightly misspelt; without: by index, or in the order of `indices`.',
+      args: {
+        search: t.arg.string({ description: 'Words, all of which must match, such as "amphipathic helix".' }),
+        indices: t.arg.intList({ description: 'Only these; those not in the catalogue are left out.' }),
+      },
+      resolve: async (_, { search, indices, ...page }, ctx) =>
+        pageOf(await searchFeatures(ctx, search, indices), page),
     },
-    resolve: async (_, { search, indices, ...page }, ctx) =>
-      pageOf(await searchFeatures(ctx, search, indices), page),
-  }),
+    { description: 'Features of the catalogue, a page of them.' },
+    { name: 'QueryFeaturesEdge', description: 'One feature, with its cursor.' },
+  ),
 }));
