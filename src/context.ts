@@ -1,10 +1,14 @@
 // What a request carries: who asks, the service as this request sees it, this request's loaders, and what the whole
 // process shares. It decides nothing; gateway.ts makes one for each request.
 import type { Config } from './config.ts';
+import type { Ledger } from './store/ledger.ts';
+import type { Submissions } from './store/submissions.ts';
+import type { BatchReader } from './upstream/batch-reader.ts';
 import type { Catalogue } from './upstream/catalogue.ts';
 import type { ClusterLoader } from './upstream/cluster-loader.ts';
 import type { Downloads } from './upstream/download.ts';
 import type { FeatureLoader } from './upstream/feature-loader.ts';
+import type { FoldResults } from './upstream/fold-results.ts';
 import type { Upstream } from './upstream/http.ts';
 import type { ProteinLoader } from './upstream/protein-loader.ts';
 import type { Thumbnails } from './upstream/thumbnails.ts';
@@ -16,6 +20,8 @@ export interface Services {
   readonly catalogue: Catalogue;
   readonly thumbnails: Thumbnails;
   readonly downloads: Downloads;
+  /** What was submitted here: `openLedger(config.STORE_URL)`; close it when the process ends. */
+  readonly ledger: Ledger;
 }
 
 /** What the resolvers of one request are given. */
@@ -32,4 +38,10 @@ export interface GatewayContext {
   readonly clusters: ClusterLoader;
   readonly features: FeatureLoader;
   readonly uniprot: UniprotLoader;
+  /** The caller's part of the ledger: `createSubmissions(ledger, principal)`. */
+  readonly submissions: Submissions;
+  /** List and Status, each question once: `createBatchReader(upstream)`. */
+  readonly batches: BatchReader;
+  /** Results behind signed URLs: `createFoldResults(upstream, downloads, batches, submissions)`. */
+  readonly folds: FoldResults;
 }

@@ -11,14 +11,19 @@ import { useErrorCodes } from './plugins/use-error-codes.ts';
 import { useRoutes } from './plugins/use-routes.ts';
 import { identify } from './principal.ts';
 import { structureRoute } from './routes/structures.ts';
+import { taskRoutes } from './routes/tasks.ts';
 import { thumbnailRoute } from './routes/thumbnails.ts';
 import { schema } from './schema.ts';
 import { openCache } from './store/cache.ts';
+import { openLedger } from './store/open-ledger.ts';
 import { openSecret } from './store/secret.ts';
+import { createSubmissions } from './store/submissions.ts';
+import { createBatchReader } from './upstream/batch-reader.ts';
 import { type LoadedCatalogue, openCatalogue } from './upstream/catalogue.ts';
 import { createClusterLoader } from './upstream/cluster-loader.ts';
 import { openPublicAgent } from './upstream/download.ts';
 import { createFeatureLoader, type LoadedFeature } from './upstream/feature-loader.ts';
+import { createFoldResults } from './upstream/fold-results.ts';
 import { openAgent, type Upstream, type UpstreamSettings } from './upstream/http.ts';
 import { createProteinLoader } from './upstream/protein-loader.ts';
 import { openThumbnails, type Thumbnail } from './upstream/thumbnails.ts';
@@ -98,6 +103,7 @@ export function createGateway({ config, upstreamUrl, log, sandbox = false }: Gat
     catalogue: openCatalogue(catalogueCache),
     thumbnails: openThumbnails(thumbnailCache),
     downloads: { publicAgent },
+    ledger: openLedger(config.STORE_URL),
   };
   const secret = openSecret(config.STORE_URL, config.GATEWAY_SECRET);
 
@@ -120,6 +126,8 @@ export function createGateway({ config, upstreamUrl, log, sandbox = false }: Gat
     const requestId = requestIdOf(request);
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(config.REQUEST_TIMEOUT_MS)]);
     const upstream = openUpstream(requestId, token, signal);
+    const submissions = createSubmissions(services.ledger, principal);
+    const batches = createBatchReader(upstream);
     return {
       services,
       requestId,
@@ -130,6 +138,9 @@ export function createGateway({ config, upstreamUrl, log, sandbox = false }: Gat
       clusters: createClusterLoader(upstream),
       features: createFeatureLoader(upstream, featureCache),
       uniprot: createUniprotLoader(upstream, uniprotCache),
+      submissions,
+      batches,
+      folds: createFoldResults(upstream, services.downloads, batches, submissions),
     };
   };
 
@@ -143,7 +154,11 @@ export function createGateway({ config, upstreamUrl, log, sandbox = false }: Gat
     graphiql: config.GRAPHIQL
       ? {
           title: 'FoldAtlas',
-          defaultTabs: readExamples().map(({ query }) => ({ query })),
+          // The sandbox takes any token as a key, so that folding can be tried at once.
+          defaultTabs: readExamples().map(({ query }) => ({
+            query,
+            ...(sandbox ? { headers: JSON.stringify({ authorization: 'Bearer sandbox' }, null, 2) } : {}),
+          })),
           subscriptionsProtocol: 'SSE',
         }
       : false,
@@ -157,6 +172,7 @@ export function createGateway({ config, upstreamUrl, log, sandbox = false }: Gat
       useRoutes([
         thumbnailRoute(services.thumbnails, (request) => openContext(request).upstream),
         structureRoute(openContext),
+        taskRoutes(openContext),
       ]),
       {
         onResponse({ response }) {
@@ -171,6 +187,7 @@ export function createGateway({ config, upstreamUrl, log, sandbox = false }: Gat
     listener,
     close: async () => {
       await Promise.all([agent.close(), publicAgent.close()]);
+      await services.ledger.close();
     },
   };
 }

@@ -8,6 +8,15 @@ import './resolvers/feature.ts';
 import './resolvers/uniprot.ts';
 import './resolvers/similarity.ts';
 import './resolvers/lookup.ts';
+import './resolvers/batch.ts';
+import './resolvers/task.ts';
+import './resolvers/fold-result.ts';
+import './resolvers/submit.ts';
+import './resolvers/resubmit.ts';
+import './resolvers/cancel.ts';
+import './resolvers/check-fold.ts';
+import './resolvers/my-batches.ts';
+import './resolvers/limits.ts';
 import './resolvers/node.ts';
 import { builder } from './builder.ts';
 

@@ -35,13 +35,18 @@ export const scaleArg = {
   description: 'How to write it: 87.5 as PERCENT, 0.875 as UNIT.',
 } as const;
 
+type UnitValues = readonly (number | null)[];
+
 /** The confidences of one structure. */
 export interface PlddtShape {
-  /** Per residue or token, 0 to 1; null where the upstream has a chain break. */
-  readonly unit: readonly (number | null)[];
+  /** Per residue or token, 0 to 1; null where the upstream has a chain break. A function when they are only loaded on demand. */
+  readonly unit: UnitValues | (() => Promise<UnitValues>);
   /** 0 to 1; null when there is none. */
   readonly mean: number | null;
 }
+
+const valuesOf = async ({ unit }: PlddtShape): Promise<UnitValues> =>
+  typeof unit === 'function' ? unit() : unit;
 
 const BANDS = [
   { band: 'VERY_HIGH', from: 0.9, to: Number.POSITIVE_INFINITY },
@@ -66,7 +71,7 @@ interface PlddtBandShape {
 }
 
 /** The share of the known values in each band, best band first; all 0 when no value is known. */
-function bandsOf(unit: readonly (number | null)[]): PlddtBandShape[] {
+function bandsOf(unit: UnitValues): PlddtBandShape[] {
   const known = unit.filter((value) => value !== null);
   return BANDS.map(({ band, from, to }) => ({
     band,
@@ -106,7 +111,7 @@ export const Plddt = builder.objectRef<PlddtShape>('Plddt').implement({
     length: t.int({
       nullable: false,
       description: 'Number of residues or tokens, those without a value included.',
-      resolve: ({ unit }) => unit.length,
+      resolve: async (plddt) => (await valuesOf(plddt)).length,
     }),
     values: t.floatList({
       nullable: { list: false, items: true },
@@ -116,14 +121,14 @@ export const Plddt = builder.objectRef<PlddtShape>('Plddt').implement({
         end: t.arg.int({ description: 'Position after the last one; the end of the list when left out.' }),
         scale: t.arg(scaleArg),
       },
-      resolve: ({ unit }, { start, end, scale }) =>
-        slice(unit, start, end).map((value) => scalePlddt(value, scale)),
+      resolve: async (plddt, { start, end, scale }) =>
+        slice(await valuesOf(plddt), start, end).map((value) => scalePlddt(value, scale)),
     }),
     bands: t.field({
       type: [PlddtBand],
       nullable: { list: false, items: false },
       description: 'The share of the structure in each confidence band, best first; always four entries.',
-      resolve: ({ unit }) => bandsOf(unit),
+      resolve: async (plddt) => bandsOf(await valuesOf(plddt)),
     }),
   }),
 });

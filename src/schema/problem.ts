@@ -93,6 +93,7 @@ export const RefusalReason = builder.enumType('RefusalReason', {
     MODEL_UNAVAILABLE: { description: 'The model is not offered to this key at present.' },
     UNAUTHENTICATED: { description: 'No bearer token was given, or not a valid one.' },
     FORBIDDEN: { description: 'The key may not use this model, or a safety filter refused a sequence.' },
+    UNREACHABLE: { description: 'No connection could be made; nothing was sent.' },
     INVALID_REQUEST: { description: 'The upstream found the input wrong; `message` says in which way.' },
   } as const,
 });

@@ -28,8 +28,8 @@ export interface TaskShape {
   readonly error: TaskErrorShape | null;
   readonly queueDeadline: Date | null;
   readonly resultsExpireAt: Date | null;
-  /** Whether there is a result to download: true, false, or null when only Status can tell. */
-  readonly hasResult: boolean | null;
+  /** Whether a done task has a result to download; `ask` when only Status can tell. */
+  readonly result: 'here' | 'expired' | 'none' | 'ask';
 }
 
 const TaskError = builder.objectRef<TaskErrorShape>('TaskError').implement({

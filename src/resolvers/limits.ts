@@ -1,0 +1,24 @@
+// limits: what the spec and the configuration allow. It asks nobody.
+import { builder } from '../builder.ts';
+import { MAX_ITEMS, MAX_TASKS } from '../folding/check.ts';
+import { Limits } from '../schema/limits.ts';
+import { BULK_HASHES } from '../upstream/protein-loader.ts';
+import { MOST_RESIDUES } from './similarity.ts';
+
+builder.queryFields((t) => ({
+  limits: t.field({
+    type: Limits,
+    nullable: false,
+    description: 'What this gateway and its upstream allow.',
+    resolve: (_root, _args, { services: { config } }) => ({
+      maxItems: MAX_ITEMS,
+      maxTasks: MAX_TASKS,
+      queueDeadlineHours: 24,
+      resultRetentionDays: 31,
+      maxBulkHashes: BULK_HASHES,
+      maxSimilaritySequenceLength: MOST_RESIDUES,
+      maxQueryDepth: config.MAX_QUERY_DEPTH,
+      maxQueryCost: config.MAX_QUERY_COST,
+    }),
+  }),
+}));

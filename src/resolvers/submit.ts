@@ -1,0 +1,167 @@
+// submitFold: checks, sends once, writes down what became of it. Every ending is a member of its union.
+import { builder } from '../builder.ts';
+import type { GatewayContext } from '../context.ts';
+import { checkSubmission, type ItemCheck, type SubmissionCheck } from '../folding/check.ts';
+import { readSubmission, type Submission, type SubmissionInput } from '../folding/submission.ts';
+import { submissionHash, wireBody } from '../folding/wire-body.ts';
+import { Batch } from '../schema/batch.ts';
+import type { InvalidInputShape, IssueShape } from '../schema/problem.ts';
+import { IdempotencyConflict, type SubmitEnding, SubmitFoldResult } from '../schema/submit.ts';
+import { SubmitFoldInput } from '../schema/submit-input.ts';
+import type { LedgerItem } from '../store/ledger.ts';
+import { type Enveloped, submit } from '../upstream/batch.ts';
+import { type BatchRecord, readCounts } from '../upstream/batch-states.ts';
+import { UpstreamError } from '../upstream/errors.ts';
+import type { Submitted } from '../upstream/wire.ts';
+import { loadBatch } from './batch.ts';
+import { takeKey, unknownOutcome } from './idempotency.ts';
+import { asRefusal } from './refusals.ts';
+
+const HOUR = 3_600_000;
+
+/** An input with its faults, as the ending of a mutation. */
+export const invalidInput = (issues: readonly IssueShape[]): InvalidInputShape => ({
+  kind: 'InvalidInput',
+  message: issues.length === 1 ? 'The input has a fault.' : `The input has ${issues.length} faults.`,
+  hint: 'checkFold tells the same without sending anything.',
+  issues,
+});
+
+/** An input, cleaned and judged. */
+export function examine(
+  ctx: GatewayContext,
+  input: SubmissionInput,
+): { submission: Submission; check: SubmissionCheck } {
+  const models = ctx.services.config.FOLD_MODELS;
+  const submission = readSubmission(input, models[0] ?? '');
+  return { submission, check: checkSubmission(submission, models) };
+}
+
+/** What Submit itself says of the new batch: everything is queued. No List call, whose failure would hide the success. */
+const freshRecord = (total: number, at: number): BatchRecord => ({
+  state: 'IN_PROGRESS',
+  counts: readCounts({ queued: total }),
+  createdAt: new Date(at),
+  queueDeadline: new Date(at + 24 * HOUR),
+  resultsExpireAt: new Date(at + 31 * 24 * HOUR),
+});
+
+const remembered = ({ name, chains }: ItemCheck): LedgerItem => ({ name, chains });
+
+interface Sending {
+  readonly submission: Submission;
+  readonly check: SubmissionCheck;
+}
+
+async function recordBatch(
+  ctx: GatewayContext,
+  { submission, check }: Sending,
+  { data, warnings }: Enveloped<Submitted>,
+): Promise<SubmitEnding> {
+  const { ledger, principal } = ctx.submissions;
+  const at = Date.now();
+  const batch = {
+    batchId: data.batch_id,
+    label: submission.label,
+    model: submission.model,
+    submittedAt: at,
+    itemCount: submission.items.length,
+    repeat: submission.repeat,
+    inputHash: submissionHash(submission),
+    onlyTaskId: data.task_id ?? null,
+  };
+  const lost = await ledger
+    .record(principal, submission.idempotencyKey, batch, check.items.map(remembered))
+    .then(() => [], notRemembered);
+  const record = freshRecord(data.total_items ?? check.taskCount, at);
+  return {
+    kind: 'FoldSubmitted',
+    batch: { batchId: data.batch_id, read: async () => record },
+    replayed: false,
+    message: data.message ?? null,
+    warnings: [...check.warnings, ...warnings.map(upstreamWarning), ...lost],
+  };
+}
+
+/** The batch is queued all the same: a store that fails must not hide it. */
+const notRemembered = (): IssueShape[] => [
+  {
+    path: '',
+    code: 'NOT_REMEMBERED',
+    message: 'The batch is queued, but the gateway could not write it down: keep its batchId.',
+    hint: 'Its names, and its idempotency key, will not be known later. The store of the gateway needs attention.',
+  },
+];
+
+const upstreamWarning = (message: string): IssueShape => ({ path: '', code: 'UPSTREAM_WARNING', message });
+
+/** Writes down a failed Submit: a refusal frees the key, everything else spends it. */
+async function recordFailure(
+  ctx: GatewayContext,
+  submission: Submission,
+  error: unknown,
+): Promise<SubmitEnding> {
+  const { ledger, principal } = ctx.submissions;
+  const key = submission.idempotencyKey;
+  const refused = asRefusal(error);
+  if (refused !== null) {
+    if (key !== null) await ledger.release(principal, key);
+    return refused;
+  }
+  const upstreamRequestId = error instanceof UpstreamError ? (error.failure.requestId ?? null) : null;
+  await ledger.recordUnknown(principal, key, { inputHash: submissionHash(submission), upstreamRequestId });
+  if (!(error instanceof UpstreamError)) throw error;
+  return unknownOutcome(error.message, key, upstreamRequestId);
+}
+
+/** Sends a checked submission whose key is taken. A caller that leaves does not cut it off: it is sent and written down all the same. */
+async function send(ctx: GatewayContext, sending: Sending): Promise<SubmitEnding> {
+  let answer: Enveloped<Submitted>;
+  try {
+    answer = await submit({ ...ctx.upstream, signal: undefined }, wireBody(sending.submission));
+  } catch (error) {
+    return recordFailure(ctx, sending.submission, error);
+  }
+  return recordBatch(ctx, sending, answer);
+}
+
+/**
+ * Sends a checked submission, once for its idempotency key.
+ *
+ * @param requestHash - what the key stands for; the hash of the submission unless it was derived from something else
+ */
+export async function submitOnce(
+  ctx: GatewayContext,
+  sending: Sending,
+  requestHash: string = submissionHash(sending.submission),
+): Promise<SubmitEnding> {
+  const key = sending.submission.idempotencyKey;
+  const standing = key === null ? null : await takeKey(ctx, key, requestHash);
+  return standing ?? send(ctx, sending);
+}
+
+async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmitEnding> {
+  const { submission, check } = examine(ctx, input);
+  return check.issues.length > 0 ? invalidInput(check.issues) : submitOnce(ctx, { submission, check });
+}
+
+builder.objectFields(IdempotencyConflict, (t) => ({
+  batch: t.field({
+    type: Batch,
+    complexity: 1,
+    description: 'The batch that the key stands for; null when its outcome is unknown.',
+    resolve: ({ batchId }, _, ctx) => (batchId === null ? null : loadBatch(ctx, batchId)),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  submitFold: t.field({
+    type: SubmitFoldResult,
+    nullable: false,
+    complexity: 1,
+    description:
+      'Checks the input and sends it, once: nothing is retried. Give an idempotencyKey to be able to ask again safely.',
+    args: { input: t.arg({ type: SubmitFoldInput, required: true, description: 'What to fold.' }) },
+    resolve: (_, { input }, ctx) => submitFold(ctx, input),
+  }),
+}));

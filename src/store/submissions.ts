@@ -1,0 +1,85 @@
+// The ledger as one request sees it: the caller's own part, each question asked once, single items gathered into one
+// look-up. It must not know GraphQL or the upstream.
+import DataLoader from 'dataloader';
+import type { Ledger, LedgerBatch, LedgerItem, TaskScores } from './ledger.ts';
+
+/** A caller without a token is a principal too: an upstream that answers such callers does not tell them apart either. */
+const ANONYMOUS = 'anonymous';
+
+/** Where a task stands, as far as its id and the ledger tell. */
+export interface TaskPlace {
+  readonly batchId: string;
+  /** 0-based. */
+  readonly index: number;
+}
+
+export interface Submissions {
+  readonly ledger: Ledger;
+  /** Whose part of the ledger it is. */
+  readonly principal: string;
+  batch(batchId: string): Promise<LedgerBatch | null>;
+  item(batchId: string, inputIndex: number): Promise<LedgerItem | null>;
+  /** The batch and position of a task; null for an id that neither the ledger knows nor has the form of one in a larger batch. */
+  placeOf(taskId: string): Promise<TaskPlace | null>;
+  scores(taskId: string): Promise<TaskScores | null>;
+  /** Keeps scores; those of one moment are written together. */
+  saveScores(taskId: string, scores: TaskScores): Promise<void>;
+}
+
+/** Position of a task in a batch by its id, `<batch_id>-<five digits>` (spec, "Identifiers and envelopes"); null for an id of another form. */
+export function indexInBatch(taskId: string, batchId: string): number | null {
+  const rest = taskId.startsWith(`${batchId}-`) ? taskId.slice(batchId.length + 1) : '';
+  return /^\d{5,}$/.test(rest) ? Number(rest) : null;
+}
+
+/** Makes the view of one request. @param principal - null for a caller without a token */
+export function createSubmissions(ledger: Ledger, principal: string | null): Submissions {
+  const who = principal ?? ANONYMOUS;
+  const batches = new DataLoader<string, LedgerBatch | null>((ids) =>
+    Promise.all(ids.map((id) => ledger.batch(who, id))),
+  );
+  const onlyTasks = new DataLoader<string, LedgerBatch | null>((ids) =>
+    Promise.all(ids.map((id) => ledger.batchOfOnlyTask(who, id))),
+  );
+  const itemsOf = new Map<string, DataLoader<number, LedgerItem | null>>();
+  const scores = new DataLoader<string, TaskScores | null>(async (ids) => {
+    const found = await ledger.scores(who, ids);
+    return ids.map((id) => found.get(id) ?? null);
+  });
+  const saves = new DataLoader<{ taskId: string; scores: TaskScores }, null>(
+    async (entries) => {
+      await ledger.saveScores(who, new Map(entries.map((entry) => [entry.taskId, entry.scores])));
+      return entries.map(() => null);
+    },
+    { cache: false, batchScheduleFn: (write) => setTimeout(write, 20) },
+  );
+
+  const itemLoader = (batchId: string): DataLoader<number, LedgerItem | null> => {
+    const made =
+      itemsOf.get(batchId) ??
+      new DataLoader<number, LedgerItem | null>(async (indexes) => {
+        const found = await ledger.items(who, batchId, indexes);
+        return indexes.map((index) => found.get(index) ?? null);
+      });
+    itemsOf.set(batchId, made);
+    return made;
+  };
+
+  return {
+    ledger,
+    principal: who,
+    batch: (batchId) => batches.load(batchId),
+    item: (batchId, inputIndex) => itemLoader(batchId).load(inputIndex),
+    async placeOf(taskId) {
+      const only = await onlyTasks.load(taskId);
+      if (only !== null) return { batchId: only.batchId, index: 0 };
+      const [, batchId, index] = /^(.+)-(\d{5})$/.exec(taskId) ?? [];
+      return batchId === undefined ? null : { batchId, index: Number(index) };
+    },
+    scores: (taskId) => scores.load(taskId),
+    async saveScores(taskId, found) {
+      scores.clear(taskId).prime(taskId, found);
+      await saves.load({ taskId, scores: found });
+    },
+  };
+}

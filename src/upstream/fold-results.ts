@@ -1,0 +1,105 @@
+// Results of finished tasks for one request: the JSON behind the signed URL, fetched once without a token, with one fresh
+// signature when the first has expired; scalar scores kept in the store. It must not know GraphQL or what a fold means.
+import type { TaskScores } from '../store/ledger.ts';
+import type { Submissions } from '../store/submissions.ts';
+import type { BatchReader } from './batch-reader.ts';
+import { type Downloads, download } from './download.ts';
+import { UpstreamError } from './errors.ts';
+import { type Answer, readBytes, type Upstream } from './http.ts';
+import { limiter } from './limit.ts';
+import { type FoldHandle, openFold } from './open-fold.ts';
+
+export interface FoldResults {
+  /** The signed URL of a task's result, as Status gives it. Null when the task has none. */
+  url(taskId: string): Promise<string | null>;
+  /** Begins a download of the result. Null when the task has none. @param headers - such as `range` */
+  download(taskId: string, headers?: Readonly<Record<string, string>>): Promise<Answer | null>;
+  /** The opened result; kept for the rest of the request. Null when the task has none. */
+  open(taskId: string): Promise<FoldHandle | null>;
+  /** The scalar scores: from the store, else from the result, which is then let go. Null when the task has none. */
+  scores(taskId: string): Promise<TaskScores | null>;
+}
+
+/** Results of one request that are downloaded at the same time. */
+const AT_ONCE = 8;
+
+const lost = (): UpstreamError =>
+  new UpstreamError('The upstream does not let its own result be downloaded. Try again in a moment.', {
+    operation: 'download',
+    code: 'UPSTREAM_UNAVAILABLE',
+    retryable: true,
+  });
+
+/** Makes the reader of one request. */
+export function createFoldResults(
+  up: Upstream,
+  downloads: Downloads,
+  batches: BatchReader,
+  submissions: Submissions,
+): FoldResults {
+  const held = new Map<string, Promise<FoldHandle | null>>();
+  const passing = new Map<string, Promise<FoldHandle | null>>();
+  const scored = new Map<string, Promise<TaskScores | null>>();
+  const limited = limiter(AT_ONCE);
+
+  const urlOf = async (taskId: string): Promise<string | null> => {
+    const response = (await batches.status(taskId))?.data.response;
+    return typeof response === 'string' ? response : null;
+  };
+
+  /** A URL that was signed earlier in this request may have expired; one that is fresh and does not work never will. */
+  const begin: FoldResults['download'] = async (taskId, headers) => {
+    const url = await urlOf(taskId);
+    if (url === null) return null;
+    const answer = await download(up, downloads, url, headers);
+    if (answer !== null) return answer;
+    batches.forgetStatus(taskId);
+    const fresh = await urlOf(taskId);
+    const again = fresh === null ? null : await download(up, downloads, fresh, headers);
+    if (again === null) throw lost();
+    return again;
+  };
+
+  const fetchFold = (taskId: string): Promise<FoldHandle | null> =>
+    limited(async () => {
+      const answer = await begin(taskId);
+      return answer === null ? null : openFold(await readBytes(up, answer));
+    });
+
+  /** A result that nobody asked to keep: shared while it is under way, let go behind that. */
+  const pass = (taskId: string): Promise<FoldHandle | null> => {
+    const known = held.get(taskId) ?? passing.get(taskId);
+    if (known !== undefined) return known;
+    const fetching = fetchFold(taskId).finally(() => passing.delete(taskId));
+    passing.set(taskId, fetching);
+    return fetching;
+  };
+
+  const readScores = async (taskId: string): Promise<TaskScores | null> => {
+    const kept = await submissions.scores(taskId);
+    if (kept !== null) return kept;
+    const fold = await pass(taskId);
+    if (fold === null) return null;
+    const { ptm, iptm, meanPlddt } = fold.summary;
+    if (!held.has(taskId)) fold.close();
+    const scores = { ptm, iptm, meanPlddt };
+    // A store that fails costs the next ranking a download, not this one its answer.
+    await submissions.saveScores(taskId, scores).catch(() => undefined);
+    return scores;
+  };
+
+  return {
+    url: urlOf,
+    download: begin,
+    open(taskId) {
+      const opening = held.get(taskId) ?? pass(taskId);
+      held.set(taskId, opening);
+      return opening;
+    },
+    scores(taskId) {
+      const reading = scored.get(taskId) ?? readScores(taskId);
+      scored.set(taskId, reading);
+      return reading;
+    },
+  };
+}

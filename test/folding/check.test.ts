@@ -1,0 +1,362 @@
+// The rules of a submission: right inputs pass with exact lengths, every single fault is found at its path, many faults are found at once.
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkSubmission } from '../../src/folding/check.ts';
+import { readSubmission, type SubmissionInput } from '../../src/folding/submission.ts';
+import { wireBody } from '../../src/folding/wire-body.ts';
+import { submitReader } from '../../src/sandbox/batch/request/submit.ts';
+import { defaultLimits } from '../../src/sandbox/limits.ts';
+import { rightInput } from './inputs.ts';
+
+const MODEL = 'foldmodel2-2026-05-cutoff-2025';
+const check = (input: SubmissionInput) => checkSubmission(readSubmission(input, MODEL), [MODEL]);
+const found = (input: SubmissionInput) => check(input).issues.map(({ path, code }) => `${path} ${code}`);
+const warned = (input: SubmissionInput) => check(input).warnings.map(({ path, code }) => `${path} ${code}`);
+
+const INSULIN_A = 'GIVEQCCTSICSLYQLENYCN';
+type Item = SubmissionInput['items'][number];
+const one = (item: Partial<Item>): SubmissionInput => ({
+  items: [{ chains: [{ protein: { sequence: INSULIN_A, ids: ['A'] } }], ...item }],
+});
+const chain = (entry: Item['chains'][number]): SubmissionInput => one({ chains: [entry] });
+const square = (size: number) => Array.from({ length: size }, () => Array.from({ length: size }, () => 1));
+
+describe('a right submission', () => {
+  it('has no issues, exact lengths and the hashes of its proteins', () => {
+    fc.assert(
+      fc.property(rightInput, (input) => {
+        const result = check(input);
+        expect(result.issues).toEqual([]);
+        const repeat = input.repeat ?? 1;
+        expect(result.taskCount).toBe(input.items.length * repeat);
+        let total = 0;
+        for (const [i, item] of input.items.entries()) {
+          let length = 0;
+          let chains = 0;
+          for (const { protein, rna, dna, ligand } of item.chains) {
+            const copies = (protein ?? rna ?? dna ?? ligand)?.ids?.length ?? 1;
+            chains += copies;
+            length += copies * ((protein ?? rna ?? dna)?.sequence.length ?? 0);
+          }
+          expect(result.items[i]).toMatchObject({ index: i, length, chainCount: chains });
+          total += length;
+        }
+        expect(result.totalLength).toBe(total * repeat);
+      }),
+    );
+    const { items } = check(chain({ protein: { sequence: ` giveqcc\ntsicslyqlenycn* ` } }));
+    expect(items[0]?.chains[0]).toEqual({
+      ids: [],
+      kind: 'PROTEIN',
+      length: 21,
+      proteinHash: createHash('md5').update(INSULIN_A).digest('hex'),
+    });
+  });
+
+  it('is accepted by the service itself, word for word', () => {
+    const read = submitReader(defaultLimits);
+    fc.assert(
+      fc.property(rightInput, (input) => {
+        const body: unknown = JSON.parse(JSON.stringify(wireBody(readSubmission(input, MODEL))));
+        expect(() => read(body)).not.toThrow();
+      }),
+    );
+  });
+});
+
+const bond = (more: object) => ({
+  ...{ chainId1: 'A', residueIndex1: 0, atomIndex1: 0, chainId2: 'A', residueIndex2: 1, atomIndex2: 0 },
+  ...more,
+});
+
+describe('a single fault', () => {
+  const faults: [string, SubmissionInput, string][] = [
+    ['no items', { items: [] }, 'items EMPTY_LIST'],
+    ['2,001 items', { items: Array(2001).fill(one({}).items[0]) }, 'items TOO_MANY_ITEMS'],
+    ['repeat 0', { ...one({}), repeat: 0 }, 'repeat REPEAT_OUT_OF_RANGE'],
+    ['repeat 2001', { ...one({}), repeat: 2001 }, 'repeat REPEAT_OUT_OF_RANGE'],
+    ['1001 items twice', { items: Array(1001).fill(one({}).items[0]), repeat: 2 }, 'repeat TOO_MANY_TASKS'],
+    ['an unknown model', { ...one({}), model: 'other' }, 'model UNKNOWN_MODEL'],
+    ['an endless label', { ...one({}), label: 'x'.repeat(201) }, 'label TOO_LONG'],
+    ['a blank key', { ...one({}), idempotencyKey: ' ' }, 'idempotencyKey EMPTY'],
+    ['an endless name', one({ name: 'x'.repeat(201) }), 'items.0.name TOO_LONG'],
+    ['no chains', one({ chains: [] }), 'items.0.chains EMPTY_LIST'],
+    ['a chain of no kind', chain({}), 'items.0.chains.0 ONE_KIND'],
+    [
+      'a chain of two kinds',
+      chain({ rna: { sequence: 'ACGU' }, dna: { sequence: 'ACGT' } }),
+      'items.0.chains.0 ONE_KIND',
+    ],
+    [
+      'an empty sequence',
+      chain({ protein: { sequence: ' \n' } }),
+      'items.0.chains.0.protein.sequence EMPTY_SEQUENCE',
+    ],
+    [
+      'a foreign letter',
+      chain({ protein: { sequence: 'GIV3Q' } }),
+      'items.0.chains.0.protein.sequence BAD_LETTER',
+    ],
+    ['DNA as RNA', chain({ rna: { sequence: 'ACGT' } }), 'items.0.chains.0.rna.sequence BAD_LETTER'],
+    ['RNA as DNA', chain({ dna: { sequence: 'ACGU' } }), 'items.0.chains.0.dna.sequence BAD_LETTER'],
+    [
+      'two sequences in one FASTA',
+      chain({ protein: { sequence: '>a\nGIV\n>b\nEQC' } }),
+      'items.0.chains.0.protein.sequence SEVERAL_SEQUENCES',
+    ],
+    [
+      'no ids in the list',
+      chain({ protein: { sequence: 'GIV', ids: [] } }),
+      'items.0.chains.0.protein.ids EMPTY_LIST',
+    ],
+    [
+      'a blank id',
+      chain({ protein: { sequence: 'GIV', ids: ['A', ' '] } }),
+      'items.0.chains.0.protein.ids.1 BAD_CHAIN_ID',
+    ],
+    [
+      'an id twice over two chains',
+      one({
+        chains: [{ protein: { sequence: 'GIV', ids: ['A', 'B'] } }, { ligand: { ccd: ['ATP'], ids: ['B'] } }],
+      }),
+      'items.0.chains.1.ligand.ids.0 DUPLICATE_CHAIN_ID',
+    ],
+    [
+      'a position behind the end',
+      chain({ protein: { sequence: 'GIV', modifications: [{ position: 3, ccd: 'SEP' }] } }),
+      'items.0.chains.0.protein.modifications.0.position POSITION_OUT_OF_RANGE',
+    ],
+    [
+      'a negative position',
+      chain({ dna: { sequence: 'ACGT', modifications: [{ position: -1, ccd: '5CM' }] } }),
+      'items.0.chains.0.dna.modifications.0.position POSITION_OUT_OF_RANGE',
+    ],
+    [
+      'a position twice',
+      chain({
+        protein: {
+          sequence: 'SSS',
+          modifications: [
+            { position: 1, ccd: 'SEP' },
+            { position: 1, ccd: 'SAC' },
+          ],
+        },
+      }),
+      'items.0.chains.0.protein.modifications.1.position DUPLICATE_POSITION',
+    ],
+    [
+      'a code that is none',
+      chain({ protein: { sequence: 'SSS', modifications: [{ position: 1, ccd: 'phospho' }] } }),
+      'items.0.chains.0.protein.modifications.0.ccd BAD_CCD',
+    ],
+    ['a ligand of nothing', chain({ ligand: {} }), 'items.0.chains.0.ligand LIGAND_EMPTY'],
+    [
+      'a ligand twice',
+      chain({ ligand: { smiles: 'C', ccd: ['ATP'] } }),
+      'items.0.chains.0.ligand LIGAND_AMBIGUOUS',
+    ],
+    [
+      'an open ring bracket',
+      chain({ ligand: { smiles: 'C[NH3+' } }),
+      'items.0.chains.0.ligand.smiles BAD_SMILES',
+    ],
+    ['an open branch', chain({ ligand: { smiles: 'CC(=O' } }), 'items.0.chains.0.ligand.smiles BAD_SMILES'],
+    ['no codes in the list', chain({ ligand: { ccd: [] } }), 'items.0.chains.0.ligand.ccd EMPTY_LIST'],
+    [
+      'a bond to nowhere',
+      one({ covalentBonds: [bond({ chainId2: 'Z' })] }),
+      'items.0.covalentBonds.0.chainId2 UNKNOWN_CHAIN',
+    ],
+    [
+      'a bond behind the end',
+      one({ covalentBonds: [bond({ residueIndex1: 21 })] }),
+      'items.0.covalentBonds.0.residueIndex1 RESIDUE_OUT_OF_RANGE',
+    ],
+    [
+      'a bond to the fifth atom of a glycine',
+      one({ covalentBonds: [bond({ atomIndex1: 4 })] }),
+      'items.0.covalentBonds.0.atomIndex1 ATOM_OUT_OF_RANGE',
+    ],
+    [
+      'a bond of an atom to itself',
+      one({ covalentBonds: [bond({ residueIndex2: 0 })] }),
+      'items.0.covalentBonds.0 SELF_BOND',
+    ],
+    [
+      'a pocket of nobody',
+      one({ pocket: { binderChainId: 'Z', contacts: [{ chainId: 'A', residueIndex: 0 }] } }),
+      'items.0.pocket.binderChainId UNKNOWN_CHAIN',
+    ],
+    [
+      'a pocket without contacts',
+      one({ pocket: { binderChainId: 'A', contacts: [] } }),
+      'items.0.pocket.contacts EMPTY_LIST',
+    ],
+    [
+      'a contact behind the end',
+      one({ pocket: { binderChainId: 'A', contacts: [{ chainId: 'A', residueIndex: 21 }] } }),
+      'items.0.pocket.contacts.0.residueIndex RESIDUE_OUT_OF_RANGE',
+    ],
+    [
+      'a crooked distogram',
+      one({ distogramConditioning: [{ chainId: 'A', distogram: [...square(21).slice(1), [1]] }] }),
+      'items.0.distogramConditioning.0.distogram.20 DISTOGRAM_NOT_SQUARE',
+    ],
+    [
+      'a distogram of another length',
+      one({ distogramConditioning: [{ chainId: 'A', distogram: square(20) }] }),
+      'items.0.distogramConditioning.0.distogram DISTOGRAM_LENGTH',
+    ],
+    [
+      'a distogram for a ligand',
+      one({
+        chains: [{ ligand: { ccd: ['ATP'], ids: ['L'] } }],
+        distogramConditioning: [{ chainId: 'L', distogram: square(1) }],
+      }),
+      'items.0.distogramConditioning.0.chainId DISTOGRAM_ON_LIGAND',
+    ],
+    [
+      'two distograms for a chain',
+      one({ distogramConditioning: [1, 2].map(() => ({ chainId: 'A', distogram: square(21) })) }),
+      'items.0.distogramConditioning.1.chainId DUPLICATE_DISTOGRAM',
+    ],
+  ];
+  it.each(faults)('%s', (_, input, expected) => {
+    expect(found(input)).toEqual([expected]);
+    for (const { message, hint } of check(input).issues) {
+      expect(message).toMatch(/^\S.*\.$/s);
+      expect(hint).toMatch(/^\S.*\.$/s);
+    }
+  });
+
+  it('is found wherever in the list its item stands', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...faults.filter(([, { items }]) => items.length === 1)),
+        fc.nat(9),
+        ([, bad, expected], at) => {
+          const [item] = bad.items;
+          const items = [...Array(at).fill(one({}).items[0]), item, one({}).items[0]] as Item[];
+          expect(found({ ...bad, items })).toEqual([expected.replace('items.0.', `items.${at}.`)]);
+        },
+      ),
+    );
+  });
+
+  it('says when a position looks 1-based', () => {
+    const hint = (position: number) =>
+      check(chain({ protein: { sequence: 'GIV', modifications: [{ position, ccd: 'SEP' }] } })).issues[0]
+        ?.hint;
+    expect(hint(3)).toMatch(/looks 1-based: the last residue is 2/);
+    expect(hint(4)).toBe('Positions are 0-based.');
+  });
+});
+
+it('finds many faults at once', () => {
+  const input: SubmissionInput = {
+    model: 'other',
+    repeat: 0,
+    items: [
+      { chains: [] },
+      { chains: [{ protein: { sequence: '12', ids: ['A', 'A'] } }, { ligand: {} }] },
+      {
+        chains: [{ protein: { sequence: 'GIV', ids: ['A'] } }],
+        covalentBonds: [bond({ chainId1: 'Q', residueIndex2: 99 })],
+        pocket: { binderChainId: 'W', contacts: [] },
+      },
+    ],
+  };
+  expect(found(input).sort()).toEqual(
+    [
+      'model UNKNOWN_MODEL',
+      'repeat REPEAT_OUT_OF_RANGE',
+      'items.0.chains EMPTY_LIST',
+      'items.1.chains.0.protein.sequence BAD_LETTER',
+      'items.1.chains.0.protein.ids.1 DUPLICATE_CHAIN_ID',
+      'items.1.chains.1.ligand LIGAND_EMPTY',
+      'items.2.covalentBonds.0.chainId1 UNKNOWN_CHAIN',
+      'items.2.covalentBonds.0.residueIndex2 RESIDUE_OUT_OF_RANGE',
+      'items.2.pocket.binderChainId UNKNOWN_CHAIN',
+      'items.2.pocket.contacts EMPTY_LIST',
+    ].sort(),
+  );
+});
+
+describe('a warning', () => {
+  const cases: [string, SubmissionInput, string][] = [
+    [
+      'copies',
+      chain({ protein: { sequence: INSULIN_A, ids: ['A', 'B'] } }),
+      'items.0.chains.0.protein.ids COPIES_MULTIPLY',
+    ],
+    ['identical items', { items: [...one({}).items, ...one({}).items] }, 'items.1 IDENTICAL_ITEM'],
+    [
+      'one name twice',
+      { items: ['GIV', 'GIVE'].map((sequence) => ({ name: 'n', chains: [{ protein: { sequence } }] })) },
+      'items.1.name DUPLICATE_NAME',
+    ],
+    [
+      'unknown residues',
+      chain({ protein: { sequence: 'GIXV' } }),
+      'items.0.chains.0.protein.sequence UNKNOWN_RESIDUE',
+    ],
+    [
+      'nucleotides as a protein',
+      chain({ protein: { sequence: 'ACGT'.repeat(5) } }),
+      'items.0.chains.0.protein.sequence LOOKS_LIKE_NUCLEOTIDES',
+    ],
+    [
+      'a phosphoserine one too far',
+      chain({ protein: { sequence: 'GISVE', modifications: [{ position: 3, ccd: 'SEP' }] } }),
+      'items.0.chains.0.protein.modifications.0.position POSITION_LOOKS_ONE_BASED',
+    ],
+    [
+      'a phosphoserine on a valine',
+      chain({ protein: { sequence: 'GIVE', modifications: [{ position: 2, ccd: 'SEP' }] } }),
+      'items.0.chains.0.protein.modifications.0.position UNUSUAL_MODIFICATION',
+    ],
+    ['a very long item', chain({ protein: { sequence: 'A'.repeat(4001) + 'W' } }), 'items.0 LONG_ITEM'],
+    [
+      'a very long total',
+      { items: [{ chains: [{ protein: { sequence: 'W'.repeat(2000) } }] }], repeat: 501 },
+      'items LONG_TOTAL',
+    ],
+  ];
+  it.each(cases)('%s', (_, input, expected) => {
+    expect(found(input)).toEqual([]);
+    expect(warned(input)).toEqual([expected]);
+  });
+
+  it('names the first of several equal items', () => {
+    const { items } = check({ items: [1, 2, 3].flatMap(() => one({}).items) });
+    expect(items.map(({ sameAs }) => sameAs)).toEqual([null, 0, 0]);
+  });
+
+  it('is not given for a modification that stands where it belongs', () => {
+    expect(
+      warned(chain({ protein: { sequence: 'GISVE', modifications: [{ position: 2, ccd: 'SEP' }] } })),
+    ).toEqual([]);
+  });
+});
+
+it('checks 2,000 items of 500 residues in well under a second', () => {
+  const items = Array.from({ length: 2000 }, (_, i) => ({
+    name: `item ${i}`,
+    chains: [
+      {
+        protein: {
+          sequence: INSULIN_A.repeat(23) + 'ACDEFGHIKLMNPQRSTVWY'.charAt(i % 20).repeat(1 + (i % 17)),
+          ids: ['A', 'B'],
+        },
+      },
+    ],
+    covalentBonds: [bond({})],
+  }));
+  const started = performance.now();
+  const result = check({ items });
+  const took = performance.now() - started;
+  expect(result.issues).toEqual([]);
+  expect(result.taskCount).toBe(2000);
+  expect(took).toBeLessThan(700);
+});
