@@ -2,7 +2,17 @@
 import { createHash } from 'node:crypto';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isJson, isOurs, type Json, listAt, numberAt, openTarget, type Target, textAt } from './target.ts';
+import {
+  isJson,
+  isOurs,
+  type Json,
+  listAt,
+  numberAt,
+  openTarget,
+  patience,
+  type Target,
+  textAt,
+} from './target.ts';
 
 let target: Target;
 beforeAll(async () => {
@@ -91,7 +101,7 @@ describe('POST /proteins/batch', () => {
   });
 });
 
-describe('/proteins/batch/jobs/{job_id}', () => {
+describe('/proteins/batch/jobs/{job_id}', patience, () => {
   /** Asks for so much that a deployment makes a job of it; null when it answers at once all the same. */
   async function startJob(): Promise<string | null> {
     const response = await bulk({ protein_hashes: [target.names.hash, ...strangers(499)] });

@@ -9,6 +9,7 @@ import {
   maySpend,
   objectAt,
   openTarget,
+  patience,
   type Target,
   textAt,
 } from './target.ts';
@@ -17,7 +18,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const states = ['queued', 'in_progress', 'done', 'failed', 'cancelled'];
 
-describe.skipIf(!maySpend || !hasToken)('a batch', () => {
+describe.skipIf(!maySpend || !hasToken)('a batch', patience, () => {
   let target: Target;
   let submittedAt: number;
   let batchId: string;

@@ -6,13 +6,16 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 const env = process.env;
 
 /** The deployment under test; undefined: a sandbox of our own. */
-export const remoteUrl = env.CONTRACT_URL?.replace(/\/+$/, '');
+const remoteUrl = env.CONTRACT_URL?.replace(/\/+$/, '');
 
 /** What costs credits runs on our own sandbox always, elsewhere only when told. */
 export const maySpend = remoteUrl === undefined || env.CONTRACT_SPEND === '1';
 
 /** What needs a held clock or a control route runs on our own sandbox only. */
 export const isOurs = remoteUrl === undefined;
+
+/** A deployment takes its time. */
+export const patience = { timeout: remoteUrl === undefined ? 60_000 : 1_800_000 };
 
 /** Batch operations need a token; without one the suite checks the Atlas and the refusals of authentication. */
 export const hasToken = remoteUrl === undefined || env.CONTRACT_TOKEN !== undefined;
