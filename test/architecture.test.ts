@@ -14,6 +14,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: [],
   folding: ['structure'],
   upstream: ['store', 'structure'],
+  live: ['upstream', 'store'],
+  bulk: ['upstream', 'store', 'live'],
   'builder.ts': [],
   'config.ts': [],
   'log.ts': [],
@@ -22,10 +24,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'context.ts': [],
   schema: ['builder.ts', 'folding', 'structure'],
   plugins: ['upstream'],
-  routes: ['upstream', 'plugins', 'structure', 'schema', 'folding'],
-  resolvers: ['builder.ts', 'schema', 'upstream', 'structure', 'folding', 'store'],
+  routes: ['upstream', 'plugins', 'structure', 'schema', 'folding', 'bulk', 'resolvers'],
+  resolvers: ['builder.ts', 'schema', 'upstream', 'structure', 'folding', 'store', 'live', 'bulk'],
   'schema.ts': ['builder.ts', 'schema', 'resolvers'],
+  'websocket.ts': ['schema.ts', 'plugins'],
   'gateway.ts': [
+    'live',
+    'bulk',
+
     'schema.ts',
     'plugins',
     'routes',
@@ -36,7 +42,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'log.ts',
     'resolvers',
   ],
-  'server.ts': ['config.ts', 'gateway.ts', 'log.ts', 'sandbox'],
+  'server.ts': ['config.ts', 'gateway.ts', 'log.ts', 'sandbox', 'websocket.ts'],
 };
 
 const placeOf = (file: string): string => relative(SRC, file).split('/')[0] ?? '';

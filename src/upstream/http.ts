@@ -74,13 +74,14 @@ const MAX_BODY_BYTES = 512 * 1024 * 1024;
 const single = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value[0] : value;
 
-/** What a network fault is called. A caller that left is not a failure of the upstream and is passed on as it is. */
+/** What a network fault is called. A caller that left is not a failure of the upstream, nor is a fault of our own: both are passed on as they are. */
 export function networkFailure(operation: string, error: unknown, signal: AbortSignal | undefined): unknown {
   if (error instanceof UpstreamError) return error;
   if (signal?.aborted === true) return signal.reason;
   const name = error instanceof Error ? error.name : '';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const late = name === 'TimeoutError' || /TIMEOUT|TIMEDOUT/.test(code);
+  if (!late && !/^(UND_ERR_|E[A-Z]|HPE_|CERT_|ERR_(TLS|SSL|STREAM))/.test(code)) return error;
   return new UpstreamError(
     late
       ? `The upstream did not answer ${operation} in time. Try again.`
