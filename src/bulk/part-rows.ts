@@ -1,0 +1,108 @@
+// The rows of one part, read out of its archive as it arrives: structures and activations along the sequence are passed over
+// piece by piece, so that memory follows the rows and not the archive.
+import { readBulkRecords } from '../upstream/archive/bulk-stream.ts';
+import { type ClusterInfo, clusterInfo, type FeatureValue } from '../upstream/wire.ts';
+import type { BulkOptions } from './lookup.ts';
+import type { Row } from './row.ts';
+
+type Known = { -readonly [K in keyof Row]: Row[K] };
+
+interface Reading {
+  readonly rows: Map<string, Known>;
+  readonly clusters: Map<string, ClusterInfo>;
+  readonly links: Map<string, string>;
+  damaged: boolean;
+}
+
+const featureRow = ({ feature_index: index, value, label }: FeatureValue) => ({
+  index,
+  value,
+  label: label ?? null,
+});
+
+async function readAll(
+  archive: AsyncIterable<Uint8Array>,
+  top: number,
+  structureUrl: (hash: string) => string,
+) {
+  const reading: Reading = { rows: new Map(), clusters: new Map(), links: new Map(), damaged: false };
+  const row = (hash: string): Known => {
+    const found = reading.rows.get(hash) ?? { hash, status: 'FOUND' };
+    reading.rows.set(hash, found);
+    return found;
+  };
+  for await (const record of readBulkRecords(archive)) {
+    if (record.part === 'sequence') {
+      const { sequence, accession, source } = record.sequence;
+      Object.assign(row(record.hash), { accession, source, length: sequence.length, sequence });
+    } else if (record.part === 'structure') {
+      const { ptm, meanPlddt } = record.structure;
+      Object.assign(row(record.hash), {
+        ptm,
+        meanPlddt: meanPlddt === null ? null : Number((meanPlddt * 100).toFixed(3)),
+        structureUrl: structureUrl(record.hash),
+      });
+    } else if (record.part === 'features') {
+      const { top: ranked, proteinLevel } = record.features;
+      const values =
+        ranked ??
+        (proteinLevel?.indices ?? [])
+          .map((index, i): FeatureValue => ({ feature_index: index, value: proteinLevel?.values[i] ?? 0 }))
+          .sort((a, b) => b.value - a.value || a.feature_index - b.feature_index)
+          .slice(0, top);
+      row(record.hash).features = values.map(featureRow);
+    } else if (record.part === 'cluster') {
+      const parsed = clusterInfo.safeParse(record.record);
+      if (parsed.success) reading.clusters.set(record.representative, parsed.data);
+    } else if (record.part === 'link') {
+      row(record.hash);
+      if (record.representative !== null) reading.links.set(record.hash, record.representative);
+    } else if (record.part === 'problem') reading.damaged = true;
+  }
+  return reading;
+}
+
+function clusterRow({ links, clusters }: Reading, hash: string): NonNullable<Row['cluster']> | null {
+  const representative = links.get(hash);
+  if (representative === undefined) return null;
+  const info = clusters.get(representative);
+  return {
+    representative,
+    name: info?.protein_name ?? null,
+    size: info?.cluster_size ?? null,
+    percentCharacterized: info?.cluster_pct_characterized ?? null,
+  };
+}
+
+/** What was asked for and is not in the archive is null rather than missing. */
+const blanks = (options: BulkOptions): Partial<Row> => ({
+  ...(options.sequence ? { accession: null, source: null, length: null, sequence: null } : {}),
+  ...(options.structure ? { ptm: null, meanPlddt: null, structureUrl: null } : {}),
+  ...(options.cluster ? { cluster: null } : {}),
+  ...(options.proteinFeatures ? { features: [] } : {}),
+});
+
+/**
+ * Reads the rows of a part.
+ *
+ * @param structureUrl - where the gateway serves the structure of a hash
+ * @returns a row for each hash asked for, found or not
+ */
+export async function readPartRows(
+  archive: AsyncIterable<Uint8Array>,
+  hashes: readonly string[],
+  options: BulkOptions,
+  structureUrl: (hash: string) => string,
+): Promise<Map<string, Row>> {
+  const reading = await readAll(archive, options.top, structureUrl);
+  return new Map(
+    hashes.map((hash): [string, Row] => {
+      const found = reading.rows.get(hash);
+      // An archive that lost entries cannot say that a protein does not exist.
+      if (found === undefined) return [hash, { hash, status: reading.damaged ? 'DAMAGED' : 'NOT_IN_ATLAS' }];
+      const { hash: _, status, ...known } = found;
+      const cluster = options.cluster ? { cluster: clusterRow(reading, hash) } : {};
+      return [hash, { hash, status, ...blanks(options), ...known, ...cluster }];
+    }),
+  );
+}

@@ -1,0 +1,65 @@
+// The rows of a whole look-up in the order asked, part after part: at most one part's rows are held, and those of repeated
+// hashes until their last appearance. A part that cannot be had leaves gaps that say why; it never ends the rows early.
+import type { Answer } from '../upstream/http.ts';
+import { cutHashes, hashesOfPart, PART_SIZE } from './cut.ts';
+import type { BulkAsk, BulkLookup, BulkPart } from './lookup.ts';
+import { readPartRows } from './part-rows.ts';
+import type { Row, RowStatus } from './row.ts';
+
+/** Opens the archive of a part. */
+export type OpenPart = (index: number, part: BulkPart, hashes: readonly string[]) => Promise<Answer>;
+
+const gapOf = ({ state }: BulkPart): RowStatus =>
+  state === 'CANCELLED' || state === 'EXPIRED' || state === 'FAILED' ? state : 'UNAVAILABLE';
+
+/** How often each hash was asked for, so that it is known when a row is not needed any more. */
+function occurrences(hashes: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const hash of hashes) counts.set(hash, (counts.get(hash) ?? 0) + 1);
+  return counts;
+}
+
+/**
+ * Rows in the order asked, duplicates repeated.
+ *
+ * @param structureUrl - where the gateway serves the structure of a hash
+ * @param onGap - told of a part that could not be read
+ */
+export async function* lookupRows(
+  lookup: BulkLookup,
+  ask: BulkAsk,
+  open: OpenPart,
+  structureUrl: (hash: string) => string,
+  onGap: (error: unknown) => void,
+): AsyncGenerator<Row> {
+  const { unique } = cutHashes(ask.hashes);
+  const left = occurrences(ask.hashes);
+  const partOf = new Map(unique.map((hash, i) => [hash, Math.floor(i / PART_SIZE)]));
+  const rows = new Map<string, Row>();
+
+  async function load(index: number): Promise<void> {
+    const part = lookup.parts[index];
+    const hashes = hashesOfPart(unique, index);
+    let status: RowStatus = part === undefined ? 'UNAVAILABLE' : gapOf(part);
+    if (part?.state === 'COMPLETE') {
+      try {
+        const archive = await open(index, part, hashes);
+        for (const [hash, row] of await readPartRows(archive.body, hashes, ask.options, structureUrl))
+          rows.set(hash, row);
+        return;
+      } catch (error) {
+        onGap(error);
+        status = 'UNAVAILABLE';
+      }
+    }
+    for (const hash of hashes) rows.set(hash, { hash, status });
+  }
+
+  for (const hash of ask.hashes) {
+    if (!rows.has(hash)) await load(partOf.get(hash) ?? 0);
+    yield rows.get(hash) ?? { hash, status: 'UNAVAILABLE' };
+    const more = (left.get(hash) ?? 1) - 1;
+    left.set(hash, more);
+    if (more === 0) rows.delete(hash);
+  }
+}

@@ -1,0 +1,67 @@
+// Cutting a list of hashes: nothing lost, nothing twice, never more than 500 in a part; and what the parts make of the whole.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cutHashes, hashesOfPart } from '../../src/bulk/cut.ts';
+import { type BulkState, newPart, readJob, stateOf } from '../../src/bulk/lookup.ts';
+
+describe('cutting', () => {
+  it('keeps every hash once, in the order of first appearance', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 2500 }).map(String), { maxLength: 4000 }), (hashes) => {
+        const { unique, duplicateCount, sizes } = cutHashes(hashes);
+        expect(unique.length + duplicateCount).toBe(hashes.length);
+        expect(sizes.flatMap((_, part) => hashesOfPart(unique, part))).toEqual([...new Set(hashes)]);
+        expect(sizes).toEqual(sizes.map((_, part) => hashesOfPart(unique, part).length));
+        expect(sizes.every((size) => size >= 1 && size <= 500)).toBe(true);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('the state of a look-up', () => {
+  const lookup = (states: BulkState[], cancelRequested = false) =>
+    stateOf({
+      lookupId: 'x',
+      startedAt: 0,
+      requestedCount: 0,
+      duplicateCount: 0,
+      cancelRequested,
+      parts: states.map((state) => ({ ...newPart(1), state })),
+    });
+
+  it.each<[BulkState[], boolean, BulkState]>([
+    [['PENDING', 'COMPLETE'], false, 'PENDING'],
+    [['UNKNOWN', 'COMPLETE'], false, 'UNKNOWN'],
+    [['COMPLETE', 'COMPLETE'], false, 'COMPLETE'],
+    [['COMPLETE', 'COMPLETE'], true, 'COMPLETE'],
+    [['COMPLETE', 'CANCEL_REQUESTED'], true, 'CANCEL_REQUESTED'],
+    [['COMPLETE', 'CANCELLED', 'FAILED'], true, 'CANCELLED'],
+    [['COMPLETE', 'FAILED'], false, 'FAILED'],
+    [['COMPLETE', 'EXPIRED'], false, 'EXPIRED'],
+  ])('%j, cancel asked %s: %s', (states, asked, expected) => {
+    expect(lookup(states, asked)).toBe(expected);
+  });
+
+  it.each([
+    [{ status: 'pending', completed_count: 3 }, false, { state: 'PENDING', completed: 3 }],
+    [{ status: 'pending' }, true, { state: 'CANCEL_REQUESTED', completed: 2 }],
+    [{ status: 'completed', download_url: 'u' }, false, { state: 'COMPLETE', completed: 10 }],
+    [{ status: 'Complete', download_url: 'u' }, true, { state: 'COMPLETE', completed: 10 }],
+    [{ status: 'cancelled', completed_count: 4 }, true, { state: 'CANCELLED', completed: 4 }],
+    [{ status: 'polishing' }, false, { state: 'UNKNOWN', completed: 2 }],
+    [{ status: 'pending', completed_count: 99 }, false, { state: 'PENDING', completed: 10 }],
+    [{ status: 'failed' }, false, 'lost'],
+    [{ status: 'expired', download_url: 'u' }, false, 'lost'],
+  ])('reads the job %j, cancel asked %s', (job, asked, expected) => {
+    const wire = {
+      job_id: undefined,
+      poll_url: undefined,
+      total_count: undefined,
+      completed_count: undefined,
+      download_url: undefined,
+      ...job,
+    };
+    expect(readJob({ ...newPart(10), completed: 2 }, wire, asked)).toEqual(expected);
+  });
+});
