@@ -15,7 +15,7 @@ export interface SeenRequest {
   body: string;
 }
 
-export interface AppParts {
+interface AppParts {
   /** The routes of the two APIs, downloads and, if wanted, control. */
   readonly parts: readonly Hono[];
   readonly faults: Faults;
@@ -24,7 +24,7 @@ export interface AppParts {
   readonly onRequest: ((request: SeenRequest) => void) | undefined;
 }
 
-export const notice =
+const notice =
   'An embedded stand-in for a protein folding service. Its folds and structures are made from ideal geometry and are no prediction.';
 
 const errorBody = (message: string) => ({

@@ -9,7 +9,7 @@ import type { BatchStore } from './batch/store.ts';
 import { type Clock, ManualClock } from './clock.ts';
 import { type Faults, faultRule } from './faults.ts';
 
-export interface ControlParts {
+interface ControlParts {
   readonly faults: Faults;
   readonly clock: Clock;
   readonly queue: Queue;

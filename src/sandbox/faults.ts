@@ -33,7 +33,7 @@ export const faultRule = z
     error: 'break_off_after belongs to operation "submit"',
   });
 
-export type Fault = z.output<typeof faultRule>;
+type Fault = z.output<typeof faultRule>;
 
 export type Faults = ReturnType<typeof createFaults>;
 

@@ -3,7 +3,7 @@ import { createServer, IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server';
 
-export interface Listening {
+interface Listening {
   /** Base URL without a slash at its end. */
   readonly url: string;
   /** Ends open connections too. */

@@ -4,7 +4,7 @@
 export const batchPrefix = '/api/v1/batch';
 export const atlasPrefix = '/atlas/protein/api/v1alpha1';
 
-export interface Route {
+interface Route {
   readonly operation: string;
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Its variable parts in braces. */

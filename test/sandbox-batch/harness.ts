@@ -8,7 +8,7 @@ export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
 /** Ubiquitin's first residues: a chain that folds in no time. */
-export const SEQUENCE = 'MQIFVKTLTGKTITLEVEPS';
+const SEQUENCE = 'MQIFVKTLTGKTITLEVEPS';
 
 export type Json = Record<string, unknown>;
 

@@ -12,7 +12,7 @@ import { status } from './status.ts';
 import { submit } from './submit.ts';
 import { type Caller, callerOf } from './tokens.ts';
 
-export interface BatchAppParts extends BatchParts {
+interface BatchAppParts extends BatchParts {
   /** Such as /api/v1/batch. */
   readonly prefix: string;
   /** The tokens that are keys; when absent every token is one. */

@@ -8,7 +8,7 @@ import type { Limits } from '../limits.ts';
 import type { Signer } from '../signing.ts';
 import type { BatchStore } from './store.ts';
 
-export interface DownloadParts {
+interface DownloadParts {
   readonly store: BatchStore;
   readonly signer: Signer;
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import type { TaskState } from './states.ts';
 import type { TaskRow } from './store.ts';
 import type { Caller } from './tokens.ts';
 
-export interface ListRequest {
+interface ListRequest {
   readonly batch_id: string;
   readonly include_responses: boolean;
   readonly status?: TaskState | null | undefined;

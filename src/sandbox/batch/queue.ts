@@ -7,7 +7,7 @@ import type { FoldAnswer } from './fold-worker.ts';
 import type { Folder } from './folder.ts';
 import type { BatchStore, TaskRow } from './store.ts';
 
-export interface QueueParts {
+interface QueueParts {
   readonly store: BatchStore;
   readonly clock: Clock;
   readonly folder: Folder;

@@ -3,7 +3,7 @@
 
 export const taskStates = ['queued', 'in_progress', 'done', 'failed', 'cancelled'] as const;
 export type TaskState = (typeof taskStates)[number];
-export type BatchState = 'in_progress' | 'done' | 'failed' | 'cancelled';
+type BatchState = 'in_progress' | 'done' | 'failed' | 'cancelled';
 
 /** Items per state; a state without items is left out. */
 export type Counts = Partial<Record<TaskState, number>>;

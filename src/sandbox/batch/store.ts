@@ -44,7 +44,7 @@ export interface TaskRow {
   readonly error: string | null;
 }
 
-export interface NewBatch {
+interface NewBatch {
   readonly batchId: string;
   readonly owner: string;
   readonly submittedAt: number;

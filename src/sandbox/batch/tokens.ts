@@ -7,7 +7,7 @@ import { Refusal } from './refusal.ts';
  * C: tokens that always meet one refusal, so that a client can see each of them without a control route. They need
  * no entry in the list of keys.
  */
-export const tokensWithFate = {
+const tokensWithFate = {
   /** 401 on every operation. */
   'sandbox-revoked': 'revoked',
   /** 422 on Submit: no supported model rate-limit configuration. */
