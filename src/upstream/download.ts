@@ -39,13 +39,16 @@ export const isPublicAddress = (address: string): boolean => {
   return family !== 0 && !inward.check(plain, family === 6 ? 'ipv6' : 'ipv4');
 };
 
+/** The error code of a name that leads inward. */
+const NOT_PUBLIC = 'ENOTPUBLIC';
+
 /** Resolves a name and refuses it when any of its addresses is not public, at the moment of connecting: no second look-up can differ. */
 const publicLookup: LookupFunction = (hostname, options, done) => {
   resolve(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return done(error, '');
     const first = addresses[0];
     if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) {
-      return done(new Error('not a public address'), '');
+      return done(Object.assign(new Error('not a public address'), { code: NOT_PUBLIC }), '');
     }
     return options.all === true ? done(null, addresses) : done(null, first.address, first.family);
   });
@@ -56,6 +59,12 @@ export const openPublicAgent = (): Agent => new Agent({ connect: { timeout: 10_0
 
 const refuse = (operation: string, message: string, status?: number): UpstreamError =>
   new UpstreamError(message, { operation, code: 'UPSTREAM_DRIFT', status, retryable: false });
+
+const notFollowed = (): UpstreamError =>
+  refuse(
+    'download',
+    'The upstream gave a download address that the gateway does not follow (DOWNLOAD_HOSTS lists the hosts that it may).',
+  );
 
 /** A signed URL as a URL. One without a scheme (`host/path?signature`) is taken as https; a path alone as the upstream's own. */
 export function signedUrl(up: Pick<Upstream, 'settings'>, text: string): URL {
@@ -78,10 +87,7 @@ function agentFor(up: Upstream, downloads: Downloads, url: URL): Dispatcher {
     return up.agent;
   const literal = url.hostname.replace(/^\[|\]$/g, '');
   if (url.protocol !== 'https:' || (isIP(literal) !== 0 && !isPublicAddress(literal))) {
-    throw refuse(
-      'download',
-      'The upstream gave a download address that the gateway does not follow (DOWNLOAD_HOSTS lists the hosts that it may).',
-    );
+    throw notFollowed();
   }
   return downloads.publicAgent;
 }
@@ -112,6 +118,7 @@ export async function download(
     report(answer.statusCode);
   } catch (error) {
     report(0);
+    if (error instanceof Error && 'code' in error && error.code === NOT_PUBLIC) throw notFollowed();
     throw networkFailure(operation, error, up.signal);
   }
   const { statusCode: status } = answer;
