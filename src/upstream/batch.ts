@@ -13,7 +13,7 @@ export interface Enveloped<T> {
 }
 
 const envelope = z.object({
-  data: z.unknown(),
+  data: z.unknown().optional(),
   request_id: z.string().nullish().catch(undefined),
   warning_messages: z.array(z.string()).nullish().catch(undefined),
 });

@@ -35,7 +35,7 @@ export type TaskErrorRecord = z.output<typeof taskError>;
 export const listItem = z.object({
   task_id: text,
   status: text,
-  response: z.unknown(),
+  response: z.unknown().optional(),
   response_available: maybe(z.boolean()),
   error: maybe(taskError),
 });
@@ -55,7 +55,7 @@ export type BatchPage = z.output<typeof batchPage>;
 
 export const taskStatus = z.object({
   status: text,
-  response: z.unknown(),
+  response: z.unknown().optional(),
   artifacts: maybe(z.record(text, text)),
   artifacts_expire_in: maybe(number),
   error: maybe(taskError),
