@@ -15,12 +15,14 @@ export const structureRoute =
     const [, hash, ending] = PATTERN.exec(url.pathname) ?? [];
     if (hash === undefined) return null;
     return readOnly(request, async () => {
-      if (!/^[0-9a-f]{32}$/.test(hash)) return plain(400, 'The hash must be 32 lower-case hexadecimal characters.');
+      if (!/^[0-9a-f]{32}$/.test(hash))
+        return plain(400, 'The hash must be 32 lower-case hexadecimal characters.');
       if (ending !== FILE_ENDINGS.PDB && ending !== FILE_ENDINGS.MMCIF) {
         return plain(404, 'Structures are served as .pdb and .cif.');
       }
       const pdb = (await open(request).proteins.load(hash, { structure: true }))?.structure?.pdb;
-      if (pdb === undefined || pdb === '') return plain(404, 'There is no such protein, or it has no structure.');
+      if (pdb === undefined || pdb === '')
+        return plain(404, 'There is no such protein, or it has no structure.');
       const { text } = atlasStructure(pdb, {
         hash,
         format: ending === 'pdb' ? 'PDB' : 'MMCIF',

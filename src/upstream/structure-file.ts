@@ -1,5 +1,7 @@
 // An Atlas structure as a file: the upstream's PDB text as it came, rescaled, or written as mmCIF. It knows no request.
 import { parsePdb } from '../structure/pdb.ts';
+import { pdbToMmcif, scalePdbBFactors } from '../structure/pdb-to-mmcif.ts';
+import { UpstreamError } from './errors.ts';
 
 export const FILE_ENDINGS = { PDB: 'pdb', MMCIF: 'cif' } as const;
 
@@ -10,7 +12,22 @@ export interface AtlasStructure {
   readonly percent: boolean;
 }
 
-/** The text of the file and the number of atoms in it. */
-export function atlasStructure(pdb: string, o: AtlasStructure): { text: string; atomCount: number } {
-  return { text: pdb, atomCount: parsePdb(pdb).atomCount };
+/**
+ * The text of the file and the number of atoms in it.
+ *
+ * @param pdb - the record's PDB text, B-factors on 0 to 1
+ * @throws UpstreamError UPSTREAM_DRIFT when the text holds no atom
+ */
+export function atlasStructure(pdb: string, { hash, format, percent }: AtlasStructure) {
+  const factor = percent ? 100 : 1;
+  if (format === 'PDB') {
+    return { text: percent ? scalePdbBFactors(pdb, factor) : pdb, atomCount: parsePdb(pdb).atomCount };
+  }
+  const file = pdbToMmcif(pdb, { id: hash, factor });
+  if (file.ok) return { text: file.text, atomCount: file.atomCount };
+  throw new UpstreamError(`The structure that the upstream gave cannot be read: ${file.reason}`, {
+    operation: 'protein',
+    code: 'UPSTREAM_DRIFT',
+    retryable: false,
+  });
 }
