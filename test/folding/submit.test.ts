@@ -1,0 +1,308 @@
+// submitFold through GraphQL: every ending, idempotency in every weather, and how many requests go upstream.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { at, listAt } from '../support.ts';
+import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts';
+
+const SUBMIT = `mutation($input: SubmitFoldInput!) {
+  submitFold(input: $input) {
+    __typename
+    ... on FoldSubmitted { replayed note: message warnings { code path } batch { batchId label state outcome counts { total queued } queueDeadline resultsExpireAt } }
+    ... on Problem { message hint upstreamRequestId }
+    ... on InvalidInput { issues { path code message hint } }
+    ... on Refused { reason retryable retryAfterSeconds }
+    ... on OutcomeUnknown { idempotencyKey }
+    ... on IdempotencyConflict { earlier: batch { batchId } }
+  }
+}`;
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await openBench();
+});
+afterAll(() => bench.close());
+beforeEach(() => bench.forget());
+afterEach(() => fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' }));
+
+const send = async (input: Record<string, unknown>, key?: string) => {
+  const { data, errors } = await bench.ask(SUBMIT, { input }, key);
+  expect(errors).toBeUndefined();
+  return at(data, 'submitFold');
+};
+let number = 0;
+const newKey = () => `key-${number++}`;
+
+describe('a submission', () => {
+  it('is one request, whatever is selected on the new batch', async () => {
+    const ending = await send({
+      label: 'screen',
+      repeat: 3,
+      items: [protein(INSULIN_A, 'a'), protein(INSULIN_B, 'b')],
+    });
+    expect(ending).toMatchObject({
+      __typename: 'FoldSubmitted',
+      replayed: false,
+      note: expect.stringContaining('6'),
+      batch: { label: 'screen', state: 'IN_PROGRESS', outcome: 'PENDING', counts: { total: 6, queued: 6 } },
+    });
+    expect(bench.counts()).toEqual({ submit: 1 });
+    const day = 24 * 3_600_000;
+    const deadline = Date.parse(String(at(ending, 'batch.queueDeadline')));
+    expect(Math.abs(deadline - bench.clock.now() - day)).toBeLessThan(60_000);
+  });
+
+  it('with faults is not sent, and says all of them', async () => {
+    const ending = await send({ repeat: 2001, items: [protein('GIV1'), { chains: [] }] });
+    expect(at(ending, '__typename')).toBe('InvalidInput');
+    expect(listAt(ending, 'issues').map((issue) => `${at(issue, 'path')} ${at(issue, 'code')}`)).toEqual([
+      'repeat REPEAT_OUT_OF_RANGE',
+      'items.0.chains.0.protein.sequence BAD_LETTER',
+      'items.1.chains EMPTY_LIST',
+    ]);
+    expect(bench.counts()).toEqual({});
+  });
+
+  it('says what is likely not meant', async () => {
+    const ending = await send({ items: [protein(INSULIN_A), protein(INSULIN_A)] });
+    expect(at(ending, 'warnings')).toEqual([{ code: 'IDENTICAL_ITEM', path: 'items.1' }]);
+  });
+});
+
+describe('a refusal', () => {
+  const item = { items: [protein(INSULIN_A)] };
+  const fated: [string, string, object][] = [
+    ['an invalid key', 'sandbox-revoked', { reason: 'UNAUTHENTICATED', retryable: false }],
+    ['a key without the model', 'sandbox-unconfigured', { reason: 'MODEL_UNAVAILABLE', retryable: false }],
+    [
+      'too many requests',
+      'sandbox-rate-limited',
+      { reason: 'RATE_LIMIT', retryable: true, retryAfterSeconds: 60 },
+    ],
+    [
+      'no credits',
+      'sandbox-no-credits',
+      { reason: 'CREDITS', retryable: true, retryAfterSeconds: expect.any(Number) },
+    ],
+  ];
+  it.each(fated)('for %s', async (_, key, expected) => {
+    const ending = await send(item, key);
+    expect(ending).toMatchObject({
+      __typename: 'Refused',
+      ...expected,
+      upstreamRequestId: expect.any(String),
+    });
+    expect(bench.counts()).toEqual({ submit: 1 });
+  });
+
+  const statuses: [number, string, string, boolean][] = [
+    [400, 'endpoint is wrong', 'INVALID_REQUEST', false],
+    [402, 'Payment required', 'CREDITS', false],
+    [403, 'flagged by the safety filter', 'FORBIDDEN', false],
+    [413, 'too large', 'INVALID_REQUEST', false],
+    [429, 'Refused.', 'RATE_LIMIT_OR_CREDITS', true],
+    [429, 'Too many requests', 'RATE_LIMIT', true],
+    [429, 'You have exceeded your daily credit limit', 'CREDITS', false],
+  ];
+  it.each(statuses)('by HTTP %i %j', async (status, message, reason, retryable) => {
+    await bench.fault({
+      operation: 'submit',
+      status,
+      body: { status: 'error', message, request_id: 'req_x' },
+    });
+    const ending = await send(item);
+    expect(ending).toMatchObject({
+      __typename: 'Refused',
+      reason,
+      retryable,
+      message,
+      upstreamRequestId: 'req_x',
+    });
+    expect(bench.counts()).toEqual({ submit: 1 });
+  });
+
+  it('is a refusal, too, without a key at all', async () => {
+    const { data } = await bench.query(SUBMIT, { input: item });
+    expect(at(data, 'submitFold')).toMatchObject({ __typename: 'Refused', reason: 'UNAUTHENTICATED' });
+  });
+
+  it('frees the idempotency key', async () => {
+    const input = { ...item, idempotencyKey: newKey() };
+    await bench.fault({ operation: 'submit', status: 429, body: { message: 'Too many requests' } });
+    expect(at(await send(input), '__typename')).toBe('Refused');
+    expect(await send(input)).toMatchObject({ __typename: 'FoldSubmitted', replayed: false });
+  });
+});
+
+describe('an unknown outcome', () => {
+  const troubles: [string, Record<string, unknown>][] = [
+    ['a 500 with part of the items queued', { break_off_after: 1 }],
+    ['a 500', { status: 500, body: { message: 'boom' } }],
+    ['a 503 without a body', { status: 503, body: '' }],
+    ['a connection that dies before the answer', { spoil: 'reset' }],
+    ['an answer that breaks off', { spoil: 'truncate' }],
+    ['a 200 that cannot be read', { spoil: 'garbage' }],
+    ['a 200 without a batch id', { status: 200, body: { status: 'success', data: { message: 'hm' } } }],
+  ];
+  it.each(troubles)('after %s is said, written down and never retried', async (_, rule) => {
+    const idempotencyKey = newKey();
+    const input = { items: [protein(INSULIN_A), protein(INSULIN_B)], label: idempotencyKey, idempotencyKey };
+    await bench.fault({ operation: 'submit', ...rule });
+    expect(await send(input)).toMatchObject({ __typename: 'OutcomeUnknown', idempotencyKey });
+    expect(bench.counts()).toEqual({ submit: 1 });
+    expect(await send(input)).toMatchObject({ __typename: 'OutcomeUnknown', idempotencyKey });
+    expect(bench.counts()).toEqual({ submit: 1 });
+    const { data } = await bench.ask(
+      'query($input: SubmitFoldInput!) { checkFold(input: $input) { ok warnings { code } } }',
+      { input },
+    );
+    expect(data).toEqual({ checkFold: { ok: true, warnings: [{ code: 'EARLIER_OUTCOME_UNKNOWN' }] } });
+  });
+
+  it('without an idempotency key names none', async () => {
+    await bench.fault({ operation: 'submit', status: 500, body: { message: 'boom', request_id: 'req_y' } });
+    const ending = await send({ items: [protein(INSULIN_A)] });
+    expect(ending).toMatchObject({
+      __typename: 'OutcomeUnknown',
+      idempotencyKey: null,
+      upstreamRequestId: 'req_y',
+    });
+  });
+});
+
+describe('an idempotency key', () => {
+  it('gives the first batch back for the same input, in whatever spelling', async () => {
+    const idempotencyKey = newKey();
+    const first = await send({ items: [protein(INSULIN_A, 'a')], idempotencyKey });
+    const again = await send({
+      items: [protein(` ${INSULIN_A.toLowerCase()}\n`, 'a')],
+      repeat: 1,
+      idempotencyKey,
+    });
+    expect(again).toMatchObject({
+      replayed: true,
+      batch: { batchId: at(first, 'batch.batchId'), state: 'IN_PROGRESS' },
+    });
+    expect(bench.counts()).toEqual({ submit: 1, list: 1 });
+  });
+
+  it('is a conflict for another input', async () => {
+    const idempotencyKey = newKey();
+    const first = await send({ items: [protein(INSULIN_A)], idempotencyKey });
+    const other = await send({ items: [protein(INSULIN_B)], idempotencyKey });
+    expect(other).toMatchObject({
+      __typename: 'IdempotencyConflict',
+      earlier: { batchId: at(first, 'batch.batchId') },
+    });
+    expect(bench.counts()).toMatchObject({ submit: 1 });
+  });
+
+  it('belongs to its caller', async () => {
+    const input = { items: [protein(INSULIN_A)], idempotencyKey: newKey() };
+    await send(input, 'one');
+    expect(await send(input, 'another')).toMatchObject({ __typename: 'FoldSubmitted', replayed: false });
+  });
+
+  it('lets exactly one of many racing requests through', async () => {
+    await bench.fault({ operation: 'submit', delay_ms: 300 });
+    const input = { items: [protein(INSULIN_A)], idempotencyKey: newKey() };
+    const endings = await Promise.all(Array.from({ length: 6 }, () => send(input)));
+    expect(bench.counts()).toMatchObject({ submit: 1 });
+    expect(new Set(endings.map((ending) => at(ending, 'batch.batchId'))).size).toBe(1);
+    expect(endings.filter((ending) => at(ending, 'replayed') === false)).toHaveLength(1);
+  });
+
+  it('is spent even when the caller leaves in the middle', async () => {
+    await bench.fault({ operation: 'submit', delay_ms: 300 });
+    const input = { items: [protein(INSULIN_A)], idempotencyKey: newKey() };
+    const leaving = new AbortController();
+    const asked = bench.gateway
+      .fetch(
+        new Request('http://gateway.test/graphql', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: 'Bearer key-of-a-test' },
+          body: JSON.stringify({ query: SUBMIT, variables: { input } }),
+          signal: leaving.signal,
+        }),
+      )
+      .catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    leaving.abort();
+    await asked;
+    expect(await send(input)).toMatchObject({ __typename: 'FoldSubmitted', replayed: true });
+    expect(bench.counts()).toMatchObject({ submit: 1 });
+  });
+});
+
+it('no connection at all is a refusal: nothing was sent, and the key is free', async () => {
+  const down = await openBench({}, {});
+  const url = down.sandboxUrl;
+  await down.close();
+  const { createGateway } = await import('../../src/gateway.ts');
+  const { readConfig } = await import('../../src/config.ts');
+  const { createLogger } = await import('../../src/log.ts');
+  const config = readConfig({ STORE_URL: 'memory:', LOG_LEVEL: 'silent' });
+  const gateway = createGateway({ config, upstreamUrl: url, log: createLogger('silent', false) });
+  const response = await gateway.fetch(
+    new Request('http://gateway.test/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        query: SUBMIT,
+        variables: { input: { items: [protein(INSULIN_A)], idempotencyKey: 'k' } },
+      }),
+    }),
+  );
+  expect(at(await response.json(), 'data.submitFold')).toMatchObject({
+    __typename: 'Refused',
+    reason: 'UNREACHABLE',
+    retryable: true,
+  });
+  await gateway.close();
+});
+
+describe('a store on disk', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gateway-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('replays after a restart, knows names and labels, and holds no sequence and no token', async () => {
+    const env = { STORE_URL: `sqlite:${folder}/gateway.db` };
+    const data = join(folder, 'sandbox');
+    const input = { label: 'kept', items: [protein(INSULIN_A, 'the a chain')], idempotencyKey: 'k' };
+    const first = await openBench(env, { dataDir: data });
+    const batchId = await first.submit(input);
+    await first.close();
+
+    const second = await openBench(env, { dataDir: data });
+    const { data: again } = await second.ask(SUBMIT, { input });
+    expect(at(again, 'submitFold')).toMatchObject({ replayed: true, batch: { batchId, label: 'kept' } });
+    const { data: mine } = await second.ask(
+      '{ myBatches { totalCount nodes { batchId label submittedAt tasks { nodes { name inputChains { kind length proteinHash } } } } } }',
+    );
+    expect(mine).toMatchObject({
+      myBatches: {
+        totalCount: 1,
+        nodes: [
+          {
+            batchId,
+            label: 'kept',
+            tasks: { nodes: [{ name: 'the a chain', inputChains: [{ kind: 'PROTEIN', length: 21 }] }] },
+          },
+        ],
+      },
+    });
+    expect(second.counts()).not.toHaveProperty('submit');
+    await second.close();
+
+    const files = readdirSync(folder).filter((name) => name.startsWith('gateway.db'));
+    expect(files).toContain('gateway.db');
+    const bytes = files.map((name) => readFileSync(join(folder, name)).toString('latin1')).join('');
+    expect(bytes).toContain('the a chain');
+    expect(bytes).not.toContain(INSULIN_A);
+    expect(bytes).not.toContain('key-of-a-test');
+  });
+});
