@@ -18,7 +18,7 @@ const tokensWithFate = {
   'sandbox-no-credits': 'no-credits',
 } as const;
 
-export type Fate = (typeof tokensWithFate)[keyof typeof tokensWithFate];
+type Fate = (typeof tokensWithFate)[keyof typeof tokensWithFate];
 
 export interface Caller {
   /** Batches belong to it. */
