@@ -1,6 +1,9 @@
 // What a request carries: who asks, the service as this request sees it, this request's loaders, and what the whole
 // process shares. It decides nothing; gateway.ts makes one for each request.
+import type { BulkLookups } from './bulk/bulk.ts';
 import type { Config } from './config.ts';
+import type { Live } from './live/live.ts';
+import type { Logger } from './log.ts';
 import type { Ledger } from './store/ledger.ts';
 import type { Submissions } from './store/submissions.ts';
 import type { BatchReader } from './upstream/batch-reader.ts';
@@ -22,6 +25,11 @@ export interface Services {
   readonly downloads: Downloads;
   /** What was submitted here: `openLedger(config.STORE_URL)`; close it when the process ends. */
   readonly ledger: Ledger;
+  /** Progress of batches for all who watch them. */
+  readonly live: Live;
+  /** Bulk look-ups, which go on without any request. */
+  readonly bulk: BulkLookups;
+  readonly log: Logger;
 }
 
 /** What the resolvers of one request are given. */
@@ -34,6 +42,10 @@ export interface GatewayContext {
   /** Where this gateway can be reached by the caller, without a final slash: the start of every URL it hands out. */
   readonly publicUrl: string;
   readonly upstream: Upstream;
+  /** Aborted when the client has left; unlike `upstream.signal` it knows no deadline. */
+  readonly clientSignal: AbortSignal;
+  /** The same caller with loaders and a deadline of its own: for the next event of a subscription. */
+  fresh(): GatewayContext;
   readonly proteins: ProteinLoader;
   readonly clusters: ClusterLoader;
   readonly features: FeatureLoader;

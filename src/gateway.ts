@@ -2,14 +2,19 @@
 // everything but listening can be tried through `gateway.fetch`.
 import { randomUUID } from 'node:crypto';
 import { createYoga, type YogaServerInstance } from 'graphql-yoga';
+import { openBulkLookups } from './bulk/bulk.ts';
 import type { Config } from './config.ts';
 import type { GatewayContext, Services } from './context.ts';
 import { readExamples } from './examples.ts';
+import { openLive } from './live/live.ts';
+import type { PaceRules } from './live/pace.ts';
 import type { Logger } from './log.ts';
 import { maskError } from './plugins/errors.ts';
 import { useErrorCodes } from './plugins/use-error-codes.ts';
+import { useEventContexts } from './plugins/use-event-contexts.ts';
 import { useRoutes } from './plugins/use-routes.ts';
 import { identify } from './principal.ts';
+import { bulkRoutes } from './routes/bulk.ts';
 import { structureRoute } from './routes/structures.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { thumbnailRoute } from './routes/thumbnails.ts';
@@ -17,6 +22,7 @@ import { schema } from './schema.ts';
 import { openCache } from './store/cache.ts';
 import { openLedger } from './store/open-ledger.ts';
 import { openSecret } from './store/secret.ts';
+import { openSqliteDocuments } from './store/sqlite-documents.ts';
 import { createSubmissions } from './store/submissions.ts';
 import { createBatchReader } from './upstream/batch-reader.ts';
 import { type LoadedCatalogue, openCatalogue } from './upstream/catalogue.ts';
@@ -36,6 +42,8 @@ export interface GatewayOptions {
   readonly log: Logger;
   /** Whether the upstream is the embedded sandbox; every answer then says so in `x-sandbox`. */
   readonly sandbox?: boolean;
+  /** How often watched batches are polled; 2 to 30 seconds when absent. */
+  readonly pace?: PaceRules;
 }
 
 export interface Gateway {
@@ -43,6 +51,8 @@ export interface Gateway {
   fetch(request: Request): Promise<Response>;
   /** The same as a listener for node:http. */
   readonly listener: YogaServerInstance<object, GatewayContext>;
+  /** Ends every stream, and every one that is still opened, so that clients go elsewhere: the first step of a shutdown. */
+  drain(): void;
   /** Closes connections and the store. */
   close(): Promise<void>;
 }
@@ -58,7 +68,8 @@ const requestIdOf = (request: Request): string => {
 };
 
 /** Makes a gateway. */
-export function createGateway({ config, upstreamUrl, log, sandbox = false }: GatewayOptions): Gateway {
+export function createGateway(options: GatewayOptions): Gateway {
+  const { config, upstreamUrl, log, sandbox = false, pace } = options;
   const agent = openAgent();
   const publicAgent = openPublicAgent();
   const settings: UpstreamSettings = {
@@ -98,13 +109,6 @@ export function createGateway({ config, upstreamUrl, log, sandbox = false }: Gat
     sizeOf: ({ record }) => 2048 + 4 * (record.sequence?.length ?? 0),
     onError,
   });
-  const services: Services = {
-    config,
-    catalogue: openCatalogue(catalogueCache),
-    thumbnails: openThumbnails(thumbnailCache),
-    downloads: { publicAgent },
-    ledger: openLedger(config.STORE_URL),
-  };
   const secret = openSecret(config.STORE_URL, config.GATEWAY_SECRET);
 
   const openUpstream = (
@@ -121,6 +125,22 @@ export function createGateway({ config, upstreamUrl, log, sandbox = false }: Gat
       log.debug('upstream', { requestId, ...call, milliseconds: Math.round(call.milliseconds) }),
   });
 
+  const onFault = (what: string) => (error: unknown) => log.error(what, { error: stackOf(error) });
+  const documents = openSqliteDocuments(config.STORE_URL);
+  const services: Services = {
+    config,
+    catalogue: openCatalogue(catalogueCache),
+    thumbnails: openThumbnails(thumbnailCache),
+    downloads: { publicAgent },
+    ledger: openLedger(config.STORE_URL),
+    live: openLive({ documents, onError: onFault('live'), ...(pace === undefined ? {} : { pace }) }),
+    bulk: openBulkLookups({
+      documents,
+      onError: onFault('bulk look-up'),
+      openUpstream: (requestId, callSignal) => openUpstream(requestId, undefined, callSignal),
+    }),
+    log,
+  };
   const openContext = (request: Request): GatewayContext => {
     const { token, principal } = identify(request, config, secret);
     const requestId = requestIdOf(request);
@@ -140,6 +160,8 @@ export function createGateway({ config, upstreamUrl, log, sandbox = false }: Gat
       uniprot: createUniprotLoader(upstream, uniprotCache),
       submissions,
       batches,
+      clientSignal: request.signal,
+      fresh: () => openContext(request),
       folds: createFoldResults(upstream, services.downloads, batches, submissions),
     };
   };
@@ -169,10 +191,12 @@ export function createGateway({ config, upstreamUrl, log, sandbox = false }: Gat
     },
     plugins: [
       useErrorCodes(),
+      useEventContexts(),
       useRoutes([
         thumbnailRoute(services.thumbnails, (request) => openContext(request).upstream),
         structureRoute(openContext),
         taskRoutes(openContext),
+        bulkRoutes(openContext),
       ]),
       {
         onResponse({ response }) {
@@ -185,9 +209,16 @@ export function createGateway({ config, upstreamUrl, log, sandbox = false }: Gat
   return {
     fetch: async (request) => listener.fetch(request),
     listener,
+    drain() {
+      services.live.close();
+      services.bulk.endWatches();
+    },
     close: async () => {
+      services.live.close();
+      await services.bulk.close();
       await Promise.all([agent.close(), publicAgent.close()]);
       await services.ledger.close();
+      await documents.close();
     },
   };
 }

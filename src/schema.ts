@@ -8,6 +8,8 @@ import './resolvers/feature.ts';
 import './resolvers/uniprot.ts';
 import './resolvers/similarity.ts';
 import './resolvers/lookup.ts';
+import './resolvers/batch-progress.ts';
+import './resolvers/bulk-lookup.ts';
 import './resolvers/batch.ts';
 import './resolvers/task.ts';
 import './resolvers/fold-result.ts';
@@ -21,7 +23,8 @@ import './resolvers/node.ts';
 import { builder } from './builder.ts';
 
 builder.queryType({ description: 'Reads: the protein Atlas, and batches of folds.' });
-builder.mutationType({ description: 'Submitting folds and cancelling them.' });
+builder.mutationType({ description: 'Submitting folds and cancelling them; starting bulk look-ups.' });
+builder.subscriptionType({ description: 'Progress as it happens, over Server-Sent Events or WebSocket.' });
 
 /** The whole schema. */
 export const schema = builder.toSchema();

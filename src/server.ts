@@ -6,6 +6,7 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { createGateway } from './gateway.ts';
 import { createLogger } from './log.ts';
 import { startSandboxThread } from './sandbox/sandbox.ts';
+import { attachWebSocket } from './websocket.ts';
 
 /** EX_CONFIG of sysexits.h: the configuration is wrong, and starting again will not help. */
 const EXIT_CONFIG = 78;
@@ -67,11 +68,18 @@ server.listen(config.PORT, config.HOST, () => {
   );
 });
 
+const sockets = attachWebSocket(server, gateway, {
+  origins: config.CORS_ORIGINS,
+  maxBytes: config.MAX_BODY_BYTES,
+});
+
 let stopping = false;
 function stop(signal: string): void {
   if (stopping) return;
   stopping = true;
   log.info('stopping', { signal });
+  gateway.drain();
+  void sockets.close();
   const late = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   server.close(async () => {
     clearTimeout(late);

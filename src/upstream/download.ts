@@ -4,7 +4,7 @@ import { lookup as resolve } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, request } from 'undici';
 import { UpstreamError } from './errors.ts';
-import { type Answer, deadline, networkFailure, type Upstream } from './http.ts';
+import { type Answer, networkFailure, type Upstream } from './http.ts';
 
 const inward = new BlockList();
 for (const [network, bits] of [
@@ -56,6 +56,8 @@ const publicLookup: LookupFunction = (hostname, options, done) => {
 
 /** Connections that can only go to public addresses. Close it when the process ends. */
 export const openPublicAgent = (): Agent => new Agent({ connect: { timeout: 10_000, lookup: publicLookup } });
+
+const LATEST_START_MS = 120_000;
 
 const refuse = (operation: string, message: string, status?: number): UpstreamError =>
   new UpstreamError(message, { operation, code: 'UPSTREAM_DRIFT', status, retryable: false });
@@ -112,14 +114,20 @@ export async function download(
   const started = performance.now();
   const report = (status: number) =>
     up.onCall({ operation, status, milliseconds: performance.now() - started });
+  // The deadline is for the beginning of the answer: a large file may take its time to a slow reader.
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new DOMException('too late', 'TimeoutError')), LATEST_START_MS);
+  const signal = up.signal === undefined ? late.signal : AbortSignal.any([up.signal, late.signal]);
   let answer: Dispatcher.ResponseData;
   try {
-    answer = await request(url, { dispatcher, method: 'GET', headers, signal: deadline(up.signal, 120_000) });
+    answer = await request(url, { dispatcher, method: 'GET', headers, signal });
     report(answer.statusCode);
   } catch (error) {
     report(0);
     if (error instanceof Error && 'code' in error && error.code === NOT_PUBLIC) throw notFollowed();
     throw networkFailure(operation, error, up.signal);
+  } finally {
+    clearTimeout(timer);
   }
   const { statusCode: status } = answer;
   if ([200, 206, 304, 416].includes(status))

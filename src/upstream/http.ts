@@ -92,7 +92,7 @@ export function networkFailure(operation: string, error: unknown, signal: AbortS
 }
 
 /** Joins the caller's patience and the call's own into one signal. */
-export function deadline(signal: AbortSignal | undefined, milliseconds: number): AbortSignal {
+function deadline(signal: AbortSignal | undefined, milliseconds: number): AbortSignal {
   const timeout = AbortSignal.timeout(milliseconds);
   return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
 }

@@ -1,0 +1,54 @@
+// Gives every event of a subscription a context of its own, so that its loaders ask anew and its deadline starts anew; those of
+// the request that opened the stream would answer for ever with what they saw first.
+import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+
+/** A context that can make another one for the same caller. */
+interface Renewable {
+  fresh(): object;
+}
+
+const isRenewable = (context: unknown): context is Renewable & object =>
+  typeof context === 'object' &&
+  context !== null &&
+  'fresh' in context &&
+  typeof context.fresh === 'function';
+
+const isStream = (source: object): source is AsyncIterable<unknown> => Symbol.asyncIterator in source;
+
+/** Executes the operation for each event; leaving the stream leaves the source at once. */
+function executeEach(
+  source: AsyncIterable<unknown>,
+  args: ExecutionArgs,
+): AsyncIterableIterator<ExecutionResult> {
+  const events = source[Symbol.asyncIterator]();
+  const contextValue = () =>
+    isRenewable(args.contextValue)
+      ? { ...args.contextValue, ...args.contextValue.fresh() }
+      : args.contextValue;
+  return {
+    async next() {
+      const event = await events.next();
+      if (event.done === true) return { done: true, value: undefined };
+      const rootValue: unknown = event.value;
+      return { done: false, value: await execute({ ...args, rootValue, contextValue: contextValue() }) };
+    },
+    async return() {
+      await events.return?.();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+/** Contexts that have a `fresh` are renewed for each event. */
+export const useEventContexts = (): Plugin => ({
+  onSubscribe({ setSubscribeFn }) {
+    setSubscribeFn(async (args: ExecutionArgs) => {
+      const source = await createSourceEventStream(args);
+      return isStream(source) ? executeEach(source, args) : source;
+    });
+  },
+});

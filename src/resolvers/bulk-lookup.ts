@@ -1,0 +1,192 @@
+// Bulk look-ups: starting, reading, cancelling and watching them, and where their parts are served.
+import { builder } from '../builder.ts';
+import { MOST_HASHES } from '../bulk/cut.ts';
+import {
+  type BulkAsk,
+  type BulkLookup as BulkLookupRecord,
+  completedCount,
+  hasEnded,
+  KEEP_MS,
+  stateOf,
+} from '../bulk/lookup.ts';
+import type { GatewayContext } from '../context.ts';
+import {
+  BulkLookup,
+  type BulkLookupEnding,
+  BulkLookupInput,
+  BulkLookupPart,
+  BulkLookupResult,
+  BulkLookupState,
+  CancelBulkLookupResult,
+} from '../schema/bulk-lookup.ts';
+import type { IssueShape, NotFoundShape, RefusedShape } from '../schema/problem.ts';
+import { badInput } from '../schema/scalars.ts';
+
+type Input = typeof BulkLookupInput.$inferInput;
+
+const MOST_FEATURES = 100;
+
+/** The input with its defaults; an explicit null is a default, too. */
+const askOf = ({ hashes, ...input }: Input): BulkAsk => ({
+  hashes,
+  options: {
+    top: input.topFeatures ?? 10,
+    structure: input.structure ?? true,
+    cluster: input.clusterInfo ?? true,
+    sequence: input.sequence ?? true,
+    proteinFeatures: input.proteinFeatures ?? true,
+    residueFeatures: input.residueFeatures ?? true,
+  },
+});
+
+function issuesOf({ hashes, options }: BulkAsk): IssueShape[] {
+  const { top, ...parts } = options;
+  const issues: IssueShape[] = [];
+  if (hashes.length === 0)
+    issues.push({ path: 'hashes', code: 'TOO_FEW', message: 'There is no hash to look up.' });
+  if (hashes.length > MOST_HASHES)
+    issues.push({
+      path: 'hashes',
+      code: 'TOO_MANY',
+      message: `There are ${hashes.length} hashes; one look-up takes ${MOST_HASHES}.`,
+      hint: 'Start several.',
+    });
+  if (!(top >= 1 && top <= MOST_FEATURES))
+    issues.push({
+      path: 'topFeatures',
+      code: 'OUT_OF_RANGE',
+      message: `topFeatures must be between 1 and ${MOST_FEATURES}; it is ${top}.`,
+      hint: 'To have no features, set proteinFeatures to false.',
+    });
+  if (!Object.values(parts).includes(true))
+    issues.push({
+      path: '',
+      code: 'NOTHING_ASKED',
+      message: 'Everything is left out, so that there is nothing to look up.',
+      hint: 'Leave `sequence` on to find out which proteins exist.',
+    });
+  return issues;
+}
+
+const REASONS: Readonly<Record<string, RefusedShape['reason']>> = {
+  UNAUTHENTICATED: 'UNAUTHENTICATED',
+  FORBIDDEN: 'FORBIDDEN',
+};
+
+/** The refusal of a look-up whose first part the upstream would not take at all; null for every other. */
+function refusalOf({ parts: [first] }: BulkLookupRecord): RefusedShape | null {
+  if (first?.state !== 'FAILED' || first.sent > 0 || first.problem === null) return null;
+  const { code, message } = first.problem;
+  return { kind: 'Refused', message, reason: REASONS[code] ?? 'INVALID_REQUEST', retryable: false };
+}
+
+async function start(ctx: GatewayContext, input: Input): Promise<BulkLookupEnding> {
+  const ask = askOf(input);
+  const issues = issuesOf(ask);
+  if (issues.length > 0) {
+    const message = issues.map((issue) => issue.message).join(' ');
+    return { kind: 'InvalidInput', message, issues };
+  }
+  const { bulk } = ctx.services;
+  const lookup = await bulk.start(ask);
+  const refusal = refusalOf(lookup);
+  if (refusal !== null) await bulk.remove(lookup.lookupId);
+  return refusal ?? lookup;
+}
+
+const unknown = (lookupId: string): NotFoundShape => ({
+  kind: 'NotFound',
+  message: `There is no bulk look-up ${JSON.stringify(lookupId.slice(0, 60))}.`,
+  hint: 'Look-ups are kept for 7 days. Start it again.',
+});
+
+builder.objectFields(BulkLookup, (t) => ({
+  state: t.field({
+    type: BulkLookupState,
+    nullable: false,
+    description: 'Where it is, from its parts. COMPLETE also after a cancel that came too late.',
+    resolve: stateOf,
+  }),
+  completedCount: t.int({
+    nullable: false,
+    description: 'Hashes that the upstream is through with, found or not; duplicates are not counted.',
+    resolve: completedCount,
+  }),
+  ndjsonUrl: t.field({
+    type: 'URL',
+    description:
+      'One JSON object a line for each hash in the order asked, served by the gateway; null until it has ended.',
+    resolve: (lookup, _, { publicUrl }) =>
+      hasEnded(stateOf(lookup)) ? `${publicUrl}/bulk/${lookup.lookupId}.ndjson` : null,
+  }),
+  tsvUrl: t.field({
+    type: 'URL',
+    description: 'The same as a tab-separated table with a line of column names; null until it has ended.',
+    resolve: (lookup, _, { publicUrl }) =>
+      hasEnded(stateOf(lookup)) ? `${publicUrl}/bulk/${lookup.lookupId}.tsv` : null,
+  }),
+}));
+
+builder.objectFields(BulkLookupPart, (t) => ({
+  url: t.field({
+    type: 'URL',
+    description:
+      "The part's zip archive, served by the gateway, which has the upstream sign a fresh address for every download. Null until the part is complete.",
+    resolve: ({ lookup, index, part }, _, { publicUrl }) =>
+      part.state === 'COMPLETE' ? `${publicUrl}/bulk/${lookup.lookupId}/${index}.zip` : null,
+  }),
+  expiresAt: t.field({
+    type: 'DateTime',
+    description: 'When the gateway forgets it, 7 days after the start; the upstream may drop it earlier.',
+    resolve: ({ lookup, part }) => (part.state === 'COMPLETE' ? new Date(lookup.startedAt + KEEP_MS) : null),
+  }),
+}));
+
+builder.queryField('bulkLookup', (t) =>
+  t.field({
+    type: BulkLookup,
+    description: 'A bulk look-up by its id; null when there is none, or no more. Asks nobody.',
+    args: { lookupId: t.arg.id({ required: true, description: 'As startBulkLookup gave it.' }) },
+    resolve: (_, { lookupId }, { services }) => services.bulk.get(lookupId),
+  }),
+);
+
+builder.mutationFields((t) => ({
+  startBulkLookup: t.field({
+    type: BulkLookupResult,
+    nullable: false,
+    complexity: ({ input }) => Math.ceil(input.hashes.length / 500),
+    description:
+      'Looks up any number of proteins, up to 50,000. Goes on by itself, also over a restart of the gateway: follow it with bulkLookupProgress. Needs no token.',
+    args: { input: t.arg({ type: BulkLookupInput, required: true, description: 'What to look up.' }) },
+    resolve: (_, { input }, ctx) => start(ctx, input),
+  }),
+  cancelBulkLookup: t.field({
+    type: CancelBulkLookupResult,
+    nullable: false,
+    complexity: 1,
+    description:
+      'Cancels the parts that have not finished, and says what came of it: parts that finished in time stay COMPLETE and can be downloaded.',
+    args: { lookupId: t.arg.id({ required: true, description: 'As startBulkLookup gave it.' }) },
+    resolve: async (_, { lookupId }, { services }) =>
+      (await services.bulk.cancel(lookupId)) ?? unknown(lookupId),
+  }),
+}));
+
+async function watch(ctx: GatewayContext, lookupId: string): Promise<AsyncIterable<BulkLookupRecord>> {
+  const watching = await ctx.services.bulk.watch(lookupId, ctx.clientSignal);
+  if (watching === null) throw badInput(unknown(lookupId).message);
+  return watching;
+}
+
+builder.subscriptionField('bulkLookupProgress', (t) =>
+  t.field({
+    type: BulkLookup,
+    nullable: false,
+    description:
+      'How far a bulk look-up is: the present state, then every change; ends after the event in which it has ended. Needs no token.',
+    args: { lookupId: t.arg.id({ required: true, description: 'As startBulkLookup gave it.' }) },
+    subscribe: (_, { lookupId }, ctx) => watch(ctx, lookupId),
+    resolve: (lookup) => lookup,
+  }),
+);

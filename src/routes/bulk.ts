@@ -1,0 +1,126 @@
+// GET /bulk/{lookupId}/{part}.zip: a part's archive as it comes from the upstream. GET /bulk/{lookupId}.ndjson and .tsv: one
+// protein a line, in the order asked. The look-up's id is what opens them.
+import { Readable } from 'node:stream';
+import { openArchive } from '../bulk/archive.ts';
+import { cutHashes, hashesOfPart } from '../bulk/cut.ts';
+import { type BulkAsk, type BulkLookup, hasEnded, stateOf } from '../bulk/lookup.ts';
+import { columnsOf, jsonLine, ROW_SCHEMA, tableHead, tableLine } from '../bulk/row.ts';
+import { lookupRows } from '../bulk/rows.ts';
+import type { GatewayContext } from '../context.ts';
+import type { Route } from '../plugins/use-routes.ts';
+import { plain, readOnly } from './answers.ts';
+
+const PART = /^\/bulk\/([\w-]+)\/(\d{1,4})\.zip$/;
+const ROWS = /^\/bulk\/([\w-]+)\.(ndjson|tsv)$/;
+const TYPES = { ndjson: 'application/x-ndjson', tsv: 'text/tab-separated-values' } as const;
+/** What a client may ask of an archive, and what it is told of it. */
+const ASKED = ['range', 'if-range'] as const;
+const TOLD = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified'] as const;
+/** Seconds after which it is worth to try again while a look-up goes on. */
+const SOON = { 'retry-after': '2' };
+
+const notFound = (): Response => plain(404, 'There is no such look-up. They are kept for 7 days.');
+
+/** The upstream for a download: it lasts as long as the client stays. */
+const lasting = (ctx: GatewayContext) => ({ ...ctx.upstream, signal: ctx.clientSignal });
+
+const day = (): string => new Date().toISOString().slice(0, 10);
+
+const stream = (body: Readable) => Readable.toWeb(body) as ReadableStream<Uint8Array>;
+
+/** File names that say when they were made and what their rows look like. */
+const attachment = (name: string): string => `attachment; filename="${name}"`;
+
+async function streamPart(
+  ctx: GatewayContext,
+  request: Request,
+  lookup: BulkLookup,
+  ask: BulkAsk,
+  index: number,
+) {
+  const part = lookup.parts[index];
+  if (part === undefined) return plain(404, `The look-up has parts 0 to ${lookup.parts.length - 1}.`);
+  if (!hasEnded(part.state)) return plain(409, 'This part is not finished yet.', SOON);
+  if (part.state === 'EXPIRED') return plain(410, 'The upstream no longer has this part.');
+  if (part.state !== 'COMPLETE')
+    return plain(409, `This part is ${part.state}. ${part.problem?.message ?? ''}`.trim());
+  const hashes = hashesOfPart(cutHashes(ask.hashes).unique, index);
+  const range = Object.fromEntries(
+    ASKED.flatMap((name) => {
+      const value = request.headers.get(name);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
+  const { downloads } = ctx.services;
+  const answer = await openArchive(lasting(ctx), downloads, part, { hashes, options: ask.options }, range);
+  const told = TOLD.flatMap((name): [string, string][] => {
+    const value = answer.headers[name];
+    return typeof value === 'string' ? [[name, value]] : [];
+  });
+  // A range outside the file has no bytes to send.
+  if (answer.status === 416) answer.body.resume();
+  const body = answer.status === 416 ? null : stream(answer.body);
+  return new Response(body, {
+    status: answer.status,
+    headers: {
+      ...Object.fromEntries(told),
+      'content-type': 'application/zip',
+      'content-disposition': attachment(`foldatlas-proteins-${day()}-part${index}.zip`),
+      'cache-control': 'private, no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  });
+}
+
+function streamRows(
+  ctx: GatewayContext,
+  lookup: BulkLookup,
+  ask: BulkAsk,
+  ending: 'ndjson' | 'tsv',
+): Response {
+  const state = stateOf(lookup);
+  if (!hasEnded(state))
+    return plain(409, `The look-up is ${state}; its rows can be had when it has ended.`, SOON);
+  const { downloads, log } = ctx.services;
+  const up = lasting(ctx);
+  const rows = lookupRows(
+    lookup,
+    ask,
+    (_, part, hashes) => openArchive(up, downloads, part, { hashes, options: ask.options }),
+    (hash) => `${ctx.publicUrl}/structures/${hash}.pdb`,
+    (error) => log.warn('rows with gaps', { lookupId: lookup.lookupId, error: String(error) }),
+  );
+  const columns = columnsOf(ask.options);
+  async function* lines() {
+    if (ending === 'tsv') yield tableHead(columns);
+    for await (const row of rows) yield ending === 'tsv' ? tableLine(columns, row) : jsonLine(row);
+  }
+  const body = Readable.from(lines(), { objectMode: false, signal: ctx.clientSignal });
+  return new Response(stream(body), {
+    headers: {
+      'content-type': `${TYPES[ending]}; charset=utf-8`,
+      'content-disposition': attachment(`foldatlas-proteins-${day()}-schema${ROW_SCHEMA}.${ending}`),
+      'cache-control': 'private, no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  });
+}
+
+/** The routes. @param open - the context of a request */
+export const bulkRoutes =
+  (open: (request: Request) => GatewayContext): Route =>
+  async (request, url) => {
+    const [, ofPart, index] = PART.exec(url.pathname) ?? [];
+    const [, ofRows, ending] = ROWS.exec(url.pathname) ?? [];
+    const lookupId = ofPart ?? ofRows;
+    if (lookupId === undefined) return null;
+    return readOnly(request, async () => {
+      const ctx = open(request);
+      const { bulk } = ctx.services;
+      const [lookup, ask] = await Promise.all([bulk.get(lookupId), bulk.ask(lookupId)]);
+      if (lookup === null || ask === null) return notFound();
+      return index === undefined
+        ? streamRows(ctx, lookup, ask, ending === 'tsv' ? 'tsv' : 'ndjson')
+        : streamPart(ctx, request, lookup, ask, Number(index));
+    });
+  };

@@ -1,0 +1,133 @@
+// Bulk look-ups as nouns: what is asked, how far it is, and its parts. The record is made in src/bulk; what a part's address
+// is, only a request knows (resolvers/bulk-lookup.ts).
+import { builder } from '../builder.ts';
+import type { BulkLookup as BulkLookupRecord, BulkPart } from '../bulk/lookup.ts';
+import {
+  InvalidInput,
+  type InvalidInputShape,
+  NotFound,
+  type NotFoundShape,
+  Refused,
+  type RefusedShape,
+} from './problem.ts';
+
+/** A part with its place: `lookup.parts[index]`. */
+export interface BulkPartShape {
+  readonly lookup: BulkLookupRecord;
+  /** 0-based. */
+  readonly index: number;
+  readonly part: BulkPart;
+}
+
+export const BulkLookupState = builder.enumType('BulkLookupState', {
+  description: 'Where a bulk look-up, or a part of it, is.',
+  values: {
+    PENDING: { description: 'Being looked up.' },
+    COMPLETE: { description: 'Everything is there to download.' },
+    CANCEL_REQUESTED: { description: 'Cancelled here; the upstream has not said yet what came of it.' },
+    CANCELLED: { description: 'Cancelled before it finished. Parts that had finished stay COMPLETE.' },
+    FAILED: { description: 'It came to nothing; `problem` of the part says why.' },
+    EXPIRED: { description: 'It was complete; the upstream has dropped it since.' },
+    UNKNOWN: { description: 'The upstream uses a state word that this gateway does not know.' },
+  } as const,
+});
+
+export const BulkLookupPart = builder.objectRef<BulkPartShape>('BulkLookupPart').implement({
+  description: 'At most 500 proteins of a bulk look-up.',
+  fields: (t) => ({
+    jobId: t.id({
+      description:
+        "The upstream's id of the job; null before it is sent, and when the upstream answered at once.",
+      resolve: ({ part }) => part.jobId,
+    }),
+    state: t.field({
+      type: BulkLookupState,
+      nullable: false,
+      description: 'Where the part is.',
+      resolve: ({ part }) => part.state,
+    }),
+    requestedCount: t.int({
+      nullable: false,
+      description: 'Hashes in this part, 1 to 500.',
+      resolve: ({ part }) => part.requested,
+    }),
+    completedCount: t.int({
+      description: 'How many of them the upstream is through with, found or not.',
+      resolve: ({ part }) => part.completed,
+    }),
+    problem: t.string({
+      description: 'Why the part failed, in one sentence; null unless it did.',
+      resolve: ({ part }) => part.problem?.message,
+    }),
+  }),
+});
+
+export const BulkLookup = builder.objectRef<BulkLookupRecord>('BulkLookup').implement({
+  description:
+    'Any number of hashes up to 50,000, sent as parts of at most 500. Who knows its id may read it: the id is a secret of 144 random bits. Kept for 7 days.',
+  fields: (t) => ({
+    lookupId: t.exposeID('lookupId', {
+      nullable: false,
+      description: 'Give it to `bulkLookup`, such as "q3bWzB0uX1n2Yc8k5mTLd9Rs".',
+    }),
+    requestedCount: t.exposeInt('requestedCount', {
+      nullable: false,
+      description: 'Hashes as they were given, duplicates counted.',
+    }),
+    duplicateCount: t.exposeInt('duplicateCount', {
+      nullable: false,
+      description: 'How many of them repeat an earlier one; those are not sent.',
+    }),
+    parts: t.field({
+      type: [BulkLookupPart],
+      nullable: { list: false, items: false },
+      description: 'The parts, in the order of the hashes.',
+      resolve: (lookup) => lookup.parts.map((part, index) => ({ lookup, index, part })),
+    }),
+  }),
+});
+
+export const BulkLookupInput = builder.inputType('BulkLookupInput', {
+  description:
+    'What to look up. Leave out what is not needed: structures and activations are most of an answer.',
+  fields: (t) => ({
+    hashes: t.field({
+      type: ['ProteinHash'],
+      required: true,
+      description: '1 to 50,000 hashes in any order; they are trimmed, lower-cased and sent once each.',
+    }),
+    topFeatures: t.int({ defaultValue: 10, description: 'Top features of each protein, 1 to 100.' }),
+    structure: t.boolean({
+      defaultValue: true,
+      description: 'Structure as PDB, pTM and pLDDT along the sequence.',
+    }),
+    clusterInfo: t.boolean({ defaultValue: true, description: 'The cluster of each protein.' }),
+    sequence: t.boolean({ defaultValue: true, description: 'The amino-acid sequence and the accession.' }),
+    proteinFeatures: t.boolean({
+      defaultValue: true,
+      description: 'Feature activations of the whole protein.',
+    }),
+    residueFeatures: t.boolean({
+      defaultValue: true,
+      description: 'Feature activations along the sequence: the largest part of the archives, and in no row.',
+    }),
+  }),
+});
+
+/** What comes of startBulkLookup. */
+export type BulkLookupEnding = BulkLookupRecord | InvalidInputShape | RefusedShape;
+
+export const BulkLookupResult = builder.unionType('BulkLookupResult', {
+  types: [BulkLookup, InvalidInput, Refused],
+  description: 'What came of starting a bulk look-up.',
+  resolveType: (value) => ('kind' in value ? value.kind : 'BulkLookup'),
+});
+
+/** What comes of cancelBulkLookup. */
+export type CancelBulkLookupEnding = BulkLookupRecord | NotFoundShape;
+
+export const CancelBulkLookupResult = builder.unionType('CancelBulkLookupResult', {
+  types: [BulkLookup, NotFound],
+  description: 'What came of cancelling a bulk look-up.',
+  resolveType: (value) => ('kind' in value ? value.kind : 'BulkLookup'),
+});

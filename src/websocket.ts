@@ -1,0 +1,128 @@
+// GraphQL over WebSocket (graphql-transport-ws) on the same path, with the same context, plugins and limits as over HTTP: the
+// token comes in connectionParams and is read as if it were a header. It knows no subscription by name.
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type ExecutionArgs, GraphQLError } from 'graphql';
+import type { Context } from 'graphql-ws';
+import { type Extra, useServer } from 'graphql-ws/use/ws';
+import { WebSocketServer } from 'ws';
+import type { Gateway } from './gateway.ts';
+
+const PATH = '/graphql';
+/** Operations that one socket may have open at the same time. */
+const MOST_OPERATIONS = 1000;
+/** How long clients may take to say goodbye when the server stops. */
+const GOODBYE_MS = 2_000;
+
+export interface WebSocketOptions {
+  /** Origins other than the server's own whose pages may connect. Clients that are no browser send none. */
+  readonly origins: readonly string[];
+  /** Bytes of one message at most. */
+  readonly maxBytes: number;
+}
+
+/** Open sockets. */
+export interface Sockets {
+  /** Says goodbye (1001) to every client and takes no new ones. Complete the streams before. */
+  close(): Promise<void>;
+}
+
+type SocketContext = Context<Record<string, unknown>, Extra>;
+type Engine = Pick<ReturnType<Gateway['listener']['getEnveloped']>, 'execute' | 'subscribe'>;
+
+// A page of another site must not use a socket to a gateway that holds the key itself: browsers let it connect anywhere.
+function isWelcome({ headers }: IncomingMessage, origins: readonly string[]): boolean {
+  const { origin, host } = headers;
+  if (origin === undefined || origins.includes(origin) || origins.includes('*')) return true;
+  return URL.canParse(origin) && new URL(origin).host === host;
+}
+
+function refuse(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}
+
+/** The socket as the request that opened it, with the token of its connectionParams as a header. */
+function requestOf({ connectionParams, extra }: SocketContext, signal: AbortSignal): Request {
+  const { host = 'localhost', 'x-request-id': id } = extra.request.headers;
+  const headers = new Headers(typeof id === 'string' ? { 'x-request-id': id } : {});
+  for (const [name, value] of Object.entries(connectionParams ?? {})) {
+    if (typeof value !== 'string') continue;
+    if (name.toLowerCase() === 'authorization') headers.set('authorization', value);
+    if (name === 'token') headers.set('authorization', `Bearer ${value}`);
+  }
+  return new Request(`http://${host}${PATH}`, { headers, signal });
+}
+
+/** Serves GraphQL over WebSocket on a node server. */
+export function attachWebSocket(server: Server, gateway: Gateway, options: WebSocketOptions): Sockets {
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxBytes });
+  const engines = new WeakMap<ExecutionArgs, Engine>();
+  const gone = new WeakMap<Extra['socket'], AbortController>();
+
+  const engineOf = (args: ExecutionArgs): Engine => {
+    const engine = engines.get(args);
+    if (engine === undefined) throw new Error('An operation came past onSubscribe.');
+    return engine;
+  };
+
+  const graphql = useServer<Record<string, unknown>>(
+    {
+      execute: (args) => engineOf(args).execute(args),
+      subscribe: (args) => engineOf(args).subscribe(args),
+      onConnect({ extra }) {
+        const controller = new AbortController();
+        gone.set(extra.socket, controller);
+        extra.socket.once('close', () => controller.abort());
+      },
+      async onSubscribe(ctx, _id, params) {
+        const { socket } = ctx.extra;
+        if (Object.keys(ctx.subscriptions).length > MOST_OPERATIONS) {
+          return [new GraphQLError(`A socket carries at most ${MOST_OPERATIONS} operations at a time.`)];
+        }
+        const request = requestOf(ctx, gone.get(socket)?.signal ?? AbortSignal.abort());
+        const { schema, execute, subscribe, contextFactory, parse, validate } = gateway.listener.getEnveloped(
+          {
+            request,
+            params,
+          },
+        );
+        try {
+          const document = parse(params.query);
+          const errors = validate(schema, document);
+          if (errors.length > 0) return errors;
+          const args: ExecutionArgs = {
+            schema,
+            document,
+            operationName: params.operationName ?? null,
+            variableValues: params.variables ?? null,
+            contextValue: await contextFactory(),
+          };
+          engines.set(args, { execute, subscribe });
+          return args;
+        } catch (error) {
+          if (error instanceof GraphQLError) return [error];
+          throw error;
+        }
+      },
+    },
+    sockets,
+  );
+
+  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (new URL(request.url ?? '/', 'http://gateway').pathname !== PATH) refuse(socket, '404 Not Found');
+    else if (!isWelcome(request, options.origins)) refuse(socket, '403 Forbidden');
+    else sockets.handleUpgrade(request, socket, head, (ws) => sockets.emit('connection', ws, request));
+  };
+  server.on('upgrade', upgrade);
+
+  return {
+    async close() {
+      server.off('upgrade', upgrade);
+      const late = setTimeout(() => {
+        for (const client of sockets.clients) client.terminate();
+      }, GOODBYE_MS);
+      await graphql.dispose();
+      clearTimeout(late);
+    },
+  };
+}
