@@ -1,0 +1,392 @@
+// Results through GraphQL, every number against an independent computation on the JSON behind the signed URL, and what
+// each costs upstream.
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { at, listAt } from '../support.ts';
+import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts';
+
+/** Haemoglobin subunit alpha, which the small universe holds. */
+const HBA =
+  'MVLSPADKTNVKAAWGKVGAHAGEYGAEALERMFLSFPTTKTYFPHFDLSHGSAQVKGHGKKVADALTNAVAHVDDMPNALSALSDLHAHKLRVDPVNFKLLSHCLLVTLAAHLPAEFTPAVHASLDKFLASVSTVLTSKYR';
+
+let bench: Bench;
+let batchId: string;
+beforeAll(async () => {
+  bench = await openBench({}, { limits: { runningTasks: 100, submissionsPerMinute: 1000 } });
+  batchId = await bench.submit({
+    repeat: 2,
+    items: [
+      {
+        name: 'dimer with ligand',
+        chains: [{ protein: { sequence: HBA, ids: ['A', 'B'] } }, { ligand: { ccd: ['ATP'], ids: ['L'] } }],
+        includePae: true,
+        includePairChainsIptm: true,
+      },
+      {
+        name: 'protein and RNA',
+        chains: [
+          { protein: { sequence: INSULIN_B, ids: ['P'] } },
+          { rna: { sequence: 'GGGAAACCC', ids: ['R'] } },
+        ],
+      },
+    ],
+  });
+  await bench.pass(60_000);
+});
+afterAll(() => bench.close());
+beforeEach(() => bench.forget());
+
+const taskId = (index: number) => `${batchId}-${String(index).padStart(5, '0')}`;
+const read = async (selection: string, index = 0) => {
+  const { data, errors } = await bench.ask(
+    `query($id: ID!) { task(taskId: $id) { result { ${selection} } } }`,
+    { id: taskId(index) },
+  );
+  expect(errors).toBeUndefined();
+  return at(data, 'task.result');
+};
+/** The result as it came, by the signed URL and without the gateway. */
+const original = async (index = 0): Promise<Record<string, unknown>> => {
+  const url = String(at(await read('url', index), 'url'));
+  bench.forget();
+  const answer = await fetch(url);
+  bench.forget();
+  return (await answer.json()) as Record<string, unknown>;
+};
+const numbers = (value: unknown): number[] => (value as (number | null)[]).filter((n) => n !== null);
+const mean = (values: readonly number[]) => values.reduce((sum, n) => sum + n, 0) / values.length;
+
+describe('a result', () => {
+  it('has the scores of its JSON', async () => {
+    const json = await original();
+    const result = await read('ptm iptm model warnings plddt { mean length unit: mean(scale: UNIT) }');
+    expect(result).toMatchObject({
+      ptm: json.ptm,
+      iptm: json.interface_ptm,
+      model: json.model,
+      warnings: json.warning_messages,
+    });
+    expect(at(result, 'plddt.unit')).toBeCloseTo(mean(numbers(json.plddt)), 12);
+    expect(at(result, 'plddt.mean')).toBeCloseTo(100 * mean(numbers(json.plddt)), 9);
+    expect(at(result, 'plddt.length')).toBe((json.plddt as unknown[]).length);
+    expect(bench.counts()).toEqual({ status: 1, download: 1 });
+  });
+
+  it('has pLDDT in slices, scales and bands, null slots kept', async () => {
+    const json = await original();
+    const all = json.plddt as (number | null)[];
+    expect(all.filter((value) => value === null)).toHaveLength(2);
+    const { plddt } = (await read(
+      'plddt { part: values(start: 100, end: 160) unit: values(scale: UNIT) bands { band fraction } }',
+    )) as {
+      plddt: {
+        part: (number | null)[];
+        unit: (number | null)[];
+        bands: { band: string; fraction: number }[];
+      };
+    };
+    expect(plddt.unit).toEqual(all);
+    expect(plddt.part).toHaveLength(60);
+    for (const [i, value] of plddt.part.entries()) {
+      const expected = all[100 + i];
+      if (expected == null) expect(value).toBeNull();
+      else expect(value).toBeCloseTo(expected * 100, 9);
+    }
+    const known = numbers(all);
+    const share = (from: number, to: number) =>
+      known.filter((v) => v >= from && v < to).length / known.length;
+    expect(plddt.bands).toEqual([
+      { band: 'VERY_HIGH', fraction: share(0.9, 2) },
+      { band: 'CONFIDENT', fraction: share(0.7, 0.9) },
+      { band: 'LOW', fraction: share(0.5, 0.7) },
+      { band: 'VERY_LOW', fraction: share(-1, 0.5) },
+    ]);
+    const { errors } = await bench.ask(
+      'query($id: ID!) { task(taskId: $id) { result { plddt { values(start: 5, end: 2) } } } }',
+      { id: taskId(0) },
+    );
+    expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+  });
+
+  it('has its chains with token ranges, sequences, hashes and the proteins of the Atlas', async () => {
+    const json = await original();
+    const ids = at(json, 'complex.chain_id') as number[];
+    const hash = createHash('md5').update(HBA).digest('hex');
+    const { chains } = (await read(
+      'chains { id kind tokenStart tokenEnd sequence proteinHash meanPlddt(scale: UNIT) protein { accession hash } }',
+    )) as { chains: { id: string; tokenStart: number; tokenEnd: number; meanPlddt: number }[] };
+    expect(chains).toMatchObject([
+      {
+        id: 'A',
+        kind: 'PROTEIN',
+        tokenStart: 0,
+        tokenEnd: 142,
+        sequence: HBA,
+        proteinHash: hash,
+        protein: { accession: 'P69905', hash },
+      },
+      {
+        id: 'B',
+        kind: 'PROTEIN',
+        tokenStart: 142,
+        tokenEnd: 284,
+        sequence: HBA,
+        proteinHash: hash,
+        protein: { hash },
+      },
+      {
+        id: 'L',
+        kind: 'LIGAND',
+        tokenStart: 284,
+        tokenEnd: ids.length,
+        sequence: null,
+        proteinHash: null,
+        protein: null,
+      },
+    ]);
+    const perToken = at(json, 'complex.plddt') as number[];
+    for (const { tokenStart, tokenEnd, meanPlddt } of chains) {
+      expect(meanPlddt).toBeCloseTo(mean(perToken.slice(tokenStart, tokenEnd)), 12);
+    }
+    // One Status, one download, and one call for both copies in the Atlas.
+    expect(bench.counts()).toMatchObject({ status: 1, download: 1 });
+    expect(bench.calls).toHaveLength(3);
+  });
+
+  it('has PAE blocks and chain pairs', async () => {
+    const json = await original();
+    const pae = json.pae as number[][];
+    const size = pae.length;
+    const result = await read(`pae {
+      size max
+      whole: block(maxPoints: 100) { step rowEnd values }
+      corner: block(rowStart: 10, rowEnd: 14, columnStart: 3, columnEnd: 9) { rowStart rowEnd columnStart columnEnd step values }
+      chainPairs { a b value }
+    }`);
+    expect(at(result, 'pae')).toMatchObject({ size, max: Math.max(...pae.flat()) });
+    expect(at(result, 'pae.corner')).toEqual({
+      ...{ rowStart: 10, rowEnd: 14, columnStart: 3, columnEnd: 9, step: 1 },
+      values: pae.slice(10, 14).map((row) => row.slice(3, 9)),
+    });
+    const step = Number(at(result, 'pae.whole.step'));
+    const values = at(result, 'pae.whole.values') as number[][];
+    expect(values.length * (values[0]?.length ?? 0)).toBeLessThanOrEqual(100);
+    for (const [i, row] of values.entries()) {
+      for (const [k, value] of row.entries()) {
+        const cells = pae.slice(i * step, (i + 1) * step).flatMap((r) => r.slice(k * step, (k + 1) * step));
+        expect(value).toBeCloseTo(mean(cells), 9);
+      }
+    }
+    const ab = listAt(result, 'pae.chainPairs').find(
+      (pair) => at(pair, 'a') === 'A' && at(pair, 'b') === 'B',
+    );
+    expect(at(ab, 'value')).toBeCloseTo(mean(pae.slice(0, 142).flatMap((row) => row.slice(142, 284))), 9);
+    expect(bench.counts()).toEqual({ status: 1, download: 1 });
+    const { errors } = await bench.ask(
+      'query($id: ID!) { task(taskId: $id) { result { pae { block(rowStart: 9, rowEnd: 3) { step } } } } }',
+      { id: taskId(0) },
+    );
+    expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+  });
+
+  it('has the ipTM of pairs by chain id', async () => {
+    const json = await original();
+    const matrix = json.pair_chains_iptm as number[][];
+    const { chainPairs } = (await read('chainPairs { a b value }')) as {
+      chainPairs: { a: string; b: string; value: number }[];
+    };
+    const names = ['A', 'B', 'L'];
+    expect(chainPairs).toHaveLength(9);
+    for (const { a, b, value } of chainPairs)
+      expect(value).toBe(matrix[names.indexOf(a)]?.[names.indexOf(b)]);
+  });
+
+  it('has what was not asked for as null or empty, never as an error', async () => {
+    expect(await read('pae { size } chainPairs { a } embeddings { url } iptm', 1)).toEqual({
+      ...{ pae: null, chainPairs: [], embeddings: null },
+      iptm: expect.any(Number),
+    });
+  });
+
+  it('has its structure as mmCIF and PDB, with all atoms', async () => {
+    const json = await original();
+    const atoms = (at(json, 'complex.atom_names') as string[]).length;
+    const { cif, pdb } = (await read(
+      'cif: structure { format url text atomCount } pdb: structure(format: PDB) { format url text atomCount }',
+    )) as Record<'cif' | 'pdb', { text: string; url: string; atomCount: number }>;
+    expect([cif?.atomCount, pdb?.atomCount]).toEqual([atoms, atoms]);
+    expect(cif?.text.match(/^(ATOM|HETATM)/gm)).toHaveLength(atoms);
+    expect(pdb?.text.match(/^(ATOM|HETATM)/gm)).toHaveLength(atoms);
+    expect(cif?.url).toBe(`http://gateway.test/tasks/${taskId(0)}/structure.cif`);
+    expect(pdb?.url).toBe(`http://gateway.test/tasks/${taskId(0)}/structure.pdb`);
+    expect(bench.counts()).toEqual({ status: 1, download: 1 });
+  });
+
+  it('whose structure PDB cannot hold is null with the reason; mmCIF holds it', async () => {
+    const id = await bench.submit({
+      items: [{ chains: [{ protein: { sequence: INSULIN_A, ids: ['heavy'] } }] }],
+    });
+    await bench.pass(60_000);
+    const { data, errors } = await bench.ask(
+      'query($id: ID!) { batch(batchId: $id) { tasks { nodes { result { pdb: structure(format: PDB) { text } cif: structure { atomCount } } } } } }',
+      { id },
+    );
+    expect(at(listAt(data, 'batch.tasks.nodes')[0], 'result')).toMatchObject({
+      pdb: null,
+      cif: { atomCount: expect.any(Number) },
+    });
+    expect(errors).toHaveLength(1);
+    expect(errors?.[0]).toMatchObject({
+      message: expect.stringMatching(/MMCIF/),
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
+  });
+
+  it('costs no download for its addresses', async () => {
+    const result = await read('gatewayUrl url structure { url format }');
+    expect(result).toMatchObject({
+      gatewayUrl: `http://gateway.test/tasks/${taskId(0)}/result.json`,
+      url: expect.stringContaining('http'),
+    });
+    expect(bench.counts()).toEqual({ status: 1 });
+  });
+
+  it('is there as it came, whole or by a path', async () => {
+    const json = await original();
+    const result = await read(
+      'whole: raw names: raw(path: "complex.metadata.chain_lookup") nothing: raw(path: "no.such.thing")',
+    );
+    expect(result).toEqual({ whole: json, names: at(json, 'complex.metadata.chain_lookup'), nothing: null });
+  });
+
+  it('is fetched without the token', async () => {
+    await read('model');
+    const download = bench.calls.find(({ operation }) => operation === 'download');
+    expect(download?.headers).not.toHaveProperty('authorization');
+  });
+});
+
+describe('a signature', () => {
+  it.each([400, 403, 410])('that has expired (%i) is renewed once', async (status) => {
+    await bench.fault({ operation: 'download', status, body: 'expired' });
+    expect(await read('model')).toEqual({ model: expect.any(String) });
+    expect(bench.counts()).toEqual({ status: 2, download: 2 });
+  });
+
+  it('that never works is an error at its path, and not tried for ever', async () => {
+    await bench.fault({ operation: 'download', status: 403, times: 2, body: 'no' });
+    const { data, errors } = await bench.ask(
+      'query($id: ID!) { task(taskId: $id) { state result { model } } }',
+      { id: taskId(0) },
+    );
+    expect(data).toEqual({ task: { state: 'DONE', result: { model: null } } });
+    expect(errors?.[0]).toMatchObject({
+      path: ['task', 'result', 'model'],
+      extensions: { code: 'UPSTREAM_UNAVAILABLE' },
+    });
+    expect(bench.counts()).toEqual({ status: 2, download: 2 });
+  });
+});
+
+const RANK = `query($id: ID!) { batch(batchId: $id) { tasks(first: 1000) { nodes { name state resultAvailability error { code message } result { ptm iptm plddt { mean } } scores { ptm } } } } }`;
+
+describe('ranking', () => {
+  it('reads Status only for done tasks, and the second time downloads nothing', async () => {
+    const id = await bench.submit({
+      items: [protein('GIVEQ', 'x'), protein('A'.repeat(4100), 'too long'), protein('CCTSI', 'y')],
+    });
+    await bench.pass(60_000);
+    bench.forget();
+    const { data, errors } = await bench.ask(RANK, { id });
+    expect(errors).toBeUndefined();
+    const nodes = listAt(data, 'batch.tasks.nodes');
+    expect(nodes[1]).toEqual({
+      ...{ name: 'too long', state: 'FAILED', resultAvailability: 'FAILED', result: null, scores: null },
+      error: { code: null, message: 'CUDA out of memory' },
+    });
+    expect(at(nodes[0], 'result')).toEqual({
+      ptm: expect.any(Number),
+      iptm: null,
+      plddt: { mean: expect.any(Number) },
+    });
+    expect(at(nodes[0], 'scores.ptm')).toBe(at(nodes[0], 'result.ptm'));
+    expect(bench.counts()).toEqual({ list: 1, status: 2, download: 2 });
+    bench.forget();
+    expect(await bench.ask(RANK, { id })).toEqual({ data });
+    expect(bench.counts()).toEqual({ list: 1 });
+  });
+
+  it('reads many at a time, but not all', async () => {
+    const id = await bench.submit({
+      items: Array.from({ length: 24 }, (_, i) =>
+        protein(`GIV${'ACDEFGHIKLMNPQRSTVWYACDE'.charAt(i)}${'A'.repeat(i)}`),
+      ),
+    });
+    await bench.pass(60_000);
+    await bench.fault({ operation: 'status', delay_ms: 100, times: 24 });
+    const started = performance.now();
+    const { errors } = await bench.ask(RANK, { id });
+    const took = performance.now() - started;
+    expect(errors).toBeUndefined();
+    // 24 Status calls of 100 ms: three rounds of eight, not one of 24 and not 24 of one.
+    expect(took).toBeGreaterThanOrEqual(300);
+    expect(took).toBeLessThan(2000);
+  });
+
+  it('shows one caller nothing of another', async () => {
+    const { data } = await bench.ask(RANK, { id: batchId }, 'another-key');
+    expect(data).toEqual({ batch: null });
+  });
+});
+
+describe('after 31 days', () => {
+  it('results are EXPIRED without an error, scores that were read outlive them', async () => {
+    const id = await bench.submit({ items: [protein('GIVEQC', 'old'), protein('SLYQLE', 'older')] });
+    await bench.pass(60_000);
+    const { data: before } = await bench.ask(
+      'query($id: ID!) { task(taskId: $id) { scores { ptm iptm meanPlddt } } }',
+      { id: `${id}-00000` },
+    );
+    await bench.pass(31 * 24 * 3_600_000);
+    bench.forget();
+    const { data, errors } = await bench.ask(
+      'query($id: ID!) { batch(batchId: $id) { tasks { nodes { name state resultAvailability result { ptm } scores { ptm iptm meanPlddt } artifacts { name } } } } }',
+      { id },
+    );
+    expect(errors).toBeUndefined();
+    expect(listAt(data, 'batch.tasks.nodes')).toEqual([
+      {
+        name: 'old',
+        state: 'DONE',
+        resultAvailability: 'EXPIRED',
+        result: null,
+        scores: at(before, 'task.scores'),
+        artifacts: [],
+      },
+      {
+        name: 'older',
+        state: 'DONE',
+        resultAvailability: 'EXPIRED',
+        result: null,
+        scores: null,
+        artifacts: [],
+      },
+    ]);
+    const single = await bench.ask(
+      'query($id: ID!) { task(taskId: $id) { name state resultAvailability result { ptm } resultsExpireAt } }',
+      { id: `${id}-00001` },
+    );
+    expect(single).toMatchObject({
+      data: {
+        task: {
+          name: 'older',
+          state: 'DONE',
+          resultAvailability: 'EXPIRED',
+          result: null,
+          resultsExpireAt: expect.any(String),
+        },
+      },
+    });
+    expect(single.errors).toBeUndefined();
+  });
+});
