@@ -213,3 +213,24 @@ test('batches share the queue: a small one does not wait for the end of a large 
   await call('cancel', { batch_id: large });
   clock.advance(10_000);
 });
+
+test('a task that runs over the 24-hour limit stays in progress and ends as done', async () => {
+  const slow = await startHeld({ speed: 5e-5 });
+  const id = textOf((await slow.call('submit', batch([fold()], { repeat: 12 }))).data, 'batch_id');
+  slow.clock.advance(DAY - 1);
+  expect((await slow.call('list', { batch_id: id })).data).toMatchObject({
+    status: 'in_progress',
+    counts: { done: 4, in_progress: 4, queued: 4 },
+  });
+  slow.clock.advance(1);
+  expect((await slow.call('list', { batch_id: id })).data).toMatchObject({
+    status: 'cancelled',
+    counts: { done: 4, in_progress: 4, cancelled: 4 },
+  });
+  slow.clock.advance(DAY);
+  expect((await slow.call('list', { batch_id: id })).data).toMatchObject({
+    status: 'cancelled',
+    counts: { done: 8, cancelled: 4 },
+  });
+  await slow.sandbox.close();
+});
