@@ -1,6 +1,5 @@
 // The gateway as a function from requests to answers: schema, plugins, context, file routes. No socket, no environment:
 // everything but listening can be tried through `gateway.fetch`.
-import { randomUUID } from 'node:crypto';
 import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import { openBulkLookups } from './bulk/bulk.ts';
 import type { Config } from './config.ts';
@@ -10,8 +9,10 @@ import { openLive } from './live/live.ts';
 import type { PaceRules } from './live/pace.ts';
 import type { Logger } from './log.ts';
 import { maskError } from './plugins/errors.ts';
+import { requestIdOf, useAnswerHeaders } from './plugins/use-answer-headers.ts';
 import { useErrorCodes } from './plugins/use-error-codes.ts';
 import { useEventContexts } from './plugins/use-event-contexts.ts';
+import { useIntrospection } from './plugins/use-introspection.ts';
 import { useRoutes } from './plugins/use-routes.ts';
 import { identify } from './principal.ts';
 import { bulkRoutes } from './routes/bulk.ts';
@@ -60,12 +61,6 @@ export interface Gateway {
 const YEAR = 365 * 24 * 3_600_000;
 const DAY = 24 * 3_600_000;
 const MiB = 1024 * 1024;
-
-/** A request id that came in is kept when it is one; a new one otherwise. */
-const requestIdOf = (request: Request): string => {
-  const given = request.headers.get('x-request-id') ?? '';
-  return /^[\w.:-]{8,128}$/.test(given) ? given : randomUUID();
-};
 
 /** Makes a gateway. */
 export function createGateway(options: GatewayOptions): Gateway {
@@ -170,6 +165,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     schema,
     context: ({ request }) => openContext(request),
     batching: false,
+    maxRequestBodySize: config.MAX_BODY_BYTES,
     cors: config.CORS_ORIGINS.length === 0 ? false : { origin: config.CORS_ORIGINS, credentials: false },
     landingPage: false,
     logging: false,
@@ -190,7 +186,9 @@ export function createGateway(options: GatewayOptions): Gateway {
       maskError: (error) => maskError(error, (cause) => log.error('masked error', { error: stackOf(cause) })),
     },
     plugins: [
+      useAnswerHeaders(sandbox),
       useErrorCodes(),
+      useIntrospection(config.INTROSPECTION),
       useEventContexts(),
       useRoutes([
         thumbnailRoute(services.thumbnails, (request) => openContext(request).upstream),
@@ -198,12 +196,6 @@ export function createGateway(options: GatewayOptions): Gateway {
         taskRoutes(openContext),
         bulkRoutes(openContext),
       ]),
-      {
-        onResponse({ response }) {
-          if (sandbox) response.headers.set('x-sandbox', '1');
-          response.headers.set('x-content-type-options', 'nosniff');
-        },
-      },
     ],
   });
   return {

@@ -16,6 +16,7 @@ const coded = (error: GraphQLError): GraphQLError =>
 
 export const useErrorCodes = (): Plugin => ({
   onResultProcess({ result, setResult }) {
-    if ('errors' in result && result.errors !== undefined) setResult({ ...result, errors: result.errors.map(coded) });
+    if ('errors' in result && result.errors !== undefined)
+      setResult({ ...result, errors: result.errors.map(coded) });
   },
 });

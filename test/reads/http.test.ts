@@ -1,0 +1,79 @@
+// What every answer carries, and what the settings on the surface do.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openWorld, type World } from '../support.ts';
+
+let world: World;
+let closed: World;
+beforeAll(async () => {
+  world = await openWorld();
+  closed = await openWorld({
+    NODE_ENV: 'production',
+    MAX_BODY_BYTES: '2048',
+    MAX_QUERY_DEPTH: '7',
+    MAX_QUERY_COST: '20',
+  });
+});
+afterAll(async () => {
+  await world.close();
+  await closed.close();
+});
+
+const post = (to: World, body: string, headers: Record<string, string> = {}) =>
+  to.gateway.fetch(
+    new Request('http://gateway.test/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    }),
+  );
+
+describe('answers', () => {
+  it('carry the request id that was sent, or a new one, and name the sandbox', async () => {
+    const body = JSON.stringify({ query: '{ limits { maxItems } }' });
+    const sent = await post(world, body, { 'x-request-id': 'from-the-client' });
+    expect(sent.headers.get('x-request-id')).toBe('from-the-client');
+    const made = await post(world, body, { 'x-request-id': 'bad id\t' });
+    expect(made.headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/);
+    expect(made.headers.get('x-sandbox')).toBe('1');
+    expect(made.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('give wrong documents the code of wrong input', async () => {
+    for (const query of [
+      '{ nonsense }',
+      '{ limits {',
+      'query($h: ProteinHash!) { protein(hash: $h) { hash } }',
+    ]) {
+      const { errors } = await world.query(query);
+      expect(errors?.[0]?.extensions.code, query).toBe('BAD_USER_INPUT');
+    }
+  });
+});
+
+describe('production', () => {
+  it('closes introspection and GraphiQL', async () => {
+    const { errors } = await closed.query('{ __schema { types { name } } }');
+    expect(errors?.[0]?.message).toMatch(/introspection/i);
+    expect((await world.query('{ __schema { queryType { name } } }')).errors).toBeUndefined();
+    const page = await closed.gateway.fetch(
+      new Request('http://gateway.test/graphql', { headers: { accept: 'text/html' } }),
+    );
+    expect(await page.text()).not.toContain('<html');
+  });
+
+  it('refuses bodies, depths and costs over the limits before anything is sent upstream', async () => {
+    closed.forget();
+    expect(
+      (await post(closed, JSON.stringify({ query: `{ limits { maxItems } } #${'x'.repeat(3000)}` }))).status,
+    ).toBe(413);
+    const deep = await closed.query(
+      '{ uniprotEntry(id: "P01308") { protein { cluster { representative { cluster { representative { cluster { size } } } } } } } }',
+    );
+    expect(deep.errors?.[0]).toMatchObject({ extensions: { code: 'QUERY_TOO_EXPENSIVE' } });
+    const costly = await closed.query(
+      '{ uniprotEntry(id: "P01308") { protein { similar { hits { protein { similar { queryHash } } } } } } }',
+    );
+    expect(costly.errors?.[0]?.message).toMatch(/upstream calls; 20 are allowed/);
+    expect(closed.calls).toEqual([]);
+  });
+});
