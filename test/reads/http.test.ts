@@ -10,7 +10,7 @@ beforeAll(async () => {
     NODE_ENV: 'production',
     MAX_BODY_BYTES: '2048',
     MAX_QUERY_DEPTH: '7',
-    MAX_QUERY_COST: '20',
+    MAX_QUERY_COST: '10',
   });
 });
 afterAll(async () => {
@@ -73,7 +73,7 @@ describe('production', () => {
     const costly = await closed.query(
       '{ uniprotEntry(id: "P01308") { protein { similar { hits { protein { similar { queryHash } } } } } } }',
     );
-    expect(costly.errors?.[0]?.message).toMatch(/upstream calls; 20 are allowed/);
+    expect(costly.errors?.[0]?.message).toMatch(/upstream calls; 10 are allowed/);
     expect(closed.calls).toEqual([]);
   });
 });
