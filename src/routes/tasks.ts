@@ -1,7 +1,6 @@
 // GET /tasks/{taskId}/result.json, structure.cif, structure.pdb, embeddings.npz: the files of a finished task, with the
 // caller's token, under the name that its item was given. Signatures of the upstream are renewed behind the scenes.
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import type { GatewayContext } from '../context.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import { loadTask, nameOfTask } from '../resolvers/task.ts';
@@ -45,6 +44,21 @@ function headersOf(name: string, ending: string): Record<string, string> {
 /** Of the upstream's headers, those that describe the bytes. */
 const PASSED = ['content-length', 'content-range', 'etag', 'last-modified'] as const;
 
+/** A body as a web stream. Not Readable.toWeb: that one, cancelled in the middle, throws where nobody can catch (Node 20). */
+function streamOf(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await chunks.return?.();
+    },
+  });
+}
+
 /** The result as it comes, streamed; ranges and conditions are the upstream's to answer. */
 async function resultFile(
   ctx: GatewayContext,
@@ -70,8 +84,10 @@ async function resultFile(
     const { 'content-length': _, ...rest } = described;
     return new Response(null, { status: answer.status, headers: { ...headers, ...rest } });
   }
-  const body = Readable.toWeb(answer.body) as ReadableStream<Uint8Array>;
-  return new Response(body, { status: answer.status, headers: { ...headers, ...described } });
+  return new Response(streamOf(answer.body), {
+    status: answer.status,
+    headers: { ...headers, ...described },
+  });
 }
 
 /** A file that is made here: whole, or the range asked for, or nothing when the caller has it. */

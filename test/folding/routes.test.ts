@@ -1,0 +1,147 @@
+// The files of a finished task over HTTP: whole, in ranges, under the item's name, only for the caller they belong to.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { byteRange } from '../../src/routes/byte-range.ts';
+import { at, listAt } from '../support.ts';
+import { type Bench, INSULIN_A, openBench, protein } from './bench.ts';
+
+let bench: Bench;
+let taskId: string;
+let json: string;
+beforeAll(async () => {
+  bench = await openBench({}, { limits: { runningTasks: 100 } });
+  const batchId = await bench.submit({ items: [protein(INSULIN_A, 'Insulin – chain "A"/2')] });
+  await bench.pass(60_000);
+  const { data } = await bench.ask(
+    'query($id: ID!) { batch(batchId: $id) { tasks { nodes { taskId result { url } } } } }',
+    { id: batchId },
+  );
+  const [task] = listAt(data, 'batch.tasks.nodes');
+  taskId = String(at(task, 'taskId'));
+  json = await (await fetch(String(at(task, 'result.url')))).text();
+});
+afterAll(() => bench.close());
+beforeEach(() => bench.forget());
+
+const get = (file: string, headers: Record<string, string> = {}, id = taskId, method = 'GET') =>
+  bench.gateway.fetch(
+    new Request(`http://gateway.test/tasks/${id}/${file}`, {
+      method,
+      headers: { authorization: 'Bearer key-of-a-test', ...headers },
+    }),
+  );
+
+describe('result.json', () => {
+  it('is the result, byte for byte, under the name of its item', async () => {
+    const answer = await get('result.json');
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toBe(json);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.headers.get('content-length')).toBe(String(Buffer.byteLength(json)));
+    expect(answer.headers.get('content-disposition')).toBe(
+      `attachment; filename="Insulin_chain_A_2.json"; filename*=UTF-8''Insulin%20%E2%80%93%20chain%20%22A%22%2F2.json`,
+    );
+    expect(answer.headers.get('cache-control')).toMatch(/^private/);
+    expect(answer.headers.get('vary')).toMatch(/authorization/i);
+    expect(bench.counts()).toEqual({ status: 1, download: 1 });
+  });
+
+  it('comes in ranges', async () => {
+    const answer = await get('result.json', { range: 'bytes=10-19' });
+    expect(answer.status).toBe(206);
+    expect(answer.headers.get('content-range')).toBe(`bytes 10-19/${Buffer.byteLength(json)}`);
+    expect(await answer.text()).toBe(json.slice(10, 20));
+    expect((await get('result.json', { range: 'bytes=999999999-' })).status).toBe(416);
+  });
+
+  it('renews an expired signature by itself', async () => {
+    await bench.fault({ operation: 'download', status: 403, body: 'expired' });
+    const answer = await get('result.json');
+    expect(await answer.text()).toBe(json);
+    expect(bench.counts()).toEqual({ status: 2, download: 2 });
+  });
+
+  it('may be left in the middle', async () => {
+    const answer = await get('result.json');
+    const reader = answer.body?.getReader();
+    await reader?.read();
+    await reader?.cancel();
+    expect(await (await get('result.json')).text()).toBe(json);
+  });
+
+  it('answers HEAD without a body', async () => {
+    const answer = await get('result.json', {}, taskId, 'HEAD');
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-length')).toBe(String(Buffer.byteLength(json)));
+    expect(await answer.text()).toBe('');
+  });
+});
+
+describe('structure.cif and structure.pdb', () => {
+  it.each([
+    ['cif', 'chemical/x-mmcif'],
+    ['pdb', 'chemical/x-pdb'],
+  ])('as .%s is the same text as in GraphQL, in ranges, with a tag', async (ending, type) => {
+    const format = ending === 'cif' ? 'MMCIF' : 'PDB';
+    const { data } = await bench.ask(
+      'query($id: ID!, $format: StructureFormat) { task(taskId: $id) { result { structure(format: $format) { text url } } } }',
+      { id: taskId, format },
+    );
+    const text = String(at(data, 'task.result.structure.text'));
+    expect(at(data, 'task.result.structure.url')).toBe(
+      `http://gateway.test/tasks/${taskId}/structure.${ending}`,
+    );
+    const whole = await get(`structure.${ending}`);
+    expect(await whole.text()).toBe(text);
+    expect(whole.headers.get('content-type')).toBe(`${type}; charset=utf-8`);
+    expect(whole.headers.get('content-disposition')).toContain(`filename="Insulin_chain_A_2.${ending}"`);
+    const etag = whole.headers.get('etag') ?? '';
+    expect((await get(`structure.${ending}`, { 'if-none-match': etag })).status).toBe(304);
+    const part = await get(`structure.${ending}`, { range: 'bytes=-50', 'if-range': etag });
+    expect(part.status).toBe(206);
+    expect(await part.text()).toBe(text.slice(-50));
+    expect((await get(`structure.${ending}`, { range: 'bytes=0-1', 'if-range': '"another"' })).status).toBe(
+      200,
+    );
+  });
+});
+
+describe('what is not there', () => {
+  it('is told by its status', async () => {
+    expect((await get('result.json', {}, 'nobody')).status).toBe(404);
+    expect((await get('result.json', { authorization: 'Bearer another-key' })).status).toBe(404);
+    expect((await get('result.json', { authorization: 'Bearer sandbox-revoked' })).status).toBe(401);
+    expect((await get('other.txt')).status).toBe(404);
+    expect((await get('result.json', {}, taskId, 'DELETE')).status).toBe(405);
+    expect((await get('embeddings.npz')).status).toBe(404);
+    const waiting = await bench.submit({ items: [protein(INSULIN_A), protein('GIV')] });
+    expect((await get('structure.cif', {}, `${waiting}-00001`)).status).toBe(409);
+    await bench.fault({ operation: 'download', status: 500, times: 9 });
+    expect((await get('result.json')).status).toBe(503);
+    await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });
+  });
+
+  it('after 31 days is gone', async () => {
+    const id = await bench.submit({ items: [protein('GIV'), protein('GIVE')] });
+    await bench.pass(31 * 24 * 3_600_000 + 60_000);
+    expect((await get('result.json', {}, `${id}-00000`)).status).toBe(410);
+  });
+});
+
+describe('a byte range', () => {
+  it.each([
+    [null, null],
+    ['bytes=0-9', { start: 0, end: 10 }],
+    ['bytes=90-', { start: 90, end: 100 }],
+    ['bytes=90-1000', { start: 90, end: 100 }],
+    ['bytes=-5', { start: 95, end: 100 }],
+    ['bytes=-500', { start: 0, end: 100 }],
+    ['bytes=-0', 'unsatisfiable'],
+    ['bytes=100-', 'unsatisfiable'],
+    ['bytes=9-3', null],
+    ['bytes=0-1,4-5', null],
+    ['items=0-1', null],
+    ['bytes=-', null],
+  ])('%j of 100 bytes', (header, expected) => {
+    expect(byteRange(header, 100)).toEqual(expected);
+  });
+});
