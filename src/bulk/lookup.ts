@@ -64,6 +64,10 @@ const ENDS: ReadonlySet<BulkState> = new Set(['COMPLETE', 'CANCELLED', 'FAILED',
 /** Whether nothing will change any more. */
 export const hasEnded = (state: BulkState): boolean => ENDS.has(state);
 
+/** Whether the upstream has an archive of it: also of what was finished of a part before it was cancelled. */
+export const hasArchive = ({ state, jobId, completed }: BulkPart): boolean =>
+  state === 'COMPLETE' || (state === 'CANCELLED' && jobId !== null && completed > 0);
+
 /** A part that was not sent yet. */
 export const newPart = (requested: number): BulkPart => ({
   state: 'PENDING',

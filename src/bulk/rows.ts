@@ -2,7 +2,7 @@
 // hashes until their last appearance. A part that cannot be had leaves gaps that say why; it never ends the rows early.
 import type { Answer } from '../upstream/http.ts';
 import { cutHashes, hashesOfPart, PART_SIZE } from './cut.ts';
-import type { BulkAsk, BulkLookup, BulkPart } from './lookup.ts';
+import { type BulkAsk, type BulkLookup, type BulkPart, hasArchive } from './lookup.ts';
 import { readPartRows } from './part-rows.ts';
 import type { Row, RowStatus } from './row.ts';
 
@@ -41,11 +41,14 @@ export async function* lookupRows(
     const part = lookup.parts[index];
     const hashes = hashesOfPart(unique, index);
     let status: RowStatus = part === undefined ? 'UNAVAILABLE' : gapOf(part);
-    if (part?.state === 'COMPLETE') {
+    if (part !== undefined && hasArchive(part)) {
       try {
         const archive = await open(index, part, hashes);
-        for (const [hash, row] of await readPartRows(archive.body, hashes, ask.options, structureUrl))
-          rows.set(hash, row);
+        const read = await readPartRows(archive.body, hashes, ask.options, structureUrl);
+        // What a cancelled part does not hold may exist all the same: nobody looked.
+        const absent = part.state === 'CANCELLED' ? 'CANCELLED' : 'NOT_IN_ATLAS';
+        for (const [hash, row] of read)
+          rows.set(hash, row.status === 'NOT_IN_ATLAS' ? { hash, status: absent } : row);
         return;
       } catch (error) {
         onGap(error);

@@ -5,6 +5,7 @@ import {
   type BulkAsk,
   type BulkLookup as BulkLookupRecord,
   completedCount,
+  hasArchive,
   hasEnded,
   KEEP_MS,
   stateOf,
@@ -131,14 +132,14 @@ builder.objectFields(BulkLookupPart, (t) => ({
   url: t.field({
     type: 'URL',
     description:
-      "The part's zip archive, served by the gateway, which has the upstream sign a fresh address for every download. Null until the part is complete.",
+      "The part's zip archive, served by the gateway, which has the upstream sign a fresh address for every download. Null until the part is complete; of a cancelled part it holds what was finished before, if anything.",
     resolve: ({ lookup, index, part }, _, { publicUrl }) =>
       part.state === 'COMPLETE' ? `${publicUrl}/bulk/${lookup.lookupId}/${index}.zip` : null,
   }),
   expiresAt: t.field({
     type: 'DateTime',
     description: 'When the gateway forgets it, 7 days after the start; the upstream may drop it earlier.',
-    resolve: ({ lookup, part }) => (part.state === 'COMPLETE' ? new Date(lookup.startedAt + KEEP_MS) : null),
+    resolve: ({ lookup, part }) => (hasArchive(part) ? new Date(lookup.startedAt + KEEP_MS) : null),
   }),
 }));
 

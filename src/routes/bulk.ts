@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import { openArchive } from '../bulk/archive.ts';
 import { cutHashes, hashesOfPart } from '../bulk/cut.ts';
-import { type BulkAsk, type BulkLookup, hasEnded, stateOf } from '../bulk/lookup.ts';
+import { type BulkAsk, type BulkLookup, hasArchive, hasEnded, stateOf } from '../bulk/lookup.ts';
 import { columnsOf, jsonLine, ROW_SCHEMA, tableHead, tableLine } from '../bulk/row.ts';
 import { lookupRows } from '../bulk/rows.ts';
 import type { GatewayContext } from '../context.ts';
@@ -42,7 +42,7 @@ async function streamPart(
   if (part === undefined) return plain(404, `The look-up has parts 0 to ${lookup.parts.length - 1}.`);
   if (!hasEnded(part.state)) return plain(409, 'This part is not finished yet.', SOON);
   if (part.state === 'EXPIRED') return plain(410, 'The upstream no longer has this part.');
-  if (part.state !== 'COMPLETE')
+  if (!hasArchive(part))
     return plain(409, `This part is ${part.state}. ${part.problem?.message ?? ''}`.trim());
   const hashes = hashesOfPart(cutHashes(ask.hashes).unique, index);
   const range = Object.fromEntries(

@@ -1,0 +1,111 @@
+// What tests of live progress and bulk look-ups share: hashes known and unknown, waiting for what must come, a clock that runs fast.
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readConfig } from '../../src/config.ts';
+import { createGateway, type Gateway } from '../../src/gateway.ts';
+import type { PaceRules } from '../../src/live/pace.ts';
+import { createLogger } from '../../src/log.ts';
+import { REFERENCE_PROTEINS } from '../../src/sandbox/atlas/reference-proteins.ts';
+import { ManualClock } from '../../src/sandbox/clock.ts';
+import { type Answer, at } from '../support.ts';
+
+/** A gateway of its own over a sandbox that others use, too. */
+export function openGateway(
+  upstreamUrl: string,
+  env: Record<string, string> = {},
+  pace?: PaceRules,
+): Gateway {
+  const config = readConfig({ STORE_URL: 'memory:', LOG_LEVEL: 'silent', ...env });
+  const log = createLogger(config.LOG_LEVEL, false);
+  return createGateway({ config, upstreamUrl, log, sandbox: true, ...(pace === undefined ? {} : { pace }) });
+}
+
+/** Sends one operation. */
+export async function ask(
+  gateway: Gateway,
+  query: string,
+  variables: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await gateway.fetch(
+    new Request('http://gateway.test/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ query, variables }),
+    }),
+  );
+  return (await response.json()) as Answer;
+}
+
+/** Hashes that the sandbox's Atlas holds. */
+export const KNOWN: readonly string[] = REFERENCE_PROTEINS.map(({ md5 }) => md5);
+
+/** A hash that no Atlas holds. */
+export const unknownHash = (i: number): string => createHash('md5').update(`none ${i}`).digest('hex');
+
+/** Waits until something is so. @throws when it takes too long */
+export async function until(
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+  most = 15_000,
+): Promise<void> {
+  for (const end = Date.now() + most; !(await isSo()); await sleep(10))
+    if (Date.now() > end) throw new Error(`waited too long for ${what}`);
+}
+
+/** Lets a held clock run `factor` times as fast as real time. */
+export function run(clock: unknown, factor: number): { stop(): void } {
+  if (!(clock instanceof ManualClock)) throw new Error('not a held clock');
+  const timer = setInterval(() => clock.advance(20 * factor), 20);
+  return { stop: () => clearInterval(timer) };
+}
+
+export const LOOKUP =
+  'lookupId state requestedCount duplicateCount completedCount ndjsonUrl tsvUrl parts { jobId state requestedCount completedCount url expiresAt problem }';
+
+/** Starts a look-up. @returns what startBulkLookup answers */
+export async function startLookup(gateway: Gateway, input: Record<string, unknown>): Promise<unknown> {
+  const { data, errors } = await ask(
+    gateway,
+    `mutation($input: BulkLookupInput!) { startBulkLookup(input: $input) { __typename ... on BulkLookup { ${LOOKUP} } ... on Problem { message hint } ... on InvalidInput { issues { path code } } ... on Refused { reason retryable } } }`,
+    { input },
+  );
+  if (errors !== undefined) throw new Error(JSON.stringify(errors));
+  return at(data, 'startBulkLookup');
+}
+
+export async function readLookup(gateway: Gateway, id: unknown): Promise<unknown> {
+  const { data, errors } = await ask(gateway, `query($id: ID!) { bulkLookup(lookupId: $id) { ${LOOKUP} } }`, {
+    id,
+  });
+  if (errors !== undefined) throw new Error(JSON.stringify(errors));
+  return at(data, 'bulkLookup');
+}
+
+/** Waits until a look-up has ended. */
+export async function endedLookup(gateway: Gateway, id: unknown, most?: number): Promise<unknown> {
+  let lookup: unknown;
+  const open = new Set(['PENDING', 'CANCEL_REQUESTED', 'UNKNOWN']);
+  await until(
+    'the look-up to end',
+    async () => {
+      lookup = await readLookup(gateway, id);
+      return !open.has(String(at(lookup, 'state')));
+    },
+    most,
+  );
+  return lookup;
+}
+
+/** Fetches what a URL of the gateway points to. */
+export const get = (
+  gateway: Gateway,
+  url: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> => gateway.fetch(new Request(String(url), { headers }));
+
+/** Asks the sandbox for a fault. */
+export async function fault(sandboxUrl: string, rule: Record<string, unknown>): Promise<void> {
+  const answer = await fetch(`${sandboxUrl}/control/faults`, { method: 'POST', body: JSON.stringify(rule) });
+  if (!answer.ok) throw new Error(await answer.text());
+}
