@@ -70,7 +70,7 @@ export async function startSandboxThread({
   url: string;
   close(): Promise<void>;
 }> {
-  const worker = startThread('./sandbox-thread', options);
+  const worker = startThread('./sandbox-thread', { workerData: options });
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   const url = await new Promise<string>((resolve, reject) => {
     worker.on('message', (message: ThreadMessage) => {

@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 /**
  * Node runs no TypeScript in a worker, and `--import tsx` does not reach into one; so a thread from source begins with a
@@ -17,12 +17,12 @@ function fromSource(module: URL): string {
 
 /**
  * @param name path of the module relative to this folder, without its extension
- * @param workerData what the module finds as `workerData`
+ * @param options such as what the module finds as `workerData`
  */
-export function startThread(name: string, workerData?: unknown): Worker {
+export function startThread(name: string, options: Omit<WorkerOptions, 'eval' | 'execArgv'> = {}): Worker {
   const extension = extname(import.meta.url);
   const module = new URL(`${name}${extension}`, import.meta.url);
   return extension === '.ts'
-    ? new Worker(fromSource(module), { eval: true, workerData })
-    : new Worker(module, { workerData });
+    ? new Worker(fromSource(module), { ...options, eval: true })
+    : new Worker(module, options);
 }
