@@ -1,5 +1,5 @@
 // An Atlas over the small universe, for the tests beside this file: every call goes through app.fetch.
-
+import type { z } from 'zod';
 import { createAtlasApp } from '../../src/sandbox/atlas/app.ts';
 import { openUniverse } from '../../src/sandbox/atlas/universe.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
@@ -12,22 +12,27 @@ const BASE = 'http://sandbox.test';
 /** One universe for a whole test file: it is never written to. */
 export const smallUniverse = await openUniverse({ file: ':memory:', seed: 7, size: 'small' });
 
-/** A fresh Atlas with its own state database and clock. */
-export function startAtlas({ database = openDatabase(':memory:'), clock = new ManualClock() } = {}) {
+/** An Atlas with its own state database and clock. */
+export function startAtlas({
+  database = openDatabase(':memory:'),
+  clock = new ManualClock(),
+  universe = smallUniverse,
+} = {}) {
   const signer = createSigner({ secret: 'test', baseUrl: () => BASE, clock });
-  const app = createAtlasApp({ universe: smallUniverse, database, clock, signer, prefix: PREFIX });
+  const app = createAtlasApp({ universe, database, clock, signer, prefix: PREFIX });
   const request = async (pathOrUrl: string, init?: RequestInit): Promise<Response> =>
     app.fetch(new Request(new URL(pathOrUrl, BASE), init));
   return {
     clock,
     database,
     request,
-    /** A GET below the prefix. */
+    /** A request below the prefix. */
     get: (path: string, init?: RequestInit) => request(PREFIX + path, init),
-    /** A GET below the prefix whose JSON is wanted. */
-    async json(path: string): Promise<{ status: number; body: ReturnType<typeof JSON.parse> }> {
+    /** A GET below the prefix that must answer 200 in that shape. */
+    async read<T>(path: string, shape: z.ZodType<T>): Promise<T> {
       const response = await request(PREFIX + path);
-      return { status: response.status, body: JSON.parse(await response.text()) };
+      if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+      return shape.parse(await response.json());
     },
     bulk: (body: unknown) =>
       request(`${PREFIX}/proteins/batch`, {
@@ -38,8 +43,8 @@ export function startAtlas({ database = openDatabase(':memory:'), clock = new Ma
   };
 }
 
-/** Every readable hash of the small universe. */
-export const allHashes = (): string[] =>
-  Array.from(smallUniverse.withheld, (_, id) => smallUniverse.proteinById(id)).flatMap((protein) =>
-    protein === undefined ? [] : [protein.hash],
-  );
+/** Every readable protein of the small universe. */
+export const allProteins = Array.from(smallUniverse.withheld, (_, id) =>
+  smallUniverse.proteinById(id),
+).flatMap((protein) => protein ?? []);
+export const allHashes = allProteins.map(({ hash }) => hash);

@@ -7,6 +7,7 @@ import type { AtlasContext } from './context.ts';
 import { describeFeature } from './feature-text.ts';
 import { perResidueJson, proteinLevelJson, rankFeatures, scaleOf } from './feature-values.ts';
 import { findWindows, proteinVector } from './features.ts';
+import { ahead } from './streaming.ts';
 import type { AtlasProtein } from './universe.ts';
 import type { ZipMember } from './zip.ts';
 
@@ -52,22 +53,22 @@ async function* featuresPieces(
   yield Buffer.from('}');
 }
 
+async function* structureMembers({ folding, structures }: AtlasContext, proteins: readonly AtlasProtein[]) {
+  const folded = proteins.filter((protein) => folding.standing(protein).hasStructure);
+  structures.expect(folded.length);
+  yield* ahead(folded, async ({ hash, sequence }) => ({
+    name: `structures/${hash}.pdb`,
+    data: Buffer.from(await structures.make({ form: 'member', sequence })),
+  }));
+}
+
 /** The members in the order of the wire contract: structures, sequences, cluster information, features. */
 export async function* archiveMembers(
   context: AtlasContext,
   request: BulkRequest,
 ): AsyncGenerator<ZipMember> {
-  const { universe, folding, structures } = context;
-  const proteins = request.hashes.flatMap((hash) => universe.protein(hash) ?? []);
-  if (request.structure)
-    for (const protein of proteins) {
-      if (!folding.standing(protein).hasStructure) continue;
-      yield {
-        name: `structures/${protein.hash}.pdb`,
-        data: Buffer.from(structures.memberPdb(protein.sequence)),
-      };
-      await nextTurn();
-    }
+  const proteins = request.hashes.flatMap((hash) => context.universe.protein(hash) ?? []);
+  if (request.structure) yield* structureMembers(context, proteins);
   if (request.sequence) {
     const fasta = proteins.map((p) => `>${p.hash}|${p.accession}|${p.source}\n${p.sequence}\n`);
     yield { name: 'sequences.fasta', data: Buffer.from(fasta.join('')) };

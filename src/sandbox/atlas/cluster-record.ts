@@ -1,12 +1,13 @@
 // A cluster in the shape of the wire, as GET /clusters and the bulk archive both give it. It must not know HTTP.
+import { predictConfidence } from '../structure/confidence.ts';
 import type { AtlasContext } from './context.ts';
 import type { AtlasCluster } from './universe.ts';
 
 /** The fields that both have: everything but members and representative features. */
-export function clusterFields({ universe, folding, structures }: AtlasContext, cluster: AtlasCluster) {
+export function clusterFields({ universe, folding }: AtlasContext, cluster: AtlasCluster) {
   const representative = universe.protein(cluster.representative);
   const folded = representative !== undefined && folding.standing(representative).hasStructure;
-  const confidence = folded ? structures.confidence(representative.sequence) : null;
+  const confidence = folded ? predictConfidence(representative.sequence) : null;
   return {
     protein_hash: cluster.representative,
     cluster_size: cluster.size,

@@ -1,39 +1,49 @@
 // Which features look most like a feature: nearest neighbours by the cosine of their decoder vectors. The vector says,
-// for each of eight offsets along the chain, how much of each physico-chemical property the pattern asks for there. It
-// must not know the universe.
-import { FEATURE_COUNT, patternOf } from './features.ts';
-import { RESIDUE_CLASSES } from './residue-classes.ts';
+// for each of eight offsets along the chain, which class the pattern asks for there (1) and which properties of that
+// class come with it (0.6 each: hydrophobic, basic, acidic or amide). It must not know the universe.
+import { FEATURE_COUNT, type FeaturePattern, patternOf } from './features.ts';
+import { RESIDUE_CLASSES, type ResidueClass } from './residue-classes.ts';
 
-/** Offsets 0 to 7, and three properties beside the eight classes themselves. */
-const OFFSETS = 8;
-const CHANNELS = 11;
+const PROPERTY = 0.6 ** 2;
 
-/** The decoder vector of a feature: 8 offsets x (8 classes, hydrophobicity, positive, negative). */
-export function decoderVector(feature: number): Float32Array {
-  const { classes, spacing } = patternOf(feature);
-  const vector = new Float32Array(OFFSETS * CHANNELS);
-  for (const [n, index] of classes.entries()) {
-    const base = (spacing.offsets[n] ?? 0) * CHANNELS;
-    const { hydrophobic = false, charge = 0 } = RESIDUE_CLASSES[index] ?? {};
-    vector[base + index] = 1;
-    vector[base + 8] = hydrophobic ? 0.6 : 0;
-    vector[base + 9] = charge > 0 ? 0.6 : 0;
-    vector[base + 10] = charge < 0 ? 0.6 : 0;
-  }
-  return vector;
+/** Dot product of what two classes put at the same offset. */
+function sharedBy(a: ResidueClass, b: ResidueClass): number {
+  const same = a === b ? 1 : 0;
+  const greasy = a.hydrophobic && b.hydrophobic ? PROPERTY : 0;
+  return same + greasy + (a.charge !== 0 && a.charge === b.charge ? PROPERTY : 0);
 }
 
-const norm = (vector: Float32Array): number => Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0));
+/** The same for class indices: 8 x 8. */
+const SHARED = RESIDUE_CLASSES.flatMap((a) => RESIDUE_CLASSES.map((b) => sharedBy(a, b)));
+const shared = (a: number, b: number): number => SHARED[a * RESIDUE_CLASSES.length + b] ?? 0;
+
+const PATTERNS = Array.from({ length: FEATURE_COUNT }, (_, feature) => patternOf(feature));
+
+const norm = ({ classes }: FeaturePattern): number =>
+  Math.sqrt(classes.reduce((sum, c) => sum + shared(c, c), 0));
+const NORMS = Float64Array.from(PATTERNS, norm);
+
+function dot(a: FeaturePattern, b: FeaturePattern): number {
+  let sum = 0;
+  for (let i = 0; i < 4; i++)
+    for (let j = 0; j < 4; j++)
+      if (a.spacing.offsets[i] === b.spacing.offsets[j]) sum += shared(a.classes[i] ?? 0, b.classes[j] ?? 0);
+  return sum;
+}
 
 /** The `count` most similar other features, nearest first; of equals the lower index. */
 export function nearestFeatures(feature: number, count: number): number[] {
-  const own = decoderVector(feature);
-  const filled = [...own.keys()].filter((channel) => own[channel] !== 0);
-  const scores = new Float64Array(FEATURE_COUNT);
-  for (let other = 0; other < FEATURE_COUNT; other++) {
-    const vector = decoderVector(other);
-    const dot = filled.reduce((sum, channel) => sum + (own[channel] ?? 0) * (vector[channel] ?? 0), 0);
-    scores[other] = other === feature ? -1 : Math.round((dot / (norm(own) * norm(vector))) * 1e9);
+  const own = patternOf(feature);
+  const nearest: { other: number; score: number }[] = [];
+  for (const [other, pattern] of PATTERNS.entries()) {
+    if (other === feature) continue;
+    // Rounded, so that equal cosines are equal however they were summed.
+    const score = Math.round((dot(own, pattern) / ((NORMS[feature] ?? 1) * (NORMS[other] ?? 1))) * 1e9);
+    const weakest = nearest[count - 1]?.score ?? -1;
+    if (nearest.length === count && score <= weakest) continue;
+    const place = nearest.findIndex((kept) => kept.score < score);
+    nearest.splice(place < 0 ? nearest.length : place, 0, { other, score });
+    nearest.length = Math.min(nearest.length, count);
   }
-  return [...scores.keys()].sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b).slice(0, count);
+  return nearest.map(({ other }) => other);
 }

@@ -5,13 +5,24 @@ import { checkInteger, type Problems } from './checks.ts';
 import type { AtlasContext } from './context.ts';
 import { FEATURE_COUNT } from './features.ts';
 import { refusal, unprocessable } from './refusals.ts';
+import { streamOf } from './streaming.ts';
+
+const SLICE_BYTES = 1 << 18;
+
+/** The catalogue in slices, so that no answer holds a copy of it. */
+async function* slices(text: Buffer): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < text.length; at += SLICE_BYTES) yield text.subarray(at, at + SLICE_BYTES);
+}
 
 export function addFeatureRoutes(app: Hono, { universe, prefix }: AtlasContext): void {
   let catalogue: Promise<Buffer> | undefined;
 
   app.get(`${prefix}/features`, async () => {
     catalogue ??= catalogueJson();
-    return new Response(new Uint8Array(await catalogue), { headers: { 'content-type': 'application/json' } });
+    const text = await catalogue;
+    return new Response(streamOf(slices(text)), {
+      headers: { 'content-type': 'application/json', 'content-length': String(text.length) },
+    });
   });
 
   app.get(`${prefix}/features/:feature_index`, (c) => {

@@ -45,10 +45,10 @@ export function patternOf(feature: number): FeaturePattern {
   return { spacing, spacingIndex, classes: [digit(9), digit(6), digit(3), digit(0)] };
 }
 
-/** Commoner patterns must be spelled in more typical residues: 3.2 to 3.6 on the scale of 4. */
+/** Commoner patterns must be spelled in more typical residues: 3.6 to 3.85 on the scale of 4. */
 const THRESHOLDS = Uint16Array.from({ length: FEATURE_COUNT }, (_, feature) => {
   const expected = patternOf(feature).classes.reduce((p, c) => p * (RESIDUE_CLASSES[c]?.share ?? 0), 1);
-  return Math.round(Math.min(3600, Math.max(3200, 3300 + 60 * Math.log2(expected * PATTERNS))));
+  return Math.round(Math.min(3850, Math.max(3600, 3750 + 50 * Math.log2(expected * PATTERNS))));
 });
 
 /** The weakest window of that feature that still counts, in thousandths. */

@@ -61,8 +61,8 @@ function referencePlan(seed: number, size: Size, reference: ReferenceProtein): F
     name: reference.name,
     reference,
     dark: false,
-    divergence: relative === undefined ? [0.03, 0.5] : [0.02, 0.22],
-    lean: relative === undefined ? [0, 0] : [0.2, 0.7],
+    divergence: relative === undefined ? [0.03, 0.5] : [0.02, 0.15],
+    lean: relative === undefined ? [0, 0] : [0.3, 0.7],
   };
 }
 

@@ -1,6 +1,8 @@
 // GET /proteins/{protein_hash} and its thumbnails (spec: Atlas API). It must not know how values, structures and
 // pictures are made.
 import type { Context, Hono } from 'hono';
+import { predictConfidence } from '../structure/confidence.ts';
+import type { Colouring } from '../thumbnail/thumbnail.ts';
 import { checkHash } from './checks.ts';
 import type { AtlasContext } from './context.ts';
 import { chosenFeatures, perResidueJson, proteinLevelJson, scaleOf, topFeatures } from './feature-values.ts';
@@ -19,24 +21,30 @@ interface ProteinQuery {
   readonly indices: readonly number[] | undefined;
 }
 
-function proteinJson(context: AtlasContext, protein: AtlasProtein, query: ProteinQuery): string {
+async function proteinJson(
+  context: AtlasContext,
+  protein: AtlasProtein,
+  query: ProteinQuery,
+): Promise<string> {
   const { universe, folding, structures } = context;
+  const { sequence } = protein;
   const { hasStructure, onDemand } = folding.visit(protein, query.foldOnMiss);
-  const confidence = hasStructure ? structures.confidence(protein.sequence) : null;
+  const confidence = hasStructure ? predictConfidence(sequence) : null;
+  const pdb = hasStructure ? await structures.make({ form: 'record', sequence }) : null;
   const cluster = protein.cluster === null ? undefined : universe.cluster(protein.cluster);
-  const windows = findWindows(protein.sequence);
+  const windows = findWindows(sequence);
   const scale = scaleOf(universe.rarity, query.normalised);
   const record = JSON.stringify({
     protein_hash: protein.hash,
     accession: protein.accession,
     source: protein.source,
     header: protein.header,
-    sequence: protein.sequence,
-    sequence_length: protein.sequence.length,
+    sequence,
+    sequence_length: sequence.length,
     ptm: confidence?.ptm ?? null,
     mean_plddt: confidence?.meanPlddt ?? null,
     residues_plddt: confidence?.plddt ?? null,
-    pdb: hasStructure ? structures.recordPdb(protein.sequence) : null,
+    pdb: pdb === null ? null : Buffer.from(pdb).toString(),
     folded_on_demand: onDemand,
     cluster_rep_protein_hash:
       cluster === undefined || cluster.representative === protein.hash ? null : cluster.representative,
@@ -46,7 +54,7 @@ function proteinJson(context: AtlasContext, protein: AtlasProtein, query: Protei
         : chosenFeatures(windows, query.indices.slice(0, MOST_INDICES), scale),
   });
   const whole = proteinLevelJson(proteinVector(windows), scale);
-  const residues = perResidueJson(windows, protein.sequence.length, scale);
+  const residues = perResidueJson(windows, sequence.length, scale);
   return `${record.slice(0, -1)},"protein_activations":${whole},"per_residue_activations":${residues}}`;
 }
 
@@ -54,22 +62,20 @@ function proteinJson(context: AtlasContext, protein: AtlasProtein, query: Protei
 const matches = (condition: string | undefined, etag: string): boolean =>
   (condition ?? '').split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim()));
 
-function thumbnail(
+async function thumbnail(
   c: Context,
   { universe, folding, structures }: AtlasContext,
   protein: AtlasProtein,
   type: string,
-): Response {
+): Promise<Response> {
   if (!folding.standing(protein).hasStructure)
     return refusal(404, `Protein ${protein.hash} has no structure`);
   const percent = protein.cluster === null ? 0 : (universe.cluster(protein.cluster)?.pctCharacterized ?? 0);
   const etag = type === 'plddt' ? `"${protein.hash}-plddt"` : `"${protein.hash}-${percent}"`;
   const headers = { 'cache-control': 'public, max-age=31536000, immutable', etag };
   if (matches(c.req.header('if-none-match'), etag)) return new Response(null, { status: 304, headers });
-  const png = structures.thumbnail(
-    protein.sequence,
-    type === 'plddt' ? { type } : { type: 'pct-characterized', percent },
-  );
+  const colouring: Colouring = type === 'plddt' ? { type } : { type: 'pct-characterized', percent };
+  const png = await structures.make({ form: 'thumbnail', sequence: protein.sequence, colouring });
   return new Response(new Uint8Array(png), {
     headers: { ...headers, 'content-type': 'image/png', 'content-length': String(png.length) },
   });
@@ -80,7 +86,7 @@ const THUMBNAIL_TYPES = ['plddt', 'pct-characterized'];
 export function addProteinRoutes(app: Hono, context: AtlasContext): void {
   const { universe, prefix } = context;
 
-  app.get(`${prefix}/proteins/:protein_hash`, (c) => {
+  app.get(`${prefix}/proteins/:protein_hash`, async (c) => {
     const hash = c.req.param('protein_hash');
     const query = readQuery(c.req.url);
     checkHash(query.problems, ['path', 'protein_hash'], hash);
@@ -93,7 +99,7 @@ export function addProteinRoutes(app: Hono, context: AtlasContext): void {
     if (query.problems.length > 0) return unprocessable(query.problems);
     const protein = universe.protein(hash);
     if (protein === undefined) return refusal(404, `Protein ${hash} not found`);
-    return c.body(proteinJson(context, protein, wanted), 200, { 'content-type': 'application/json' });
+    return c.body(await proteinJson(context, protein, wanted), 200, { 'content-type': 'application/json' });
   });
 
   app.get(`${prefix}/proteins/:protein_hash/thumbnail/:thumbnail_type`, (c) => {

@@ -22,7 +22,7 @@ export const RESIDUE_CLASSES: readonly ResidueClass[] = [
   {
     name: 'long aliphatic',
     letters: 'LM',
-    typicality: [1000, 750],
+    typicality: [1000, 850],
     share: 0.1205,
     hydrophobic: true,
     charge: 0,
@@ -31,7 +31,7 @@ export const RESIDUE_CLASSES: readonly ResidueClass[] = [
   {
     name: 'aromatic',
     letters: 'FYW',
-    typicality: [1000, 900, 750],
+    typicality: [1000, 900, 850],
     share: 0.0788,
     hydrophobic: true,
     charge: 0,
@@ -39,7 +39,7 @@ export const RESIDUE_CLASSES: readonly ResidueClass[] = [
   {
     name: 'basic',
     letters: 'KRH',
-    typicality: [1000, 950, 600],
+    typicality: [1000, 950, 850],
     share: 0.1357,
     hydrophobic: false,
     charge: 1,
@@ -47,7 +47,7 @@ export const RESIDUE_CLASSES: readonly ResidueClass[] = [
   {
     name: 'acidic or amide',
     letters: 'EDQN',
-    typicality: [1000, 950, 900, 850],
+    typicality: [1000, 950, 900, 900],
     share: 0.2015,
     hydrophobic: false,
     charge: -1,
@@ -57,7 +57,7 @@ export const RESIDUE_CLASSES: readonly ResidueClass[] = [
   {
     name: 'chain-locking',
     letters: 'PC',
-    typicality: [1000, 800],
+    typicality: [1000, 900],
     share: 0.0612,
     hydrophobic: false,
     charge: 0,

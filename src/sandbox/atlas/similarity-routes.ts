@@ -1,14 +1,14 @@
 // GET /similarity-search (spec: Atlas API): every hit with a whole structure, streamed hit by hit. It must not know how
 // hits are found.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Hono } from 'hono';
+import { predictConfidence } from '../structure/confidence.ts';
 import type { AtlasContext } from './context.ts';
 import { cleanSequence } from './fasta.ts';
 import { proteinHash } from './members.ts';
 import { type QueryReader, readQuery } from './query.ts';
 import { unprocessable } from './refusals.ts';
 import { type Hit, searchSimilar, sharedFeatures } from './search.ts';
-import { streamOf } from './streaming.ts';
+import { ahead, streamOf } from './streaming.ts';
 
 /** Longest query, in residues. */
 const LONGEST_QUERY = 2048;
@@ -44,14 +44,15 @@ function readSequence(query: QueryReader): string {
   return sequence;
 }
 
-function hitJson(
+async function hitJson(
   { universe, folding, structures }: AtlasContext,
   { protein, score }: Hit,
   clusterInfo: boolean,
-): string {
+): Promise<string> {
   const { sequence } = protein;
   const folded = folding.standing(protein).hasStructure;
-  const confidence = folded ? structures.confidence(sequence) : null;
+  const pdb = folded ? Buffer.from(await structures.make({ form: 'record', sequence })).toString() : null;
+  const confidence = folded ? predictConfidence(sequence) : null;
   const cluster = clusterInfo && protein.cluster !== null ? universe.cluster(protein.cluster) : undefined;
   return JSON.stringify({
     protein_hash: protein.hash,
@@ -61,13 +62,13 @@ function hitJson(
     ptm: confidence?.ptm ?? null,
     mean_plddt: confidence?.meanPlddt ?? null,
     residues_plddt: confidence?.plddt ?? null,
-    pdb: folded ? structures.recordPdb(sequence) : null,
+    pdb,
     ...(clusterInfo ? { cluster_size: cluster?.size ?? null, protein_name: cluster?.name ?? null } : {}),
   });
 }
 
 export function addSimilarityRoutes(app: Hono, context: AtlasContext): void {
-  const { universe, prefix } = context;
+  const { universe, structures, prefix } = context;
   app.get(`${prefix}/similarity-search`, async (c) => {
     const query = readQuery(c.req.url);
     const sequence = readSequence(query);
@@ -89,9 +90,11 @@ export function addSimilarityRoutes(app: Hono, context: AtlasContext): void {
 
     async function* pieces(): AsyncGenerator<Uint8Array> {
       yield Buffer.from(`${head.slice(0, -1)},"similar_proteins":[`);
-      for (const [n, hit] of hits.entries()) {
-        yield Buffer.from((n === 0 ? '' : ',') + hitJson(context, hit, clusterInfo));
-        await nextTurn();
+      structures.expect(hits.length);
+      let comma = '';
+      for await (const hit of ahead(hits, (one) => hitJson(context, one, clusterInfo))) {
+        yield Buffer.from(comma + hit);
+        comma = ',';
       }
       yield Buffer.from(
         `],"top_features_across_results":${JSON.stringify(sharedFeatures(universe, hits, topkFeatures))}}`,

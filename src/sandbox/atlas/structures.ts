@@ -1,56 +1,92 @@
-// Structures of Atlas proteins, built when they are asked for and kept for a while within a byte budget. It must not
-// know which proteins have one, or HTTP.
+// Structures of Atlas proteins, made when they are asked for and kept for a while within a byte budget. A few are made
+// in this thread, one a turn; many are made by threads. It must not know which proteins have one, or HTTP.
 import { LRUCache } from 'lru-cache';
-import { predictConfidence } from '../structure/confidence.ts';
-import { bulkPdb, proteinPdb } from '../structure/pdb.ts';
-import { buildProtein } from '../structure/protein.ts';
-import { type Colouring, renderThumbnail } from '../thumbnail/thumbnail.ts';
+import { makeStructure, type StructureOrder } from './structure-making.ts';
+import { createStructureThreads } from './structure-threads.ts';
 
-/** Confidence of a structure, all 0 to 1. */
-export interface Confidence {
-  readonly plddt: readonly number[];
-  readonly meanPlddt: number;
-  readonly ptm: number;
-}
-
-/** Makes the texts and pictures of a structure. Everything is a function of the sequence alone. */
+/** Makes the texts and pictures of structures. Everything is a function of the order alone. */
 export interface Structures {
-  confidence(sequence: string): Confidence;
-  /** The single-record form: four REMARK lines, then atoms. */
-  recordPdb(sequence: string): string;
-  /** The zip-member form: `REMARK ptm`, `REMARK mean_plddt`, then atoms. */
-  memberPdb(sequence: string): string;
-  /** A PNG of 512 x 512 pixels. */
-  thumbnail(sequence: string, colouring: Colouring): Buffer;
+  make(order: StructureOrder): Promise<Uint8Array>;
+  /** Says that so many are going to be asked for, so that threads can be started in time. */
+  expect(count: number): void;
 }
 
 /** Budget for texts and pictures together; a structure of 300 residues is about 0.2 MB. */
 const BUDGET_BYTES = 24 * 2 ** 20;
+/** Threads take a while to start: below these numbers it is quicker without. */
+const MANY_EXPECTED = 30;
+const MANY_WAITING = 4;
 
-/** Structures with one cache of that many bytes. */
-export function createStructures(budgetBytes: number = BUDGET_BYTES): Structures {
-  const cache = new LRUCache<string, string | Buffer>({
-    maxSize: budgetBytes,
+interface Waiting {
+  readonly order: StructureOrder;
+  readonly resolve: (made: Uint8Array) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+export function createStructures(): Structures {
+  const cache = new LRUCache<string, Uint8Array>({
+    maxSize: BUDGET_BYTES,
     sizeCalculation: (made, key) => made.length + key.length,
   });
-  const text = (key: string, make: () => string): string => {
-    const kept = cache.get(key);
-    if (typeof kept === 'string') return kept;
-    const made = make();
-    cache.set(key, made);
-    return made;
-  };
+  const making = new Map<string, Promise<Uint8Array>>();
+  const queue: Waiting[] = [];
+  const threads = createStructureThreads(() => pump());
+  let here = false;
+
+  function makeHere(): void {
+    const next = threads.free() ? undefined : queue.shift();
+    here = next !== undefined;
+    if (next === undefined) {
+      pump();
+      return;
+    }
+    try {
+      next.resolve(makeStructure(next.order));
+    } catch (error) {
+      next.reject(error);
+    }
+    setImmediate(makeHere);
+  }
+
+  function pump(): void {
+    while (threads.free()) {
+      const next = queue.shift();
+      if (next === undefined) return;
+      // What a dead thread could not make is made here, where its error can be told.
+      threads.run(next.order).then(next.resolve, () =>
+        setImmediate(() => {
+          queue.unshift(next);
+          pump();
+        }),
+      );
+    }
+    if (queue.length > MANY_WAITING) threads.start();
+    if (queue.length > 0 && !here) {
+      here = true;
+      setImmediate(makeHere);
+    }
+  }
+
   return {
-    confidence: predictConfidence,
-    recordPdb: (sequence) => text(`record ${sequence}`, () => proteinPdb(buildProtein(sequence))),
-    memberPdb: (sequence) => text(`member ${sequence}`, () => bulkPdb(buildProtein(sequence))),
-    thumbnail(sequence, colouring) {
-      const key = `${JSON.stringify(colouring)} ${sequence}`;
+    make(order) {
+      const key = JSON.stringify(order);
       const kept = cache.get(key);
-      if (typeof kept === 'object') return kept;
-      const made = renderThumbnail(buildProtein(sequence), colouring);
-      cache.set(key, made);
+      if (kept !== undefined) return Promise.resolve(kept);
+      const started = making.get(key);
+      if (started !== undefined) return started;
+      const made = new Promise<Uint8Array>((resolve, reject) => queue.push({ order, resolve, reject }));
+      making.set(key, made);
+      made
+        .then(
+          (bytes) => cache.set(key, bytes),
+          () => {},
+        )
+        .finally(() => making.delete(key));
+      pump();
       return made;
+    },
+    expect(count) {
+      if (count >= MANY_EXPECTED) threads.start();
     },
   };
 }

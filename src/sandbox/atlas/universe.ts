@@ -1,7 +1,9 @@
 // A grown universe, opened for reading: the proteins, clusters, knowledge-base entries and the feature index that every
 // Atlas route answers from. It must not know HTTP, jobs or what was folded on demand.
-import { readFileSync, renameSync, rmSync } from 'node:fs';
-import { type Database, openDatabase } from '../database.ts';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import type { Database } from '../database.ts';
 import { growUniverse, type Recipe, recipeText } from './grow.ts';
 import type { FoldState } from './members.ts';
 import type { Postings } from './postings.ts';
@@ -162,30 +164,35 @@ function read(database: Database): Universe {
   };
 }
 
-/** The recipe a file was grown by; undefined when it is no whole universe. */
-function recipeOf(database: Database): string | undefined {
-  const tables = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'meta'").get();
-  if (tables === undefined) return undefined;
-  return text(database.prepare("SELECT value FROM meta WHERE key = 'recipe'").get()?.value);
+/** The universe in a file; undefined when the file is missing, damaged, or was grown by another recipe. */
+function openKept(file: string, recipe: string): Universe | undefined {
+  if (!existsSync(file)) return undefined;
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const row = database.prepare("SELECT value FROM meta WHERE key = 'recipe'").get();
+    if (row?.value === recipe) return read(database);
+  } catch {
+    // Whatever is wrong with it, a universe can be grown again.
+  }
+  database.close();
+  return undefined;
 }
 
 /** Grows beside the file and moves it into place whole, so that a killed process leaves no half-grown universe. */
 async function growFile(file: string, recipe: Recipe, onProgress: (line: string) => void): Promise<void> {
   const seedling = `${file}.growing-${process.pid}`;
-  const clear = (path: string): void => {
-    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
-  };
-  clear(seedling);
-  const database = openDatabase(seedling);
+  mkdirSync(dirname(file), { recursive: true });
+  rmSync(seedling, { force: true });
+  const database = new DatabaseSync(seedling);
   try {
+    // Nothing is lost when this is killed, so nothing needs a journal.
+    database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
     await growUniverse(database, recipe, onProgress);
-    database.exec('PRAGMA journal_mode = DELETE');
     database.close();
-    clear(file);
     renameSync(seedling, file);
   } catch (error) {
     if (database.isOpen) database.close();
-    clear(seedling);
+    rmSync(seedling, { force: true });
     throw error;
   }
 }
@@ -210,13 +217,16 @@ export async function openUniverse(options: {
     size,
     fasta: options.fasta === undefined ? '' : readFileSync(options.fasta, 'utf8'),
   };
-  let database = openDatabase(file);
-  if (file === ':memory:') await growUniverse(database, recipe, onProgress);
-  else if (recipeOf(database) !== recipeText(recipe)) {
-    database.close();
-    onProgress(`growing a ${size} universe from seed ${seed}; this happens once`);
-    await growFile(file, recipe, onProgress);
-    database = openDatabase(file);
+  if (file === ':memory:') {
+    const database = new DatabaseSync(file);
+    await growUniverse(database, recipe, onProgress);
+    return read(database);
   }
-  return read(database);
+  const kept = openKept(file, recipeText(recipe));
+  if (kept !== undefined) return kept;
+  onProgress(`growing a ${size} universe from seed ${seed}; this happens once`);
+  await growFile(file, recipe, onProgress);
+  const grown = openKept(file, recipeText(recipe));
+  if (grown === undefined) throw new Error(`${file} was grown but cannot be read`);
+  return grown;
 }
