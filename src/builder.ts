@@ -6,7 +6,8 @@ import RelayPlugin from '@pothos/plugin-relay';
 import { GraphQLError } from 'graphql';
 import type { GatewayContext } from './context.ts';
 
-interface Types {
+/** What the builder knows of types before any is defined: the context, the scalars, what connections carry. */
+export interface Types {
   Context: GatewayContext;
   DefaultEdgesNullability: { list: false; items: false };
   DefaultNodeNullability: false;
