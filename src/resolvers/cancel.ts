@@ -41,6 +41,13 @@ async function countOf(
   return (await batchById(ctx, target.batchId).read()).counts.cancelled;
 }
 
+/** Whoever watches the batch sees what became of it at once. */
+async function tellWatchers(ctx: GatewayContext, target: CancelTarget): Promise<void> {
+  const batchId =
+    'batchId' in target ? target.batchId : (await ctx.submissions.placeOf(target.taskId))?.batchId;
+  if (batchId !== undefined) await ctx.services.live.nudge(ctx.principal, batchId);
+}
+
 async function cancelTarget(ctx: GatewayContext, target: CancelTarget): Promise<CancelEndingShape> {
   let ending: CancelEnding;
   try {
@@ -54,6 +61,7 @@ async function cancelTarget(ctx: GatewayContext, target: CancelTarget): Promise<
     return refused;
   }
   ctx.batches.forgetAll();
+  await tellWatchers(ctx, target);
   if (ending.kind === 'cancelled') {
     const cancelledCount = await countOf(ctx, target, ending.answer.data.cancelled);
     return { kind: 'Cancelled', target, cancelledCount };
