@@ -7,6 +7,9 @@ import type { FoldAnswer, FoldOrder } from './fold-worker.ts';
 /** C: a fold that takes longer than this is given up and fails its task. */
 const PATIENCE_MS = 180_000;
 
+/** A thread without work this long is ended; the memory it took is worth more than its next start. */
+const IDLE_MS = 120_000;
+
 const ETHANOL = JSON.stringify({
   model: 'warm-up',
   input: { sequences: [{ type: 'ligand', id: 'L', smiles: 'CCO' }] },
@@ -32,6 +35,7 @@ export function createFolder(): Folder {
   let worker: Worker | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let warmed = false;
+  let rest: NodeJS.Timeout | undefined;
   let closed = false;
   /** What to do with the end of the request that the thread is at. */
   let settle: (answer: FoldAnswer) => void = () => {};
@@ -43,17 +47,26 @@ export function createFolder(): Folder {
       worker = undefined;
       settle(internalError(message));
     };
-    thread.on('message', (answer: FoldAnswer) => settle(answer));
+    thread.on('message', (answer: FoldAnswer) => {
+      if (worker === thread) settle(answer);
+    });
     thread.on('error', (error) => lost(`The folding process failed: ${error.message}`));
     thread.on('exit', () => lost('The folding process ended.'));
     thread.unref();
     return thread;
   }
 
+  function endIdle(): void {
+    void worker?.terminate();
+    worker = undefined;
+    warmed = false;
+  }
+
   function ask(order: FoldOrder): Promise<FoldAnswer> {
     if (closed) return Promise.resolve(internalError('The service is shutting down.'));
     worker ??= start();
     const thread = worker;
+    clearTimeout(rest);
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         settle(internalError('Folding took too long.'));
@@ -63,6 +76,7 @@ export function createFolder(): Folder {
       settle = (answer) => {
         clearTimeout(timer);
         settle = () => {};
+        rest = setTimeout(endIdle, IDLE_MS).unref();
         resolve(answer);
       };
       thread.postMessage(order);
@@ -81,6 +95,7 @@ export function createFolder(): Folder {
     },
     async close() {
       closed = true;
+      clearTimeout(rest);
       await worker?.terminate();
       await last;
     },
