@@ -1,0 +1,40 @@
+// 2,000 finished tasks, submitted, walked and ranked: by the numbers of upstream calls, and a second time from the store.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { at, listAt } from '../support.ts';
+import { type Bench, openBench, tiny } from './bench.ts';
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await openBench({}, { limits: { runningTasks: 2000 } });
+});
+afterAll(() => bench.close());
+
+const RANK = `query($id: ID!, $after: String) { batch(batchId: $id) { tasks(first: 1000, after: $after) { nodes { name result { ptm plddt { mean } } } pageInfo { hasNextPage endCursor } } } }`;
+
+async function rank(id: string): Promise<{ name: string; ptm: number }[]> {
+  const all: { name: string; ptm: number }[] = [];
+  let after: unknown = null;
+  for (;;) {
+    const { data, errors } = await bench.ask(RANK, { id, after });
+    expect(errors).toBeUndefined();
+    for (const node of listAt(data, 'batch.tasks.nodes')) {
+      all.push({ name: String(at(node, 'name')), ptm: Number(at(node, 'result.ptm')) });
+    }
+    if (at(data, 'batch.tasks.pageInfo.hasNextPage') === false) return all.sort((a, b) => b.ptm - a.ptm);
+    after = at(data, 'batch.tasks.pageInfo.endCursor');
+  }
+}
+
+it('ranks 2,000 tasks, the second time with two calls', { timeout: 240_000 }, async () => {
+  const id = await bench.submit({ items: tiny(2000), label: 'big' });
+  await bench.pass(120_000);
+  bench.forget();
+  const first = await rank(id);
+  expect(first).toHaveLength(2000);
+  expect(new Set(first.map(({ name }) => name)).size).toBe(2000);
+  expect(first.every(({ ptm }) => ptm > 0 && ptm <= 1)).toBe(true);
+  expect(bench.counts()).toEqual({ list: 2, status: 2000, download: 2000 });
+  bench.forget();
+  expect(await rank(id)).toEqual(first);
+  expect(bench.counts()).toEqual({ list: 2 });
+});
