@@ -81,10 +81,7 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
   const isDue = () => forced || owesTasks() || (!current.over && current.dueAt <= now());
 
   function adopt(snapshot: Snapshot, at: number): void {
-    // A refusal that ended somebody else's watch earlier is no news to a new one: it is asked again.
-    const stale = version === 0 && current.page === null && snapshot.over && snapshot.streak !== null;
     version = at;
-    if (stale) return;
     current = snapshot;
     topic.publish(snapshot);
     if (snapshot.over && !owesTasks()) leave();
@@ -93,8 +90,14 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
   async function refresh(): Promise<void> {
     const kept = await documents.get(key, version);
     if (kept === 'same') return;
-    if (kept === null) version = 0;
-    else adopt(JSON.parse(kept.text) as Snapshot, kept.version);
+    if (kept === null) {
+      version = 0;
+      return;
+    }
+    const snapshot = JSON.parse(kept.text) as Snapshot;
+    // A refusal that ended somebody's watch earlier is no news to a new one: it is asked again.
+    if (version === 0 && snapshot.over && snapshot.streak !== null) version = kept.version;
+    else adopt(snapshot, kept.version);
   }
 
   async function poll(up: Upstream): Promise<Snapshot> {
