@@ -85,7 +85,8 @@ export function createApp({
     return c.json(errorBody(`${c.req.method} is not allowed here; use ${allow}.`), 405, { allow });
   });
   app.onError((error, c) => {
-    console.error(error);
+    // A client that hung up in the middle of its request is no defect, and reads no answer.
+    if (!('code' in error && error.code === 'ECONNRESET')) console.error(error);
     return c.json(errorBody('The sandbox failed; this is a defect of the sandbox, not of the request.'), 500);
   });
   return app;

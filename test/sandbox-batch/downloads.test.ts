@@ -105,3 +105,19 @@ test('a URL that is not signed, or signed for another file, opens nothing', asyn
   url.searchParams.delete('signature');
   expect((await fetch(url)).status).toBe(403);
 });
+
+test('the folded chains bear the names that the input gave them, or the first free letters', async () => {
+  const sequences = [
+    { type: 'rna', sequence: 'GGCUUC' },
+    { type: 'protein', id: ['B', 'heavy'], sequence: 'MKTAY' },
+    { type: 'dna', sequence: 'ACGT', id: null },
+    { type: 'protein', sequence: 'GGSGG' },
+  ];
+  const { data } = await call('submit', batch([input({ sequences })]));
+  clock.advance(MINUTE);
+  const answer = await call('status', { task_id: data.task_id });
+  const result: unknown = await (await fetch(textOf(answer.data, 'response'))).json();
+  expect(result).toMatchObject({
+    complex: { metadata: { chain_lookup: { 0: 'A', 1: 'B', 2: 'heavy', 3: 'C', 4: 'D' } } },
+  });
+});
