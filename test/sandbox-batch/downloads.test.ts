@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ManualClock } from '../../src/sandbox/clock.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { batch, type client, fold, HOUR, isJson, MINUTE, startHeld, textOf } from './harness.ts';
+import { batch, type client, fold, HOUR, input, isJson, MINUTE, startHeld, textOf } from './harness.ts';
 
 let sandbox: Sandbox;
 let clock: ManualClock;
