@@ -1,78 +1,13 @@
-// The rules of one item's chains: ids, alphabets, modifications, ligands (spec, "Sequence inputs" and "Modification").
+// The rules of one item's chains: alphabets, modifications, ligands (spec, "Sequence inputs" and "Modification").
 // It must not know what refers to a chain, nor other items.
+
+import { checkChainIds } from './check-chain-ids.ts';
 import { heavyAtoms, LETTERS, oddLetters, parentResidue, smilesFault } from './chemistry.ts';
-import type { Note } from './issues.ts';
+import type { ItemNotes } from './issues.ts';
 import type { Chain, Item, Ligand, Modification, Polymer, PolymerType } from './submission.ts';
 
-/** Where the rules of one item put what they find; paths are relative to the item. */
-export interface ItemNotes {
-  readonly wrong: Note;
-  readonly odd: Note;
-}
-
-const CHAIN_ID = /^[^\s\p{C}]{1,32}$/u;
 const CCD_CODE = /^[A-Z0-9]{1,5}$/;
 const NAMES: Readonly<Record<PolymerType, string>> = { protein: 'a protein', rna: 'an RNA', dna: 'a DNA' };
-
-/** How many chains an entry stands for: one id one chain, no id one chain too. */
-export const copiesOf = (chain: Chain): number => Math.max(1, chain.ids?.length ?? 1);
-
-/** Ids, over all chains of an item and all their copies. */
-function checkIds(item: Item, { wrong, odd }: ItemNotes): void {
-  const first = new Map<string, string>();
-  for (const [c, chain] of item.chains.entries()) {
-    if (chain?.ids == null) continue;
-    const path = `chains.${c}.${chain.type}.ids`;
-    if (chain.ids.length === 0) {
-      wrong(
-        path,
-        'EMPTY_LIST',
-        'The list of ids is empty.',
-        'Leave it out, or name each copy, such as ["A", "B"].',
-      );
-    }
-    for (const [i, id] of chain.ids.entries()) {
-      const at = `${path}.${i}`;
-      if (!CHAIN_ID.test(id)) {
-        wrong(
-          at,
-          'BAD_CHAIN_ID',
-          `${JSON.stringify(id)} is no chain id.`,
-          'Use 1 to 32 characters without white space, such as "A".',
-        );
-      } else if (first.has(id)) {
-        wrong(
-          at,
-          'DUPLICATE_CHAIN_ID',
-          `The chain id "${id}" is taken by ${first.get(id)}.`,
-          'Every copy of every chain of an item has an id of its own.',
-        );
-      } else {
-        first.set(id, at);
-      }
-    }
-    if (chain.ids.length > 1) {
-      const length = chain.type === 'ligand' ? 0 : chain.sequence.length;
-      odd(
-        path,
-        'COPIES_MULTIPLY',
-        length === 0
-          ? `${chain.ids.length} copies of this ligand are folded.`
-          : `${chain.ids.length} copies of ${length} count as ${chain.ids.length * length}.`,
-        'Every id is one more copy, and each copy counts toward length and credits. Name one id for a single chain.',
-      );
-    }
-  }
-  const unnamed = item.chains.findIndex((chain) => chain !== null && chain.ids === null);
-  if (first.size > 0 && unnamed >= 0) {
-    odd(
-      `chains.${unnamed}`,
-      'MIXED_CHAIN_IDS',
-      'Some chains of this item have ids and this one has none.',
-      'The upstream will choose one for it; name it yourself to be able to refer to it.',
-    );
-  }
-}
 
 const TWINS: Readonly<Record<string, string>> = { B: 'D or N', Z: 'E or Q', J: 'L or I', U: 'C', O: 'K' };
 
@@ -248,7 +183,7 @@ export function checkChains(item: Item, notes: ItemNotes): void {
       checkModifications(chain, path, notes);
     }
   }
-  checkIds(item, notes);
+  checkChainIds(item, notes);
 }
 
 /** Heavy atoms at a residue of a chain, where that can be known from the input; a modified residue has others. */

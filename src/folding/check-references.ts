@@ -1,7 +1,8 @@
 // The rules of what refers to chains: covalent bonds, pocket, distograms (spec, the tables of these names). It must not
 // know the chains' own rules.
-import { atomsAt, type ItemNotes } from './check-chains.ts';
+import { atomsAt } from './check-chains.ts';
 import { smilesAtoms } from './chemistry.ts';
+import type { ItemNotes } from './issues.ts';
 import type { Chain, Item } from './submission.ts';
 
 const lengthOf = (chain: Chain): number =>

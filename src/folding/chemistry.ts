@@ -1,5 +1,6 @@
 // What polymers are made of, as far as an input can be checked by it: letters, atoms of a residue, the residue that a
 // modification belongs to. It must not know what a submission is.
+import { residueOf } from '../structure/residues.ts';
 import type { PolymerType } from './submission.ts';
 
 /** The letters that name one residue. */
@@ -84,20 +85,8 @@ export function smilesFault(smiles: string): string | undefined {
   return smilesAtoms(smiles) === 0 ? 'it names no atom' : undefined;
 }
 
-/** The one-letter residue that a well-known modification is made of (Chemical Component Dictionary). */
-const PARENTS: Readonly<Record<PolymerType, Readonly<Record<string, string>>>> = {
-  protein: {
-    ...{ SEP: 'S', TPO: 'T', PTR: 'Y', TYS: 'Y', MSE: 'M', FME: 'M', SME: 'M', HYP: 'P', HY3: 'P' },
-    ...{ CSO: 'C', CSD: 'C', OCS: 'C', CME: 'C', CSX: 'C', CAS: 'C', SNC: 'C', SEC: 'C', P1L: 'C' },
-    ...{ MLY: 'K', M3L: 'K', MLZ: 'K', ALY: 'K', KCX: 'K', LLP: 'K', LYZ: 'K', CIR: 'R', AGM: 'R' },
-    ...{ HIC: 'H', NEP: 'H', CGU: 'E', PHD: 'D', BHD: 'D', SAC: 'S', AYA: 'A', MEN: 'N', MEQ: 'Q', TRQ: 'W' },
-  },
-  rna: {
-    ...{ PSU: 'U', H2U: 'U', '5MU': 'U', OMU: 'U', '4SU': 'U', '5MC': 'C', OMC: 'C', '1MA': 'A', '6MZ': 'A' },
-    ...{ MIA: 'A', A2M: 'A', '2MG': 'G', '7MG': 'G', M2G: 'G', OMG: 'G', YYG: 'G' },
-  },
-  dna: { '5CM': 'C', '5HC': 'C', '6MA': 'A', '8OG': 'G', BRU: 'T', '5IU': 'T' },
-};
-
-/** The residue a modification belongs on; undefined for a code that is not among the well-known ones. */
-export const parentResidue = (type: PolymerType, ccd: string): string | undefined => PARENTS[type][ccd];
+/** The residue a well-known modification is made of; undefined for other codes and for modifications of other polymers. */
+export function parentResidue(type: PolymerType, ccd: string): string | undefined {
+  const known = residueOf(ccd);
+  return known === undefined || known.standard || known.kind !== type ? undefined : known.letter;
+}

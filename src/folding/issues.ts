@@ -9,14 +9,14 @@ export interface Issue {
   readonly hint: string | null;
 }
 
-/** Where the checks put what they find, in the order of the input. */
-export interface Findings {
-  readonly issues: Issue[];
-  readonly warnings: Issue[];
-}
-
 /** Notes something about the place that a check looks at. */
 export type Note = (path: string, code: string, message: string, hint?: string) => void;
+
+/** Where the rules of one item put what they find; paths are relative to the item. */
+export interface ItemNotes {
+  readonly wrong: Note;
+  readonly odd: Note;
+}
 
 /** A note taker for one list; `prefix` stands before every path. */
 export const noteIn =

@@ -1,7 +1,6 @@
 // How much is asked to be folded: lengths, copies, hashes of chains. Exact, and nothing is judged here.
 import { createHash } from 'node:crypto';
-import { copiesOf } from './check-chains.ts';
-import type { Chain, Item } from './submission.ts';
+import { type Chain, copiesOf, type Item } from './submission.ts';
 
 export type ChainKind = 'PROTEIN' | 'RNA' | 'DNA' | 'LIGAND';
 

@@ -82,6 +82,9 @@ export interface Ligand {
 }
 export type Chain = Polymer | Ligand;
 
+/** How many chains an entry stands for: one for each id, and one without any. */
+export const copiesOf = ({ ids }: Chain): number => Math.max(1, ids?.length ?? 1);
+
 export interface Item {
   readonly name: string | null;
   /** Null where the input named no kind of chain, or several. */

@@ -15,6 +15,7 @@ const FORGOTTEN: BatchRecord = {
   createdAt: null,
   queueDeadline: null,
   resultsExpireAt: null,
+  warnings: [],
 };
 
 /** A batch by its id, read when a field of it is selected. */

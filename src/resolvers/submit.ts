@@ -44,6 +44,7 @@ const freshRecord = (total: number, at: number): BatchRecord => ({
   createdAt: new Date(at),
   queueDeadline: new Date(at + 24 * HOUR),
   resultsExpireAt: new Date(at + 31 * 24 * HOUR),
+  warnings: [],
 });
 
 const remembered = ({ name, chains }: ItemCheck): LedgerItem => ({ name, chains });

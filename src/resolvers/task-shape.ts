@@ -1,6 +1,7 @@
 // From what List and Status say of a task to the Task of the schema. Pure: it asks nothing.
 import type { TaskErrorShape, TaskShape } from '../schema/task.ts';
 import { indexInBatch, type TaskPlace } from '../store/submissions.ts';
+import type { Enveloped } from '../upstream/batch.ts';
 import { readTime, type TaskStateName, taskState } from '../upstream/batch-states.ts';
 import type { BatchPage, ListItem, TaskErrorRecord, TaskStatus } from '../upstream/wire.ts';
 
@@ -27,12 +28,17 @@ export function taskFromItem(batchId: string, page: BatchPage, item: ListItem): 
     error: errorOf(state, item.error),
     queueDeadline: readTime(page.expires_at),
     resultsExpireAt,
+    warnings: [],
     result: here ? 'here' : isPast(resultsExpireAt) ? 'expired' : 'ask',
   };
 }
 
 /** A task from Status. @param place - where it stands, null when nothing tells */
-export function taskFromStatus(taskId: string, place: TaskPlace | null, status: TaskStatus): TaskShape {
+export function taskFromStatus(
+  taskId: string,
+  place: TaskPlace | null,
+  { data: status, warnings }: Enveloped<TaskStatus>,
+): TaskShape {
   const state = taskState(status.status);
   const resultsExpireAt = readTime(status.results_expire_at);
   return {
@@ -43,6 +49,7 @@ export function taskFromStatus(taskId: string, place: TaskPlace | null, status: 
     error: errorOf(state, status.error),
     queueDeadline: readTime(status.expires_at),
     resultsExpireAt,
+    warnings,
     result: typeof status.response === 'string' ? 'here' : isPast(resultsExpireAt) ? 'expired' : 'none',
   };
 }
@@ -61,5 +68,6 @@ export const expiredTask = (
   error: listed?.error ?? null,
   queueDeadline: listed?.queueDeadline ?? null,
   resultsExpireAt: readTime(resultsExpireAt) ?? listed?.resultsExpireAt ?? null,
+  warnings: [],
   result: 'expired',
 });

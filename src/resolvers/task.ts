@@ -41,7 +41,7 @@ export async function loadTask(ctx: GatewayContext, taskId: string): Promise<Tas
   const place = await ctx.submissions.placeOf(taskId);
   try {
     const status = await ctx.batches.status(taskId);
-    return status === null ? null : taskFromStatus(taskId, place, status.data);
+    return status === null ? null : taskFromStatus(taskId, place, status);
   } catch (error) {
     if (!isExpiry(error)) throw error;
     const listed = place === null ? null : await findListed(ctx, taskId, place).catch(() => null);

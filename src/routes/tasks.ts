@@ -156,11 +156,24 @@ async function madeContent(fold: FoldHandle, ending: string): Promise<Uint8Array
   return ending === 'pdb' ? `${file.reason} structure.cif holds it.` : file.reason;
 }
 
+const decoded = (text: string): string | null => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+};
+
 /** The routes. @param open - the context of a request */
 export const taskRoutes =
   (open: (request: Request) => GatewayContext): Route =>
   async (request, url) => {
     const [, taskId, file] = PATTERN.exec(url.pathname) ?? [];
     if (taskId === undefined || file === undefined) return null;
-    return readOnly(request, () => answer(open(request), request, decodeURIComponent(taskId), file));
+    return readOnly(request, async () => {
+      const id = decoded(taskId);
+      return id === null
+        ? plain(400, 'The task id cannot be read.')
+        : answer(open(request), request, id, file);
+    });
   };

@@ -123,5 +123,10 @@ builder.node(Batch, {
       description: 'Until when the upstream keeps the results.',
       resolve: async (batch) => (await batch.read()).resultsExpireAt,
     }),
+    warnings: t.stringList({
+      nullable: { list: false, items: false },
+      description: 'What the upstream warns of.',
+      resolve: async (batch) => [...(await batch.read()).warnings],
+    }),
   }),
 });

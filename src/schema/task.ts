@@ -28,6 +28,8 @@ export interface TaskShape {
   readonly error: TaskErrorShape | null;
   readonly queueDeadline: Date | null;
   readonly resultsExpireAt: Date | null;
+  /** Of the answer that told of this task alone; those of a whole batch stand at the batch. */
+  readonly warnings: readonly string[];
   /** Whether a done task has a result to download; `ask` when only Status can tell. */
   readonly result: 'here' | 'expired' | 'none' | 'ask';
 }
@@ -91,6 +93,11 @@ builder.node(Task, {
     resultsExpireAt: t.expose('resultsExpireAt', {
       type: 'DateTime',
       description: 'Until when the upstream keeps its result.',
+    }),
+    warnings: t.stringList({
+      nullable: { list: false, items: false },
+      description: 'What Status warns of; those of a whole batch stand at the batch.',
+      resolve: ({ warnings }) => warnings,
     }),
   }),
 });

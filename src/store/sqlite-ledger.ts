@@ -3,66 +3,8 @@
 import { z } from 'zod';
 import type { KeyEntry, Ledger, LedgerBatch, LedgerItem } from './ledger.ts';
 import { RETENTION_MS } from './ledger.ts';
+import { readBatchRow, readItemRow, readKeyRow, readScoreRow } from './sqlite-ledger-rows.ts';
 import { openTables } from './sqlite-schema.ts';
-
-const batchRow = z
-  .object({
-    batch_id: z.string(),
-    label: z.string().nullable(),
-    model: z.string(),
-    submitted_at: z.number(),
-    item_count: z.number(),
-    repeat: z.number(),
-    input_hash: z.string(),
-    only_task_id: z.string().nullable(),
-  })
-  .transform(
-    (row): LedgerBatch => ({
-      batchId: row.batch_id,
-      label: row.label,
-      model: row.model,
-      submittedAt: row.submitted_at,
-      itemCount: row.item_count,
-      repeat: row.repeat,
-      inputHash: row.input_hash,
-      onlyTaskId: row.only_task_id,
-    }),
-  );
-
-const chains = z.array(
-  z.object({
-    ids: z.array(z.string()),
-    kind: z.enum(['PROTEIN', 'RNA', 'DNA', 'LIGAND']),
-    length: z.number(),
-    proteinHash: z.string().nullable(),
-  }),
-);
-
-const itemRow = z.object({ input_index: z.number(), name: z.string().nullable(), chains: z.string() });
-
-const keyRow = z
-  .object({
-    request_hash: z.string(),
-    state: z.enum(['pending', 'submitted', 'unknown']),
-    batch_id: z.string().nullable(),
-    upstream_request_id: z.string().nullable(),
-    at: z.number(),
-  })
-  .transform((row): KeyEntry => {
-    const common = { requestHash: row.request_hash, at: row.at };
-    if (row.state === 'submitted' && row.batch_id !== null) {
-      return { ...common, state: 'submitted', batchId: row.batch_id };
-    }
-    if (row.state === 'pending') return { ...common, state: 'pending' };
-    return { ...common, state: 'unknown', upstreamRequestId: row.upstream_request_id };
-  });
-
-const scoreRow = z.object({
-  task_id: z.string(),
-  ptm: z.number().nullable(),
-  iptm: z.number().nullable(),
-  mean_plddt: z.number().nullable(),
-});
 
 /** How often what is past its time is removed. */
 const PRUNE_EVERY_MS = 3_600_000;
@@ -126,8 +68,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
     const limit = prunedAt - RETENTION_MS;
     together(() => {
       statement(
-        `DELETE FROM item WHERE EXISTS (SELECT 1 FROM batch
-         WHERE batch.principal = item.principal AND batch.batch_id = item.batch_id AND submitted_at < ?)`,
+        'DELETE FROM item WHERE (principal, batch_id) IN (SELECT principal, batch_id FROM batch WHERE submitted_at < ?)',
       ).run(limit);
       statement('DELETE FROM batch WHERE submitted_at < ?').run(limit);
       statement('DELETE FROM idempotency WHERE at < ?').run(limit);
@@ -138,9 +79,9 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
 
   const entry = (principal: string, key: string): KeyEntry | null => {
     const row: unknown = selectKey.get(principal, key);
-    return row === undefined ? null : keyRow.parse(row);
+    return row === undefined ? null : readKeyRow(row);
   };
-  const oneBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : batchRow.parse(row));
+  const oneBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : readBatchRow(row));
 
   return {
     async claim(principal, key, requestHash) {
@@ -203,8 +144,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       for (const index of inputIndexes) {
         const row: unknown = selectItem.get(principal, batchId, index);
         if (row === undefined) continue;
-        const { name, chains: text } = itemRow.parse(row);
-        found.set(index, { name, chains: chains.parse(JSON.parse(text)) });
+        found.set(index, readItemRow(row));
       }
       return found;
     },
@@ -212,15 +152,14 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       const { total } = z.object({ total: z.number() }).parse(countBatches.get(principal));
       const from = after ?? { submittedAt: Number.MAX_SAFE_INTEGER, batchId: '' };
       const rows = selectBatches.all(principal, from.submittedAt, from.batchId, first);
-      return { total, batches: rows.map((row: unknown) => batchRow.parse(row)) };
+      return { total, batches: rows.map(readBatchRow) };
     },
     async scores(principal, taskIds) {
       return new Map(
         taskIds.flatMap((id) => {
           const row: unknown = selectScore.get(principal, id);
           if (row === undefined) return [];
-          const { ptm, iptm, mean_plddt: meanPlddt } = scoreRow.parse(row);
-          return [[id, { ptm, iptm, meanPlddt }]] as const;
+          return [[id, readScoreRow(row)]] as const;
         }),
       );
     },

@@ -5,6 +5,11 @@ import type { Upstream } from './http.ts';
 import { limiter } from './limit.ts';
 import type { BatchPage, TaskStatus } from './wire.ts';
 
+/** An answer of List, with the warnings that stood around it. */
+export interface BatchAnswer extends BatchPage {
+  readonly warnings: readonly string[];
+}
+
 /** One page of a batch's items. */
 export interface PageRequest {
   /** 1 to 1000. */
@@ -17,9 +22,9 @@ export interface PageRequest {
 
 export interface BatchReader {
   /** State and counts, from whichever answer came first in this request. Null for an unknown batch. */
-  batch(batchId: string): Promise<BatchPage | null>;
+  batch(batchId: string): Promise<BatchAnswer | null>;
   /** A page of items, together with state and counts. Null for an unknown batch. */
-  page(batchId: string, request: PageRequest): Promise<BatchPage | null>;
+  page(batchId: string, request: PageRequest): Promise<BatchAnswer | null>;
   /** Status of a task. Null for an unknown task. @throws UpstreamError RESULT_EXPIRED after 31 days */
   status(taskId: string): Promise<Enveloped<TaskStatus> | null>;
   /** Asks Status again next time: its signed URLs have expired. */
@@ -33,11 +38,12 @@ const AT_ONCE = 8;
 
 /** Makes the reader of one request. */
 export function createBatchReader(up: Upstream): BatchReader {
-  const batches = new Map<string, Promise<BatchPage | null>>();
-  const pages = new Map<string, Promise<BatchPage | null>>();
+  const batches = new Map<string, Promise<BatchAnswer | null>>();
+  const pages = new Map<string, Promise<BatchAnswer | null>>();
   const statuses = new Map<string, Promise<Enveloped<TaskStatus> | null>>();
   const limited = limiter(AT_ONCE);
-  const data = (answer: Enveloped<BatchPage> | null): BatchPage | null => answer?.data ?? null;
+  const data = (answer: Enveloped<BatchPage> | null): BatchAnswer | null =>
+    answer === null ? null : { ...answer.data, warnings: answer.warnings };
 
   const once = <T>(map: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> => {
     const asked = map.get(key);

@@ -29,6 +29,7 @@ export interface BatchRecord {
   readonly createdAt: Date | null;
   readonly queueDeadline: Date | null;
   readonly resultsExpireAt: Date | null;
+  readonly warnings: readonly string[];
 }
 
 const TASK_STATES: ReadonlyMap<string, TaskStateName> = new Map(
@@ -72,10 +73,11 @@ export function readCounts(counts: Readonly<Record<string, number>>): TaskCounts
 }
 
 /** What any answer of List says of the batch as a whole. */
-export const readBatch = (page: BatchPage): BatchRecord => ({
+export const readBatch = (page: BatchPage & { readonly warnings?: readonly string[] }): BatchRecord => ({
   state: batchState(page.status),
   counts: readCounts(page.counts),
   createdAt: readTime(page.created_at),
   queueDeadline: readTime(page.expires_at),
   resultsExpireAt: readTime(page.results_expire_at),
+  warnings: page.warnings ?? [],
 });

@@ -289,6 +289,72 @@ describe('a task', () => {
   });
 });
 
+describe('what stands in an answer', () => {
+  const task = (id: string, selection: string) =>
+    bench.ask(`query($id: ID!) { task(taskId: $id) { ${selection} } }`, { id });
+
+  it('of artifacts is shown with the time until which their addresses work', async () => {
+    const id = await bench.submit({ items: tiny(2) });
+    const artifacts = { embeddings: 'https://files.example/e?signature=x' };
+    const body = {
+      status: 'success',
+      data: { status: 'done', response: 'https://files.example/r', artifacts, artifacts_expire_in: 900 },
+    };
+    await bench.fault({ operation: 'status', status: 200, body });
+    const { data } = await task(`${id}-00000`, 'artifacts { name url expiresAt }');
+    const [artifact] = listAt(data, 'task.artifacts');
+    expect(artifact).toMatchObject({ name: 'embeddings', url: artifacts.embeddings });
+    const left = Date.parse(String(at(artifact, 'expiresAt'))) - Date.now();
+    expect(left).toBeGreaterThan(880_000);
+    expect(left).toBeLessThanOrEqual(900_000);
+  });
+
+  it.each([
+    [
+      'an object',
+      { code: 'LIGAND_FAILED', message: 'no such ligand', more: 1 },
+      'LIGAND_FAILED',
+      'no such ligand',
+    ],
+    ['a sentence', 'CUDA out of memory', null, 'CUDA out of memory'],
+  ])('of an error is read from %s, and kept as it came', async (_, error, code, message) => {
+    await bench.fault({ operation: 'status', status: 200, body: { data: { status: 'failed', error } } });
+    const { data } = await task('any', 'state resultAvailability error { code message raw }');
+    expect(data).toEqual({
+      task: { state: 'FAILED', resultAvailability: 'FAILED', error: { code, message, raw: error } },
+    });
+  });
+
+  it('of warnings is shown, wherever they stand', async () => {
+    await bench.fault({
+      operation: 'status',
+      status: 200,
+      body: { data: { status: 'queued', warning_messages: ['slow'] }, warning_messages: ['busy'] },
+    });
+    expect((await task('any', 'warnings')).data).toEqual({ task: { warnings: ['busy', 'slow'] } });
+    await bench.fault({
+      operation: 'list',
+      status: 200,
+      body: { data: { status: 'done', counts: { done: 1 } }, warning_messages: ['w'] },
+    });
+    expect((await bench.ask('{ batch(batchId: "any") { warnings } }')).data).toEqual({
+      batch: { warnings: ['w'] },
+    });
+    await bench.fault({
+      operation: 'submit',
+      status: 200,
+      body: { data: { batch_id: 'b', total_items: 1, warning_messages: ['late'] } },
+    });
+    const { data } = await bench.ask(
+      'mutation($input: SubmitFoldInput!) { submitFold(input: $input) { ... on FoldSubmitted { warnings { code message } } } }',
+      {
+        input: { items: tiny(1) },
+      },
+    );
+    expect(data).toEqual({ submitFold: { warnings: [{ code: 'UPSTREAM_WARNING', message: 'late' }] } });
+  });
+});
+
 describe('myBatches', () => {
   it('is newest first, paged, the caller’s own, and free of upstream calls unless states are selected', async () => {
     const ids: string[] = [];

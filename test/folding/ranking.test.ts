@@ -1,5 +1,5 @@
 // 2,000 finished tasks, submitted, walked and ranked: by the numbers of upstream calls, and a second time from the store.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { at, listAt } from '../support.ts';
 import { type Bench, openBench, tiny } from './bench.ts';
 

@@ -2,6 +2,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at, listAt } from '../support.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts';
@@ -304,5 +305,24 @@ describe('a store on disk', () => {
     expect(bytes).toContain('the a chain');
     expect(bytes).not.toContain(INSULIN_A);
     expect(bytes).not.toContain('key-of-a-test');
+  });
+
+  it('whose process was killed while it submitted says that nobody knows, and sends nothing', async () => {
+    const env = { STORE_URL: `sqlite:${folder}/gateway.db` };
+    const killed = await openBench(env);
+    const input = { items: [protein(INSULIN_A)], idempotencyKey: 'cut off' };
+    await killed.submit(input);
+    await killed.close();
+    // What a killed process leaves: a key that is taken, and no word of what became of it.
+    const database = new DatabaseSync(`${folder}/gateway.db`);
+    database.exec(
+      "UPDATE idempotency SET state = 'pending', batch_id = NULL, at = at - 200000; DELETE FROM batch",
+    );
+    database.close();
+    const restarted = await openBench(env);
+    const { data } = await restarted.ask(SUBMIT, { input });
+    expect(at(data, 'submitFold')).toMatchObject({ __typename: 'OutcomeUnknown', idempotencyKey: 'cut off' });
+    expect(restarted.counts()).toEqual({});
+    await restarted.close();
   });
 });
