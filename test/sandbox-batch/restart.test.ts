@@ -118,6 +118,25 @@ test('time that passed while it was down counts: the deadline is applied at the 
   await third.sandbox.close();
 });
 
+test('a task that runs beyond the retention of its batch is still run again after a restart', async () => {
+  const clock = new ManualClock();
+  const limits = { startDelayMs: 0, taskBaseMs: 40 * DAY, taskMaxMs: 40 * DAY };
+  const first = await startHeld({ dataDir, clock, limits });
+  const id = textOf((await first.call('submit', batch([fold(), fold()]))).data, 'batch_id');
+  clock.advance(31 * DAY + 1);
+  expect((await first.call('list', { batch_id: id })).data.counts).toEqual({ in_progress: 2 });
+  await first.call('submit', batch([fold()]));
+  await first.sandbox.close();
+  const second = await startHeld({ dataDir, clock, limits });
+  clock.advance(60 * DAY);
+  expect((await second.call('list', { batch_id: id })).data).toMatchObject({
+    status: 'done',
+    counts: { done: 2 },
+  });
+  expect((await second.call('status', { task_id: `${id}-00000` })).status).toBe(410);
+  await second.sandbox.close();
+});
+
 test('a folder belongs to one running sandbox; a start that fails gives it back', async () => {
   const first = await startSandbox({ size: 'small', dataDir });
   await expect(startSandbox({ size: 'small', dataDir })).rejects.toThrow(

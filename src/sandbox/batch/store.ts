@@ -134,7 +134,8 @@ export function openBatchStore(database: Database) {
        (SELECT task_id FROM tasks JOIN batches USING (batch_id) WHERE submitted_at <= ?)`,
     ),
     dropInputs: database.prepare(
-      'DELETE FROM inputs WHERE batch_id IN (SELECT batch_id FROM batches WHERE submitted_at <= ?)',
+      `DELETE FROM inputs WHERE batch_id IN (SELECT batch_id FROM batches WHERE submitted_at <= ?)
+       AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.batch_id = inputs.batch_id AND state IN ('queued', 'in_progress'))`,
     ),
   };
 
@@ -228,7 +229,9 @@ export function openBatchStore(database: Database) {
       sql.submissions.all(owner, after).map((row: Row) => Number(row.submitted_at)),
     /** Credits of the owner's tasks submitted since `since`; cancelled ones are free. */
     spentSince: (owner: string, since: number): number => Number(sql.spent.get(owner, since)?.spent ?? 0),
-    /** Forgets inputs and outputs of batches submitted at `until` or before; ids and states stay. */
+    /**
+     * Forgets outputs of batches submitted at `until` or before, and inputs of those that have ended; ids and states stay.
+     */
     dropUntil(until: number): void {
       atOnce(() => {
         sql.dropOutputs.run(until);
