@@ -68,6 +68,7 @@ test('a refused submission counts for nothing', async () => {
 
 test('tokens with a fixed fate meet it, and only at Submit', async () => {
   for (const [token, status, text] of [
+    ['sandbox-forbidden', 403, 'not allowed for this key'],
     ['sandbox-unconfigured', 422, 'No supported model rate-limit configuration'],
     ['sandbox-rate-limited', 429, 'Rate limit exceeded'],
     ['sandbox-no-credits', 429, 'exceeded your daily credit limit'],

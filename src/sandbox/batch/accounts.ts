@@ -16,7 +16,7 @@ const retryAfter = (ms: number) => ({
 /**
  * Lets a submission of `credits` pass.
  *
- * @throws Refusal 422 without a model rate-limit configuration, 429 with Retry-After (seconds) when the token has
+ * @throws Refusal 403 for a key that may not use the model, 422 without a model rate-limit configuration, 429 with Retry-After (seconds) when the token has
  *   submitted too often or has no credits left
  */
 export function checkAccount(
@@ -24,6 +24,8 @@ export function checkAccount(
   { owner, fate }: Caller,
   credits: number,
 ): void {
+  if (fate === 'forbidden')
+    throw new Refusal(403, 'The model is not allowed for this key; ask for access or use another key.');
   if (fate === 'unconfigured')
     throw new Refusal(
       422,

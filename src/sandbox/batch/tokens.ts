@@ -10,6 +10,8 @@ import { Refusal } from './refusal.ts';
 const tokensWithFate = {
   /** 401 on every operation. */
   'sandbox-revoked': 'revoked',
+  /** 403 on Submit: the model is not allowed for this key. */
+  'sandbox-forbidden': 'forbidden',
   /** 422 on Submit: no supported model rate-limit configuration. */
   'sandbox-unconfigured': 'unconfigured',
   /** 429 on Submit: slow down. */
