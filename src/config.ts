@@ -48,6 +48,7 @@ const variables = z.object({
     .string()
     .regex(/^(memory:|sqlite:.+)$/, 'must be memory: or sqlite:PATH')
     .default('sqlite:.data/gateway.db'),
+  CACHE_RECORDS_SECONDS: whole(0, 31_536_000).default(3600),
   GATEWAY_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
   GATEWAY_API_KEYS: list.default([]),
   CORS_ORIGINS: list.default([]),

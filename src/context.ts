@@ -14,6 +14,7 @@ import type { FeatureLoader } from './upstream/feature-loader.ts';
 import type { FoldResults } from './upstream/fold-results.ts';
 import type { Upstream } from './upstream/http.ts';
 import type { ProteinLoader } from './upstream/protein-loader.ts';
+import type { SimilarityLoader } from './upstream/similarity-loader.ts';
 import type { Thumbnails } from './upstream/thumbnails.ts';
 import type { UniprotLoader } from './upstream/uniprot-loader.ts';
 
@@ -49,6 +50,7 @@ export interface GatewayContext {
   readonly proteins: ProteinLoader;
   readonly clusters: ClusterLoader;
   readonly features: FeatureLoader;
+  readonly searches: SimilarityLoader;
   readonly uniprot: UniprotLoader;
   /** The caller's part of the ledger: `createSubmissions(ledger, principal)`. */
   readonly submissions: Submissions;

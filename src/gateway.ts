@@ -20,21 +20,15 @@ import { structureRoute } from './routes/structures.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { thumbnailRoute } from './routes/thumbnails.ts';
 import { schema } from './schema.ts';
-import { openCache } from './store/cache.ts';
 import { openLedger } from './store/open-ledger.ts';
 import { openSecret } from './store/secret.ts';
 import { openSqliteDocuments } from './store/sqlite-documents.ts';
 import { createSubmissions } from './store/submissions.ts';
 import { createBatchReader } from './upstream/batch-reader.ts';
-import { type LoadedCatalogue, openCatalogue } from './upstream/catalogue.ts';
-import { createClusterLoader } from './upstream/cluster-loader.ts';
 import { openPublicAgent } from './upstream/download.ts';
-import { createFeatureLoader, type LoadedFeature } from './upstream/feature-loader.ts';
 import { createFoldResults } from './upstream/fold-results.ts';
 import { openAgent, type Upstream, type UpstreamSettings } from './upstream/http.ts';
-import { createProteinLoader } from './upstream/protein-loader.ts';
-import { openThumbnails, type Thumbnail } from './upstream/thumbnails.ts';
-import { createUniprotLoader, type LoadedEntry } from './upstream/uniprot-loader.ts';
+import { openReads } from './upstream/reads.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -58,10 +52,6 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-const YEAR = 365 * 24 * 3_600_000;
-const DAY = 24 * 3_600_000;
-const MiB = 1024 * 1024;
-
 /** Makes a gateway. */
 export function createGateway(options: GatewayOptions): Gateway {
   const { config, upstreamUrl, log, sandbox = false, pace } = options;
@@ -75,34 +65,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     listCursorField: config.UPSTREAM_LIST_CURSOR_FIELD,
     downloadHosts: config.DOWNLOAD_HOSTS,
   };
-  const onError = (error: unknown) => log.warn('cache bypassed', { error: String(error) });
-  const thumbnailCache = openCache<Thumbnail>({
-    namespace: 'thumbnails',
-    ttl: YEAR,
-    maxBytes: 64 * MiB,
-    sizeOf: (thumbnail) => thumbnail.png.byteLength,
-    onError,
-  });
-  const featureCache = openCache<LoadedFeature>({
-    namespace: 'features',
-    ttl: YEAR,
-    maxBytes: 32 * MiB,
-    sizeOf: () => 12 * 1024,
-    onError,
-  });
-  const catalogueCache = openCache<LoadedCatalogue>({
-    namespace: 'catalogue',
-    ttl: DAY,
-    maxBytes: 1,
-    sizeOf: () => 1,
-    onError,
-  });
-  const uniprotCache = openCache<LoadedEntry>({
-    namespace: 'uniprot',
-    ttl: DAY,
-    maxBytes: 16 * MiB,
-    sizeOf: ({ record }) => 2048 + 4 * (record.sequence?.length ?? 0),
-    onError,
+  const downloads = { publicAgent };
+  const reads = openReads({
+    recordSeconds: config.CACHE_RECORDS_SECONDS,
+    downloads,
+    onError: (error) => log.warn('cache bypassed', { error: String(error) }),
   });
   const secret = openSecret(config.STORE_URL, config.GATEWAY_SECRET);
 
@@ -124,9 +91,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   const documents = openSqliteDocuments(config.STORE_URL);
   const services: Services = {
     config,
-    catalogue: openCatalogue(catalogueCache),
-    thumbnails: openThumbnails(thumbnailCache),
-    downloads: { publicAgent },
+    catalogue: reads.catalogue,
+    thumbnails: reads.thumbnails,
+    downloads,
     ledger: openLedger(config.STORE_URL),
     live: openLive({ documents, onError: onFault('live'), ...(pace === undefined ? {} : { pace }) }),
     bulk: openBulkLookups({
@@ -149,10 +116,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       principal,
       publicUrl: config.PUBLIC_URL ?? new URL(request.url).origin,
       upstream,
-      proteins: createProteinLoader(upstream, services.downloads),
-      clusters: createClusterLoader(upstream),
-      features: createFeatureLoader(upstream, featureCache),
-      uniprot: createUniprotLoader(upstream, uniprotCache),
+      ...reads.loaders(upstream),
       submissions,
       batches,
       clientSignal: request.signal,

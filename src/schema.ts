@@ -5,6 +5,7 @@ import './resolvers/structure.ts';
 import './resolvers/thumbnail.ts';
 import './resolvers/cluster.ts';
 import './resolvers/feature.ts';
+import './resolvers/protein-features.ts';
 import './resolvers/uniprot.ts';
 import './resolvers/similarity.ts';
 import './resolvers/lookup.ts';

@@ -60,7 +60,13 @@ export async function openWorld(
 ): Promise<World> {
   const calls: SeenCall[] = [];
   const sandbox = await startSandbox({ size: 'small', onRequest: (call) => calls.push(call), ...options });
-  const config = readConfig({ STORE_URL: 'memory:', LOG_LEVEL: 'silent', ...env });
+  const config = readConfig({
+    STORE_URL: 'memory:',
+    LOG_LEVEL: 'silent',
+    // Each query is counted by itself; what is kept between requests has tests of its own.
+    CACHE_RECORDS_SECONDS: '0',
+    ...env,
+  });
   const gateway = createGateway({
     config,
     upstreamUrl: sandbox.url,

@@ -4,42 +4,29 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
 import { Cluster, type ClusterRef, type Pfam, PfamDomain, PhylumCount, Taxonomy } from '../schema/cluster.ts';
-import { FeatureActivation } from '../schema/feature.ts';
+import { type ActivationRef, FeatureActivation } from '../schema/feature.ts';
 import { scaleArg, scalePlddt } from '../schema/plddt.ts';
 import { Protein } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
-import type { LoadedCluster } from '../upstream/cluster-loader.ts';
-import type { ClusterInfo } from '../upstream/wire.ts';
+import type { WithRaw } from '../upstream/atlas.ts';
+import type { ClusterInfo, ClusterRecord } from '../upstream/wire.ts';
 import { pageCost, pageOf } from './connection.ts';
 import { clusterOf } from './protein.ts';
-import { readTop } from './protein-parts.ts';
+import { bulkIsEnough, clusterNeeds, readTop } from './protein-parts.ts';
 import { selectedFields } from './selection.ts';
-
-/** Fields that the bulk answer may hold; a query for these alone needs no cluster record. */
-const IN_BULK = new Set([
-  '__typename',
-  'id',
-  'representativeHash',
-  'representative',
-  'name',
-  'size',
-  'percentCharacterized',
-  'meanDomainCoverage',
-  'pfamDomains',
-]);
 
 /** The hash of the representative; a cluster that is only known by a member asks for it. */
 async function representativeOf(ctx: GatewayContext, cluster: ClusterRef): Promise<string> {
   if (cluster.representative !== undefined) return cluster.representative;
   // A protein in no cluster stands for itself.
-  return (await clusterOf(ctx, { hash: cluster.member }))?.representative ?? cluster.member;
+  return (await clusterOf(ctx, { hash: cluster.member }, { link: true }))?.representative ?? cluster.member;
 }
 
 const recordOf = async (
   ctx: GatewayContext,
   cluster: ClusterRef,
   top?: number,
-): Promise<LoadedCluster | null> => ctx.clusters.load(await representativeOf(ctx, cluster), top);
+): Promise<WithRaw<ClusterRecord> | null> => ctx.clusters.load(await representativeOf(ctx, cluster), top);
 
 /** A key of the cluster, from what is known already, else from what the bulk answer said, else from its record. */
 async function key<K extends keyof ClusterInfo>(
@@ -151,7 +138,9 @@ builder.node(Cluster, {
       resolve: async (cluster, { top }, ctx) => {
         const wanted = readTop(top);
         const record = (await recordOf(ctx, cluster, wanted))?.record;
-        return (record?.cluster_representative_features ?? []).slice(0, wanted).map((value) => ({ value }));
+        if (record === undefined) return [];
+        const { protein_hash: hash, cluster_representative_features: values } = record;
+        return (values ?? []).slice(0, wanted).map((value): ActivationRef => ({ value, from: { hash } }));
       },
     }),
     memberHashes: t.field({
@@ -191,10 +180,12 @@ export async function findCluster(
   info: GraphQLResolveInfo,
   hash: string,
 ): Promise<ClusterRef | null> {
-  if (selectedFields(info, 'Cluster').every((field) => IN_BULK.has(field.name)))
-    return clusterOf(ctx, { hash });
+  if (bulkIsEnough(selectedFields(info, 'Cluster'))) return clusterOf(ctx, { hash }, clusterNeeds(info));
+  // A member that an earlier request learnt the cluster of need not be tried as a representative first.
+  const known = (await ctx.proteins.recall(hash, { link: true }))?.cluster?.representative;
+  if (known != null && known !== hash) return { representative: known };
   if ((await ctx.clusters.load(hash, selectedTop(info))) !== null) return { representative: hash };
-  return clusterOf(ctx, { hash });
+  return clusterOf(ctx, { hash }, { link: true });
 }
 
 /** The largest number of features selected on the cluster, so that one call gives them all. */

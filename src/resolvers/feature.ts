@@ -1,37 +1,25 @@
-// What SAE features cost: labels and descriptions from the catalogue, the rest by one call for each feature; the
-// features of a protein; the queries for features.
+// What SAE features cost: labels and descriptions from the catalogue, the rest by one call for each feature; the queries
+// for features. Those of a protein are in protein-features.ts.
 import type { GraphQLResolveInfo } from 'graphql';
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
 import {
-  type ActivationRef,
   type Exemplar,
   Feature,
-  FeatureActivation,
   FeatureExemplar,
   type FeatureRef,
   FeatureStatistics,
   ReferenceDatabase,
-  ResidueRegion,
 } from '../schema/feature.ts';
-import { Protein, type ProteinRef } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
 import { UniprotEntry } from '../schema/uniprot.ts';
-import { BULK_HASHES } from '../upstream/protein-loader.ts';
-import type { FeatureDetail, FeatureValue } from '../upstream/wire.ts';
+import type { FeatureDetail } from '../upstream/wire.ts';
 import { pageCost, pageOf } from './connection.ts';
-import { featureNeeds, readTop } from './protein-parts.ts';
 import { selectedFields } from './selection.ts';
 import { findEntry } from './uniprot.ts';
 
-/** `feature_indices` that one call may name (spec, section Limits). */
-const INDICES_PER_CALL = 100;
-const MOST_INDICES = 1000;
-
 /** Cost of a field of the feature's own record: several share one call. */
 const DETAIL = 0.25;
-/** Usual number of features of a protein; the regions of all of them are one call. */
-const USUAL_TOP = 10;
 
 /** Fields that the catalogue has; any other needs the feature's own record. */
 const IN_CATALOGUE = new Set(['__typename', 'id', 'index', 'label', 'description']);
@@ -184,100 +172,6 @@ builder.objectField(FeatureExemplar, 'entry', (t) =>
     complexity: 1,
     description: 'Its UniProt entry; null where UniProt has none under this accession. One call for each.',
     resolve: ({ uniprotId }, _, ctx) => (uniprotId === null ? null : findEntry(ctx, uniprotId)),
-  }),
-);
-
-builder.objectField(FeatureActivation, 'regions', (t) =>
-  t.field({
-    type: [ResidueRegion],
-    nullable: { list: true, items: false },
-    complexity: 1 / USUAL_TOP,
-    description:
-      'Where in the sequence it is active. Only the single record has it: one call for each protein. Null where the upstream does not say.',
-    resolve: async ({ value, from }, _, ctx) => {
-      if (value.residue_regions !== undefined || from === undefined) return value.residue_regions;
-      const data = await ctx.proteins.load(from.hash, { regions: from.top });
-      return data?.features?.values.find((other) => other.feature_index === value.feature_index)
-        ?.residue_regions;
-    },
-  }),
-);
-
-/** Exactly these features, aligned with `indices`: 0.0 where inactive, null where the catalogue has no such feature. */
-async function exactFeatures(
-  ctx: GatewayContext,
-  { hash }: ProteinRef,
-  indices: readonly number[],
-  normalize: boolean,
-): Promise<(ActivationRef | null)[]> {
-  if (indices.length > MOST_INDICES)
-    throw badInput(`\`indices\` holds ${indices.length} entries; at most ${MOST_INDICES} fit.`);
-  const wanted = [...new Set(indices)].filter((index) => index >= 0);
-  const calls: Promise<readonly FeatureValue[] | null>[] = [];
-  for (let start = 0; start < wanted.length; start += INDICES_PER_CALL) {
-    const part = wanted.slice(start, start + INDICES_PER_CALL);
-    calls.push(ctx.proteins.variant(hash, { top: 1, normalize, indices: part }));
-  }
-  const values = new Map(
-    (await Promise.all(calls)).flatMap((list) => list ?? []).map((v) => [v.feature_index, v]),
-  );
-  return indices.map((index) => {
-    const value = values.get(index);
-    return value === undefined ? null : { value };
-  });
-}
-
-async function topFeatures(
-  ctx: GatewayContext,
-  { hash }: ProteinRef,
-  top: number,
-  info: GraphQLResolveInfo,
-  args: object,
-) {
-  const data = await ctx.proteins.load(hash, featureNeeds(info, { ...args }, info.fieldNodes));
-  return (data?.features?.values ?? [])
-    .slice(0, top)
-    .map((value): ActivationRef => ({ value, from: { hash, top } }));
-}
-
-async function rawTopFeatures(
-  ctx: GatewayContext,
-  { hash }: ProteinRef,
-  top: number,
-): Promise<ActivationRef[]> {
-  return ((await ctx.proteins.variant(hash, { top, normalize: false })) ?? [])
-    .slice(0, top)
-    .map((value) => ({ value }));
-}
-
-builder.objectField(Protein, 'features', (t) =>
-  t.field({
-    type: [FeatureActivation],
-    nullable: { list: false, items: true },
-    complexity: ({ indices, normalize, top }) => ({
-      field: indices != null || normalize === false ? 1 : 1 / BULK_HASHES,
-      multiplier: indices?.length ?? top ?? USUAL_TOP,
-    }),
-    description:
-      'Top features by activation, or exactly those of `indices` in that order (0.0 where inactive, null where the index is not in the catalogue).',
-    args: {
-      top: t.arg.int({
-        defaultValue: 10,
-        description: 'How many, 1 to 100, such as 5. Not used with `indices`.',
-      }),
-      indices: t.arg.intList({ description: 'Certain features instead, such as [17, 4095]; at most 1000.' }),
-      normalize: t.arg.boolean({
-        defaultValue: true,
-        description:
-          'Scale each feature so that proteins can be compared; false gives raw activations by one call for each protein.',
-      }),
-    },
-    resolve: (protein, args, ctx, info) => {
-      const normalize = args.normalize !== false;
-      if (args.indices != null) return exactFeatures(ctx, protein, args.indices, normalize);
-      const top = readTop(args.top);
-      return normalize ? topFeatures(ctx, protein, top, info, args) : rawTopFeatures(ctx, protein, top);
-    },
   }),
 );
 

@@ -24,28 +24,71 @@ export const FIXED = {
   sequence: { sequence: true },
   length: { sequence: true },
   name: { cluster: true },
-  ptm: { structure: true },
-  plddt: { structure: true },
-  cluster: { cluster: true },
-  isClusterRepresentative: { cluster: true },
+  ptm: { scores: true },
+  isClusterRepresentative: { link: true },
   foldedOnDemand: { record: true },
   raw: { record: true },
   similar: { sequence: true },
 } as const satisfies Record<string, ProteinNeeds>;
 
-const asksForRegions = (info: GraphQLResolveInfo, nodes: readonly FieldNode[]): boolean =>
-  selectedFields(info, 'FeatureActivation', nodes).some((field) => field.name === 'regions');
+/** Fields of a cluster that the bulk answer may hold; a query for these alone needs no cluster record. */
+const IN_BULK = new Set([
+  '__typename',
+  'id',
+  'representativeHash',
+  'representative',
+  'name',
+  'size',
+  'percentCharacterized',
+  'meanDomainCoverage',
+  'pfamDomains',
+]);
 
-/** Needs of `features`: nothing in advance for exact indices and raw values, which are calls of their own. */
+/** Fields of a cluster that knowing its representative is enough for. */
+const IN_LINK = new Set(['__typename', 'id', 'representativeHash', 'representative']);
+
+/** Whether what is selected on a cluster comes with the bulk answer. */
+export const bulkIsEnough = (selected: readonly Selected[]): boolean =>
+  selected.every((field) => IN_BULK.has(field.name));
+
+/**
+ * Needs of `cluster`: what the bulk answer says of it, unless nothing of that is selected, or the cluster's own record,
+ * which says the same and more, is needed anyway.
+ */
+export function clusterNeeds(
+  info: GraphQLResolveInfo,
+  nodes: readonly FieldNode[] = info.fieldNodes,
+): ProteinNeeds {
+  const selected = selectedFields(info, 'Cluster', nodes);
+  const link = selected.every((field) => IN_LINK.has(field.name)) || !bulkIsEnough(selected);
+  return link ? { link: true } : { cluster: true };
+}
+
+/** What is selected on the activations of features that is more than their values. */
+export function selectedOnFeatures(info: GraphQLResolveInfo, nodes: readonly FieldNode[] = info.fieldNodes) {
+  const selected = selectedFields(info, 'FeatureActivation', nodes).map((field) => field.name);
+  return { regions: selected.includes('regions'), residues: selected.includes('residues') };
+}
+
+/** Needs of `features`: nothing in advance for unscaled values and the regions of exact indices, which are calls of their own. */
 export function featureNeeds(
   info: GraphQLResolveInfo,
   args: Readonly<Record<string, unknown>>,
   nodes: readonly FieldNode[],
 ): ProteinNeeds {
-  if (args.indices != null || args.normalize === false) return {};
+  if (args.normalize === false) return {};
+  const { regions, residues } = selectedOnFeatures(info, nodes);
+  if (Array.isArray(args.indices)) {
+    if (regions) return {};
+    const rows = args.indices.filter((index) => typeof index === 'number');
+    return { level: true, ...(residues && rows.length > 0 ? { rows, sequence: true } : {}) };
+  }
   // A number out of range is refused where the field itself is resolved, at its own path.
   const top = Math.min(Math.max(typeof args.top === 'number' ? args.top : 10, 1), MOST_FEATURES);
-  return asksForRegions(info, nodes) ? { regions: top } : { features: top };
+  return {
+    ...(regions ? { regions: top } : { features: top }),
+    ...(residues ? { residues: top, sequence: true } : {}),
+  };
 }
 
 /** Whether the file itself is wanted, not only its address. */
@@ -54,8 +97,19 @@ export const wantsFile = (info: GraphQLResolveInfo, nodes: readonly FieldNode[] 
     (field) => field.name === 'text' || field.name === 'atomCount',
   );
 
+/** Needs of `plddt`: the mean alone does not need the structure. */
+export const plddtNeeds = (
+  info: GraphQLResolveInfo,
+  nodes: readonly FieldNode[] = info.fieldNodes,
+): ProteinNeeds =>
+  selectedFields(info, 'Plddt', nodes).every(({ name }) => name === 'mean' || name === '__typename')
+    ? { scores: true }
+    : { structure: true };
+
 function needsOf(info: GraphQLResolveInfo, field: Selected): ProteinNeeds {
   if (Object.hasOwn(FIXED, field.name)) return FIXED[field.name as keyof typeof FIXED];
+  if (field.name === 'plddt') return plddtNeeds(info, field.nodes);
+  if (field.name === 'cluster') return clusterNeeds(info, field.nodes);
   if (field.name === 'features') return featureNeeds(info, field.args, field.nodes);
   if (field.name === 'structure') return wantsFile(info, field.nodes) ? { structure: true } : {};
   return {};

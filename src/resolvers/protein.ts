@@ -10,7 +10,7 @@ import { hashOfSequence } from '../schema/uniprot.ts';
 import type { ProteinData, Source } from '../upstream/protein-data.ts';
 import { BULK_HASHES } from '../upstream/protein-loader.ts';
 import { joinNeeds, needsNothing, type ProteinNeeds } from '../upstream/protein-needs.ts';
-import { FIXED, selectedNeeds } from './protein-parts.ts';
+import { clusterNeeds, FIXED, plddtNeeds, selectedNeeds } from './protein-parts.ts';
 
 /** Hashes in one query at most; more are a job for startBulkLookup. */
 const MOST_HASHES = 5000;
@@ -33,10 +33,15 @@ async function part<K extends keyof ProteinData>(
   return (await ctx.proteins.load(hash, needs))?.[key];
 }
 
-/** The cluster of a protein; null when it belongs to none. */
-export async function clusterOf(ctx: GatewayContext, { hash }: ProteinRef): Promise<ClusterRef | null> {
-  const cluster = (await ctx.proteins.load(hash, FIXED.cluster))?.cluster;
-  if (cluster === undefined) return null;
+/** The cluster of a protein; null when it belongs to none. @param needs - `{cluster: true}` unless its representative is enough */
+export async function clusterOf(
+  ctx: GatewayContext,
+  { hash }: ProteinRef,
+  needs: ProteinNeeds = FIXED.name,
+): Promise<ClusterRef | null> {
+  const data = await ctx.proteins.load(hash, needs);
+  if (data === null) return null;
+  const cluster = data.cluster ?? { representative: null, info: null, settled: false };
   if (cluster.representative !== null) return { representative: cluster.representative, info: cluster.info };
   if (cluster.settled) return null;
   // The single record names no representative for a representative, too; the cluster record tells which it is.
@@ -89,15 +94,19 @@ builder.objectFields(Protein, (t) => ({
   ptm: t.float({
     complexity: BATCHED,
     description: 'Predicted TM-score of the structure, 0 to 1; null where there is no structure.',
-    resolve: async (protein, _, ctx) => (await part(ctx, protein, 'structure', FIXED.ptm))?.ptm,
+    resolve: async ({ hash }, _, ctx) => {
+      const data = await ctx.proteins.load(hash, FIXED.ptm);
+      return (data?.structure ?? data?.scores)?.ptm;
+    },
   }),
   plddt: t.field({
     complexity: BATCHED,
     type: Plddt,
     description: 'Confidence of the structure, residue by residue; null where there is no structure.',
-    resolve: async (protein, _, ctx) => {
-      const structure = await part(ctx, protein, 'structure', FIXED.plddt);
-      return structure == null ? null : { unit: structure.plddt, mean: structure.meanPlddt };
+    resolve: async ({ hash }, _, ctx, info) => {
+      const data = await ctx.proteins.load(hash, plddtNeeds(info));
+      const scores = data?.structure ?? data?.scores;
+      return scores == null ? null : { unit: data?.structure?.plddt ?? [], mean: scores.meanPlddt };
     },
   }),
   foldedOnDemand: t.boolean({
@@ -111,13 +120,13 @@ builder.objectFields(Protein, (t) => ({
     type: Cluster,
     description:
       'The cluster it belongs to; its own when it is the representative. Null when it belongs to none.',
-    resolve: (protein, _, ctx) => clusterOf(ctx, protein),
+    resolve: (protein, _, ctx, info) => clusterOf(ctx, protein, clusterNeeds(info)),
   }),
   isClusterRepresentative: t.boolean({
     complexity: BATCHED,
     description: 'Whether it stands for its cluster; null when it belongs to none.',
     resolve: async (protein, _, ctx) => {
-      const representative = (await clusterOf(ctx, protein))?.representative;
+      const representative = (await clusterOf(ctx, protein, FIXED.isClusterRepresentative))?.representative;
       return representative === undefined ? null : representative === protein.hash;
     },
   }),

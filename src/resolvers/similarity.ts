@@ -8,10 +8,8 @@ import { Protein, type ProteinRef } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
 import { type SearchRef, SharedFeature, SimilarityHit, SimilaritySearch } from '../schema/similarity.ts';
 import { hashOfSequence } from '../schema/uniprot.ts';
-import * as atlas from '../upstream/atlas.ts';
-import type { ProteinData } from '../upstream/protein-data.ts';
 import type { SimilarProtein } from '../upstream/wire.ts';
-import { FIXED } from './protein-parts.ts';
+import { FIXED, selectedNeeds } from './protein-parts.ts';
 import { selectedBelow, selectedFields } from './selection.ts';
 
 /** Residues in a query at most, and results in an answer (spec, section Endpoints, as the public deployment has it). */
@@ -29,25 +27,6 @@ const within = (value: number | null | undefined, least: number, most: number, n
     throw badInput(`\`${name}\` must be between ${least} and ${most}; it is ${value}.`);
   }
 };
-
-/** What a hit says of its protein, in the form of the protein loader. */
-const dataOf = (hit: SimilarProtein): ProteinData => ({
-  hash: hit.protein_hash,
-  exists: true,
-  ...(hit.protein_accession == null ? {} : { accession: hit.protein_accession }),
-  ...(hit.sequence_length == null ? {} : { length: hit.sequence_length }),
-  ...(hit.pdb == null
-    ? {}
-    : {
-        structure: {
-          pdb: hit.pdb,
-          ptm: hit.ptm ?? null,
-          meanPlddt: hit.mean_plddt ?? null,
-          plddt: hit.residues_plddt ?? [],
-        },
-      }),
-  from: { operation: 'similarity', retrievedAt: new Date(), fromCache: false, requestId: undefined },
-});
 
 /** Number of shared features to ask for: the largest selected, at least one. */
 function wantedFeatures(info: GraphQLResolveInfo): number {
@@ -73,15 +52,18 @@ async function search(
   within(args.minSimilarity, 0, 1, 'minSimilarity');
   within(args.maxPercentCharacterized, 0, 100, 'maxPercentCharacterized');
   const hits = selectedBelow(info, selectedFields(info, 'SimilaritySearch'), 'hits', 'SimilarityHit');
-  const answer = await atlas.similarity(ctx.upstream, {
-    sequence,
-    results: args.first ?? 10,
-    features: wantedFeatures(info),
-    minSimilarity: args.minSimilarity ?? undefined,
-    maxPercentCharacterized: args.maxPercentCharacterized ?? undefined,
-    clusterInfo: hits.some((field) => field.name === 'cluster'),
-  });
-  for (const hit of answer.similar_proteins) ctx.proteins.prime(dataOf(hit));
+  const proteins = hits.filter((field) => field.name === 'protein').flatMap((field) => field.nodes);
+  const answer = await ctx.searches.search(
+    {
+      sequence,
+      results: args.first ?? 10,
+      features: wantedFeatures(info),
+      minSimilarity: args.minSimilarity ?? undefined,
+      maxPercentCharacterized: args.maxPercentCharacterized ?? undefined,
+      clusterInfo: hits.some((field) => field.name === 'cluster'),
+    },
+    selectedNeeds(info, proteins).structure === true,
+  );
   return { queryHash: answer.protein_hash ?? hashOfSequence(sequence), answer };
 }
 

@@ -11,8 +11,11 @@ import {
   type StructureShape,
 } from '../schema/structure.ts';
 import { BULK_HASHES } from '../upstream/protein-loader.ts';
+import type { ProteinNeeds } from '../upstream/protein-needs.ts';
 import { type AtlasStructure, atlasStructure, FILE_ENDINGS } from '../upstream/structure-file.ts';
-import { FIXED, wantsFile } from './protein-parts.ts';
+import { wantsFile } from './protein-parts.ts';
+
+const STRUCTURE: ProteinNeeds = { structure: true };
 
 interface StructureArgs {
   readonly format?: AtlasStructure['format'] | null | undefined;
@@ -28,11 +31,11 @@ async function structureOf(
   const format = args.format ?? 'PDB';
   const percent = args.plddtScale === 'PERCENT';
   // Where only the address is selected nothing is loaded; it then answers 404 where there is no structure.
-  const data = wantsFile(info) ? await ctx.proteins.load(hash, FIXED.ptm) : ctx.proteins.peek(hash);
+  const data = wantsFile(info) ? await ctx.proteins.load(hash, STRUCTURE) : ctx.proteins.peek(hash);
   if (data === null || data?.structure === null || data?.structure?.pdb === '') return null;
   let loaded: Promise<LoadedStructure> | undefined;
   const load = async (): Promise<LoadedStructure> => {
-    const structure = (await ctx.proteins.load(hash, FIXED.ptm))?.structure;
+    const structure = (await ctx.proteins.load(hash, STRUCTURE))?.structure;
     return atlasStructure(structure?.pdb ?? '', { hash, format, percent });
   };
   return {

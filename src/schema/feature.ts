@@ -1,6 +1,7 @@
 // SAE features as nouns: the feature, its activation in a protein, its statistics. Details that cost a call are in
 // resolvers/feature.ts.
 import { builder } from '../builder.ts';
+import type { FeatureRow } from '../upstream/activations.ts';
 import type { FeatureValue } from '../upstream/wire.ts';
 
 /** A feature by its index, with whatever of label and description came along. */
@@ -24,10 +25,13 @@ builder.node(Feature, {
   }),
 });
 
-/** A feature's value in a protein or cluster; `hash` and `top` tell where its regions can still be had. */
+/** A feature's value in a protein or in the representative of a cluster, and where more of it can be had. */
 export interface ActivationRef {
   readonly value: FeatureValue;
-  readonly from?: { readonly hash: string; readonly top: number } | undefined;
+  /** The protein; `top` is the length of the ranking that the value is of. */
+  readonly from?: { readonly hash: string; readonly top?: number | undefined } | undefined;
+  /** Activations along the sequence where they came with the value; null where the upstream does not say. */
+  readonly row?: (() => FeatureRow | null) | undefined;
 }
 
 export const FeatureActivation = builder.objectRef<ActivationRef>('FeatureActivation').implement({

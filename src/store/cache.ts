@@ -8,8 +8,10 @@ import { LRUCache } from 'lru-cache';
 export interface Cache<T> {
   /** The value kept under a key; undefined when there is none. */
   get(key: string): Promise<T | undefined>;
-  /** Keeps a value. */
-  set(key: string, value: T): Promise<void>;
+  /** Those of the values that are kept, by key. */
+  getMany(keys: readonly string[]): Promise<Map<string, T>>;
+  /** Keeps a value. @param ttl - milliseconds, when other than the namespace's */
+  set(key: string, value: T, ttl?: number): Promise<void>;
   /** The value kept under a key, else that of `load`, which runs once for all who ask at the same time. Null and undefined are given but not kept. */
   wrap<R extends T | null>(key: string, load: () => Promise<R>): Promise<T | R>;
 }
@@ -32,7 +34,8 @@ function boundedStore(maxBytes: number, sizeOf: (value: unknown) => number) {
   });
   return {
     get: (key: string) => entries.get(key)?.value,
-    set: (key: string, value: unknown, ttl?: number) => entries.set(key, { value }, ttl === undefined ? {} : { ttl }),
+    set: (key: string, value: unknown, ttl?: number) =>
+      entries.set(key, { value }, ttl === undefined ? {} : { ttl }),
     delete: (key: string) => entries.delete(key),
     clear: () => entries.clear(),
     has: (key: string) => entries.has(key),
@@ -63,15 +66,24 @@ export function openCache<T>(o: CacheOptions<T>): Cache<T> {
       return undefined;
     }
   };
-  const set = async (key: string, value: T): Promise<void> => {
+  const set = async (key: string, value: T, ttl?: number): Promise<void> => {
     try {
-      await keyv.set(key, value);
+      await keyv.set(key, value, ttl);
     } catch (error) {
       o.onError(error);
     }
   };
   return {
     get,
+    async getMany(keys) {
+      const values = await Promise.all(keys.map(get));
+      return new Map(
+        keys.flatMap((key, i) => {
+          const value = values[i];
+          return value === undefined ? [] : [[key, value] as const];
+        }),
+      );
+    },
     set,
     async wrap<R extends T | null>(key: string, load: () => Promise<R>) {
       const kept = await get(key);

@@ -1,5 +1,6 @@
 // The Atlas API, one function an operation: the spec's section "Atlas API" read as code. Public and read-only; it
 // sends no token, holds no cache and plans nothing. Absence (404) is null, everything else unexpected is thrown.
+import { Readable } from 'node:stream';
 import { z } from 'zod';
 import {
   type Answer,
@@ -11,6 +12,7 @@ import {
   send,
   type Upstream,
 } from './http.ts';
+import { dropMembers } from './json-drop.ts';
 import * as wire from './wire.ts';
 
 const get = (operation: string, path: string, more: Partial<Call> = {}): Call => ({
@@ -192,8 +194,19 @@ export interface SimilarityQuery {
   readonly clusterInfo: boolean;
 }
 
-/** GET /similarity-search: proteins with similar features, best first. */
-export async function similarity(up: Upstream, q: SimilarityQuery): Promise<wire.SimilarityAnswer> {
+/** Members of a hit that hold its structure: nearly all of the answer. */
+const OF_STRUCTURE = new Set(['pdb', 'residues_plddt']);
+
+/**
+ * GET /similarity-search: proteins with similar features, best first.
+ *
+ * @param structures - whether the hits' structures are wanted; they come in any case, and are else dropped as they arrive
+ */
+export async function similarity(
+  up: Upstream,
+  q: SimilarityQuery,
+  structures: boolean,
+): Promise<wire.SimilarityAnswer> {
   const answer = await send(
     up,
     get('similarity', '/similarity-search', {
@@ -209,5 +222,6 @@ export async function similarity(up: Upstream, q: SimilarityQuery): Promise<wire
     }),
   );
   if (answer.status !== 200) throw await refusal(up, answer);
-  return (await record(up, answer, wire.similarityAnswer)).record;
+  const body = structures ? answer.body : Readable.from(dropMembers(answer.body, OF_STRUCTURE));
+  return (await record(up, { ...answer, body }, wire.similarityAnswer)).record;
 }

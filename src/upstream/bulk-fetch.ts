@@ -1,18 +1,28 @@
 // One bulk look-up from the question to the parts: posts it, follows the job where the upstream makes one of it, reads the
 // archive as it arrives. It knows nothing of who asked for which part.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BulkParts, readBulkArchive } from './archive/bulk.ts';
+import { type FeatureRow, rankingOf, rowsOf } from './activations.ts';
+import { readBulkArchive } from './archive/bulk.ts';
+import type { BulkFeatures } from './archive/bulk-record.ts';
 import * as atlas from './atlas.ts';
 import { type Downloads, download } from './download.ts';
 import { UpstreamError } from './errors.ts';
 import { type Answer, networkFailure, type Upstream } from './http.ts';
-import type { ProteinNeeds } from './protein-needs.ts';
+import { type ReadBulk, wantedRows } from './protein-answers.ts';
+import { needsRows, type ProteinNeeds, topOf } from './protein-needs.ts';
+import type { SharedRun } from './share.ts';
 
 const FIRST_POLL = 100;
 const SLOWEST_POLL = 2_000;
 
 const failed = (message: string): UpstreamError =>
   new UpstreamError(message, { operation: 'bulkJob', code: 'UPSTREAM_UNAVAILABLE', retryable: true });
+
+const tooLate = (jobId: string): UpstreamError =>
+  new UpstreamError(
+    `The upstream's bulk job ${jobId} did not finish within this request's time. Ask for fewer proteins at once, or use startBulkLookup, which waits as long as it takes.`,
+    { operation: 'bulkJob', code: 'UPSTREAM_TIMEOUT', retryable: true },
+  );
 
 /** Polls a job until it has an archive to offer. @returns its signed URL */
 async function finishedJob(up: Upstream, jobId: string): Promise<string> {
@@ -24,13 +34,7 @@ async function finishedJob(up: Upstream, jobId: string): Promise<string> {
     if (['failed', 'cancelled', 'expired'].includes(state)) {
       throw failed(`The upstream's bulk job ${jobId} ended as ${state}. Try again.`);
     }
-    if (up.signal?.aborted === true) {
-      throw new UpstreamError(
-        `The upstream's bulk job ${jobId} did not finish within this request's time. Ask for fewer proteins at once.`,
-        { operation: 'bulkJob', code: 'UPSTREAM_TIMEOUT', retryable: true },
-      );
-    }
-    await sleep(pause, undefined, { signal: up.signal }).catch(() => undefined);
+    await sleep(pause, undefined, { signal: up.signal });
   }
 }
 
@@ -46,29 +50,53 @@ async function jobArchive(up: Upstream, downloads: Downloads, jobId: string): Pr
   );
 }
 
+/** Reads an archive; of activations along the sequence only the wanted rows stay, one protein at a time. */
+async function readArchive(
+  answer: Answer,
+  needs: ProteinNeeds,
+  each: ReadonlyMap<string, ProteinNeeds>,
+): Promise<ReadBulk> {
+  const rows = new Map<string, ReadonlyMap<number, FeatureRow>>();
+  const shrink = (hash: string, features: BulkFeatures): BulkFeatures => {
+    const { perResidue, ...rest } = features;
+    const own = each.get(hash) ?? {};
+    if (perResidue !== undefined && needsRows(own)) {
+      const ranking =
+        rest.top ?? (rest.proteinLevel === undefined ? [] : rankingOf(rest.proteinLevel, topOf(own)));
+      rows.set(hash, rowsOf(perResidue, wantedRows(own, ranking)));
+    }
+    return rest;
+  };
+  return { parts: await readBulkArchive(answer.body, { perResidue: needsRows(needs), shrink }), rows };
+}
+
 /**
  * Looks up at most 500 proteins with exactly the members that are needed.
  *
- * @throws UpstreamError when no archive came
+ * @param needs - the union of `each`
+ * @param each - what each protein needs
+ * @throws UpstreamError when no archive came; one that names the job when it is still running as the caller's time is up
  */
 export async function fetchBulk(
   up: Upstream,
   downloads: Downloads,
-  hashes: readonly string[],
   needs: ProteinNeeds,
-): Promise<BulkParts> {
+  each: ReadonlyMap<string, ProteinNeeds>,
+  run: SharedRun,
+): Promise<ReadBulk> {
   const started = await atlas.bulk(up, {
-    hashes,
-    top: needs.features ?? 1,
-    structure: needs.structure === true,
-    cluster: needs.cluster === true,
+    hashes: [...each.keys()],
+    top: topOf(needs),
+    structure: needs.structure === true || needs.scores === true,
+    cluster: needs.cluster === true || needs.link === true,
     sequence: needs.sequence === true,
-    proteinFeatures: needs.features !== undefined,
-    residueFeatures: false,
+    proteinFeatures: needs.features !== undefined || needs.level === true || needs.residues !== undefined,
+    residueFeatures: needsRows(needs),
   });
+  if (started.kind === 'job') run.onLeave(() => tooLate(started.jobId));
   const answer = started.kind === 'zip' ? started.answer : await jobArchive(up, downloads, started.jobId);
   try {
-    return await readBulkArchive(answer.body);
+    return await readArchive(answer, needs, each);
   } catch (error) {
     throw networkFailure('bulk', error, up.signal);
   }

@@ -1,46 +1,68 @@
-// This request's cluster records, one call for each representative however many fields ask for it. It knows the cluster
-// operation and nothing of proteins or GraphQL.
+// This request's cluster records, one call for each representative however many fields ask for it, kept for later requests:
+// a large member list is loaded once and paged many times. It knows the cluster operation and nothing of proteins or GraphQL.
 import DataLoader from 'dataloader';
+import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
 import type { Upstream } from './http.ts';
 import { limiter } from './limit.ts';
+import type { Share } from './share.ts';
 import type { ClusterRecord } from './wire.ts';
 
-export type LoadedCluster = atlas.WithRaw<ClusterRecord>;
+type ClusterAnswer = atlas.WithRaw<ClusterRecord>;
+
+/** A cluster's record and how many features were asked for with it. */
+export interface LoadedCluster {
+  readonly top: number;
+  readonly cluster: ClusterAnswer;
+}
 
 export interface ClusterLoader {
   /** The record of the cluster that a hash represents; null when it represents none. @param top - how many features, 1 to 100 */
-  load(representative: string, top?: number): Promise<LoadedCluster | null>;
+  load(representative: string, top?: number): Promise<ClusterAnswer | null>;
+}
+
+/** What the loaders of all requests have in common; `cache` is undefined where nothing is kept. */
+export interface ClusterDependencies {
+  readonly cache: Cache<LoadedCluster> | undefined;
+  readonly share: Share;
 }
 
 const IN_FLIGHT = 8;
 const DEFAULT_TOP = 10;
 
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
 /** The loader of one request. Asked in one tick for several amounts of features, it fetches the largest. */
-export function createClusterLoader(up: Upstream): ClusterLoader {
+export function createClusterLoader(up: Upstream, { cache, share }: ClusterDependencies): ClusterLoader {
   const limited = limiter(IN_FLIGHT);
-  const loaded = new Map<string, { top: number; record: Promise<LoadedCluster | null> }>();
-  const tick = new DataLoader<{ hash: string; top: number }, LoadedCluster | null>(
+  const loaded = new Map<string, { top: number; answer: Promise<ClusterAnswer | null> }>();
+
+  const fetch = async (hash: string, top: number): Promise<ClusterAnswer | null> => {
+    const kept = await cache?.get(hash);
+    if (kept !== undefined && kept.top >= top) return kept.cluster;
+    const cluster = await limited(() =>
+      share(`cluster ${hash} ${top}`, up.signal, ({ signal }) => atlas.cluster({ ...up, signal }, hash, top)),
+    );
+    if (cluster !== null) await cache?.set(hash, { top, cluster });
+    return cluster;
+  };
+
+  // All clusters of a tick are waited for, so that what is selected on the members of several is one bulk call.
+  const tick = new DataLoader<{ hash: string; top: number }, ClusterAnswer | null>(
     (keys) => {
       const tops = new Map<string, number>();
       for (const { hash, top } of keys) tops.set(hash, Math.max(tops.get(hash) ?? 0, top));
-      for (const [hash, top] of tops) {
-        loaded.set(hash, { top, record: limited(() => atlas.cluster(up, hash, top)) });
-      }
+      for (const [hash, top] of tops) loaded.set(hash, { top, answer: fetch(hash, top) });
       return Promise.all(
-        keys.map(({ hash }) =>
-          Promise.resolve(loaded.get(hash)?.record ?? null).catch((error: unknown) =>
-            error instanceof Error ? error : new Error(String(error)),
-          ),
-        ),
+        keys.map(({ hash }) => Promise.resolve(loaded.get(hash)?.answer ?? null).catch(asError)),
       );
     },
-    { cache: false },
+    { cache: false, batchScheduleFn: setImmediate },
   );
   return {
     load(hash, top) {
       const before = loaded.get(hash);
-      if (before !== undefined && before.top >= (top ?? 0)) return before.record;
+      if (before !== undefined && before.top >= (top ?? 0)) return before.answer;
       return tick.load({ hash, top: Math.max(top ?? DEFAULT_TOP, 1) });
     },
   };

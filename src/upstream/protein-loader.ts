@@ -1,6 +1,8 @@
-// This request's proteins: every part asked for in one tick, over every protein, merged into the fewest calls (one bulk
-// call for each 500 hashes with exactly the union of the flags, or the single record). Results map by hash. It knows the
-// Atlas operations and the bulk archive, nothing of GraphQL.
+// This request's proteins: every part asked for in one tick, over every protein, merged into the fewest calls. What an
+// earlier request learnt comes from the cache, what another is asking at this moment is shared. Results map by hash. It
+// knows the Atlas operations and nothing of GraphQL.
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import DataLoader from 'dataloader';
 import * as atlas from './atlas.ts';
 import { fetchBulk } from './bulk-fetch.ts';
@@ -8,31 +10,37 @@ import type { Downloads } from './download.ts';
 import { UpstreamError } from './errors.ts';
 import type { Upstream } from './http.ts';
 import { limiter } from './limit.ts';
-import { emptyData, fromBulk, fromRecord, hadBy, mergeData, type ProteinData } from './protein-data.ts';
-import { joinNeeds, lackingNeeds, needsNothing, needsRecord, type ProteinNeeds } from './protein-needs.ts';
-import type { FeatureValue } from './wire.ts';
+import { fromBulk, fromRecord } from './protein-answers.ts';
+import type { ProteinCache } from './protein-cache.ts';
+import { emptyData, hadBy, mergeData, type ProteinData } from './protein-data.ts';
+import { joinNeeds, lackingNeeds, needsNothing, type ProteinNeeds, topOf } from './protein-needs.ts';
+import { type BulkCall, planCalls } from './protein-plan.ts';
+import { createVariantLoader, type FeatureVariant, type VariantData } from './protein-variants.ts';
+import type { Share } from './share.ts';
 
-/** Hashes in one bulk call at most (spec, section Limits). */
-export const BULK_HASHES = 500;
+export { BULK_HASHES } from './protein-plan.ts';
+
 const BULK_IN_FLIGHT = 4;
 const RECORDS_IN_FLIGHT = 8;
-
-/** Features other than the normalised top ranking: exact indices, or raw values. */
-export interface FeatureVariant {
-  readonly top: number;
-  readonly normalize: boolean;
-  readonly indices?: readonly number[] | undefined;
-}
 
 export interface ProteinLoader {
   /** Loads what is needed of a protein. Null when the Atlas does not hold it. @throws UpstreamError when that could not be found out */
   load(hash: string, needs: ProteinNeeds): Promise<ProteinData | null>;
   /** What is known of a protein without asking anybody. */
   peek(hash: string): ProteinData | undefined;
+  /** What earlier requests learnt of a protein, when that is enough; undefined when somebody would have to be asked. */
+  recall(hash: string, needs: ProteinNeeds): Promise<ProteinData | undefined>;
   /** Features by exact index or unscaled. Null when the Atlas does not hold the protein. */
-  variant(hash: string, variant: FeatureVariant): Promise<readonly FeatureValue[] | null>;
+  variant(hash: string, variant: FeatureVariant): Promise<VariantData | null>;
   /** Takes in what another answer said of a protein, so that it is not asked for again. */
   prime(data: ProteinData): void;
+}
+
+/** What the loaders of all requests have in common. */
+export interface ProteinLoaderDependencies {
+  readonly downloads: Downloads;
+  readonly cache: ProteinCache;
+  readonly share: Share;
 }
 
 interface Wanted {
@@ -42,8 +50,14 @@ interface Wanted {
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
+const fingerprint = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('base64url');
+
 /** The loader of one request. */
-export function createProteinLoader(up: Upstream, downloads: Downloads): ProteinLoader {
+export function createProteinLoader(
+  up: Upstream,
+  { downloads, cache, share }: ProteinLoaderDependencies,
+): ProteinLoader {
   const known = new Map<string, ProteinData>();
   const pending = new Map<string, { needs: ProteinNeeds; promise: Promise<unknown> }[]>();
   const limitBulk = limiter(BULK_IN_FLIGHT);
@@ -52,63 +66,76 @@ export function createProteinLoader(up: Upstream, downloads: Downloads): Protein
   const take = (data: ProteinData) => {
     known.set(data.hash, mergeData(known.get(data.hash) ?? emptyData(data.hash), data));
   };
-
-  const loadRecord = async (hash: string, needs: ProteinNeeds): Promise<void> => {
-    const top = Math.max(needs.regions ?? 0, needs.features ?? 0, 1);
-    const found = await limitRecords(() =>
-      atlas.protein(up, hash, { top, foldOnMiss: needs.fold === true, normalize: true }),
-    );
-    take(fromRecord(hash, top, needs.fold === true, found));
+  const learn = (data: ProteinData) => {
+    take(data);
+    cache.write(data);
+  };
+  /** Keeps the parts of a record; the whole of it, which holds them all once more, only when it was asked for. */
+  const learnRecord = (data: ProteinData, whole: boolean) => {
+    take(data);
+    const { record, ...parts } = data;
+    cache.write(whole ? data : parts);
+  };
+  const lacks = (hash: string, needs: ProteinNeeds): ProteinNeeds => {
+    const data = known.get(hash);
+    return lackingNeeds(needs, data === undefined ? {} : hadBy(data));
   };
 
-  const loadBulk = async (hashes: readonly string[], needs: ProteinNeeds): Promise<Map<string, Error>> => {
-    const failed = new Map<string, Error>();
-    const parts = await limitBulk(() => fetchBulk(up, downloads, hashes, needs));
-    for (const hash of hashes) {
-      const { data, problem } = fromBulk(hash, needs, parts);
-      take(data);
-      if (problem !== undefined) failed.set(hash, problem);
-    }
-    return failed;
+  const loadRecord = async (hash: string, needs: ProteinNeeds): Promise<void> => {
+    const query = { top: topOf(needs), foldOnMiss: needs.fold === true, normalize: true };
+    const found = await limitRecords(() =>
+      share(`protein ${hash} ${JSON.stringify(query)}`, up.signal, ({ signal }) =>
+        atlas.protein({ ...up, signal }, hash, query),
+      ),
+    );
+    const data = fromRecord(hash, needs, found);
+    learnRecord(needs.cluster === true ? { ...data, clusterless: true } : data, needs.record === true);
+  };
+
+  const loadBulk = async (
+    { hashes, needs }: BulkCall,
+    forBulk: ReadonlyMap<string, ProteinNeeds>,
+  ): Promise<[string, Error][]> => {
+    const each = new Map(hashes.map((hash) => [hash, forBulk.get(hash) ?? {}]));
+    const read = await limitBulk(() =>
+      share(`bulk ${fingerprint([needs, [...each]])}`, up.signal, (run) =>
+        fetchBulk({ ...up, signal: run.signal }, downloads, needs, each, run),
+      ),
+    );
+    return hashes.flatMap((hash) => {
+      const { data, problem } = fromBulk(hash, needs, read);
+      learn(data);
+      return problem === undefined ? [] : [[hash, problem] as [string, Error]];
+    });
   };
 
   /** Loads everything wanted in one tick; a hash's failure stays that hash's. */
-  const loadAll = async (wanted: ReadonlyMap<string, ProteinNeeds>): Promise<Map<string, Error>> => {
+  const loadAll = async (asked: ReadonlyMap<string, ProteinNeeds>): Promise<Map<string, Error>> => {
     const failed = new Map<string, Error>();
     const fail = (hashes: readonly string[]) => (error: unknown) => {
       for (const hash of hashes) failed.set(hash, asError(error));
     };
-    const single = (hash: string, needs: ProteinNeeds) => loadRecord(hash, needs).catch(fail([hash]));
-
-    const calls: Promise<unknown>[] = [];
-    const forBulk = new Map<string, ProteinNeeds>();
-    const lone = wanted.size === 1;
-    for (const [hash, needs] of wanted) {
-      if (needsRecord(needs) || (lone && needs.cluster !== true)) {
-        calls.push(single(hash, needs));
-        if (needs.cluster === true) forBulk.set(hash, { cluster: true });
-      } else {
-        forBulk.set(hash, needs);
-      }
+    for (const data of await cache.read(asked)) take(data);
+    const wanted = new Map<string, ProteinNeeds>();
+    for (const [hash, needs] of asked) {
+      const lacking = lacks(hash, needs);
+      if (!needsNothing(lacking)) wanted.set(hash, lacking);
     }
-    const hashes = [...forBulk.keys()];
-    const union = joinNeeds(forBulk.values());
-    for (let start = 0; start < hashes.length; start += BULK_HASHES) {
-      const part = hashes.slice(start, start + BULK_HASHES);
-      const call = loadBulk(part, union).then((problems) => {
-        for (const [hash, problem] of problems) failed.set(hash, problem);
-      });
-      calls.push(call.catch(fail(part)));
-    }
-    await Promise.all(calls);
-
+    const { records, bulk, forBulk } = planCalls(wanted);
+    await Promise.all([
+      ...[...records].map(([hash, needs]) => loadRecord(hash, needs).catch(fail([hash]))),
+      ...bulk.map((call) =>
+        loadBulk(call, forBulk).then((problems) => {
+          for (const [hash, problem] of problems) failed.set(hash, problem);
+        }, fail(call.hashes)),
+      ),
+    ]);
     // What an archive did not hold, the single record does.
     await Promise.all(
-      hashes.map((hash) => {
-        const data = known.get(hash);
-        if (data === undefined || data.exists === false || failed.has(hash)) return undefined;
-        const lacking = lackingNeeds(forBulk.get(hash) ?? {}, hadBy(data));
-        return needsNothing(lacking) ? undefined : single(hash, { ...lacking, record: true });
+      [...forBulk].map(([hash, needs]) => {
+        if (known.get(hash)?.exists !== true || failed.has(hash)) return undefined;
+        const lacking = lacks(hash, needs);
+        return needsNothing(lacking) ? undefined : loadRecord(hash, lacking).catch(fail([hash]));
       }),
     );
     return failed;
@@ -121,25 +148,8 @@ export function createProteinLoader(up: Upstream, downloads: Downloads): Protein
       const failed = await loadAll(wanted);
       return keys.map(({ hash }) => failed.get(hash) ?? true);
     },
-    { cache: false },
-  );
-
-  const variants = new DataLoader<
-    { hash: string; variant: FeatureVariant },
-    readonly FeatureValue[] | null,
-    string
-  >(
-    (keys) =>
-      Promise.all(
-        keys.map(({ hash, variant }) =>
-          limitRecords(() => atlas.protein(up, hash, { ...variant, foldOnMiss: false })).then((found) => {
-            // Everything but the features is the same as in the plain record.
-            take(fromRecord(hash, 0, false, found));
-            return found === null ? null : (found.record.sae_features ?? []);
-          }, asError),
-        ),
-      ),
-    { cacheKeyFn: ({ hash, variant }) => `${hash} ${JSON.stringify(variant)}` },
+    // Everything that can be asked for without waiting for an answer is asked for before the calls are planned.
+    { cache: false, batchScheduleFn: setImmediate },
   );
 
   const request = (hash: string, needs: ProteinNeeds): Promise<unknown> => {
@@ -158,13 +168,13 @@ export function createProteinLoader(up: Upstream, downloads: Downloads): Protein
 
   return {
     async load(hash, needs) {
-      const before = known.get(hash);
-      const lacking = lackingNeeds(needs, before === undefined ? {} : hadBy(before));
+      const lacking = lacks(hash, needs);
       if (!needsNothing(lacking)) {
         const underway = pending.get(hash) ?? [];
         const rest = lackingNeeds(lacking, joinNeeds(underway.map((entry) => entry.needs)));
+        // Only what brings something of it is waited for: another part may be slow, or fail.
         const awaited = underway
-          .filter((entry) => Object.keys(entry.needs).some((need) => need in lacking))
+          .filter((entry) => !isDeepStrictEqual(lackingNeeds(lacking, entry.needs), lacking))
           .map((entry) => entry.promise);
         await Promise.all(needsNothing(rest) ? awaited : [...awaited, request(hash, rest)]);
       }
@@ -180,7 +190,13 @@ export function createProteinLoader(up: Upstream, downloads: Downloads): Protein
       return data.exists ? data : null;
     },
     peek: (hash) => known.get(hash),
-    variant: (hash, variant) => variants.load({ hash, variant }),
-    prime: take,
+    async recall(hash, needs) {
+      if (!needsNothing(lacks(hash, needs))) {
+        for (const data of await cache.read(new Map([[hash, needs]]))) take(data);
+      }
+      return needsNothing(lacks(hash, needs)) ? known.get(hash) : undefined;
+    },
+    variant: createVariantLoader(up, limitRecords, (hash, record) => learn(fromRecord(hash, null, record))),
+    prime: learn,
   };
 }

@@ -4,48 +4,68 @@
 /**
  * Parts of a protein that are fetched together.
  *
- * `sequence`: sequence, accession, source · `structure`: PDB text, pTM, pLDDT · `cluster`: its representative and
- * what the bulk answer says of the cluster · `features`: that many top features · `regions`: that many top features
- * with their residue regions · `record`: what only the single record has · `fold`: fold it when it has no structure.
+ * `sequence`: sequence, accession, source · `structure`: PDB text, pTM, pLDDT · `scores`: pTM and mean pLDDT · `link`: the representative of its
+ * cluster · `cluster`: that and what the bulk answer says of the cluster · `features`: that many top features ·
+ * `regions`: that many with their residue regions · `residues`: that many with their activations along the sequence ·
+ * `rows`: activations of these features along the sequence · `level`: the activations of all features · `record`: what
+ * only the single record has · `fold`: fold it when it has no structure.
  */
 export interface ProteinNeeds {
   readonly sequence?: boolean;
   readonly structure?: boolean;
+  readonly scores?: boolean;
+  readonly link?: boolean;
   readonly cluster?: boolean;
   /** How many top features, 1 to 100. */
   readonly features?: number;
   /** How many top features with regions, 1 to 100. */
   readonly regions?: number;
+  /** How many top features with activations along the sequence, 1 to 100. */
+  readonly residues?: number;
+  /** Indices of features. */
+  readonly rows?: readonly number[];
+  readonly level?: boolean;
   readonly record?: boolean;
   readonly fold?: boolean;
 }
 
+/** What is there already; `everyRow` stands for all features. */
+export type HadNeeds = ProteinNeeds & { readonly everyRow?: boolean };
+
 type Joined = { -readonly [K in keyof ProteinNeeds]: ProteinNeeds[K] };
 
-const FLAGS = ['sequence', 'structure', 'cluster', 'record', 'fold'] as const;
-const AMOUNTS = ['features', 'regions'] as const;
+const FLAGS = ['sequence', 'structure', 'scores', 'link', 'cluster', 'level', 'record', 'fold'] as const;
+const AMOUNTS = ['features', 'regions', 'residues'] as const;
 
 /** All that any of them needs. */
 export function joinNeeds(all: Iterable<ProteinNeeds>): ProteinNeeds {
   const joined: Joined = {};
+  const rows = new Set<number>();
   for (const needs of all) {
     for (const flag of FLAGS) if (needs[flag] === true) joined[flag] = true;
     for (const amount of AMOUNTS) {
       const wanted = needs[amount] ?? 0;
       if (wanted > (joined[amount] ?? 0)) joined[amount] = wanted;
     }
+    for (const row of needs.rows ?? []) rows.add(row);
   }
+  if (rows.size > 0) joined.rows = [...rows];
   return joined;
 }
 
 /** What of `needs` is not in `had`. */
-export function lackingNeeds(needs: ProteinNeeds, had: ProteinNeeds): ProteinNeeds {
+export function lackingNeeds(needs: ProteinNeeds, had: HadNeeds): ProteinNeeds {
   const lacking: Joined = {};
   for (const flag of FLAGS) if (needs[flag] === true && had[flag] !== true) lacking[flag] = true;
+  // Who knows the cluster knows its representative, and who has the structure has its scores.
+  if (had.cluster === true) delete lacking.link;
+  if (had.structure === true) delete lacking.scores;
   for (const amount of AMOUNTS) {
     const wanted = needs[amount];
     if (wanted !== undefined && wanted > (had[amount] ?? 0)) lacking[amount] = wanted;
   }
+  const rows = needs.rows?.filter((row) => had.everyRow !== true && had.rows?.includes(row) !== true) ?? [];
+  if (rows.length > 0) lacking.rows = rows;
   return lacking;
 }
 
@@ -55,3 +75,11 @@ export const needsNothing = (needs: ProteinNeeds): boolean => Object.keys(needs)
 /** Whether only `GET /proteins/{hash}` can give it. */
 export const needsRecord = (needs: ProteinNeeds): boolean =>
   needs.record === true || needs.fold === true || needs.regions !== undefined;
+
+/** Whether activations along the sequence are needed: most of an archive, so only when somebody asks. */
+export const needsRows = (needs: ProteinNeeds): boolean =>
+  needs.rows !== undefined || needs.residues !== undefined;
+
+/** The largest number of top features that any part of the needs speaks of; at least 1. */
+export const topOf = (needs: ProteinNeeds): number =>
+  Math.max(needs.features ?? 0, needs.regions ?? 0, needs.residues ?? 0, 1);

@@ -20,15 +20,21 @@ export interface BulkParts {
   readonly members: Readonly<Record<BulkMember | 'topFeatures' | 'clusterLinks', boolean>>;
 }
 
+/** What of a gathered archive is wanted. */
+export interface GatherOptions extends BulkOptions {
+  /** What to keep of a protein's features, called as each arrives; all of it when absent. */
+  readonly shrink?: (hash: string, features: BulkFeatures) => BulkFeatures;
+}
+
 /**
- * Reads a whole bulk archive as it arrives. For archives with activations along the sequence prefer `readBulkRecords`,
- * which holds one protein at a time.
+ * Reads a whole bulk archive as it arrives. With activations along the sequence give `shrink`, or use
+ * `readBulkRecords`: both hold those of one protein at a time.
  *
  * @throws whatever the source throws; a damaged archive throws nothing and lists its `problems`
  */
 export async function readBulkArchive(
   source: AsyncIterable<Uint8Array>,
-  options: BulkOptions = {},
+  options: GatherOptions = {},
 ): Promise<BulkParts> {
   const sequences = new Map<string, BulkSequence>();
   const structures = new Map<string, BulkStructure>();
@@ -54,7 +60,7 @@ export async function readBulkArchive(
     else if (record.part === 'cluster') clusters.set(record.representative, record.record);
     else if (record.part === 'problem') problems.push(record.problem);
     else if (record.part === 'features') {
-      features.set(record.hash, record.features);
+      features.set(record.hash, options.shrink?.(record.hash, record.features) ?? record.features);
       members.topFeatures ||= record.features.top !== undefined;
     } else if (record.representative !== null) clusterOf.set(record.hash, record.representative);
   }

@@ -1,0 +1,173 @@
+// The features of a protein: its top ranking, certain ones by index, where along the sequence they are active. All
+// proteins of a query share one bulk call for each 500, but for what only the single record has.
+import type { GraphQLResolveInfo } from 'graphql';
+import { builder } from '../builder.ts';
+import type { GatewayContext } from '../context.ts';
+import { type ActivationRef, FeatureActivation, ResidueRegion } from '../schema/feature.ts';
+import { Protein, type ProteinRef } from '../schema/protein.ts';
+import { badInput } from '../schema/scalars.ts';
+import { denseRow, type FeatureRow } from '../upstream/activations.ts';
+import { BULK_HASHES } from '../upstream/protein-loader.ts';
+import type { VariantData } from '../upstream/protein-variants.ts';
+import { featureNeeds, readTop, selectedOnFeatures } from './protein-parts.ts';
+
+/** `feature_indices` that one call may name (spec, section Limits). */
+const INDICES_PER_CALL = 100;
+const MOST_INDICES = 1000;
+/** Usual number of features of a protein; the regions of all of them are one call. */
+const USUAL_TOP = 10;
+
+/** The row of an activation: what came with it, else a part of its protein. */
+async function rowOf(ctx: GatewayContext, { value, from, row }: ActivationRef): Promise<FeatureRow | null> {
+  if (row !== undefined) return row();
+  if (from === undefined) return null;
+  const feature = value.feature_index;
+  const data = await ctx.proteins.load(from.hash, { rows: [feature], sequence: true });
+  return data?.rows?.rows.get(feature) ?? null;
+}
+
+builder.objectFields(FeatureActivation, (t) => ({
+  regions: t.field({
+    type: [ResidueRegion],
+    nullable: { list: true, items: false },
+    complexity: 1 / USUAL_TOP,
+    description:
+      'Where in the sequence it is active. Only the single record has it: one call for each protein. Null where the upstream does not say.',
+    resolve: async ({ value, from }, _, ctx) => {
+      if (value.residue_regions !== undefined || from?.top === undefined) return value.residue_regions;
+      const data = await ctx.proteins.load(from.hash, { regions: from.top });
+      return data?.features?.values.find((other) => other.feature_index === value.feature_index)
+        ?.residue_regions;
+    },
+  }),
+  residues: t.floatList({
+    nullable: { list: true, items: false },
+    complexity: 1 / BULK_HASHES,
+    description:
+      'Activation at each residue from `start` to `end`, 0 where it is inactive: for heat maps and for colouring structures. One bulk call for up to 500 proteins, of which only the selected features are kept. Null where the upstream does not say.',
+    args: {
+      start: t.arg.int({ defaultValue: 0, description: 'First residue, 0-based, such as 0.' }),
+      end: t.arg.int({ description: 'Residue after the last one; the end of the sequence when left out.' }),
+    },
+    resolve: async (activation, args, ctx) => {
+      const start = args.start ?? 0;
+      if (start < 0 || (args.end != null && args.end < start)) {
+        throw badInput(
+          '`start` and `end` are 0-based, `end` excluded: use 0 <= start <= end, such as 0 and 50.',
+        );
+      }
+      const row = await rowOf(ctx, activation);
+      const hash = activation.from?.hash;
+      if (row === null || hash === undefined) return null;
+      const length = (await ctx.proteins.load(hash, { sequence: true }))?.length ?? 0;
+      return denseRow(row, Math.min(start, length), Math.min(args.end ?? length, length));
+    },
+  }),
+}));
+
+const activationsOf = (hash: string, data: VariantData | null, top?: number): ActivationRef[] =>
+  (data?.values ?? []).slice(0, top).map((value) => ({
+    value,
+    from: { hash },
+    row: () => data?.row(value.feature_index) ?? null,
+  }));
+
+/** Certain features by single records, up to 100 in each: what is not in the catalogue is left out of the answer. */
+async function variantFeatures(
+  ctx: GatewayContext,
+  { hash }: ProteinRef,
+  indices: readonly number[],
+  normalize: boolean,
+): Promise<Map<number, ActivationRef>> {
+  const calls: Promise<VariantData | null>[] = [];
+  for (let start = 0; start < indices.length; start += INDICES_PER_CALL) {
+    const part = indices.slice(start, start + INDICES_PER_CALL);
+    calls.push(ctx.proteins.variant(hash, { top: 1, normalize, indices: part }));
+  }
+  const found = (await Promise.all(calls)).flatMap((data) => activationsOf(hash, data));
+  return new Map(found.map((activation) => [activation.value.feature_index, activation]));
+}
+
+/** Certain features out of all activations of the protein; null where no answer has them on the right scale. */
+async function levelFeatures(
+  ctx: GatewayContext,
+  { hash }: ProteinRef,
+  indices: readonly number[],
+  info: GraphQLResolveInfo,
+): Promise<Map<number, ActivationRef> | null> {
+  const needs = featureNeeds(info, { indices }, info.fieldNodes);
+  const level = (await ctx.proteins.load(hash, needs))?.level;
+  if (level == null) return null;
+  const active = new Map(level.indices.map((index, i) => [index, level.values[i] ?? 0]));
+  // What is inactive is 0 when it is in the catalogue, and nothing when it is not.
+  const catalogue = indices.every((index) => active.has(index))
+    ? active
+    : await ctx.services.catalogue.entries(ctx.upstream);
+  const known = indices.filter((index) => active.has(index) || catalogue.has(index));
+  return new Map(
+    known.map((index) => [
+      index,
+      { value: { feature_index: index, value: active.get(index) ?? 0 }, from: { hash } },
+    ]),
+  );
+}
+
+/** Exactly these features, aligned with `indices`: 0.0 where inactive, null where the catalogue has no such feature. */
+async function exactFeatures(
+  ctx: GatewayContext,
+  protein: ProteinRef,
+  indices: readonly number[],
+  normalize: boolean,
+  info: GraphQLResolveInfo,
+): Promise<(ActivationRef | null)[]> {
+  if (indices.length > MOST_INDICES)
+    throw badInput(`\`indices\` holds ${indices.length} entries; at most ${MOST_INDICES} fit.`);
+  const wanted = [...new Set(indices)].filter((index) => index >= 0);
+  const shared = normalize && !selectedOnFeatures(info).regions;
+  const found =
+    (shared ? await levelFeatures(ctx, protein, wanted, info) : null) ??
+    (await variantFeatures(ctx, protein, wanted, normalize));
+  return indices.map((index) => found.get(index) ?? null);
+}
+
+async function topFeatures(
+  ctx: GatewayContext,
+  { hash }: ProteinRef,
+  top: number,
+  info: GraphQLResolveInfo,
+): Promise<ActivationRef[]> {
+  const data = await ctx.proteins.load(hash, featureNeeds(info, { top }, info.fieldNodes));
+  return (data?.features?.values ?? []).slice(0, top).map((value) => ({ value, from: { hash, top } }));
+}
+
+builder.objectField(Protein, 'features', (t) =>
+  t.field({
+    type: [FeatureActivation],
+    nullable: { list: false, items: true },
+    complexity: ({ indices, normalize, top }) => ({
+      field: normalize === false ? 1 : 1 / BULK_HASHES,
+      multiplier: indices?.length ?? top ?? USUAL_TOP,
+    }),
+    description:
+      'Top features by activation, or exactly those of `indices` in that order (0.0 where inactive, null where the index is not in the catalogue).',
+    args: {
+      top: t.arg.int({
+        defaultValue: 10,
+        description: 'How many, 1 to 100, such as 5. Not used with `indices`.',
+      }),
+      indices: t.arg.intList({ description: 'Certain features instead, such as [17, 4095]; at most 1000.' }),
+      normalize: t.arg.boolean({
+        defaultValue: true,
+        description:
+          'Scale each feature so that proteins can be compared; false gives raw activations by one call for each protein.',
+      }),
+    },
+    resolve: async (protein, args, ctx, info) => {
+      const normalize = args.normalize !== false;
+      if (args.indices != null) return exactFeatures(ctx, protein, args.indices, normalize, info);
+      const top = readTop(args.top);
+      if (normalize) return topFeatures(ctx, protein, top, info);
+      return activationsOf(protein.hash, await ctx.proteins.variant(protein.hash, { top, normalize }), top);
+    },
+  }),
+);

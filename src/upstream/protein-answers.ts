@@ -1,0 +1,147 @@
+// Reads what the two answers that know proteins, the single record and the bulk archive, say of one. It makes no call.
+import { type FeatureRow, rankingOf, recordActivations, rowsOf, sameScale } from './activations.ts';
+import type { BulkParts } from './archive/bulk.ts';
+import type { WithRaw } from './atlas.ts';
+import { emptyData, type ProteinData, type Source } from './protein-data.ts';
+import { needsRows, type ProteinNeeds, topOf } from './protein-needs.ts';
+import { type ClusterInfo, clusterInfo, type FeatureValue, type ProteinRecord } from './wire.ts';
+
+const now = (operation: string, requestId?: string): Source => ({
+  operation,
+  retrievedAt: new Date(),
+  fromCache: false,
+  requestId,
+});
+
+/** Features whose rows are wanted: the top ones of a ranking, and certain ones. */
+export const wantedRows = (needs: ProteinNeeds, ranking: readonly FeatureValue[]): number[] => [
+  ...ranking.slice(0, needs.residues ?? 0).map((value) => value.feature_index),
+  ...(needs.rows ?? []),
+];
+
+function structureOf(record: ProteinRecord): NonNullable<ProteinData['structure']> | null {
+  const { pdb, ptm, mean_plddt: mean, residues_plddt: plddt } = record;
+  if (pdb == null && ptm == null && mean == null) return null;
+  return { pdb: pdb ?? '', ptm: ptm ?? null, meanPlddt: mean ?? null, plddt: plddt ?? [] };
+}
+
+/** What a record, asked for its top features, says of activations. */
+function featuresOf(found: WithRaw<ProteinRecord>, needs: ProteinNeeds) {
+  const values = found.record.sae_features ?? [];
+  const { proteinLevel, perResidue } = recordActivations(found.raw) ?? {};
+  return {
+    features: { top: topOf(needs), regions: true, values },
+    level: proteinLevel !== undefined && sameScale(values, proteinLevel) ? proteinLevel : null,
+    ...(needsRows(needs)
+      ? {
+          rows:
+            perResidue === undefined
+              ? null
+              : { top: needs.residues ?? 0, rows: rowsOf(perResidue, wantedRows(needs, values)) },
+        }
+      : {}),
+    record: found,
+  };
+}
+
+/**
+ * Reads the answer of `GET /proteins/{hash}`; null is the 404.
+ *
+ * @param needs - what was asked for; null when the answer's features are others than the normalised top ranking
+ */
+export function fromRecord(
+  hash: string,
+  needs: ProteinNeeds | null,
+  found: WithRaw<ProteinRecord> | null,
+): ProteinData {
+  const from = now('protein', found?.requestId);
+  if (found === null) return { hash, exists: false, from };
+  const { record } = found;
+  const representative = record.cluster_rep_protein_hash;
+  return {
+    hash,
+    exists: true,
+    sequence: record.sequence ?? null,
+    length: record.sequence_length ?? record.sequence?.length ?? null,
+    accession: record.accession ?? null,
+    source: record.source ?? null,
+    ...(record.protein_name == null ? {} : { name: record.protein_name }),
+    structure: structureOf(record),
+    ...(representative == null ? {} : { cluster: { representative, info: null, settled: false } }),
+    ...(needs === null ? {} : featuresOf(found, needs)),
+    ...(needs?.fold === true ? { folded: true } : {}),
+    from,
+  };
+}
+
+/** A bulk archive and the rows that were kept of it, by hash. */
+export interface ReadBulk {
+  readonly parts: BulkParts;
+  readonly rows: ReadonlyMap<string, ReadonlyMap<number, FeatureRow>>;
+}
+
+/** Reads what a bulk archive says of one hash; a part that the archive has no member for stays unknown. */
+export function fromBulk(
+  hash: string,
+  asked: ProteinNeeds,
+  { parts, rows }: ReadBulk,
+): { data: ProteinData; problem?: Error } {
+  const from = now('bulk');
+  const problem = parts.problems[0];
+  if (!parts.present.has(hash)) {
+    // An archive that lost entries cannot say that a protein does not exist.
+    return problem === undefined
+      ? { data: { hash, exists: false, from } }
+      : { data: emptyData(hash), problem };
+  }
+  const { members } = parts;
+  const sequence = parts.sequences.get(hash);
+  const features = parts.features.get(hash);
+  const level = features?.proteinLevel;
+  const ranking = features?.top ?? (level === undefined ? undefined : rankingOf(level, topOf(asked)));
+  // What is missing from a damaged archive may have been lost: it stays unknown and is asked for again by itself.
+  const settled = problem === undefined;
+  return {
+    data: {
+      hash,
+      exists: true,
+      ...(asked.sequence === true && members.sequences && (settled || sequence !== undefined)
+        ? {
+            sequence: sequence?.sequence ?? null,
+            length: sequence?.sequence.length ?? null,
+            accession: sequence?.accession ?? null,
+            source: sequence?.source ?? null,
+          }
+        : {}),
+      ...((asked.structure === true || asked.scores === true) &&
+      members.structures &&
+      (settled || parts.structures.has(hash))
+        ? { structure: parts.structures.get(hash) ?? null }
+        : {}),
+      ...clusterPart(hash, asked, parts),
+      ...(asked.features !== undefined &&
+      members.features &&
+      (ranking !== undefined || (features === undefined && settled))
+        ? { features: { top: asked.features, regions: false, values: ranking ?? [] } }
+        : {}),
+      ...(asked.level === true && features !== undefined
+        ? { level: level !== undefined && sameScale(features.top ?? [], level) ? level : null }
+        : {}),
+      ...(rows.has(hash) ? { rows: { top: asked.residues ?? 0, rows: rows.get(hash) ?? new Map() } } : {}),
+      from,
+    },
+  };
+}
+
+function clusterPart(hash: string, asked: ProteinNeeds, parts: BulkParts): Pick<ProteinData, 'cluster'> {
+  const { clusterInfo: info, clusterLinks: links } = parts.members;
+  if ((asked.cluster !== true && asked.link !== true) || !info || !links) return {};
+  const representative = parts.clusterOf.get(hash) ?? null;
+  return { cluster: { representative, info: infoOf(parts, representative), settled: true } };
+}
+
+function infoOf(parts: BulkParts, representative: string | null): ClusterInfo | null {
+  if (representative === null) return null;
+  const parsed = clusterInfo.safeParse(parts.clusters.get(representative));
+  return parsed.success ? parsed.data : null;
+}

@@ -1,0 +1,159 @@
+// What was learnt of proteins, kept between requests part by part, so that a later request asks only for what nobody has
+// asked before. Only what the Atlas says of everybody; that a protein does not exist is not kept, it may be added.
+import type { Cache } from '../store/cache.ts';
+import type { WithRaw } from './atlas.ts';
+import type { ProteinData, RowsData, Source } from './protein-data.ts';
+import type { ProteinNeeds } from './protein-needs.ts';
+import type { ProteinRecord } from './wire.ts';
+
+/** The parts as they are kept: plain JSON. */
+interface Parts {
+  identity: Pick<ProteinData, 'sequence' | 'length' | 'accession' | 'source' | 'name'>;
+  structure: NonNullable<ProteinData['structure']> | null;
+  cluster: NonNullable<ProteinData['cluster']>;
+  features: NonNullable<ProteinData['features']>;
+  level: NonNullable<ProteinData['level']>;
+  rows: { top: number; rows: [number, { residues: readonly number[]; values: readonly number[] }][] };
+  record: WithRaw<ProteinRecord>;
+}
+
+type PartName = keyof Parts;
+
+/** A part with a note of where it came from. */
+export type KeptPart = {
+  [K in PartName]: { readonly part: K; readonly value: Parts[K]; readonly from: KeptSource };
+}[PartName];
+
+interface KeptSource {
+  readonly operation: string;
+  readonly at: number;
+  readonly requestId?: string | undefined;
+}
+
+export interface ProteinCache {
+  /** What is kept of what is needed, one entry for each part. */
+  read(wanted: ReadonlyMap<string, ProteinNeeds>): Promise<ProteinData[]>;
+  /** Keeps what an answer said of a protein. */
+  write(data: ProteinData): void;
+}
+
+const YEAR = 365 * 24 * 3_600_000;
+
+/** Which parts can meet which needs. */
+const PARTS: Readonly<Record<keyof ProteinNeeds, readonly PartName[]>> = {
+  sequence: ['identity'],
+  structure: ['structure'],
+  scores: ['structure'],
+  link: ['cluster'],
+  cluster: ['cluster'],
+  features: ['features'],
+  regions: ['features'],
+  residues: ['features', 'rows'],
+  rows: ['rows'],
+  level: ['level'],
+  record: ['record'],
+  fold: ['structure'],
+};
+
+const partsFor = (needs: ProteinNeeds): Set<PartName> =>
+  new Set((Object.keys(needs) as (keyof ProteinNeeds)[]).flatMap((need) => PARTS[need]));
+
+const keyOf = (part: PartName, hash: string): string => `${part}:${hash}`;
+
+/** A kept part as an answer. */
+function dataOf(hash: string, kept: KeptPart): ProteinData {
+  const { operation, at, requestId } = kept.from;
+  const from: Source = { operation, retrievedAt: new Date(at), fromCache: true, requestId };
+  const base = { hash, exists: true, from };
+  switch (kept.part) {
+    case 'identity':
+      return { ...base, ...kept.value };
+    case 'rows':
+      return { ...base, rows: { top: kept.value.top, rows: new Map(kept.value.rows) } };
+    case 'structure':
+      return { ...base, structure: kept.value };
+    case 'cluster':
+      return { ...base, cluster: kept.value };
+    case 'features':
+      return { ...base, features: kept.value };
+    case 'level':
+      return { ...base, level: kept.value };
+    case 'record':
+      return { ...base, record: kept.value };
+  }
+}
+
+const rowsPart = ({ top, rows }: RowsData): Parts['rows'] => ({ top, rows: [...rows] });
+
+/** The parts that an answer holds. */
+function partsOf(data: ProteinData, from: KeptSource): KeptPart[] {
+  const { sequence, length, accession, source, name } = data;
+  const kept: KeptPart[] = [];
+  if (sequence !== undefined && accession !== undefined)
+    kept.push({
+      part: 'identity',
+      value: {
+        sequence,
+        accession,
+        ...(length === undefined ? {} : { length }),
+        ...(source === undefined ? {} : { source }),
+        ...(name === undefined ? {} : { name }),
+      },
+      from,
+    });
+  if (data.structure !== undefined) kept.push({ part: 'structure', value: data.structure, from });
+  if (data.cluster?.settled === true) kept.push({ part: 'cluster', value: data.cluster, from });
+  if (data.features !== undefined) kept.push({ part: 'features', value: data.features, from });
+  if (data.level != null) kept.push({ part: 'level', value: data.level, from });
+  if (data.rows != null) kept.push({ part: 'rows', value: rowsPart(data.rows), from });
+  if (data.record !== undefined) kept.push({ part: 'record', value: data.record, from });
+  return kept;
+}
+
+/** Roughly what a part takes in memory. */
+export function sizeOfPart(kept: KeptPart): number {
+  switch (kept.part) {
+    case 'identity':
+      return 400 + (kept.value.sequence?.length ?? 0);
+    case 'structure':
+      return 300 + (kept.value?.pdb.length ?? 0) + 8 * (kept.value?.plddt.length ?? 0);
+    case 'cluster':
+      return 4000;
+    case 'features':
+      return 400 + 800 * kept.value.values.length;
+    case 'level':
+      return 200 + 16 * kept.value.indices.length;
+    case 'rows':
+      return 200 + kept.value.rows.reduce((sum, [, row]) => sum + 100 + 16 * row.values.length, 0);
+    case 'record':
+      // Coordinates as text, and three numbers for each of up to 64 activations a residue.
+      return 4000 + (kept.value.record.pdb?.length ?? 0) + 2000 * (kept.value.record.sequence?.length ?? 0);
+  }
+}
+
+/**
+ * The cache of proteins.
+ *
+ * @param ttl - milliseconds that what may change is kept; 0: nothing is kept
+ */
+export function openProteinCache(cache: Cache<KeptPart>, ttl: number): ProteinCache {
+  return {
+    async read(wanted) {
+      if (ttl === 0) return [];
+      const keys = new Map<string, string>();
+      for (const [hash, needs] of wanted) {
+        for (const part of partsFor(needs)) keys.set(keyOf(part, hash), hash);
+      }
+      const kept = await cache.getMany([...keys.keys()]);
+      return [...kept].map(([key, part]) => dataOf(keys.get(key) ?? '', part));
+    },
+    write(data) {
+      const { from } = data;
+      if (ttl === 0 || from === undefined || from.fromCache || data.exists !== true) return;
+      const source = { operation: from.operation, at: from.retrievedAt.getTime(), requestId: from.requestId };
+      for (const part of partsOf(data, source)) {
+        void cache.set(keyOf(part.part, data.hash), part, part.part === 'identity' ? YEAR : ttl);
+      }
+    },
+  };
+}

@@ -1,0 +1,103 @@
+// The Atlas as a process reads it: what is kept between requests and for how long, and the loaders that each request is
+// given over it. It holds public data only and knows neither GraphQL nor HTTP.
+import { type Cache, openCache } from '../store/cache.ts';
+import { type Catalogue, type LoadedCatalogue, openCatalogue } from './catalogue.ts';
+import { type ClusterLoader, createClusterLoader, type LoadedCluster } from './cluster-loader.ts';
+import type { Downloads } from './download.ts';
+import { createFeatureLoader, type FeatureLoader, type LoadedFeature } from './feature-loader.ts';
+import type { Upstream } from './http.ts';
+import { type KeptPart, openProteinCache, sizeOfPart } from './protein-cache.ts';
+import { createProteinLoader, type ProteinLoader } from './protein-loader.ts';
+import { openShare } from './share.ts';
+import { createSimilarityLoader, type LoadedSearch, type SimilarityLoader } from './similarity-loader.ts';
+import { openThumbnails, type Thumbnail, type Thumbnails } from './thumbnails.ts';
+import { createUniprotLoader, type LoadedEntry, type UniprotLoader } from './uniprot-loader.ts';
+
+const YEAR = 365 * 24 * 3_600_000;
+const DAY = 24 * 3_600_000;
+const MiB = 1024 * 1024;
+
+/** One request's loaders. */
+export interface Loaders {
+  readonly proteins: ProteinLoader;
+  readonly clusters: ClusterLoader;
+  readonly features: FeatureLoader;
+  readonly searches: SimilarityLoader;
+  readonly uniprot: UniprotLoader;
+}
+
+export interface Reads {
+  readonly catalogue: Catalogue;
+  readonly thumbnails: Thumbnails;
+  loaders(up: Upstream): Loaders;
+}
+
+export interface ReadsOptions {
+  /** How long records, clusters and searches are kept; 0: not at all. */
+  readonly recordSeconds: number;
+  readonly downloads: Downloads;
+  /** Told of every failure of the cache, which then is bypassed. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Opens the Atlas for a process. */
+export function openReads({ recordSeconds, downloads, onError }: ReadsOptions): Reads {
+  const records = recordSeconds * 1000;
+  const open = <T>(
+    namespace: string,
+    ttl: number,
+    maxBytes: number,
+    sizeOf: (value: T) => number,
+  ): Cache<T> => openCache<T>({ namespace, ttl, maxBytes, sizeOf, onError });
+  const features = open<LoadedFeature>('features', YEAR, 32 * MiB, () => 12 * 1024);
+  const uniprot = open<LoadedEntry>(
+    'uniprot',
+    DAY,
+    16 * MiB,
+    ({ record }) => 2048 + 4 * (record.sequence?.length ?? 0),
+  );
+  const share = openShare();
+  const proteins = {
+    cache: openProteinCache(open<KeptPart>('proteins', records, 64 * MiB, sizeOfPart), records),
+    downloads,
+    share,
+  };
+  const clusters = {
+    cache:
+      records === 0
+        ? undefined
+        : open<LoadedCluster>(
+            'clusters',
+            records,
+            32 * MiB,
+            ({ cluster }) => 4096 + 200 * cluster.record.member_protein_hashes.length,
+          ),
+    share,
+  };
+  const searches = {
+    cache:
+      records === 0
+        ? undefined
+        : open<LoadedSearch>(
+            'searches',
+            records,
+            16 * MiB,
+            ({ answer }) => 4096 + 400 * answer.similar_proteins.length,
+          ),
+    share,
+  };
+  return {
+    catalogue: openCatalogue(open<LoadedCatalogue>('catalogue', DAY, 1, () => 1)),
+    thumbnails: openThumbnails(open<Thumbnail>('thumbnails', YEAR, 64 * MiB, ({ png }) => png.byteLength)),
+    loaders(up) {
+      const own = createProteinLoader(up, proteins);
+      return {
+        proteins: own,
+        searches: createSimilarityLoader(up, { ...searches, proteins: own }),
+        clusters: createClusterLoader(up, clusters),
+        features: createFeatureLoader(up, features),
+        uniprot: createUniprotLoader(up, uniprot),
+      };
+    },
+  };
+}

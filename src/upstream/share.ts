@@ -1,0 +1,86 @@
+// Identical reads of several requests at the same time are one call. Who leaves stops waiting; the call itself stops when
+// nobody waits any more. It does not know what is read.
+
+/** What a shared read is given instead of one caller's signal. */
+export interface SharedRun {
+  readonly signal: AbortSignal;
+  /** Says with what error a caller whose time is up leaves, instead of its signal's reason. */
+  onLeave(error: () => Error): void;
+}
+
+/** Runs `read`, or waits for the run that another caller began under the same key. */
+export type Share = <T>(
+  key: string,
+  signal: AbortSignal | undefined,
+  read: (run: SharedRun) => Promise<T>,
+) => Promise<T>;
+
+interface Running {
+  readonly result: Promise<unknown>;
+  readonly controller: AbortController;
+  waiting: number;
+  leaving: (() => Error) | undefined;
+}
+
+/** Waits for the result, or for the signal. */
+async function unless<T>(
+  result: Promise<T>,
+  signal: AbortSignal | undefined,
+  leave: (signal: AbortSignal) => unknown,
+): Promise<T> {
+  if (signal === undefined) return result;
+  let stop: (() => void) | undefined;
+  const left = new Promise<never>((_, reject) => {
+    stop = () => reject(leave(signal));
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([result, left]);
+  } finally {
+    if (stop !== undefined) signal.removeEventListener('abort', stop);
+  }
+}
+
+/** A place where reads are shared; one for a process. */
+export function openShare(): Share {
+  const underway = new Map<string, Running>();
+
+  const start = <T>(key: string, read: (run: SharedRun) => Promise<T>): Running => {
+    const controller = new AbortController();
+    const result = Promise.resolve().then(() =>
+      read({
+        signal: controller.signal,
+        onLeave: (error) => {
+          running.leaving = error;
+        },
+      }),
+    );
+    const running: Running = { result, controller, waiting: 0, leaving: undefined };
+    const end = () => {
+      if (underway.get(key) === running) underway.delete(key);
+    };
+    result.then(end, end);
+    underway.set(key, running);
+    return running;
+  };
+
+  return async <T>(key: string, signal: AbortSignal | undefined, read: (run: SharedRun) => Promise<T>) => {
+    const running = underway.get(key) ?? start(key, read);
+    running.waiting += 1;
+    try {
+      // The key names the read and thereby its type.
+      return await unless(
+        running.result as Promise<T>,
+        signal,
+        ({ reason }) => running.leaving?.() ?? reason,
+      );
+    } finally {
+      running.waiting -= 1;
+      if (running.waiting === 0) {
+        if (underway.get(key) === running) underway.delete(key);
+        running.controller.abort();
+      }
+    }
+  };
+}

@@ -1,0 +1,119 @@
+// Similarity search: structures only for who wants them, one call for a question, one bulk call for what several searches find.
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { dropMembers } from '../../src/upstream/json-drop.ts';
+import { at, listAt, openWorld, type World } from '../support.ts';
+
+const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
+const HBA = '6077c452d1dc6151040b2b179e2294c7';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ CACHE_RECORDS_SECONDS: '600' });
+});
+afterAll(() => world.close());
+beforeEach(() => world.forget());
+
+async function filtered(text: string, names: string[], size: number): Promise<string> {
+  const bytes = Buffer.from(text);
+  async function* chunks() {
+    for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
+  }
+  const out: Uint8Array[] = [];
+  for await (const piece of dropMembers(chunks(), new Set(names))) out.push(piece);
+  return Buffer.concat(out).toString();
+}
+
+function nulled(value: unknown, names: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => nulled(item, names));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, names.includes(key) ? null : nulled(item, names)]),
+  );
+}
+
+describe('dropping members of JSON', () => {
+  it('leaves the same JSON with null in their place, wherever the chunks are cut', async () => {
+    const key = fc.constantFrom('pdb', 'residues_plddt', 'a', 'b"\\', 'pdbx');
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom(null, 1.5, true, 'pdb', 'x "quoted" \\ {[,:', '\\"'),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(key, tie('value'), { maxKeys: 4, noNullPrototype: true }),
+      ),
+    }));
+    await fc.assert(
+      fc.asyncProperty(value, fc.integer({ min: 1, max: 9 }), fc.boolean(), async (json, size, pretty) => {
+        const text = JSON.stringify(json, null, pretty ? 2 : 0);
+        const names = ['pdb', 'residues_plddt'];
+        expect(JSON.parse(await filtered(text, names, size))).toEqual(nulled(JSON.parse(text), names));
+      }),
+    );
+  });
+});
+
+const similar = (first: number, hit: string) =>
+  `{ protein(hash: "${HBA}") { similar(first: ${first}) { queryHash restrictedCount hits { score ${hit} } } } }`;
+
+describe('a search', () => {
+  it('gives scores, lengths, pTM and mean pLDDT of its hits by itself', async () => {
+    const { data, errors } = await world.query(
+      similar(5, 'protein { hash length accession ptm plddt { mean } thumbnail { url } }'),
+    );
+    expect(errors).toBeUndefined();
+    expect(world.counts()).toEqual({ protein: 1, similarity: 1 });
+    expect(at(data, 'protein.similar.queryHash')).toBe(HBA);
+    expect(at(data, 'protein.similar.restrictedCount')).toEqual(expect.any(Number));
+    const hits = listAt(data, 'protein.similar.hits');
+    expect(hits).toHaveLength(5);
+    for (const hit of hits) {
+      expect(Number(at(hit, 'protein.plddt.mean'))).toBeGreaterThan(1);
+      expect(Number(at(hit, 'protein.ptm'))).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it('is asked once for a sequence and its arguments', async () => {
+    const again = await world.query(similar(5, 'protein { hash length ptm provenance { fromCache } }'));
+    expect(world.counts()).toEqual({});
+    expect(at(again.data, 'protein.similar.hits.0.protein.provenance.fromCache')).toBe(true);
+    await world.query(similar(6, 'protein { hash }'));
+    expect(world.counts()).toEqual({ similarity: 1 });
+  });
+
+  it('gives structures to who selects them, and keeps them', async () => {
+    const hit = 'protein { plddt { mean length values(end: 2) } structure { text atomCount } }';
+    const { data, errors } = await world.query(similar(4, hit));
+    expect(errors).toBeUndefined();
+    expect(world.counts()).toEqual({ similarity: 1 });
+    for (const one of listAt(data, 'protein.similar.hits')) {
+      expect(String(at(one, 'protein.structure.text'))).toMatch(/^ATOM/m);
+      expect(listAt(one, 'protein.plddt.values')).toHaveLength(2);
+    }
+    world.forget();
+    expect((await world.query(similar(4, hit))).data).toEqual(data);
+    expect(world.counts()).toEqual({});
+  });
+
+  it('of several proteins is one bulk call for what is selected on all hits', async () => {
+    const { data, errors } = await world.query(
+      `query($h: [ProteinHash!]!) { proteins(hashes: $h) { similar(first: 3) { hits { protein { sequence } cluster { size name } } } } }`,
+      { h: [INSULIN, HBA] },
+    );
+    expect(errors).toBeUndefined();
+    expect(listAt(data, 'proteins')).toHaveLength(2);
+    expect(world.counts()).toMatchObject({ similarity: 2 });
+    expect(world.counts().bulk).toBeLessThanOrEqual(2);
+    expect(world.counts().protein ?? 0).toBeLessThanOrEqual(1);
+  });
+
+  it('refuses too long a sequence with the limit before anything is sent', async () => {
+    const { errors } = await world.query(
+      `query($s: AminoAcidSequence!) { similarProteins(sequence: $s) { queryHash } }`,
+      { s: 'M'.repeat(2049) },
+    );
+    expect(errors?.[0]?.message).toMatch(/2048/);
+    expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+    expect(world.calls).toEqual([]);
+  });
+});
