@@ -17,7 +17,7 @@ export interface ChainSummary {
 
 const KINDS = { protein: 'PROTEIN', rna: 'RNA', dna: 'DNA', ligand: 'LIGAND' } as const;
 
-export function summarizeChain(chain: Chain): ChainSummary {
+function summarizeChain(chain: Chain): ChainSummary {
   const ids = chain.ids ?? [];
   const kind = KINDS[chain.type];
   if (chain.type === 'ligand') return { ids, kind, length: 0, proteinHash: null };

@@ -106,7 +106,7 @@ export interface Submission {
 }
 
 /** A sequence without FASTA header, white space and final `*`, in upper case; and how many headers there were. */
-export function cleanSequence(text: string): { sequence: string; headers: number } {
+function cleanSequence(text: string): { sequence: string; headers: number } {
   const lines = text.includes('>') ? text.split(/\r?\n/) : [text];
   const kept = lines.filter((line) => !line.startsWith('>'));
   const sequence = kept.join('').replace(/\s+/g, '').toUpperCase().replace(/\*$/, '');

@@ -1,5 +1,6 @@
 // What a FoldResult costs: scalar scores come from the store when they were read before, everything else from the
 // downloaded result, which one request fetches once.
+import type { GraphQLResolveInfo } from 'graphql';
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
 import {
@@ -26,7 +27,7 @@ import { UpstreamError } from '../upstream/errors.ts';
 import type { FoldHandle } from '../upstream/open-fold.ts';
 import { FILE_ENDINGS } from '../upstream/structure-file.ts';
 import { findProtein } from './protein.ts';
-import { selectedNeeds } from './protein-parts.ts';
+import { selectedNeeds, wantsFile } from './protein-parts.ts';
 
 const gone = (): UpstreamError =>
   new UpstreamError('The result was there a moment ago and is not any more. Read the task again.', {
@@ -69,18 +70,22 @@ async function loadStructure(fold: FoldHandle, format: StructureShape['format'])
   throw badInput(format === 'PDB' ? `${file.reason} Ask for MMCIF.` : file.reason);
 }
 
-function structureOf(
+async function structureOf(
   ctx: GatewayContext,
   result: FoldResultShape,
   asked: StructureShape['format'] | null | undefined,
-): StructureShape {
+  info: GraphQLResolveInfo,
+): Promise<StructureShape | null> {
   const format = asked ?? 'MMCIF';
+  const { taskId } = result.task;
+  // Where only the address is selected nothing is downloaded; it then answers 404 where there is no structure.
+  if (wantsFile(info) && (await summaryOf(ctx, result)).tokenCount === 0) return null;
   let loading: Promise<LoadedStructure> | undefined;
   return {
     format,
     url: addressOf(ctx, result, `structure.${FILE_ENDINGS[format]}`),
     load: () => {
-      loading ??= foldOf(ctx, result.task.taskId).then((fold) => loadStructure(fold, format));
+      loading ??= foldOf(ctx, taskId).then((fold) => loadStructure(fold, format));
       return loading;
     },
   };
@@ -168,7 +173,7 @@ builder.objectFields(FoldResult, (t) => ({
     args: {
       format: t.arg({ type: StructureFormat, defaultValue: 'MMCIF', description: 'MMCIF holds everything.' }),
     },
-    resolve: (result, { format }, ctx) => structureOf(ctx, result, format),
+    resolve: (result, { format }, ctx, info) => structureOf(ctx, result, format, info),
   }),
   embeddings: t.field({
     type: FoldEmbeddings,

@@ -15,7 +15,7 @@ export const TaskState = builder.enumType('TaskState', {
   } as const,
 });
 
-export const BatchState = builder.enumType('BatchState', {
+const BatchState = builder.enumType('BatchState', {
   description: "The upstream's word for the whole batch.",
   values: {
     IN_PROGRESS: { description: 'Some tasks are queued or running.' },
@@ -47,7 +47,7 @@ export interface BatchShape {
 const settledOf = ({ done, failed, cancelled }: TaskCountsShape): number => done + failed + cancelled;
 
 /** No task is queued or running any more. */
-export const isSettled = (counts: TaskCountsShape): boolean =>
+const isSettled = (counts: TaskCountsShape): boolean =>
   counts.total > 0 && settledOf(counts) === counts.total;
 
 function outcomeOf(counts: TaskCountsShape): typeof BatchOutcome.$inferType {

@@ -84,7 +84,7 @@ export const NotFound = builder.objectRef<NotFoundShape>('NotFound').implement({
   interfaces: [Problem],
 });
 
-export const RefusalReason = builder.enumType('RefusalReason', {
+const RefusalReason = builder.enumType('RefusalReason', {
   description: 'Why the upstream refused.',
   values: {
     RATE_LIMIT: { description: 'Too many requests; wait and send the same again.' },

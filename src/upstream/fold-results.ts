@@ -6,6 +6,7 @@ import type { BatchReader } from './batch-reader.ts';
 import { type Downloads, download } from './download.ts';
 import { UpstreamError } from './errors.ts';
 import { type Answer, readBytes, type Upstream } from './http.ts';
+import { JsonError } from './lenient-json.ts';
 import { limiter } from './limit.ts';
 import { type FoldHandle, openFold } from './open-fold.ts';
 
@@ -29,6 +30,16 @@ const lost = (): UpstreamError =>
     code: 'UPSTREAM_UNAVAILABLE',
     retryable: true,
   });
+
+/** The position in a body that is no JSON says nothing of its content. */
+function unreadable(error: unknown): never {
+  if (!(error instanceof JsonError)) throw error;
+  throw new UpstreamError(
+    'The result that the upstream stored is not JSON.',
+    { operation: 'download', code: 'UPSTREAM_DRIFT', status: 200, retryable: true },
+    { cause: error },
+  );
+}
 
 /** Makes the reader of one request. */
 export function createFoldResults(
@@ -63,7 +74,7 @@ export function createFoldResults(
   const fetchFold = (taskId: string): Promise<FoldHandle | null> =>
     limited(async () => {
       const answer = await begin(taskId);
-      return answer === null ? null : openFold(await readBytes(up, answer));
+      return answer === null ? null : openFold(await readBytes(up, answer)).catch(unreadable);
     });
 
   /** A result that nobody asked to keep: shared while it is under way, let go behind that. */

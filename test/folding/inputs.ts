@@ -30,7 +30,7 @@ const nameless: fc.Arbitrary<(ids: string[]) => Chain> = fc.oneof(
 );
 
 /** Items whose chains all have ids: C0.0, C0.1 for the copies of the first, and so on. */
-export const rightItem: fc.Arbitrary<Item> = fc
+const rightItem: fc.Arbitrary<Item> = fc
   .array(fc.tuple(nameless, fc.integer({ min: 1, max: 3 })), { minLength: 1, maxLength: 4 })
   .map((parts) =>
     parts.map(([make, copies], c) => make(Array.from({ length: copies }, (_, i) => `C${c}.${i}`))),

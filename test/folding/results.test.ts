@@ -1,6 +1,7 @@
 // Results through GraphQL, every number against an independent computation on the JSON behind the signed URL, and what
 // each costs upstream.
 import { createHash } from 'node:crypto';
+import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at, listAt } from '../support.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts';
@@ -263,6 +264,64 @@ describe('a result', () => {
     await read('model');
     const download = bench.calls.find(({ operation }) => operation === 'download');
     expect(download?.headers).not.toHaveProperty('authorization');
+  });
+});
+
+describe('a result of another shape', () => {
+  it('has what it has, nulls for the rest, and keeps keys that nobody knows', async () => {
+    await bench.fault({ operation: 'download', status: 200, body: { ptm: 0.5, something_new: { a: [1] } } });
+    expect(
+      await read(
+        'ptm iptm model warnings plddt { mean } pae { size } chains { id } chainPairs { a } embeddings { url } structure { text } raw(path: "something_new.a.0") url',
+        2,
+      ),
+    ).toEqual({
+      ...{
+        ptm: 0.5,
+        iptm: null,
+        model: null,
+        warnings: [],
+        plddt: null,
+        pae: null,
+        chains: [],
+        chainPairs: [],
+      },
+      ...{ embeddings: null, structure: null, raw: 1, url: expect.any(String) },
+    });
+  });
+
+  it('with embeddings tells their shapes and serves them as a NumPy archive', async () => {
+    const body = {
+      output_embedding_sequence: [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+      output_embedding_pair_pooled: [[0.5], [1.5]],
+    };
+    await bench.fault({ operation: 'download', status: 200, body });
+    const result = await read('embeddings { sequenceShape pairShape url }', 3);
+    const url = `http://gateway.test/tasks/${taskId(3)}/embeddings.npz`;
+    expect(result).toEqual({ embeddings: { sequenceShape: [2, 3], pairShape: [2, 1], url } });
+    await bench.fault({ operation: 'download', status: 200, body });
+    const answer = await bench.gateway.fetch(
+      new Request(url, { headers: { authorization: 'Bearer key-of-a-test' } }),
+    );
+    const files = unzipSync(new Uint8Array(await answer.arrayBuffer()));
+    expect(Object.keys(files)).toEqual(['sequence.npy', 'pair_pooled.npy']);
+    expect(files['sequence.npy']?.byteLength).toBe(128 + 2 * 3 * 4);
+  });
+
+  it('that is no JSON is an error at its path', async () => {
+    await bench.fault({ operation: 'download', status: 200, body: '<html>' });
+    const { data, errors } = await bench.ask(
+      'query($id: ID!) { task(taskId: $id) { name result { model } } }',
+      { id: taskId(1) },
+    );
+    expect(data).toEqual({ task: { name: 'protein and RNA', result: { model: null } } });
+    expect(errors?.[0]).toMatchObject({
+      path: ['task', 'result', 'model'],
+      extensions: { code: 'UPSTREAM_DRIFT' },
+    });
   });
 });
 
