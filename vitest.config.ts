@@ -6,12 +6,16 @@ const require = createRequire(import.meta.url);
 export default defineConfig({
   resolve: {
     // A code-first schema under vitest would otherwise load two copies of graphql (ESM and CJS).
-    alias: [{ find: /^graphql$/, replacement: require.resolve('graphql').replace(/index\.mjs$/, 'index.js') }],
+    alias: [
+      { find: /^graphql$/, replacement: require.resolve('graphql').replace(/index\.mjs$/, 'index.js') },
+    ],
   },
   test: {
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    server: { deps: { inline: [/^graphql-yoga/, /@pothos\//, /@graphql-tools\//, /@graphql-yoga\//, /@envelop\//] } },
+    server: {
+      deps: { inline: [/^graphql-yoga/, /@pothos\//, /@graphql-tools\//, /@graphql-yoga\//, /@envelop\//] },
+    },
   },
 });
