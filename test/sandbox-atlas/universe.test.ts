@@ -4,7 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { openUniverse, type Universe } from '../../src/sandbox/atlas/universe.ts';
+import { openUniverse } from '../../src/sandbox/atlas/universe.ts';
+import type { Universe } from '../../src/sandbox/atlas/universe-reader.ts';
 import { openDatabase } from '../../src/sandbox/database.ts';
 import { PREFIX, startAtlas } from './harness.ts';
 import { identity } from './naive.ts';

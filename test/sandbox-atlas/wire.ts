@@ -166,7 +166,7 @@ export const validation = z.strictObject({
   detail: z
     .array(
       z.strictObject({
-        loc: z.array(z.string()).min(2),
+        loc: z.array(z.string()).min(1),
         msg: z.string().min(1),
         type: z.string().min(1),
         input: z.unknown(),

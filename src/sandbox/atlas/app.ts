@@ -1,6 +1,7 @@
 // The Atlas side of the sandbox as one Hono app: every route of the spec's Atlas table under the prefix, and the signed
 // downloads of bulk jobs. It must not know the Batch API, sockets or faults.
 import { Hono } from 'hono';
+import { routesAt } from '../routes.ts';
 import { createBulkJobs } from './bulk-jobs.ts';
 import { addBulkRoutes } from './bulk-routes.ts';
 import { addClusterRoutes } from './cluster-routes.ts';
@@ -13,19 +14,6 @@ import { refusal } from './refusals.ts';
 import { addSimilarityRoutes } from './similarity-routes.ts';
 import { createStructures } from './structures.ts';
 import { addUniprotRoutes } from './uniprot-routes.ts';
-
-/** Methods of each path under the prefix, to tell 405 from 404. */
-const METHODS: readonly (readonly [path: string, allow: string])[] = [
-  ['/features', 'GET'],
-  ['/features/:feature_index', 'GET'],
-  ['/clusters/:protein_hash', 'GET'],
-  ['/proteins/batch', 'POST'],
-  ['/proteins/batch/jobs/:job_id', 'GET, DELETE'],
-  ['/proteins/:protein_hash', 'GET'],
-  ['/proteins/:protein_hash/thumbnail/:thumbnail_type', 'GET'],
-  ['/uniprot/:uniprot_id', 'GET'],
-  ['/similarity-search', 'GET'],
-];
 
 /** Every Atlas route under the prefix, plus GET /downloads/bulk/{jobId}.zip. */
 export function createAtlasApp(dependencies: AtlasDependencies): Hono {
@@ -43,8 +31,10 @@ export function createAtlasApp(dependencies: AtlasDependencies): Hono {
   addUniprotRoutes(app, context);
   addSimilarityRoutes(app, context);
   addDownloadRoutes(app, context, jobs);
-  for (const [path, allow] of METHODS)
-    app.all(context.prefix + path, () => refusal(405, 'Method Not Allowed', { allow }));
-  app.notFound(() => refusal(404, 'Not Found'));
+  app.all(`${context.prefix}/*`, (c) => {
+    const methods = routesAt(c.req.path).map(({ method }) => method);
+    if (methods.length === 0) return refusal(404, 'Not Found');
+    return refusal(405, 'Method Not Allowed', { allow: [...new Set(methods)].join(', ') });
+  });
   return app;
 }

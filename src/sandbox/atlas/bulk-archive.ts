@@ -8,7 +8,7 @@ import { describeFeature } from './feature-text.ts';
 import { perResidueJson, proteinLevelJson, rankFeatures, scaleOf } from './feature-values.ts';
 import { findWindows, proteinVector } from './features.ts';
 import { ahead } from './streaming.ts';
-import type { AtlasProtein } from './universe.ts';
+import type { AtlasProtein } from './universe-reader.ts';
 import type { ZipMember } from './zip.ts';
 
 function clusterInfoJson(context: AtlasContext, proteins: readonly AtlasProtein[]): string {

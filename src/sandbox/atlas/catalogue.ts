@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { nearestFeatures } from './feature-neighbours.ts';
 import { describeFeature } from './feature-text.ts';
 import { FEATURE_COUNT, thresholdOf } from './features.ts';
-import type { AtlasProtein, Universe } from './universe.ts';
+import type { AtlasProtein, Universe } from './universe-reader.ts';
 
 const ROWS_A_TURN = 1024;
 

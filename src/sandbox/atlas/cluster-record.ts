@@ -1,7 +1,7 @@
 // A cluster in the shape of the wire, as GET /clusters and the bulk archive both give it. It must not know HTTP.
 import { predictConfidence } from '../structure/confidence.ts';
 import type { AtlasContext } from './context.ts';
-import type { AtlasCluster } from './universe.ts';
+import type { AtlasCluster } from './universe-reader.ts';
 
 /** The fields that both have: everything but members and representative features. */
 export function clusterFields({ universe, folding }: AtlasContext, cluster: AtlasCluster) {

@@ -4,7 +4,7 @@ import type { Database } from '../database.ts';
 import type { Signer } from '../signing.ts';
 import type { FoldingState } from './folding-state.ts';
 import type { Structures } from './structures.ts';
-import type { Universe } from './universe.ts';
+import type { Universe } from './universe-reader.ts';
 
 /** What the Atlas is built from. */
 export interface AtlasDependencies {

@@ -7,7 +7,7 @@ export interface FastaRecord {
 }
 
 /** Residue letters a sequence may hold: the twenty, and B, J, O, U, X, Z. */
-export const SEQUENCE_LETTERS = /^[A-Z]*$/;
+const SEQUENCE_LETTERS = /^[A-Z]*$/;
 
 /** Upper case, without white space and stop signs: what the protein hash is taken of. */
 export const cleanSequence = (text: string): string => text.replace(/[\s*]+/g, '').toUpperCase();

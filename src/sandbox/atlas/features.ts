@@ -15,7 +15,7 @@ export interface Spacing {
 }
 
 /** In feature order. The longest reaches seven residues on, so at most 4 + 7 + 8 + 7 = 26 features touch one residue. */
-export const SPACINGS: readonly Spacing[] = [
+const SPACINGS: readonly Spacing[] = [
   { name: 'contiguous', offsets: [0, 1, 2, 3] },
   { name: 'strand face', offsets: [0, 2, 4, 6] },
   { name: 'helix face', offsets: [0, 3, 4, 7] },

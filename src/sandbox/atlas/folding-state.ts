@@ -1,10 +1,10 @@
 // Which proteins have a structure now: those that the universe has folded, and those folded since because somebody
 // asked. It must not know how structures are made, or HTTP.
 import type { Database } from '../database.ts';
-import type { AtlasProtein } from './universe.ts';
+import type { AtlasProtein } from './universe-reader.ts';
 
 /** Chains of this many residues and more are never folded. */
-export const TOO_LONG = 700;
+const TOO_LONG = 700;
 
 /** What a read of one protein finds. */
 export interface FoldStanding {

@@ -71,7 +71,7 @@ VACCV 10245 Viruses,Nucleocytoviricota,Pokkesviricetes,Chitovirales,Poxviridae,O
 `;
 
 /** Every organism. */
-export const ORGANISMS: readonly Organism[] = TABLE.trim()
+const ORGANISMS: readonly Organism[] = TABLE.trim()
   .split('\n')
   .map((line) => {
     const [mnemonic = '', taxonId, ...rest] = line.split(' ');

@@ -9,7 +9,7 @@ import { chosenFeatures, perResidueJson, proteinLevelJson, scaleOf, topFeatures 
 import { findWindows, proteinVector } from './features.ts';
 import { readQuery } from './query.ts';
 import { refusal, unprocessable } from './refusals.ts';
-import type { AtlasProtein } from './universe.ts';
+import type { AtlasProtein } from './universe-reader.ts';
 
 /** More of `feature_indices` are ignored. */
 const MOST_INDICES = 100;

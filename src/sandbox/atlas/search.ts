@@ -3,7 +3,7 @@
 import type { SparseVector } from './features.ts';
 import { vectorOf } from './postings.ts';
 import { scoreAll } from './similarity.ts';
-import type { AtlasProtein, Universe } from './universe.ts';
+import type { AtlasProtein, Universe } from './universe-reader.ts';
 
 /** What to look for. */
 export interface SearchRequest {

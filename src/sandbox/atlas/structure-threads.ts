@@ -1,7 +1,7 @@
 // Threads that make structures, started when many are wanted and ended when none was for a while. It must not know what
 // is made or why.
-import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '../thread.ts';
 import type { StructureOrder } from './structure-making.ts';
 
 /** Threads of which each works on one order at a time. */
@@ -16,13 +16,14 @@ export interface StructureThreads {
 
 const THREADS = 2;
 const IDLE_MS = 10_000;
-const FROM_SOURCE = import.meta.url.endsWith('.ts');
 
 /** @param onFree called whenever a thread becomes idle */
 export function createStructureThreads(onFree: () => void): StructureThreads {
   const idle: Worker[] = [];
   const alive = new Set<Worker>();
   let rest: NodeJS.Timeout | undefined;
+  // One that fails would fail again: from then on everything is made without threads.
+  let broken = false;
 
   const end = (worker: Worker): void => {
     alive.delete(worker);
@@ -40,21 +41,23 @@ export function createStructureThreads(onFree: () => void): StructureThreads {
     }, IDLE_MS).unref();
   };
   const startOne = (): void => {
-    const worker = new Worker(new URL(`./structure-worker${extname(import.meta.url)}`, import.meta.url), {
-      ...(FROM_SOURCE ? { execArgv: ['--import', 'tsx'] } : {}),
+    const worker = startThread('./atlas/structure-worker', {
       resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 },
     });
     alive.add(worker);
     worker.unref();
     worker.once('message', () => free(worker));
-    worker.once('error', () => end(worker));
+    worker.once('error', () => {
+      broken = true;
+      end(worker);
+    });
     worker.once('exit', () => end(worker));
   };
 
   return {
     start() {
       restLater();
-      if (alive.size === 0) for (let n = 0; n < THREADS; n++) startOne();
+      if (alive.size === 0 && !broken) for (let n = 0; n < THREADS; n++) startOne();
     },
     free: () => idle.length > 0,
     async run(order) {

@@ -12,7 +12,7 @@ export interface Structures {
 }
 
 /** Budget for texts and pictures together; a structure of 300 residues is about 0.2 MB. */
-const BUDGET_BYTES = 24 * 2 ** 20;
+const BUDGET_BYTES = 16 * 2 ** 20;
 /** Threads take a while to start: below these numbers it is quicker without. */
 const MANY_EXPECTED = 30;
 const MANY_WAITING = 4;
