@@ -24,7 +24,10 @@ interface QueueParts {
 export interface Queue {
   /** Tells that a batch was stored: its tasks start after the start delay and are cancelled at its deadline. */
   added(batch: { batchId: string; submittedAt: number }): void;
-  /** Resolves when every task that is due is finished in the store too (at once when the clock runs by itself). */
+  /**
+   * To be awaited before the store is read: applies deadlines, and under a held clock resolves when every task that is
+   * due is finished in the store too.
+   */
   settled(): Promise<void>;
   /** While on, nothing starts. */
   hold(on: boolean): void;
@@ -44,6 +47,8 @@ interface Running {
 interface Waiting {
   readonly batchId: string;
   readonly startsAt: number;
+  /** What has not started by then is cancelled. */
+  readonly deadline: number;
   running: number;
 }
 
@@ -75,8 +80,19 @@ export function startQueue({ store, clock, folder, limits, speed, held }: QueueP
     return Math.ceil((whole * spread(number, batchId)) / speed);
   }
 
+  /** Applied at each look as well as by a timer: a machine that slept has late timers. */
+  function applyDeadlines(): void {
+    const now = clock.now();
+    for (const { batchId, deadline } of waiting.values()) {
+      if (now < deadline) continue;
+      store.cancelQueued(batchId);
+      waiting.delete(batchId);
+    }
+  }
+
   /** Of the batches that may start a task, the one with the fewest running; of equals the oldest. */
   function nextTask(): TaskRow | undefined {
+    applyDeadlines();
     const now = clock.now();
     const eligible = [...waiting.values()].filter(({ startsAt }) => startsAt <= now);
     for (const batch of eligible.sort((a, b) => a.running - b.running)) {
@@ -141,11 +157,8 @@ export function startQueue({ store, clock, folder, limits, speed, held }: QueueP
   function added({ batchId, submittedAt }: { batchId: string; submittedAt: number }): void {
     const startsAt = submittedAt + Math.ceil(limits.startDelayMs / speed);
     const deadline = submittedAt + limits.queueDeadlineMs;
-    waiting.set(batchId, { batchId, startsAt, running: 0 });
-    after(deadline - clock.now(), () => {
-      store.cancelQueued(batchId);
-      waiting.delete(batchId);
-    });
+    waiting.set(batchId, { batchId, startsAt, deadline, running: 0 });
+    after(deadline - clock.now(), applyDeadlines);
     after(Math.max(startsAt - clock.now(), 0), fill);
   }
 
@@ -153,11 +166,10 @@ export function startQueue({ store, clock, folder, limits, speed, held }: QueueP
     const again: TaskRow[] = [];
     for (const batch of store.batches()) {
       const counts = store.counts(batch.batchId);
-      if (counts.queued && clock.now() >= batch.submittedAt + limits.queueDeadlineMs)
-        store.cancelQueued(batch.batchId);
-      else if (counts.queued) added(batch);
+      if (counts.queued) added(batch);
       if (counts.in_progress) again.push(...store.running(batch.batchId));
     }
+    applyDeadlines();
     for (const task of again) start(task);
   }
 
@@ -165,6 +177,7 @@ export function startQueue({ store, clock, folder, limits, speed, held }: QueueP
   return {
     added,
     async settled() {
+      applyDeadlines();
       if (!held) return;
       for (let due = dueTasks(); due.length > 0; due = dueTasks())
         await Promise.all(due.map(({ ready }) => ready));
