@@ -176,7 +176,7 @@ export async function* readZip(
       if (total > limits.totalBytes) {
         throw new ArchiveError('limit', `The archive holds more than ${limits.totalBytes} bytes.`);
       }
-      if (!seen.has(header.rawName)) seen.set(header.rawName, { ...measured, offset });
+      if (!seen.has(header.rawName)) seen.set(header.rawName, { ...(streamed ? measured : header), offset });
     }
     const next = await source.peek(4);
     if (next.length < 4) throw new ArchiveError('truncated', 'The archive ends too early.');

@@ -1,0 +1,44 @@
+// The syntax of CIF 1.1: values quoted where they must be, items and loops. It knows no category.
+
+/** What a cell may hold; null and undefined are written as `?`, the empty string as `.`. */
+export type CifValue = string | number | null | undefined;
+
+const RESERVED = /^(?:data_|save_|loop_$|stop_$|global_$)/i;
+
+/** CIF is ASCII; what is not, and control characters, would make the file unreadable for strict parsers. */
+const plain = (text: string): string => text.replace(/\r\n?/g, '\n').replace(/[^\n\t\x20-\x7e]/gu, '?');
+
+/** A value over several lines. A line that begins with a semicolon would end it, so a space goes before. */
+const textField = (text: string): string => `\n;${text.replace(/\n;/g, '\n ;')}\n;`;
+
+/** One value as it stands in the file. */
+export function cifValue(value: CifValue): string {
+  if (value === null || value === undefined) return '?';
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : '?';
+  if (value === '') return '.';
+  const text = plain(value);
+  if (text.includes('\n')) return textField(text);
+  if (/^[A-Za-z0-9+-][^\s'"]*$/.test(text) && !RESERVED.test(text)) return text;
+  // A quote ends the value only where white space follows it.
+  if (!/"(?=\s)/.test(text)) return `"${text}"`;
+  return /'(?=\s)/.test(text) ? textField(text) : `'${text}'`;
+}
+
+/** A category of one row. */
+export function cifItems(category: string, items: Readonly<Record<string, CifValue>>): string {
+  return `${Object.entries(items)
+    .map(([name, value]) => `_${category}.${name} ${cifValue(value)}`)
+    .join('\n')}\n#\n`;
+}
+
+/** A category of many rows; nothing when there are none. */
+export function cifLoop(
+  category: string,
+  names: readonly string[],
+  rows: readonly (readonly CifValue[])[],
+): string {
+  if (rows.length === 0) return '';
+  const head = names.map((name) => `_${category}.${name}`).join('\n');
+  const lines = rows.map((row) => row.map(cifValue).join(' '));
+  return `loop_\n${head}\n${lines.join('\n')}\n#\n`;
+}

@@ -1,0 +1,62 @@
+// Which molecules a structure is made of: chains of the same kind and components are one entity; each component of a ligand
+// chain stands alone, as in the Protein Data Bank. It writes nothing.
+import type { ModelChain, ModelResidue, StructureModel } from './model.ts';
+
+export interface Entity {
+  readonly id: number;
+  readonly kind: ModelChain['kind'] | 'water';
+  /** Component names in order: a polymer's sequence, or the one component of a ligand. */
+  readonly components: readonly string[];
+  /** Names of the chains as the upstream calls them. */
+  readonly strands: Set<string>;
+}
+
+/** One chain as mmCIF counts them (`label_asym_id`). */
+export interface Asym {
+  readonly id: string;
+  readonly chain: string;
+  readonly entity: Entity;
+  readonly residues: readonly ModelResidue[];
+}
+
+const WATER = new Set(['HOH', 'WAT', 'DOD']);
+
+/** A name that nobody has yet: the wanted one, else with a number behind it. */
+function unused(wanted: string, used: Set<string>): string {
+  let name = wanted;
+  for (let k = 2; used.has(name); k++) name = `${wanted}-${k}`;
+  used.add(name);
+  return name;
+}
+
+/** Sorts the chains into entities. */
+export function entitiesOf(model: StructureModel): { entities: Entity[]; asyms: Asym[] } {
+  const entities = new Map<string, Entity>();
+  const used = new Set<string>();
+  const asyms: Asym[] = [];
+  const add = (chain: ModelChain, kind: Entity['kind'], residues: readonly ModelResidue[]) => {
+    const components = residues.map(({ name }) => name);
+    const key = kind === 'water' ? kind : `${kind} ${components.join(' ')}`;
+    const entity: Entity = entities.get(key) ?? {
+      id: entities.size + 1,
+      kind,
+      components: kind === 'water' ? ['HOH'] : components,
+      strands: new Set(),
+    };
+    entities.set(key, entity);
+    entity.strands.add(chain.id);
+    asyms.push({
+      id: unused(chain.id.replace(/[^\x21-\x7e]/g, '_') || 'A', used),
+      chain: chain.id,
+      entity,
+      residues,
+    });
+  };
+  for (const chain of model.chains) {
+    if (chain.kind !== 'ligand') add(chain, chain.kind, chain.residues);
+    else
+      for (const residue of chain.residues)
+        add(chain, WATER.has(residue.name) ? 'water' : 'ligand', [residue]);
+  }
+  return { entities: [...entities.values()], asyms };
+}

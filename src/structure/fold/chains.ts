@@ -1,0 +1,128 @@
+// The chains of a folding result: which tokens they take, what they are made of, how sure the model is of them. Pure.
+import { createHash } from 'node:crypto';
+import { type PolymerKind, residueOf } from '../residues.ts';
+import type { FoldedComplex, FoldingResult, Numbers } from './result.ts';
+
+/** One chain. Token positions are 0-based over all tokens, the end excluded. */
+export interface FoldedChain {
+  readonly id: string;
+  readonly kind: PolymerKind | 'ligand';
+  readonly tokenStart: number;
+  readonly tokenEnd: number;
+  /** One-letter codes of a polymer, of the parent for a modified residue, X for an unknown one; null for a ligand. */
+  readonly sequence: string | null;
+  /** MD5 of a protein's sequence, as the Atlas names it; null for all other chains. */
+  readonly proteinHash: string | null;
+  /** 0 to 1; null where no token has a value. */
+  readonly meanPlddt: number | null;
+}
+
+/** Mean of the values that are there; null when there are none. */
+export function meanOf(values: Iterable<number | null | undefined>): number | null {
+  let sum = 0;
+  let count = 0;
+  for (const value of values) {
+    if (value === null || value === undefined) continue;
+    sum += value;
+    count += 1;
+  }
+  return count === 0 ? null : sum / count;
+}
+
+/** 0 is A, 25 is Z, 26 is AA. */
+function letters(index: number): string {
+  const rest = index < 26 ? '' : letters(Math.floor(index / 26) - 1);
+  return rest + String.fromCharCode(65 + (index % 26));
+}
+
+/** Where a new chain begins: where the chain number changes, or without numbers behind each break in the pLDDT. */
+function starts({ chainId, sequence }: FoldedComplex, plddt: Numbers | undefined): number[] {
+  if (chainId.length >= sequence.length) {
+    return sequence.flatMap((_, t) => (t === 0 || chainId[t] !== chainId[t - 1] ? [t] : []));
+  }
+  const breaks = (plddt ?? []).flatMap((value, i) => (value === null ? [i] : []));
+  const fits = plddt !== undefined && plddt.length - breaks.length === sequence.length;
+  return [0, ...(fits ? breaks.map((slot, k) => slot - k) : [])].filter((t) => t < sequence.length);
+}
+
+function nameOf({ chainId, chainLookup }: FoldedComplex, start: number, index: number): string {
+  const id = chainId[start];
+  const named = Object.hasOwn(chainLookup, String(id)) ? chainLookup[String(id)] : undefined;
+  if (typeof named === 'string' && named !== '') return named;
+  return typeof id === 'string' && id !== '' ? id : letters(typeof id === 'number' && id >= 0 ? id : index);
+}
+
+/** The atoms of a token as a valid range; empty when the upstream gave none. */
+export function atomRange(
+  { tokenToAtoms, atomPositions }: FoldedComplex,
+  token: number,
+): [start: number, end: number] {
+  const range = tokenToAtoms[token];
+  const [start, end]: unknown[] = Array.isArray(range) ? range : [];
+  if (typeof start !== 'number' || typeof end !== 'number' || !(start >= 0)) return [0, 0];
+  return [start, Math.max(start, Math.min(end, atomPositions.length))];
+}
+
+const KINDS = ['protein', 'rna', 'dna', 'ligand'] as const;
+
+/** The kind that the metadata state, where they do. */
+function statedKind({ entityLookup }: FoldedComplex, entity: unknown): FoldedChain['kind'] | undefined {
+  const said = Object.hasOwn(entityLookup, String(entity)) ? entityLookup[String(entity)] : undefined;
+  const word = typeof said === 'string' ? said.toLowerCase() : '';
+  return KINDS.find((kind) => word.includes(kind));
+}
+
+/**
+ * By the names of the tokens. Hetero atoms tell a free amino acid or a ligand atom called C from a residue called so; a chain of
+ * nothing but modified residues is still a polymer when each has several atoms.
+ */
+function kindByNames(complex: FoldedComplex, start: number, end: number): FoldedChain['kind'] {
+  const votes = new Map<PolymerKind, number>();
+  const loose = new Map<PolymerKind, number>();
+  for (let t = start; t < end; t++) {
+    const known = residueOf(complex.sequence[t] ?? '');
+    if (known === undefined) continue;
+    const [first, last] = atomRange(complex, t);
+    if (known.standard && complex.atomHetero[first] !== true) {
+      votes.set(known.kind, (votes.get(known.kind) ?? 0) + 1);
+    } else if (last - first > 1) loose.set(known.kind, (loose.get(known.kind) ?? 0) + 1);
+  }
+  const most = (counts: Map<PolymerKind, number>) => [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
+  const length = end - start;
+  const all = [...loose.values()].reduce((sum, count) => sum + count, 0);
+  return most(votes) ?? (length > 1 && all === length ? most(loose) : undefined) ?? 'ligand';
+}
+
+/** pLDDT of each token, 0 to 1, without slots for breaks; empty when the result has none. */
+export function tokenPlddt({ complex, plddt }: FoldingResult): Numbers {
+  const tokens = complex?.sequence.length ?? 0;
+  if (complex !== undefined && complex.plddt.length === tokens) return complex.plddt;
+  if (plddt?.length === tokens) return plddt;
+  const known = plddt?.filter((value) => value !== null) ?? [];
+  return known.length === tokens || tokens === 0 ? known : [];
+}
+
+/** The chains in the order of their tokens; none when the result has no structure. */
+export function chainsOf(result: FoldingResult): FoldedChain[] {
+  const { complex } = result;
+  if (complex === undefined) return [];
+  const plddt = tokenPlddt(result);
+  const begins = starts(complex, result.plddt);
+  return begins.map((tokenStart, index) => {
+    const tokenEnd = begins[index + 1] ?? complex.sequence.length;
+    const kind =
+      statedKind(complex, result.entityId?.[tokenStart]) ?? kindByNames(complex, tokenStart, tokenEnd);
+    const names = complex.sequence.slice(tokenStart, tokenEnd);
+    const sequence = kind === 'ligand' ? null : names.map((name) => residueOf(name)?.letter ?? 'X').join('');
+    return {
+      id: nameOf(complex, tokenStart, index),
+      kind,
+      tokenStart,
+      tokenEnd,
+      sequence,
+      proteinHash:
+        kind === 'protein' && sequence !== null ? createHash('md5').update(sequence).digest('hex') : null,
+      meanPlddt: meanOf(plddt.slice(tokenStart, tokenEnd)),
+    };
+  });
+}

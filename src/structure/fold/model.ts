@@ -1,0 +1,71 @@
+// From a folding result to the structure that the file writers take. It writes no file.
+import type { ModelAtom, ModelResidue, StructureModel } from '../model.ts';
+import { atomRange, chainsOf, meanOf, tokenPlddt } from './chains.ts';
+import type { FoldedComplex, FoldingResult } from './result.ts';
+
+const percent = (unit: number): number => Number((unit * 100).toPrecision(12));
+
+function place(value: unknown): [number, number, number] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const [x, y, z]: unknown[] = value;
+  if (typeof x !== 'number' || typeof y !== 'number' || typeof z !== 'number') return undefined;
+  return Number.isFinite(x + y + z) ? [x, y, z] : undefined;
+}
+
+const word = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+
+/** Atoms of one token; those without a place are left out, names that come twice get a number. */
+function atomsOf(complex: FoldedComplex, token: number, b: number): ModelAtom[] {
+  const [start, end] = atomRange(complex, token);
+  const used = new Set<string>();
+  const atoms: ModelAtom[] = [];
+  for (let k = start; k < end; k++) {
+    const at = place(complex.atomPositions[k]);
+    if (at === undefined) continue;
+    const wanted = word(complex.atomNames[k]);
+    const element = (word(complex.atomElements[k]) || /[A-Za-z]/.exec(wanted)?.[0] || 'X').toUpperCase();
+    let name = wanted || element;
+    for (let n = 1; used.has(name); n++) name = `${wanted || element}${n}`;
+    used.add(name);
+    const [x, y, z] = at;
+    atoms.push({ name, element, x, y, z, occupancy: 1, b });
+  }
+  return atoms;
+}
+
+/** B-factors and confidences are pLDDT on 0 to 100; residues are numbered from 1 in each chain. Undefined without a structure. */
+export function modelOfFold(result: FoldingResult): StructureModel | undefined {
+  const { complex } = result;
+  if (complex === undefined || complex.atomPositions.length === 0) return undefined;
+  const plddt = tokenPlddt(result);
+  const residue = (token: number, number: number): ModelResidue => {
+    const unit = plddt[token] ?? null;
+    const confidence = unit === null ? null : percent(unit);
+    return {
+      name: word(complex.sequence[token]) || 'UNK',
+      number,
+      insertion: '',
+      hetero: complex.atomHetero[atomRange(complex, token)[0]] === true,
+      confidence,
+      atoms: atomsOf(complex, token, confidence ?? 0),
+    };
+  };
+  const mean = meanOf(plddt);
+  const score = (name: 'pLDDT' | 'pTM' | 'ipTM', value: number | null | undefined) =>
+    value === null || value === undefined ? [] : [{ name, value }];
+  return {
+    id: complex.id ?? 'fold',
+    title: result.model === undefined ? 'Predicted structure' : `Structure predicted by ${result.model}`,
+    warnings: result.warnings,
+    chains: chainsOf(result).map(({ id, kind, tokenStart, tokenEnd }) => ({
+      id,
+      kind,
+      residues: Array.from({ length: tokenEnd - tokenStart }, (_, k) => residue(tokenStart + k, k + 1)),
+    })),
+    scores: [
+      ...score('pLDDT', mean === null ? null : percent(mean)),
+      ...score('pTM', result.ptm),
+      ...score('ipTM', result.interfacePtm),
+    ],
+  };
+}

@@ -1,0 +1,113 @@
+// The folding-result JSON behind a finished task's signed URL, read liberally: every field may be missing, what has another
+// type than expected counts as missing, and keys that are not known are left alone in the raw value. It knows no transport.
+
+/** One number or null a token; null also where a number is not finite. */
+export type Numbers = readonly (number | null)[];
+
+/** The all-atom structure. Lists are as long as the upstream made them; nothing is promised about their agreement. */
+export interface FoldedComplex {
+  readonly id: string | undefined;
+  /** Token names: MET, A, DA, ATP. */
+  readonly sequence: readonly string[];
+  /** Ångström. */
+  readonly atomPositions: readonly unknown[];
+  readonly atomElements: readonly unknown[];
+  readonly atomNames: readonly unknown[];
+  readonly atomHetero: readonly unknown[];
+  /** Half-open ranges of atoms, one a token. */
+  readonly tokenToAtoms: readonly unknown[];
+  /** Number of the chain (or its name), one a token. */
+  readonly chainId: readonly unknown[];
+  /** 0 to 1, one a token. */
+  readonly plddt: Numbers;
+  readonly chainLookup: Readonly<Record<string, unknown>>;
+  readonly entityLookup: Readonly<Record<string, unknown>>;
+}
+
+/** The folding result. Undefined means that the upstream did not give it. */
+export interface FoldingResult {
+  readonly complex: FoldedComplex | undefined;
+  /** 0 to 1, with a null slot at each chain break. */
+  readonly plddt: Numbers | undefined;
+  readonly ptm: number | undefined;
+  readonly interfacePtm: number | undefined;
+  /** Rows of ångström; rows may be ragged and cells null. */
+  readonly pae: readonly unknown[] | undefined;
+  readonly pairChainsIptm: readonly unknown[] | undefined;
+  readonly embeddingSequence: readonly unknown[] | undefined;
+  readonly embeddingPairPooled: readonly unknown[] | undefined;
+  readonly entityId: readonly unknown[] | undefined;
+  readonly model: string | undefined;
+  readonly created: string | undefined;
+  readonly tokensUsed: number | undefined;
+  readonly warnings: readonly string[];
+  /** The value as it came. */
+  readonly raw: unknown;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const fieldsOf = (value: unknown): Fields | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+
+const list = (value: unknown): readonly unknown[] | undefined =>
+  Array.isArray(value) && value.length > 0 ? value : undefined;
+const number = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+function confidences(value: unknown): Numbers | undefined {
+  const given = list(value)?.map((item) => number(item) ?? null);
+  // Some services write 0 to 100.
+  return given?.some((item) => item !== null && item > 1.5)
+    ? given.map((item) => (item === null ? null : item / 100))
+    : given;
+}
+
+function readComplex(value: unknown): FoldedComplex | undefined {
+  const fields = fieldsOf(value);
+  if (fields === undefined) return undefined;
+  const metadata = fieldsOf(fields.metadata);
+  return {
+    id: text(fields.id),
+    sequence: (list(fields.sequence) ?? []).map((name) => text(name) ?? 'UNK'),
+    atomPositions: list(fields.atom_positions) ?? [],
+    atomElements: list(fields.atom_elements) ?? [],
+    atomNames: list(fields.atom_names) ?? [],
+    atomHetero: list(fields.atom_hetero) ?? [],
+    tokenToAtoms: list(fields.token_to_atoms) ?? [],
+    chainId: list(fields.chain_id) ?? [],
+    plddt: confidences(fields.plddt) ?? [],
+    chainLookup: fieldsOf(metadata?.chain_lookup) ?? {},
+    entityLookup: fieldsOf(metadata?.entity_lookup) ?? {},
+  };
+}
+
+/** Warnings stand beside the result, inside it, or in both. */
+function warningsOf(...places: unknown[]): string[] {
+  const all = places.flatMap((place) => (typeof place === 'string' ? [place] : (list(place) ?? [])));
+  return [...new Set(all.filter((warning) => typeof warning === 'string' && warning !== ''))] as string[];
+}
+
+/** Takes the parsed JSON, with or without an envelope around it. Never throws. */
+export function readFoldingResult(value: unknown): FoldingResult {
+  const outer = fieldsOf(value) ?? {};
+  const inner = fieldsOf(outer.data);
+  const fields = inner !== undefined && outer.complex === undefined ? inner : outer;
+  return {
+    complex: readComplex(fields.complex),
+    plddt: confidences(fields.plddt),
+    ptm: number(fields.ptm),
+    interfacePtm: number(fields.interface_ptm),
+    pae: list(fields.pae),
+    pairChainsIptm: list(fields.pair_chains_iptm),
+    embeddingSequence: list(fields.output_embedding_sequence),
+    embeddingPairPooled: list(fields.output_embedding_pair_pooled),
+    entityId: list(fields.entity_id),
+    model: text(fields.model),
+    created: text(fields.created),
+    tokensUsed: number(fields.tokens_used),
+    warnings: warningsOf(fields.warning_messages, outer.warning_messages),
+    raw: value,
+  };
+}

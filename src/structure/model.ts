@@ -1,0 +1,48 @@
+// A structure on its way into a file: chains of residues of atoms, with what the writers need and nothing else. Types only.
+import type { PolymerKind } from './residues.ts';
+
+/** Coordinates in ångström. */
+export interface ModelAtom {
+  /** Unique within its residue. */
+  readonly name: string;
+  /** Upper case. */
+  readonly element: string;
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+  readonly occupancy: number;
+  /** As it is to be written. */
+  readonly b: number;
+}
+
+export interface ModelResidue {
+  /** Component name: MET, A, DA, ATP. */
+  readonly name: string;
+  readonly number: number;
+  readonly insertion: string;
+  readonly hetero: boolean;
+  /** Confidence as it is to be written; null where there is none. */
+  readonly confidence: number | null;
+  readonly atoms: readonly ModelAtom[];
+}
+
+export interface ModelChain {
+  readonly id: string;
+  readonly kind: PolymerKind | 'ligand';
+  readonly residues: readonly ModelResidue[];
+}
+
+export interface StructureModel {
+  readonly id: string;
+  readonly title: string;
+  /** What a reader of the file must know; written at its head. */
+  readonly warnings: readonly string[];
+  readonly chains: readonly ModelChain[];
+  /** Scores of the whole: pTM, ipTM on 0 to 1, pLDDT as it is to be written. */
+  readonly scores: readonly { readonly name: 'pLDDT' | 'pTM' | 'ipTM'; readonly value: number }[];
+}
+
+/** A file, or why there is none. */
+export type StructureFile =
+  | { readonly ok: true; readonly text: string; readonly atomCount: number }
+  | { readonly ok: false; readonly reason: string };

@@ -1,0 +1,85 @@
+// A folding result as something to ask: small ones are read here, large ones in a thread that keeps them, behind the same
+// interface, so that a PAE of a thousand tokens never holds up the main loop. It makes no call.
+
+import type { PaeRange } from '../structure/fold/pae.ts';
+import { answerFold, type FoldAnswers, type FoldQuestion } from '../structure/fold/questions.ts';
+import { readFoldingResult } from '../structure/fold/result.ts';
+import type { FoldReply, FoldRequest } from './fold-worker.ts';
+import { parseLenient } from './lenient-json.ts';
+import { copyOf, openThread } from './thread.ts';
+
+/** One folding result. Every method may be called any number of times, also after `close`, which only frees memory early. */
+export interface FoldHandle {
+  /** Scores, chains, sizes: read once, when the result was opened. */
+  readonly summary: FoldAnswers['summary'];
+  /** 0 to 1, with the upstream's null slots at chain breaks; null when there is none. */
+  plddt(): Promise<FoldAnswers['plddt']>;
+  /** Null when the result has no PAE. Rejects with RangeError for a range that is none. */
+  paeBlock(range?: PaeRange): Promise<FoldAnswers['paeBlock']>;
+  /** Mean PAE of all ordered pairs of chains, each with itself included; empty without PAE. */
+  paeChainPairs(): Promise<FoldAnswers['paeChainPairs']>;
+  mmcif(): Promise<FoldAnswers['mmcif']>;
+  /** `ok: false` with the reason where the format's columns are too narrow. */
+  pdb(): Promise<FoldAnswers['pdb']>;
+  /** The JSON, or the part of it at a dotted path; null where there is nothing. The whole of a large result is costly. */
+  raw(path?: string): Promise<unknown>;
+  close(): void;
+}
+
+/** Asks one result, wherever it is kept. */
+type Asker = (question: FoldQuestion) => Promise<unknown>;
+
+/** Half a mebibyte of JSON parses in about 5 ms; its structure is written in about 10 ms. */
+const THREAD_ABOVE = 512 * 1024;
+
+const ask = openThread('./fold-worker');
+let lastFold = 0;
+
+function askHere(bytes: Uint8Array): Asker {
+  const result = readFoldingResult(parseLenient(new TextDecoder().decode(bytes)));
+  return async (question) => answerFold(result, question);
+}
+
+function askThread(fold: number, bytes: Uint8Array): Asker {
+  const send = (request: FoldRequest, transfer?: ArrayBuffer[]) =>
+    ask(request, transfer) as Promise<FoldReply>;
+  return async (question) => {
+    const first = await send({ fold, question });
+    if (first.held) return first.answer;
+    const copy = copyOf(bytes);
+    const second = await send({ fold, question, bytes: copy }, [copy.buffer]);
+    if (second.held) return second.answer;
+    throw new Error('The thread did not keep the result.');
+  };
+}
+
+/**
+ * Opens the folding-result JSON that a finished task's signed URL gives.
+ *
+ * @param bytes - kept as long as the handle; do not change them
+ * @param options.threadAboveBytes - a longer result is kept in a thread; 512 KiB unless said
+ * @throws JsonError - with the position, never the content
+ */
+export async function openFold(
+  bytes: Uint8Array,
+  options: { readonly threadAboveBytes?: number } = {},
+): Promise<FoldHandle> {
+  const large = bytes.byteLength > (options.threadAboveBytes ?? THREAD_ABOVE);
+  const fold = ++lastFold;
+  const place = large ? askThread(fold, bytes) : askHere(bytes);
+  const asker = <K extends FoldQuestion['ask']>(question: FoldQuestion & { readonly ask: K }) =>
+    place(question) as Promise<FoldAnswers[K]>;
+  const summary = await asker({ ask: 'summary' });
+  return {
+    summary,
+    plddt: () => asker({ ask: 'plddt' }),
+    paeBlock: (range = {}) => asker({ ask: 'paeBlock', range }),
+    paeChainPairs: () => asker({ ask: 'paeChainPairs' }),
+    mmcif: () => asker({ ask: 'mmcif' }),
+    pdb: () => asker({ ask: 'pdb' }),
+    raw: (path) => asker({ ask: 'raw', path }),
+    close: () => {
+      if (large) ask({ fold, close: true } satisfies FoldRequest).catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { openFold } from '../../src/upstream/open-fold.ts';
+import { largeFold, smallFold } from './fold.ts';
+import { readCif } from './read-cif.ts';
+import { viewMmcif, viewPdb } from './viewer.ts';
+
+const open = (value: unknown) => openFold(Buffer.from(JSON.stringify(value)));
+
+async function written(value: unknown, format: 'mmcif' | 'pdb') {
+  const file = await (await open(value))[format]();
+  if (!file.ok) throw new Error(file.reason);
+  return file;
+}
+
+/** What the file must say, straight from the upstream's JSON. */
+function expectedAtoms({ complex }: ReturnType<typeof smallFold>) {
+  return complex.sequence.flatMap((residue, token) => {
+    const [start = 0, end = 0] = complex.token_to_atoms[token] ?? [];
+    const chain = complex.chain_id[token] ?? 0;
+    const first = complex.chain_id.indexOf(chain);
+    return complex.atom_names.slice(start, end).map((name, k) => ({
+      name,
+      element: complex.atom_elements[start + k]?.toUpperCase(),
+      residue,
+      number: token - first + 1,
+      chain: complex.metadata.chain_lookup[String(chain)],
+      at: complex.atom_positions[start + k]?.map((v) => Number(v.toFixed(3))),
+      b: Number(((complex.plddt[token] ?? 0) * 100).toFixed(2)),
+    }));
+  });
+}
+
+test('a strict reader finds every atom, entity and confidence in the mmCIF', async () => {
+  const fold = smallFold();
+  const file = await written(fold, 'mmcif');
+  const cif = readCif(file.text);
+  const rows = cif.get('atom_site') ?? [];
+  expect(file.atomCount).toBe(rows.length);
+  expect(
+    rows.map((row) => ({
+      name: row.label_atom_id,
+      element: row.type_symbol,
+      residue: row.label_comp_id,
+      number: Number(row.auth_seq_id),
+      chain: row.auth_asym_id,
+      at: [Number(row.Cartn_x), Number(row.Cartn_y), Number(row.Cartn_z)],
+      b: Number(row.B_iso_or_equiv),
+    })),
+  ).toEqual(expectedAtoms(fold));
+  expect(new Set(rows.map((row) => row.pdbx_PDB_model_num))).toEqual(new Set(['1']));
+  expect(cif.get('entity')?.map(({ type }) => type)).toEqual([
+    'polymer',
+    'polymer',
+    'polymer',
+    'polymer',
+    'non-polymer',
+    'non-polymer',
+  ]);
+  expect(cif.get('entity_poly')).toMatchObject([
+    {
+      type: 'polypeptide(L)',
+      pdbx_strand_id: 'A',
+      pdbx_seq_one_letter_code: 'MG(SEP)',
+      pdbx_seq_one_letter_code_can: 'MGS',
+      nstd_monomer: 'yes',
+    },
+    { pdbx_strand_id: 'B', pdbx_seq_one_letter_code: 'MG', nstd_monomer: 'no' },
+    { type: 'polyribonucleotide', pdbx_strand_id: 'R', pdbx_seq_one_letter_code: 'AU' },
+    {
+      type: 'polydeoxyribonucleotide',
+      pdbx_strand_id: 'D',
+      pdbx_seq_one_letter_code: '(DA)(DT)',
+      pdbx_seq_one_letter_code_can: 'AT',
+    },
+  ]);
+  expect(cif.get('ma_qa_metric_local')?.map(({ metric_value }) => Number(metric_value))).toEqual(
+    fold.complex.plddt.map((value) => Number((value * 100).toFixed(2))),
+  );
+  expect(cif.get('ma_qa_metric_global')?.map(({ metric_value }) => Number(metric_value))).toEqual([
+    72, 0.8123, 0.7,
+  ]);
+  expect(cif.get('struct')?.[0]?.pdbx_model_details).toContain('A stand-in; no prediction.');
+});
+
+test('every reference inside the mmCIF leads to something', async () => {
+  const cif = readCif((await written(smallFold(), 'mmcif')).text);
+  const keys = (category: string, name: string) => new Set(cif.get(category)?.map((row) => row[name]));
+  for (const [from, name, to, key] of [
+    ['atom_site', 'label_entity_id', 'entity', 'id'],
+    ['atom_site', 'label_asym_id', 'struct_asym', 'id'],
+    ['atom_site', 'label_comp_id', 'chem_comp', 'id'],
+    ['atom_site', 'type_symbol', 'atom_type', 'symbol'],
+    ['struct_asym', 'entity_id', 'entity', 'id'],
+    ['entity_poly', 'entity_id', 'entity', 'id'],
+    ['ma_qa_metric_local', 'label_asym_id', 'struct_asym', 'id'],
+    ['ma_qa_metric_local', 'metric_id', 'ma_qa_metric', 'id'],
+  ] as const) {
+    const known = keys(to, key);
+    for (const value of keys(from, name)) expect(known, `${from}.${name}`).toContain(value);
+  }
+});
+
+test('two copies of a chain are one entity', async () => {
+  const fold = smallFold();
+  fold.complex.sequence[3] = 'GLY';
+  fold.complex.sequence[4] = 'GLY';
+  fold.complex.chain_id = [0, 1, 2, 3, 3, 4, 4, 5, 5, 6, 7];
+  fold.complex.metadata.chain_lookup = {
+    '0': 'A',
+    '1': 'B',
+    '2': 'C',
+    '3': 'D',
+    '4': 'E',
+    '5': 'F',
+    '6': 'G',
+    '7': 'H',
+  };
+  fold.complex.sequence.splice(0, 2, 'GLY', 'GLY');
+  const cif = readCif((await written(fold, 'mmcif')).text);
+  expect(cif.get('entity_poly')?.[0]).toMatchObject({ pdbx_strand_id: 'A,B' });
+  expect(cif.get('struct_asym')?.length).toBe(8);
+});
+
+test('a structure viewer reads the mmCIF and the PDB back with the same atoms', async () => {
+  const fold = smallFold();
+  const wanted = expectedAtoms(fold);
+  const cif = await viewMmcif((await written(fold, 'mmcif')).text);
+  expect(cif.atoms).toEqual(
+    wanted.map((atom) => ({ ...atom, at: atom.at?.map((v) => Math.fround(v)), b: Math.fround(atom.b) })),
+  );
+  expect(cif.kinds).toEqual(['polymer', 'polymer', 'polymer', 'polymer', 'non-polymer', 'non-polymer']);
+  const pdb = await viewPdb((await written(fold, 'pdb')).text);
+  expect(pdb.atoms.map(({ name, chain, residue, number }) => ({ name, chain, residue, number }))).toEqual(
+    wanted.map(({ name, chain, residue, number }) => ({ name, chain, residue, number })),
+  );
+  pdb.atoms.forEach((atom, k) => {
+    expect(atom.b).toBeCloseTo(wanted[k]?.b ?? -1, 2);
+    for (const axis of [0, 1, 2]) expect(atom.at[axis]).toBeCloseTo(wanted[k]?.at?.[axis] ?? 1e9, 3);
+  });
+});
+
+test('what PDB columns cannot hold is refused with the reason, and mmCIF still holds it', async () => {
+  const long = smallFold();
+  long.complex.metadata.chain_lookup['0'] = 'AA';
+  expect(await (await open(long)).pdb()).toMatchObject({
+    ok: false,
+    reason: expect.stringContaining('"AA"'),
+  });
+  expect((await written(long, 'mmcif')).text).toContain(' AA ');
+  expect(await (await open(largeFold(10_001, false))).pdb().catch((e: unknown) => e)).toMatchObject({
+    ok: false,
+    reason: expect.stringContaining('10000'),
+  });
+});
+
+test('no text in names or warnings can break the mmCIF', async () => {
+  const nasty = fc.oneof(
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }),
+    fc.constantFrom(
+      "O5'",
+      '"',
+      "'",
+      '#',
+      '_x',
+      'data_x',
+      'loop_',
+      '.',
+      '?',
+      ';',
+      'a\' b" c',
+      '$f',
+      '[1',
+      'stop_',
+      '\n;\n',
+    ),
+  );
+  await fc.assert(
+    fc.asyncProperty(nasty, nasty, nasty, nasty, async (atom, residue, chain, warning) => {
+      const fold = smallFold();
+      fold.complex.atom_names[20] = atom;
+      fold.complex.sequence[9] = residue;
+      fold.complex.metadata.chain_lookup['4'] = chain;
+      fold.warning_messages = [warning];
+      const rows = readCif((await written(fold, 'mmcif')).text).get('atom_site') ?? [];
+      expect(rows.length).toBe(fold.complex.atom_names.length);
+      const plain = (text: string) =>
+        text
+          .replace(/\r\n?/g, '\n')
+          .trim()
+          .replace(/[^\n\t\x20-\x7e]/gu, '?');
+      const printable = plain(atom);
+      if (!printable.includes('\n') && printable !== '') expect(rows[20]?.label_atom_id).toBe(printable);
+    }),
+    { numRuns: 150 },
+  );
+});
