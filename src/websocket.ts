@@ -115,14 +115,20 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
   };
   server.on('upgrade', upgrade);
 
+  async function goodbye(): Promise<void> {
+    server.off('upgrade', upgrade);
+    const late = setTimeout(() => {
+      for (const client of sockets.clients) client.terminate();
+    }, GOODBYE_MS);
+    await graphql.dispose();
+    clearTimeout(late);
+  }
+
+  let closing: Promise<void> | undefined;
   return {
-    async close() {
-      server.off('upgrade', upgrade);
-      const late = setTimeout(() => {
-        for (const client of sockets.clients) client.terminate();
-      }, GOODBYE_MS);
-      await graphql.dispose();
-      clearTimeout(late);
+    close() {
+      closing ??= goodbye();
+      return closing;
     },
   };
 }

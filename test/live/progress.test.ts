@@ -55,7 +55,7 @@ describe('a watched batch', () => {
     const states = new Map<string, string>();
     for await (const answer of answersOf(response)) {
       const event = progress(answer);
-      if (events.length === 0) running = run(clock, 20);
+      if (events.length === 0) running = run(clock, 4);
       for (const task of listAt(event, 'changedTasks')) {
         const taskId = String(at(task, 'taskId'));
         expect(at(task, 'state')).not.toBe(states.get(taskId));

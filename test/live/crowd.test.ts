@@ -1,0 +1,191 @@
+// Crowds: 2,000 watchers of 50 batches cost the upstream what 50 do; a reader that stands still holds up nobody and costs
+// nothing; replicas that share a store poll once between them.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Gateway } from '../../src/gateway.ts';
+import { createTopic } from '../../src/live/topic.ts';
+import { ManualClock } from '../../src/sandbox/clock.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { at } from '../support.ts';
+import { answersOf, serve, submit, subscribe, TOKEN } from './streams.ts';
+import { openGateway, run, until } from './support.ts';
+
+const WATCH =
+  'subscription($id: ID!) { batchProgress(batchId: $id) { sequence final batch { counts { queued inProgress done } } changedTasks { taskId state } } }';
+
+const clock = new ManualClock(Date.now());
+const lists: { batchId: string; items: boolean; at: number }[] = [];
+let sandbox: Sandbox;
+let gateway: Gateway;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({
+    size: 'small',
+    clock,
+    limits: { runningTasks: 200, submissionsPerMinute: 1000 },
+    onRequest: ({ operation, body }) => {
+      if (operation !== 'list') return;
+      const { batch_id, include_responses } = JSON.parse(body) as {
+        batch_id: string;
+        include_responses: boolean;
+      };
+      lists.push({ batchId: batch_id, items: include_responses, at: Date.now() });
+    },
+  });
+});
+afterAll(() => sandbox.close());
+beforeEach(() => {
+  lists.length = 0;
+});
+afterEach(() => gateway.close());
+
+describe('2,000 watchers on 50 batches', () => {
+  it('cause the upstream calls of 50, and all see the end', async () => {
+    gateway = openGateway(sandbox.url, {}, { first: 500, slowest: 1000 });
+    const ids: string[] = [];
+    for (let i = 0; i < 50; i += 1) ids.push(await submit(gateway, 3));
+    const before = process.memoryUsage().heapUsed;
+    const cpu = process.cpuUsage();
+    const started = Date.now();
+    let finals = 0;
+    let events = 0;
+    const sequences: boolean[] = [];
+    const watchOne = async (id: string) => {
+      let last = 0;
+      for await (const answer of answersOf(
+        await subscribe((request) => gateway.fetch(request), WATCH, { id }),
+      )) {
+        events += 1;
+        const sequence = Number(at(answer.data, 'batchProgress.sequence'));
+        sequences.push(sequence > last);
+        last = sequence;
+        if (at(answer.data, 'batchProgress.final') === true) finals += 1;
+      }
+    };
+    const watching = Promise.all(Array.from({ length: 2000 }, (_, i) => watchOne(ids[i % 50] ?? '')));
+    await until('everybody to be told the present state', () => events >= 2000, 30_000);
+    const heap = process.memoryUsage().heapUsed - before;
+    const running = run(clock, 2);
+    await watching;
+    running.stop();
+    const milliseconds = Date.now() - started;
+    const { user, system } = process.cpuUsage(cpu);
+    expect(finals).toBe(2000);
+    expect(sequences.every(Boolean)).toBe(true);
+    // What 50 watchers cause at most: a poll an interval (jitter shortens it by a fifth), and a page of items for each event.
+    const perBatch = new Map<string, { counts: number; items: number }>();
+    for (const { batchId, items } of lists) {
+      const of = perBatch.get(batchId) ?? { counts: 0, items: 0 };
+      perBatch.set(batchId, { counts: of.counts + (items ? 0 : 1), items: of.items + (items ? 1 : 0) });
+    }
+    expect([...perBatch.keys()].sort()).toEqual([...ids].sort());
+    for (const { counts, items } of perBatch.values()) {
+      expect(counts).toBeLessThanOrEqual(Math.ceil(milliseconds / 400) + 1);
+      expect(items).toBeLessThanOrEqual(counts);
+    }
+    // Streams, requests and contexts of 2,000 clients included.
+    expect(heap / 2000).toBeLessThan(200 * 1024);
+    process.stdout.write(
+      `2,000 watchers, 50 batches: ${lists.length} List calls, ${events} events, ${milliseconds} ms, CPU ${Math.round((user + system) / 1000)} ms, heap ${Math.round(heap / 2000 / 1024)} KiB a watcher\n`,
+    );
+  }, 90_000);
+});
+
+describe('a slow reader', () => {
+  it('costs a few words, however much it misses', async () => {
+    gateway = openGateway(sandbox.url);
+    const topic = createTopic<{ n: number; load: string }>();
+    const slow = Array.from({ length: 2000 }, () =>
+      topic.watch(
+        (value) => value.n,
+        undefined,
+        () => undefined,
+      ),
+    );
+    for (let n = 1; n <= 3000; n += 1) topic.publish({ n, load: 'x'.repeat(10_000) });
+    // 2,000 queues of 3,000 values each would be 6 million entries.
+    expect((await slow[0]?.next())?.value).toBe(3000);
+    expect((await slow[1999]?.next())?.value).toBe(3000);
+  });
+
+  it('holds nobody up, and gets the latest when it reads again', async () => {
+    gateway = openGateway(sandbox.url, {}, { first: 40, slowest: 80 });
+    const served = await serve(gateway);
+    const sockets: Socket[] = [];
+    try {
+      const id = await submit(gateway, 400);
+      // A client that opens a stream and never reads a byte of it.
+      const body = JSON.stringify({ query: WATCH, variables: { id } });
+      const { hostname, port } = new URL(served.url);
+      for (let i = 0; i < 5; i += 1) {
+        const socket = connect(Number(port), hostname);
+        socket.pause();
+        socket.write(
+          `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\nAuthorization: ${TOKEN.authorization}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+        );
+        sockets.push(socket);
+      }
+      const running = run(clock, 2);
+      let last: unknown;
+      let events = 0;
+      for await (const answer of answersOf(await subscribe(fetch, WATCH, { id }, { url: served.url }))) {
+        last = answer.data;
+        events += 1;
+      }
+      running.stop();
+      expect(last).toMatchObject({ batchProgress: { final: true, batch: { counts: { done: 400 } } } });
+      expect(events).toBeGreaterThan(3);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      await served.close();
+    }
+  }, 60_000);
+});
+
+describe('replicas that share a store', () => {
+  it('poll once between them, agree on the sequence, and hear of a cancel through another', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'replicas-'));
+    const env = { STORE_URL: `sqlite:${join(folder, 'store.db')}` };
+    const pace = { first: 200, slowest: 400 };
+    gateway = openGateway(sandbox.url, env, pace);
+    const other = openGateway(sandbox.url, env, pace);
+    try {
+      const id = await submit(gateway, 4);
+      const here = answersOf(await subscribe((request) => gateway.fetch(request), WATCH, { id }));
+      const there = answersOf(await subscribe((request) => other.fetch(request), WATCH, { id }));
+      const sequenceOf = async (answers: typeof here) =>
+        at((await answers.next()).value?.data, 'batchProgress.sequence');
+      expect([await sequenceOf(here), await sequenceOf(there)]).toEqual([1, 1]);
+      lists.length = 0;
+      const since = Date.now();
+      await new Promise((resolve) => setTimeout(resolve, 2500));
+      // Alone, each would poll every 160 to 480 ms.
+      expect(lists.length).toBeLessThanOrEqual(Math.ceil((Date.now() - since) / 160) + 1);
+      for (let i = 1; i < lists.length; i += 1)
+        expect((lists[i]?.at ?? 0) - (lists[i - 1]?.at ?? 0)).toBeGreaterThan(100);
+      const cancel = await other.fetch(
+        new Request('http://gateway.test/graphql', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...TOKEN },
+          body: JSON.stringify({
+            query: 'mutation($id: ID!) { cancelBatch(batchId: $id) { __typename } }',
+            variables: { id },
+          }),
+        }),
+      );
+      expect(await cancel.json()).toMatchObject({ data: { cancelBatch: { __typename: 'Cancelled' } } });
+      for (const answers of [here, there])
+        expect((await answers.next()).value?.data).toMatchObject({
+          batchProgress: { sequence: 2, final: true },
+        });
+    } finally {
+      await other.close();
+      await gateway.close();
+      gateway = openGateway(sandbox.url);
+      rmSync(folder, { recursive: true });
+    }
+  }, 30_000);
+});

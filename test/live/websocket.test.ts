@@ -1,0 +1,161 @@
+// The same subscriptions over WebSocket (graphql-transport-ws): token, errors, leaving, shutdown, who may connect.
+import { type Client, createClient } from 'graphql-ws';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import type { Gateway } from '../../src/gateway.ts';
+import { ManualClock } from '../../src/sandbox/clock.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { at } from '../support.ts';
+import { type Served, serve, submit, TOKEN } from './streams.ts';
+import { openGateway, run, until } from './support.ts';
+
+const PACE = { first: 60, slowest: 200 };
+const COUNTS =
+  'subscription($id: ID!) { batchProgress(batchId: $id) { sequence final batch { counts { queued done } } } }';
+
+const clock = new ManualClock(Date.now());
+let lists = 0;
+let sandbox: Sandbox;
+let gateway: Gateway;
+let served: Served;
+let client: Client;
+
+const connect = (options: Partial<Parameters<typeof createClient>[0]> = {}): Client =>
+  createClient({
+    url: served.url.replace(/^http/, 'ws'),
+    webSocketImpl: WebSocket,
+    connectionParams: TOKEN,
+    retryAttempts: 0,
+    ...options,
+  });
+
+beforeAll(async () => {
+  sandbox = await startSandbox({
+    size: 'small',
+    clock,
+    onRequest: ({ operation }) => {
+      if (operation === 'list') lists += 1;
+    },
+  });
+});
+afterAll(() => sandbox.close());
+beforeEach(async () => {
+  gateway = openGateway(sandbox.url, {}, PACE);
+  served = await serve(gateway, ['https://viewer.example']);
+  client = connect();
+  lists = 0;
+});
+afterEach(async () => {
+  await client.dispose();
+  await served.close();
+  await gateway.close();
+});
+
+describe('GraphQL over WebSocket', () => {
+  it('answers queries and streams a batch to its last event with the token of connectionParams', async () => {
+    const id = await submit(gateway, 2);
+    for (const connectionParams of [TOKEN, { token: 'live-test' }]) {
+      const own = connect({ connectionParams });
+      const query = await own
+        .iterate({ query: 'query($id: ID!) { batch(batchId: $id) { counts { total } } }', variables: { id } })
+        .next();
+      expect(query.value).toEqual({ data: { batch: { counts: { total: 2 } } } });
+      await own.dispose();
+    }
+    const results = client.iterate({ query: COUNTS, variables: { id } });
+    expect((await results.next()).value).toEqual({
+      data: { batchProgress: { sequence: 1, final: false, batch: { counts: { queued: 2, done: 0 } } } },
+    });
+    const running = run(clock, 20);
+    let last: unknown;
+    for await (const result of results) last = result;
+    running.stop();
+    expect(last).toMatchObject({ data: { batchProgress: { final: true, batch: { counts: { done: 2 } } } } });
+  });
+
+  it('says what is wrong as GraphQL errors with codes, and keeps the socket', async () => {
+    const first = async (query: string, variables: Record<string, unknown> = {}): Promise<unknown> => {
+      try {
+        return (await client.iterate({ query, variables }).next()).value;
+      } catch (errors) {
+        return { errors };
+      }
+    };
+    expect(await first('subscription { nothing }')).toMatchObject({ errors: [{ message: /nothing/ }] });
+    expect(await first('subscription {')).toMatchObject({ errors: [{ message: /Syntax Error/ }] });
+    expect(await first('query { protein(hash: "x") { hash } }')).toMatchObject({
+      errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
+    });
+    expect(await first(COUNTS, { id: 'nobody' })).toMatchObject({
+      errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
+    });
+    expect(await first('{ limits { maxItems } }')).toEqual({ data: { limits: { maxItems: 2000 } } });
+  });
+
+  it('stops polling when a client completes its subscription, and when its socket dies', async () => {
+    const id = await submit(gateway, 1);
+    const one = client.iterate({ query: COUNTS, variables: { id } });
+    await one.next();
+    await one.return?.();
+    const quiet = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const before = lists;
+      await new Promise((resolve) => setTimeout(resolve, 3 * PACE.slowest));
+      return lists - before;
+    };
+    expect(await quiet()).toBe(0);
+    const raw: WebSocket[] = [];
+    class Kept extends WebSocket {
+      constructor(address: string, protocols?: string | string[]) {
+        super(address, protocols);
+        raw.push(this);
+      }
+    }
+    const dying = connect({ webSocketImpl: Kept });
+    const two = dying.iterate({ query: COUNTS, variables: { id } });
+    await two.next();
+    const polled = lists;
+    await until('polls', () => lists > polled + 1);
+    for (const socket of raw) socket.terminate();
+    await expect(two.next()).rejects.toBeDefined();
+    expect(await quiet()).toBe(0);
+  });
+
+  it('completes streams and says goodbye with 1001 when the server stops', async () => {
+    const id = await submit(gateway, 1);
+    let closed: unknown;
+    const own = connect({ on: { closed: (event) => (closed = event) } });
+    const results = own.iterate({ query: COUNTS, variables: { id } });
+    await results.next();
+    gateway.drain();
+    expect(await results.next()).toEqual({ done: true, value: undefined });
+    await served.sockets.close();
+    await until('the goodbye', () => closed !== undefined);
+    expect(at({ code: Reflect.get(Object(closed), 'code') }, 'code')).toBe(1001);
+  });
+
+  it('welcomes its own pages, listed origins and clients that are no browser, and nobody else', async () => {
+    const status = (origin: string | undefined, path = '/graphql') =>
+      new Promise<number>((resolve) => {
+        const socket = new WebSocket(
+          served.url.replace(/^http/, 'ws').replace('/graphql', path),
+          'graphql-transport-ws',
+          {
+            ...(origin === undefined ? {} : { origin }),
+          },
+        );
+        socket.on('open', () => {
+          socket.close();
+          resolve(101);
+        });
+        socket.on('unexpected-response', (_, answer) => resolve(answer.statusCode ?? 0));
+        socket.on('error', () => undefined);
+      });
+    expect(await status(undefined)).toBe(101);
+    expect(await status(new URL(served.url).origin)).toBe(101);
+    expect(await status('https://viewer.example')).toBe(101);
+    expect(await status('https://evil.example')).toBe(403);
+    expect(await status('null')).toBe(403);
+    expect(await status(undefined, '/other')).toBe(404);
+  });
+});
