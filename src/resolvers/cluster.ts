@@ -10,8 +10,8 @@ import { Protein } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
 import type { WithRaw } from '../upstream/atlas.ts';
 import type { ClusterInfo, ClusterRecord } from '../upstream/wire.ts';
+import { clusterOf, selectedTop, withRecord } from './cluster-links.ts';
 import { pageCost, pageOf } from './connection.ts';
-import { clusterOf } from './protein.ts';
 import { bulkIsEnough, clusterNeeds, readTop } from './protein-parts.ts';
 import { selectedFields } from './selection.ts';
 
@@ -183,17 +183,10 @@ export async function findCluster(
   if (bulkIsEnough(selectedFields(info, 'Cluster'))) return clusterOf(ctx, { hash }, clusterNeeds(info));
   // A member that an earlier request learnt the cluster of need not be tried as a representative first.
   const known = (await ctx.proteins.recall(hash, { link: true }))?.cluster?.representative;
-  if (known != null && known !== hash) return { representative: known };
+  if (known != null && known !== hash) return withRecord(ctx, info, { representative: known });
   if ((await ctx.clusters.load(hash, selectedTop(info))) !== null) return { representative: hash };
-  return clusterOf(ctx, { hash }, { link: true });
-}
-
-/** The largest number of features selected on the cluster, so that one call gives them all. */
-function selectedTop(info: GraphQLResolveInfo): number | undefined {
-  const tops = selectedFields(info, 'Cluster')
-    .filter((field) => field.name === 'features')
-    .map((field) => (typeof field.args.top === 'number' ? Math.min(Math.max(field.args.top, 1), 100) : 10));
-  return tops.length === 0 ? undefined : Math.max(...tops);
+  const cluster = await clusterOf(ctx, { hash }, { link: true });
+  return cluster === null ? null : withRecord(ctx, info, cluster);
 }
 
 builder.queryField('cluster', (t) =>

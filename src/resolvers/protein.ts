@@ -1,7 +1,7 @@
 // What a Protein costs: its fields by parts, its links, and the queries that find one. Policy on calls is the loader's.
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
-import { Cluster, type ClusterRef } from '../schema/cluster.ts';
+import { Cluster } from '../schema/cluster.ts';
 import { Plddt } from '../schema/plddt.ts';
 import { Protein, type ProteinRef } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
@@ -10,6 +10,7 @@ import { hashOfSequence } from '../schema/uniprot.ts';
 import type { ProteinData, Source } from '../upstream/protein-data.ts';
 import { BULK_HASHES } from '../upstream/protein-loader.ts';
 import { joinNeeds, needsNothing, type ProteinNeeds } from '../upstream/protein-needs.ts';
+import { clusterOf, withRecord } from './cluster-links.ts';
 import { clusterNeeds, FIXED, plddtNeeds, selectedNeeds } from './protein-parts.ts';
 
 /** Hashes in one query at most; more are a job for startBulkLookup. */
@@ -31,21 +32,6 @@ async function part<K extends keyof ProteinData>(
   const known = ctx.proteins.peek(hash)?.[key];
   if (known !== undefined) return known;
   return (await ctx.proteins.load(hash, needs))?.[key];
-}
-
-/** The cluster of a protein; null when it belongs to none. @param needs - `{cluster: true}` unless its representative is enough */
-export async function clusterOf(
-  ctx: GatewayContext,
-  { hash }: ProteinRef,
-  needs: ProteinNeeds = FIXED.name,
-): Promise<ClusterRef | null> {
-  const data = await ctx.proteins.load(hash, needs);
-  if (data === null) return null;
-  const cluster = data.cluster ?? { representative: null, info: null, settled: false };
-  if (cluster.representative !== null) return { representative: cluster.representative, info: cluster.info };
-  if (cluster.settled) return null;
-  // The single record names no representative for a representative, too; the cluster record tells which it is.
-  return (await ctx.clusters.load(hash)) === null ? null : { representative: hash };
 }
 
 async function nameOf(ctx: GatewayContext, protein: ProteinRef): Promise<string | null> {
@@ -120,7 +106,10 @@ builder.objectFields(Protein, (t) => ({
     type: Cluster,
     description:
       'The cluster it belongs to; its own when it is the representative. Null when it belongs to none.',
-    resolve: (protein, _, ctx, info) => clusterOf(ctx, protein, clusterNeeds(info)),
+    resolve: async (protein, _, ctx, info) => {
+      const cluster = await clusterOf(ctx, protein, clusterNeeds(info));
+      return cluster === null ? null : withRecord(ctx, info, cluster);
+    },
   }),
   isClusterRepresentative: t.boolean({
     complexity: BATCHED,

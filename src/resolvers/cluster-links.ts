@@ -1,0 +1,51 @@
+// The way from a protein to its cluster, and when a cluster's own record is loaded before its fields are resolved.
+import type { GraphQLResolveInfo } from 'graphql';
+import type { GatewayContext } from '../context.ts';
+import type { ClusterRef } from '../schema/cluster.ts';
+import type { ProteinRef } from '../schema/protein.ts';
+import type { ProteinNeeds } from '../upstream/protein-needs.ts';
+import { FIXED } from './protein-parts.ts';
+import { selectedFields } from './selection.ts';
+
+/** The cluster of a protein; null when it belongs to none. @param needs - `{cluster: true}` unless its representative is enough */
+export async function clusterOf(
+  ctx: GatewayContext,
+  { hash }: ProteinRef,
+  needs: ProteinNeeds = FIXED.name,
+): Promise<ClusterRef | null> {
+  const data = await ctx.proteins.load(hash, needs);
+  if (data === null) return null;
+  const cluster = data.cluster ?? { representative: null, info: null, settled: false };
+  if (cluster.representative !== null) return { representative: cluster.representative, info: cluster.info };
+  if (cluster.settled) return null;
+  // The single record names no representative for a representative, too; the cluster record tells which it is.
+  return (await ctx.clusters.load(hash)) === null ? null : { representative: hash };
+}
+
+/** The largest number of features selected on the cluster, so that one call gives them all. */
+export function selectedTop(info: GraphQLResolveInfo): number | undefined {
+  const tops = selectedFields(info, 'Cluster')
+    .filter((field) => field.name === 'features')
+    .map((field) => (typeof field.args.top === 'number' ? Math.min(Math.max(field.args.top, 1), 100) : 10));
+  return tops.length === 0 ? undefined : Math.max(...tops);
+}
+
+/** Fields that only the cluster's own record has. */
+const IN_RECORD = new Set(['members', 'memberHashes', 'features', 'raw']);
+
+/**
+ * The cluster once its record is there, where something is selected that needs it: the proteins behind its other fields,
+ * its representative for one, then share a call with its members.
+ */
+export async function withRecord(
+  ctx: GatewayContext,
+  info: GraphQLResolveInfo,
+  cluster: ClusterRef,
+): Promise<ClusterRef> {
+  const needed = selectedFields(info, 'Cluster').some((field) => IN_RECORD.has(field.name));
+  if (needed && cluster.representative !== undefined) {
+    // A failure belongs to the fields that need the record; they ask for it again and are told.
+    await ctx.clusters.load(cluster.representative, selectedTop(info)).catch(() => undefined);
+  }
+  return cluster;
+}

@@ -1,0 +1,175 @@
+// The fewest calls for nested queries, and none for what an earlier request has learnt or another is asking at the moment.
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../src/sandbox/clock.ts';
+import { at, listAt, openWorld, type World } from '../support.ts';
+
+const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
+const HBA = '6077c452d1dc6151040b2b179e2294c7';
+
+let cold: World;
+let warm: World;
+beforeAll(async () => {
+  cold = await openWorld();
+  warm = await openWorld({ CACHE_RECORDS_SECONDS: '600' });
+});
+afterAll(() => Promise.all([cold.close(), warm.close()]));
+beforeEach(() => {
+  cold.forget();
+  warm.forget();
+});
+
+/** Members of a protein's cluster that do not stand for it. */
+async function membersOf(world: World, hash: string): Promise<string[]> {
+  const { data } = await world.query(`{ cluster(hash: "${hash}") { representativeHash memberHashes } }`);
+  const representative = at(data, 'cluster.representativeHash');
+  const members = listAt(data, 'cluster.memberHashes').map(String);
+  world.forget();
+  return members.filter((member) => member !== representative);
+}
+
+describe('nested queries', () => {
+  it('ask for the members of several clusters by one bulk call', async () => {
+    const { data, errors } = await cold.query(
+      `query($h: [ProteinHash!]!) { proteins(hashes: $h) { cluster { taxonomy { name } members(first: 4) { totalCount nodes { hash length } } } } }`,
+      { h: [INSULIN, HBA] },
+    );
+    expect(errors).toBeUndefined();
+    for (const protein of listAt(data, 'proteins')) {
+      expect(listAt(protein, 'cluster.members.nodes').length).toBeGreaterThan(1);
+      for (const node of listAt(protein, 'cluster.members.nodes'))
+        expect(Number(at(node, 'length'))).toBeGreaterThan(9);
+    }
+    expect(cold.counts()).toEqual({ bulk: 2, cluster: 2 });
+  });
+
+  it('take the representative from the record where the record is needed anyway', async () => {
+    const [member] = await membersOf(cold, HBA);
+    const { data, errors } = await cold.query(
+      `{ protein(hash: "${member}") { sequence features(top: 3) { regions { start } } cluster { name size taxonomy { rank } members(first: 2) { nodes { hash } } } } }`,
+    );
+    expect(errors).toBeUndefined();
+    expect(at(data, 'protein.cluster.name')).toEqual(expect.any(String));
+    expect(cold.counts()).toEqual({ protein: 1, cluster: 1 });
+    cold.forget();
+    const own = await cold.query(
+      `{ protein(hash: "${member}") { isClusterRepresentative cluster { representativeHash } } }`,
+    );
+    expect(at(own.data, 'protein.isClusterRepresentative')).toBe(false);
+    expect(cold.counts()).toEqual({ bulk: 1 });
+  });
+
+  it('merge the representative and the members of a cluster into one bulk call', async () => {
+    const QUERY = `query($h: ProteinHash!) { cluster(hash: $h) { representativeHash taxonomy { name } representative { sequence } members(first: 5) { nodes { length } } } }`;
+    const { data, errors } = await cold.query(QUERY, { h: INSULIN });
+    expect(errors).toBeUndefined();
+    // That it is a member and no representative is only known when it has been tried.
+    expect(at(data, 'cluster.representativeHash')).not.toBe(INSULIN);
+    expect(cold.counts()).toEqual({ cluster: 2, bulk: 2 });
+    cold.forget();
+    await cold.query(QUERY, { h: at(data, 'cluster.representativeHash') });
+    expect(cold.counts()).toEqual({ cluster: 1, bulk: 1 });
+  });
+
+  it('merge aliases at the root', async () => {
+    const { data, errors } = await cold.query(
+      `{ a: protein(hash: "${INSULIN}") { length } b: protein(hash: "${HBA}") { cluster { size } } c: protein(hash: "${HBA}") { sequence } }`,
+    );
+    expect(errors).toBeUndefined();
+    expect(at(data, 'a.length')).toBe(110);
+    expect(cold.counts()).toEqual({ bulk: 1 });
+  });
+});
+
+describe('what was learnt', () => {
+  it('is not asked for again, part by part', async () => {
+    const ask = (fields: string) =>
+      warm.query(`query($h: [ProteinHash!]!) { proteins(hashes: $h) { ${fields} } }`, { h: [INSULIN, HBA] });
+    const first = await ask('sequence features(top: 5) { value } provenance { fromCache source }');
+    expect(at(first.data, 'proteins.0.provenance')).toEqual({ fromCache: false, source: 'atlas:bulk' });
+    expect(warm.counts()).toEqual({ bulk: 1 });
+    warm.forget();
+    const again = await ask('sequence features(top: 5) { value } provenance { fromCache source }');
+    expect(warm.counts()).toEqual({});
+    expect(at(again.data, 'proteins.1.provenance')).toEqual({ fromCache: true, source: 'atlas:bulk' });
+    expect(listAt(again.data, 'proteins').map((p) => at(p, 'features'))).toEqual(
+      listAt(first.data, 'proteins').map((p) => at(p, 'features')),
+    );
+    const more = await ask('sequence cluster { size } features(top: 3) { value } provenance { fromCache }');
+    expect(JSON.parse(warm.calls[0]?.body ?? '')).toMatchObject({
+      include_sequence: false,
+      include_cluster_info: true,
+      include_features: { protein_level: false, per_residue: false },
+    });
+    expect(at(more.data, 'proteins.0.provenance.fromCache')).toBe(false);
+    expect(warm.counts()).toEqual({ bulk: 1 });
+  });
+
+  it('comes from the single record as well', async () => {
+    await warm.query(
+      `{ protein(hash: "${HBA}") { ptm structure { text } features(top: 8) { regions { start } } } }`,
+    );
+    expect(warm.counts()).toEqual({ protein: 1 });
+    warm.forget();
+    const { data, errors } = await warm.query(
+      `{ protein(hash: "${HBA}") { sequence plddt { mean values(end: 3) } features(top: 4) { value regions { start } } exact: features(indices: [3, 5]) { value } } }`,
+    );
+    expect(errors).toBeUndefined();
+    expect(listAt(data, 'protein.features')).toHaveLength(4);
+    // Whether an inactive feature exists at all is for the catalogue to say.
+    expect({ features: 1, ...warm.counts() }).toEqual({ features: 1 });
+  });
+
+  it('lets a member find its cluster at once, and a list of members be paged without loading it again', async () => {
+    const [member] = await membersOf(warm, INSULIN);
+    await warm.query(`{ protein(hash: "${member}") { cluster { size } } }`);
+    warm.forget();
+    const page = (after: string | null) =>
+      warm.query(
+        `query($h: ProteinHash!, $after: String) { cluster(hash: $h) { members(first: 3, after: $after) { totalCount nodes { hash } pageInfo { endCursor hasNextPage } } } }`,
+        { h: member, after },
+      );
+    const one = await page(null);
+    const two = await page(String(at(one.data, 'cluster.members.pageInfo.endCursor')));
+    expect(listAt(two.data, 'cluster.members.nodes')[0]).not.toEqual(
+      listAt(one.data, 'cluster.members.nodes')[0],
+    );
+    expect(warm.counts()).toEqual({});
+  });
+
+  it('is shared by requests that ask at the same time', async () => {
+    const query = `{ proteins(hashes: ["${INSULIN}", "${HBA}"]) { cluster { size taxonomy { name } } ptm } similarProteins(sequence: "MALWMRLLPLLALLALWGPDPAAAFVNQHLCGSHLVEALYLVCGERGFFYTPKTRREAEDLQVGQVELGGGPGAGSLQPLALEGSLQKRGIVEQCCTSICSLYQLENYCN") { queryHash hits { score } } }`;
+    const answers = await Promise.all([1, 2, 3, 4].map(() => cold.query(query)));
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(answers[0]?.errors).toBeUndefined();
+    expect(cold.counts()).toEqual({ bulk: 1, similarity: 1 });
+  });
+});
+
+describe('a look-up that the upstream makes a job of', () => {
+  /** Hashes enough for a job, most of which nobody knows. */
+  const hashes = [
+    INSULIN,
+    HBA,
+    ...Array.from({ length: 120 }, (_, i) => createHash('md5').update(`none ${i}`).digest('hex')),
+  ];
+  const QUERY = `query($h: [ProteinHash!]!) { proteins(hashes: $h) { length } limits { maxBulkHashes } }`;
+
+  it('is followed to its end', async () => {
+    const { data, errors } = await cold.query(QUERY, { h: hashes });
+    expect(errors).toBeUndefined();
+    expect(listAt(data, 'proteins').slice(0, 3)).toEqual([{ length: 110 }, { length: 142 }, null]);
+    expect(cold.counts()).toMatchObject({ bulk: 1, download: 1 });
+    expect(cold.counts().bulkJob).toBeLessThan(12);
+  });
+
+  it('that takes longer than the request names the job and the way on', async () => {
+    const clock = new ManualClock(Date.now());
+    const stuck = await openWorld({ REQUEST_TIMEOUT_MS: '1500' }, { clock });
+    const { data, errors } = await stuck.query(QUERY, { h: hashes });
+    expect(errors?.[0]?.message).toMatch(/bulk job [0-9a-f-]{36} did not finish .* startBulkLookup/);
+    expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_TIMEOUT');
+    expect(at(data, 'limits.maxBulkHashes')).toBe(500);
+    await stuck.close();
+  });
+});
