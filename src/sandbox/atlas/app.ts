@@ -13,6 +13,7 @@ import { addProteinRoutes } from './protein-routes.ts';
 import { refusal } from './refusals.ts';
 import { addSimilarityRoutes } from './similarity-routes.ts';
 import { createStructures } from './structures.ts';
+import { addThumbnailRoutes } from './thumbnail-routes.ts';
 import { addUniprotRoutes } from './uniprot-routes.ts';
 
 /** Every Atlas route under the prefix, plus GET /downloads/bulk/{jobId}.zip. */
@@ -28,6 +29,7 @@ export function createAtlasApp(dependencies: AtlasDependencies): Hono {
   addClusterRoutes(app, context);
   addBulkRoutes(app, context, jobs);
   addProteinRoutes(app, context);
+  addThumbnailRoutes(app, context);
   addUniprotRoutes(app, context);
   addSimilarityRoutes(app, context);
   addDownloadRoutes(app, context, jobs);

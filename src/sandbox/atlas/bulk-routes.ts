@@ -37,6 +37,8 @@ export function addBulkRoutes(app: Hono, context: AtlasContext, jobs: BulkJobs):
     const counts = { status: state, job_id: id, completed_count: completed, total_count: total };
     if (state === 'pending') return c.json(counts, 202);
     if (completed === 0) return c.json(counts);
+    // The archive is wanted next. Should building it fail, the download says so.
+    jobs.archiveSize(id).catch(() => {});
     return c.json({
       ...counts,
       download_url: signer.sign(`/downloads/bulk/${id}.zip`, JOB_LIMITS.urlSeconds),

@@ -4,7 +4,8 @@ import type { ValidationProblem } from './refusals.ts';
 /** Collects what is wrong with a request. */
 export type Problems = ValidationProblem[];
 
-interface Bounds {
+/** Least and greatest value allowed. */
+export interface Bounds {
   readonly ge?: number;
   readonly le?: number;
 }

@@ -6,8 +6,8 @@ export interface FastaRecord {
   readonly sequence: string;
 }
 
-/** Residue letters a sequence may hold: the twenty, and B, J, O, U, X, Z. */
-const SEQUENCE_LETTERS = /^[A-Z]*$/;
+/** The twenty residues, and B, J, O, U, X, Z: every letter means something. */
+export const SEQUENCE_LETTERS = /^[A-Z]*$/;
 
 /** Upper case, without white space and stop signs: what the protein hash is taken of. */
 export const cleanSequence = (text: string): string => text.replace(/[\s*]+/g, '').toUpperCase();

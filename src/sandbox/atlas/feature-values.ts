@@ -8,7 +8,8 @@ import type { Rarity } from './rarity.ts';
 /** Turns the strength of a feature (thousandths) into the value that is shown. */
 export type Scale = (feature: number, strength: number) => number;
 
-const fourDecimals = (value: number): number => Math.round(value * 1e4) / 1e4;
+/** What the wire shows of a value. */
+export const fourDecimals = (value: number): number => Math.round(value * 1e4) / 1e4;
 
 /** Activation / max x idf, or the raw activation; four decimals. */
 export const scaleOf = (rarity: Rarity, normalised: boolean): Scale =>

@@ -1,10 +1,5 @@
 // Reads the query of a request parameter by parameter, collecting problems. It must not know any route.
-import { checkBoolean, checkInteger, checkNumber, type Problems } from './checks.ts';
-
-interface Bounds {
-  readonly ge?: number;
-  readonly le?: number;
-}
+import { type Bounds, checkBoolean, checkInteger, checkNumber, type Problems } from './checks.ts';
 
 /** One request's query. A parameter that is given twice counts as given last, but for lists. */
 export interface QueryReader {

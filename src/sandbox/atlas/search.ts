@@ -1,5 +1,6 @@
 // Finds the proteins most similar to a sequence, with the filters of GET /similarity-search. It must not know HTTP or
 // structures.
+import { fourDecimals } from './feature-values.ts';
 import type { SparseVector } from './features.ts';
 import { vectorOf } from './postings.ts';
 import { scoreAll } from './similarity.ts';
@@ -66,7 +67,6 @@ export function sharedFeatures({ rarity }: Universe, hits: readonly Hit[], count
       else list.push(value);
     }
   const total = (list: readonly number[]): number => list.reduce((sum, value) => sum + value, 0);
-  const round = (value: number): number => Math.round(value * 1e4) / 1e4;
   return [...values]
     .map(([feature_index, list]) => ({ feature_index, list, sum: total(list) }))
     .sort((a, b) => b.sum - a.sum || a.feature_index - b.feature_index)
@@ -74,8 +74,8 @@ export function sharedFeatures({ rarity }: Universe, hits: readonly Hit[], count
     .map(({ feature_index, list, sum }) => ({
       feature_index,
       occurrence_count: list.length,
-      min_activation: round(Math.min(...list)),
-      max_activation: round(Math.max(...list)),
-      mean_activation: round(sum / list.length),
+      min_activation: fourDecimals(Math.min(...list)),
+      max_activation: fourDecimals(Math.max(...list)),
+      mean_activation: fourDecimals(sum / list.length),
     }));
 }

@@ -3,7 +3,7 @@
 import type { Hono } from 'hono';
 import { predictConfidence } from '../structure/confidence.ts';
 import type { AtlasContext } from './context.ts';
-import { cleanSequence } from './fasta.ts';
+import { cleanSequence, SEQUENCE_LETTERS } from './fasta.ts';
 import { proteinHash } from './members.ts';
 import { type QueryReader, readQuery } from './query.ts';
 import { unprocessable } from './refusals.ts';
@@ -12,9 +12,6 @@ import { ahead, streamOf } from './streaming.ts';
 
 /** Longest query, in residues. */
 const LONGEST_QUERY = 2048;
-
-/** The twenty, the two rare ones, and the letters for what is not known. */
-const RESIDUES = /^[ABCDEFGHIJKLMNOPQRSTUVWXYZ]+$/;
 
 function readSequence(query: QueryReader): string {
   const input = query.text('sequence');
@@ -37,7 +34,7 @@ function readSequence(query: QueryReader): string {
       input,
       ctx: { max_length: LONGEST_QUERY },
     });
-  else if (!RESIDUES.test(sequence)) {
+  else if (!SEQUENCE_LETTERS.test(sequence)) {
     const error = 'the sequence holds characters that are no amino-acid letters';
     query.problems.push({ loc, msg: `Value error, ${error}`, type: 'value_error', input, ctx: { error } });
   }

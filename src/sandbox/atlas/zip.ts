@@ -106,10 +106,15 @@ export async function* zipArchive(members: AsyncIterable<ZipMember>): AsyncGener
     const source = Readable.from(counted(), { objectMode: true, highWaterMark: 2 });
     const packer = createDeflateRaw(LEVEL);
     source.on('error', (error) => packer.destroy(error));
-    for await (const piece of source.pipe(packer)) {
-      if (!Buffer.isBuffer(piece)) continue;
-      entry.packed += piece.length;
-      yield place(piece);
+    try {
+      for await (const piece of source.pipe(packer)) {
+        if (!Buffer.isBuffer(piece)) continue;
+        entry.packed += piece.length;
+        yield place(piece);
+      }
+    } finally {
+      // Whoever stops reading stops the making, too.
+      source.destroy();
     }
     yield place(descriptor(entry));
   }
