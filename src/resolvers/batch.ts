@@ -5,8 +5,9 @@ import type { GatewayContext } from '../context.ts';
 import { Batch, type BatchShape, TaskState } from '../schema/batch.ts';
 import { Task } from '../schema/task.ts';
 import { type BatchRecord, readBatch, readCounts } from '../upstream/batch-states.ts';
-import { firstPage, type TaskPageArgs, tasksPage } from './batch-tasks.ts';
+import { firstPage, queuedPage, tasksPage } from './batch-tasks.ts';
 import { selectedFields } from './selection.ts';
+import type { TaskPageArgs } from './task-cursor.ts';
 
 /** What is known of a batch that the upstream has forgotten. */
 const FORGOTTEN: BatchRecord = {
@@ -52,8 +53,11 @@ const BatchTasksConnection = builder.connectionObject(
   { name: 'BatchTasksEdge', description: 'A task and its cursor.' },
 );
 
-async function tasksOf(ctx: GatewayContext, batchId: string, args: TaskPageArgs) {
-  const page = await tasksPage(ctx, batchId, args);
+async function tasksOf(ctx: GatewayContext, { batchId, justQueued, read }: BatchShape, args: TaskPageArgs) {
+  const page =
+    justQueued !== undefined && args.after == null
+      ? queuedPage(batchId, justQueued, await read(), args)
+      : await tasksPage(ctx, batchId, args);
   const edges = page?.edges ?? [];
   return {
     totalCount: page?.total ?? 0,
@@ -90,7 +94,7 @@ builder.objectFields(Batch, (t) => ({
       first: t.arg.int({ description: 'How many at most, 0 to 1000; 100 when left out.' }),
       after: t.arg.string({ description: 'Only what follows this cursor.' }),
     },
-    resolve: ({ batchId }, args, ctx) => tasksOf(ctx, batchId, args),
+    resolve: (batch, args, ctx) => tasksOf(ctx, batch, args),
   }),
 }));
 

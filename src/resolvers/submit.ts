@@ -37,7 +37,7 @@ export function examine(
   return { submission, check: checkSubmission(submission, models) };
 }
 
-/** What Submit itself says of the new batch: everything is queued. No List call, whose failure would hide the success. */
+/** What Submit itself says of the new batch: everything is queued. No List call: its failure would hide what was paid for. */
 const freshRecord = (total: number, at: number): BatchRecord => ({
   state: 'IN_PROGRESS',
   counts: readCounts({ queued: total }),
@@ -46,6 +46,12 @@ const freshRecord = (total: number, at: number): BatchRecord => ({
   resultsExpireAt: new Date(at + 31 * 24 * HOUR),
   warnings: [],
 });
+
+/** Ids of the tasks of a new batch (spec, "Identifiers and envelopes"). */
+const taskIdsOf = ({ batch_id, task_id }: Submitted, total: number): string[] =>
+  task_id == null
+    ? Array.from({ length: total }, (_, index) => `${batch_id}-${String(index).padStart(5, '0')}`)
+    : [task_id];
 
 const remembered = ({ name, chains }: ItemCheck): LedgerItem => ({ name, chains });
 
@@ -79,7 +85,11 @@ async function recordBatch(
   const record = freshRecord(data.total_items ?? check.taskCount, at);
   return {
     kind: 'FoldSubmitted',
-    batch: { batchId: data.batch_id, read: async () => record },
+    batch: {
+      batchId: data.batch_id,
+      justQueued: taskIdsOf(data, record.counts.total),
+      read: async () => record,
+    },
     replayed: false,
     message: data.message ?? null,
     warnings: [...check.warnings, ...warnings.map(upstreamWarning), ...lost],

@@ -2,7 +2,7 @@
 import type { TaskErrorShape, TaskShape } from '../schema/task.ts';
 import { indexInBatch, type TaskPlace } from '../store/submissions.ts';
 import type { Enveloped } from '../upstream/batch.ts';
-import { readTime, type TaskStateName, taskState } from '../upstream/batch-states.ts';
+import { type BatchRecord, readTime, type TaskStateName, taskState } from '../upstream/batch-states.ts';
 import type { BatchPage, ListItem, TaskErrorRecord, TaskStatus } from '../upstream/wire.ts';
 
 const errorOf = (state: TaskStateName, error: TaskErrorRecord | null | undefined): TaskErrorShape | null => {
@@ -32,6 +32,18 @@ export function taskFromItem(batchId: string, page: BatchPage, item: ListItem): 
     result: here ? 'here' : isPast(resultsExpireAt) ? 'expired' : 'ask',
   };
 }
+
+/** A task that was queued a moment ago. */
+export const queuedTask = (
+  batchId: string,
+  taskId: string,
+  index: number,
+  batch: BatchRecord,
+): TaskShape => ({
+  ...{ taskId, batchId, index, state: 'QUEUED', error: null, warnings: [], result: 'none' },
+  queueDeadline: batch.queueDeadline,
+  resultsExpireAt: batch.resultsExpireAt,
+});
 
 /** A task from Status. @param place - where it stands, null when nothing tells */
 export function taskFromStatus(

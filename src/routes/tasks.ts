@@ -4,8 +4,10 @@ import { createHash } from 'node:crypto';
 import type { GatewayContext } from '../context.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import { loadTask, nameOfTask } from '../resolvers/task.ts';
+import { createFoldResults } from '../upstream/fold-results.ts';
 import type { FoldHandle } from '../upstream/open-fold.ts';
 import { plain, readOnly } from './answers.ts';
+import { streamOf } from './body-stream.ts';
 import { byteRange } from './byte-range.ts';
 import { npz } from './npz.ts';
 
@@ -44,21 +46,6 @@ function headersOf(name: string, ending: string): Record<string, string> {
 /** Of the upstream's headers, those that describe the bytes. */
 const PASSED = ['content-length', 'content-range', 'etag', 'last-modified'] as const;
 
-/** A body as a web stream. Not Readable.toWeb: that one, cancelled in the middle, throws where nobody can catch (Node 20). */
-function streamOf(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-  const chunks = body[Symbol.asyncIterator]();
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await chunks.next();
-      if (done === true) controller.close();
-      else controller.enqueue(value);
-    },
-    async cancel() {
-      await chunks.return?.();
-    },
-  });
-}
-
 /** The result as it comes, streamed; ranges and conditions are the upstream's to answer. */
 async function resultFile(
   ctx: GatewayContext,
@@ -71,7 +58,10 @@ async function resultFile(
     const value = request.headers.get(name);
     if (value !== null) asked[name] = value;
   }
-  const answer = await ctx.folds.download(taskId, asked);
+  // A download lasts as long as the caller stays, however slow it is.
+  const lasting = { ...ctx.upstream, signal: ctx.clientSignal };
+  const folds = createFoldResults(lasting, ctx.services.downloads, ctx.batches, ctx.submissions);
+  const answer = await folds.download(taskId, asked);
   if (answer === null) return null;
   const described = Object.fromEntries(
     PASSED.flatMap((name) => {

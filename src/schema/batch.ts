@@ -41,6 +41,8 @@ const BatchOutcome = builder.enumType('BatchOutcome', {
 /** A batch by its id. `read` may be called often in one request and then asks once. */
 export interface BatchShape {
   readonly batchId: string;
+  /** The tasks of a batch that was submitted a moment ago: all queued, in order, so that nothing needs to be asked. */
+  readonly justQueued?: readonly string[];
   read(): Promise<BatchRecord>;
 }
 

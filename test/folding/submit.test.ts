@@ -54,6 +54,39 @@ describe('a submission', () => {
     expect(Math.abs(deadline - bench.clock.now() - day)).toBeLessThan(60_000);
   });
 
+  it('shows its tasks without a call, and pages on from there', async () => {
+    const items = ['GIV', 'EQC', 'CTS', 'ICS'].map((sequence, i) => protein(sequence, `n${i}`));
+    const { data } = await bench.ask(
+      'mutation($input: SubmitFoldInput!) { submitFold(input: $input) { ... on FoldSubmitted { batch { batchId tasks(first: 2) { totalCount nodes { taskId index name state resultAvailability } pageInfo { hasNextPage endCursor } } none: tasks(state: DONE) { totalCount nodes { taskId } } } } } }',
+      { input: { items } },
+    );
+    expect(bench.counts()).toEqual({ submit: 1 });
+    const batchId = at(data, 'submitFold.batch.batchId');
+    expect(at(data, 'submitFold.batch')).toMatchObject({
+      tasks: {
+        totalCount: 4,
+        nodes: [0, 1].map((index) => ({
+          taskId: `${batchId}-0000${index}`,
+          index,
+          name: `n${index}`,
+          state: 'QUEUED',
+          resultAvailability: 'NOT_READY',
+        })),
+        pageInfo: { hasNextPage: true },
+      },
+      none: { totalCount: 0, nodes: [] },
+    });
+    const after = at(data, 'submitFold.batch.tasks.pageInfo.endCursor');
+    const { data: rest } = await bench.ask(
+      'query($id: ID!, $after: String) { batch(batchId: $id) { tasks(first: 2, after: $after) { nodes { name } pageInfo { hasNextPage } } } }',
+      { id: batchId, after },
+    );
+    expect(at(rest, 'batch.tasks')).toEqual({
+      nodes: [{ name: 'n2' }, { name: 'n3' }],
+      pageInfo: { hasNextPage: false },
+    });
+  });
+
   it('with faults is not sent, and says all of them', async () => {
     const ending = await send({ repeat: 2001, items: [protein('GIV1'), { chains: [] }] });
     expect(at(ending, '__typename')).toBe('InvalidInput');
