@@ -1,4 +1,8 @@
 // Bulk lookups as archives and as jobs: what is inside equals the single records, and jobs move by the clock alone.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { crc32, inflateRawSync } from 'node:zlib';
 import { strFromU8, unzipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../src/sandbox/clock.ts';
@@ -91,6 +95,32 @@ test('the include flags decide which members there are', async () => {
   expect(await parts({})).toEqual(['protein_level', 'per_residue', 'top_features']);
   expect(await parts({ per_residue: false })).toEqual(['protein_level', 'top_features']);
   expect(await parts({ protein_level: false })).toEqual(['per_residue', 'top_features']);
+});
+
+test('every member has the size and the checksum that the central directory says, streamed or not', async () => {
+  const zip = Buffer.from(await bytesOf(await startAtlas().bulk({ protein_hashes: allHashes.slice(0, 12) })));
+  const end = zip.length - 22;
+  expect(zip.readUInt32LE(end)).toBe(0x06054b50);
+  const count = zip.readUInt16LE(end + 10);
+  const flags: number[] = [];
+  let at = zip.readUInt32LE(end + 16);
+  for (let n = 0; n < count; n++) {
+    expect(zip.readUInt32LE(at)).toBe(0x02014b50);
+    const [crc, packed, size] = [16, 20, 24].map((offset) => zip.readUInt32LE(at + offset));
+    const nameLength = zip.readUInt16LE(at + 28);
+    const local = zip.readUInt32LE(at + 42);
+    expect(zip.readUInt32LE(local)).toBe(0x04034b50);
+    const data = local + 30 + nameLength;
+    const content = inflateRawSync(zip.subarray(data, data + (packed ?? 0)));
+    expect([content.length, crc32(content)]).toEqual([size, crc]);
+    const flag = zip.readUInt16LE(at + 8);
+    flags.push(flag);
+    const told = flag === 8 ? data + (packed ?? 0) + 4 : local + 14;
+    expect([0, 4, 8].map((offset) => zip.readUInt32LE(told + offset))).toEqual([crc, packed, size]);
+    at += 46 + nameLength;
+  }
+  expect(at).toBe(end);
+  expect(new Set(flags)).toEqual(new Set([0, 8]));
 });
 
 test('the same lookup gives the same bytes', async () => {
@@ -226,18 +256,27 @@ test('a cancelled job keeps what it had, a finished one everything, and cancelli
 });
 
 test('jobs survive a restart, before and after their archive was built', async () => {
-  const database = openDatabase(':memory:');
+  const folder = mkdtempSync(join(tmpdir(), 'jobs-'));
   const clock = new ManualClock();
-  const before = await startJob(startAtlas({ database, clock }), 110);
+  const restart = () => startAtlas({ database: openDatabase(join(folder, 'state.db')), clock });
+  const first = restart();
+  const { poll_url } = await startJob(first, 110);
+  first.database.close();
+
   clock.advance(1000);
-  const atlas = startAtlas({ database, clock });
-  const poll = async () => wire.job.parse(await (await atlas.request(before.poll_url)).json());
-  expect(await poll()).toMatchObject({ status: 'pending', total_count: 110 });
+  const second = restart();
+  const poll = async () => wire.job.parse(await (await second.request(poll_url)).json());
+  expect(await poll()).toMatchObject({ status: 'pending', completed_count: 50, total_count: 110 });
   clock.advance(5000);
   const url = (await poll()).download_url ?? '';
-  const first = await bytesOf(await atlas.request(url));
-  const second = await bytesOf(await startAtlas({ database, clock }).request(url));
-  expect(Buffer.compare(first, second)).toBe(0);
+  const archive = await bytesOf(await second.request(url));
+  expect(Object.keys(unzipSync(archive))).toEqual(['sequences.fasta']);
+  second.database.close();
+
+  const third = restart();
+  expect(Buffer.compare(await bytesOf(await third.request(url)), archive)).toBe(0);
+  third.database.close();
+  rmSync(folder, { recursive: true, force: true });
 });
 
 test('URLs and results expire, and a forged URL opens nothing', async () => {
