@@ -19,7 +19,7 @@ function feed(engine: InflateRaw, piece: Uint8Array): Promise<number> {
       resolve(engine.bytesWritten - before);
     };
     engine.once('end', done);
-    engine.write(piece, (error) => (error ? undefined : done()));
+    engine.write(piece, (error) => (error ? reject(error) : done()));
   });
 }
 
@@ -45,17 +45,21 @@ export async function* inflate(
 ): AsyncGenerator<Uint8Array> {
   const engine = createInflateRaw({ chunkSize: 64 * 1024 });
   let ready: Uint8Array[] = [];
+  let stopped: unknown;
   engine.on('data', (piece: Uint8Array) => {
+    // Behind a stop the rest of this step, at most some MiB, is thrown away.
+    if (stopped !== undefined) return;
     try {
       check(piece.length);
       ready.push(piece);
     } catch (error) {
-      engine.destroy(error instanceof Error ? error : new Error('stopped'));
+      stopped = error;
     }
   });
   // An error that comes after the last listener was taken off must not end the process.
   engine.on('error', () => undefined);
   const emptied = () => {
+    if (stopped !== undefined) throw stopped;
     const pieces = ready;
     ready = [];
     return pieces;
@@ -77,6 +81,7 @@ export async function* inflate(
       yield* emptied();
     }
   } catch (error) {
+    if (stopped !== undefined) throw stopped;
     if (error instanceof ArchiveError) throw error;
     if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')) {
       throw new ArchiveError('corrupt', 'Compressed data are damaged.', undefined, { cause: error });
