@@ -118,6 +118,61 @@ describe('a batch of 2,000 tasks', () => {
   });
 });
 
+describe('an upstream that pages in its own way', () => {
+  const page = (indexes: number[], cursor: string | null, status = 'queued') => ({
+    operation: 'list',
+    status: 200,
+    body: {
+      data: {
+        ...{ batch_id: 'b', status: 'in_progress', counts: { [status]: 5 }, cursor },
+        items: indexes.map((index) => ({ task_id: `b-0000${index}`, status })),
+      },
+    },
+  });
+  const first = (n: number, state?: string) => bench.ask(WALK, { id: 'b', first: n, state });
+  const indexes = (data: unknown) => listAt(data, 'batch.tasks.edges').map((edge) => at(edge, 'node.index'));
+  const cursors = () =>
+    bench.calls
+      .filter(({ operation }) => operation === 'list')
+      .map(({ body }): unknown => at(JSON.parse(body), 'cursor'));
+
+  it('gives shorter pages than asked for, and an empty one between: the page is filled all the same', async () => {
+    for (const rule of [page([0, 1], 'x'), page([], 'y'), page([2, 3, 4], null)]) await bench.fault(rule);
+    const { data } = await first(4);
+    expect(indexes(data)).toEqual([0, 1, 2, 3]);
+    expect(at(data, 'batch.tasks.pageInfo.hasNextPage')).toBe(true);
+    expect(cursors()).toEqual([undefined, 'x', 'y']);
+    // The rest is behind the cursor, in the middle of the upstream's page.
+    await bench.fault(page([2, 3, 4], null));
+    const { data: rest } = await bench.ask(WALK, {
+      id: 'b',
+      first: 4,
+      after: at(data, 'batch.tasks.pageInfo.endCursor'),
+    });
+    expect(indexes(rest)).toEqual([4]);
+    expect(at(rest, 'batch.tasks.pageInfo.hasNextPage')).toBe(false);
+  });
+
+  it('promises more for ever: it is not asked for ever', async () => {
+    for (const cursor of ['x', 'y', 'z', 'u', 'v']) await bench.fault(page([], cursor));
+    const { data } = await first(4);
+    expect(indexes(data)).toEqual([]);
+    expect(cursors()).toHaveLength(3);
+    await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });
+  });
+
+  it('has tasks leave the filter while it is walked: the rest is looked for, not guessed', async () => {
+    await bench.fault(page([0, 1, 2, 3, 4], 'x'));
+    await bench.fault(page([], null));
+    const { data } = await first(5, 'QUEUED');
+    expect(at(data, 'batch.tasks.pageInfo.hasNextPage')).toBe(false);
+    await bench.fault(page([0, 1, 2, 3, 4], 'x'));
+    await bench.fault(page([7], null));
+    const { data: more } = await first(5, 'QUEUED');
+    expect(at(more, 'batch.tasks.pageInfo.hasNextPage')).toBe(true);
+  });
+});
+
 describe('states', () => {
   it('are filtered upstream, counted by the filter and walked to their end', async () => {
     const id = await bench.submit({ items: tiny(7) });
