@@ -3,7 +3,7 @@
 import { type OperationDefinitionNode, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readExamples } from '../src/examples.ts';
-import { at, openWorld, type World } from './support.ts';
+import { type Answer, at, openWorld, type World } from './support.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -40,6 +40,20 @@ async function settle(batchId: string): Promise<void> {
   }
 }
 
+/** Every event of a subscription, over Server-Sent Events, to its end. */
+async function events(query: string, variables: Record<string, string>): Promise<Answer[]> {
+  const response = await world.gateway.fetch(
+    new Request('http://gateway.test/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...HEADERS },
+      body: JSON.stringify({ query, variables }),
+    }),
+  );
+  const text = await response.text();
+  expect(text).toMatch(/^event: complete$/m);
+  return [...text.matchAll(/^event: next\ndata: (.*)$/gm)].map(([, data = '']) => JSON.parse(data) as Answer);
+}
+
 describe('examples', () => {
   it('are there, each one named operation with a comment on top', () => {
     expect(examples.length).toBeGreaterThan(8);
@@ -52,7 +66,6 @@ describe('examples', () => {
 
   it.each(examples.map((example) => [example.name, example] as const))('%s answers', async (_, { query }) => {
     const operation = operationsOf(query)[0];
-    if (operation?.operation === 'subscription') return;
     const variables: Record<string, string> = {};
     for (const { variable, type, defaultValue } of operation?.variableDefinitions ?? []) {
       if (type.kind !== 'NonNullType' || defaultValue !== undefined) continue;
@@ -60,10 +73,16 @@ describe('examples', () => {
       expect(id, `an earlier example gives $${variable.name.value}`).toBeDefined();
       variables[variable.name.value] = id ?? '';
     }
-    const { data, errors } = await world.query(query, variables, HEADERS);
-    expect(errors).toBeUndefined();
-    expect(Object.values(Object(data)).every((value) => value !== null)).toBe(true);
-    remember(data);
+    const answers =
+      operation?.operation === 'subscription'
+        ? await events(query, variables)
+        : [await world.query(query, variables, HEADERS)];
+    expect(answers.length).toBeGreaterThan(0);
+    for (const { data, errors } of answers) {
+      expect(errors).toBeUndefined();
+      expect(Object.values(Object(data)).every((value) => value !== null)).toBe(true);
+      remember(data);
+    }
     if (operation?.name?.value.startsWith('Submit')) await settle(ids.batchId ?? '');
   });
 });

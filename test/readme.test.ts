@@ -1,0 +1,49 @@
+// The README says what is so: its first query gives its first answer, over the universe that a newcomer gets, and every example is listed.
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../src/config.ts';
+import { readExamples } from '../src/examples.ts';
+import { openWorld } from './support.ts';
+
+const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+
+const block = (language: string, containing: string): string => {
+  const found = [...README.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].find(
+    ([, kind, text]) => kind === language && text?.includes(containing),
+  );
+  if (found?.[2] === undefined) throw new Error(`the README has no ${language} block with ${containing}`);
+  return found[2];
+};
+
+describe('the README', () => {
+  it('opens with one sentence and the two commands', () => {
+    const [, sentence, , commands] = README.split(/\n\n|\n(?=```)/);
+    expect(sentence?.match(/\.(\s|$)/g)).toHaveLength(1);
+    expect(README.indexOf('npm ci && npm start')).toBeLessThan(600);
+    expect(README.indexOf('npm ci && npm test')).toBeLessThan(700);
+    expect(commands).toBeDefined();
+    expect(README.split('\n').length).toBeLessThan(200);
+  });
+
+  it('shows the real answer of its first query', async () => {
+    const { SANDBOX_SEED: seed } = readConfig({});
+    const world = await openWorld({}, { size: 'full', seed });
+    const [, body = ''] = /-d '([\s\S]*)'\s*$/.exec(block('sh', 'curl')) ?? [];
+    const { query } = JSON.parse(body) as { query: string };
+    const answer = await world.query(query);
+    await world.close();
+    expect(answer).toEqual(JSON.parse(block('json', 'uniprotEntry')));
+  });
+
+  it('lists every example', () => {
+    for (const { name } of readExamples()) expect(README).toContain(`examples/${name}.graphql`);
+  });
+
+  it('lists in .env.example every setting that there is, and no other', () => {
+    const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8');
+    const listed = [...example.matchAll(/^# ([A-Z][A-Z_]+)=/gm)].map((match) => match[1]);
+    const known = Object.keys(readConfig({})).filter((name) => /^[A-Z_]+$/.test(name) && name !== 'NODE_ENV');
+    const optional = ['UPSTREAM_URL', 'UPSTREAM_API_KEY', 'PUBLIC_URL', 'GATEWAY_SECRET', 'SANDBOX_FASTA'];
+    expect([...new Set(listed)].sort()).toEqual([...new Set([...known, ...optional])].sort());
+  });
+});

@@ -1,0 +1,111 @@
+// What a newcomer does: build, start, read the start line, ask, stop. The built server as its own process, over the embedded sandbox.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { at } from '../support.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'foldatlas-'));
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly line: string;
+  readonly url: string;
+}
+
+/** Starts the built server and resolves with its start line. @throws when it ends before it listens */
+function start(env: Record<string, string>): Promise<Started> {
+  const child = spawn(process.execPath, ['dist/server.js'], {
+    cwd: ROOT,
+    env: {
+      PATH: process.env.PATH ?? '',
+      PORT: '0',
+      SANDBOX_SIZE: 'small',
+      SANDBOX_DATA: join(folder, 'sandbox'),
+      STORE_URL: `sqlite:${join(folder, 'gateway.db')}`,
+      ...env,
+    },
+  });
+  let out = '';
+  let err = '';
+  child.stderr.on('data', (chunk) => {
+    err += String(chunk);
+  });
+  return new Promise((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      out += String(chunk);
+      const url = /http:\/\/127\.0\.0\.1:\d+\/graphql/.exec(out)?.[0];
+      if (url !== undefined && out.endsWith('\n')) resolve({ child, line: out.trim(), url });
+    });
+    child.once('exit', (code) => reject(Object.assign(new Error(err), { code })));
+  });
+}
+
+const stop = (child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> => {
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  child.kill(signal);
+  return ended;
+};
+
+const ask = async (url: string, query: string, headers: Record<string, string> = {}) => {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ query }),
+  });
+  return { response, answer: (await response.json()) as unknown };
+};
+
+let server: Started;
+beforeAll(async () => {
+  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
+    cwd: ROOT,
+  });
+  server = await start({});
+}, 120_000);
+afterAll(() => {
+  if (server.child.exitCode === null) server.child.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('the built server', () => {
+  it('says upstream, store and address in one line, and that the sandbox predicts nothing', () => {
+    expect(server.line.split('\n')).toHaveLength(1);
+    expect(server.line).toMatch(
+      /SANDBOX upstream http:\/\/127\.0\.0\.1:\d+ .*no predictions.* store sqlite:.* GraphiQL http:\/\/127\.0\.0\.1:\d+\/graphql$/,
+    );
+  });
+
+  it('answers the first query and names the sandbox in a header', async () => {
+    const { response, answer } = await ask(
+      server.url,
+      '{ uniprotEntry(id: "P01308") { name protein { hash cluster { size } } } }',
+    );
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-sandbox')).toBe('1');
+    expect(at(answer, 'errors')).toBeUndefined();
+    expect(at(answer, 'data.uniprotEntry.name')).toBe('Insulin');
+    expect(at(answer, 'data.uniprotEntry.protein.hash')).toBe('12e9c9e4e2835c302e8ba615115edda3');
+  });
+
+  it('stops cleanly when told to', async () => {
+    expect(await stop(server.child, 'SIGTERM')).toBe(0);
+    await expect(fetch(server.url)).rejects.toThrow();
+  });
+
+  it('names everything that is wrong with its configuration and ends with 78', async () => {
+    const failure: unknown = await start({ PORT: 'many', MAX_QUERY_DEPTH: '0' }).catch(
+      (error: unknown) => error,
+    );
+    expect(at(failure, 'code')).toBe(78);
+    expect(String(failure)).toMatch(/PORT[\s\S]*MAX_QUERY_DEPTH/);
+  });
+
+  it('refuses to fall back to the sandbox when an upstream is required', async () => {
+    const failure: unknown = await start({ REQUIRE_UPSTREAM: '1' }).catch((error: unknown) => error);
+    expect(at(failure, 'code')).toBe(78);
+  });
+});
