@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
+import { limitBody } from './body-limit.ts';
 import { type Faults, withFaults } from './faults.ts';
 import { atlasPrefix, operationOf, routes, routesAt } from './routes.ts';
 
@@ -43,13 +43,8 @@ export function createApp({
 }: AppParts): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
 
-  app.use(
-    bodyLimit({
-      maxSize: maxBodyBytes,
-      onError: (c) =>
-        c.json(errorBody(`The body is larger than ${maxBodyBytes} bytes; send less at once.`), 413),
-    }),
-  );
+  const tooLarge = `The body is larger than ${maxBodyBytes} bytes; send less at once.`;
+  app.use(limitBody(maxBodyBytes, (c) => c.json(errorBody(tooLarge), 413, { connection: 'close' })));
   app.use(async (c, next) => {
     const { pathname, search } = new URL(c.req.url);
     const operation = operationOf(c.req.method, pathname);

@@ -113,8 +113,6 @@ export function withFaults(faults: Faults): MiddlewareHandler<{ Bindings: HttpBi
     }
     if (rule.spoil !== undefined) {
       await spoil(c.res, rule, c.env);
-      // Assigned over another answer it would be merged into it, and lose what marks it as sent.
-      c.res = undefined;
       c.res = RESPONSE_ALREADY_SENT;
     }
     return undefined;

@@ -34,11 +34,15 @@ export async function listen(
   handler: (request: Request, bindings: HttpBindings) => Response | Promise<Response>,
   { host, port, headers }: { host: string; port: number; headers: Record<string, string> },
 ): Promise<Listening> {
-  const listener = getRequestListener((request, bindings) => {
-    if (!isHttp1(bindings)) throw new Error('only HTTP/1.1 is spoken here');
-    for (const [name, value] of Object.entries(headers)) bindings.outgoing.setHeader(name, value);
-    return handler(request, bindings);
-  });
+  const listener = getRequestListener(
+    (request, bindings) => {
+      if (!isHttp1(bindings)) throw new Error('only HTTP/1.1 is spoken here');
+      for (const [name, value] of Object.entries(headers)) bindings.outgoing.setHeader(name, value);
+      return handler(request, bindings);
+    },
+    // Whoever embeds the sandbox keeps its own Request and Response.
+    { overrideGlobalObjects: false },
+  );
   const server = createServer(TIMEOUTS, listener);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -54,6 +54,29 @@ test.each([
   expect(await firstLine(bytes)).toBe(line);
 });
 
+test('a body in chunks is read whole, and refused when it grows over the limit', async () => {
+  const chunked = async (text: string) => {
+    const stream = new ReadableStream({
+      start(controller) {
+        for (let at = 0; at < text.length; at += 100_000)
+          controller.enqueue(Buffer.from(text.slice(at, at + 100_000)));
+        controller.close();
+      },
+    });
+    const headers = { authorization: 'Bearer x', 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: stream, duplex: 'half' as const };
+    const response = await fetch(`${sandbox.url}/api/v1/batch/list`, init);
+    return [response.status, await response.text()];
+  };
+  expect(await chunked('{"batch_id": "none"}')).toEqual([404, expect.stringContaining('none')]);
+  expect(await chunked(`{"batch_id": "${'x'.repeat(300_000)}"}`)).toEqual([
+    400,
+    expect.stringContaining('batch_id'),
+  ]);
+  expect(await chunked('')).toEqual([400, expect.stringContaining('is empty')]);
+  expect(await chunked('x'.repeat(33 * 1024 * 1024))).toEqual([413, expect.stringContaining('larger than')]);
+});
+
 test('a client that hangs up in the middle of its body', async () => {
   expect(
     await firstLine(`POST /api/v1/batch/list HTTP/1.1\r\n${head}Content-Length: 100\r\n\r\n{"batch`, 50),
