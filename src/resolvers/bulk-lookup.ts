@@ -134,7 +134,7 @@ builder.objectFields(BulkLookupPart, (t) => ({
     description:
       "The part's zip archive, served by the gateway, which has the upstream sign a fresh address for every download. Null until the part is complete; of a cancelled part it holds what was finished before, if anything.",
     resolve: ({ lookup, index, part }, _, { publicUrl }) =>
-      part.state === 'COMPLETE' ? `${publicUrl}/bulk/${lookup.lookupId}/${index}.zip` : null,
+      hasArchive(part) ? `${publicUrl}/bulk/${lookup.lookupId}/${index}.zip` : null,
   }),
   expiresAt: t.field({
     type: 'DateTime',
