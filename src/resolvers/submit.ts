@@ -81,7 +81,7 @@ async function recordBatch(
     .record(principal, submission.idempotencyKey, batch, check.items.map(remembered))
     .then(() => [], notRemembered);
   // Whoever watches the batch already is told at once.
-  await ctx.services.live.nudge(ctx.principal, data.batch_id);
+  await ctx.services.live.nudge(ctx.principal, data.batch_id).catch(() => undefined);
   const record = freshRecord(data.total_items ?? check.taskCount, at);
   return {
     kind: 'FoldSubmitted',
@@ -108,6 +108,9 @@ const notRemembered = (): IssueShape[] => [
 
 const upstreamWarning = (message: string): IssueShape => ({ path: '', code: 'UPSTREAM_WARNING', message });
 
+/** A store that fails leaves the key pending, which in time counts as an unknown outcome: never sent twice. The ending is told all the same. */
+const leftPending = (): void => undefined;
+
 /** Writes down a failed Submit: a refusal frees the key, everything else spends it. */
 async function recordFailure(
   ctx: GatewayContext,
@@ -118,11 +121,13 @@ async function recordFailure(
   const key = submission.idempotencyKey;
   const refused = asRefusal(error);
   if (refused !== null) {
-    if (key !== null) await ledger.release(principal, key);
+    if (key !== null) await ledger.release(principal, key).catch(leftPending);
     return refused;
   }
   const upstreamRequestId = error instanceof UpstreamError ? (error.failure.requestId ?? null) : null;
-  await ledger.recordUnknown(principal, key, { inputHash: submissionHash(submission), upstreamRequestId });
+  await ledger
+    .recordUnknown(principal, key, { inputHash: submissionHash(submission), upstreamRequestId })
+    .catch(leftPending);
   if (!(error instanceof UpstreamError)) throw error;
   return unknownOutcome(error.message, key, upstreamRequestId);
 }

@@ -56,7 +56,8 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       work();
       database.exec('COMMIT');
     } catch (error) {
-      database.exec('ROLLBACK');
+      // Some faults (a full disk) end the transaction by themselves.
+      if (database.isTransaction) database.exec('ROLLBACK');
       throw error;
     }
   };

@@ -340,6 +340,32 @@ describe('a store on disk', () => {
     expect(bytes).not.toContain('key-of-a-test');
   });
 
+  it('that fails hides neither a success nor its reason', async () => {
+    const broken = await openBench({ STORE_URL: `sqlite:${folder}/gateway.db` });
+    const database = new DatabaseSync(`${folder}/gateway.db`);
+    for (const event of ['INSERT ON batch', 'INSERT ON unknown_outcome', 'DELETE ON idempotency']) {
+      database.exec(
+        `CREATE TRIGGER "no ${event}" BEFORE ${event} BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`,
+      );
+    }
+    database.close();
+    const ending = async (idempotencyKey: string) =>
+      at(
+        (await broken.ask(SUBMIT, { input: { items: [protein(INSULIN_A)], idempotencyKey } })).data,
+        'submitFold',
+      );
+    expect(await ending('a')).toMatchObject({
+      __typename: 'FoldSubmitted',
+      batch: { batchId: expect.any(String) },
+      warnings: [{ code: 'NOT_REMEMBERED' }],
+    });
+    await broken.fault({ operation: 'submit', status: 500, body: { message: 'boom' } });
+    expect(await ending('b')).toMatchObject({ __typename: 'OutcomeUnknown' });
+    await broken.fault({ operation: 'submit', status: 403, body: { message: 'no' } });
+    expect(await ending('c')).toMatchObject({ __typename: 'Refused', reason: 'FORBIDDEN' });
+    await broken.close();
+  });
+
   it('whose process was killed while it submitted says that nobody knows, and sends nothing', async () => {
     const env = { STORE_URL: `sqlite:${folder}/gateway.db` };
     const killed = await openBench(env);
