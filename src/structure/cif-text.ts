@@ -12,7 +12,7 @@ const plain = (text: string): string => text.replace(/\r\n?/g, '\n').replace(/[^
 const textField = (text: string): string => `\n;${text.replace(/\n;/g, '\n ;')}\n;`;
 
 /** One value as it stands in the file. */
-export function cifValue(value: CifValue): string {
+function cifValue(value: CifValue): string {
   if (value === null || value === undefined) return '?';
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : '?';
   if (value === '') return '.';

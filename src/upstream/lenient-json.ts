@@ -1,9 +1,10 @@
 // JSON as Python services write it: NaN and Infinity stand where JSON has no word for them and are read as null.
 // It knows neither files nor threads.
+import { errorPosition } from './json-position.ts';
 
 /** JSON that cannot be read. Says where, never what stands there. */
 export class JsonError extends SyntaxError {
-  /** 0-based offset in characters; undefined where the text ends too early or the place is not known. */
+  /** 0-based offset in characters; undefined where the text ends too early. */
   readonly position: number | undefined;
   constructor(position: number | undefined) {
     super(
@@ -15,12 +16,7 @@ export class JsonError extends SyntaxError {
 }
 
 /** A string, or one of the three words where a value may stand. Strings are matched so that words inside them are left alone. */
-const WORDS = /"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/gs;
-
-function positionIn(error: unknown): number | undefined {
-  const found = error instanceof Error ? /at position (\d+)/.exec(error.message) : null;
-  return found === null ? undefined : Number(found[1]);
-}
+const WORDS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\bInfinity\b|\bNaN\b/gs;
 
 /**
  * Parses JSON text; `NaN`, `Infinity` and `-Infinity` are null, and a byte order mark is passed over.
@@ -34,8 +30,8 @@ export function parseLenient(text: string): unknown {
   } catch {
     try {
       return JSON.parse(plain.replace(WORDS, (word) => (word.startsWith('"') ? word : 'null'))) as unknown;
-    } catch (error) {
-      throw new JsonError(positionIn(error));
+    } catch {
+      throw new JsonError(errorPosition(plain));
     }
   }
 }

@@ -5,7 +5,7 @@ export const CENTRAL_HEADER = 0x02014b50;
 export const END_OF_DIRECTORY = 0x06054b50;
 export const ZIP64_END = 0x06064b50;
 export const ZIP64_LOCATOR = 0x07064b50;
-export const DESCRIPTOR = 0x08074b50;
+const DESCRIPTOR = 0x08074b50;
 
 /** A size of this value stands in the zip64 extra field instead. */
 const ELSEWHERE = 0xffffffff;

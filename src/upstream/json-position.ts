@@ -1,0 +1,50 @@
+// Where a JSON text goes wrong. JSON.parse says it only sometimes, and quotes the text when it does. It builds no value.
+
+const SPACE = /[ \t\r\n]*/y;
+/** Runs of plain characters are loops of their own, so that a string of many megabytes does not exhaust the matcher. */
+const STRING = /"[^"\\\p{Cc}]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\p{Cc}]*)*"/uy;
+/** The words of Python count as values: they are read as null. */
+const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null|NaN|-?Infinity/y;
+
+/**
+ * @returns the 0-based character where the text stops being JSON; undefined when it only ends too early
+ */
+export function errorPosition(text: string): number | undefined {
+  /** The brackets that are open, as the characters that close them. */
+  const open: string[] = [];
+  let at = 0;
+  let want: 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'more' = 'value';
+  const match = (pattern: RegExp): boolean => {
+    pattern.lastIndex = at;
+    const found = pattern.test(text);
+    if (found) at = pattern.lastIndex;
+    return found;
+  };
+  for (;;) {
+    match(SPACE);
+    if (want === 'more' && open.length === 0) return at < text.length ? at : undefined;
+    if (at >= text.length) return undefined;
+    const sign = text[at] ?? '';
+    if (want !== 'value' && want !== 'key' && want !== 'colon' && sign === open.at(-1)) {
+      open.pop();
+      at += 1;
+      want = 'more';
+    } else if (want === 'more') {
+      if (sign !== ',') return at;
+      at += 1;
+      want = open.at(-1) === '}' ? 'key' : 'value';
+    } else if (want === 'colon') {
+      if (sign !== ':') return at;
+      at += 1;
+      want = 'value';
+    } else if (want === 'key' || want === 'first key') {
+      if (!match(STRING)) return at;
+      want = 'colon';
+    } else if (sign === '{' || sign === '[') {
+      open.push(sign === '{' ? '}' : ']');
+      at += 1;
+      want = sign === '{' ? 'first key' : 'first value';
+    } else if (match(STRING) || match(SCALAR)) want = 'more';
+    else return at;
+  }
+}
