@@ -8,7 +8,7 @@ import { zipArchive } from './zip.ts';
 
 /** How fast a job goes by the clock, and how long its result is kept. */
 export const JOB_LIMITS = {
-  msPerProtein: 20,
+  msPerProtein: 5,
   proteinsPerStep: 25,
   resultHours: 24,
   urlSeconds: 3600,
