@@ -81,7 +81,7 @@ async function recordBatch(
     .record(principal, submission.idempotencyKey, batch, check.items.map(remembered))
     .then(() => [], notRemembered);
   // Whoever watches the batch already is told at once.
-  await ctx.services.live.nudge(ctx.principal, data.batch_id).catch(() => undefined);
+  await ctx.services.live.nudge(ctx.principal, data.batch_id);
   const record = freshRecord(data.total_items ?? check.taskCount, at);
   return {
     kind: 'FoldSubmitted',

@@ -10,6 +10,7 @@ import { Artifact, type ArtifactShape, ResultAvailability, Task, type TaskShape 
 import type { LedgerItem, TaskScores } from '../store/ledger.ts';
 import type { TaskPlace } from '../store/submissions.ts';
 import type { Enveloped } from '../upstream/batch.ts';
+import { signedUrl } from '../upstream/download.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { TaskStatus } from '../upstream/wire.ts';
 import { batchById, loadBatch } from './batch.ts';
@@ -119,7 +120,11 @@ async function artifactsOf(
   if (status === null || status === 'expired') return [];
   const { artifacts, artifacts_expire_in: seconds } = status.data;
   const expiresAt = seconds == null ? null : new Date(Date.now() + seconds * 1000);
-  return Object.entries(artifacts ?? {}).map(([name, url]) => ({ name, url, expiresAt }));
+  return Object.entries(artifacts ?? {}).map(([name, url]) => ({
+    name,
+    url: signedUrl(ctx.upstream, url).href,
+    expiresAt,
+  }));
 }
 
 builder.objectFields(Task, (t) => ({

@@ -332,6 +332,12 @@ describe('a signature', () => {
     expect(bench.counts()).toEqual({ status: 2, download: 2 });
   });
 
+  it('without a scheme is an https address', async () => {
+    const body = { data: { status: 'done', response: 'files.example/r.json?signature=x' } };
+    await bench.fault({ operation: 'status', status: 200, body });
+    expect(await read('url')).toEqual({ url: 'https://files.example/r.json?signature=x' });
+  });
+
   it('that never works is an error at its path, and not tried for ever', async () => {
     await bench.fault({ operation: 'download', status: 403, times: 2, body: 'no' });
     const { data, errors } = await bench.ask(
@@ -373,6 +379,23 @@ describe('ranking', () => {
     bench.forget();
     expect(await bench.ask(RANK, { id })).toEqual({ data });
     expect(bench.counts()).toEqual({ list: 1 });
+  });
+
+  it('asks Status where List does not say that there is a result', async () => {
+    const items = [0, 1].map((index) => ({ task_id: taskId(index), status: 'done' }));
+    const body = { data: { batch_id: batchId, status: 'done', counts: { done: 2 }, items, cursor: null } };
+    await bench.fault({ operation: 'list', status: 200, body });
+    const { data } = await bench.ask(
+      'query($id: ID!) { batch(batchId: $id) { tasks { nodes { resultAvailability result { gatewayUrl } } } } }',
+      { id: batchId },
+    );
+    expect(listAt(data, 'batch.tasks.nodes')).toEqual(
+      [0, 1].map((index) => ({
+        resultAvailability: 'AVAILABLE',
+        result: { gatewayUrl: `http://gateway.test/tasks/${taskId(index)}/result.json` },
+      })),
+    );
+    expect(bench.counts()).toEqual({ list: 1, status: 2 });
   });
 
   it('reads many at a time, but not all', async () => {
