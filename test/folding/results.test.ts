@@ -267,6 +267,36 @@ describe('a result', () => {
   });
 });
 
+describe('a result of several megabytes', () => {
+  it('gives the same numbers, out of its thread', async () => {
+    const id = await bench.submit({
+      items: [
+        { name: 'large', chains: [{ protein: { sequence: HBA.repeat(4), ids: ['A'] } }], includePae: true },
+        protein('GIV'),
+      ],
+    });
+    await bench.pass(60_000);
+    const large = `${id}-00000`;
+    const { data, errors } = await bench.ask(
+      'query($id: ID!) { task(taskId: $id) { result { url ptm plddt { mean(scale: UNIT) } pae { size block(maxPoints: 4) { step values } } structure { atomCount } } } }',
+      { id: large },
+    );
+    expect(errors).toBeUndefined();
+    const result = at(data, 'task.result');
+    const text = await (await fetch(String(at(result, 'url')))).text();
+    expect(text.length).toBeGreaterThan(1_000_000);
+    const json: unknown = JSON.parse(text);
+    const pae = at(json, 'pae') as number[][];
+    expect(at(result, 'pae.size')).toBe(568);
+    expect(at(result, 'ptm')).toBe(at(json, 'ptm'));
+    expect(at(result, 'plddt.mean')).toBeCloseTo(mean(numbers(at(json, 'plddt'))), 12);
+    expect(at(result, 'structure.atomCount')).toBe((at(json, 'complex.atom_names') as unknown[]).length);
+    expect(at(result, 'pae.block.step')).toBe(284);
+    const [[first] = []] = at(result, 'pae.block.values') as number[][];
+    expect(first).toBeCloseTo(mean(pae.slice(0, 284).flatMap((row) => row.slice(0, 284))), 9);
+  });
+});
+
 describe('a result of another shape', () => {
   it('has what it has, nulls for the rest, and keeps keys that nobody knows', async () => {
     await bench.fault({ operation: 'download', status: 200, body: { ptm: 0.5, something_new: { a: [1] } } });
