@@ -120,6 +120,6 @@ test('states only move forward, counts add up, four run at most, cancels count w
       await held.sandbox.close();
       rmSync(dataDir, { recursive: true });
     }),
-    { numRuns: 25, interruptAfterTimeLimit: 40_000 },
+    { numRuns: 15, interruptAfterTimeLimit: 20_000 },
   );
 }, 120_000);
