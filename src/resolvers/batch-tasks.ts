@@ -4,14 +4,14 @@ import type { GatewayContext } from '../context.ts';
 import type { TaskShape } from '../schema/task.ts';
 import { type BatchRecord, readCounts, taskWord } from '../upstream/batch-states.ts';
 import type { BatchPage } from '../upstream/wire.ts';
+import { writeCursor } from './cursor.ts';
 import {
   behind,
   type Position,
-  readCursor,
-  sizeOf,
+  readPosition,
   type TaskPageArgs,
+  tasksWanted,
   wordOf,
-  writeCursor,
 } from './task-cursor.ts';
 import { queuedTask, taskFromItem } from './task-shape.ts';
 
@@ -25,8 +25,8 @@ export function firstPage(args: TaskPageArgs): {
   status?: string | undefined;
 } {
   const status = wordOf(args);
-  const from = args.after == null ? null : readCursor(args.after, status);
-  return { limit: from?.size ?? Math.max(1, sizeOf(args)), cursor: from?.at ?? undefined, status };
+  const from = args.after == null ? null : readPosition(args.after, status);
+  return { limit: from?.size ?? Math.max(1, tasksWanted(args)), cursor: from?.at ?? undefined, status };
 }
 
 interface Edge {
@@ -46,12 +46,12 @@ const totalOf = (page: BatchPage, status: string | undefined): number =>
  */
 export async function tasksPage(ctx: GatewayContext, batchId: string, args: TaskPageArgs) {
   const status = wordOf(args);
-  const wanted = sizeOf(args);
+  const wanted = tasksWanted(args);
   const size = Math.max(1, wanted);
   let place: Position =
     args.after == null
       ? { at: null, size, skip: 0, before: 0, state: status ?? null }
-      : readCursor(args.after, status);
+      : readPosition(args.after, status);
   const hasPreviousPage = place.before > 0;
   const edges: Edge[] = [];
   const ask = ({ at, size: limit }: Position): Promise<BatchPage | null> =>
@@ -94,7 +94,7 @@ export function queuedPage(
   args: TaskPageArgs,
 ) {
   const status = wordOf(args);
-  const wanted = sizeOf(args);
+  const wanted = tasksWanted(args);
   const ids = status === undefined || status === taskWord('QUEUED') ? taskIds : [];
   const place = { at: null, size: Math.max(1, wanted), state: status ?? null };
   const edges = ids.slice(0, wanted).map(

@@ -1,5 +1,6 @@
 // Relay paging over a list that is already here, by the letter of the Relay specification. It knows nothing of what it pages.
 import { badInput } from '../schema/scalars.ts';
+import { wrongCursor } from './cursor.ts';
 
 export interface PageArgs {
   readonly first?: number | null | undefined;
@@ -10,7 +11,8 @@ export interface PageArgs {
 
 /** Page size when neither `first` nor `last` is given. */
 const DEFAULT_PAGE = 20;
-const LARGEST_PAGE = 1000;
+/** Also the largest page of the upstream's List (spec, section Limits). */
+export const LARGEST_PAGE = 1000;
 const PREFIX = 'at:';
 
 const cursorOf = (offset: number): string => Buffer.from(`${PREFIX}${offset}`).toString('base64url');
@@ -18,12 +20,12 @@ const cursorOf = (offset: number): string => Buffer.from(`${PREFIX}${offset}`).t
 function offsetOf(cursor: string, name: string): number {
   const text = Buffer.from(cursor, 'base64url').toString();
   const offset = text.startsWith(PREFIX) ? text.slice(PREFIX.length) : '';
-  if (!/^\d{1,9}$/.test(offset))
-    throw badInput(`\`${name}\` is no cursor of this connection. Use a cursor that it gave.`);
+  if (!/^\d{1,9}$/.test(offset)) throw wrongCursor(name);
   return Number(offset);
 }
 
-function sizeOf(value: number | null | undefined, name: string): number | undefined {
+/** A page size. @throws GraphQLError BAD_USER_INPUT outside 0 to 1000 */
+export function sizeOf(value: number | null | undefined, name: string): number | undefined {
   if (value == null) return undefined;
   if (value < 0 || value > LARGEST_PAGE)
     throw badInput(`\`${name}\` must be between 0 and ${LARGEST_PAGE}; page on with the cursors.`);

@@ -3,26 +3,14 @@ import { z } from 'zod';
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
 import { Batch } from '../schema/batch.ts';
-import { badInput } from '../schema/scalars.ts';
 import type { BatchPosition } from '../store/ledger.ts';
 import { batchById } from './batch.ts';
-import { pageCost } from './connection.ts';
+import { pageCost, sizeOf } from './connection.ts';
+import { readCursor, writeCursor } from './cursor.ts';
 
-const LARGEST_PAGE = 1000;
 const DEFAULT_PAGE = 20;
 
 const position = z.strictObject({ submittedAt: z.int(), batchId: z.string() });
-
-const write = ({ submittedAt, batchId }: BatchPosition): string =>
-  Buffer.from(JSON.stringify({ submittedAt, batchId })).toString('base64url');
-
-function read(cursor: string): BatchPosition {
-  try {
-    return position.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
-  } catch {
-    throw badInput('`after` is no cursor of this connection. Use a cursor that it gave.');
-  }
-}
 
 interface PageArgs {
   readonly first?: number | null | undefined;
@@ -30,17 +18,15 @@ interface PageArgs {
 }
 
 async function myBatches(ctx: GatewayContext, { first, after }: PageArgs) {
-  const size = first ?? DEFAULT_PAGE;
-  if (size < 0 || size > LARGEST_PAGE) {
-    throw badInput(`\`first\` must be between 0 and ${LARGEST_PAGE}; page on with the cursors.`);
-  }
+  const size = sizeOf(first, 'first') ?? DEFAULT_PAGE;
   const { ledger, principal } = ctx.submissions;
-  const from = after == null ? null : read(after);
+  const from: BatchPosition | null = after == null ? null : readCursor(position, after);
   // One more than is shown tells whether there is a next page.
   const { total, batches } = await ledger.batches(principal, { first: size + 1, after: from });
-  const edges = batches
-    .slice(0, size)
-    .map((batch) => ({ cursor: write(batch), node: batchById(ctx, batch.batchId) }));
+  const edges = batches.slice(0, size).map((batch) => ({
+    cursor: writeCursor({ submittedAt: batch.submittedAt, batchId: batch.batchId }),
+    node: batchById(ctx, batch.batchId),
+  }));
   return {
     totalCount: total,
     edges,

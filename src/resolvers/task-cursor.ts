@@ -2,10 +2,11 @@
 import { z } from 'zod';
 import { badInput } from '../schema/scalars.ts';
 import { type TaskStateName, taskWord } from '../upstream/batch-states.ts';
+import { LARGEST_PAGE, sizeOf } from './connection.ts';
+import { readCursor } from './cursor.ts';
 
-/** The largest page of List (spec, section Limits). */
-const LARGEST_PAGE = 1000;
 const DEFAULT_PAGE = 100;
+
 export interface TaskPageArgs {
   readonly state?: TaskStateName | null | undefined;
   readonly first?: number | null | undefined;
@@ -23,32 +24,15 @@ const position = z.strictObject({
 });
 export type Position = z.output<typeof position>;
 
-export const writeCursor = (place: Position): string =>
-  Buffer.from(JSON.stringify(place)).toString('base64url');
-
 /** @throws GraphQLError BAD_USER_INPUT for a cursor of something else, or of another filter */
-export function readCursor(cursor: string, state: string | undefined): Position {
-  let value: unknown;
-  try {
-    value = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  } catch {
-    value = undefined;
-  }
-  const { data } = position.safeParse(value);
-  if (data === undefined)
-    throw badInput('`after` is no cursor of this connection. Use a cursor that it gave.');
-  if (data.state !== (state ?? null)) {
-    throw badInput('`after` belongs to another `state`. Begin again without it when you change the filter.');
-  }
-  return data;
+export function readPosition(cursor: string, state: string | undefined): Position {
+  const place = readCursor(position, cursor);
+  if (place.state === (state ?? null)) return place;
+  throw badInput('`after` belongs to another `state`. Begin again without it when you change the filter.');
 }
 
 /** How many tasks are asked for. @throws GraphQLError BAD_USER_INPUT outside 0 to 1000 */
-export function sizeOf({ first }: TaskPageArgs): number {
-  const size = first ?? DEFAULT_PAGE;
-  if (size >= 0 && size <= LARGEST_PAGE) return size;
-  throw badInput(`\`first\` must be between 0 and ${LARGEST_PAGE}; page on with the cursors.`);
-}
+export const tasksWanted = ({ first }: TaskPageArgs): number => sizeOf(first, 'first') ?? DEFAULT_PAGE;
 
 /** The service's word for the filter; undefined without one. @throws GraphQLError BAD_USER_INPUT for UNKNOWN */
 export function wordOf({ state }: TaskPageArgs): string | undefined {
