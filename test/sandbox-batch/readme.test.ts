@@ -1,6 +1,7 @@
 // The sandbox's README is true: its example runs, its variables and numbers are the code's.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { JOB_LIMITS } from '../../src/sandbox/atlas/bulk-jobs.ts';
 import { readEnvironment } from '../../src/sandbox/environment.ts';
 import { defaultLimits } from '../../src/sandbox/limits.ts';
 import { routes } from '../../src/sandbox/routes.ts';
@@ -42,6 +43,13 @@ test('the numbers are those of the limits', () => {
   expect(text).toContain(`| ${defaultLimits.creditsPerDay.toLocaleString('en')} |`);
   expect(text).toContain(`all copies | ${defaultLimits.maxTokens.toLocaleString('en')} |`);
   expect(text).toContain(`| body | ${defaultLimits.maxBodyBytes / 1024 / 1024} MiB |`);
+});
+
+test('the numbers of bulk jobs are those of the Atlas', () => {
+  const { msPerProtein, proteinsPerStep, resultHours } = JOB_LIMITS;
+  expect(text).toContain(
+    `a job of ${msPerProtein} ms a protein, in steps of ${proteinsPerStep}; its zip is kept for ${resultHours} hours`,
+  );
 });
 
 test('every operation that a fault can name is told of', () => {
