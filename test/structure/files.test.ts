@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { fold } from '../../src/sandbox/folding/fold.ts';
 import { openFold } from '../../src/upstream/open-fold.ts';
 import { largeFold, smallFold } from './fold.ts';
 import { readCif } from './read-cif.ts';
@@ -194,4 +195,46 @@ test('no text in names or warnings can break the mmCIF', async () => {
     }),
     { numRuns: 150 },
   );
+});
+
+test('a fold of the sandbox comes back whole from the viewer, chain by chain, and says that it is a stand-in', async () => {
+  const outcome = await fold({
+    model: 'm',
+    input: {
+      sequences: [
+        {
+          type: 'protein',
+          id: ['A', 'B'],
+          sequence: 'MKTAYIAKQR',
+          modifications: [{ position: 2, ccd: 'TPO' }],
+        },
+        { type: 'rna', id: 'R', sequence: 'GGAUCC' },
+        { type: 'dna', id: 'D', sequence: 'GATTACA' },
+        { type: 'ligand', id: 'L', ccd: ['MG'] },
+      ],
+    },
+    repeatIndex: 0,
+    includePae: false,
+    includePairChainsIptm: false,
+    includeEmbeddings: false,
+  });
+  if (!outcome.ok) throw new Error('no fold');
+  const { complex } = outcome.result;
+  const handle = await open(outcome.result);
+  expect(handle.summary.chains.map(({ id, kind, sequence }) => [id, kind, sequence])).toEqual([
+    ['A', 'protein', 'MKTAYIAKQR'],
+    ['B', 'protein', 'MKTAYIAKQR'],
+    ['R', 'rna', 'GGAUCC'],
+    ['D', 'dna', 'GATTACA'],
+    ['L', 'ligand', null],
+  ]);
+  const file = await written(outcome.result, 'mmcif');
+  expect(file.text).toMatch(/^# .*stand-in/m);
+  for (const seen of [
+    await viewMmcif(file.text),
+    await viewPdb((await written(outcome.result, 'pdb')).text),
+  ]) {
+    expect(seen.atoms.map(({ name }) => name)).toEqual(complex.atom_names);
+    expect([...new Set(seen.atoms.map(({ chain }) => chain))]).toEqual(['A', 'B', 'R', 'D', 'L']);
+  }
 });
