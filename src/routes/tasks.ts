@@ -31,7 +31,11 @@ const REASONS: Readonly<Record<string, [status: number, text: string]>> = {
 /** The headers that every file has; `name` is what the browser saves it as. */
 function headersOf(name: string, ending: string): Record<string, string> {
   const ascii = name.replace(/[^\w.-]+/g, '_').slice(0, 120);
-  const encoded = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
+  // A lone surrogate cannot be encoded.
+  const encoded = encodeURIComponent(name.replace(/\p{Cs}/gu, '\ufffd')).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16)}`,
+  );
   return {
     'content-type': TYPES[ending] ?? 'application/octet-stream',
     'content-disposition': `attachment; filename="${ascii}.${ending}"; filename*=UTF-8''${encoded}.${ending}`,

@@ -60,6 +60,17 @@ describe('result.json', () => {
     expect(bench.counts()).toEqual({ status: 2, download: 2 });
   });
 
+  it('has a name also when that of its item is no proper text', async () => {
+    const id = await bench.submit({ items: [protein('GIV', '\ud800\r\nx: y'), protein('EQC')] });
+    await bench.pass(60_000);
+    const answer = await get('result.json', {}, `${id}-00000`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-disposition')).toBe(
+      `attachment; filename="_x_y.json"; filename*=UTF-8''%EF%BF%BD%0D%0Ax%3A%20y.json`,
+    );
+    await answer.body?.cancel();
+  });
+
   it('may be left in the middle', async () => {
     const answer = await get('result.json');
     const reader = answer.body?.getReader();
