@@ -14,8 +14,10 @@ import { useErrorCodes } from './plugins/use-error-codes.ts';
 import { useEventContexts } from './plugins/use-event-contexts.ts';
 import { useIntrospection } from './plugins/use-introspection.ts';
 import { useRoutes } from './plugins/use-routes.ts';
+import { useTiedStreams } from './plugins/use-tied-streams.ts';
 import { identify } from './principal.ts';
 import { bulkRoutes } from './routes/bulk.ts';
+import { homeRoute } from './routes/home.ts';
 import { structureRoute } from './routes/structures.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { thumbnailRoute } from './routes/thumbnails.ts';
@@ -154,7 +156,9 @@ export function createGateway(options: GatewayOptions): Gateway {
       useErrorCodes(),
       useIntrospection(config.INTROSPECTION),
       useEventContexts(),
+      useTiedStreams(),
       useRoutes([
+        homeRoute(config.GRAPHIQL),
         thumbnailRoute(services.thumbnails, (request) => openContext(request).upstream),
         structureRoute(openContext),
         taskRoutes(openContext),

@@ -50,6 +50,15 @@ describe('answers', () => {
   });
 });
 
+describe('the bare address', () => {
+  it('leads to GraphiQL, or says where to ask', async () => {
+    const led = await world.gateway.fetch(new Request('http://gateway.test/'));
+    expect([led.status, led.headers.get('location')]).toEqual([302, '/graphql']);
+    const told = await closed.gateway.fetch(new Request('http://gateway.test/'));
+    expect([told.status, await told.text()]).toEqual([200, expect.stringContaining('/graphql')]);
+  });
+});
+
 describe('production', () => {
   it('closes introspection and GraphiQL', async () => {
     const { errors } = await closed.query('{ __schema { types { name } } }');
