@@ -1,6 +1,5 @@
 // GET /bulk/{lookupId}/{part}.zip: a part's archive as it comes from the upstream. GET /bulk/{lookupId}.ndjson and .tsv: one
 // protein a line, in the order asked. The look-up's id is what opens them.
-import { Readable } from 'node:stream';
 import { openArchive } from '../bulk/archive.ts';
 import { cutHashes, hashesOfPart } from '../bulk/cut.ts';
 import { type BulkAsk, type BulkLookup, hasArchive, hasEnded, stateOf } from '../bulk/lookup.ts';
@@ -9,6 +8,7 @@ import { lookupRows } from '../bulk/rows.ts';
 import type { GatewayContext } from '../context.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import { plain, readOnly } from './answers.ts';
+import { streamOf } from './body-stream.ts';
 
 const PART = /^\/bulk\/([\w-]+)\/(\d{1,4})\.zip$/;
 const ROWS = /^\/bulk\/([\w-]+)\.(ndjson|tsv)$/;
@@ -26,7 +26,7 @@ const lasting = (ctx: GatewayContext) => ({ ...ctx.upstream, signal: ctx.clientS
 
 const day = (): string => new Date().toISOString().slice(0, 10);
 
-const stream = (body: Readable) => Readable.toWeb(body) as ReadableStream<Uint8Array>;
+const encoder = new TextEncoder();
 
 /** File names that say when they were made and what their rows look like. */
 const attachment = (name: string): string => `attachment; filename="${name}"`;
@@ -59,7 +59,7 @@ async function streamPart(
   });
   // A range outside the file has no bytes to send.
   if (answer.status === 416) answer.body.resume();
-  const body = answer.status === 416 ? null : stream(answer.body);
+  const body = answer.status === 416 ? null : streamOf(answer.body);
   return new Response(body, {
     status: answer.status,
     headers: {
@@ -92,11 +92,11 @@ function streamRows(
   );
   const columns = columnsOf(ask.options);
   async function* lines() {
-    if (ending === 'tsv') yield tableHead(columns);
-    for await (const row of rows) yield ending === 'tsv' ? tableLine(columns, row) : jsonLine(row);
+    if (ending === 'tsv') yield encoder.encode(tableHead(columns));
+    for await (const row of rows)
+      yield encoder.encode(ending === 'tsv' ? tableLine(columns, row) : jsonLine(row));
   }
-  const body = Readable.from(lines(), { objectMode: false, signal: ctx.clientSignal });
-  return new Response(stream(body), {
+  return new Response(streamOf(lines()), {
     headers: {
       'content-type': `${TYPES[ending]}; charset=utf-8`,
       'content-disposition': attachment(`foldatlas-proteins-${day()}-schema${ROW_SCHEMA}.${ending}`),

@@ -1,0 +1,101 @@
+// Downloads of look-ups over real HTTP when clients do as they please: only the head, half of it, too slowly.
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Gateway } from '../../src/gateway.ts';
+import { ManualClock } from '../../src/sandbox/clock.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { at, listAt } from '../support.ts';
+import { type Served, serve } from './streams.ts';
+import { ask, endedLookup, fault, KNOWN, openGateway, run, startLookup } from './support.ts';
+
+const clock = new ManualClock(Date.now());
+let sandbox: Sandbox;
+let gateway: Gateway;
+let served: Served;
+let zip: string;
+let rows: string;
+const stray: unknown[] = [];
+const keep = (error: unknown) => stray.push(error);
+
+beforeAll(async () => {
+  process.on('uncaughtException', keep);
+  process.on('unhandledRejection', keep);
+  sandbox = await startSandbox({ size: 'small', clock, control: true });
+  gateway = openGateway(sandbox.url);
+  served = await serve(gateway);
+  const clusters = await ask(
+    gateway,
+    'query($h: [ProteinHash!]!) { proteins(hashes: $h) { cluster { memberHashes } } }',
+    { h: KNOWN },
+  );
+  const hashes = listAt(clusters.data, 'proteins').flatMap((protein) =>
+    listAt(protein, 'cluster.memberHashes'),
+  );
+  const started = await startLookup(gateway, { hashes });
+  const running = run(clock, 50);
+  const lookup = await endedLookup(gateway, at(started, 'lookupId'));
+  running.stop();
+  const here = (url: unknown) => String(url).replace('http://gateway.test', new URL(served.url).origin);
+  zip = here(at(lookup, 'parts.0.url'));
+  rows = here(at(lookup, 'ndjsonUrl'));
+}, 60_000);
+afterAll(async () => {
+  await served.close();
+  await gateway.close();
+  await sandbox.close();
+  process.off('uncaughtException', keep);
+  process.off('unhandledRejection', keep);
+});
+
+const settle = () => new Promise((resolve) => setTimeout(resolve, 300));
+
+describe('downloads', () => {
+  it('answer HEAD without a body, and stay well after it', async () => {
+    for (const url of [zip, rows]) {
+      const head = await fetch(url, { method: 'HEAD' });
+      expect(head.status).toBe(200);
+      expect(await head.text()).toBe('');
+    }
+    await settle();
+    expect(stray).toEqual([]);
+  });
+
+  it('end quietly when the client leaves in the middle', async () => {
+    for (const url of [zip, rows, zip, rows]) {
+      const leaving = new AbortController();
+      const response = await fetch(url, { signal: leaving.signal });
+      await response.body?.getReader().read();
+      leaving.abort();
+      await settle();
+    }
+    expect(stray).toEqual([]);
+    expect((await fetch(rows)).status).toBe(200);
+  }, 30_000);
+
+  it('read no faster than the client does', async () => {
+    const taken = await new Promise<number>((resolve, reject) => {
+      const asking = request(zip, (response) => {
+        response.pause();
+        setTimeout(() => {
+          // What arrived without being asked for is what buffers on the way hold.
+          resolve(response.socket.bytesRead);
+          response.destroy();
+        }, 1500);
+      });
+      asking.on('error', reject);
+      asking.end();
+    });
+    const whole = (await (await fetch(zip)).arrayBuffer()).byteLength;
+    expect(whole).toBeGreaterThan(8 * 1024 * 1024);
+    expect(taken).toBeLessThan(whole / 2);
+    expect(stray).toEqual([]);
+  }, 30_000);
+
+  it('say so when the upstream breaks off in the middle', async () => {
+    await fault(sandbox.url, { operation: 'download', spoil: 'truncate' });
+    const broken = await fetch(zip);
+    await expect(broken.arrayBuffer()).rejects.toBeDefined();
+    await settle();
+    expect(stray).toEqual([]);
+  });
+});
