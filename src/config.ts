@@ -46,8 +46,15 @@ const variables = z.object({
   PUBLIC_URL: httpUrl.optional(),
   STORE_URL: z
     .string()
-    .regex(/^(memory:|sqlite:.+)$/, 'must be memory: or sqlite:PATH')
+    .regex(
+      /^(memory:|sqlite:.+|rediss?:\/\/.+)$/,
+      'must be memory:, sqlite:PATH, redis://HOST or rediss://HOST',
+    )
     .default('sqlite:.data/gateway.db'),
+  LEDGER_URL: z
+    .string()
+    .regex(/^(memory:|sqlite:.+)$/, 'must be memory: or sqlite:PATH')
+    .optional(),
   CACHE_RECORDS_SECONDS: whole(0, 31_536_000).default(3600),
   GATEWAY_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
   GATEWAY_API_KEYS: list.default([]),
@@ -119,6 +126,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   return {
     ...v,
     production,
+    LEDGER_URL: v.LEDGER_URL ?? (/^redis/.test(v.STORE_URL) ? 'sqlite:.data/gateway.db' : v.STORE_URL),
     GRAPHIQL: v.GRAPHIQL ?? !production,
     INTROSPECTION: v.INTROSPECTION ?? !production,
   };

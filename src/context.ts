@@ -24,7 +24,7 @@ export interface Services {
   readonly catalogue: Catalogue;
   readonly thumbnails: Thumbnails;
   readonly downloads: Downloads;
-  /** What was submitted here: `openLedger(config.STORE_URL)`; close it when the process ends. */
+  /** What was submitted here: `openLedger(config.LEDGER_URL)`; close it when the process ends. */
   readonly ledger: Ledger;
   /** Progress of batches for all who watch them. */
   readonly live: Live;

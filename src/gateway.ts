@@ -22,6 +22,7 @@ import { structureRoute } from './routes/structures.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { thumbnailRoute } from './routes/thumbnails.ts';
 import { schema } from './schema.ts';
+import { openSharedCache } from './store/cache-open.ts';
 import { openLedger } from './store/open-ledger.ts';
 import { openSecret } from './store/secret.ts';
 import { openSqliteDocuments } from './store/sqlite-documents.ts';
@@ -68,12 +69,15 @@ export function createGateway(options: GatewayOptions): Gateway {
     downloadHosts: config.DOWNLOAD_HOSTS,
   };
   const downloads = { publicAgent };
+  const onCacheError = (error: unknown) => log.warn('cache bypassed', { error: String(error) });
+  const store = openSharedCache(config.STORE_URL, onCacheError);
   const reads = openReads({
     recordSeconds: config.CACHE_RECORDS_SECONDS,
     downloads,
-    onError: (error) => log.warn('cache bypassed', { error: String(error) }),
+    store,
+    onError: onCacheError,
   });
-  const secret = openSecret(config.STORE_URL, config.GATEWAY_SECRET);
+  const secret = openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
 
   const openUpstream = (
     requestId: string,
@@ -90,13 +94,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
 
   const onFault = (what: string) => (error: unknown) => log.error(what, { error: stackOf(error) });
-  const documents = openSqliteDocuments(config.STORE_URL);
+  const documents = openSqliteDocuments(config.LEDGER_URL);
   const services: Services = {
     config,
     catalogue: reads.catalogue,
     thumbnails: reads.thumbnails,
     downloads,
-    ledger: openLedger(config.STORE_URL),
+    ledger: openLedger(config.LEDGER_URL),
     live: openLive({ documents, onError: onFault('live'), ...(pace === undefined ? {} : { pace }) }),
     bulk: openBulkLookups({
       documents,
@@ -179,6 +183,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       await Promise.all([agent.close(), publicAgent.close()]);
       await services.ledger.close();
       await documents.close();
+      await store?.close();
     },
   };
 }

@@ -64,7 +64,7 @@ server.listen(config.PORT, config.HOST, () => {
       ? `upstream ${upstreamUrl}`
       : `SANDBOX upstream ${upstreamUrl} (a stand-in: its folds are geometry, no predictions)`;
   process.stdout.write(
-    `FoldAtlas · ${upstream} · store ${config.STORE_URL} · ${config.GRAPHIQL ? 'GraphiQL' : 'GraphQL'} ${url}/graphql\n`,
+    `FoldAtlas · ${upstream} · store ${config.STORE_URL.replace(/\/\/[^/@]*@/, '//')} · ${config.GRAPHIQL ? 'GraphiQL' : 'GraphQL'} ${url}/graphql\n`,
   );
 });
 

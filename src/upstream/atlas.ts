@@ -1,11 +1,13 @@
 // The Atlas API, one function an operation: the spec's section "Atlas API" read as code. Public and read-only; it
 // sends no token, holds no cache and plans nothing. Absence (404) is null, everything else unexpected is thrown.
 import { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
 import {
   type Answer,
   type Call,
   checked,
+  jsonOf,
   readBytes,
   readJson,
   refusal,
@@ -59,11 +61,26 @@ async function recordOrNull<S extends z.ZodType>(
   throw error;
 }
 
-/** GET /features: the whole catalogue, some 16,384 rows and 7 MB in one answer. */
-export async function features(up: Upstream): Promise<wire.CatalogueEntry[]> {
+/** GET /features: the whole catalogue, some 16,384 rows and 7 MB in one answer, as it came. */
+export async function features(up: Upstream): Promise<Buffer> {
   const answer = await send(up, get('features', '/features', { timeout: 60_000 }));
   if (answer.status !== 200) throw await refusal(up, answer);
-  return (await record(up, answer, wire.catalogue)).record;
+  const bytes = await readBytes(up, answer);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Rows checked before other work gets its turn. */
+const ROWS_AT_ONCE = 1000;
+
+/** Reads the catalogue: `{data: [...]}`, or the bare array. @throws UpstreamError UPSTREAM_DRIFT */
+export async function readCatalogue(json: Uint8Array): Promise<wire.CatalogueEntry[]> {
+  const rows = checked('features', wire.catalogue, await jsonOf('features', json));
+  const entries: wire.CatalogueEntry[] = [];
+  for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
+    entries.push(...checked('features', wire.catalogueRows, rows.slice(start, start + ROWS_AT_ONCE)));
+    await turn();
+  }
+  return entries;
 }
 
 /** GET /features/{index}: all that is known of one feature. Null when the index is outside the catalogue. */

@@ -1,5 +1,7 @@
-// The feature catalogue: all SAE features with label and description, loaded once for the whole process and searched
-// here, because the service has no filter of its own. It knows nothing of requests; a caller that leaves does not stop it.
+// The feature catalogue: all SAE features with label and description, searched here because the service has no filter of its
+// own. Loaded once for all processes that share a store, refreshed behind the answers; parsing and indexing happen in a
+// thread or in slices. It knows nothing of requests; a caller that leaves does not stop it.
+import { createHash } from 'node:crypto';
 import MiniSearch from 'minisearch';
 import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
@@ -13,11 +15,15 @@ export interface Catalogue {
   search(up: Upstream, text: string): Promise<readonly number[]>;
 }
 
-/** A loaded catalogue, its search index built when first searched. */
-export interface LoadedCatalogue {
+/** A parsed catalogue, its search index built when first searched. */
+interface Parsed {
+  readonly digest: string;
   readonly entries: ReadonlyMap<number, CatalogueEntry>;
   index?: Promise<MiniSearch<CatalogueEntry>>;
 }
+
+/** Entries indexed at once: a few milliseconds of work. */
+const SLICE = 50;
 
 async function buildIndex(entries: ReadonlyMap<number, CatalogueEntry>): Promise<MiniSearch<CatalogueEntry>> {
   const index = new MiniSearch<CatalogueEntry>({
@@ -30,23 +36,45 @@ async function buildIndex(entries: ReadonlyMap<number, CatalogueEntry>): Promise
       fuzzy: (term) => (term.length > 4 ? 0.2 : false),
     },
   });
-  // In slices: sixteen thousand descriptions at once would hold the event loop for a second.
-  await index.addAllAsync([...entries.values()], { chunkSize: 100 });
+  await index.addAllAsync([...entries.values()], { chunkSize: SLICE });
   return index;
 }
 
 /**
  * The catalogue over a cache namespace.
  *
- * @param cache - where the loaded catalogue is kept; its TTL says how old it may grow
+ * @param cache - where the answer is kept as it came; its times say when it is refreshed
  */
-export function openCatalogue(cache: Cache<LoadedCatalogue>): Catalogue {
-  const load = (up: Upstream): Promise<LoadedCatalogue> =>
-    cache.wrap('all', async () => {
-      const rows = await atlas.features({ ...up, signal: undefined });
-      rows.sort((a, b) => a.feature_index - b.feature_index);
-      return { entries: new Map(rows.map((row) => [row.feature_index, row])) };
+export function openCatalogue(cache: Cache<Buffer>): Catalogue {
+  /** The same answer is one object in the cache, and parsed once. */
+  const parsed = new WeakMap<Buffer, Promise<Parsed>>();
+  let last: Parsed | undefined;
+
+  const parse = async (json: Buffer): Promise<Parsed> => {
+    const digest = createHash('sha256').update(json).digest('base64url');
+    // A refresh that brought nothing new keeps the index.
+    if (last?.digest === digest) return last;
+    const rows = await atlas.readCatalogue(json);
+    rows.sort((a, b) => a.feature_index - b.feature_index);
+    last = { digest, entries: new Map(rows.map((row) => [row.feature_index, row])) };
+    return last;
+  };
+  const parsedOf = (json: Buffer): Promise<Parsed> => {
+    const before = parsed.get(json);
+    if (before !== undefined) return before;
+    const parsing = parse(json);
+    parsed.set(json, parsing);
+    return parsing;
+  };
+  const load = async (up: Upstream): Promise<Parsed> => {
+    const json = await cache.wrap('all', async () => {
+      const answer = await atlas.features({ ...up, signal: undefined });
+      // What cannot be read is not kept.
+      await parsedOf(answer);
+      return answer;
     });
+    return parsedOf(json);
+  };
   return {
     entries: async (up) => (await load(up)).entries,
     async search(up, text) {

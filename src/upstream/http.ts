@@ -180,20 +180,23 @@ export async function readBytes(up: Upstream, answer: Answer): Promise<Uint8Arra
   return Buffer.concat(chunks, size);
 }
 
-/** Reads a body as JSON. @returns undefined for an empty body @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
-export async function readJson(up: Upstream, answer: Answer): Promise<unknown> {
-  const bytes = await readBytes(up, answer);
-  if (bytes.byteLength === 0) return undefined;
-  const { operation } = answer.call;
+/** Parses a whole body. @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
+export async function jsonOf(operation: string, bytes: Uint8Array, status = 200): Promise<unknown> {
   try {
     return await parseJson(bytes);
   } catch (error) {
     throw new UpstreamError(
       `The upstream's answer to ${operation} is not JSON.`,
-      { operation, code: 'UPSTREAM_DRIFT', status: answer.status, retryable: true },
+      { operation, code: 'UPSTREAM_DRIFT', status, retryable: true },
       { cause: error },
     );
   }
+}
+
+/** Reads a body as JSON. @returns undefined for an empty body @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
+export async function readJson(up: Upstream, answer: Answer): Promise<unknown> {
+  const bytes = await readBytes(up, answer);
+  return bytes.byteLength === 0 ? undefined : jsonOf(answer.call.operation, bytes, answer.status);
 }
 
 /** The typed error for an answer whose status the operation did not ask for. Reads the body for its text. */

@@ -57,7 +57,7 @@ export function fromRecord(
   const from = now('protein', found?.requestId);
   if (found === null) return { hash, exists: false, from };
   const { record } = found;
-  const representative = record.cluster_rep_protein_hash;
+  const representative = record.cluster_rep_protein_hash ?? null;
   return {
     hash,
     exists: true,
@@ -67,7 +67,7 @@ export function fromRecord(
     source: record.source ?? null,
     ...(record.protein_name == null ? {} : { name: record.protein_name }),
     structure: structureOf(record),
-    ...(representative == null ? {} : { cluster: { representative, info: null, settled: false } }),
+    cluster: { representative, info: null, settled: false },
     ...(needs === null ? {} : featuresOf(found, needs)),
     ...(needs?.fold === true ? { folded: true } : {}),
     from,

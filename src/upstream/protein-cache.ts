@@ -10,6 +10,8 @@ import type { ProteinRecord } from './wire.ts';
 interface Parts {
   identity: Pick<ProteinData, 'sequence' | 'length' | 'accession' | 'source' | 'name'>;
   structure: NonNullable<ProteinData['structure']> | null;
+  /** What the single record names as representative. */
+  link: NonNullable<ProteinData['cluster']>;
   cluster: NonNullable<ProteinData['cluster']>;
   features: NonNullable<ProteinData['features']>;
   level: NonNullable<ProteinData['level']>;
@@ -44,7 +46,7 @@ const PARTS: Readonly<Record<keyof ProteinNeeds, readonly PartName[]>> = {
   sequence: ['identity'],
   structure: ['structure'],
   scores: ['structure'],
-  link: ['cluster'],
+  link: ['cluster', 'link'],
   cluster: ['cluster'],
   features: ['features'],
   regions: ['features'],
@@ -72,6 +74,7 @@ function dataOf(hash: string, kept: KeptPart): ProteinData {
       return { ...base, rows: { top: kept.value.top, rows: new Map(kept.value.rows) } };
     case 'structure':
       return { ...base, structure: kept.value };
+    case 'link':
     case 'cluster':
       return { ...base, cluster: kept.value };
     case 'features':
@@ -102,7 +105,8 @@ function partsOf(data: ProteinData, from: KeptSource): KeptPart[] {
       from,
     });
   if (data.structure !== undefined) kept.push({ part: 'structure', value: data.structure, from });
-  if (data.cluster?.settled === true) kept.push({ part: 'cluster', value: data.cluster, from });
+  if (data.cluster !== undefined)
+    kept.push({ part: data.cluster.settled ? 'cluster' : 'link', value: data.cluster, from });
   if (data.features !== undefined) kept.push({ part: 'features', value: data.features, from });
   if (data.level != null) kept.push({ part: 'level', value: data.level, from });
   if (data.rows != null) kept.push({ part: 'rows', value: rowsPart(data.rows), from });
@@ -117,6 +121,8 @@ export function sizeOfPart(kept: KeptPart): number {
       return 400 + (kept.value.sequence?.length ?? 0);
     case 'structure':
       return 300 + (kept.value?.pdb.length ?? 0) + 8 * (kept.value?.plddt.length ?? 0);
+    case 'link':
+      return 200;
     case 'cluster':
       return 4000;
     case 'features':

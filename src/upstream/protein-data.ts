@@ -114,7 +114,7 @@ export function hadBy(data: ProteinData): HadNeeds {
     ...(data.structure === undefined ? {} : { structure: true }),
     ...(data.scores === undefined ? {} : { scores: true }),
     ...(data.cluster?.settled === true || data.clusterless === true ? { cluster: true } : {}),
-    ...(data.cluster === undefined && data.record === undefined ? {} : { link: true }),
+    ...(data.cluster === undefined ? {} : { link: true }),
     ...(data.level === undefined ? {} : { level: true }),
     ...(data.record === undefined ? {} : { record: true }),
     ...(data.folded === true || (data.structure != null && data.structure.pdb !== '') ? { fold: true } : {}),

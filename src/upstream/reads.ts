@@ -1,7 +1,8 @@
 // The Atlas as a process reads it: what is kept between requests and for how long, and the loaders that each request is
 // given over it. It holds public data only and knows neither GraphQL nor HTTP.
 import { type Cache, openCache } from '../store/cache.ts';
-import { type Catalogue, type LoadedCatalogue, openCatalogue } from './catalogue.ts';
+import type { SharedStore } from '../store/cache-shared.ts';
+import { type Catalogue, openCatalogue } from './catalogue.ts';
 import { type ClusterLoader, createClusterLoader, type LoadedCluster } from './cluster-loader.ts';
 import type { Downloads } from './download.ts';
 import { createFeatureLoader, type FeatureLoader, type LoadedFeature } from './feature-loader.ts';
@@ -15,6 +16,7 @@ import { createUniprotLoader, type LoadedEntry, type UniprotLoader } from './uni
 
 const YEAR = 365 * 24 * 3_600_000;
 const DAY = 24 * 3_600_000;
+const MONTH = 30 * DAY;
 const MiB = 1024 * 1024;
 
 /** One request's loaders. */
@@ -36,25 +38,38 @@ export interface ReadsOptions {
   /** How long records, clusters and searches are kept; 0: not at all. */
   readonly recordSeconds: number;
   readonly downloads: Downloads;
+  /** What outlives this process, or several share; undefined: nothing does. */
+  readonly store: SharedStore | undefined;
   /** Told of every failure of the cache, which then is bypassed. */
   readonly onError: (error: unknown) => void;
 }
 
 /** Opens the Atlas for a process. */
-export function openReads({ recordSeconds, downloads, onError }: ReadsOptions): Reads {
+export function openReads({ recordSeconds, downloads, store, onError }: ReadsOptions): Reads {
   const records = recordSeconds * 1000;
   const open = <T>(
     namespace: string,
     ttl: number,
     maxBytes: number,
     sizeOf: (value: T) => number,
-  ): Cache<T> => openCache<T>({ namespace, ttl, maxBytes, sizeOf, onError });
+    stale?: number,
+  ): Cache<T> =>
+    openCache<T>({
+      namespace,
+      ttl,
+      maxBytes,
+      sizeOf,
+      onError,
+      shared: store?.namespace(namespace),
+      ...(stale === undefined ? {} : { stale }),
+    });
   const features = open<LoadedFeature>('features', YEAR, 32 * MiB, () => 12 * 1024);
   const uniprot = open<LoadedEntry>(
     'uniprot',
     DAY,
     16 * MiB,
     ({ record }) => 2048 + 4 * (record.sequence?.length ?? 0),
+    MONTH,
   );
   const share = openShare();
   const proteins = {
@@ -87,7 +102,7 @@ export function openReads({ recordSeconds, downloads, onError }: ReadsOptions): 
     share,
   };
   return {
-    catalogue: openCatalogue(open<LoadedCatalogue>('catalogue', DAY, 1, () => 1)),
+    catalogue: openCatalogue(open<Buffer>('catalogue', DAY, 32 * MiB, (json) => json.byteLength, MONTH)),
     thumbnails: openThumbnails(open<Thumbnail>('thumbnails', YEAR, 64 * MiB, ({ png }) => png.byteLength)),
     loaders(up) {
       const own = createProteinLoader(up, proteins);

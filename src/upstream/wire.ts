@@ -81,11 +81,12 @@ export const catalogueEntry = z.object({
 });
 export type CatalogueEntry = z.output<typeof catalogueEntry>;
 
-/** `{data: [...]}`, or the bare array. */
+/** `{data: [...]}`, or the bare array; the rows are read by {@link catalogueRows}. */
 export const catalogue = z.union([
-  z.array(catalogueEntry),
-  z.object({ data: z.array(catalogueEntry) }).transform((o) => o.data),
+  z.array(z.unknown()),
+  z.object({ data: z.array(z.unknown()) }).transform((o) => o.data),
 ]);
+export const catalogueRows = z.array(catalogueEntry);
 
 export const featureDetail = z.object({
   feature_index: count,

@@ -1,0 +1,53 @@
+// The cache's second tier in Redis or Valkey, shared by several gateways. It must not know what the bytes mean.
+import KeyvRedis from '@keyv/redis';
+import type { KeyvStoreAdapter } from 'keyv';
+import type { ByteStore } from './cache-shared.ts';
+
+/** RESP's type of a string of bytes, which is given as a Buffer rather than decoded as text. */
+const BLOB_STRING = 36;
+/** Commands that may wait for an answer; more are refused at once. */
+const MOST_WAITING = 2000;
+
+/**
+ * Connects in the background, and again when the connection is lost: meanwhile every use fails at once.
+ *
+ * @param url - `redis://` or `rediss://`, with user, password and database where needed
+ * @param onError - told of lost connections
+ */
+export function openRedisBytes(url: string, onError: (error: unknown) => void): ByteStore {
+  const redis = new KeyvRedis<Buffer>(
+    {
+      url,
+      disableOfflineQueue: true,
+      commandsQueueMaxLength: MOST_WAITING,
+      commandOptions: { typeMapping: { [BLOB_STRING]: Buffer } },
+      socket: {
+        connectTimeout: 2_000,
+        reconnectStrategy: (tries: number) => Math.min(50 * 2 ** tries, 5_000) * (0.5 + Math.random()),
+      },
+    },
+    { throwOnErrors: true, throwOnConnectError: true },
+  );
+  redis.on('error', onError);
+  // What is asked before the first connection waits for it, as long as its caller does.
+  const connected = redis.client.connect().catch(onError);
+  const store: KeyvStoreAdapter = redis;
+  return {
+    async get(key) {
+      await connected;
+      const bytes: unknown = await store.get(key);
+      return Buffer.isBuffer(bytes) ? bytes : undefined;
+    },
+    async set(key, bytes, ttl) {
+      await connected;
+      await store.set(key, bytes, Math.ceil(ttl));
+    },
+    async delete(key) {
+      await connected;
+      return store.delete(key);
+    },
+    async close() {
+      redis.client.destroy();
+    },
+  };
+}

@@ -1,0 +1,97 @@
+// The second tier of the cache over any store of bytes: Keyv for names and expiry, frames for what the bytes mean, a guard so
+// that nobody waits for a store that does not answer. It must not know which store it is.
+import Keyv from 'keyv';
+import type { SharedCache } from './cache.ts';
+import { decodeFrame, encodeFrame } from './cache-frame.ts';
+import { openGuard } from './cache-guard.ts';
+
+/** A place for bytes under names, each with the milliseconds that it is kept. */
+export interface ByteStore {
+  get(key: string): Promise<Buffer | undefined>;
+  set(key: string, bytes: Buffer, ttl: number): Promise<void>;
+  delete(key: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Changes when the shape of what is kept does, so that nothing older is ever read. */
+const SHAPE = 'foldatlas-1';
+const TIMEOUT_MS = 100;
+/** A large value takes longer than that to write, and nobody waits for it. */
+const WRITE_TIMEOUT_MS = 5_000;
+const FAILURES = 5;
+const PAUSE_MS = 5_000;
+/** Nothing is kept for ever. */
+const LONGEST_MS = 366 * 24 * 3_600_000;
+
+/** A byte store as Keyv wants one: what Keyv wraps as {value, expires} goes in and out as a frame. */
+const framed = (bytes: ByteStore) => ({
+  async get(key: string) {
+    const found = await bytes.get(key);
+    return found === undefined ? undefined : decodeFrame(found);
+  },
+  async set(key: string, entry: { value: unknown; expires?: number }, ttl?: number) {
+    await bytes.set(
+      key,
+      await encodeFrame({ value: entry.value, expires: entry.expires }),
+      ttl ?? LONGEST_MS,
+    );
+  },
+  delete: (key: string) => bytes.delete(key),
+  async clear() {
+    throw new Error('A store that others use as well is never cleared.');
+  },
+});
+
+export interface SharedStore {
+  namespace(name: string): SharedCache;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the tier.
+ *
+ * @param onError - told of every failure; the store is then bypassed
+ */
+export function openSharedStore(bytes: ByteStore, onError: (error: unknown) => void): SharedStore {
+  const rules = { failures: FAILURES, pause: PAUSE_MS, onError };
+  const reading = openGuard({ ...rules, timeout: TIMEOUT_MS });
+  const writing = openGuard({ ...rules, timeout: WRITE_TIMEOUT_MS });
+  const writes = new Set<Promise<unknown>>();
+  return {
+    namespace(name) {
+      const keyv = new Keyv<unknown>({
+        store: framed(bytes),
+        namespace: `${SHAPE}:${name}`,
+        throwOnErrors: true,
+      });
+      keyv.serialize = undefined;
+      keyv.deserialize = undefined;
+      // What is thrown is told once, by the guard.
+      keyv.on('error', () => undefined);
+      const read = (key: string) => reading(() => keyv.getRaw(key));
+      return {
+        async getMany(keys) {
+          const found = await Promise.all(keys.map(read));
+          return new Map(
+            keys.flatMap((key, i) => {
+              const raw = found[i];
+              return raw?.value === undefined
+                ? []
+                : [[key, { value: raw.value, expires: raw.expires }] as const];
+            }),
+          );
+        },
+        async set(key, value, ttl) {
+          const write = writing(() => keyv.set(key, value, ttl));
+          writes.add(write);
+          await write;
+          writes.delete(write);
+        },
+      };
+    },
+    async close() {
+      await Promise.all(writes);
+      await bytes.close();
+    },
+  };
+}

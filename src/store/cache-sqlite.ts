@@ -1,0 +1,116 @@
+// The cache's second tier in a SQLite file, which outlives the process. It must not know what the bytes mean.
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { DatabaseSync } from '@photostructure/sqlite';
+import type { ByteStore } from './cache-shared.ts';
+
+const MiB = 1024 * 1024;
+/** What the file may hold; past it, what was written longest ago goes first. */
+const MOST_BYTES = 1024 * MiB;
+const SWEEP_MS = 10 * 60_000;
+/** Written in one transaction at most, so that other work gets its turn. */
+const SLICE_BYTES = 4 * MiB;
+
+const TABLE = `
+  CREATE TABLE IF NOT EXISTS cache (
+    key TEXT PRIMARY KEY, bytes BLOB NOT NULL, size INTEGER NOT NULL, written_at INTEGER NOT NULL, expires_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS cache_age ON cache (written_at, size);
+`;
+
+interface Waiting {
+  readonly bytes: Buffer;
+  readonly expiresAt: number;
+}
+
+/**
+ * Opens the file.
+ *
+ * @param file - its folder is made when it is missing
+ * @param mostBytes - what it may hold
+ */
+export function openSqliteBytes(file: string, mostBytes = MOST_BYTES): ByteStore {
+  mkdirSync(dirname(file), { recursive: true });
+  const database = new DatabaseSync(file);
+  // Nothing is lost with a cache: there is no need to wait for the disk.
+  database.exec('PRAGMA busy_timeout = 100; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF');
+  database.exec(TABLE);
+  const read = database.prepare('SELECT bytes FROM cache WHERE key = ? AND expires_at > ?');
+  const write = database.prepare('INSERT OR REPLACE INTO cache VALUES (?, ?, ?, ?, ?)');
+  const remove = database.prepare('DELETE FROM cache WHERE key = ?');
+  const expire = database.prepare('DELETE FROM cache WHERE expires_at <= ?');
+  const total = database.prepare('SELECT coalesce(sum(size), 0) AS bytes FROM cache');
+  const oldest = database.prepare('SELECT key, size FROM cache ORDER BY written_at LIMIT 1000');
+  const waiting = new Map<string, Waiting>();
+  let writing: Promise<void> | undefined;
+  let swept = 0;
+
+  const sweep = () => {
+    if (Date.now() - swept < SWEEP_MS) return;
+    swept = Date.now();
+    expire.run(swept);
+    let over = Number(total.get()?.bytes) - mostBytes;
+    while (over > 0) {
+      const rows = oldest.all();
+      if (rows.length === 0) return;
+      for (const { key, size } of rows) {
+        if (over <= 0) break;
+        remove.run(String(key));
+        over -= Number(size);
+      }
+    }
+  };
+  const writeSlice = () => {
+    let bytes = 0;
+    database.exec('BEGIN');
+    try {
+      for (const [key, entry] of waiting) {
+        write.run(key, entry.bytes, entry.bytes.length, Date.now(), entry.expiresAt);
+        waiting.delete(key);
+        bytes += entry.bytes.length;
+        if (bytes > SLICE_BYTES) break;
+      }
+      database.exec('COMMIT');
+    } catch (error) {
+      database.exec('ROLLBACK');
+      throw error;
+    }
+  };
+  const writeAll = async () => {
+    try {
+      sweep();
+      while (waiting.size > 0) {
+        await turn();
+        writeSlice();
+      }
+    } finally {
+      waiting.clear();
+      writing = undefined;
+    }
+  };
+
+  return {
+    async get(key) {
+      const queued = waiting.get(key);
+      if (queued !== undefined) return queued.bytes;
+      const bytes = read.get(key, Date.now())?.bytes;
+      return bytes instanceof Uint8Array
+        ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+        : undefined;
+    },
+    set(key, bytes, ttl) {
+      waiting.set(key, { bytes, expiresAt: Date.now() + ttl });
+      writing ??= writeAll();
+      return writing;
+    },
+    async delete(key) {
+      waiting.delete(key);
+      return remove.run(key).changes > 0;
+    },
+    async close() {
+      await writing?.catch(() => undefined);
+      database.close();
+    },
+  };
+}

@@ -1,0 +1,261 @@
+// One contract for every store that the cache can have behind it, and what happens when a store is slow, gone or broken.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { type Cache, openCache } from '../../src/store/cache.ts';
+import { decodeFrame, encodeFrame } from '../../src/store/cache-frame.ts';
+import { openSharedCache } from '../../src/store/cache-open.ts';
+import type { SharedStore } from '../../src/store/cache-shared.ts';
+import { openSqliteBytes } from '../../src/store/cache-sqlite.ts';
+import { startRedis } from './redis-server.ts';
+
+interface Value {
+  readonly name: string;
+  readonly list?: readonly number[];
+  readonly bytes?: Buffer;
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'foldatlas-cache-'));
+const redis = await startRedis();
+const errors: unknown[] = [];
+const onError = (error: unknown) => errors.push(error);
+const opened: SharedStore[] = [];
+afterEach(async () => {
+  errors.length = 0;
+  await Promise.all(opened.splice(0).map((store) => store.close()));
+});
+afterAll(async () => {
+  await redis?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function openStore(url: string): SharedStore | undefined {
+  const store = openSharedCache(url, onError);
+  if (store !== undefined) opened.push(store);
+  return store;
+}
+
+interface Options {
+  readonly namespace?: string;
+  readonly ttl?: number;
+  readonly stale?: number;
+  readonly maxBytes?: number;
+}
+
+const openOver = (store: SharedStore | undefined, o: Options = {}): Cache<Value> =>
+  openCache<Value>({
+    namespace: o.namespace ?? 'values',
+    ttl: o.ttl ?? 60_000,
+    maxBytes: o.maxBytes ?? 1_000_000,
+    sizeOf: ({ name, bytes }) => name.length + (bytes?.length ?? 0),
+    onError,
+    shared: store?.namespace(o.namespace ?? 'values'),
+    ...(o.stale === undefined ? {} : { stale: o.stale }),
+  });
+
+/** Waits for what nobody else waits for: a write to the second tier. */
+async function until(done: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (await done()) return;
+    await sleep(10);
+  }
+  throw new Error('It did not happen within two seconds.');
+}
+
+const stores: [string, string][] = [
+  ['memory', 'memory:'],
+  ['SQLite', `sqlite:${join(folder, 'contract.db')}`],
+  ...(redis === null ? [] : ([['Redis', redis.url]] as [string, string][])),
+];
+
+describe.each(stores)('a cache over %s', (name, url) => {
+  it('gives what was put in, many at once, and nothing else', async () => {
+    const cache = openOver(openStore(url), { namespace: `${name} basics` });
+    await cache.set('a', { name: 'one' });
+    await cache.set('b', { name: 'two', list: [1, 2.5] });
+    expect(await cache.get('a')).toEqual({ name: 'one' });
+    expect(await cache.get('c')).toBeUndefined();
+    expect([...(await cache.getMany(['c', 'b', 'a']))].sort()).toEqual([
+      ['a', { name: 'one' }],
+      ['b', { name: 'two', list: [1, 2.5] }],
+    ]);
+  });
+
+  it('keeps namespaces apart', async () => {
+    const store = openStore(url);
+    const [one, two] = [
+      openOver(store, { namespace: `${name} one` }),
+      openOver(store, { namespace: `${name} two` }),
+    ];
+    await one.set('key', { name: 'one' });
+    expect(await two.get('key')).toBeUndefined();
+  });
+
+  it('forgets what is too old', async () => {
+    const cache = openOver(openStore(url), { namespace: `${name} old`, ttl: 60 });
+    await cache.set('a', { name: 'short' });
+    await cache.set('b', { name: 'long' }, 60_000);
+    expect(await cache.get('a')).toEqual({ name: 'short' });
+    await sleep(90);
+    expect(await cache.get('a')).toBeUndefined();
+    expect(await cache.get('b')).toEqual({ name: 'long' });
+  });
+
+  it('loads once for all who ask at the same time, keeps neither null nor errors', async () => {
+    const cache = openOver(openStore(url), { namespace: `${name} load` });
+    let loads = 0;
+    const load = async () => {
+      loads += 1;
+      await sleep(20);
+      return { name: 'loaded' };
+    };
+    const all = await Promise.all([1, 2, 3].map(() => cache.wrap('a', load)));
+    expect(all).toEqual([{ name: 'loaded' }, { name: 'loaded' }, { name: 'loaded' }]);
+    await cache.wrap('a', load);
+    expect(loads).toBe(1);
+    expect(await cache.wrap('none', async () => null)).toBeNull();
+    await expect(
+      cache.wrap('none', async () => {
+        throw new Error('no');
+      }),
+    ).rejects.toThrow('no');
+    expect(await cache.wrap('none', load)).toEqual({ name: 'loaded' });
+    expect(loads).toBe(2);
+  });
+
+  it('gives an old value at once while it fetches a new one, one fetch for all', async () => {
+    const cache = openOver(openStore(url), { namespace: `${name} stale`, ttl: 30, stale: 60_000 });
+    let loads = 0;
+    const load = async () => {
+      loads += 1;
+      await sleep(30);
+      return { name: `load ${loads}` };
+    };
+    expect(await cache.wrap('a', load)).toEqual({ name: 'load 1' });
+    await sleep(50);
+    const failing = cache.wrap('a', async () => {
+      throw new Error('down');
+    });
+    expect(await failing).toEqual({ name: 'load 1' });
+    await sleep(5);
+    const again = await Promise.all([1, 2, 3].map(() => cache.wrap('a', load)));
+    expect(again.map((value) => value.name)).toEqual(['load 1', 'load 1', 'load 1']);
+    await until(async () => (await cache.wrap('a', load)).name === 'load 2');
+    expect(loads).toBeLessThan(5);
+  });
+});
+
+describe.each(stores.slice(1))('what %s keeps', (name, url) => {
+  it('is there for another process, binary and large values included', async () => {
+    const bytes = Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 31) % 256));
+    const large = { name: 'x'.repeat(100_000), bytes };
+    await openOver(openStore(url), { namespace: `${name} shared` }).set('a', large);
+    const other = openOver(openStore(url), { namespace: `${name} shared` });
+    await until(async () => (await other.get('a')) !== undefined);
+    const found = await other.get('a');
+    expect(found?.name).toBe(large.name);
+    expect(Buffer.isBuffer(found?.bytes)).toBe(true);
+    expect(found?.bytes?.equals(bytes)).toBe(true);
+    expect(errors).toEqual([]);
+  });
+
+  it('is fetched again by a process whose own part is too small for it', async () => {
+    const store = openStore(url);
+    const cache = openOver(store, { namespace: `${name} small`, maxBytes: 10 });
+    await cache.set('a', { name: 'longer than ten bytes' });
+    await until(async () => (await cache.get('a')) !== undefined);
+  });
+});
+
+describe('frames', () => {
+  it('give back what was put in, whatever it is', async () => {
+    const json = fc.jsonValue({ noUnicodeString: false });
+    await fc.assert(
+      fc.asyncProperty(json, fc.uint8Array({ maxLength: 3000 }), async (value, bytes) => {
+        const whole = { value, bytes: Buffer.from(bytes) };
+        const back = await decodeFrame(await encodeFrame({ value: whole, expires: 12.5 }));
+        // JSON has one zero.
+        expect(back?.expires).toBe(12.5);
+        expect(back?.value).toEqual({ value: JSON.parse(JSON.stringify(value)), bytes: Buffer.from(bytes) });
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('take little more than the bytes in them, less when they compress, and leave PNGs alone', async () => {
+    const text = await encodeFrame({ value: { name: 'ATOM '.repeat(20_000) }, expires: undefined });
+    expect(text.length).toBeLessThan(1000);
+    const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(50_000)]);
+    const picture = await encodeFrame({ value: { png }, expires: undefined });
+    expect(picture.length).toBeGreaterThan(png.length);
+    expect(picture.length).toBeLessThan(png.length + 100);
+  });
+
+  it('that are damaged or cut are nothing', async () => {
+    const frame = await encodeFrame({
+      value: { name: 'x'.repeat(5000), bytes: Buffer.alloc(10) },
+      expires: 1,
+    });
+    for (let length = 0; length < frame.length; length++) {
+      expect(await decodeFrame(frame.subarray(0, length))).toBeUndefined();
+    }
+    expect(await decodeFrame(Buffer.from('GIF89a'))).toBeUndefined();
+  });
+});
+
+describe('a store in trouble', () => {
+  it('that is a file of something else is bypassed, and told of', async () => {
+    const file = join(folder, 'broken.db');
+    await writeFile(join(folder, 'broken.cache.db'), 'this is no database, and far too short for one');
+    expect(openStore(`sqlite:${file}`)).toBeUndefined();
+    expect(errors).toHaveLength(1);
+  });
+
+  it('that is full lets the oldest go', async () => {
+    const store = openSqliteBytes(join(folder, 'full.db'), 1000);
+    for (const key of ['a', 'b', 'c', 'd']) {
+      await store.set(key, Buffer.alloc(400), 60_000);
+      await sleep(3);
+    }
+    await store.close();
+    const later = openSqliteBytes(join(folder, 'full.db'), 1000);
+    await later.set('e', Buffer.alloc(10), 60_000);
+    expect(await later.get('a')).toBeUndefined();
+    expect((await later.get('d'))?.length).toBe(400);
+    await later.close();
+  });
+
+  it('that nobody answers at costs nobody time, and is left alone after a few failures', async () => {
+    const cache = openOver(openStore('redis://127.0.0.1:1'));
+    const started = performance.now();
+    for (let i = 0; i < 30; i++)
+      expect(await cache.wrap(`${i}`, async () => ({ name: 'x' }))).toEqual({ name: 'x' });
+    expect(performance.now() - started).toBeLessThan(3000);
+    expect(errors.length).toBeGreaterThan(0);
+    expect(errors.length).toBeLessThan(30);
+  });
+
+  it.runIf(redis !== null)(
+    'that stalls is bypassed after its time, and used again when it answers',
+    async () => {
+      if (redis === null) return;
+      const store = openStore(redis.url);
+      const cache = openOver(store, { namespace: 'stall' });
+      const probe = () => openOver(store, { namespace: 'stall' });
+      await cache.set('a', { name: 'kept' });
+      await until(async () => (await probe().get('a')) !== undefined);
+      redis.stall();
+      const started = performance.now();
+      for (let i = 0; i < 20; i++) expect(await probe().get('a')).toBeUndefined();
+      // Five uses of 100 ms each, and nothing for the other fifteen.
+      expect(performance.now() - started).toBeLessThan(2500);
+      expect(errors.map(String).join()).toMatch(/did not answer within 100 ms/);
+      redis.resume();
+      await sleep(5200);
+      await until(async () => (await probe().get('a')) !== undefined);
+    },
+  );
+});

@@ -1,0 +1,169 @@
+// The catalogue: refreshed behind the answers, once for a crowd, kept over a restart, searched without holding the loop.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { createGateway, type Gateway } from '../../src/gateway.ts';
+import { createLogger } from '../../src/log.ts';
+import { openCache } from '../../src/store/cache.ts';
+import { openCatalogue } from '../../src/upstream/catalogue.ts';
+import { openAgent, type Upstream } from '../../src/upstream/http.ts';
+import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
+import { longestBlock, noise } from './loop-delay.ts';
+
+const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
+
+let world: World;
+const agent = openAgent();
+beforeAll(async () => {
+  world = await openWorld({}, { control: true });
+});
+afterAll(async () => {
+  await agent.close();
+  await world.close();
+});
+beforeEach(() => world.forget());
+
+const upstream = (signal?: AbortSignal): Upstream => ({
+  settings: {
+    baseUrl: world.sandboxUrl,
+    batchPrefix: '/api/v1/batch',
+    atlasPrefix: '/atlas/protein/api/v1alpha1',
+    listLimitField: 'limit',
+    listCursorField: 'cursor',
+    downloadHosts: [],
+  },
+  agent,
+  token: undefined,
+  requestId: 'catalogue-test',
+  signal,
+  onCall: () => undefined,
+});
+
+const openKept = (ttl: number) =>
+  openCache<Buffer>({
+    namespace: 'catalogue',
+    ttl,
+    stale: 60_000,
+    maxBytes: 64 * 1024 * 1024,
+    sizeOf: (json) => json.length,
+    onError: () => undefined,
+  });
+
+describe('the catalogue', () => {
+  it('is loaded once for a crowd, also when the first of them leaves', async () => {
+    const catalogue = openCatalogue(openKept(60_000));
+    const leaving = new AbortController();
+    const all = Promise.all([
+      catalogue.entries(upstream(leaving.signal)),
+      ...[1, 2, 3, 4].map(() => catalogue.search(upstream(), 'helix')),
+    ]);
+    leaving.abort();
+    await all;
+    expect(world.counts()).toEqual({ features: 1 });
+  });
+
+  it('is refreshed behind the answers when it is old, and outlives an upstream that is down', async () => {
+    const catalogue = openCatalogue(openKept(1));
+    const first = await catalogue.entries(upstream());
+    await sleep(5);
+    await fetch(`${world.sandboxUrl}/control/faults`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ operation: 'features', status: 500, times: 3 }),
+    });
+    world.forget();
+    const many = await Promise.all([1, 2, 3].map(() => catalogue.entries(upstream())));
+    for (const entries of many) expect(entries).toBe(first);
+    await expect.poll(() => world.counts().features, { timeout: 10_000 }).toBe(3);
+    await sleep(20);
+    expect(await catalogue.entries(upstream())).toBe(first);
+    await expect.poll(() => world.counts().features, { timeout: 10_000 }).toBe(4);
+    // The same answer again keeps what was parsed and indexed.
+    await sleep(500);
+    expect(await catalogue.entries(upstream())).toBe(first);
+  });
+
+  it('finds words that are begun or misspelt, labels before descriptions', async () => {
+    const catalogue = openCatalogue(openKept(60_000));
+    const entries = await catalogue.entries(upstream());
+    const labels = [...entries.values()].map((entry) => entry.label);
+    const word = labels.flatMap((label) => label.split(/\W+/)).find((part) => part.length > 7) ?? '';
+    const whole = await catalogue.search(upstream(), word);
+    expect(whole.length).toBeGreaterThan(0);
+    const begun = await catalogue.search(upstream(), word.slice(0, 5));
+    expect(begun).toEqual(expect.arrayContaining(whole.slice(0, 5)));
+    const misspelt = await catalogue.search(upstream(), `${word.slice(0, 3)}x${word.slice(4)}`);
+    expect(misspelt.length).toBeGreaterThan(0);
+    expect(entries.get(whole[0] ?? -1)?.label.toLowerCase()).toContain(word.slice(0, 4).toLowerCase());
+  });
+
+  it('of 16,384 long descriptions is read and indexed without holding the loop', async () => {
+    const words = 'helix strand amphipathic kinase zinc binding membrane loop domain motif charged'.split(
+      ' ',
+    );
+    const rows = Array.from({ length: 16_384 }, (_, index) => ({
+      feature_index: index,
+      label: `${words[index % 11]} ${words[(index * 7) % 11]} ${index}`,
+      description: Array.from({ length: 50 }, (_, i) => words[(index * 31 + i * i) % 11]).join(' '),
+    }));
+    const cache = openKept(60_000);
+    await cache.set('all', Buffer.from(JSON.stringify({ data: rows })));
+    const catalogue = openCatalogue(cache);
+    const quiet = await noise();
+    const read = await longestBlock(() => catalogue.entries(upstream()));
+    const search = await longestBlock(() => catalogue.search(upstream(), 'amphipathic helix'));
+    console.info(
+      `catalogue: longest block ${Math.round(read.milliseconds)} ms reading, ${Math.round(search.milliseconds)} ms indexing and searching (${Math.round(quiet)} ms with nothing to do)`,
+    );
+    expect(read.result.size).toBe(16_384);
+    expect(search.result.length).toBeGreaterThan(100);
+    expect(Math.max(read.milliseconds, search.milliseconds)).toBeLessThan(300 + 3 * quiet);
+    expect(world.calls).toEqual([]);
+  });
+});
+
+describe('what is kept in a file', () => {
+  it('is there after a restart: catalogue, records, clusters, details, pictures', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'foldatlas-restart-'));
+    const start = (): Gateway =>
+      createGateway({
+        config: readConfig({ STORE_URL: `sqlite:${join(folder, 'gateway.db')}`, LOG_LEVEL: 'silent' }),
+        upstreamUrl: world.sandboxUrl,
+        log: createLogger('silent', false),
+      });
+    const ask = async (gateway: Gateway): Promise<Answer> => {
+      const query = `{
+        protein(hash: "${INSULIN}") { sequence ptm cluster { name size members(first: 2) { nodes { hash } } } features(top: 2) { regions { start } } thumbnail { sizeBytes } }
+        features(search: "helix", first: 2) { nodes { label summary } }
+        uniprotEntry(id: "P01308") { name }
+      }`;
+      const response = await gateway.fetch(
+        new Request('http://gateway.test/graphql', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ query }),
+        }),
+      );
+      return (await response.json()) as Answer;
+    };
+    const one = start();
+    const before = await ask(one);
+    expect(before.errors).toBeUndefined();
+    expect(Object.keys(world.counts()).sort()).toEqual(
+      ['cluster', 'feature', 'features', 'protein', 'thumbnail', 'uniprot'].sort(),
+    );
+    await one.close();
+    world.forget();
+    const two = start();
+    const after = await ask(two);
+    expect(after).toEqual(before);
+    expect(listAt(after.data, 'features.nodes')).toHaveLength(2);
+    expect(at(after.data, 'protein.cluster.size')).toEqual(expect.any(Number));
+    expect(world.calls).toEqual([]);
+    await two.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+});
