@@ -6,7 +6,6 @@ import {
   InvalidInput,
   type InvalidInputShape,
   NotFound,
-  type NotFoundShape,
   Refused,
   type RefusedShape,
 } from './problem.ts';
@@ -122,9 +121,6 @@ export const BulkLookupResult = builder.unionType('BulkLookupResult', {
   description: 'What came of starting a bulk look-up.',
   resolveType: (value) => ('kind' in value ? value.kind : 'BulkLookup'),
 });
-
-/** What comes of cancelBulkLookup. */
-export type CancelBulkLookupEnding = BulkLookupRecord | NotFoundShape;
 
 export const CancelBulkLookupResult = builder.unionType('CancelBulkLookupResult', {
   types: [BulkLookup, NotFound],

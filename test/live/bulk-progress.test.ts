@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Gateway } from '../../src/gateway.ts';
+import { JOB_LIMITS } from '../../src/sandbox/atlas/bulk-jobs.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { at } from '../support.ts';
@@ -93,7 +94,7 @@ describe('progress of a bulk look-up', () => {
     const id = at(await startLookup(worker, input), 'lookupId');
     const watching = toTheEnd(await watch(other, id));
     await until('the parts to be sent', () => jobs === 3);
-    clock.advance(5000);
+    clock.advance(250 * JOB_LIMITS.msPerProtein);
     await worker.close();
     running = run(clock, 20);
     const { states, completed } = await watching;

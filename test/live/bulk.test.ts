@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Gateway } from '../../src/gateway.ts';
+import { JOB_LIMITS } from '../../src/sandbox/atlas/bulk-jobs.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { at, listAt } from '../support.ts';
@@ -294,13 +295,13 @@ describe('a large look-up', () => {
     const id = at(lookup, 'lookupId');
     await until('four parts to be sent', () => count('bulk') === 4);
     // The jobs of the first parts finish; the next ones get half way.
-    clock.advance(11_000);
+    clock.advance(501 * JOB_LIMITS.msPerProtein);
     await until(
       'them to be found finished',
       async () => at(await readLookup(gateway, id), 'completedCount') === 2000,
     );
     await until('the next parts to be sent', () => count('bulk') === 6);
-    clock.advance(5_000);
+    clock.advance(251 * JOB_LIMITS.msPerProtein);
     const { data } = await ask(
       gateway,
       `mutation($id: ID!) { cancelBulkLookup(lookupId: $id) { ... on BulkLookup { state completedCount parts { state completedCount url } } } }`,

@@ -60,7 +60,7 @@ export function run(clock: unknown, factor: number): { stop(): void } {
   return { stop: () => clearInterval(timer) };
 }
 
-export const LOOKUP =
+const LOOKUP =
   'lookupId state requestedCount duplicateCount completedCount ndjsonUrl tsvUrl parts { jobId state requestedCount completedCount url expiresAt problem }';
 
 /** Starts a look-up. @returns what startBulkLookup answers */
