@@ -6,7 +6,7 @@ import { createTopic, type Topic } from '../live/topic.ts';
 import type { Documents } from '../store/documents.ts';
 import { limiter } from '../upstream/limit.ts';
 import { cutHashes } from './cut.ts';
-import { type BulkAsk, type BulkLookup, hasEnded, newPart, stateOf } from './lookup.ts';
+import { type BulkAsk, type BulkLookup, type BulkPart, hasEnded, newPart, stateOf } from './lookup.ts';
 import { createLookupStore, type KeptLookup } from './lookup-store.ts';
 import { type BulkPace, usualBulkPace } from './part.ts';
 import { type Run, type RunParts, startRun } from './run.ts';
@@ -22,6 +22,8 @@ export interface BulkLookups {
   cancel(lookupId: string): Promise<BulkLookup | null>;
   /** The present state and every change, until it has ended. Null for an unknown look-up. */
   watch(lookupId: string, signal: AbortSignal | undefined): Promise<AsyncIterableIterator<BulkLookup> | null>;
+  /** Remembers that the upstream has dropped a part that was complete. */
+  expire(lookupId: string, index: number): Promise<void>;
   /** Forgets a look-up. */
   remove(lookupId: string): Promise<void>;
   /** Ends every watch. */
@@ -195,6 +197,15 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
     async watch(lookupId, signal) {
       const lookup = await get(lookupId);
       return lookup === null ? null : watchOf(lookup, signal);
+    },
+    async expire(lookupId, index) {
+      const kept = await store.progress(lookupId);
+      // While it is worked on, its progress is the worker's to write.
+      if (kept === null || kept === 'same' || !isOver(kept.lookup)) return;
+      const parts = kept.lookup.parts.map(
+        (part, i): BulkPart => (i === index ? { ...part, state: 'EXPIRED' } : part),
+      );
+      await store.save({ ...kept.lookup, parts }, kept.version);
     },
     async remove(lookupId) {
       const running = runs.get(lookupId);

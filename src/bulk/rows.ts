@@ -1,5 +1,6 @@
 // The rows of a whole look-up in the order asked, part after part: at most one part's rows are held, and those of repeated
 // hashes until their last appearance. A part that cannot be had leaves gaps that say why; it never ends the rows early.
+import { UpstreamError } from '../upstream/errors.ts';
 import type { Answer } from '../upstream/http.ts';
 import { cutHashes, hashesOfPart, PART_SIZE } from './cut.ts';
 import { type BulkAsk, type BulkLookup, type BulkPart, hasArchive } from './lookup.ts';
@@ -8,6 +9,10 @@ import type { Row, RowStatus } from './row.ts';
 
 /** Opens the archive of a part. */
 export type OpenPart = (index: number, part: BulkPart, hashes: readonly string[]) => Promise<Answer>;
+
+/** Whether the upstream has dropped the part for good. */
+export const isExpired = (error: unknown): boolean =>
+  error instanceof UpstreamError && error.failure.code === 'RESULT_EXPIRED';
 
 const gapOf = ({ state }: BulkPart): RowStatus =>
   state === 'CANCELLED' || state === 'EXPIRED' || state === 'FAILED' ? state : 'UNAVAILABLE';
@@ -30,7 +35,7 @@ export async function* lookupRows(
   ask: BulkAsk,
   open: OpenPart,
   structureUrl: (hash: string) => string,
-  onGap: (error: unknown) => void,
+  onGap: (error: unknown, index: number) => void,
 ): AsyncGenerator<Row> {
   const { unique } = cutHashes(ask.hashes);
   const left = occurrences(ask.hashes);
@@ -51,8 +56,8 @@ export async function* lookupRows(
           rows.set(hash, row.status === 'NOT_IN_ATLAS' ? { hash, status: absent } : row);
         return;
       } catch (error) {
-        onGap(error);
-        status = 'UNAVAILABLE';
+        onGap(error, index);
+        status = isExpired(error) ? 'EXPIRED' : 'UNAVAILABLE';
       }
     }
     for (const hash of hashes) rows.set(hash, { hash, status });

@@ -4,7 +4,7 @@ import { openArchive } from '../bulk/archive.ts';
 import { cutHashes, hashesOfPart } from '../bulk/cut.ts';
 import { type BulkAsk, type BulkLookup, hasArchive, hasEnded, stateOf } from '../bulk/lookup.ts';
 import { columnsOf, jsonLine, ROW_SCHEMA, tableHead, tableLine } from '../bulk/row.ts';
-import { lookupRows } from '../bulk/rows.ts';
+import { isExpired, lookupRows } from '../bulk/rows.ts';
 import type { GatewayContext } from '../context.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import { plain, readOnly } from './answers.ts';
@@ -51,8 +51,17 @@ async function streamPart(
       return value === null ? [] : [[name, value]];
     }),
   );
-  const { downloads } = ctx.services;
-  const answer = await openArchive(lasting(ctx), downloads, part, { hashes, options: ask.options }, range);
+  const { bulk, downloads } = ctx.services;
+  const answer = await openArchive(
+    lasting(ctx),
+    downloads,
+    part,
+    { hashes, options: ask.options },
+    range,
+  ).catch(async (error: unknown) => {
+    if (isExpired(error)) await bulk.expire(lookup.lookupId, index);
+    throw error;
+  });
   const told = TOLD.flatMap((name): [string, string][] => {
     const value = answer.headers[name];
     return typeof value === 'string' ? [[name, value]] : [];
@@ -81,14 +90,17 @@ function streamRows(
   const state = stateOf(lookup);
   if (!hasEnded(state))
     return plain(409, `The look-up is ${state}; its rows can be had when it has ended.`, SOON);
-  const { downloads, log } = ctx.services;
+  const { bulk, downloads, log } = ctx.services;
   const up = lasting(ctx);
   const rows = lookupRows(
     lookup,
     ask,
     (_, part, hashes) => openArchive(up, downloads, part, { hashes, options: ask.options }),
     (hash) => `${ctx.publicUrl}/structures/${hash}.pdb`,
-    (error) => log.warn('rows with gaps', { lookupId: lookup.lookupId, error: String(error) }),
+    (error, index) => {
+      log.warn('rows with gaps', { part: index, error: String(error) });
+      if (isExpired(error)) void bulk.expire(lookup.lookupId, index).catch(() => undefined);
+    },
   );
   const columns = columnsOf(ask.options);
   async function* lines() {

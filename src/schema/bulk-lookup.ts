@@ -2,13 +2,7 @@
 // is, only a request knows (resolvers/bulk-lookup.ts).
 import { builder } from '../builder.ts';
 import type { BulkLookup as BulkLookupRecord, BulkPart } from '../bulk/lookup.ts';
-import {
-  InvalidInput,
-  type InvalidInputShape,
-  NotFound,
-  Refused,
-  type RefusedShape,
-} from './problem.ts';
+import { InvalidInput, type InvalidInputShape, NotFound, Refused, type RefusedShape } from './problem.ts';
 
 /** A part with its place: `lookup.parts[index]`. */
 export interface BulkPartShape {

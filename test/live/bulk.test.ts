@@ -340,17 +340,28 @@ describe('a large look-up', () => {
 
   it('tells gaps from proteins that do not exist when the upstream has dropped or damaged a part', async () => {
     running = run(clock, 100);
-    const lookup = await startLookup(gateway, { ...LIGHT, hashes: many(600, 40_000) });
+    const lookup = await startLookup(gateway, { ...LIGHT, hashes: many(700, 40_000) });
     const id = at(lookup, 'lookupId');
     await endedLookup(gateway, id, 20_000);
     running.stop();
     await fault(sandbox.url, { operation: 'download', spoil: 'truncate' });
     const damaged = await rowsOf(await get(gateway, `http://gateway.test/bulk/${id}.ndjson`));
-    expect(damaged).toHaveLength(600);
+    expect(damaged).toHaveLength(700);
     expect(at(damaged[KNOWN.length], 'status')).not.toBe('NOT_IN_ATLAS');
-    expect(at(damaged[599], 'status')).toBe('NOT_IN_ATLAS');
+    expect(at(damaged[699], 'status')).toBe('NOT_IN_ATLAS');
     clock.advance(25 * 3_600_000);
     expect((await get(gateway, `http://gateway.test/bulk/${id}/0.zip`)).status).toBe(410);
     expect((await get(gateway, `http://gateway.test/bulk/${id}/7.zip`)).status).toBe(404);
+    expect(at(await readLookup(gateway, id), 'parts.0')).toMatchObject({
+      state: 'EXPIRED',
+      url: null,
+      expiresAt: null,
+    });
+    const expired = await rowsOf(await get(gateway, `http://gateway.test/bulk/${id}.ndjson`));
+    expect(expired.map((row) => at(row, 'status'))).toEqual(Array.from({ length: 700 }, () => 'EXPIRED'));
+    await until('the other part to be known as expired', async () =>
+      listAt(await readLookup(gateway, id), 'parts').every((part) => at(part, 'state') === 'EXPIRED'),
+    );
+    expect(at(await readLookup(gateway, id), 'state')).toBe('EXPIRED');
   }, 40_000);
 });

@@ -250,6 +250,25 @@ describe('over real HTTP', () => {
     }
   });
 
+  it('needs no token where the gateway on loopback holds the key, and a proof where it asks for one', async () => {
+    const search = (id: string) => new URLSearchParams({ query: COUNTS, variables: JSON.stringify({ id }) });
+    const accept = { accept: 'text/event-stream' };
+    for (const [keys, given, status] of [
+      ['', {}, 200],
+      ['mine', {}, 401],
+      ['mine', { authorization: 'Bearer mine' }, 200],
+    ] as const) {
+      const own = openGateway(sandbox.url, { UPSTREAM_API_KEY: 'upstream', GATEWAY_API_KEYS: keys }, PACE);
+      const served = await serve(own);
+      const id = await submit(own, 1, { authorization: 'Bearer mine' });
+      const response = await fetch(`${served.url}?${search(id)}`, { headers: { ...accept, ...given } });
+      expect(response.status).toBe(status);
+      if (status === 200) expect(at(progress((await answersOf(response).next()).value), 'sequence')).toBe(1);
+      await served.close();
+      await own.close();
+    }
+  });
+
   it('notices a client whose connection is gone', async () => {
     const served = await serve(gateway);
     try {

@@ -92,6 +92,36 @@ describe('GraphQL over WebSocket', () => {
     expect(await first('{ limits { maxItems } }')).toEqual({ data: { limits: { maxItems: 2000 } } });
   });
 
+  it('asks for proof where the gateway holds the key', async () => {
+    const guarded = openGateway(
+      sandbox.url,
+      { UPSTREAM_API_KEY: 'upstream', GATEWAY_API_KEYS: 'mine' },
+      PACE,
+    );
+    const own = await serve(guarded);
+    const id = await submit(guarded, 1, { authorization: 'Bearer mine' });
+    const first = async (connectionParams: Record<string, string> | undefined): Promise<unknown> => {
+      const guest = createClient({
+        url: own.url.replace(/^http/, 'ws'),
+        webSocketImpl: WebSocket,
+        retryAttempts: 0,
+        ...(connectionParams === undefined ? {} : { connectionParams }),
+      });
+      try {
+        return (await guest.iterate({ query: COUNTS, variables: { id } }).next()).value;
+      } catch (errors) {
+        return { errors };
+      } finally {
+        await guest.dispose();
+      }
+    };
+    for (const params of [undefined, { token: 'guess' }, { authorization: 'Bearer upstream' }])
+      expect(await first(params)).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+    expect(await first({ token: 'mine' })).toMatchObject({ data: { batchProgress: { sequence: 1 } } });
+    await own.close();
+    await guarded.close();
+  });
+
   it('stops polling when a client completes its subscription, and when its socket dies', async () => {
     const id = await submit(gateway, 1);
     const one = client.iterate({ query: COUNTS, variables: { id } });
