@@ -12,9 +12,11 @@ import { maskError } from './plugins/errors.ts';
 import { requestIdOf, useAnswerHeaders } from './plugins/use-answer-headers.ts';
 import { useErrorCodes } from './plugins/use-error-codes.ts';
 import { useEventContexts } from './plugins/use-event-contexts.ts';
+import { useHttpCache } from './plugins/use-http-cache.ts';
 import { useIntrospection } from './plugins/use-introspection.ts';
 import { useRoutes } from './plugins/use-routes.ts';
 import { useTiedStreams } from './plugins/use-tied-streams.ts';
+import { callRecordOf, useUpstreamReport } from './plugins/use-upstream-report.ts';
 import { identify } from './principal.ts';
 import { bulkRoutes } from './routes/bulk.ts';
 import { homeRoute } from './routes/home.ts';
@@ -28,6 +30,7 @@ import { openSecret } from './store/secret.ts';
 import { openSqliteDocuments } from './store/sqlite-documents.ts';
 import { createSubmissions } from './store/submissions.ts';
 import { createBatchReader } from './upstream/batch-reader.ts';
+import type { CallRecord } from './upstream/call-record.ts';
 import { openPublicAgent } from './upstream/download.ts';
 import { createFoldResults } from './upstream/fold-results.ts';
 import { openAgent, type Upstream, type UpstreamSettings } from './upstream/http.ts';
@@ -83,14 +86,18 @@ export function createGateway(options: GatewayOptions): Gateway {
     requestId: string,
     token: string | undefined,
     signal: AbortSignal | undefined,
+    record?: CallRecord,
   ): Upstream => ({
     settings,
     agent,
     token,
     requestId,
     signal,
-    onCall: (call) =>
-      log.debug('upstream', { requestId, ...call, milliseconds: Math.round(call.milliseconds) }),
+    ...record?.hooks,
+    onCall: (call) => {
+      record?.hooks.onCall(call);
+      log.debug('upstream', { requestId, ...call, milliseconds: Math.round(call.milliseconds) });
+    },
   });
 
   const onFault = (what: string) => (error: unknown) => log.error(what, { error: stackOf(error) });
@@ -113,7 +120,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     const { token, principal } = identify(request, config, secret);
     const requestId = requestIdOf(request);
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(config.REQUEST_TIMEOUT_MS)]);
-    const upstream = openUpstream(requestId, token, signal);
+    const upstream = openUpstream(requestId, token, signal, callRecordOf(request));
     const submissions = createSubmissions(services.ledger, principal);
     const batches = createBatchReader(upstream);
     return {
@@ -158,6 +165,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     plugins: [
       useAnswerHeaders(sandbox),
       useErrorCodes(),
+      useUpstreamReport(),
+      useHttpCache({
+        recordSeconds: config.CACHE_RECORDS_SECONDS,
+        proofNeeded: config.UPSTREAM_API_KEY !== undefined && config.GATEWAY_API_KEYS.length > 0,
+      }),
       useIntrospection(config.INTROSPECTION),
       useEventContexts(),
       useTiedStreams(),

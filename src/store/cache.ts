@@ -15,8 +15,10 @@ export interface Cache<T> {
   /**
    * The value kept under a key, else that of `load`, which runs once for all who ask at the same time. A value that is no
    * longer fresh is given at once while `load` runs behind it. Null and undefined are given but not kept.
+   *
+   * @param onHit - told when the value was kept
    */
-  wrap<R extends T | null>(key: string, load: () => Promise<R>): Promise<T | R>;
+  wrap<R extends T | null>(key: string, load: () => Promise<R>, onHit?: () => void): Promise<T | R>;
 }
 
 /** One namespace of the second tier. It never throws and answers soon: what it cannot give is missing. */
@@ -139,9 +141,10 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
     getMany,
     get: async (key) => (await getMany([key])).get(key),
     set,
-    async wrap<R extends T | null>(key: string, load: () => Promise<R>) {
+    async wrap<R extends T | null>(key: string, load: () => Promise<R>, onHit?: () => void) {
       const kept = (await readMany([key])).get(key);
       if (kept === undefined) return refresh(key, load);
+      onHit?.();
       if (kept.until <= Date.now()) refresh(key, load).catch(onError);
       return kept.v;
     },

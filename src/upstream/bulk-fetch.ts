@@ -50,9 +50,17 @@ async function jobArchive(up: Upstream, downloads: Downloads, jobId: string): Pr
   );
 }
 
+/** The body, with its bytes counted. */
+async function* counted(up: Upstream, { body, call }: Answer): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    up.onBytes?.(call.operation, chunk.byteLength);
+    yield chunk;
+  }
+}
+
 /** Reads an archive; of activations along the sequence only the wanted rows stay, one protein at a time. */
 async function readArchive(
-  answer: Answer,
+  body: AsyncIterable<Uint8Array>,
   needs: ProteinNeeds,
   each: ReadonlyMap<string, ProteinNeeds>,
 ): Promise<ReadBulk> {
@@ -67,7 +75,7 @@ async function readArchive(
     }
     return rest;
   };
-  return { parts: await readBulkArchive(answer.body, { perResidue: needsRows(needs), shrink }), rows };
+  return { parts: await readBulkArchive(body, { perResidue: needsRows(needs), shrink }), rows };
 }
 
 /**
@@ -96,7 +104,7 @@ export async function fetchBulk(
   if (started.kind === 'job') run.onLeave(() => tooLate(started.jobId));
   const answer = started.kind === 'zip' ? started.answer : await jobArchive(up, downloads, started.jobId);
   try {
-    return await readArchive(answer, needs, each);
+    return await readArchive(counted(up, answer), needs, each);
   } catch (error) {
     throw networkFailure('bulk', error, up.signal);
   }

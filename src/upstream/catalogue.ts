@@ -67,12 +67,16 @@ export function openCatalogue(cache: Cache<Buffer>): Catalogue {
     return parsing;
   };
   const load = async (up: Upstream): Promise<Parsed> => {
-    const json = await cache.wrap('all', async () => {
-      const answer = await atlas.features({ ...up, signal: undefined });
-      // What cannot be read is not kept.
-      await parsedOf(answer);
-      return answer;
-    });
+    const json = await cache.wrap(
+      'all',
+      async () => {
+        const answer = await atlas.features({ ...up, signal: undefined });
+        // What cannot be read is not kept.
+        await parsedOf(answer);
+        return answer;
+      },
+      () => up.onCacheHit?.('catalogue', 1),
+    );
     return parsedOf(json);
   };
   return {

@@ -39,7 +39,10 @@ export function createClusterLoader(up: Upstream, { cache, share }: ClusterDepen
 
   const fetch = async (hash: string, top: number): Promise<ClusterAnswer | null> => {
     const kept = await cache?.get(hash);
-    if (kept !== undefined && kept.top >= top) return kept.cluster;
+    if (kept !== undefined && kept.top >= top) {
+      up.onCacheHit?.('clusters', 1);
+      return kept.cluster;
+    }
     const cluster = await limited(() =>
       share(`cluster ${hash} ${top}`, up.signal, ({ signal }) => atlas.cluster({ ...up, signal }, hash, top)),
     );

@@ -27,7 +27,11 @@ export function createFeatureLoader(up: Upstream, cache: Cache<LoadedFeature>): 
     Promise.all(
       indices.map((index) =>
         cache
-          .wrap(String(index), () => limited(() => atlas.feature(shared, index)))
+          .wrap(
+            String(index),
+            () => limited(() => atlas.feature(shared, index)),
+            () => up.onCacheHit?.('features', 1),
+          )
           .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error)))),
       ),
     ),

@@ -36,6 +36,10 @@ export interface Upstream {
   readonly signal: AbortSignal | undefined;
   /** Told of every call that ended, whatever its end. */
   readonly onCall: (report: CallReport) => void;
+  /** Told of bodies as they are read. */
+  readonly onBytes?: ((operation: string, bytes: number) => void) | undefined;
+  /** Told of answers that were there already, by what they are. */
+  readonly onCacheHit?: ((what: string, count: number) => void) | undefined;
 }
 
 /** A pool of connections to the service, shared by all requests of a process. Close it when the process ends. */
@@ -177,6 +181,7 @@ export async function readBytes(up: Upstream, answer: Answer): Promise<Uint8Arra
   } catch (error) {
     throw networkFailure(operation, error, up.signal);
   }
+  up.onBytes?.(operation, size);
   return Buffer.concat(chunks, size);
 }
 

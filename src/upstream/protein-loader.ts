@@ -4,10 +4,10 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import DataLoader from 'dataloader';
-import * as atlas from './atlas.ts';
 import { fetchBulk } from './bulk-fetch.ts';
 import type { Downloads } from './download.ts';
 import { UpstreamError } from './errors.ts';
+import { MOST_FOLDS, readFolded, tooManyFolds } from './fold-on-miss.ts';
 import type { Upstream } from './http.ts';
 import { limiter } from './limit.ts';
 import { fromBulk, fromRecord } from './protein-answers.ts';
@@ -84,9 +84,7 @@ export function createProteinLoader(
   const loadRecord = async (hash: string, needs: ProteinNeeds): Promise<void> => {
     const query = { top: topOf(needs), foldOnMiss: needs.fold === true, normalize: true };
     const found = await limitRecords(() =>
-      share(`protein ${hash} ${JSON.stringify(query)}`, up.signal, ({ signal }) =>
-        atlas.protein({ ...up, signal }, hash, query),
-      ),
+      share(`protein ${hash} ${JSON.stringify(query)}`, up.signal, (run) => readFolded(up, hash, query, run)),
     );
     const data = fromRecord(hash, needs, found);
     learnRecord(needs.cluster === true ? { ...data, clusterless: true } : data, needs.record === true);
@@ -115,11 +113,18 @@ export function createProteinLoader(
     const fail = (hashes: readonly string[]) => (error: unknown) => {
       for (const hash of hashes) failed.set(hash, asError(error));
     };
-    for (const data of await cache.read(asked)) take(data);
+    const kept = await cache.read(asked);
+    if (kept.length > 0) up.onCacheHit?.('proteins', kept.length);
+    for (const data of kept) take(data);
     const wanted = new Map<string, ProteinNeeds>();
     for (const [hash, needs] of asked) {
       const lacking = lacks(hash, needs);
       if (!needsNothing(lacking)) wanted.set(hash, lacking);
+    }
+    const folds = [...wanted].filter(([, needs]) => needs.fold === true).map(([hash]) => hash);
+    if (folds.length > MOST_FOLDS) {
+      fail(folds)(tooManyFolds(folds.length));
+      for (const hash of folds) wanted.delete(hash);
     }
     const { records, bulk, forBulk } = planCalls(wanted);
     await Promise.all([

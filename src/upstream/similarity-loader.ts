@@ -71,6 +71,7 @@ export function createSimilarityLoader(
   const load = async ({ query, structures }: Asked): Promise<SimilarityAnswer> => {
     const key = keyOf(query);
     const kept = await cache?.get(key);
+    if (kept !== undefined) up.onCacheHit?.('searches', 1);
     const { answer, at } =
       kept ??
       (await limited(() =>

@@ -21,10 +21,14 @@ export interface Thumbnails {
 /** Thumbnails over a cache namespace. */
 export const openThumbnails = (cache: Cache<Thumbnail>): Thumbnails => ({
   get: (up, hash, type) =>
-    cache.wrap(`${type}:${hash}`, async () => {
-      const bytes = await atlas.thumbnail({ ...up, signal: undefined }, hash, type);
-      if (bytes === null) return null;
-      const png = Buffer.from(bytes);
-      return { png, etag: `"${createHash('sha256').update(png).digest('base64url').slice(0, 27)}"` };
-    }),
+    cache.wrap(
+      `${type}:${hash}`,
+      async () => {
+        const bytes = await atlas.thumbnail({ ...up, signal: undefined }, hash, type);
+        if (bytes === null) return null;
+        const png = Buffer.from(bytes);
+        return { png, etag: `"${createHash('sha256').update(png).digest('base64url').slice(0, 27)}"` };
+      },
+      () => up.onCacheHit?.('thumbnails', 1),
+    ),
 });

@@ -26,7 +26,11 @@ export function createUniprotLoader(up: Upstream, cache: Cache<LoadedEntry>): Un
     Promise.all(
       ids.map((id) =>
         cache
-          .wrap(id, () => limited(() => atlas.uniprot(shared, id)))
+          .wrap(
+            id,
+            () => limited(() => atlas.uniprot(shared, id)),
+            () => up.onCacheHit?.('uniprot', 1),
+          )
           .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error)))),
       ),
     ),
