@@ -31,7 +31,7 @@ const PROLINE: readonly Torsions[] = [
   [-65, 145],
   [-65, -30],
 ];
-const TRIES = 18;
+const TRIES = 24;
 const LONGEST_LOOP = 7;
 
 const isGlycine = (letter: string): boolean => letter === 'G';
@@ -98,9 +98,15 @@ function pieces(states: string): { start: number; end: number }[] {
   return cuts;
 }
 
-const CLOSEST_CA = 4.6;
-const CLOSEST_BULK = 4.0;
-const REACH = 7.5;
+// Nearest that points of residues far apart in the chain may come, in ångström, by kind: CA, C and side-chain bulk.
+const CLOSEST = [4.0, 3.6, 4.2] as const;
+/** What a clash costs before its depth is counted. */
+const CLASH = 60;
+const POINTS = CLOSEST.length;
+const REDRAWS = 3;
+const REACH = 4.8;
+/** Radius of the ball that a chain is packed into, over the cube root of its length, in ångström. */
+const BALL = 3.8;
 
 /**
  * @param sequence one-letter codes
@@ -116,63 +122,86 @@ export function layBackbone(
   const random = randomFrom(hashText(sequence, salt));
   const chain: BackboneResidue[] = [];
   const grid = spatialGrid(REACH);
-  const radius = 2.6 * Math.cbrt(Math.max(8, sequence.length));
-  let centre: Vec = [0, 0, 0];
+  const radius = BALL * Math.cbrt(Math.max(8, sequence.length));
+  const centre: Vec = [radius * 0.6, 0, 0];
 
-  const drawPiece = (start: number, end: number): BackboneResidue[] => {
+  /** Draws a piece anew, or like another one but for a single loop residue. */
+  const drawPiece = (start: number, end: number, like?: readonly BackboneResidue[]): BackboneResidue[] => {
     const drawn: BackboneResidue[] = [];
+    const changed = start + Math.floor(random() * (end - start));
+    const turnOf = (i: number): Torsions => {
+      const model = like?.[i - start];
+      if (model && i !== changed) return [model.phi, model.psi];
+      if (states[i] === 'C') return loopTorsions(sequence.charAt(i), sequence.charAt(i + 1), random);
+      const [phi, psi] = states[i] === 'H' ? HELIX : STRAND;
+      return [phi + 5 * (random() - 0.5), psi + 5 * (random() - 0.5)];
+    };
     for (let i = start; i < end; i++) {
-      const letter = sequence.charAt(i);
-      const state = states[i];
-      const jitter = () => 3 * (random() - 0.5);
-      const [phi, psi]: Torsions =
-        state === 'H' ? HELIX : state === 'E' ? STRAND : loopTorsions(letter, sequence.charAt(i + 1), random);
-      const torsions: Torsions = state === 'C' ? [phi, psi] : [phi + jitter(), psi + jitter()];
       const last = drawn.at(-1) ?? chain.at(-1);
-      drawn.push(last === undefined ? first(letter, torsions) : extend(last, letter, torsions));
+      const letter = sequence.charAt(i);
+      drawn.push(last === undefined ? first(letter, turnOf(i)) : extend(last, letter, turnOf(i)));
     }
     return drawn;
   };
 
-  /** Lower is better: clashes count most, then distance from the centre, less the contacts made. */
-  const cost = (piece: readonly BackboneResidue[], start: number): number => {
-    let clash = 0;
-    let contact = 0;
-    let far = 0;
-    piece.forEach((residue, k) => {
+  const points = (residue: BackboneResidue): Vec[] => [residue.ca, residue.c, bulk(residue)];
+
+  /** Lower is better: clashes count most, then what lies outside the ball. Gives up beyond `limit`. */
+  const cost = (piece: readonly BackboneResidue[], start: number, limit: number): number => {
+    let total = 0;
+    for (let k = 0; k < piece.length && total < limit; k++) {
+      const residue = piece[k];
+      if (!residue) break;
       const i = start + k;
-      const see = (point: Vec, closest: number) =>
-        grid.near(point[0], point[1], point[2], (tag, squared) => {
-          if (i - tag < 4) return;
-          const d = Math.sqrt(squared);
-          if (d < closest) clash += (closest - d) ** 2 + 0.3;
-          else contact += 1;
+      points(residue).forEach(([x, y, z], kind) => {
+        grid.near(x, y, z, (tag, squared) => {
+          const closest = CLOSEST[kind] ?? 4;
+          if (i - tag >= 3 && squared < closest * closest)
+            total += CLASH + 4 * (closest - Math.sqrt(squared));
         });
-      see(residue.ca, CLOSEST_CA);
-      see(bulk(residue), CLOSEST_BULK);
-      const out = distance(residue.ca, centre) - radius * 0.5;
-      far += (out > 0 ? out : 0) * ((plddt[i] ?? 0) > 0.65 ? 1 : -0.25);
-    });
-    return 14 * clash + (1.1 * far - 0.5 * contact) / Math.sqrt(piece.length);
+      });
+      const out = distance(residue.ca, centre) - radius;
+      if ((plddt[i] ?? 0) > 0.6) total += 0.8 * Math.max(0, out + 4);
+      else total += 0.15 * Math.max(0, -out);
+    }
+    // Where the chain goes on must be free, or the next piece starts in a dead end.
+    const end = piece.at(-1);
+    if (end && total < limit) {
+      const onward = unit(sub(end.c, end.n));
+      for (const ahead of [4, 8])
+        grid.near(...add(end.c, scale(onward, ahead)), (_, squared) => {
+          if (squared < 16) total += CLASH / 4;
+        });
+    }
+    return total;
   };
 
-  for (const { start, end } of pieces(states)) {
+  // When a piece cannot be laid without a clash, the one before it is taken back and drawn again.
+  const all = pieces(states);
+  const redrawn = new Int32Array(all.length);
+  for (let p = 0; p < all.length; ) {
+    const { start, end } = all[p] ?? { start: 0, end: 0 };
     let best = drawPiece(start, end);
-    if (start > 0) {
-      let lowest = cost(best, start);
-      for (let t = 1; t < TRIES || (lowest > 40 && t < 3 * TRIES); t++) {
-        const other = drawPiece(start, end);
-        const value = cost(other, start);
-        if (value < lowest) [best, lowest] = [other, value];
-      }
+    let lowest = start > 0 ? cost(best, start, Number.POSITIVE_INFINITY) : 0;
+    for (let t = 1; lowest > 0 && t < TRIES; t++) {
+      // First search widely, then mend the best so far.
+      const other = drawPiece(start, end, t < TRIES / 3 ? undefined : best);
+      const value = cost(other, start, lowest);
+      if (value < lowest) [best, lowest] = [other, value];
+    }
+    const back = all[p - 1];
+    if (lowest > CLASH && back && (redrawn[p] ?? 0) < REDRAWS) {
+      redrawn[p] = (redrawn[p] ?? 0) + 1;
+      chain.length = back.start;
+      grid.shrink(back.start * POINTS);
+      p--;
+      continue;
     }
     best.forEach((residue, k) => {
-      const b = bulk(residue);
-      grid.add(...residue.ca, start + k);
-      grid.add(...b, start + k);
+      for (const point of points(residue)) grid.add(...point, start + k);
       chain.push(residue);
-      centre = add(centre, scale(sub(residue.ca, centre), 1 / chain.length));
     });
+    p++;
   }
   return chain;
 }

@@ -5,6 +5,8 @@ const BUCKETS = 1 << 14;
 export interface SpatialGrid {
   readonly size: number;
   add(x: number, y: number, z: number, tag: number): void;
+  /** Forgets the points added last, down to `size` of them. */
+  shrink(size: number): void;
   /** Calls `visit` with the tag and the squared distance of every point nearer than the cell size. */
   near(x: number, y: number, z: number, visit: (tag: number, squared: number) => void): void;
 }
@@ -18,6 +20,8 @@ export function spatialGrid(cell: number): SpatialGrid {
   let size = 0;
   const bucket = (i: number, j: number, k: number): number =>
     (Math.imul(i, 73856093) ^ Math.imul(j, 19349663) ^ Math.imul(k, 83492791)) & (BUCKETS - 1);
+  const bucketOf = (x: number, y: number, z: number): number =>
+    bucket(Math.floor(x / cell), Math.floor(y / cell), Math.floor(z / cell));
   const grow = (): void => {
     const wider = new Int32Array(next.length * 2);
     wider.set(next);
@@ -35,7 +39,7 @@ export function spatialGrid(cell: number): SpatialGrid {
     },
     add(x, y, z, tag) {
       if (size === next.length) grow();
-      const b = bucket(Math.floor(x / cell), Math.floor(y / cell), Math.floor(z / cell));
+      const b = bucketOf(x, y, z);
       next[size] = heads[b] ?? -1;
       heads[b] = size;
       points[3 * size] = x;
@@ -43,6 +47,14 @@ export function spatialGrid(cell: number): SpatialGrid {
       points[3 * size + 2] = z;
       tags[size] = tag;
       size++;
+    },
+    shrink(to) {
+      for (; size > to; size--) {
+        const p = 3 * (size - 1);
+        // A bucket's list starts with the point that came last, so the newest point is always a head.
+        const b = bucketOf(points[p] ?? 0, points[p + 1] ?? 0, points[p + 2] ?? 0);
+        heads[b] = next[size - 1] ?? -1;
+      }
     },
     near(x, y, z, visit) {
       const [ci, cj, ck] = [Math.floor(x / cell), Math.floor(y / cell), Math.floor(z / cell)];
