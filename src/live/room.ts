@@ -76,6 +76,13 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
   let again = false;
   let forced = false;
 
+  // A store that fails costs the sharing, not the progress: then each replica polls for itself.
+  const orElse = <T>(asked: Promise<T>, otherwise: T): Promise<T> =>
+    asked.catch((error: unknown) => {
+      parts.onError(error);
+      return otherwise;
+    });
+
   // Without a failure, that is: a read that failed waits for its time like any other.
   const owesTasks = () => tasksWanted > 0 && lacksTasks(current) && current.streak === null;
   const isDue = () => forced || owesTasks() || (!current.over && current.dueAt <= now());
@@ -88,7 +95,7 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
   }
 
   async function refresh(): Promise<void> {
-    const kept = await documents.get(key, version);
+    const kept = await orElse(documents.get(key, version), 'same' as const);
     if (kept === 'same') return;
     if (kept === null) {
       version = 0;
@@ -116,7 +123,7 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
   async function step(): Promise<number | undefined> {
     await refresh();
     if (!isDue() || upstream === undefined || closing.signal.aborted) return undefined;
-    if (!(await documents.claim(key, owner, LEASE_MS))) return WAIT_MS;
+    if (!(await orElse(documents.claim(key, owner, LEASE_MS), true))) return WAIT_MS;
     try {
       // Another replica may have polled between the look and the lease.
       await refresh();
@@ -125,12 +132,13 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
       const snapshot = await poll(upstream);
       if (closing.signal.aborted) return undefined;
       const expiresAt = now() + KEEP_MS;
-      const written = await documents.put(key, JSON.stringify(snapshot), { expected: version, expiresAt });
+      const text = JSON.stringify(snapshot);
+      const written = await orElse(documents.put(key, text, { expected: version, expiresAt }), version);
       // Somebody asked for a poll while this one was under way: what it saw may be older than what they did.
       if (written === null) again = true;
       else adopt(snapshot, written);
     } finally {
-      await documents.release(key, owner);
+      await orElse(documents.release(key, owner), undefined);
     }
     return undefined;
   }
