@@ -33,7 +33,7 @@ import { createBatchReader } from './upstream/batch-reader.ts';
 import type { CallRecord } from './upstream/call-record.ts';
 import { openPublicAgent } from './upstream/download.ts';
 import { createFoldResults } from './upstream/fold-results.ts';
-import { openAgent, type Upstream, type UpstreamSettings } from './upstream/http.ts';
+import { deadline, openAgent, type Upstream, type UpstreamSettings } from './upstream/http.ts';
 import { openReads } from './upstream/reads.ts';
 
 export interface GatewayOptions {
@@ -119,7 +119,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const openContext = (request: Request): GatewayContext => {
     const { token, principal } = identify(request, config, secret);
     const requestId = requestIdOf(request);
-    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(config.REQUEST_TIMEOUT_MS)]);
+    const signal = deadline(request.signal, config.REQUEST_TIMEOUT_MS);
     const upstream = openUpstream(requestId, token, signal, callRecordOf(request));
     const submissions = createSubmissions(services.ledger, principal);
     const batches = createBatchReader(upstream);

@@ -95,10 +95,22 @@ export function networkFailure(operation: string, error: unknown, signal: AbortS
   );
 }
 
-/** Joins the caller's patience and the call's own into one signal. */
-function deadline(signal: AbortSignal | undefined, milliseconds: number): AbortSignal {
-  const timeout = AbortSignal.timeout(milliseconds);
-  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+/**
+ * Joins the caller's patience and a limit into one signal. The timer holds the signal: one of `AbortSignal.timeout` that only
+ * `AbortSignal.any` refers to may be collected before its time, and then nothing ends.
+ */
+export function deadline(signal: AbortSignal | undefined, milliseconds: number): AbortSignal {
+  const controller = new AbortController();
+  const late = () =>
+    controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+  const timer = setTimeout(late, milliseconds).unref();
+  const leave = () => {
+    clearTimeout(timer);
+    controller.abort(signal?.reason);
+  };
+  if (signal?.aborted === true) leave();
+  else signal?.addEventListener('abort', leave, { once: true });
+  return controller.signal;
 }
 
 /** One try of a call. */

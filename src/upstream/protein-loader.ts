@@ -87,7 +87,10 @@ export function createProteinLoader(
       share(`protein ${hash} ${JSON.stringify(query)}`, up.signal, (run) => readFolded(up, hash, query, run)),
     );
     const data = fromRecord(hash, needs, found);
-    learnRecord(needs.cluster === true ? { ...data, clusterless: true } : data, needs.record === true);
+    learnRecord(
+      needs.cluster === true ? { ...data, clusterless: true } : data,
+      needs.record === true || needs.fold === true,
+    );
   };
 
   const loadBulk = async (
@@ -113,18 +116,19 @@ export function createProteinLoader(
     const fail = (hashes: readonly string[]) => (error: unknown) => {
       for (const hash of hashes) failed.set(hash, asError(error));
     };
+    const folds = [...asked].filter(([, needs]) => needs.fold === true).map(([hash]) => hash);
+    if (folds.length > MOST_FOLDS) {
+      fail([...asked.keys()])(tooManyFolds(folds.length));
+      return failed;
+    }
     const kept = await cache.read(asked);
     if (kept.length > 0) up.onCacheHit?.('proteins', kept.length);
     for (const data of kept) take(data);
     const wanted = new Map<string, ProteinNeeds>();
     for (const [hash, needs] of asked) {
       const lacking = lacks(hash, needs);
-      if (!needsNothing(lacking)) wanted.set(hash, lacking);
-    }
-    const folds = [...wanted].filter(([, needs]) => needs.fold === true).map(([hash]) => hash);
-    if (folds.length > MOST_FOLDS) {
-      fail(folds)(tooManyFolds(folds.length));
-      for (const hash of folds) wanted.delete(hash);
+      // What was learnt before folding is out of date with it.
+      if (!needsNothing(lacking)) wanted.set(hash, lacking.fold === true ? needs : lacking);
     }
     const { records, bulk, forBulk } = planCalls(wanted);
     await Promise.all([
