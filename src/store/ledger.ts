@@ -61,6 +61,8 @@ export interface BatchPosition {
 
 /** The ledger. Every method belongs to one principal's data. */
 export interface Ledger {
+  /** Makes sure that the store answers. @throws Error that says why it does not */
+  check(): Promise<void>;
   /**
    * Takes an idempotency key, in one step: of any number of callers, in any number of processes, exactly one is answered null.
    *

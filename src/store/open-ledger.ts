@@ -2,19 +2,33 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Ledger } from './ledger.ts';
+import { openRedisLedger } from './redis-ledger.ts';
 import { openSqliteLedger } from './sqlite-ledger.ts';
+
+export interface OpenStoreOptions {
+  /** Milliseconds since the epoch; the store's own clock when absent. */
+  readonly now?: () => number;
+  /** Told of lost connections to a store on another machine. */
+  readonly onError?: (error: unknown) => void;
+}
 
 /**
  * Opens the ledger.
  *
- * @param storeUrl - `sqlite:PATH` (the folder is made when it is missing) or `memory:`
- * @param now - milliseconds since the epoch
+ * @param storeUrl - `sqlite:PATH` (the folder is made when it is missing), `memory:`, or `redis://…` and `rediss://…`
  * @throws Error when the file cannot be opened or belongs to a newer version of the gateway
  */
-export function openLedger(storeUrl: string, now: () => number = Date.now): Ledger {
-  if (storeUrl === 'memory:') return openSqliteLedger(':memory:', now);
+export function openLedger(
+  storeUrl: string,
+  { now, onError = () => undefined }: OpenStoreOptions = {},
+): Ledger {
+  if (/^rediss?:\/\//.test(storeUrl)) return openRedisLedger(storeUrl, now, onError);
+  const clock = now ?? Date.now;
+  if (storeUrl === 'memory:') return openSqliteLedger(':memory:', clock);
   const [, file] = /^sqlite:(.+)$/.exec(storeUrl) ?? [];
-  if (file === undefined) throw new Error('STORE_URL must be memory: or sqlite:PATH.');
+  if (file === undefined) {
+    throw new Error('LEDGER_URL must be memory:, sqlite:PATH, redis://HOST or rediss://HOST.');
+  }
   mkdirSync(dirname(file), { recursive: true });
-  return openSqliteLedger(file, now);
+  return openSqliteLedger(file, clock);
 }

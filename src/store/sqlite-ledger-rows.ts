@@ -1,5 +1,6 @@
 // Rows of the SQLite ledger to what the ledger promises; a row of another shape is a fault and thrown. No SQL is here.
 import { z } from 'zod';
+import { chainSummaries } from './chain-summaries.ts';
 import type { KeyEntry, LedgerBatch, LedgerItem, TaskScores } from './ledger.ts';
 
 const batchRow = z
@@ -26,18 +27,11 @@ const batchRow = z
     }),
   );
 
-const chains = z.array(
-  z.object({
-    ids: z.array(z.string()),
-    kind: z.enum(['PROTEIN', 'RNA', 'DNA', 'LIGAND']),
-    length: z.number(),
-    proteinHash: z.string().nullable(),
-  }),
-);
-
 const itemRow = z
   .object({ name: z.string().nullable(), chains: z.string() })
-  .transform(({ name, chains: text }): LedgerItem => ({ name, chains: chains.parse(JSON.parse(text)) }));
+  .transform(
+    ({ name, chains: text }): LedgerItem => ({ name, chains: chainSummaries.parse(JSON.parse(text)) }),
+  );
 
 const keyRow = z
   .object({

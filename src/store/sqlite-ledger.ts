@@ -85,6 +85,9 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   const oneBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : readBatchRow(row));
 
   return {
+    async check() {
+      statement('SELECT 1').get();
+    },
     async claim(principal, key, requestHash) {
       prune();
       for (;;) {

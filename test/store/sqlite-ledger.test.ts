@@ -13,7 +13,7 @@ const newFolder = () => mkdtempSync(join(tmpdir(), 'ledger-'));
 ledgerContract('sqlite', async () => {
   const folder = newFolder();
   return {
-    open: async (now) => openLedger(`sqlite:${folder}/deep/er/gateway.db`, now),
+    open: async (now) => openLedger(`sqlite:${folder}/deep/er/gateway.db`, { now }),
     remove: async () => rmSync(folder, { recursive: true }),
   };
 });
@@ -66,6 +66,6 @@ describe('STORE_URL', () => {
   });
 
   it('is refused in any other form', () => {
-    expect(() => openLedger('redis://x')).toThrow(/STORE_URL/);
+    expect(() => openLedger('postgres://x')).toThrow(/LEDGER_URL/);
   });
 });

@@ -1,0 +1,170 @@
+// The ledger in Redis: the contract of every ledger, and what only a server can go through (killed, stalled, away, locked).
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from '@redis/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Ledger, LedgerBatch } from '../../src/store/ledger.ts';
+import { openLedger } from '../../src/store/open-ledger.ts';
+import { until } from '../live/support.ts';
+import { ledgerContract } from './ledger-contract.ts';
+import { NO_REDIS, openRedisPlace, type RedisPlace } from './redis-place.ts';
+
+const batchOf = (batchId: string): LedgerBatch => ({
+  batchId,
+  label: null,
+  model: 'm',
+  submittedAt: Date.now(),
+  itemCount: 1,
+  repeat: 1,
+  inputHash: 'h',
+  onlyTaskId: null,
+});
+
+/** Milliseconds until something fails, and why. */
+async function failureOf(asked: Promise<unknown>): Promise<{ message: string; after: number }> {
+  const since = Date.now();
+  const message = await asked.then(
+    () => 'did not fail',
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+  return { message, after: Date.now() - since };
+}
+
+describe.skipIf(NO_REDIS)('Redis', () => {
+  let place: RedisPlace;
+  let database = 0;
+  beforeAll(async () => {
+    place = await openRedisPlace('--databases', '100');
+  });
+  afterAll(() => place.remove());
+
+  // A database of its own for each test: the number in the URL is honoured, or they would meet.
+  ledgerContract('redis', async () => {
+    database += 1;
+    const url = `${place.url}/${database}`;
+    return {
+      open: async (now) => openLedger(url, { now }),
+      remove: async () => undefined,
+    };
+  });
+
+  describe('a server', () => {
+    it('that is killed and started again has lost nothing that was answered', async () => {
+      const ledger = openLedger(place.url);
+      const acknowledged: string[] = [];
+      const spent: string[] = [];
+      let dead = false;
+      const writing = (async () => {
+        for (let i = 0; !dead; i++) {
+          const [key, id] = [`key ${i}`, `b${i}`];
+          await ledger.claim('crash', key, 'h');
+          spent.push(key);
+          await ledger.record('crash', key, batchOf(id), [{ name: id, chains: [] }]);
+          acknowledged.push(id);
+        }
+      })().catch(() => undefined);
+      await until('some batches', () => acknowledged.length > 200);
+      await place.kill();
+      dead = true;
+      await writing;
+      const lost = await failureOf(ledger.entry('crash', 'key 0'));
+      expect(lost.message).toContain(`The store ${place.url} failed`);
+      expect(lost.after).toBeLessThan(2500);
+      await place.start();
+      await until('the connection to be made again', () =>
+        ledger.check().then(
+          () => true,
+          () => false,
+        ),
+      );
+      const { total } = await ledger.batches('crash', { first: 1, after: null });
+      // The one that was being written may be there or not, but then with its key and items or without both.
+      expect([acknowledged.length, acknowledged.length + 1]).toContain(total);
+      for (const [i, id] of acknowledged.entries()) {
+        expect(await ledger.entry('crash', `key ${i}`)).toMatchObject({ state: 'submitted', batchId: id });
+        expect((await ledger.items('crash', id, [0])).get(0)?.name).toBe(id);
+      }
+      for (const key of spent) expect(await ledger.entry('crash', key)).not.toBeNull();
+      if (total > acknowledged.length) {
+        const last = `b${acknowledged.length}`;
+        expect((await ledger.items('crash', last, [0])).size).toBe(1);
+        expect(await ledger.entry('crash', `key ${acknowledged.length}`)).toMatchObject({ batchId: last });
+      }
+      await ledger.close();
+    });
+
+    it('that stalls is not waited for, and a key whose claim was not answered is free again', async () => {
+      const ledger = openLedger(place.url);
+      const key = randomUUID();
+      await ledger.check();
+      place.stall();
+      const failures = await Promise.all([
+        failureOf(ledger.claim('stall', key, 'h')),
+        failureOf(ledger.batches('stall', { first: 1, after: null })),
+      ]);
+      for (const { message, after } of failures) {
+        expect(message).toMatch(/no answer within 2000 ms/);
+        expect(after).toBeLessThan(2500);
+      }
+      place.resume();
+      // The stalled server reads the claim now; it was given up.
+      await until('the claim to be undone', async () => {
+        await sleep(50);
+        return ledger.claim('stall', key, 'h').then(
+          (standing) => standing === null,
+          () => false,
+        );
+      });
+      await ledger.close();
+    });
+
+    it('that is not there is told at once, without the password', async () => {
+      const away = await openRedisPlace();
+      const url = away.url.replace('//', '//user:secret-word@');
+      await away.remove();
+      const errors: unknown[] = [];
+      const ledger = openLedger(url, { onError: (error) => errors.push(error) });
+      const { message, after } = await failureOf(ledger.check());
+      expect(message).toMatch(/^The store redis:\/\/127\.0\.0\.1:\d+ failed: connect ECONNREFUSED/);
+      expect(after).toBeLessThan(2500);
+      await failureOf(ledger.check());
+      expect(errors).toHaveLength(1);
+      expect(String(errors[0])).not.toContain('secret-word');
+      await ledger.close();
+    });
+
+    it('with a password lets in who has it', async () => {
+      const locked = await openRedisPlace('--requirepass', 'open sesame');
+      const without = openLedger(locked.url);
+      expect((await failureOf(without.check())).message).toMatch(/NOAUTH|Authentication/);
+      const wrong = openLedger(locked.url.replace('//', '//:shut@'));
+      expect((await failureOf(wrong.check())).message).toMatch(/WRONGPASS/);
+      const right = openLedger(locked.url.replace('//', '//:open%20sesame@'));
+      await right.check();
+      await Promise.all([without, wrong, right].map((ledger) => ledger.close()));
+      await locked.remove();
+    });
+  });
+
+  it('is told how long to keep what the ledger forgets, and to keep the rest', async () => {
+    const url = `${place.url}/99`;
+    const ledger: Ledger = openLedger(url);
+    await ledger.claim('p', 'k', 'h');
+    await ledger.record('p', 'k', { ...batchOf('b'), onlyTaskId: 't' }, []);
+    await ledger.recordUnknown('p', null, { inputHash: 'lost', upstreamRequestId: null });
+    await ledger.saveScores('p', new Map([['t', { ptm: 1, iptm: null, meanPlddt: 0 }]]));
+    await ledger.close();
+    const client = createClient({ url });
+    client.on('error', () => undefined);
+    await client.connect();
+    const keys = await client.keys('*');
+    expect(keys.length).toBeGreaterThan(5);
+    for (const key of keys) {
+      expect(key).toMatch(/^foldatlas:/);
+      const days = (await client.pTTL(key)) / 86_400_000;
+      if (key.endsWith(':scores')) expect(days).toBeLessThan(0);
+      else expect(days).toBeCloseTo(31, 2);
+    }
+    client.destroy();
+  });
+});
