@@ -7,16 +7,17 @@ import { component } from './components.ts';
 import type { LigandInput, PolymerInput } from './input.ts';
 import { buildLigand, LigandError } from './ligand.ts';
 import type { ChainModel, Token } from './model.ts';
+import { modify } from './modifications.ts';
 import { buildStrand } from './nucleic.ts';
 
 const wobble = (text: string): number => 0.08 * (hashText(text) / 4294967296 - 0.5);
 
-/** Names the modified residues; the parent's atoms stay. */
+/** The residues as they are modified. */
 function modified(tokens: Token[], input: PolymerInput): Token[] {
   const codes = new Map((input.modifications ?? []).map(({ position, ccd }) => [position, ccd]));
   return tokens.map((token) => {
     const code = codes.get(token.index);
-    return code === undefined ? token : { ...token, name: code, hetero: true };
+    return code === undefined ? token : modify(token, code);
   });
 }
 

@@ -5,6 +5,8 @@
 import { hashText, randomFrom } from '../structure/random.ts';
 import { buildChain } from './build-chain.ts';
 import { planChains } from './chains.ts';
+import { agreement, attach, dockingOrder, pocketTarget, unmadeBonds } from './conditioning.ts';
+import { embed } from './embeddings.ts';
 import type { FoldAllAtomInput } from './input.ts';
 import { LigandError } from './ligand.ts';
 import type { ChainModel } from './model.ts';
@@ -32,7 +34,7 @@ const STAND_IN =
   'This result is a geometric stand-in made by the FoldAtlas sandbox from ideal geometry. It is no prediction.';
 
 /** Inputs with more tokens than this fail with the plain text that the service gives. */
-const MOST_TOKENS = 4096;
+const MOST_TOKENS = 2048;
 
 export async function fold(request: FoldRequest): Promise<FoldOutcome> {
   const { input, repeatIndex } = request;
@@ -51,16 +53,22 @@ export async function fold(request: FoldRequest): Promise<FoldOutcome> {
       return { ok: false, error: { code: 'LIGAND_FAILED', message: error.message } };
     throw error;
   }
+  const bonds = input.covalent_bonds ?? [];
   const scene = emptyScene();
-  const order = [...built.keys()].sort(
-    (a, b) => (built[b]?.tokens.length ?? 0) - (built[a]?.tokens.length ?? 0) || a - b,
-  );
   const placed: ChainModel[] = [...built];
-  for (const k of order) {
+  for (const k of dockingOrder(built, input)) {
     const chain = built[k];
-    if (chain) placed[k] = dock(scene, chain, random);
+    if (chain) {
+      placed[k] =
+        attach(chain, scene, bonds, random) ?? dock(scene, chain, random, pocketTarget(chain, scene, input));
+    }
   }
-  const scores = scoreChains(placed, repeatIndex);
+  const scores = scoreChains(
+    placed,
+    repeatIndex,
+    placed.map((chain) => agreement(chain, input)),
+  );
+  const embeddings = request.includeEmbeddings ? embed(placed, scores) : null;
   return {
     ok: true,
     result: {
@@ -70,14 +78,14 @@ export async function fold(request: FoldRequest): Promise<FoldOutcome> {
       interface_ptm: scores.iptm,
       pae: request.includePae ? matrixOf(scores) : null,
       pair_chains_iptm: request.includePairChainsIptm ? scores.pairs : null,
-      output_embedding_sequence: null,
-      output_embedding_pair_pooled: null,
-      residue_index: null,
-      entity_id: null,
+      output_embedding_sequence: embeddings?.sequence ?? null,
+      output_embedding_pair_pooled: embeddings?.pair ?? null,
+      residue_index: embeddings?.residueIndex ?? null,
+      entity_id: embeddings?.entityId ?? null,
       model: request.model,
       created: request.createdAt ?? new Date().toISOString(),
       tokens_used: scores.size,
-      warning_messages: [STAND_IN],
+      warning_messages: [STAND_IN, ...unmadeBonds(placed, bonds)],
     },
   };
 }

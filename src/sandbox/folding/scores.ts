@@ -64,8 +64,13 @@ function bestMean(pae: Float32Array, size: number, from: Span, over: readonly Sp
 
 /**
  * @param repeat scatters the errors a little: another run of the same input gives other numbers
+ * @param conditioned per chain, by how much the error between two of its residues is multiplied
  */
-export function scoreChains(chains: readonly ChainModel[], repeat: number): Scores {
+export function scoreChains(
+  chains: readonly ChainModel[],
+  repeat: number,
+  conditioned: readonly (((i: number, j: number) => number) | undefined)[],
+): Scores {
   let at = 0;
   const spans = chains.map(({ tokens }) => {
     const start = at;
@@ -89,7 +94,7 @@ export function scoreChains(chains: readonly ChainModel[], repeat: number): Scor
         b.tokens.forEach((token, j) => {
           const error =
             p === q
-              ? chainError(plddt, loose, i, j)
+              ? chainError(plddt, loose, i, j) * (conditioned[p]?.(i, j) ?? 1)
               : apart + 0.5 * ownError(mine) + 0.8 * ownError(token.plddt);
           pae[row + j] = Math.round(Math.min(31.75, error * scatter) * 100) / 100;
         });
