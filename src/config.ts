@@ -29,6 +29,22 @@ const list = z.string().transform((text) =>
     .filter((part) => part !== ''),
 );
 
+const isRedis = (url: string): boolean => /^rediss?:\/\//.test(url);
+
+/** Whether it names a host and nothing but the number of a database there. */
+const isRedisUrl = (text: string): boolean => {
+  if (!isRedis(text) || !URL.canParse(text)) return false;
+  const { hostname, pathname } = new URL(text);
+  return hostname !== '' && /^(\/\d*)?$/.test(pathname);
+};
+
+const storeUrl = z
+  .string()
+  .refine(
+    (text) => /^(memory:|sqlite:.+)$/.test(text) || isRedisUrl(text),
+    'must be memory:, sqlite:PATH, redis://HOST:PORT/DATABASE or rediss://HOST:PORT/DATABASE',
+  );
+
 const variables = z.object({
   UPSTREAM_URL: httpUrl.optional(),
   UPSTREAM_BATCH_PREFIX: prefix.default('/api/v1/batch'),
@@ -44,17 +60,8 @@ const variables = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: whole(0, 65_535).default(4000),
   PUBLIC_URL: httpUrl.optional(),
-  STORE_URL: z
-    .string()
-    .regex(
-      /^(memory:|sqlite:.+|rediss?:\/\/.+)$/,
-      'must be memory:, sqlite:PATH, redis://HOST or rediss://HOST',
-    )
-    .default('sqlite:.data/gateway.db'),
-  LEDGER_URL: z
-    .string()
-    .regex(/^(memory:|sqlite:.+)$/, 'must be memory: or sqlite:PATH')
-    .optional(),
+  STORE_URL: storeUrl.default('sqlite:.data/gateway.db'),
+  LEDGER_URL: storeUrl.optional(),
   CACHE_RECORDS_SECONDS: whole(0, 31_536_000).default(3600),
   GATEWAY_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
   GATEWAY_API_KEYS: list.default([]),
@@ -121,12 +128,18 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
       `UPSTREAM_API_KEY: with HOST=${v.HOST} anybody who reaches the gateway would spend your credits; set GATEWAY_API_KEYS, or listen on 127.0.0.1`,
     );
   }
+  const ledger = v.LEDGER_URL ?? v.STORE_URL;
+  if (isRedis(ledger) && v.GATEWAY_SECRET === undefined) {
+    problems.push(
+      'GATEWAY_SECRET: gateways that share a ledger in Redis must share a secret too, or each would know its own batches only; make one with `openssl rand -hex 32`',
+    );
+  }
   if (problems.length > 0) throw new ConfigError(problems);
   const production = v.NODE_ENV === 'production';
   return {
     ...v,
     production,
-    LEDGER_URL: v.LEDGER_URL ?? (/^redis/.test(v.STORE_URL) ? 'sqlite:.data/gateway.db' : v.STORE_URL),
+    LEDGER_URL: ledger,
     GRAPHIQL: v.GRAPHIQL ?? !production,
     INTROSPECTION: v.INTROSPECTION ?? !production,
   };

@@ -25,9 +25,9 @@ import { taskRoutes } from './routes/tasks.ts';
 import { thumbnailRoute } from './routes/thumbnails.ts';
 import { schema } from './schema.ts';
 import { openSharedCache } from './store/cache-open.ts';
+import { openDocuments } from './store/open-documents.ts';
 import { openLedger } from './store/open-ledger.ts';
 import { openSecret } from './store/secret.ts';
-import { openSqliteDocuments } from './store/sqlite-documents.ts';
 import { createSubmissions } from './store/submissions.ts';
 import { createBatchReader } from './upstream/batch-reader.ts';
 import type { CallRecord } from './upstream/call-record.ts';
@@ -52,6 +52,8 @@ export interface Gateway {
   fetch(request: Request): Promise<Response>;
   /** The same as a listener for node:http. */
   readonly listener: YogaServerInstance<object, GatewayContext>;
+  /** Makes sure that the store answers, before there is traffic. @throws Error that says why it does not */
+  ready(): Promise<void>;
   /** Ends every stream, and every one that is still opened, so that clients go elsewhere: the first step of a shutdown. */
   drain(): void;
   /** Closes connections and the store. */
@@ -101,13 +103,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
 
   const onFault = (what: string) => (error: unknown) => log.error(what, { error: stackOf(error) });
-  const documents = openSqliteDocuments(config.LEDGER_URL);
+  const documents = openDocuments(config.LEDGER_URL, { onError: onFault('documents') });
   const services: Services = {
     config,
     catalogue: reads.catalogue,
     thumbnails: reads.thumbnails,
     downloads,
-    ledger: openLedger(config.LEDGER_URL),
+    ledger: openLedger(config.LEDGER_URL, { onError: onFault('ledger') }),
     live: openLive({ documents, onError: onFault('live'), ...(pace === undefined ? {} : { pace }) }),
     bulk: openBulkLookups({
       documents,
@@ -185,6 +187,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     fetch: async (request) => listener.fetch(request),
     listener,
+    ready: () => services.ledger.check(),
     drain() {
       services.live.close();
       services.bulk.endWatches();

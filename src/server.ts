@@ -42,6 +42,13 @@ const sandbox =
     : undefined;
 const upstreamUrl = sandbox?.url ?? config.UPSTREAM_URL ?? '';
 const gateway = createGateway({ config, upstreamUrl, log, sandbox: sandbox !== undefined });
+try {
+  await gateway.ready();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  await sandbox?.close();
+  process.exit(1);
+}
 const server = createServer(
   { headersTimeout: 20_000, requestTimeout: 120_000, keepAliveTimeout: 65_000 },
   gateway.listener,

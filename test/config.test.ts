@@ -40,4 +40,17 @@ describe('readConfig', () => {
     expect(readConfig({ NODE_ENV: 'production' })).toMatchObject({ GRAPHIQL: false, INTROSPECTION: false });
     expect(readConfig({ NODE_ENV: 'production', GRAPHIQL: '1' }).GRAPHIQL).toBe(true);
   });
+
+  it('keeps the ledger where STORE_URL says, also in Redis, then with a secret that all share', () => {
+    const secret = { GATEWAY_SECRET: 'a secret of sixteen or more' };
+    expect(readConfig({}).LEDGER_URL).toBe('sqlite:.data/gateway.db');
+    expect(readConfig({ STORE_URL: 'redis://h:6379/3', ...secret }).LEDGER_URL).toBe('redis://h:6379/3');
+    expect(readConfig({ STORE_URL: 'rediss://u:p@h', ...secret }).LEDGER_URL).toBe('rediss://u:p@h');
+    expect(problemsOf({ STORE_URL: 'redis://h' })).toEqual([expect.stringMatching(/^GATEWAY_SECRET: /)]);
+    expect(problemsOf({ STORE_URL: 'redis://h', LEDGER_URL: 'memory:' })).toEqual([]);
+    for (const STORE_URL of ['redis://', 'redis://h/name', 'redis://h:port', 'postgres://h', 'redis:h'])
+      expect(problemsOf({ STORE_URL, ...secret }), STORE_URL).toEqual([
+        expect.stringMatching(/^STORE_URL: /),
+      ]);
+  });
 });

@@ -31,6 +31,15 @@ export const unknownOutcome = (
   idempotencyKey: key,
 });
 
+/** The ending of a submission whose key could not be taken: without it, sending could be paid twice. */
+const storeFailed = (): SubmitEnding => ({
+  kind: 'Refused',
+  message: 'The gateway could not write the idempotency key down. Nothing was sent.',
+  hint: 'Send the same again in a moment, with the same key. The store of the gateway needs attention.',
+  reason: 'UNREACHABLE',
+  retryable: true,
+});
+
 /** What stands under a key, as an ending; null when it stands for the same input and is still being sent. */
 function endingOf(
   ctx: GatewayContext,
@@ -70,7 +79,13 @@ export async function takeKey(
   const { ledger, principal } = ctx.submissions;
   const until = Date.now() + patience;
   for (let pause = 20; ; pause = Math.min(500, pause * 2)) {
-    const entry = await ledger.claim(principal, key, requestHash);
+    let entry: KeyEntry | null;
+    try {
+      entry = await ledger.claim(principal, key, requestHash);
+    } catch (error) {
+      ctx.services.log.error('ledger', { error: String(error) });
+      return storeFailed();
+    }
     if (entry === null) return null;
     const ending = endingOf(ctx, key, requestHash, entry);
     if (ending !== null) return ending;

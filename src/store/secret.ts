@@ -21,7 +21,7 @@ function writeOnce(file: string, text: string): void {
  * The secret: the configured one, else one that lies beside the SQLite store (made at the first start), else one that
  * lives as long as the process.
  *
- * @param storeUrl - `sqlite:PATH` or `memory:`
+ * @param storeUrl - `sqlite:PATH` or `memory:`; a store that machines share needs a configured one, so that they agree
  */
 export function openSecret(storeUrl: string, configured: string | undefined): string {
   if (configured !== undefined) return configured;
