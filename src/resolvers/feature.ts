@@ -13,8 +13,8 @@ import {
 } from '../schema/feature.ts';
 import { badInput } from '../schema/scalars.ts';
 import { UniprotEntry } from '../schema/uniprot.ts';
-import type { FeatureDetail } from '../upstream/wire.ts';
-import { pageCost, pageOf } from './connection.ts';
+import type { CatalogueEntry, FeatureDetail } from '../upstream/wire.ts';
+import { type PageArgs, pageCost, pageOf } from './connection.ts';
 import { selectedFields } from './selection.ts';
 import { findEntry } from './uniprot.ts';
 
@@ -175,23 +175,34 @@ builder.objectField(FeatureExemplar, 'entry', (t) =>
   }),
 );
 
+interface FeatureSearch extends PageArgs {
+  readonly search?: string | null | undefined;
+  readonly indices?: readonly number[] | null | undefined;
+}
+
+/** Indices of the catalogue's entries that are asked for, in their order; what the catalogue does not have is left out. */
 async function searchFeatures(
   ctx: GatewayContext,
+  entries: ReadonlyMap<number, CatalogueEntry>,
   search: string | null | undefined,
   indices: readonly number[] | null | undefined,
-): Promise<FeatureRef[]> {
-  const entries = await ctx.services.catalogue.entries(ctx.upstream);
+): Promise<readonly number[]> {
   const words = search?.trim() ?? '';
   const chosen = indices == null ? undefined : new Set(indices);
-  let found: readonly number[] = chosen === undefined ? [...entries.keys()] : [...chosen];
-  if (words !== '')
-    found = (await ctx.services.catalogue.search(ctx.upstream, words)).filter(
-      (index) => chosen?.has(index) ?? true,
-    );
-  return found.flatMap((index) => {
-    const entry = entries.get(index);
-    return entry === undefined ? [] : [{ index, label: entry.label, description: entry.description }];
+  if (words === '') return [...(chosen ?? entries.keys())].filter((index) => entries.has(index));
+  const found = await ctx.services.catalogue.search(ctx.upstream, words);
+  return found.filter((index) => (chosen?.has(index) ?? true) && entries.has(index));
+}
+
+async function featurePage(ctx: GatewayContext, { search, indices, ...page }: FeatureSearch) {
+  const entries = await ctx.services.catalogue.entries(ctx.upstream);
+  const { edges, ...rest } = pageOf(await searchFeatures(ctx, entries, search, indices), page);
+  const refOf = (index: number): FeatureRef => ({
+    index,
+    label: entries.get(index)?.label,
+    description: entries.get(index)?.description,
   });
+  return { ...rest, edges: edges.map(({ node, cursor }) => ({ cursor, node: refOf(node) })) };
 }
 
 builder.queryFields((t) => ({
@@ -212,8 +223,7 @@ builder.queryFields((t) => ({
         search: t.arg.string({ description: 'Words, all of which must match, such as "amphipathic helix".' }),
         indices: t.arg.intList({ description: 'Only these; those not in the catalogue are left out.' }),
       },
-      resolve: async (_, { search, indices, ...page }, ctx) =>
-        pageOf(await searchFeatures(ctx, search, indices), page),
+      resolve: (_, args, ctx) => featurePage(ctx, args),
     },
     { description: 'Features of the catalogue, a page of them.' },
     { name: 'QueryFeaturesEdge', description: 'One feature, with its cursor.' },
