@@ -1,5 +1,6 @@
 // GraphQL over WebSocket (graphql-transport-ws) on the same path, with the same context, plugins and limits as over HTTP: the
 // token comes in connectionParams and is read as if it were a header. It knows no subscription by name.
+import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
@@ -71,6 +72,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
       subscribe: (args) => engineOf(args).subscribe(args),
       onConnect({ extra }) {
         const controller = new AbortController();
+        setMaxListeners(0, controller.signal);
         gone.set(extra.socket, controller);
         extra.socket.once('close', () => controller.abort());
       },

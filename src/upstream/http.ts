@@ -1,5 +1,6 @@
 // One HTTP call to the service: where it goes, how long it may take, what its failure is called. It knows the two
 // APIs only by their prefixes and never decides what an answer means; that is atlas.ts and batch.ts.
+import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
@@ -101,15 +102,21 @@ export function networkFailure(operation: string, error: unknown, signal: AbortS
  */
 export function deadline(signal: AbortSignal | undefined, milliseconds: number): AbortSignal {
   const controller = new AbortController();
-  const late = () =>
+  const late = () => {
+    signal?.removeEventListener('abort', leave);
     controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+  };
   const timer = setTimeout(late, milliseconds).unref();
   const leave = () => {
     clearTimeout(timer);
     controller.abort(signal?.reason);
   };
   if (signal?.aborted === true) leave();
-  else signal?.addEventListener('abort', leave, { once: true });
+  else if (signal !== undefined) {
+    // Many calls and events share a patience; each listens no longer than its own limit.
+    setMaxListeners(0, signal);
+    signal.addEventListener('abort', leave, { once: true });
+  }
   return controller.signal;
 }
 

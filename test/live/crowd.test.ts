@@ -136,7 +136,9 @@ describe('a slow reader', () => {
         events += 1;
       }
       running.stop();
-      expect(last).toMatchObject({ batchProgress: { final: true, batch: { counts: { done: 400 } } } });
+      expect(last).toMatchObject({
+        batchProgress: { final: true, batch: { counts: { queued: 0, inProgress: 0 } } },
+      });
       expect(events).toBeGreaterThan(3);
     } finally {
       for (const socket of sockets) socket.destroy();

@@ -151,6 +151,27 @@ describe('GraphQL over WebSocket', () => {
     expect(await quiet()).toBe(0);
   });
 
+  it('carries hundreds of subscriptions on one socket without a warning', async () => {
+    const warnings: string[] = [];
+    const warned = (warning: Error) => warnings.push(warning.message);
+    process.on('warning', warned);
+    const id = await submit(gateway, 2);
+    const results = Array.from({ length: 200 }, () => client.iterate({ query: COUNTS, variables: { id } }));
+    for (const { value } of await Promise.all(results.map((result) => result.next())))
+      expect(value).toMatchObject({ data: { batchProgress: { sequence: 1 } } });
+    const running = run(clock, 20);
+    const ends = results.map(async (result) => {
+      let last: unknown;
+      for await (const value of result) last = value;
+      return last;
+    });
+    for (const last of await Promise.all(ends))
+      expect(last).toMatchObject({ data: { batchProgress: { final: true } } });
+    running.stop();
+    process.off('warning', warned);
+    expect(warnings).toEqual([]);
+  });
+
   it('completes streams and says goodbye with 1001 when the server stops', async () => {
     const id = await submit(gateway, 1);
     let closed: unknown;
