@@ -1,0 +1,79 @@
+// Shared documents in every store: the contract of all of them, and what Redis must not keep.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@redis/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDocuments } from '../../src/store/open-documents.ts';
+import { documentsContract } from './documents-contract.ts';
+import { NO_REDIS, openRedisPlace, type RedisPlace } from './redis-place.ts';
+
+const inMemory = async () => ({
+  open: (now: () => number) => openDocuments('memory:', { now }),
+  remove: async () => undefined,
+});
+documentsContract('SQLite in memory', inMemory, false);
+
+const inFile = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'documents-'));
+  return {
+    open: (now: () => number) => openDocuments(`sqlite:${join(folder, 'deep', 'store.db')}`, { now }),
+    remove: async () => rmSync(folder, { recursive: true }),
+  };
+};
+documentsContract('an SQLite file', inFile, true);
+
+describe.skipIf(NO_REDIS)('Redis', () => {
+  let place: RedisPlace;
+  let database = 0;
+  beforeAll(async () => {
+    place = await openRedisPlace();
+  });
+  afterAll(() => place.remove());
+
+  const inRedis = async () => {
+    const url = `${place.url}/${(database++ % 15) + 1}`;
+    return { open: (now: () => number) => openDocuments(url, { now }), remove: async () => undefined };
+  };
+  documentsContract('redis', inRedis, true);
+
+  it('goes by its own clock, and keeps neither documents, leases nor their names past their time', async () => {
+    const documents = openDocuments(place.url);
+    for (let i = 0; i < 5; i++) await documents.put(`old/${i}`, 'x', { expiresAt: Date.now() + 1500 });
+    expect(await documents.claim('work', 'a', 1500)).toBe(true);
+    expect(await documents.claim('work', 'b', 1500)).toBe(false);
+    expect(await documents.keys('old/')).toHaveLength(5);
+    await new Promise((resolve) => setTimeout(resolve, 1600));
+    expect(await documents.get('old/0')).toBeNull();
+    expect(await documents.keys('old/')).toEqual([]);
+    expect(await documents.claim('work', 'b', 1500)).toBe(true);
+    await documents.release('work', 'b');
+    await documents.put('new', 'x', { expiresAt: Date.now() + 60_000 });
+    await documents.close();
+    const client = createClient({ url: place.url });
+    client.on('error', () => undefined);
+    await client.connect();
+    const prefix = 'foldatlas:documents:1:';
+    expect((await client.keys('*')).sort()).toEqual([
+      `${prefix}document:new`,
+      `${prefix}ends`,
+      `${prefix}names`,
+    ]);
+    expect(await client.zRange(`${prefix}names`, 0, -1)).toEqual(['new']);
+    expect(await client.zRange(`${prefix}ends`, 0, -1)).toEqual(['new']);
+    client.destroy();
+  });
+
+  it('that stalls is not waited for, and goes on when it does', async () => {
+    const documents = openDocuments(place.url);
+    await documents.put('stall', 'one', { expiresAt: Date.now() + 60_000 });
+    place.stall();
+    const since = Date.now();
+    await expect(documents.get('stall')).rejects.toThrow(/no answer within 2000 ms/);
+    await expect(documents.get('stall')).rejects.toThrow(/no answer within 2000 ms/);
+    expect(Date.now() - since).toBeLessThan(5000);
+    place.resume();
+    expect(await documents.get('stall')).toEqual({ text: 'one', version: 1 });
+    await documents.close();
+  });
+});
