@@ -4,11 +4,15 @@ import { buildProtein } from '../structure/protein.ts';
 import { hashText } from '../structure/random.ts';
 import type { ChainPlan } from './chains.ts';
 import { component } from './components.ts';
+import { buildHaem } from './haem.ts';
 import type { LigandInput, PolymerInput } from './input.ts';
 import { buildLigand, LigandError } from './ligand.ts';
-import type { ChainModel, Token } from './model.ts';
+import type { ChainModel, FoldAtom, Token } from './model.ts';
 import { modify } from './modifications.ts';
 import { buildStrand } from './nucleic.ts';
+
+/** Between the components of one ligand, in ångström. */
+const COMPONENT_GAP = 3.4;
 
 const wobble = (text: string): number => 0.08 * (hashText(text) / 4294967296 - 0.5);
 
@@ -46,24 +50,32 @@ function polymerTokens(input: PolymerInput, salt: number): Token[] {
   });
 }
 
+function ligandAtoms(code: string, seed: number): FoldAtom[] {
+  if (code === 'HEM') return buildHaem();
+  const known = component(code);
+  if (!known) throw new LigandError(`the component "${code}" is not in the sandbox's table: send its SMILES`);
+  return buildLigand(known.smiles, seed, known.names);
+}
+
+/** One token a component: a SMILES is one component named LIG. Several components stand in a row, clear of one another. */
 function ligandTokens(input: LigandInput, seed: number): Token[] {
-  const codes = input.ccd ?? [];
+  const codes = (input.ccd ?? []).map((code) => code.toUpperCase());
   const parts =
     codes.length > 0
-      ? codes.map((code) => {
-          const known = component(code);
-          if (!known)
-            throw new LigandError(`the component "${code}" is not in the sandbox's table: send its SMILES`);
-          return { name: code.toUpperCase(), ...known };
-        })
-      : [{ name: 'LIG', smiles: input.smiles ?? '', names: undefined }];
-  return parts.map(({ name, smiles, names }, index) => ({
-    name,
-    atoms: buildLigand(smiles, seed, names),
-    plddt: round(0.78 + 2 * wobble(smiles), 3),
-    hetero: true,
-    index,
-  }));
+      ? codes.map((name) => ({ name, atoms: ligandAtoms(name, seed) }))
+      : [{ name: 'LIG', atoms: buildLigand(input.smiles ?? '', seed) }];
+  let edge = 0;
+  return parts.map(({ name, atoms }, index) => {
+    const low = atoms.reduce((least, { at }) => Math.min(least, at[0]), Number.POSITIVE_INFINITY);
+    const shift = index === 0 ? 0 : edge - low;
+    const shifted = atoms.map((atom) => ({
+      ...atom,
+      at: [atom.at[0] + shift, atom.at[1], atom.at[2]] as const,
+    }));
+    edge = shifted.reduce((most, { at }) => Math.max(most, at[0]), Number.NEGATIVE_INFINITY) + COMPONENT_GAP;
+    const plddt = round(0.78 + 2 * wobble(input.smiles ?? name), 3);
+    return { name, atoms: shifted, plddt, hetero: true, index };
+  });
 }
 
 /** @param salt the repeat: another number gives another arrangement of the same chain */

@@ -1,14 +1,12 @@
 /**
- * Common chemical components: SMILES, with the component dictionary's atom names in SMILES order. Data only; a
- * component that is not here is sent as SMILES instead.
+ * Common chemical components: SMILES, with the component dictionary's atom names in SMILES order. Data only; haem
+ * has a file of its own, and a component that is not here is sent as SMILES instead.
  */
 
 export interface Component {
   smiles: string;
   /** One name per heavy atom, in the order of the SMILES. */
   names: readonly string[];
-  /** A metal that sits in the middle of the named atoms, as the iron of haem does; the SMILES leaves it out. */
-  metal?: { name: string; element: string; amid: readonly string[] };
 }
 
 type Row = readonly [code: string, smiles: string, names: string];
@@ -106,11 +104,6 @@ const TABLE: readonly Row[] = [
     'CC(C)(COP(=O)(O)OP(=O)(O)OC[C@@H]1[C@H]([C@H]([C@@H](O1)n2cnc3c2ncnc3N)O)OP(=O)(O)O)[C@H](C(=O)NCCC(=O)NCCS)O',
     'CDP CBP CEP CCP O6A P2A O4A O5A O3A P1A O1A O2A O5B C5B C4B C3B C2B C1B O4B N9A C8A N7A C5A C4A N3A C2A N1A C6A N6A O2B O3B P3B O7A O8A O9A CAP C9P O9P N8P C7P C6P C5P O5P N4P C3P C2P S1P OAP',
   ],
-  [
-    'HEM',
-    'CC1=C(CCC(=O)O)C2=CC3=C(CCC(=O)O)C(C)=C(N3)C=C4C(C=C)=C(C)C(=N4)C=C5C(C=C)=C(C)C(=CC1=N2)N5',
-    'CMA C3A C2A CAA CBA CGA O1A O2A C1A CHA C4D C3D CAD CBD CGD O1D O2D C2D CMD C1D ND CHD C4C C3C CAC CBC C2C CMC C1C NC CHC C4B C3B CAB CBB C2B CMB C1B CHB C4A NA NB',
-  ],
   ['PLP', 'CC1=NC=C(C(=C1O)C=O)COP(=O)(O)O', 'C2A C2 N1 C6 C5 C4 C3 O3 C4A O4A C5A O4P P O1P O2P O3P'],
   [
     'TPP',
@@ -159,15 +152,8 @@ const TABLE: readonly Row[] = [
   ['PLM', 'CCCCCCCCCCCCCCCC(=O)O', 'CG CF CE CD CC CB CA C9 C8 C7 C6 C5 C4 C3 C2 C1 O1 O2'],
 ];
 
-const METALS: Readonly<Record<string, NonNullable<Component['metal']>>> = {
-  HEM: { name: 'FE', element: 'FE', amid: ['NA', 'NB', 'NC', 'ND'] },
-};
-
 const BY_CODE = new Map<string, Component>(
-  TABLE.map(([code, smiles, names]) => {
-    const metal = METALS[code];
-    return [code, { smiles, names: names.split(' '), ...(metal ? { metal } : {}) }];
-  }),
+  TABLE.map(([code, smiles, names]) => [code, { smiles, names: names.split(' ') }]),
 );
 
 /** The component of a dictionary code, in any case of letters. */

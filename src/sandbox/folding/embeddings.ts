@@ -7,9 +7,9 @@ import type { ChainModel } from './model.ts';
 import type { Scores } from './scores.ts';
 
 /** Length of a token's vector. */
-export const SEQUENCE_WIDTH = 128;
+const SEQUENCE_WIDTH = 128;
 /** Length of a token's pooled pair vector (the service's). */
-export const PAIR_WIDTH = 256;
+const PAIR_WIDTH = 256;
 /** Tokens on either side that a vector sees. */
 const REACH = 4;
 /** Aligned error, in ångström, over which a pair's weight falls to 1/e. */

@@ -36,18 +36,30 @@ const STAND_IN =
 /** Inputs with more tokens than this fail with the plain text that the service gives. */
 const MOST_TOKENS = 2048;
 
+/**
+ * Folds one input once. Inputs that fail, as documented: too many tokens (a plain text), and a SMILES that cannot be
+ * parsed or laid out or a component that the table does not hold (an error object, LIGAND_FAILED).
+ */
 export async function fold(request: FoldRequest): Promise<FoldOutcome> {
   const { input, repeatIndex } = request;
   const plans = planChains(input);
   const length = plans.reduce(
-    (sum, { input: part }) => sum + (part.type === 'ligand' ? 1 : part.sequence.length),
+    (sum, { input: part }) =>
+      sum + (part.type === 'ligand' ? Math.max(1, part.ccd?.length ?? 0) : part.sequence.length),
     0,
   );
   if (length > MOST_TOKENS) return { ok: false, error: 'CUDA out of memory' };
-  const random = randomFrom(hashText(JSON.stringify(input.sequences), repeatIndex + 1));
+  const key = hashText(JSON.stringify(input.sequences), repeatIndex + 1);
+  const random = randomFrom(key);
   let built: ChainModel[];
   try {
-    built = plans.map((plan) => buildChain(plan, repeatIndex));
+    // Copies are built once.
+    const byEntity = new Map<number, ChainModel>();
+    built = plans.map((plan) => {
+      const chain = byEntity.get(plan.entity) ?? buildChain(plan, repeatIndex);
+      byEntity.set(plan.entity, chain);
+      return { ...chain, id: plan.id };
+    });
   } catch (error) {
     if (error instanceof LigandError)
       return { ok: false, error: { code: 'LIGAND_FAILED', message: error.message } };
@@ -72,7 +84,7 @@ export async function fold(request: FoldRequest): Promise<FoldOutcome> {
   return {
     ok: true,
     result: {
-      complex: complexOf('sandbox', placed),
+      complex: complexOf(`fold-${key.toString(16).padStart(8, '0')}`, placed),
       plddt: plddtWithBreaks(placed),
       ptm: scores.ptm,
       interface_ptm: scores.iptm,

@@ -25,7 +25,7 @@ const STICKY = /[AFILMVWYC]/g;
  * How well two chains are taken to bind, 0 to 1: opposite charge and hydrophobic surface help, the rest is a hash of
  * the two texts. It does not depend on the order of the chains, so ranking binders by ipTM means something.
  */
-export function affinity(a: ChainModel, b: ChainModel): number {
+function affinity(a: ChainModel, b: ChainModel): number {
   const charge = ({ kind, text }: ChainModel): number =>
     kind === 'protein'
       ? Array.from(text).reduce((sum, letter) => sum + (CHARGE[letter] ?? 0), 0) / Math.sqrt(text.length)
