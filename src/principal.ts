@@ -17,7 +17,7 @@ const bearerOf = (request: Request): string | undefined =>
   /^Bearer +(\S+)\s*$/i.exec(request.headers.get('authorization') ?? '')?.[1];
 
 /** A failure to prove oneself, as GraphQL and as HTTP see it. */
-export class UnauthenticatedError extends GraphQLError {
+class UnauthenticatedError extends GraphQLError {
   constructor() {
     super(
       'This gateway holds the upstream key itself: send one of its own keys as `Authorization: Bearer <key>`.',

@@ -24,7 +24,7 @@ export function readHash(value: unknown): string {
  *
  * @throws GraphQLError BAD_USER_INPUT with the 0-based position of the first letter that is none
  */
-export function readSequence(value: unknown): string {
+function readSequence(value: unknown): string {
   if (typeof value !== 'string') throw badInput('An AminoAcidSequence is a string of one-letter codes.');
   const lines = value.split(/\r?\n/);
   if (lines.filter((line) => line.startsWith('>')).length > 1) {
