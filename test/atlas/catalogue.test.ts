@@ -12,6 +12,7 @@ import { openCatalogue } from '../../src/upstream/catalogue.ts';
 import { openAgent, type Upstream } from '../../src/upstream/http.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
 import { longestBlock, noise } from './loop-delay.ts';
+import { startRedis } from './redis-server.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
 
@@ -125,12 +126,21 @@ describe('the catalogue', () => {
   });
 });
 
-describe('what is kept in a file', () => {
+const folder = await mkdtemp(join(tmpdir(), 'foldatlas-restart-'));
+const redis = await startRedis();
+afterAll(async () => {
+  await redis?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const stores: [string, string][] = [['a file', `sqlite:${join(folder, 'gateway.db')}`]];
+if (redis !== null) stores.push(['Redis', redis.url]);
+
+describe.each(stores)('what is kept in %s', (_, storeUrl) => {
   it('is there after a restart: catalogue, records, clusters, details, pictures', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'foldatlas-restart-'));
     const start = (): Gateway =>
       createGateway({
-        config: readConfig({ STORE_URL: `sqlite:${join(folder, 'gateway.db')}`, LOG_LEVEL: 'silent' }),
+        config: readConfig({ STORE_URL: storeUrl, LEDGER_URL: 'memory:', LOG_LEVEL: 'silent' }),
         upstreamUrl: world.sandboxUrl,
         log: createLogger('silent', false),
       });
@@ -164,6 +174,5 @@ describe('what is kept in a file', () => {
     expect(at(after.data, 'protein.cluster.size')).toEqual(expect.any(Number));
     expect(world.calls).toEqual([]);
     await two.close();
-    await rm(folder, { recursive: true, force: true });
   });
 });
