@@ -15,30 +15,47 @@ interface Form {
   chi: number;
   /** C4′–C3′–C2′–C1′: the pucker. */
   nu2: number;
+  /** Angle C4′–C3′–O3′. */
   c3o3: number;
+  /** Angles C4′–C3′–C2′ and C3′–C2′–C1′. */
+  c2Angle: number;
+  c1Angle: number;
+  /** How far C2′ is turned from O3′ about C4′–C3′, and O4′ from C3′ about C5′–C4′. */
+  c2Turn: number;
+  o4Turn: number;
 }
 
+// Averages of known structures, adjusted within their spread so that the sugar closes and the helix has the pitch of
+// its form: 2.81 Å rise and 32.7° twist a nucleotide in A-RNA, 3.38 Å and 36° in B-DNA, 3 Å between any two residues.
 const A_FORM: Form = {
-  alpha: -68,
-  beta: 178,
-  gamma: 54,
-  delta: 83,
-  epsilon: -153,
-  zeta: -71,
+  alpha: -68.7,
+  beta: 177.8,
+  gamma: 53.5,
+  delta: 86.8,
+  epsilon: -157,
+  zeta: -75.5,
   chi: -158,
-  nu2: 36.5,
+  nu2: 37.8,
   c3o3: 113,
+  c2Angle: 102,
+  c2Turn: 119.4,
+  c1Angle: 101.5,
+  o4Turn: 117.6,
 };
 const B_FORM: Form = {
-  alpha: -62,
-  beta: 176,
+  alpha: -59.3,
+  beta: 185.8,
   gamma: 48,
-  delta: 140,
-  epsilon: -176,
-  zeta: -95,
-  chi: -110,
-  nu2: -33,
+  delta: 134.6,
+  epsilon: 176.9,
+  zeta: -100.4,
+  chi: -113,
+  nu2: -31.7,
   c3o3: 109.5,
+  c2Angle: 104.3,
+  c2Turn: 119.7,
+  c1Angle: 101.2,
+  o4Turn: 119.1,
 };
 
 // Planar base atoms in the standard base frame (Olson and others, 2001), C1′ first.
@@ -99,12 +116,12 @@ function nucleotide(
   put("O5'", o5);
   put("C5'", c5);
   put("C4'", c4);
-  const o4 = put("O4'", place(o5, c5, c4, 1.453, 109.3, form.gamma - 117.2));
+  const o4 = put("O4'", place(o5, c5, c4, 1.453, 109.3, form.gamma - form.o4Turn));
   const c3 = put("C3'", place(o5, c5, c4, 1.524, 115.5, form.gamma));
   const o3 = put("O3'", place(c5, c4, c3, 1.423, form.c3o3, form.delta));
-  const c2 = put("C2'", place(c5, c4, c3, 1.524, 102.6, form.delta + 118.6));
+  const c2 = put("C2'", place(c5, c4, c3, 1.524, form.c2Angle, form.delta + form.c2Turn));
   if (ribose) put("O2'", place(c4, c3, c2, 1.413, 110.6, form.nu2 - 118));
-  const c1 = put("C1'", place(c4, c3, c2, 1.528, 101.4, form.nu2));
+  const c1 = put("C1'", place(c4, c3, c2, 1.528, form.c1Angle, form.nu2));
   const base = PARSED.get(letter);
   if (base) {
     const flat = new Map(base.atoms.map((atom) => [atom.name, atom.at]));
