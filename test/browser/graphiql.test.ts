@@ -1,41 +1,33 @@
 // GraphiQL in a real browser: loads from the gateway alone, opens the examples as tabs, and the first one answers.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readExamples } from '../../src/examples.ts';
 import { openWorld, type World } from '../support.ts';
+import { launchBrowser, NO_BROWSER } from './chromium.ts';
 
 let world: World;
 let server: Server;
 let browser: Browser;
 let url: string;
 beforeAll(async () => {
+  if (NO_BROWSER) return;
   world = await openWorld();
   server = createServer(world.gateway.listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
-  browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
+  browser = await launchBrowser();
 });
 afterAll(async () => {
+  if (NO_BROWSER) return;
   await browser.close();
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
   await world.close();
 });
 
-describe('GraphiQL', () => {
+describe.skipIf(NO_BROWSER)('GraphiQL', () => {
   it('works offline with the examples as tabs', async () => {
     const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
     const elsewhere: string[] = [];

@@ -3,13 +3,14 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Gateway } from '../../src/gateway.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Served, serve, submit } from '../live/streams.ts';
 import { KNOWN, openGateway, run, unknownHash } from '../live/support.ts';
+import { launchBrowser, NO_BROWSER } from './chromium.ts';
 
 const TOKEN = 'browser-test';
 const clock = new ManualClock(Date.now());
@@ -38,30 +39,21 @@ function pageServer(): Server {
 }
 
 beforeAll(async () => {
+  if (NO_BROWSER) return;
   pages = pageServer();
   await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
   sandbox = await startSandbox({ size: 'small', clock });
   gateway = openGateway(sandbox.url, { CORS_ORIGINS: origin }, { first: 60, slowest: 200 });
   served = await serve(gateway, [origin]);
-  browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
+  browser = await launchBrowser();
 });
 afterEach(() => {
   running?.stop();
   running = undefined;
 });
 afterAll(async () => {
+  if (NO_BROWSER) return;
   await browser.close();
   pages.closeAllConnections();
   pages.close();
@@ -83,7 +75,7 @@ async function openPage(name: string): Promise<{ page: Page; wrong: string[] }> 
   return { page, wrong };
 }
 
-describe('in a browser', () => {
+describe.skipIf(NO_BROWSER)('in a browser', () => {
   it('fetch-sse.html watches a batch with the token in a header', async () => {
     const batchId = await submit(gateway, 4, { authorization: `Bearer ${TOKEN}` });
     const { page, wrong } = await openPage('fetch-sse.html');

@@ -1,0 +1,23 @@
+// The browser of the tests: Debian's chromium, headless, with every connection of its own turned off.
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
+
+/** Without a browser these tests are skipped, never on CI. */
+export const NO_BROWSER = process.env.CI === undefined && !existsSync(EXECUTABLE);
+
+/** Starts the browser; whoever starts it closes it. */
+export const launchBrowser = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: EXECUTABLE,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
