@@ -103,13 +103,14 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
 
   const onFault = (what: string) => (error: unknown) => log.error(what, { error: stackOf(error) });
-  const documents = openDocuments(config.LEDGER_URL, { onError: onFault('documents') });
+  const onLost = (error: unknown) => log.error('store', { error: String(error) });
+  const documents = openDocuments(config.LEDGER_URL, { onError: onLost });
   const services: Services = {
     config,
     catalogue: reads.catalogue,
     thumbnails: reads.thumbnails,
     downloads,
-    ledger: openLedger(config.LEDGER_URL, { onError: onFault('ledger') }),
+    ledger: openLedger(config.LEDGER_URL, { onError: onLost }),
     live: openLive({ documents, onError: onFault('live'), ...(pace === undefined ? {} : { pace }) }),
     bulk: openBulkLookups({
       documents,
