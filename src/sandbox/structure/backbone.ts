@@ -31,6 +31,8 @@ const PROLINE: readonly Torsions[] = [
   [-65, 145],
   [-65, -30],
 ];
+const MOST_RUNS = 8;
+const RUN_RESIDUES = 600;
 const TRIES = 24;
 const LONGEST_LOOP = 7;
 
@@ -108,18 +110,13 @@ const REACH = 4.8;
 /** Radius of the ball that a chain is packed into, over the cube root of its length, in ångström. */
 const BALL = 3.8;
 
-/**
- * @param sequence one-letter codes
- * @param states H, E or C per residue
- * @param plddt 0 to 1 per residue: what is uncertain is left to stick out instead of being packed
- */
-export function layBackbone(
-  sequence: string,
-  states: string,
-  plddt: readonly number[],
-  salt = 0,
-): BackboneResidue[] {
-  const random = randomFrom(hashText(sequence, salt));
+interface Grown {
+  chain: BackboneResidue[];
+  /** Clashes, and what lies outside the ball. */
+  cost: number;
+}
+
+function grow(sequence: string, states: string, plddt: readonly number[], random: () => number): Grown {
   const chain: BackboneResidue[] = [];
   const grid = spatialGrid(REACH);
   const radius = BALL * Math.cbrt(Math.max(8, sequence.length));
@@ -128,7 +125,8 @@ export function layBackbone(
   /** Draws a piece anew, or like another one but for a single loop residue. */
   const drawPiece = (start: number, end: number, like?: readonly BackboneResidue[]): BackboneResidue[] => {
     const drawn: BackboneResidue[] = [];
-    const changed = start + Math.floor(random() * (end - start));
+    const loop = Math.max(1, states.slice(start, end).search(/[HE]|$/));
+    const changed = start + Math.floor(random() * loop);
     const turnOf = (i: number): Torsions => {
       const model = like?.[i - start];
       if (model && i !== changed) return [model.phi, model.psi];
@@ -161,7 +159,7 @@ export function layBackbone(
         });
       });
       const out = distance(residue.ca, centre) - radius;
-      if ((plddt[i] ?? 0) > 0.6) total += 0.8 * Math.max(0, out + 4);
+      if ((plddt[i] ?? 0) > 0.6) total += 2.5 * Math.max(0, out + 4);
       else total += 0.15 * Math.max(0, -out);
     }
     // Where the chain goes on must be free, or the next piece starts in a dead end.
@@ -179,13 +177,14 @@ export function layBackbone(
   // When a piece cannot be laid without a clash, the one before it is taken back and drawn again.
   const all = pieces(states);
   const redrawn = new Int32Array(all.length);
+  const costs = new Float64Array(all.length);
   for (let p = 0; p < all.length; ) {
     const { start, end } = all[p] ?? { start: 0, end: 0 };
     let best = drawPiece(start, end);
     let lowest = start > 0 ? cost(best, start, Number.POSITIVE_INFINITY) : 0;
     for (let t = 1; lowest > 0 && t < TRIES; t++) {
       // First search widely, then mend the best so far.
-      const other = drawPiece(start, end, t < TRIES / 3 ? undefined : best);
+      const other = drawPiece(start, end, t < TRIES / 2 ? undefined : best);
       const value = cost(other, start, lowest);
       if (value < lowest) [best, lowest] = [other, value];
     }
@@ -197,11 +196,35 @@ export function layBackbone(
       p--;
       continue;
     }
+    costs[p] = lowest;
     best.forEach((residue, k) => {
       for (const point of points(residue)) grid.add(...point, start + k);
       chain.push(residue);
     });
     p++;
   }
-  return chain;
+  return { chain, cost: costs.reduce((sum, x) => sum + x, 0) };
+}
+
+/**
+ * @param sequence one-letter codes
+ * @param states H, E or C per residue
+ * @param plddt 0 to 1 per residue: what is uncertain is left to stick out instead of being packed
+ * @param salt another number gives another arrangement
+ */
+export function layBackbone(
+  sequence: string,
+  states: string,
+  plddt: readonly number[],
+  salt = 0,
+): BackboneResidue[] {
+  const random = randomFrom(hashText(sequence, salt));
+  // Short chains are cheap to lay: several are, and the most compact and clear one is kept.
+  const runs = Math.min(MOST_RUNS, Math.max(1, Math.round(RUN_RESIDUES / Math.max(1, sequence.length))));
+  let best = grow(sequence, states, plddt, random);
+  for (let run = 1; run < runs; run++) {
+    const other = grow(sequence, states, plddt, random);
+    if (other.cost < best.cost) best = other;
+  }
+  return best.chain;
 }

@@ -3,7 +3,7 @@
  * loops, a flat band in helices and an arrow in strands. Knows no colours and no pixels.
  */
 import type { ProteinModel, ResidueModel } from '../structure/protein.ts';
-import { add, cross, dot, scale, sub, unit, type Vec } from '../structure/vector.ts';
+import { add, cross, distance, dot, scale, sub, unit, type Vec } from '../structure/vector.ts';
 
 export interface Mesh {
   /** Per vertex x, y, z in ångström, and the unit normal. */
@@ -64,31 +64,41 @@ const cubic = (p0: Vec, p1: Vec, p2: Vec, p3: Vec, t: number): Vec => {
   );
 };
 
-/** Half width and half thickness, in ångström, at `t` of the way from residue i to i + 1. */
-function profile(list: readonly Guide[], i: number, t: number, coil: number): readonly [number, number] {
+/** Half width and half thickness, in ångström, at `t` of the way from residue i to i + 1, all times `wide`. */
+function profile(list: readonly Guide[], i: number, t: number, wide: number): readonly [number, number] {
+  const coil = 0.42 * wide;
   const size = (k: number): readonly [number, number] => {
     const state = list[k]?.state ?? 'C';
-    if (state === 'H') return [1.45, 0.32];
-    return state === 'E' ? [1.2, 0.34] : [coil, coil];
+    if (state === 'H') return [1.6 * wide, 0.36 * wide];
+    return state === 'E' ? [1.35 * wide, 0.38 * wide] : [coil, coil];
   };
   const state = list[i]?.state;
   const toEnd = [0, 1, 2].find((k) => list[i + k + 1]?.state !== 'E');
   // The last residue and a half of a strand is its arrow head.
   if (state === 'E' && toEnd !== undefined && toEnd <= 1) {
     const left = toEnd + 1 - t;
-    return left > 1.6 ? [1.2, 0.34] : [Math.max(coil, (2.1 * left) / 1.6), 0.34];
+    return left > 1.6 ? [1.35 * wide, 0.38 * wide] : [Math.max(coil, (2.4 * wide * left) / 1.6), 0.38 * wide];
   }
   const [from, to] = [size(i), size(i + 1)];
   const ease = t * t * (3 - 2 * t);
   return [from[0] + (to[0] - from[0]) * ease, from[1] + (to[1] - from[1]) * ease];
 }
 
+/** The distance from the middle of the chain to its farthest residue, in ångström. */
+function reach(list: readonly Guide[]): number {
+  const middle = scale(
+    list.reduce<Vec>((sum, { at }) => add(sum, at), [0, 0, 0]),
+    1 / Math.max(1, list.length),
+  );
+  return list.reduce((far, { at }) => Math.max(far, distance(at, middle)), 0);
+}
+
 export function ribbonMesh(model: ProteinModel): Mesh {
   const list = guides(model);
   const n = list.length;
   const steps = Math.max(3, Math.min(10, Math.floor(MOST_SECTIONS / Math.max(1, n))));
-  // Long chains are drawn smaller, so their loops get thicker to stay visible.
-  const coil = 0.36 + 0.0003 * Math.min(n, 700);
+  // A chain that reaches far is drawn small, so it is drawn thicker to stay visible.
+  const wide = Math.min(1.7, Math.max(1, reach(list) / 29));
   const sections = Math.max(0, (n - 1) * steps + 1);
   const positions = new Float64Array(sections * SIDES * 3);
   const normals = new Float64Array(sections * SIDES * 3);
@@ -114,7 +124,7 @@ export function ribbonMesh(model: ProteinModel): Mesh {
     const rough = add(scale(g1.side, 1 - t), scale(g2.side, t));
     const side = unit(sub(rough, scale(tangent, dot(rough, tangent))));
     const up = cross(tangent, side);
-    const [w, h] = profile(list, i, t, coil);
+    const [w, h] = profile(list, i, t, wide);
     for (let k = 0; k < SIDES; k++) {
       const angle = (2 * Math.PI * (k + 0.5)) / SIDES;
       const [cos, sin] = [Math.cos(angle), Math.sin(angle)];

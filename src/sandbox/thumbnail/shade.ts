@@ -5,9 +5,9 @@
 import type { Rgb } from './palette.ts';
 import type { Samples } from './raster.ts';
 
-const AMBIENT = 0.5;
+const AMBIENT = 0.6;
 const FADE = 0.42;
-const EDGE_DARK = 0.55;
+const EDGE_DARK = 0.42;
 
 function background(u: number, v: number): Rgb {
   // Nearly white in the middle, a cool grey at the corners.
@@ -74,7 +74,7 @@ export function develop(
           drop = Math.max(drop, z - (depth[q] ?? z));
         const edge = Math.min(1, Math.max(0, drop / scale.angstrom - 1.2) / 2.5);
         const light =
-          (AMBIENT + (1 - AMBIENT) * (diffuse[p] ?? 0)) * (0.45 + 0.55 * open) * (1 - EDGE_DARK * edge);
+          (AMBIENT + (1 - AMBIENT) * (diffuse[p] ?? 0)) * (0.55 + 0.45 * open) * (1 - EDGE_DARK * edge);
         const shine = 70 * (highlight[p] ?? 0) * open * (1 - edge);
         const away = Math.min(1, Math.max(0, 0.5 - z / scale.depth));
         const fade = FADE * away * away;

@@ -1,6 +1,6 @@
 /** From where a model is looked at: its longest axis lies across the picture, its shortest along the view. */
 import type { ProteinModel } from '../structure/protein.ts';
-import { cross, dot, scale, unit, type Vec } from '../structure/vector.ts';
+import { add, cross, dot, scale, unit, type Vec } from '../structure/vector.ts';
 
 type Matrix = [number, number, number, number, number, number];
 
@@ -46,5 +46,24 @@ export function viewOf(model: ProteinModel): readonly [Vec, Vec, Vec] {
   const second = principal(m, unit(cross(first, [0.31, 0.62, 0.72])), first);
   const x = dot(first, towards) < 0 ? scale(first, -1) : first;
   const y = dot(second, towards) < 0 ? scale(second, -1) : second;
-  return [x, y, cross(x, y)];
+  return turnedToFit(ca, x, y);
+}
+
+/** Turns the picture in its plane, by an eighth at most, so that the chain fills the square best. */
+function turnedToFit(ca: readonly Vec[], x: Vec, y: Vec): readonly [Vec, Vec, Vec] {
+  const span = (axis: Vec): number => {
+    const values = ca.map((p) => dot(p, axis));
+    return (
+      values.reduce((high, v) => Math.max(high, v), Number.NEGATIVE_INFINITY) -
+      values.reduce((low, v) => Math.min(low, v), Number.POSITIVE_INFINITY)
+    );
+  };
+  const turns = [0, 10, 20, 30, 40, 45, -10, -20, -30, -40, -45].map((degrees) => {
+    const [cos, sin] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
+    const right = add(scale(x, cos), scale(y, sin));
+    const up = add(scale(x, -sin), scale(y, cos));
+    return { right, up, size: Math.max(span(right), span(up)) };
+  });
+  const best = turns.reduce((least, turn) => (turn.size < least.size ? turn : least));
+  return [best.right, best.up, cross(best.right, best.up)];
 }
