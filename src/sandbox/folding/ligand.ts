@@ -14,16 +14,34 @@ export class LigandError extends Error {}
 const reason = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error))
     .replace(/^Class\$S\d+:\s*/, '')
-    .replace(/^SmilesParser:\s*/, '');
+    .replace(/^SmilesParser:\s*/, '')
+    .replaceAll('\0', 'the end');
+
+/** What the library lets pass: brackets that stay open, a ring number that never comes, wildcards, too many bonds. */
+function oversight(smiles: string, molecule: Molecule): string | null {
+  const opened = smiles.split('(').length - smiles.split(')').length;
+  if (opened > 0) return `${opened} opening parenthesis without a closing one`;
+  if (/%(?!\d\d|\(\d+\))/.test(smiles)) return "'%' without a two-digit ring number";
+  if (smiles.includes('*')) return "the wildcard '*' names no element";
+  let heavy = 0;
+  for (let i = 0; i < molecule.getAllAtoms(); i++) {
+    if (molecule.getAtomicNo(i) > 1) heavy++;
+    if (molecule.getFreeValence(i) < 0)
+      return `atom ${i + 1} (${molecule.getAtomLabel(i)}) has too many bonds`;
+  }
+  return heavy === 0 ? 'it has no heavy atom' : null;
+}
 
 function parse(smiles: string): Molecule {
+  if (smiles.trim() === '') throw new LigandError('the SMILES is empty');
   let molecule: Molecule;
   try {
     molecule = Molecule.fromSmiles(smiles, { noCoordinates: true });
   } catch (error) {
     throw new LigandError(`the SMILES "${smiles}" cannot be parsed: ${reason(error)}`);
   }
-  if (molecule.getAllAtoms() === 0) throw new LigandError('the SMILES is empty');
+  const missed = oversight(smiles, molecule);
+  if (missed !== null) throw new LigandError(`the SMILES "${smiles}" cannot be parsed: ${missed}`);
   return molecule;
 }
 
@@ -63,6 +81,5 @@ export function buildLigand(smiles: string, seed: number, names?: readonly strin
       at,
     });
   }
-  if (atoms.length === 0) throw new LigandError(`the SMILES "${smiles}" has no heavy atom`);
   return atoms;
 }
