@@ -10,7 +10,7 @@ import { decodeFrame, encodeFrame } from '../../src/store/cache-frame.ts';
 import { openSharedCache } from '../../src/store/cache-open.ts';
 import type { SharedStore } from '../../src/store/cache-shared.ts';
 import { openSqliteBytes } from '../../src/store/cache-sqlite.ts';
-import { startRedis } from './redis-server.ts';
+import { NO_REDIS, openRedisPlace } from '../store/redis-place.ts';
 
 interface Value {
   readonly name: string;
@@ -19,7 +19,7 @@ interface Value {
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'foldatlas-cache-'));
-const redis = await startRedis();
+const redis = NO_REDIS ? null : await openRedisPlace();
 const errors: unknown[] = [];
 const onError = (error: unknown) => errors.push(error);
 const opened: SharedStore[] = [];
@@ -28,7 +28,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((store) => store.close()));
 });
 afterAll(async () => {
-  await redis?.close();
+  await redis?.remove();
   await rm(folder, { recursive: true, force: true });
 });
 

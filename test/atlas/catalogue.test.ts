@@ -10,9 +10,9 @@ import { createLogger } from '../../src/log.ts';
 import { openCache } from '../../src/store/cache.ts';
 import { openCatalogue } from '../../src/upstream/catalogue.ts';
 import { openAgent, type Upstream } from '../../src/upstream/http.ts';
+import { NO_REDIS, openRedisPlace } from '../store/redis-place.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
 import { longestBlock, noise } from './loop-delay.ts';
-import { startRedis } from './redis-server.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
 
@@ -127,9 +127,9 @@ describe('the catalogue', () => {
 });
 
 const folder = await mkdtemp(join(tmpdir(), 'foldatlas-restart-'));
-const redis = await startRedis();
+const redis = NO_REDIS ? null : await openRedisPlace();
 afterAll(async () => {
-  await redis?.close();
+  await redis?.remove();
   await rm(folder, { recursive: true, force: true });
 });
 
