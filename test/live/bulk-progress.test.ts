@@ -9,7 +9,7 @@ import { ManualClock } from '../../src/sandbox/clock.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { at } from '../support.ts';
 import { answersOf, subscribe } from './streams.ts';
-import { ask, openGateway, run, startLookup, unknownHash, until } from './support.ts';
+import { ask, knownJobs, openGateway, run, startLookup, unknownHash, until } from './support.ts';
 
 const WATCH =
   'subscription($id: ID!) { bulkLookupProgress(lookupId: $id) { state completedCount requestedCount parts { state } } }';
@@ -93,7 +93,7 @@ describe('progress of a bulk look-up', () => {
     const [worker, other] = [open(env), open(env)];
     const id = at(await startLookup(worker, input), 'lookupId');
     const watching = toTheEnd(await watch(other, id));
-    await until('the parts to be sent', () => jobs === 3);
+    await knownJobs(worker, id, 3);
     clock.advance(250 * JOB_LIMITS.msPerProtein);
     await worker.close();
     running = run(clock, 20);
@@ -112,7 +112,7 @@ describe('progress of a bulk look-up', () => {
     const [worker, other] = [open(env), open(env)];
     const id = at(await startLookup(worker, input), 'lookupId');
     const watching = toTheEnd(await watch(worker, id));
-    await until('the parts to be sent', () => jobs === 3);
+    await knownJobs(worker, id, 3);
     const { data } = await ask(
       other,
       'mutation($id: ID!) { cancelBulkLookup(lookupId: $id) { ... on BulkLookup { state } } }',

@@ -15,6 +15,7 @@ import {
   fault,
   get,
   KNOWN,
+  knownJobs,
   openGateway,
   readLookup,
   run,
@@ -270,11 +271,7 @@ describe('a large look-up', () => {
     const before = openGateway(sandbox.url, env);
     const lookup = await startLookup(before, { ...LIGHT, hashes: many(2500, 9000) });
     const id = at(lookup, 'lookupId');
-    await until('four parts to be sent', () => count('bulk') === 4);
-    await until('their ids to be kept', async () => {
-      const jobs = listAt(await readLookup(before, id), 'parts').filter((part) => at(part, 'jobId') !== null);
-      return jobs.length === 4;
-    });
+    await knownJobs(before, id, 4);
     await before.close();
     const after = openGateway(sandbox.url, env);
     try {
@@ -293,14 +290,14 @@ describe('a large look-up', () => {
     const hashes = many(3000, 20_000);
     const lookup = await startLookup(gateway, { ...LIGHT, hashes });
     const id = at(lookup, 'lookupId');
-    await until('four parts to be sent', () => count('bulk') === 4);
+    await knownJobs(gateway, id, 4);
     // The jobs of the first parts finish; the next ones get half way.
     clock.advance(501 * JOB_LIMITS.msPerProtein);
     await until(
       'them to be found finished',
       async () => at(await readLookup(gateway, id), 'completedCount') === 2000,
     );
-    await until('the next parts to be sent', () => count('bulk') === 6);
+    await knownJobs(gateway, id, 6);
     clock.advance(251 * JOB_LIMITS.msPerProtein);
     const { data } = await ask(
       gateway,

@@ -7,7 +7,7 @@ import type { PaceRules } from '../../src/live/pace.ts';
 import { createLogger } from '../../src/log.ts';
 import { REFERENCE_PROTEINS } from '../../src/sandbox/atlas/reference-proteins.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
-import { type Answer, at } from '../support.ts';
+import { type Answer, at, listAt } from '../support.ts';
 
 /** A gateway of its own over a sandbox that others use, too. */
 export function openGateway(
@@ -81,6 +81,13 @@ export async function readLookup(gateway: Gateway, id: unknown): Promise<unknown
   if (errors !== undefined) throw new Error(JSON.stringify(errors));
   return at(data, 'bulkLookup');
 }
+
+/** Waits until the gateway knows the upstream jobs of so many parts: a part that was only sent is sent again by whoever takes over. */
+export const knownJobs = (gateway: Gateway, id: unknown, many: number): Promise<void> =>
+  until(`${many} jobs to be known`, async () => {
+    const parts = listAt(await readLookup(gateway, id), 'parts');
+    return parts.filter((part) => at(part, 'jobId') !== null).length >= many;
+  });
 
 /** Waits until a look-up has ended. */
 export async function endedLookup(gateway: Gateway, id: unknown, most?: number): Promise<unknown> {
