@@ -1,7 +1,7 @@
 // Which errors a client may see and in what words. What is ours to say is said with a code; everything else is masked and
 // logged, never a stack trace. It knows the upstream's failures and nothing of resolvers.
 import { GraphQLError } from 'graphql';
-import { type Failure, UpstreamError } from '../upstream/errors.ts';
+import { asError, type Failure, UpstreamError } from '../upstream/errors.ts';
 
 /** `extensions` of a failed upstream call: never a URL, a header or a body. */
 const extensionsOf = (failure: Failure) => ({
@@ -65,8 +65,6 @@ export function maskError(error: unknown, log: (error: unknown) => void): Error 
 /** Errors that graphql-js makes itself (syntax, validation, coercion) are about the client's input. */
 const badInput = (located: GraphQLError, cause: GraphQLError): GraphQLError =>
   placed(located, cause.message, { ...cause.extensions, code: 'BAD_USER_INPUT', retryable: false });
-
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 /** The error that was thrown, below the ones that graphql-js wrapped around it. */
 function rootOf(error: GraphQLError): unknown {

@@ -1,8 +1,10 @@
 // This request's cluster records, one call for each representative however many fields ask for it, kept for later requests:
 // a large member list is loaded once and paged many times. It knows the cluster operation and nothing of proteins or GraphQL.
+
 import DataLoader from 'dataloader';
 import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
+import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
 import { limiter } from './limit.ts';
 import type { Share } from './share.ts';
@@ -29,8 +31,6 @@ export interface ClusterDependencies {
 
 const IN_FLIGHT = 8;
 const DEFAULT_TOP = 10;
-
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 /** The loader of one request. Asked in one tick for several amounts of features, it fetches the largest. */
 export function createClusterLoader(up: Upstream, { cache, share }: ClusterDependencies): ClusterLoader {

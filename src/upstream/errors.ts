@@ -90,3 +90,6 @@ export function retryAfterSeconds(header: string | undefined, now: number): numb
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000));
 }
+
+/** Whatever was thrown, as an Error: what a DataLoader takes for the failure of one key. */
+export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

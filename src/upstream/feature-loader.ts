@@ -1,8 +1,10 @@
 // This request's view of SAE features: details one by one through DataLoader with a limit in flight, kept for all
 // requests because they never change; labels from the catalogue. It knows nothing of GraphQL.
+
 import DataLoader from 'dataloader';
 import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
+import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
 import { limiter } from './limit.ts';
 import type { FeatureDetail } from './wire.ts';
@@ -32,7 +34,7 @@ export function createFeatureLoader(up: Upstream, cache: Cache<LoadedFeature>): 
             () => limited(() => atlas.feature(shared, index)),
             () => up.onCacheHit?.('features', 1),
           )
-          .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error)))),
+          .catch(asError),
       ),
     ),
   );

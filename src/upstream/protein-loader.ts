@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import DataLoader from 'dataloader';
 import { fetchBulk } from './bulk-fetch.ts';
 import type { Downloads } from './download.ts';
-import { UpstreamError } from './errors.ts';
+import { asError, UpstreamError } from './errors.ts';
 import { MOST_FOLDS, readFolded, tooManyFolds } from './fold-on-miss.ts';
 import type { Upstream } from './http.ts';
 import { limiter } from './limit.ts';
@@ -47,8 +47,6 @@ interface Wanted {
   readonly hash: string;
   readonly needs: ProteinNeeds;
 }
-
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 const fingerprint = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('base64url');

@@ -1,8 +1,10 @@
 // Features other than the normalised top ranking: exact indices, or unscaled values. Only the single record has them,
 // one call for each question. It knows nothing of GraphQL.
+
 import DataLoader from 'dataloader';
 import { type FeatureRow, recordActivations, rowsOf } from './activations.ts';
 import * as atlas from './atlas.ts';
+import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
 import type { FeatureValue, ProteinRecord } from './wire.ts';
 
@@ -24,8 +26,6 @@ interface Asked {
   readonly hash: string;
   readonly variant: FeatureVariant;
 }
-
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 /**
  * The loader of one request.

@@ -1,10 +1,12 @@
 // This request's similarity searches: each question once, without the hits' structures unless somebody wants them, kept
 // for later requests by sequence and arguments. What hits say of proteins goes to the protein loader. It knows nothing of
 // GraphQL.
+
 import { createHash } from 'node:crypto';
 import DataLoader from 'dataloader';
 import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
+import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
 import { limiter } from './limit.ts';
 import type { ProteinData } from './protein-data.ts';
@@ -36,8 +38,6 @@ interface Asked {
 }
 
 const IN_FLIGHT = 4;
-
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 const keyOf = (query: atlas.SimilarityQuery): string =>
   createHash('sha256').update(JSON.stringify(query)).digest('base64url');

@@ -1,9 +1,11 @@
 // A thread that answers questions: started when first asked, kept for the next, never a reason for the process to stay
 // alive. It does not know what is asked.
+
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { asError } from './errors.ts';
 import { JsonError } from './lenient-json.ts';
 
 /** What goes to the thread. */
@@ -73,7 +75,7 @@ export function openThread(name: string): Ask {
   const start = (): Worker => {
     const started = startWorker(name);
     started.on('message', settle);
-    started.on('error', (error) => lose(started, error instanceof Error ? error : new Error(String(error))));
+    started.on('error', (error) => lose(started, asError(error)));
     started.on('exit', () => lose(started, new Error('The thread ended.')));
     return started;
   };

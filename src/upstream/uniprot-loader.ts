@@ -1,8 +1,10 @@
 // This request's UniProt look-ups: one call for each identifier, with a limit in flight, kept for all requests a while
 // because entries change with UniProt's releases only.
+
 import DataLoader from 'dataloader';
 import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
+import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
 import { limiter } from './limit.ts';
 import type { UniprotRecord } from './wire.ts';
@@ -31,7 +33,7 @@ export function createUniprotLoader(up: Upstream, cache: Cache<LoadedEntry>): Un
             () => limited(() => atlas.uniprot(shared, id)),
             () => up.onCacheHit?.('uniprot', 1),
           )
-          .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error)))),
+          .catch(asError),
       ),
     ),
   );
