@@ -3,17 +3,8 @@
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
-import {
-  type Answer,
-  type Call,
-  checked,
-  jsonOf,
-  readBytes,
-  readJson,
-  refusal,
-  send,
-  type Upstream,
-} from './http.ts';
+import { checked } from './checked.ts';
+import { type Answer, type Call, jsonOf, readBytes, readJson, refusal, send, type Upstream } from './http.ts';
 import { dropMembers } from './json-drop.ts';
 import * as wire from './wire.ts';
 

@@ -1,8 +1,9 @@
 // The Batch API, one function an operation: the spec's section "Batch API" read as code. It knows nothing of
 // GraphQL, of the ledger, or of who asks; the bearer token comes with the `Upstream` it is given.
 import { z } from 'zod';
+import { checked } from './checked.ts';
 import type { UpstreamError } from './errors.ts';
-import { type Answer, type Call, checked, readJson, refusal, send, type Upstream } from './http.ts';
+import { type Answer, type Call, readJson, refusal, send, type Upstream } from './http.ts';
 import * as wire from './wire.ts';
 
 /** An answer's `data`, with what stood beside it in the envelope. */

@@ -4,7 +4,6 @@ import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
-import type { z } from 'zod';
 import { codeOfStatus, errorText, retryAfterSeconds, UpstreamError } from './errors.ts';
 import { parseJson } from './parse-json.ts';
 import { retryPause } from './retry.ts';
@@ -239,16 +238,4 @@ export async function refusal(up: Upstream, answer: Answer): Promise<UpstreamErr
     retryAfterSeconds: retryAfterSeconds(single(answer.headers['retry-after']), Date.now()),
     resultsExpireAt: typeof expired === 'string' ? expired : undefined,
   });
-}
-
-/** Checks an answer against its wire schema. @throws {@link UpstreamError} UPSTREAM_DRIFT that names operation, JSON path, expected and seen */
-export function checked<S extends z.ZodType>(operation: string, schema: S, body: unknown): z.output<S> {
-  const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const path = issue === undefined || issue.path.length === 0 ? '$' : `$.${issue.path.map(String).join('.')}`;
-  throw new UpstreamError(
-    `The upstream's answer to ${operation} has changed at ${path}: ${issue?.message ?? 'unreadable'}.`,
-    { operation, code: 'UPSTREAM_DRIFT', retryable: false },
-  );
 }
