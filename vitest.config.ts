@@ -15,6 +15,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Most of what a test does is waiting: two files at a time even where there are only two cores.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    // The files of a worker share their modules: loading the gateway anew for each of them costs more than many of them do.
+    isolate: false,
     // Tests of leases, reconnecting and killed processes wait for real time, and the machines of CI are shared: a defect fails
     // every time, a starved moment does not. On a developer's machine nothing is tried again.
     retry: process.env.CI === undefined ? 0 : 2,
