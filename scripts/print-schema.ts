@@ -1,20 +1,21 @@
-// Prints the schema to schema.graphql, or with --check says whether that file is what the code makes.
+// Prints the schema to schema.graphql and, with federation directives, to subgraph.graphql; with --check says whether those files
+// are what the code makes.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { lexicographicSortSchema, printSchema } from 'graphql';
-import { schema } from '../src/schema.ts';
+import { apiSdl, subgraphSdl } from '../src/federation/sdl.ts';
+import { subgraphSchema } from '../src/schema.ts';
 
-const FILE = new URL('../schema.graphql', import.meta.url);
-const printed = `${printSchema(lexicographicSortSchema(schema))}\n`;
+const FILES = { 'schema.graphql': apiSdl(subgraphSchema), 'subgraph.graphql': subgraphSdl(subgraphSchema) };
 
-if (process.argv.includes('--check')) {
-  const committed = readFileSync(FILE, 'utf8');
-  if (committed !== printed) {
+for (const [name, printed] of Object.entries(FILES)) {
+  const file = new URL(`../${name}`, import.meta.url);
+  if (!process.argv.includes('--check')) {
+    writeFileSync(file, printed);
+  } else if (readFileSync(file, 'utf8') === printed) {
+    process.stdout.write(`${name} is up to date.\n`);
+  } else {
     process.stderr.write(
-      'schema.graphql is not what the code makes. Run `npm run schema:print` and commit the file.\n',
+      `${name} is not what the code makes. Run "npm run schema:print" and commit the file.\n`,
     );
-    process.exit(1);
+    process.exitCode = 1;
   }
-  process.stdout.write('schema.graphql is up to date.\n');
-} else {
-  writeFileSync(FILE, printed);
 }

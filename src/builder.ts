@@ -18,6 +18,8 @@ export interface Types {
     URL: { Input: string; Output: string };
     ProteinHash: { Input: string; Output: string };
     AminoAcidSequence: { Input: string; Output: string };
+    /** A reference out of another subgraph; any JSON. */
+    _Any: { Input: unknown; Output: unknown };
   };
   Connection: { totalCount: number | (() => number | Promise<number>) };
 }
@@ -57,6 +59,8 @@ export const builder = new SchemaBuilder<Types>({
     },
     pageInfoTypeOptions: {
       description: 'Where a page of a connection begins and ends, and whether there is more.',
+      // Every subgraph with connections has this type.
+      extensions: { directives: { shareable: {} } },
     },
     idFieldOptions: { description: 'Relay id: give it to `node(id:)`.' },
     nodeTypeOptions: { description: 'An object that `node(id:)` can fetch again by its id.' },

@@ -68,6 +68,8 @@ const variables = z.object({
   CORS_ORIGINS: list.default([]),
   GRAPHIQL: flag.optional(),
   INTROSPECTION: flag.optional(),
+  FEDERATION: flag.default(true),
+  FEDERATION_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   MAX_QUERY_DEPTH: whole(1, 100).default(12),
   MAX_QUERY_COST: whole(1, 10_000_000).default(5000),
   MAX_BODY_BYTES: whole(1024, 1_073_741_824).default(16 * 1024 * 1024),

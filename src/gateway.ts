@@ -5,6 +5,7 @@ import { openBulkLookups } from './bulk/bulk.ts';
 import type { Config } from './config.ts';
 import type { GatewayContext, Services } from './context.ts';
 import { readExamples } from './examples.ts';
+import { isRouter } from './federation/router.ts';
 import { openLive } from './live/live.ts';
 import type { PaceRules } from './live/pace.ts';
 import type { Logger } from './log.ts';
@@ -23,7 +24,7 @@ import { homeRoute } from './routes/home.ts';
 import { structureRoute } from './routes/structures.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { thumbnailRoute } from './routes/thumbnails.ts';
-import { schema } from './schema.ts';
+import { schema, subgraphSchema } from './schema.ts';
 import { openSharedCache } from './store/cache-open.ts';
 import { openDocuments } from './store/open-documents.ts';
 import { openLedger } from './store/open-ledger.ts';
@@ -130,6 +131,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       services,
       requestId,
       principal,
+      isRouter: isRouter(request, config.FEDERATION_TOKEN),
       publicUrl: config.PUBLIC_URL ?? new URL(request.url).origin,
       upstream,
       ...reads.loaders(upstream),
@@ -142,7 +144,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 
   const listener = createYoga<object, GatewayContext>({
-    schema,
+    schema: config.FEDERATION ? subgraphSchema : schema,
     context: ({ request }) => openContext(request),
     batching: false,
     maxRequestBodySize: config.MAX_BODY_BYTES,

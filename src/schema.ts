@@ -21,11 +21,16 @@ import './resolvers/check-fold.ts';
 import './resolvers/my-batches.ts';
 import './resolvers/limits.ts';
 import './resolvers/node.ts';
+import './federation/entities.ts';
 import { builder } from './builder.ts';
+import { apiSchema } from './federation/sdl.ts';
 
 builder.queryType({ description: 'Reads: the protein Atlas, and batches of folds.' });
 builder.mutationType({ description: 'Submitting folds and cancelling them; starting bulk look-ups.' });
 builder.subscriptionType({ description: 'Progress as it happens, over Server-Sent Events or WebSocket.' });
 
-/** The whole schema. */
-export const schema = builder.toSchema();
+/** The schema with the root fields for federation routers. */
+export const subgraphSchema = builder.toSchema();
+
+/** The schema as clients see it. */
+export const schema = apiSchema(subgraphSchema);

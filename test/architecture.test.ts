@@ -26,9 +26,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   plugins: ['upstream'],
   routes: ['upstream', 'plugins', 'structure', 'schema', 'folding', 'bulk', 'resolvers'],
   resolvers: ['builder.ts', 'schema', 'upstream', 'structure', 'folding', 'store', 'live', 'bulk'],
-  'schema.ts': ['builder.ts', 'schema', 'resolvers'],
+  federation: ['builder.ts', 'schema', 'resolvers', 'upstream'],
+  'schema.ts': ['builder.ts', 'schema', 'resolvers', 'federation'],
   'websocket.ts': ['schema.ts', 'plugins'],
   'gateway.ts': [
+    'federation',
     'live',
     'bulk',
 

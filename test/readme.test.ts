@@ -43,7 +43,14 @@ describe('the README', () => {
     const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8');
     const listed = [...example.matchAll(/^# ([A-Z][A-Z_]+)=/gm)].map((match) => match[1]);
     const known = Object.keys(readConfig({})).filter((name) => /^[A-Z_]+$/.test(name) && name !== 'NODE_ENV');
-    const optional = ['UPSTREAM_URL', 'UPSTREAM_API_KEY', 'PUBLIC_URL', 'GATEWAY_SECRET', 'SANDBOX_FASTA'];
+    const optional = [
+      'UPSTREAM_URL',
+      'UPSTREAM_API_KEY',
+      'FEDERATION_TOKEN',
+      'PUBLIC_URL',
+      'GATEWAY_SECRET',
+      'SANDBOX_FASTA',
+    ];
     expect([...new Set(listed)].sort()).toEqual([...new Set([...known, ...optional])].sort());
   });
 });

@@ -5,6 +5,7 @@ import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
 import { Cluster, type ClusterRef, type Pfam, PfamDomain, PhylumCount, Taxonomy } from '../schema/cluster.ts';
 import { type ActivationRef, FeatureActivation } from '../schema/feature.ts';
+import { keyedBy } from '../schema/keys.ts';
 import { scaleArg, scalePlddt } from '../schema/plddt.ts';
 import { Protein } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
@@ -56,6 +57,7 @@ async function pfamOf(ctx: GatewayContext, cluster: ClusterRef): Promise<Pfam[]>
 }
 
 builder.node(Cluster, {
+  extensions: keyedBy('representativeHash', 'id'),
   description: 'A group of similar proteins in the Atlas, known by the hash of its representative.',
   id: {
     resolve: (cluster, _, ctx) => representativeOf(ctx, cluster),

@@ -5,7 +5,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
 import { Batch } from '../schema/batch.ts';
-import { Cluster } from '../schema/cluster.ts';
+import { Cluster, type ClusterRef } from '../schema/cluster.ts';
 import { Feature } from '../schema/feature.ts';
 import { Protein } from '../schema/protein.ts';
 import { badInput, readHash } from '../schema/scalars.ts';
@@ -17,26 +17,46 @@ import { findProtein } from './protein.ts';
 import { selectedNeeds } from './protein-parts.ts';
 import { loadTask } from './task.ts';
 
-type Finder = (ctx: GatewayContext, info: GraphQLResolveInfo, id: string) => Promise<object | null>;
+type Finder<Shape extends object> = (
+  ctx: GatewayContext,
+  info: GraphQLResolveInfo,
+  id: string,
+) => Promise<Shape | null>;
 
 /** An object remembers which type it is, so that the interface can be resolved. */
-const branded =
-  (type: Parameters<typeof brandWithType>[1], find: Finder): Finder =>
+export const branded =
+  <Shape extends object>(type: Parameters<typeof brandWithType>[1], find: Finder<Shape>): Finder<Shape> =>
   async (ctx, info, id) => {
     const found = await find(ctx, info, id);
     if (found !== null) brandWithType(found, type);
     return found;
   };
 
-const FINDERS: Readonly<Record<string, Finder>> = {
+/** Any member names a cluster to `cluster`; as an identity only its representative does. */
+async function findByRepresentative(
+  ctx: GatewayContext,
+  info: GraphQLResolveInfo,
+  hash: string,
+): Promise<ClusterRef | null> {
+  const found = await findCluster(ctx, info, hash);
+  return found?.representative === hash ? found : null;
+}
+
+/** How each type is found by what its id encodes. */
+export const NODES = {
   Protein: branded(Protein, (ctx, info, id) => findProtein(ctx, readHash(id), selectedNeeds(info))),
-  Cluster: branded(Cluster, (ctx, info, id) => findCluster(ctx, info, readHash(id))),
+  Cluster: branded(Cluster, (ctx, info, id) => findByRepresentative(ctx, info, readHash(id))),
   Feature: branded(Feature, (ctx, info, id) =>
     findFeature(ctx, info, /^\d{1,9}$/.test(id) ? Number(id) : -1),
   ),
   Batch: branded(Batch, (ctx, _info, id) => loadBatch(ctx, id)),
   Task: branded(Task, (ctx, _info, id) => loadTask(ctx, id)),
-};
+} satisfies Readonly<Record<string, Finder<object>>>;
+
+/** Whatever has a global id. */
+export type NodeShape = NonNullable<Awaited<ReturnType<(typeof NODES)[keyof typeof NODES]>>>;
+
+const isNode = (typename: string): typename is keyof typeof NODES => Object.hasOwn(NODES, typename);
 
 function decode(globalId: string): { typename: string; id: string } {
   try {
@@ -46,15 +66,24 @@ function decode(globalId: string): { typename: string; id: string } {
   }
 }
 
-async function findNode(
+/**
+ * An object by its global id; null when there is none.
+ *
+ * @param expected - the type that it has to be, where that is known
+ * @throws GraphQLError BAD_USER_INPUT for what is no id, or an id of another type
+ */
+export async function findNode(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   globalId: string,
-): Promise<object | null> {
+  expected?: string,
+): Promise<NodeShape | null> {
   const { typename, id } = decode(globalId);
-  const find = Object.hasOwn(FINDERS, typename) ? FINDERS[typename] : undefined;
-  if (find === undefined) throw badInput('This id names a type that cannot be fetched by id.');
-  return find(ctx, info, id);
+  if (!isNode(typename)) throw badInput('This id names a type that cannot be fetched by id.');
+  if (expected !== undefined && typename !== expected) {
+    throw badInput(`This is the id of a ${typename}, not of a ${expected}.`);
+  }
+  return NODES[typename](ctx, info, id);
 }
 
 builder.queryFields((t) => ({

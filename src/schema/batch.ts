@@ -2,6 +2,7 @@
 // named so far carries a `read` that finds the rest out when a field of it is selected.
 import { builder } from '../builder.ts';
 import type { BatchRecord, TaskCounts as TaskCountsShape } from '../upstream/batch-states.ts';
+import { keyedBy } from './keys.ts';
 
 export const TaskState = builder.enumType('TaskState', {
   description: 'Where a task is.',
@@ -84,6 +85,7 @@ const TaskCounts = builder.objectRef<TaskCountsShape>('TaskCounts').implement({
 export const Batch = builder.objectRef<BatchShape>('Batch');
 
 builder.node(Batch, {
+  extensions: keyedBy('batchId', 'id'),
   description:
     'Folds that were submitted together. Everything but its id, label and time is read with one List call.',
   id: { resolve: ({ batchId }) => batchId, description: 'Relay id: give it to `node(id:)`.' },

@@ -3,6 +3,7 @@
 import { builder } from '../builder.ts';
 import type { FeatureRow } from '../upstream/activations.ts';
 import type { FeatureValue } from '../upstream/wire.ts';
+import { keyedBy } from './keys.ts';
 
 /** A feature by its index, with whatever of label and description came along. */
 export interface FeatureRef {
@@ -14,6 +15,7 @@ export interface FeatureRef {
 export const Feature = builder.objectRef<FeatureRef>('Feature');
 
 builder.node(Feature, {
+  extensions: keyedBy('index', 'id'),
   description:
     'One of the 16,384 features that a sparse autoencoder (SAE) found in a protein language model: a pattern that a protein shows more or less.',
   id: { resolve: (feature) => feature.index, description: 'Relay id: give it to `node(id:)`.' },

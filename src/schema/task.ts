@@ -2,6 +2,7 @@
 import { builder } from '../builder.ts';
 import type { TaskStateName } from '../upstream/batch-states.ts';
 import { TaskState } from './batch.ts';
+import { keyedBy } from './keys.ts';
 
 /** Why a task failed, in the upstream's words. */
 export interface TaskErrorShape {
@@ -74,6 +75,7 @@ export const ResultAvailability = builder.enumType('ResultAvailability', {
 export const Task = builder.objectRef<TaskShape>('Task');
 
 builder.node(Task, {
+  extensions: keyedBy('taskId', 'id'),
   description: 'One fold: one item of a submission, once.',
   id: { resolve: ({ taskId }) => taskId, description: 'Relay id: give it to `node(id:)`.' },
   fields: (t) => ({

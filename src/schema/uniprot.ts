@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { builder } from '../builder.ts';
 import type { WithRaw } from '../upstream/atlas.ts';
 import type { UniprotRecord } from '../upstream/wire.ts';
+import { keyedBy } from './keys.ts';
 
 /** A resolved entry; `requested` is the identifier that it was asked by. */
 export interface UniprotRef extends WithRaw<UniprotRecord> {
@@ -17,6 +18,7 @@ export const hashOfEntry = ({ record }: UniprotRef): string | null =>
   record.protein_hash ?? (record.sequence == null ? null : hashOfSequence(record.sequence.toUpperCase()));
 
 export const UniprotEntry = builder.objectRef<UniprotRef>('UniprotEntry').implement({
+  extensions: keyedBy('accession'),
   description: 'An entry of the UniProt knowledge base, resolved from its accession or entry name.',
   fields: (t) => ({
     accession: t.string({
