@@ -1,6 +1,9 @@
 // Reads the environment once and says everything that is wrong with it at once. The only reader of process.env;
 // it must not know what any setting is used for beyond its shape.
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { readMapping } from './upstream/mapping/read.ts';
+import type { WireMapping } from './upstream/mapping/rules.ts';
 
 const flag = z
   .enum(['', '0', '1', 'false', 'true', 'off', 'on', 'no', 'yes'])
@@ -51,6 +54,10 @@ const variables = z.object({
   UPSTREAM_ATLAS_PREFIX: prefix.default('/atlas/protein/api/v1alpha1'),
   UPSTREAM_LIST_LIMIT_FIELD: z.string().min(1).default('limit'),
   UPSTREAM_LIST_CURSOR_FIELD: z.string().min(1).default('cursor'),
+  UPSTREAM_THUMBNAIL_PLDDT: z.string().min(1).default('plddt'),
+  UPSTREAM_THUMBNAIL_PCT_CHARACTERIZED: z.string().min(1).default('pct-characterized'),
+  WIRE_MAPPING_FILE: z.string().min(1).optional(),
+  CONTRACT_CHECK_MINUTES: whole(0, 44_640).default(60),
   UPSTREAM_API_KEY: z.string().min(1).optional(),
   FOLD_MODELS: list
     .default(['foldmodel2-2026-05-cutoff-2025'])
@@ -101,6 +108,23 @@ export class ConfigError extends Error {
   }
 }
 
+/** Reads the file of WIRE_MAPPING_FILE; what is wrong with it is added to the problems. */
+function mappingIn(file: string | undefined, problems: string[]): WireMapping | undefined {
+  if (file === undefined) return undefined;
+  const told = (problem: string) => problems.push(`WIRE_MAPPING_FILE: ${problem}`);
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    told(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
+  const read = readMapping(text);
+  if ('mapping' in read) return read.mapping;
+  for (const problem of read.problems) told(problem);
+  return undefined;
+}
+
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host.startsWith('127.');
 
@@ -120,6 +144,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   }
   const v = parsed.data;
   const problems: string[] = [];
+  const mapping = mappingIn(v.WIRE_MAPPING_FILE, problems);
   if (v.REQUIRE_UPSTREAM && v.UPSTREAM_URL === undefined) {
     problems.push(
       'REQUIRE_UPSTREAM: set UPSTREAM_URL too; the embedded sandbox is forbidden by this setting',
@@ -140,6 +165,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const production = v.NODE_ENV === 'production';
   return {
     ...v,
+    /** What WIRE_MAPPING_FILE says; undefined without one. */
+    wireMapping: mapping,
     production,
     LEDGER_URL: ledger,
     GRAPHIQL: v.GRAPHIQL ?? !production,

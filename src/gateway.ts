@@ -34,8 +34,9 @@ import { createBatchReader } from './upstream/batch-reader.ts';
 import type { CallRecord } from './upstream/call-record.ts';
 import { openPublicAgent } from './upstream/download.ts';
 import { createFoldResults } from './upstream/fold-results.ts';
-import { deadline, openAgent, type Upstream, type UpstreamSettings } from './upstream/http.ts';
+import { deadline, openAgent, type Upstream } from './upstream/http.ts';
 import { openReads } from './upstream/reads.ts';
+import { settingsOf } from './upstream/settings.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -66,14 +67,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { config, upstreamUrl, log, sandbox = false, pace } = options;
   const agent = openAgent();
   const publicAgent = openPublicAgent();
-  const settings: UpstreamSettings = {
-    baseUrl: upstreamUrl,
-    batchPrefix: config.UPSTREAM_BATCH_PREFIX,
-    atlasPrefix: config.UPSTREAM_ATLAS_PREFIX,
-    listLimitField: config.UPSTREAM_LIST_LIMIT_FIELD,
-    listCursorField: config.UPSTREAM_LIST_CURSOR_FIELD,
-    downloadHosts: config.DOWNLOAD_HOSTS,
-  };
+  const settings = settingsOf(config, upstreamUrl);
   const downloads = { publicAgent };
   const onCacheError = (error: unknown) => log.warn('cache bypassed', { error: String(error) });
   const store = openSharedCache(config.STORE_URL, onCacheError);

@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   live: ['upstream', 'store'],
   bulk: ['upstream', 'store', 'live'],
   'builder.ts': [],
-  'config.ts': [],
+  'config.ts': ['upstream'],
   'log.ts': [],
   'examples.ts': [],
   'principal.ts': [],

@@ -1,6 +1,7 @@
 // The rows of one part, read out of its archive as it arrives: structures and activations along the sequence are passed over
 // piece by piece, so that memory follows the rows and not the archive.
 import { readBulkRecords } from '../upstream/archive/bulk-stream.ts';
+import type { WireMapping } from '../upstream/mapping/rules.ts';
 import { type ClusterInfo, clusterInfo, type FeatureValue } from '../upstream/wire.ts';
 import type { BulkOptions } from './lookup.ts';
 import type { Row } from './row.ts';
@@ -24,6 +25,7 @@ async function readAll(
   archive: AsyncIterable<Uint8Array>,
   top: number,
   structureUrl: (hash: string) => string,
+  mapping: WireMapping | undefined,
 ) {
   const reading: Reading = { rows: new Map(), clusters: new Map(), links: new Map(), damaged: false };
   const row = (hash: string): Known => {
@@ -31,7 +33,7 @@ async function readAll(
     reading.rows.set(hash, found);
     return found;
   };
-  for await (const record of readBulkRecords(archive)) {
+  for await (const record of readBulkRecords(archive, { mapping })) {
     if (record.part === 'sequence') {
       const { sequence, accession, source } = record.sequence;
       Object.assign(row(record.hash), { accession, source, length: sequence.length, sequence });
@@ -86,6 +88,7 @@ const blanks = (options: BulkOptions): Partial<Row> => ({
  * Reads the rows of a part.
  *
  * @param structureUrl - where the gateway serves the structure of a hash
+ * @param mapping - names that the deployment uses instead of those of the contract
  * @returns a row for each hash asked for, found or not
  */
 export async function readPartRows(
@@ -93,8 +96,9 @@ export async function readPartRows(
   hashes: readonly string[],
   options: BulkOptions,
   structureUrl: (hash: string) => string,
+  mapping?: WireMapping,
 ): Promise<Map<string, Row>> {
-  const reading = await readAll(archive, options.top, structureUrl);
+  const reading = await readAll(archive, options.top, structureUrl, mapping);
   return new Map(
     hashes.map((hash): [string, Row] => {
       const found = reading.rows.get(hash);

@@ -2,6 +2,7 @@
 // hashes until their last appearance. A part that cannot be had leaves gaps that say why; it never ends the rows early.
 import { UpstreamError } from '../upstream/errors.ts';
 import type { Answer } from '../upstream/http.ts';
+import type { WireMapping } from '../upstream/mapping/rules.ts';
 import { cutHashes, hashesOfPart, PART_SIZE } from './cut.ts';
 import { type BulkAsk, type BulkLookup, type BulkPart, hasArchive } from './lookup.ts';
 import { readPartRows } from './part-rows.ts';
@@ -29,6 +30,7 @@ function occurrences(hashes: readonly string[]): Map<string, number> {
  *
  * @param structureUrl - where the gateway serves the structure of a hash
  * @param onGap - told of a part that could not be read
+ * @param mapping - names that the deployment uses instead of those of the contract
  */
 export async function* lookupRows(
   lookup: BulkLookup,
@@ -36,6 +38,7 @@ export async function* lookupRows(
   open: OpenPart,
   structureUrl: (hash: string) => string,
   onGap: (error: unknown, index: number) => void,
+  mapping?: WireMapping,
 ): AsyncGenerator<Row> {
   const { unique } = cutHashes(ask.hashes);
   const left = occurrences(ask.hashes);
@@ -49,7 +52,7 @@ export async function* lookupRows(
     if (part !== undefined && hasArchive(part)) {
       try {
         const archive = await open(index, part, hashes);
-        const read = await readPartRows(archive.body, hashes, ask.options, structureUrl);
+        const read = await readPartRows(archive.body, hashes, ask.options, structureUrl, mapping);
         // What a cancelled part does not hold may exist all the same: nobody looked.
         const absent = part.state === 'CANCELLED' ? 'CANCELLED' : 'NOT_IN_ATLAS';
         for (const [hash, row] of read)

@@ -101,6 +101,7 @@ function streamRows(
       log.warn('rows with gaps', { part: index, error: String(error) });
       if (isExpired(error)) void bulk.expire(lookup.lookupId, index).catch(() => undefined);
     },
+    up.settings.mapping,
   );
   const columns = columnsOf(ask.options);
   async function* lines() {

@@ -3,9 +3,10 @@
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
-import { checked } from './checked.ts';
+import { checked, checkedOf, named } from './checked.ts';
 import { type Answer, type Call, jsonOf, readBytes, readJson, refusal, send, type Upstream } from './http.ts';
 import { dropMembers } from './json-drop.ts';
+import { namesSeen } from './mapping/rules.ts';
 import * as wire from './wire.ts';
 
 const get = (operation: string, path: string, more: Partial<Call> = {}): Call => ({
@@ -30,11 +31,12 @@ async function record<S extends z.ZodType>(
   up: Upstream,
   answer: Answer,
   schema: S,
+  name = answer.call.operation,
 ): Promise<WithRaw<z.output<S>>> {
-  const raw = await readJson(up, answer);
+  const raw = named(up, name, await readJson(up, answer));
   const id = answer.headers['x-request-id'];
   return {
-    record: checked(answer.call.operation, schema, raw),
+    record: checkedOf(up, name, schema, raw),
     raw,
     requestId: typeof id === 'string' ? id : undefined,
   };
@@ -64,8 +66,9 @@ export async function features(up: Upstream): Promise<Buffer> {
 const ROWS_AT_ONCE = 1000;
 
 /** Reads the catalogue: `{data: [...]}`, or the bare array. @throws UpstreamError UPSTREAM_DRIFT */
-export async function readCatalogue(json: Uint8Array): Promise<wire.CatalogueEntry[]> {
-  const rows = checked('features', wire.catalogue, await jsonOf('features', json));
+export async function readCatalogue(up: Upstream, json: Uint8Array): Promise<wire.CatalogueEntry[]> {
+  const raw = named(up, 'features', await jsonOf('features', json));
+  const rows = checkedOf(up, 'features', wire.catalogue, raw);
   const entries: wire.CatalogueEntry[] = [];
   for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
     entries.push(...checked('features', wire.catalogueRows, rows.slice(start, start + ROWS_AT_ONCE)));
@@ -114,7 +117,7 @@ export const protein = (up: Upstream, hash: string, q: ProteinQuery) =>
 
 /** GET /proteins/{hash}/thumbnail/{type}: the PNG, or null when there is no protein or no structure to draw. */
 export async function thumbnail(up: Upstream, hash: string, type: string): Promise<Uint8Array | null> {
-  const path = `/proteins/${segment(hash)}/thumbnail/${segment(type)}`;
+  const path = `/proteins/${segment(hash)}/thumbnail/${segment(up.settings.thumbnailTypes?.[type] ?? type)}`;
   const answer = await send(up, get('thumbnail', path, { accept: 'image/png' }));
   if (answer.status === 200) return readBytes(up, answer);
   const error = await refusal(up, answer);
@@ -162,7 +165,7 @@ export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
   });
   if (answer.status === 200) return { kind: 'zip', answer };
   if (answer.status === 202)
-    return { kind: 'job', jobId: (await record(up, answer, jobHandle)).record.job_id };
+    return { kind: 'job', jobId: (await record(up, answer, jobHandle, 'bulkJob')).record.job_id };
   throw await refusal(up, answer);
 }
 
@@ -230,6 +233,7 @@ export async function similarity(
     }),
   );
   if (answer.status !== 200) throw await refusal(up, answer);
-  const body = structures ? answer.body : Readable.from(dropMembers(answer.body, OF_STRUCTURE));
+  const dropped = namesSeen(up.settings.mapping, 'similarity', OF_STRUCTURE);
+  const body = structures ? answer.body : Readable.from(dropMembers(answer.body, dropped));
   return (await record(up, { ...answer, body }, wire.similarityAnswer)).record;
 }

@@ -1,7 +1,7 @@
 // The Batch API, one function an operation: the spec's section "Batch API" read as code. It knows nothing of
 // GraphQL, of the ledger, or of who asks; the bearer token comes with the `Upstream` it is given.
 import { z } from 'zod';
-import { checked } from './checked.ts';
+import { checked, checkedOf, named } from './checked.ts';
 import type { UpstreamError } from './errors.ts';
 import { type Answer, type Call, readJson, refusal, send, type Upstream } from './http.ts';
 import * as wire from './wire.ts';
@@ -25,12 +25,12 @@ async function open<S extends z.ZodType>(
   schema: S,
 ): Promise<Enveloped<z.output<S>>> {
   const { operation } = answer.call;
-  const body = await readJson(up, answer);
+  const body = named(up, operation, await readJson(up, answer));
   const around = checked(operation, envelope, body ?? {});
   const data = typeof around.data === 'object' && around.data !== null ? around.data : body;
   const inside = checked(operation, envelope, typeof data === 'object' && data !== null ? data : {});
   return {
-    data: checked(operation, schema, data),
+    data: checkedOf(up, operation, schema, data, body),
     requestId: around.request_id ?? undefined,
     warnings: [...new Set([...(around.warning_messages ?? []), ...(inside.warning_messages ?? [])])],
   };

@@ -60,6 +60,7 @@ async function* counted(up: Upstream, { body, call }: Answer): AsyncGenerator<Ui
 
 /** Reads an archive; of activations along the sequence only the wanted rows stay, one protein at a time. */
 async function readArchive(
+  { settings: { mapping }, onAnswer }: Upstream,
   body: AsyncIterable<Uint8Array>,
   needs: ProteinNeeds,
   each: ReadonlyMap<string, ProteinNeeds>,
@@ -75,7 +76,10 @@ async function readArchive(
     }
     return rest;
   };
-  return { parts: await readBulkArchive(body, { perResidue: needsRows(needs), shrink }), rows };
+  return {
+    parts: await readBulkArchive(body, { perResidue: needsRows(needs), shrink, mapping, onAnswer }),
+    rows,
+  };
 }
 
 /**
@@ -104,7 +108,7 @@ export async function fetchBulk(
   if (started.kind === 'job') run.onLeave(() => tooLate(started.jobId));
   const answer = started.kind === 'zip' ? started.answer : await jobArchive(up, downloads, started.jobId);
   try {
-    return await readArchive(counted(up, answer), needs, each);
+    return await readArchive(up, counted(up, answer), needs, each);
   } catch (error) {
     throw networkFailure('bulk', error, up.signal);
   }

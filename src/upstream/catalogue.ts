@@ -50,19 +50,19 @@ export function openCatalogue(cache: Cache<Buffer>): Catalogue {
   const parsed = new WeakMap<Buffer, Promise<Parsed>>();
   let last: Parsed | undefined;
 
-  const parse = async (json: Buffer): Promise<Parsed> => {
+  const parse = async (up: Upstream, json: Buffer): Promise<Parsed> => {
     const digest = createHash('sha256').update(json).digest('base64url');
     // A refresh that brought nothing new keeps the index.
     if (last?.digest === digest) return last;
-    const rows = await atlas.readCatalogue(json);
+    const rows = await atlas.readCatalogue(up, json);
     rows.sort((a, b) => a.feature_index - b.feature_index);
     last = { digest, entries: new Map(rows.map((row) => [row.feature_index, row])) };
     return last;
   };
-  const parsedOf = (json: Buffer): Promise<Parsed> => {
+  const parsedOf = (up: Upstream, json: Buffer): Promise<Parsed> => {
     const before = parsed.get(json);
     if (before !== undefined) return before;
-    const parsing = parse(json);
+    const parsing = parse(up, json);
     parsed.set(json, parsing);
     return parsing;
   };
@@ -72,12 +72,12 @@ export function openCatalogue(cache: Cache<Buffer>): Catalogue {
       async () => {
         const answer = await atlas.features({ ...up, signal: undefined });
         // What cannot be read is not kept.
-        await parsedOf(answer);
+        await parsedOf(up, answer);
         return answer;
       },
       () => up.onCacheHit?.('catalogue', 1),
     );
-    return parsedOf(json);
+    return parsedOf(up, json);
   };
   return {
     entries: async (up) => (await load(up)).entries,

@@ -1,6 +1,9 @@
-// Whether an answer is what its operation promises. It knows schemas as such and no operation.
+// Whether an answer is what its operation promises, after the deployment's names were put back to those of the contract. It
+// knows schemas as such and no operation.
 import type { z } from 'zod';
 import { UpstreamError } from './errors.ts';
+import type { Upstream } from './http.ts';
+import { fromWire } from './mapping/rules.ts';
 
 /** Checks an answer against its wire schema. @throws {@link UpstreamError} UPSTREAM_DRIFT that names operation, JSON path, expected and seen */
 export function checked<S extends z.ZodType>(operation: string, schema: S, body: unknown): z.output<S> {
@@ -12,4 +15,31 @@ export function checked<S extends z.ZodType>(operation: string, schema: S, body:
     `The upstream's answer to ${operation} has changed at ${path}: ${issue?.message ?? 'unreadable'}.`,
     { operation, code: 'UPSTREAM_DRIFT', retryable: false },
   );
+}
+
+/** Puts an answer's names back to the contract's, in place. */
+export const named = <T>(up: Upstream, name: string, value: T): T =>
+  fromWire(up.settings.mapping, name, value);
+
+/**
+ * Checks an answer and shows it, readable or not, to whoever watches for drift.
+ *
+ * @param whole - what is shown when that is more than what is checked
+ * @throws {@link UpstreamError} UPSTREAM_DRIFT
+ */
+export function checkedOf<S extends z.ZodType>(
+  up: Upstream,
+  name: string,
+  schema: S,
+  value: unknown,
+  whole: unknown = value,
+): z.output<S> {
+  let readable = false;
+  try {
+    const answer = checked(name, schema, value);
+    readable = true;
+    return answer;
+  } finally {
+    up.onAnswer?.(name, whole, readable);
+  }
 }

@@ -74,7 +74,9 @@ export function createFoldResults(
   const fetchFold = (taskId: string): Promise<FoldHandle | null> =>
     limited(async () => {
       const answer = await begin(taskId);
-      return answer === null ? null : openFold(await readBytes(up, answer)).catch(unreadable);
+      return answer === null
+        ? null
+        : openFold(await readBytes(up, answer), { mapping: up.settings.mapping }).catch(unreadable);
     });
 
   /** A result that nobody asked to keep: shared while it is under way, let go behind that. */

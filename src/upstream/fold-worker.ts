@@ -3,11 +3,17 @@
 import { answerFold, type FoldQuestion } from '../structure/fold/questions.ts';
 import { type FoldingResult, readFoldingResult } from '../structure/fold/result.ts';
 import { parseLenient } from './lenient-json.ts';
+import { fromWire, type WireMapping } from './mapping/rules.ts';
 import { serve } from './thread-serve.ts';
 
 /** What the thread is asked: one result by number, with its bytes when it may not be held yet. */
 export type FoldRequest =
-  | { readonly fold: number; readonly question: FoldQuestion; readonly bytes?: Uint8Array }
+  | {
+      readonly fold: number;
+      readonly question: FoldQuestion;
+      readonly bytes?: Uint8Array;
+      readonly mapping?: WireMapping | undefined;
+    }
   | { readonly fold: number; readonly close: true };
 
 /** `held: false` asks for the bytes. */
@@ -18,8 +24,9 @@ const BUDGET = 96 * 1024 ** 2;
 
 const held = new Map<number, { readonly result: FoldingResult; readonly bytes: number }>();
 
-function hold(fold: number, bytes: Uint8Array): FoldingResult {
-  const result = readFoldingResult(parseLenient(new TextDecoder().decode(bytes)));
+function hold(fold: number, bytes: Uint8Array, mapping: WireMapping | undefined): FoldingResult {
+  const parsed = parseLenient(new TextDecoder().decode(bytes));
+  const result = readFoldingResult(fromWire(mapping, 'result', parsed));
   held.set(fold, { result, bytes: bytes.byteLength });
   let total = [...held.values()].reduce((sum, one) => sum + one.bytes, 0);
   for (const [other, one] of held) {
@@ -38,7 +45,7 @@ function reply(request: FoldRequest): FoldReply {
   // Set again, so that the order of the map is the order of use.
   if (found !== undefined) held.set(fold, found);
   if (found === undefined && request.bytes === undefined) return { held: false };
-  const result = found?.result ?? hold(fold, request.bytes ?? new Uint8Array());
+  const result = found?.result ?? hold(fold, request.bytes ?? new Uint8Array(), request.mapping);
   return { held: true, answer: answerFold(result, request.question) };
 }
 

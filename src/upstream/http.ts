@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import { codeOfStatus, errorText, retryAfterSeconds, UpstreamError } from './errors.ts';
+import { toWire, type WireMapping } from './mapping/rules.ts';
 import { parseJson } from './parse-json.ts';
 import { retryPause } from './retry.ts';
 
@@ -16,6 +17,10 @@ export interface UpstreamSettings {
   readonly listLimitField: string;
   readonly listCursorField: string;
   readonly downloadHosts: readonly string[];
+  /** Names that differ from the contract's (WIRE_MAPPING_FILE). */
+  readonly mapping?: WireMapping | undefined;
+  /** Types of thumbnails where the deployment calls them otherwise, by ours. */
+  readonly thumbnailTypes?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What one finished upstream call was, for counting, logs and metrics. */
@@ -40,6 +45,8 @@ export interface Upstream {
   readonly onBytes?: ((operation: string, bytes: number) => void) | undefined;
   /** Told of answers that were there already, by what they are. */
   readonly onCacheHit?: ((what: string, count: number) => void) | undefined;
+  /** Shown answers as they are read, under the name that contract/operations.ts gives them, to notice drift. */
+  readonly onAnswer?: ((name: string, value: unknown, readable: boolean) => void) | undefined;
 }
 
 /** A pool of connections to the service, shared by all requests of a process. Close it when the process ends. */
@@ -153,6 +160,16 @@ async function attempt(up: Upstream, call: Call): Promise<Answer> {
   }
 }
 
+/** The call in the names of the deployment. */
+const renamed = (mapping: WireMapping | undefined, call: Call): Call =>
+  mapping === undefined
+    ? call
+    : {
+        ...call,
+        body: toWire(mapping, call.operation, call.body),
+        query: toWire(mapping, call.operation, call.query) ?? {},
+      };
+
 /** Statuses that a read may outlive by being tried again. */
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 
@@ -161,7 +178,8 @@ const PASSING = new Set([408, 429, 500, 502, 503, 504]);
  *
  * @throws UpstreamError UPSTREAM_TIMEOUT or UPSTREAM_UNAVAILABLE when no answer came; for a repeatable call also the last refusal of a kind that may pass
  */
-export async function send(up: Upstream, call: Call): Promise<Answer> {
+export async function send(up: Upstream, asked: Call): Promise<Answer> {
+  const call = renamed(up.settings.mapping, asked);
   if (!call.repeatable) return attempt(up, call);
   for (let tried = 1; ; tried += 1) {
     let error: unknown;

@@ -6,6 +6,7 @@ import { answerFold, type FoldAnswers, type FoldQuestion } from '../structure/fo
 import { readFoldingResult } from '../structure/fold/result.ts';
 import type { FoldReply, FoldRequest } from './fold-worker.ts';
 import { parseLenient } from './lenient-json.ts';
+import { fromWire, type WireMapping } from './mapping/rules.ts';
 import { copyOf, openThread } from './thread.ts';
 
 /** One folding result. Every method may be called any number of times, also after `close`, which only frees memory early. */
@@ -35,19 +36,20 @@ const THREAD_ABOVE = 512 * 1024;
 const ask = openThread('./fold-worker');
 let lastFold = 0;
 
-function askHere(bytes: Uint8Array): Asker {
-  const result = readFoldingResult(parseLenient(new TextDecoder().decode(bytes)));
+function askHere(bytes: Uint8Array, mapping: WireMapping | undefined): Asker {
+  const parsed = parseLenient(new TextDecoder().decode(bytes));
+  const result = readFoldingResult(fromWire(mapping, 'result', parsed));
   return async (question) => answerFold(result, question);
 }
 
-function askThread(fold: number, bytes: Uint8Array): Asker {
+function askThread(fold: number, bytes: Uint8Array, mapping: WireMapping | undefined): Asker {
   const send = (request: FoldRequest, transfer?: ArrayBuffer[]) =>
     ask(request, transfer) as Promise<FoldReply>;
   return async (question) => {
     const first = await send({ fold, question });
     if (first.held) return first.answer;
     const copy = copyOf(bytes);
-    const second = await send({ fold, question, bytes: copy }, [copy.buffer]);
+    const second = await send({ fold, question, bytes: copy, mapping }, [copy.buffer]);
     if (second.held) return second.answer;
     throw new Error('The thread did not keep the result.');
   };
@@ -57,16 +59,17 @@ function askThread(fold: number, bytes: Uint8Array): Asker {
  * Opens the folding-result JSON that a finished task's signed URL gives.
  *
  * @param bytes - kept as long as the handle; do not change them
+ * @param options.mapping - names that the deployment uses instead of those of the contract
  * @param options.threadAboveBytes - a longer result is kept in a thread; 512 KiB unless said
  * @throws JsonError - with the position, never the content
  */
 export async function openFold(
   bytes: Uint8Array,
-  options: { readonly threadAboveBytes?: number } = {},
+  options: { readonly threadAboveBytes?: number; readonly mapping?: WireMapping | undefined } = {},
 ): Promise<FoldHandle> {
   const large = bytes.byteLength > (options.threadAboveBytes ?? THREAD_ABOVE);
   const fold = ++lastFold;
-  const place = large ? askThread(fold, bytes) : askHere(bytes);
+  const place = large ? askThread(fold, bytes, options.mapping) : askHere(bytes, options.mapping);
   const asker = <K extends FoldQuestion['ask']>(question: FoldQuestion & { readonly ask: K }) =>
     place(question) as Promise<FoldAnswers[K]>;
   const summary = await asker({ ask: 'summary' });

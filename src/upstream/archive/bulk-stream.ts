@@ -1,6 +1,7 @@
 // A bulk archive as a stream of records, one protein's part at a time, so that memory follows one protein and not the
 // archive. It knows the members' names and nothing of who wants them.
 import { JsonError } from '../lenient-json.ts';
+import { fromWire, namesSeen, type WireMapping, wireName } from '../mapping/rules.ts';
 import { parseJson } from '../parse-json.ts';
 import { ArchiveError } from './archive-error.ts';
 import {
@@ -37,6 +38,10 @@ export interface BulkOptions {
   /** Whether activations along the sequence are wanted; they are most of an archive and passed over unless true. */
   readonly perResidue?: boolean;
   readonly limits?: Partial<ZipLimits>;
+  /** Names that the deployment uses instead of those of the contract. */
+  readonly mapping?: WireMapping | undefined;
+  /** Shown what members say, to notice drift. */
+  readonly onAnswer?: ((name: string, value: unknown, readable: boolean) => void) | undefined;
 }
 
 /** Bytes of one protein's features: 2,000 residues with 64 active features each take about 4 MB. */
@@ -70,8 +75,10 @@ async function* sequences(entry: ZipEntry): AsyncGenerator<BulkRecord> {
 const members = (value: unknown): [string, unknown][] =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
 
-async function* clusters(entry: ZipEntry): AsyncGenerator<BulkRecord> {
-  const top = new Map(members(await parseJson(await entry.bytes(), { workerAboveBytes: LARGE })));
+async function* clusters(entry: ZipEntry, { mapping, onAnswer }: BulkOptions): AsyncGenerator<BulkRecord> {
+  const parsed = await parseJson(await entry.bytes(), { workerAboveBytes: LARGE });
+  const top = new Map(members(fromWire(mapping, 'clusterInfo', parsed)));
+  onAnswer?.('clusterInfo', parsed, true);
   for (const [representative, record] of members(top.get('clusters'))) {
     yield { part: 'cluster', representative: normal(representative), record };
   }
@@ -86,21 +93,35 @@ async function* clusters(entry: ZipEntry): AsyncGenerator<BulkRecord> {
   }
 }
 
-async function* features(entry: ZipEntry, perResidue: boolean): AsyncGenerator<BulkRecord> {
-  const drop = new Set(perResidue ? [] : ['per_residue']);
+const ROWS: ReadonlySet<string> = new Set(['per_residue']);
+const NONE: ReadonlySet<string> = new Set();
+
+async function* features(entry: ZipEntry, options: BulkOptions): AsyncGenerator<BulkRecord> {
+  const { mapping, onAnswer } = options;
+  const drop = options.perResidue === true ? NONE : namesSeen(mapping, 'bulkFeatures', ROWS);
   for await (const { key, value } of jsonMembers(entry.stream(), drop, MOST_FEATURES)) {
-    const read = readFeatures(await parseJson(value, { workerAboveBytes: LARGE }));
+    const parsed = { [key]: await parseJson(value, { workerAboveBytes: LARGE }) };
+    const read = readFeatures(fromWire(mapping, 'bulkFeatures', parsed)[key]);
+    onAnswer?.('bulkFeatures', parsed, read !== undefined);
     if (read !== undefined) yield { part: 'features', hash: normal(key), features: read };
     else
       yield { part: 'problem', problem: new ArchiveError('content', 'Features are no object.', entry.name) };
   }
 }
 
-function records(entry: ZipEntry, perResidue: boolean): [BulkMember, AsyncGenerator<BulkRecord>] | undefined {
-  if (entry.name === 'sequences.fasta') return ['sequences', sequences(entry)];
-  if (entry.name === 'cluster_info.json') return ['clusterInfo', clusters(entry)];
-  if (entry.name === 'features.json') return ['features', features(entry, perResidue)];
-  const hash = /^structures\/([0-9a-f]{32})\.pdb$/i.exec(entry.name)?.[1];
+function records(
+  entry: ZipEntry,
+  options: BulkOptions,
+): [BulkMember, AsyncGenerator<BulkRecord>] | undefined {
+  const name = wireName(options.mapping, 'archive', entry.name);
+  if (name === 'sequences.fasta') return ['sequences', sequences(entry)];
+  if (name === 'cluster_info.json') return ['clusterInfo', clusters(entry, options)];
+  if (name === 'features.json') return ['features', features(entry, options)];
+  const [folder = '', file = ''] = name.split('/');
+  const hash =
+    wireName(options.mapping, 'archive', folder) === 'structures'
+      ? /^([0-9a-f]{32})\.pdb$/i.exec(file)?.[1]
+      : undefined;
   return hash === undefined ? undefined : ['structures', structures(entry, normal(hash))];
 }
 
@@ -126,7 +147,7 @@ export async function* readBulkRecords(
     const zip = readZip(source, { ...options.limits, onProblem: (problem) => problems.push(problem) });
     for await (const entry of zip) {
       yield* refused();
-      const [member, found] = records(entry, options.perResidue === true) ?? [];
+      const [member, found] = records(entry, options) ?? [];
       if (member === undefined || found === undefined) continue;
       yield { part: 'member', member };
       try {

@@ -1,0 +1,218 @@
+// Compares an answer with the shape that is expected of it and says what differs, place by place: missing, renamed, of
+// another kind, new, an unknown word. Names and kinds only; no value of an answer gets out, words of states aside.
+import type { z } from 'zod';
+import { pairRenames } from './rename.ts';
+import { fits, type Kind, kindOf, type Shape, shapeOf, wordsOf } from './shape.ts';
+
+/** One difference between what is promised and what came. */
+export interface Drift {
+  readonly kind:
+    | 'missing'
+    | 'renamed'
+    | 'retyped'
+    | 'added'
+    | 'word'
+    | 'status'
+    | 'content'
+    | 'prefix'
+    | 'member';
+  /** Keys with dots, `[]` for the members of a list, `*` for those of a map; empty: the answer as a whole. */
+  readonly path: string;
+  readonly expected: string;
+  readonly seen: string;
+  /** The place that is lost with it: nearest one that may be absent. Undefined: the whole answer is unreadable. */
+  readonly loses?: string | undefined;
+  /** Of a renamed key: the name that it has now. */
+  readonly name?: string;
+}
+
+/** What an operation promises beside the shape. */
+export interface Promised {
+  readonly schema: z.ZodType;
+  /** Paths that may well be absent. */
+  readonly rare?: readonly string[];
+  /** Words that may stand at a path. */
+  readonly words?: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface CompareOptions {
+  /** Whether the answer is known to hold everything; otherwise an optional key that is absent says nothing. */
+  readonly complete: boolean;
+  /** Members of a list or map that are looked at. */
+  readonly most?: number;
+}
+
+interface Place {
+  readonly shape: Shape;
+  readonly loses: string | undefined;
+  objects: number;
+  readonly missing: Map<string, number>;
+  readonly unknown: Map<string, unknown[]>;
+}
+
+/** Values of an unknown key that are looked at to guess what it is. */
+const EXAMPLES = 3;
+
+const join = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`);
+
+/** A word that may be shown: short, letters, no secret. */
+const printable = (word: string): string =>
+  /^[A-Za-z][A-Za-z_ -]{0,23}$/.test(word) ? word : 'another text';
+
+/** Keys come from outside: what is no plain name is not repeated. */
+export const keyName = (key: string): string => (/^[\w.@$-]{1,60}$/.test(key) ? key : '(unprintable key)');
+
+interface Comparison {
+  readonly places: ReadonlyMap<string, Place>;
+  readonly found: readonly Drift[];
+}
+
+/** Walks an answer along its shape and writes down what does not fit. */
+function walkAll(
+  whole: Shape,
+  answer: unknown,
+  most: number,
+  words: Readonly<Record<string, readonly string[]>> = {},
+): Comparison {
+  const places = new Map<string, Place>();
+  const found = new Map<string, Drift>();
+  const tell = (drift: Drift) => {
+    const key = `${drift.kind} ${drift.path} ${drift.seen}`;
+    if (!found.has(key)) found.set(key, drift);
+  };
+
+  const placeOf = (shape: Shape, path: string, loses: string | undefined): Place => {
+    const place = places.get(path) ?? { shape, loses, objects: 0, missing: new Map(), unknown: new Map() };
+    places.set(path, place);
+    return place;
+  };
+
+  const object = (shape: Shape, value: object, path: string, loses: string | undefined): void => {
+    const entries = new Map<string, unknown>(Object.entries(value));
+    const place = placeOf(shape, path, loses);
+    place.objects += 1;
+    for (const [key, { shape: inner, required }] of shape.keys) {
+      const at = join(path, key);
+      if (entries.has(key)) walk(inner, entries.get(key), at, required ? loses : at);
+      else place.missing.set(key, (place.missing.get(key) ?? 0) + 1);
+      entries.delete(key);
+    }
+    const { values } = shape;
+    if (values !== undefined) {
+      for (const inner of [...entries.values()].slice(0, most)) walk(values, inner, join(path, '*'), loses);
+    } else if (shape.keys.size > 0) {
+      for (const [key, inner] of entries) {
+        const examples = place.unknown.get(key) ?? [];
+        if (examples.length < EXAMPLES) examples.push(inner);
+        place.unknown.set(key, examples);
+      }
+    }
+  };
+
+  const walk = (shape: Shape, value: unknown, path: string, loses: string | undefined): void => {
+    const kind = kindOf(value);
+    if (!fits(shape, kind)) {
+      tell({ kind: 'retyped', path, expected: wordsOf(shape), seen: kind, loses });
+    } else if (typeof value === 'string') {
+      const known = words[path];
+      if (known === undefined || known.includes(value)) return;
+      tell({ kind: 'word', path, expected: known.join(', '), seen: printable(value), loses: path });
+    } else if (Array.isArray(value)) {
+      const { items } = shape;
+      if (items !== undefined) for (const item of value.slice(0, most)) walk(items, item, `${path}[]`, loses);
+    } else if (typeof value === 'object' && value !== null) object(shape, value, path, loses);
+  };
+
+  walk(whole, answer, '', undefined);
+  return { places, found: [...found.values()] };
+}
+
+/** Whether a value has a shape, in everything that the reader insists on. */
+function hasShape(shape: Shape, value: unknown): boolean {
+  const { places, found } = walkAll(shape, value, 5);
+  const lacks = [...places.values()].some(({ shape: { keys }, missing }) =>
+    [...missing.keys()].some((key) => keys.get(key)?.required === true),
+  );
+  return !lacks && found.length === 0;
+}
+
+const kindsOf = (values: readonly unknown[]): string => [...new Set<Kind>(values.map(kindOf))].join(' or ');
+
+/** Names of a key that is only optional count as the same when they have at least this much in common. */
+const ALIKE = 0.4;
+
+function atPlace(
+  path: string,
+  place: Place,
+  { complete }: CompareOptions,
+  rare: ReadonlySet<string>,
+): Drift[] {
+  const { shape, objects, missing, unknown } = place;
+  const required = (key: string) => shape.keys.get(key)?.required === true;
+  const gone = [...missing].flatMap(([key, times]) => (required(key) || times === objects ? [key] : []));
+  const renames = pairRenames(gone, unknown, (key, value) => {
+    const inner = shape.keys.get(key)?.shape;
+    return inner !== undefined && hasShape(inner, value);
+  }).filter(
+    ({ missing: key, likeness }) =>
+      required(key) || likeness >= ALIKE || (complete && !rare.has(join(path, key))),
+  );
+  const drifts = gone.flatMap((key): Drift[] => {
+    const at = join(path, key);
+    const inner = shape.keys.get(key)?.shape;
+    const expected = inner === undefined ? 'a value' : wordsOf(inner);
+    const loses = required(key) ? place.loses : at;
+    const rename = renames.find(({ missing: one }) => one === key);
+    if (rename !== undefined) {
+      return [
+        {
+          kind: 'renamed',
+          path: at,
+          expected,
+          seen: `named ${keyName(rename.seen)}`,
+          loses,
+          name: rename.seen,
+        },
+      ];
+    }
+    if (!required(key) && (!complete || rare.has(at))) return [];
+    const share = missing.get(key) === objects ? 'missing' : `missing in ${missing.get(key)} of ${objects}`;
+    return [{ kind: 'missing', path: at, expected, seen: share, loses }];
+  });
+  const renamed = new Set(renames.map(({ seen }) => seen));
+  const added = [...unknown].flatMap(([key, values]): Drift[] =>
+    renamed.has(key)
+      ? []
+      : [
+          {
+            kind: 'added',
+            path: join(path, keyName(key)),
+            expected: 'nothing',
+            seen: kindsOf(values),
+            loses: path,
+          },
+        ],
+  );
+  return [...drifts, ...(complete ? added : [])];
+}
+
+/**
+ * What differs between an answer and what is promised of it.
+ *
+ * @param value - the parsed body
+ * @returns in the order of the answer's places; empty when nothing differs
+ */
+export function compare(promised: Promised, value: unknown, options: CompareOptions): Drift[] {
+  const { places, found } = walkAll(shapeOf(promised.schema), value, options.most ?? 200, promised.words);
+  const rare = new Set(promised.rare ?? []);
+  const drifts = [...found, ...[...places].flatMap(([path, place]) => atPlace(path, place, options, rare))];
+  if (drifts.some(({ kind }) => kind !== 'added')) return drifts;
+  // What kinds and names do not tell, such as a count below zero.
+  const issue = promised.schema.safeParse(value).error?.issues[0];
+  if (issue === undefined) return drifts;
+  const path = issue.path.map((step) => (typeof step === 'number' ? '[]' : `.${String(step)}`)).join('');
+  return [
+    ...drifts,
+    { kind: 'retyped', path: path.replace(/^\./, ''), expected: issue.message, seen: 'another value' },
+  ];
+}

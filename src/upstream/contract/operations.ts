@@ -1,0 +1,173 @@
+// What each operation promises, beyond what its reader insists on: its shape with every key that is known to be there, the words
+// of its states, and where its fields stand in GraphQL. It makes no call.
+import { z } from 'zod';
+import * as wire from '../wire.ts';
+import type { Promised } from './compare.ts';
+
+const maybe = <S extends z.ZodType>(schema: S) => schema.nullish().catch(undefined);
+const text = z.string();
+const list = z.array(z.unknown());
+
+const TASK_STATES = ['queued', 'in_progress', 'done', 'failed', 'cancelled'];
+const BATCH_STATES = ['in_progress', 'done', 'failed', 'cancelled'];
+const JOB_STATES = ['pending', 'completed', 'complete', 'cancelled', 'failed', 'expired'];
+
+/** Sparse activations: read by activations.ts and archive/bulk-record.ts, which take what is there. */
+const sparse = z.object({ indices: maybe(list), values: maybe(list), shape: maybe(list) });
+
+const envelope = <S extends z.ZodType>(data: S) =>
+  z.object({
+    status: maybe(text),
+    data,
+    request_id: maybe(text),
+    warning_messages: maybe(z.array(text)),
+  });
+
+/** Envelope keys that often are not there. */
+const BESIDE = ['warning_messages', 'data.warning_messages'];
+
+const promised = {
+  features: {
+    schema: z.union([wire.catalogueRows, z.object({ data: wire.catalogueRows })]),
+  },
+  feature: { schema: wire.featureDetail },
+  protein: {
+    schema: wire.proteinRecord.extend({
+      protein_activations: maybe(sparse),
+      per_residue_activations: maybe(sparse),
+    }),
+    // Names come with clusters; the header only with some sources.
+    rare: ['protein_name', 'header'],
+  },
+  cluster: { schema: wire.clusterRecord },
+  uniprot: { schema: wire.uniprotRecord, rare: ['sequence_length', 'gene', 'entry_name'] },
+  similarity: {
+    schema: wire.similarityAnswer,
+    rare: ['protein_hash', 'similar_proteins[].cluster_size', 'similar_proteins[].protein_name'],
+  },
+  bulkJob: {
+    schema: wire.bulkJob,
+    rare: ['poll_url', 'completed_count', 'total_count', 'download_url', 'job_id', 'status'],
+    words: { status: JOB_STATES },
+  },
+  /** `cluster_info.json` of the bulk archive. */
+  clusterInfo: {
+    schema: z.object({ clusters: z.record(text, wire.clusterInfo), proteins: maybe(z.record(text, text)) }),
+    // The archive tells what it has; the cluster's record has the rest.
+    rare: ['source', 'accession', 'cluster_taxonomy_info', 'top_phyla', 'mean_plddt', 'ptm'].map(
+      (key) => `clusters.*.${key}`,
+    ),
+  },
+  /** `features.json` of the bulk archive. */
+  bulkFeatures: {
+    schema: z.record(
+      text,
+      z.object({
+        protein_level: maybe(sparse),
+        per_residue: maybe(sparse),
+        top_features: maybe(z.array(wire.featureValue)),
+      }),
+    ),
+    rare: ['*.top_features[].residue_regions', '*.top_features[].description'],
+  },
+  submit: {
+    schema: envelope(wire.submitted),
+    rare: [...BESIDE, 'data.task_id'],
+  },
+  list: {
+    schema: envelope(wire.batchPage),
+    rare: [
+      ...BESIDE,
+      'data.created_at',
+      'data.cursor',
+      'data.items',
+      ...['response', 'response_available', 'error'].map((key) => `data.items[].${key}`),
+    ],
+    words: { 'data.status': BATCH_STATES, 'data.items[].status': TASK_STATES },
+  },
+  status: {
+    schema: envelope(wire.taskStatus),
+    rare: [
+      ...BESIDE,
+      ...['response', 'artifacts', 'artifacts_expire_in', 'error'].map((key) => `data.${key}`),
+    ],
+    words: { 'data.status': TASK_STATES },
+  },
+  cancel: { schema: envelope(wire.cancelled), rare: [...BESIDE, 'data.batch_id', 'data.task_id'] },
+  /** The error body of the Batch API. */
+  batchError: {
+    schema: z.object({ status: maybe(text), message: text, request_id: maybe(text) }),
+    words: { status: ['error'] },
+  },
+  /** The error body of the Atlas for what does not exist. */
+  atlasError: { schema: z.object({ detail: z.union([text, z.array(z.unknown())]) }) },
+  /** The error body of the Atlas for what is asked wrongly. */
+  validationError: {
+    schema: z.object({
+      detail: z.array(
+        z.object({
+          loc: z.array(z.union([text, z.number()])),
+          msg: text,
+          type: text,
+          input: z.unknown().optional(),
+          ctx: z.unknown().optional(),
+        }),
+      ),
+    }),
+    rare: ['detail[].input', 'detail[].ctx'],
+  },
+  /** The folding result behind a finished task. */
+  result: {
+    schema: z.object({
+      complex: z.object({
+        id: maybe(text),
+        sequence: z.array(text),
+        atom_positions: z.array(z.array(z.number())),
+        atom_elements: z.array(text),
+        atom_names: z.array(text),
+        atom_hetero: maybe(z.array(z.boolean())),
+        token_to_atoms: z.array(z.array(z.int())),
+        chain_id: z.array(z.union([z.int(), text])),
+        plddt: maybe(z.array(z.number().nullable())),
+        metadata: maybe(
+          z.object({
+            entity_lookup: maybe(z.record(text, z.unknown())),
+            chain_lookup: maybe(z.record(text, text)),
+            assembly_composition: z.unknown().optional(),
+          }),
+        ),
+      }),
+      plddt: maybe(z.array(z.number().nullable())),
+      ptm: maybe(z.number()),
+      interface_ptm: maybe(z.number()),
+      pae: maybe(z.array(z.array(z.number().nullable()))),
+      pair_chains_iptm: maybe(z.array(z.array(z.number().nullable()))),
+      output_embedding_sequence: maybe(list),
+      output_embedding_pair_pooled: maybe(list),
+      residue_index: maybe(list),
+      entity_id: maybe(list),
+      model: maybe(text),
+      created: maybe(text),
+      tokens_used: maybe(z.int()),
+      warning_messages: maybe(z.array(text)),
+    }),
+    rare: [
+      'pae',
+      'pair_chains_iptm',
+      'output_embedding_sequence',
+      'output_embedding_pair_pooled',
+      'residue_index',
+      'entity_id',
+      'warning_messages',
+    ],
+  },
+} satisfies Record<string, Promised>;
+
+/** Names of what is compared: an operation, or a file within its answer. */
+export type AnswerName = keyof typeof promised;
+
+/** What is promised of each answer. */
+export const PROMISED: Readonly<Record<AnswerName, Promised>> = promised;
+
+/** Whether a text is the name of an answer. */
+export const isAnswerName = (name: string): name is AnswerName => Object.hasOwn(promised, name);

@@ -1,0 +1,100 @@
+// What a wire schema expects, as a plain tree: kinds of values and names of keys, alternatives laid over each other. It knows
+// schemas as such, no operation and no answer.
+import { z } from 'zod';
+
+/** Kinds of JSON values; an integer is also a number. */
+export type Kind = 'string' | 'integer' | 'number' | 'boolean' | 'null' | 'object' | 'array';
+
+/** One place of an answer. No kinds: anything may stand there. */
+export interface Shape {
+  readonly kinds: ReadonlySet<Kind>;
+  /** The keys of an object that are known; `required` ones fail the reader when they are missing. */
+  readonly keys: ReadonlyMap<string, { readonly shape: Shape; readonly required: boolean }>;
+  /** What stands under every other key of an object that is a map. */
+  readonly values?: Shape;
+  /** What stands in a list. */
+  readonly items?: Shape;
+}
+
+interface Node {
+  readonly type?: Kind | readonly Kind[];
+  readonly anyOf?: readonly Node[];
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Node | boolean;
+  readonly items?: Node;
+}
+
+const NOTHING: Shape = { kinds: new Set(), keys: new Map() };
+
+function overlay(a: Shape, b: Shape): Shape {
+  const keys = new Map([...b.keys, ...a.keys]);
+  const values = a.values ?? b.values;
+  const items = a.items ?? b.items;
+  return {
+    kinds: new Set([...a.kinds, ...b.kinds]),
+    keys,
+    ...(values === undefined ? {} : { values }),
+    ...(items === undefined ? {} : { items }),
+  };
+}
+
+function read(node: Node): Shape {
+  if (node.anyOf !== undefined) return node.anyOf.map(read).reduce(overlay, NOTHING);
+  const { additionalProperties: values } = node;
+  return {
+    kinds: new Set(node.type === undefined ? [] : [node.type].flat()),
+    keys: new Map(
+      Object.entries(node.properties ?? {}).map(([key, inner]) => [
+        key,
+        { shape: read(inner), required: node.required?.includes(key) === true },
+      ]),
+    ),
+    ...(typeof values === 'object' ? { values: read(values) } : {}),
+    ...(node.items === undefined ? {} : { items: read(node.items) }),
+  };
+}
+
+const shapes = new WeakMap<z.ZodType, Shape>();
+
+/** The shape of what a schema takes in. */
+export function shapeOf(schema: z.ZodType): Shape {
+  const known = shapes.get(schema);
+  if (known !== undefined) return known;
+  const shape = read(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Node);
+  shapes.set(schema, shape);
+  return shape;
+}
+
+/** The kind of a value. */
+export function kindOf(value: unknown): Kind {
+  if (value === null || value === undefined) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value === 'string' ? 'string' : typeof value === 'boolean' ? 'boolean' : 'object';
+}
+
+/** Whether a value of this kind may stand there. */
+export const fits = ({ kinds }: Shape, kind: Kind): boolean =>
+  kinds.size === 0 || kinds.has(kind) || (kind === 'integer' && kinds.has('number'));
+
+/** What may stand there, in words: "number or null". */
+export const wordsOf = ({ kinds }: Shape): string =>
+  kinds.size === 0
+    ? 'anything'
+    : [...kinds].filter((kind) => kind !== 'null' || kinds.size === 1).join(' or ');
+
+/** Every place of a shape by its path: keys with dots, `[]` for the members of a list, `*` for those of a map. */
+export function pathsOf(shape: Shape, path = ''): string[] {
+  const below = path === '' ? '' : `${path}.`;
+  return [
+    ...[...shape.keys].flatMap(([key, { shape: inner }]) => [
+      `${below}${key}`,
+      ...pathsOf(inner, `${below}${key}`),
+    ]),
+    ...(shape.values === undefined || shape.values.kinds.size === 0
+      ? []
+      : pathsOf(shape.values, `${below}*`)),
+    ...(shape.items === undefined ? [] : pathsOf(shape.items, `${path}[]`)),
+  ];
+}

@@ -1,0 +1,81 @@
+// Names that a deployment uses instead of those of the contract, as rules that are applied to an answer before it is read and
+// to a request before it is sent. It must not know where rules come from; without any it costs nothing.
+
+/** One name that differs. */
+export interface Rule {
+  /** Where the object is that has the key: keys in the contract's names, `[]` for each member of a list, `*` of a map. */
+  readonly parents: readonly string[];
+  /** The name of the contract. */
+  readonly wire: string;
+  /** The name that the deployment uses. */
+  readonly seen: string;
+}
+
+/** The rules of one operation, or of one file within its answer. */
+export interface Renames {
+  readonly answer: readonly Rule[];
+  readonly request: readonly Rule[];
+}
+
+/** All rules, by operation. */
+export type WireMapping = Readonly<Record<string, Renames>>;
+
+type Fields = Record<string, unknown>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The objects at a place of a value. */
+function objectsAt(value: unknown, parents: readonly string[]): Fields[] {
+  const [step, ...rest] = parents;
+  if (step === undefined) return isFields(value) ? [value] : [];
+  if (step === '[]') return Array.isArray(value) ? value.flatMap((item) => objectsAt(item, rest)) : [];
+  if (!isFields(value)) return [];
+  if (step === '*') return Object.values(value).flatMap((item) => objectsAt(item, rest));
+  return Object.hasOwn(value, step) ? objectsAt(value[step], rest) : [];
+}
+
+function move(fields: Fields, from: string, to: string): void {
+  if (!Object.hasOwn(fields, from) || Object.hasOwn(fields, to)) return;
+  const value = fields[from];
+  delete fields[from];
+  // Not an assignment: a key such as __proto__ stays a key.
+  Object.defineProperty(fields, to, { value, enumerable: true, configurable: true, writable: true });
+}
+
+const rulesOf = (mapping: WireMapping | undefined, name: string): Renames | undefined =>
+  mapping !== undefined && Object.hasOwn(mapping, name) ? mapping[name] : undefined;
+
+/** Brings an answer to the contract's names, in place: it was parsed a moment ago and is nobody else's. */
+export function fromWire<T>(mapping: WireMapping | undefined, name: string, value: T): T {
+  // Rules stand outermost first, so that the parents of the next have the contract's names already.
+  for (const { parents, wire, seen } of rulesOf(mapping, name)?.answer ?? []) {
+    for (const fields of objectsAt(value, parents)) move(fields, seen, wire);
+  }
+  return value;
+}
+
+/** Brings a request to the deployment's names; the request that is given stays as it is. */
+export function toWire<T>(mapping: WireMapping | undefined, name: string, value: T): T {
+  const rules = rulesOf(mapping, name)?.request ?? [];
+  if (rules.length === 0 || !isFields(value)) return value;
+  const copy = structuredClone(value);
+  for (const { parents, wire, seen } of rules.toReversed()) {
+    for (const fields of objectsAt(copy, parents)) move(fields, wire, seen);
+  }
+  return copy;
+}
+
+/** The names under which certain keys come, for readers that look at keys before anything is parsed. */
+export function namesSeen(
+  mapping: WireMapping | undefined,
+  name: string,
+  wire: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const rules = rulesOf(mapping, name)?.answer.filter((rule) => wire.has(rule.wire)) ?? [];
+  return rules.length === 0 ? wire : new Set([...wire, ...rules.map(({ seen }) => seen)]);
+}
+
+/** The contract's name of something that the deployment calls `seen`, such as a file of the archive. */
+export const wireName = (mapping: WireMapping | undefined, name: string, seen: string): string =>
+  rulesOf(mapping, name)?.answer.find((rule) => rule.seen === seen)?.wire ?? seen;
