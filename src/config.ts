@@ -82,6 +82,14 @@ const variables = z.object({
   MAX_BODY_BYTES: whole(1024, 1_073_741_824).default(16 * 1024 * 1024),
   REQUEST_TIMEOUT_MS: whole(100, 3_600_000).default(60_000),
   LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
+  METRICS: flag.default(true),
+  METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+  METRICS_PORT: whole(0, 65_535).optional(),
+  READY_REQUIRES_UPSTREAM: flag.default(false),
+  SHUTDOWN_SECONDS: whole(0, 3600).default(25),
+  WORKERS: whole(1, 64).default(1),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_SERVICE_NAME: z.string().min(1).default('foldatlas'),
   NODE_ENV: z.string().default('development'),
   SANDBOX_DATA: z.string().min(1).default('.data/sandbox'),
   SANDBOX_PORT: whole(0, 65_535).default(0),
@@ -159,6 +167,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   if (isRedis(ledger) && v.GATEWAY_SECRET === undefined) {
     problems.push(
       'GATEWAY_SECRET: gateways that share a ledger in Redis must share a secret too, or each would know its own batches only; make one with `openssl rand -hex 32`',
+    );
+  }
+  if (v.WORKERS > 1 && /^memory:/.test(ledger)) {
+    problems.push(
+      'WORKERS: several processes cannot share a store in memory; set STORE_URL to sqlite:PATH or redis://HOST',
     );
   }
   if (problems.length > 0) throw new ConfigError(problems);

@@ -31,6 +31,8 @@ export interface Services {
   /** Bulk look-ups, which go on without any request. */
   readonly bulk: BulkLookups;
   readonly log: Logger;
+  /** Writes down and counts that the store failed. */
+  readonly storeFailed: (store: string, error: unknown, requestId?: string) => void;
 }
 
 /** What the resolvers of one request are given. */

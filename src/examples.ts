@@ -23,3 +23,11 @@ export function readExamples(): Example[] {
     return [];
   }
 }
+
+/** The names that the examples' operations have. */
+export const operationNames = (examples: readonly Example[]): ReadonlySet<string> =>
+  new Set(
+    examples.flatMap(({ query }) =>
+      [...query.matchAll(/^\s*(?:query|mutation|subscription)\s+(\w+)/gm)].map(([, name = '']) => name),
+    ),
+  );

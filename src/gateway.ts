@@ -1,26 +1,34 @@
 // The gateway as a function from requests to answers: schema, plugins, context, file routes. No socket, no environment:
 // everything but listening can be tried through `gateway.fetch`.
+import { GraphQLError } from 'graphql';
 import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import { openBulkLookups } from './bulk/bulk.ts';
 import type { Config } from './config.ts';
 import type { GatewayContext, Services } from './context.ts';
-import { readExamples } from './examples.ts';
+import { operationNames, readExamples } from './examples.ts';
 import { isRouter } from './federation/router.ts';
 import { openLive } from './live/live.ts';
 import type { PaceRules } from './live/pace.ts';
 import type { Logger } from './log.ts';
+import { type Exchange, marks } from './operations/exchange.ts';
+import { type Metrics, openMetrics } from './operations/metrics.ts';
+import { CHECK_MS, openReadiness } from './operations/readiness.ts';
+import { requestIdOf } from './operations/request-id.ts';
+import { openTelemetry, type Telemetry } from './operations/telemetry.ts';
 import { maskError } from './plugins/errors.ts';
-import { requestIdOf, useAnswerHeaders } from './plugins/use-answer-headers.ts';
+import { useAnswerHeaders } from './plugins/use-answer-headers.ts';
 import { useErrorCodes } from './plugins/use-error-codes.ts';
 import { useEventContexts } from './plugins/use-event-contexts.ts';
 import { useHttpCache } from './plugins/use-http-cache.ts';
 import { useIntrospection } from './plugins/use-introspection.ts';
 import { useRoutes } from './plugins/use-routes.ts';
+import { type ErrorOwners, useTelemetry } from './plugins/use-telemetry.ts';
 import { useTiedStreams } from './plugins/use-tied-streams.ts';
 import { callRecordOf, useUpstreamReport } from './plugins/use-upstream-report.ts';
 import { identify } from './principal.ts';
 import { bulkRoutes } from './routes/bulk.ts';
 import { homeRoute } from './routes/home.ts';
+import { healthRoute, metricsRoute, readyRoute } from './routes/operations.ts';
 import { structureRoute } from './routes/structures.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { thumbnailRoute } from './routes/thumbnails.ts';
@@ -31,10 +39,10 @@ import { openLedger } from './store/open-ledger.ts';
 import { openSecret } from './store/secret.ts';
 import { createSubmissions } from './store/submissions.ts';
 import { createBatchReader } from './upstream/batch-reader.ts';
-import type { CallRecord } from './upstream/call-record.ts';
 import { openPublicAgent } from './upstream/download.ts';
 import { createFoldResults } from './upstream/fold-results.ts';
 import { deadline, openAgent, type Upstream } from './upstream/http.ts';
+import { reach } from './upstream/probe.ts';
 import { openReads } from './upstream/reads.ts';
 import { settingsOf } from './upstream/settings.ts';
 
@@ -45,6 +53,8 @@ export interface GatewayOptions {
   readonly log: Logger;
   /** Whether the upstream is the embedded sandbox; every answer then says so in `x-sandbox`. */
   readonly sandbox?: boolean;
+  /** Where /metrics come from when not from this gateway alone. */
+  readonly metricsText?: () => Promise<string>;
   /** How often watched batches are polled; 2 to 30 seconds when absent. */
   readonly pace?: PaceRules;
 }
@@ -58,6 +68,10 @@ export interface Gateway {
   ready(): Promise<void>;
   /** Ends every stream, and every one that is still opened, so that clients go elsewhere: the first step of a shutdown. */
   drain(): void;
+  /** What is counted here. */
+  readonly metrics: Metrics;
+  /** Who is told of requests that come by no HTTP. */
+  readonly telemetry: Telemetry;
   /** Closes connections and the store. */
   close(): Promise<void>;
 }
@@ -69,13 +83,21 @@ export function createGateway(options: GatewayOptions): Gateway {
   const publicAgent = openPublicAgent();
   const settings = settingsOf(config, upstreamUrl);
   const downloads = { publicAgent };
-  const onCacheError = (error: unknown) => log.warn('cache bypassed', { error: String(error) });
+  const metrics: Metrics = openMetrics({
+    pollers: () => services.live.rooms,
+    watchers: () => services.live.watchers + services.bulk.counts().watchers,
+    bulkLookups: () => services.bulk.counts().working,
+  });
+  const examples = readExamples();
+  const telemetry = openTelemetry({ log, metrics, knownNames: operationNames(examples) });
+  const onCacheError = (error: unknown) => telemetry.storeFailed('cache', error);
   const store = openSharedCache(config.STORE_URL, onCacheError);
   const reads = openReads({
     recordSeconds: config.CACHE_RECORDS_SECONDS,
     downloads,
     store,
     onError: onCacheError,
+    onLookup: telemetry.lookedUp,
   });
   const secret = openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
 
@@ -83,22 +105,27 @@ export function createGateway(options: GatewayOptions): Gateway {
     requestId: string,
     token: string | undefined,
     signal: AbortSignal | undefined,
-    record?: CallRecord,
-  ): Upstream => ({
-    settings,
-    agent,
-    token,
-    requestId,
-    signal,
-    ...record?.hooks,
-    onCall: (call) => {
-      record?.hooks.onCall(call);
-      log.debug('upstream', { requestId, ...call, milliseconds: Math.round(call.milliseconds) });
-    },
-  });
+    request?: Request,
+  ): Upstream => {
+    const record = request === undefined ? undefined : callRecordOf(request);
+    const hooks = telemetry.hooksOf(requestId, request && telemetry.exchangeOf(request));
+    return {
+      settings,
+      agent,
+      token,
+      requestId,
+      signal,
+      ...record?.hooks,
+      ...hooks,
+      onCall: (call) => {
+        record?.hooks.onCall(call);
+        hooks.onCall(call);
+      },
+    };
+  };
 
-  const onFault = (what: string) => (error: unknown) => log.error(what, { error: stackOf(error) });
-  const onLost = (error: unknown) => log.error('store', { error: String(error) });
+  const onFault = (what: string) => (error: unknown) => log.error(what, { error });
+  const onLost = (error: unknown) => telemetry.storeFailed('connection', error);
   const documents = openDocuments(config.LEDGER_URL, { onError: onLost });
   const services: Services = {
     config,
@@ -106,19 +133,25 @@ export function createGateway(options: GatewayOptions): Gateway {
     thumbnails: reads.thumbnails,
     downloads,
     ledger: openLedger(config.LEDGER_URL, { onError: onLost }),
-    live: openLive({ documents, onError: onFault('live'), ...(pace === undefined ? {} : { pace }) }),
+    live: openLive({
+      documents,
+      onError: (error) => telemetry.storeFailed('documents', error),
+      ...(pace === undefined ? {} : { pace }),
+    }),
     bulk: openBulkLookups({
       documents,
       onError: onFault('bulk look-up'),
       openUpstream: (requestId, callSignal) => openUpstream(requestId, undefined, callSignal),
     }),
     log,
+    storeFailed: telemetry.storeFailed,
   };
   const openContext = (request: Request): GatewayContext => {
     const { token, principal } = identify(request, config, secret);
     const requestId = requestIdOf(request);
+    telemetry.exchangeOf(request).principal = principal;
     const signal = deadline(request.signal, config.REQUEST_TIMEOUT_MS);
-    const upstream = openUpstream(requestId, token, signal, callRecordOf(request));
+    const upstream = openUpstream(requestId, token, signal, request);
     const submissions = createSubmissions(services.ledger, principal);
     const batches = createBatchReader(upstream);
     return {
@@ -137,6 +170,31 @@ export function createGateway(options: GatewayOptions): Gateway {
     };
   };
 
+  let draining = false;
+  const readiness = openReadiness({
+    store: () => services.ledger.check(),
+    upstream: () => reach(agent, upstreamUrl, CHECK_MS),
+    needsUpstream: config.READY_REQUIRES_UPSTREAM,
+    draining: () => draining,
+  });
+  /** Which request an error came up in. */
+  const owners: ErrorOwners = new WeakMap();
+  const counted = new WeakSet<Error>();
+  /** What fails before it runs is never masked, and what is masked is seen again in the answer. */
+  const countError = (error: Error, owner: Exchange | undefined): void => {
+    if (counted.has(error)) return;
+    counted.add(error);
+    telemetry.failed(codeOf(error), owner);
+  };
+  const shownError = (error: unknown): Error => {
+    const owner = typeof error === 'object' && error !== null ? owners.get(error) : undefined;
+    const shown = maskError(error, (cause) =>
+      log.error('masked error', { ...(owner === undefined ? {} : marks(owner)), error: cause }),
+    );
+    countError(shown, owner);
+    return shown;
+  };
+
   const listener = createYoga<object, GatewayContext>({
     schema: config.FEDERATION ? subgraphSchema : schema,
     context: ({ request }) => openContext(request),
@@ -144,12 +202,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     maxRequestBodySize: config.MAX_BODY_BYTES,
     cors: config.CORS_ORIGINS.length === 0 ? false : { origin: config.CORS_ORIGINS, credentials: false },
     landingPage: false,
+    // Ours says more, and is a route like the others.
+    healthCheckEndpoint: '/-/yoga',
     logging: false,
     graphiql: config.GRAPHIQL
       ? {
           title: 'FoldAtlas',
           // The sandbox takes any token as a key, so that folding can be tried at once.
-          defaultTabs: readExamples().map(({ query }) => ({
+          defaultTabs: examples.map(({ query }) => ({
             query,
             ...(sandbox ? { headers: JSON.stringify({ authorization: 'Bearer sandbox' }, null, 2) } : {}),
           })),
@@ -158,12 +218,11 @@ export function createGateway(options: GatewayOptions): Gateway {
       : false,
     renderGraphiQL: async (options) =>
       (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(options),
-    maskedErrors: {
-      maskError: (error) => maskError(error, (cause) => log.error('masked error', { error: stackOf(cause) })),
-    },
+    maskedErrors: { maskError: (error) => shownError(error) },
     plugins: [
+      useTelemetry(telemetry, owners),
       useAnswerHeaders(sandbox),
-      useErrorCodes(),
+      useErrorCodes((error, request) => countError(error, telemetry.exchangeOf(request))),
       useUpstreamReport(),
       useHttpCache({
         recordSeconds: config.CACHE_RECORDS_SECONDS,
@@ -173,6 +232,16 @@ export function createGateway(options: GatewayOptions): Gateway {
       useEventContexts(),
       useTiedStreams(),
       useRoutes([
+        healthRoute,
+        readyRoute(readiness),
+        ...(config.METRICS && config.METRICS_PORT === undefined
+          ? [
+              metricsRoute(
+                { contentType: metrics.contentType, text: options.metricsText ?? metrics.text },
+                { token: config.METRICS_TOKEN, open: !config.production },
+              ),
+            ]
+          : []),
         homeRoute(config.GRAPHIQL),
         thumbnailRoute(services.thumbnails, (request) => openContext(request).upstream),
         structureRoute(openContext),
@@ -185,7 +254,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     fetch: async (request) => listener.fetch(request),
     listener,
     ready: () => services.ledger.check(),
+    metrics,
+    telemetry,
     drain() {
+      draining = true;
       services.live.close();
       services.bulk.endWatches();
     },
@@ -200,5 +272,5 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 }
 
-const stackOf = (error: unknown): string =>
-  error instanceof Error ? (error.stack ?? error.message) : String(error);
+const codeOf = (error: Error): string =>
+  error instanceof GraphQLError ? String(error.extensions.code) : 'INTERNAL_SERVER_ERROR';

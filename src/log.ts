@@ -1,42 +1,82 @@
-// Log lines: JSON in production, readable otherwise. It prints what it is given and must never be given a token, a signed
-// URL or a sequence.
+// Log lines by pino: JSON in production, readable otherwise. It must never be given a token, a signed URL or a sequence; texts of
+// errors, which others write, lose them here.
+import { type DestinationStream, destination, pino, stdTimeFunctions } from 'pino';
+import { redact } from './redact.ts';
 
 const LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof LEVELS)[number];
 
-type Write = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
+type Fields = Readonly<Record<string, unknown>>;
+type Write = (message: string, fields?: Fields) => void;
 
 export interface Logger {
   readonly error: Write;
   readonly warn: Write;
   readonly info: Write;
   readonly debug: Write;
+  /** Writes out what is still in memory: the last thing that a process does. */
+  flush(): void;
+}
+
+/** Errors below an error that are told with it. */
+const DEEPEST_CAUSE = 3;
+
+/** An error as text with its causes, without what it may quote of requests and answers. */
+function errorText(error: unknown, depth = 0): string {
+  if (!(error instanceof Error)) return redact(String(error));
+  const own = redact(error.stack ?? error.message);
+  return error.cause === undefined || depth >= DEEPEST_CAUSE
+    ? own
+    : `${own}\n  because: ${errorText(error.cause, depth + 1)}`;
+}
+
+/** One JSON line as a person reads it: time, level, message, fields. */
+function readable(line: string): string {
+  const { time, level, message, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const rest = Object.entries(fields).map(
+    ([key, value]) => ` ${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  return `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${String(message)}${rest.join('')}\n`;
+}
+
+/** Standard error, so that standard output stays free; written behind the requests, and to the end when the process ends. */
+function standardError(): DestinationStream & { flushSync(): void } {
+  return destination({ fd: 2, sync: false });
 }
 
 /**
- * A logger that drops what is less urgent than `level`.
+ * A logger that drops what is less urgent than `level`. A field named `error` may hold whatever was thrown.
  *
  * @param json - one JSON object a line instead of readable text
- * @param out - where lines go; standard error when absent, so that standard output stays free
+ * @param out - where lines go; standard error when absent
  */
-export function createLogger(
-  level: LogLevel,
-  json: boolean,
-  out: (line: string) => void = (line) => process.stderr.write(line),
-): Logger {
+export function createLogger(level: LogLevel, json: boolean, out?: (line: string) => void): Logger {
+  const stream = out === undefined ? standardError() : { write: out, flushSync: () => undefined };
+  const log = pino(
+    {
+      level,
+      base: null,
+      messageKey: 'message',
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: (error: unknown) => errorText(error) },
+    },
+    json ? stream : { write: (line: string) => stream.write(readable(line)) },
+  );
   const at =
-    (own: LogLevel): Write =>
-    (message, fields = {}) => {
-      if (LEVELS.indexOf(own) > LEVELS.indexOf(level)) return;
-      const time = new Date().toISOString();
-      const rest = Object.entries(fields).map(
-        ([key, value]) => ` ${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-      );
-      out(
-        json
-          ? `${JSON.stringify({ time, level: own, message, ...fields })}\n`
-          : `${time.slice(11, 19)} ${own.padEnd(5)} ${message}${rest.join('')}\n`,
-      );
-    };
-  return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
+    (own: Exclude<LogLevel, 'silent'>): Write =>
+    (message, fields) =>
+      fields === undefined ? log[own](message) : log[own](fields, message);
+  return {
+    error: at('error'),
+    warn: at('warn'),
+    info: at('info'),
+    debug: at('debug'),
+    flush: () => {
+      // A stream that is not open yet or no more has nothing to flush.
+      try {
+        stream.flushSync();
+      } catch {}
+    },
+  };
 }

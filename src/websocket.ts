@@ -8,6 +8,7 @@ import type { Context } from 'graphql-ws';
 import { type Extra, useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import type { Gateway } from './gateway.ts';
+import type { Exchange } from './operations/exchange.ts';
 
 const PATH = '/graphql';
 /** Operations that one socket may have open at the same time. */
@@ -44,8 +45,12 @@ function refuse(socket: Duplex, status: string): void {
 
 /** The socket as the request that opened it, with the token of its connectionParams as a header. */
 function requestOf({ connectionParams, extra }: SocketContext, signal: AbortSignal): Request {
-  const { host = 'localhost', 'x-request-id': id } = extra.request.headers;
-  const headers = new Headers(typeof id === 'string' ? { 'x-request-id': id } : {});
+  const { host = 'localhost', ...given } = extra.request.headers;
+  const headers = new Headers();
+  for (const name of ['x-request-id', 'traceparent']) {
+    const value = given[name];
+    if (typeof value === 'string') headers.set(name, value);
+  }
   for (const [name, value] of Object.entries(connectionParams ?? {})) {
     if (typeof value !== 'string') continue;
     if (name.toLowerCase() === 'authorization') headers.set('authorization', value);
@@ -59,6 +64,23 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
   const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxBytes });
   const engines = new WeakMap<ExecutionArgs, Engine>();
   const gone = new WeakMap<Extra['socket'], AbortController>();
+
+  /** Operations that a socket has open, as they are told of when they end. */
+  const open = new WeakMap<Extra['socket'], Map<string, Exchange>>();
+  const begin = (socket: Extra['socket'], id: string, request: Request): void => {
+    const exchange = gateway.telemetry.begin(request, 'WS');
+    open.get(socket)?.set(id, exchange);
+  };
+  const end = (socket: Extra['socket'], id: string, left = false): void => {
+    const exchange = open.get(socket)?.get(id);
+    if (exchange === undefined) return;
+    open.get(socket)?.delete(id);
+    gateway.telemetry.end(exchange, { status: 200, bytes: undefined, left });
+  };
+  const refuseOperation = (socket: Extra['socket'], id: string, errors: readonly GraphQLError[]) => {
+    end(socket, id);
+    return errors;
+  };
 
   const engineOf = (args: ExecutionArgs): Engine => {
     const engine = engines.get(args);
@@ -74,14 +96,21 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
         const controller = new AbortController();
         setMaxListeners(0, controller.signal);
         gone.set(extra.socket, controller);
-        extra.socket.once('close', () => controller.abort());
+        open.set(extra.socket, new Map());
+        extra.socket.once('close', () => {
+          controller.abort();
+          for (const id of [...(open.get(extra.socket)?.keys() ?? [])]) end(extra.socket, id, true);
+        });
       },
-      async onSubscribe(ctx, _id, params) {
+      onComplete: ({ extra }, id) => end(extra.socket, id),
+      onError: ({ extra }, id) => end(extra.socket, id),
+      async onSubscribe(ctx, id, params) {
         const { socket } = ctx.extra;
         if (Object.keys(ctx.subscriptions).length > MOST_OPERATIONS) {
           return [new GraphQLError(`A socket carries at most ${MOST_OPERATIONS} operations at a time.`)];
         }
         const request = requestOf(ctx, gone.get(socket)?.signal ?? AbortSignal.abort());
+        begin(socket, id, request);
         const { schema, execute, subscribe, contextFactory, parse, validate } = gateway.listener.getEnveloped(
           {
             request,
@@ -91,7 +120,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
         try {
           const document = parse(params.query);
           const errors = validate(schema, document);
-          if (errors.length > 0) return errors;
+          if (errors.length > 0) return refuseOperation(socket, id, errors);
           const args: ExecutionArgs = {
             schema,
             document,
@@ -102,7 +131,8 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
           engines.set(args, { execute, subscribe });
           return args;
         } catch (error) {
-          if (error instanceof GraphQLError) return [error];
+          if (error instanceof GraphQLError) return refuseOperation(socket, id, [error]);
+          end(socket, id);
           throw error;
         }
       },

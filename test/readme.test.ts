@@ -50,6 +50,9 @@ describe('the README', () => {
       'PUBLIC_URL',
       'GATEWAY_SECRET',
       'SANDBOX_FASTA',
+      'METRICS_TOKEN',
+      'METRICS_PORT',
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
     ];
     expect([...new Set(listed)].sort()).toEqual([...new Set([...known, ...optional])].sort());
   });

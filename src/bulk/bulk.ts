@@ -26,6 +26,8 @@ export interface BulkLookups {
   expire(lookupId: string, index: number): Promise<void>;
   /** Forgets a look-up. */
   remove(lookupId: string): Promise<void>;
+  /** How many look-ups this process works on, and how many watch look-ups through it. */
+  counts(): { readonly working: number; readonly watchers: number };
   /** Ends every watch. */
   endWatches(): void;
   /** Stops the work, leaving it to the next process. */
@@ -213,6 +215,10 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
       await running?.done;
       await store.remove(lookupId);
     },
+    counts: () => ({
+      working: runs.size,
+      watchers: [...topics.values()].reduce((sum, topic) => sum + topic.watchers, 0),
+    }),
     endWatches,
     async close() {
       closed = true;

@@ -13,6 +13,8 @@ export interface Live {
   nudge(principal: string | null, batchId: string): Promise<void>;
   /** How many rooms are open: batches that are polled by this process while they are watched. */
   readonly rooms: number;
+  /** How many watch batches through this process. */
+  readonly watchers: number;
   /** Ends every watch, and every one that is still opened. */
   close(): void;
 }
@@ -79,6 +81,9 @@ export function openLive(options: LiveOptions): Live {
     },
     get rooms() {
       return rooms.size;
+    },
+    get watchers() {
+      return [...rooms.values()].reduce((sum, room) => sum + room.watchers, 0);
     },
     close() {
       closed = true;

@@ -35,6 +35,8 @@ export interface Watch {
 }
 
 export interface Room {
+  /** How many watch. */
+  readonly watchers: number;
   watch(watch: Watch): AsyncIterableIterator<BatchNews>;
   /** Polls at once, whatever the pace says. */
   nudge(): void;
@@ -179,6 +181,9 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
   }
 
   return {
+    get watchers() {
+      return topic.watchers;
+    },
     watch({ upstream: own, signal, tasks }) {
       upstream = own;
       if (tasks) tasksWanted += 1;

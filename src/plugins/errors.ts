@@ -1,6 +1,7 @@
 // Which errors a client may see and in what words. What is ours to say is said with a code; everything else is masked and
 // logged, never a stack trace. It knows the upstream's failures and nothing of resolvers.
 import { GraphQLError } from 'graphql';
+import { redact } from '../redact.ts';
 import { asError, type Failure, UpstreamError } from '../upstream/errors.ts';
 
 /** `extensions` of a failed upstream call: never a URL, a header or a body. */
@@ -62,9 +63,9 @@ export function maskError(error: unknown, log: (error: unknown) => void): Error 
   );
 }
 
-/** Errors that graphql-js makes itself (syntax, validation, coercion) are about the client's input. */
+/** Errors that graphql-js makes itself (syntax, validation, coercion) are about the client's input, which they quote. */
 const badInput = (located: GraphQLError, cause: GraphQLError): GraphQLError =>
-  placed(located, cause.message, { ...cause.extensions, code: 'BAD_USER_INPUT', retryable: false });
+  placed(located, redact(cause.message), { ...cause.extensions, code: 'BAD_USER_INPUT', retryable: false });
 
 /** The error that was thrown, below the ones that graphql-js wrapped around it. */
 function rootOf(error: GraphQLError): unknown {

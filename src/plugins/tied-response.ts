@@ -2,7 +2,8 @@
 // not told to the source, and a source that breaks leaves the client waiting. It must not know what is streamed.
 import { ServerResponse } from 'node:http';
 
-const connectionOf = (serverContext: unknown): ServerResponse | undefined =>
+/** The connection that a request came by; undefined for one that came by none. */
+export const connectionOf = (serverContext: unknown): ServerResponse | undefined =>
   typeof serverContext === 'object' &&
   serverContext !== null &&
   'res' in serverContext &&

@@ -83,7 +83,7 @@ export async function takeKey(
     try {
       entry = await ledger.claim(principal, key, requestHash);
     } catch (error) {
-      ctx.services.log.error('ledger', { error: String(error) });
+      ctx.services.storeFailed('ledger', error, ctx.requestId);
       return storeFailed();
     }
     if (entry === null) return null;

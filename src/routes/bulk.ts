@@ -98,7 +98,7 @@ function streamRows(
     (_, part, hashes) => openArchive(up, downloads, part, { hashes, options: ask.options }),
     (hash) => `${ctx.publicUrl}/structures/${hash}.pdb`,
     (error, index) => {
-      log.warn('rows with gaps', { part: index, error: String(error) });
+      log.warn('rows with gaps', { requestId: ctx.requestId, part: index, error });
       if (isExpired(error)) void bulk.expire(lookup.lookupId, index).catch(() => undefined);
     },
     up.settings.mapping,

@@ -27,6 +27,13 @@ export interface SharedCache {
   set(key: string, value: unknown, ttl: number): Promise<void>;
 }
 
+/** How many of the values of a look-up were where. */
+export interface Found {
+  readonly memory: number;
+  readonly store: number;
+  readonly missing: number;
+}
+
 export interface CacheOptions<T> {
   readonly namespace: string;
   /** Milliseconds that a value stays fresh. */
@@ -37,6 +44,8 @@ export interface CacheOptions<T> {
   /** Roughly what a value takes in memory. */
   readonly sizeOf: (value: T) => number;
   readonly onError: (error: unknown) => void;
+  /** Told of every look-up: how many values were found in memory, in the second tier, and not at all. */
+  readonly onLookup?: ((namespace: string, found: Found) => void) | undefined;
   readonly shared?: SharedCache | undefined;
 }
 
@@ -80,7 +89,7 @@ function openLocal<T>({ maxBytes, sizeOf, onError }: CacheOptions<T>): Keyv<Kept
 
 /** Opens a namespace. */
 export function openCache<T>(options: CacheOptions<T>): Cache<T> {
-  const { ttl, stale = 0, shared, onError } = options;
+  const { namespace, ttl, stale = 0, shared, onError, onLookup } = options;
   const local = openLocal(options);
   const inFlight = new Map<string, Promise<unknown>>();
 
@@ -103,7 +112,13 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
       if (kept === undefined) missing.push(key);
       else found.set(key, kept);
     }
-    if (shared === undefined || missing.length === 0) return found;
+    const memory = found.size;
+    const tell = () =>
+      onLookup?.(namespace, { memory, store: found.size - memory, missing: keys.length - found.size });
+    if (shared === undefined || missing.length === 0) {
+      tell();
+      return found;
+    }
     for (const [key, { value, expires }] of await shared.getMany(missing)) {
       // Only this namespace writes under its name, and the name changes when the shape does.
       const kept = value as Kept<T>;
@@ -111,6 +126,7 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
       const left = expires === undefined ? ttl + stale : expires - Date.now();
       if (left > 0) await writeLocal(key, kept, left);
     }
+    tell();
     return found;
   };
   const getMany = async (keys: readonly string[]): Promise<Map<string, T>> => {

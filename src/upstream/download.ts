@@ -111,9 +111,14 @@ export async function download(
   const operation = 'download';
   const url = signedUrl(up, text);
   const dispatcher = agentFor(up, downloads, url);
+  // Whoever stores the file is no part of the trace: it is sent nothing of it.
+  const traced = up.startCall?.(operation);
   const started = performance.now();
-  const report = (status: number) =>
-    up.onCall({ operation, status, milliseconds: performance.now() - started });
+  const report = (status: number) => {
+    const ended = { operation, status, milliseconds: performance.now() - started };
+    traced?.ended(ended);
+    up.onCall(ended);
+  };
   // The deadline is for the beginning of the answer: a large file may take its time to a slow reader.
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(new DOMException('too late', 'TimeoutError')), LATEST_START_MS);

@@ -4,6 +4,7 @@ import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
+import { redact } from '../redact.ts';
 import { codeOfStatus, errorText, retryAfterSeconds, UpstreamError } from './errors.ts';
 import { toWire, type WireMapping } from './mapping/rules.ts';
 import { parseJson } from './parse-json.ts';
@@ -31,6 +32,13 @@ export interface CallReport {
   readonly milliseconds: number;
 }
 
+/** A try of a call under way, as a trace sees it. */
+export interface StartedCall {
+  /** Headers that tell the service of the trace. */
+  readonly headers: Readonly<Record<string, string>>;
+  ended(report: CallReport): void;
+}
+
 /** The service as one request sees it: its address, this caller's token, this request's id and patience. */
 export interface Upstream {
   readonly settings: UpstreamSettings;
@@ -39,6 +47,8 @@ export interface Upstream {
   readonly token: string | undefined;
   readonly requestId: string;
   readonly signal: AbortSignal | undefined;
+  /** Told of every try of a call as it begins; what it gives is sent with it and told of its end. */
+  readonly startCall?: ((operation: string) => StartedCall) | undefined;
   /** Told of every call that ended, whatever its end. */
   readonly onCall: (report: CallReport) => void;
   /** Told of bodies as they are read. */
@@ -141,9 +151,14 @@ async function attempt(up: Upstream, call: Call): Promise<Answer> {
   };
   if (call.body !== undefined) headers['content-type'] = 'application/json';
   if (call.api === 'batch' && up.token !== undefined) headers.authorization = `Bearer ${up.token}`;
+  const traced = up.startCall?.(call.operation);
+  Object.assign(headers, traced?.headers);
   const started = performance.now();
-  const report = (status: number) =>
-    up.onCall({ operation: call.operation, status, milliseconds: performance.now() - started });
+  const report = (status: number) => {
+    const ended = { operation: call.operation, status, milliseconds: performance.now() - started };
+    traced?.ended(ended);
+    up.onCall(ended);
+  };
   try {
     const answer = await request(url, {
       dispatcher: up.agent,
@@ -247,7 +262,9 @@ export async function refusal(up: Upstream, answer: Answer): Promise<UpstreamErr
   const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
   const { request_id: id, results_expire_at: expired } = fields;
   const text = errorText(body);
-  return new UpstreamError(text ?? `The upstream answered ${operation} with HTTP ${answer.status}.`, {
+  // The service may quote what it was sent.
+  const shown = text === undefined ? undefined : redact(text, up.token);
+  return new UpstreamError(shown ?? `The upstream answered ${operation} with HTTP ${answer.status}.`, {
     operation,
     code: codeOfStatus(answer.status),
     status: answer.status,

@@ -1,6 +1,6 @@
 // The Atlas as a process reads it: what is kept between requests and for how long, and the loaders that each request is
 // given over it. It holds public data only and knows neither GraphQL nor HTTP.
-import { type Cache, openCache } from '../store/cache.ts';
+import { type Cache, type CacheOptions, openCache } from '../store/cache.ts';
 import type { SharedStore } from '../store/cache-shared.ts';
 import { type Catalogue, openCatalogue } from './catalogue.ts';
 import { type ClusterLoader, createClusterLoader, type LoadedCluster } from './cluster-loader.ts';
@@ -42,10 +42,11 @@ export interface ReadsOptions {
   readonly store: SharedStore | undefined;
   /** Told of every failure of the cache, which then is bypassed. */
   readonly onError: (error: unknown) => void;
+  readonly onLookup?: CacheOptions<never>['onLookup'];
 }
 
 /** Opens the Atlas for a process. */
-export function openReads({ recordSeconds, downloads, store, onError }: ReadsOptions): Reads {
+export function openReads({ recordSeconds, downloads, store, onError, onLookup }: ReadsOptions): Reads {
   const records = recordSeconds * 1000;
   const open = <T>(
     namespace: string,
@@ -60,6 +61,7 @@ export function openReads({ recordSeconds, downloads, store, onError }: ReadsOpt
       maxBytes,
       sizeOf,
       onError,
+      onLookup,
       shared: store?.namespace(namespace),
       ...(stale === undefined ? {} : { stale }),
     });

@@ -1,0 +1,67 @@
+// One request as operations see it: its id, its place in a trace, what it asked for, what it cost. It holds nothing that a log
+// line may not show: a route instead of a path, a name instead of a query.
+import { redact } from '../redact.ts';
+import { requestIdOf } from './request-id.ts';
+import { nextStep, readTraceparent, type TraceContext } from './trace-context.ts';
+
+export interface Exchange {
+  readonly requestId: string;
+  readonly trace: TraceContext;
+  /** HTTP's, or WS for an operation over WebSocket. */
+  readonly method: string;
+  /** Template of the path. */
+  readonly route: string;
+  /** On the clock of `performance.now()`. */
+  readonly startedAt: number;
+  operation: OperationSeen | undefined;
+  /** Who asks, as the gateway names them; null for nobody, undefined when it was not asked. */
+  principal: string | null | undefined;
+  upstreamCalls: number;
+  errors: number;
+  ended: boolean;
+}
+
+export interface OperationSeen {
+  readonly type: 'query' | 'mutation' | 'subscription';
+  /** As the caller named it; null for one without a name. */
+  readonly name: string | null;
+}
+
+const ROUTES: readonly (readonly [RegExp, string])[] = [
+  [/^\/thumbnails\/[^/]+\/[^/]+$/, '/thumbnails/{hash}/{type}.png'],
+  [/^\/structures\/[^/]+$/, '/structures/{hash}.{format}'],
+  [/^\/tasks\/[^/]+\/[^/]+$/, '/tasks/{taskId}/{file}'],
+  [/^\/bulk\/[^/]+\/[^/]+$/, '/bulk/{lookupId}/{part}.zip'],
+  [/^\/bulk\/[^/]+$/, '/bulk/{lookupId}.{format}'],
+];
+const PLAIN = new Set(['/', '/graphql', '/health', '/ready', '/metrics']);
+
+/** The template of a path: one of few, whatever a caller asks for. */
+export function routeOf(pathname: string): string {
+  if (PLAIN.has(pathname)) return pathname;
+  return ROUTES.find(([pattern]) => pattern.test(pathname))?.[1] ?? 'other';
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'WS']);
+
+/** Begins. @param method - when it is not the request's own */
+export function openExchange(request: Request, method: string = request.method): Exchange {
+  return {
+    requestId: requestIdOf(request),
+    trace: nextStep(readTraceparent(request.headers.get('traceparent'))),
+    method: METHODS.has(method) ? method : 'other',
+    route: routeOf(new URL(request.url).pathname),
+    startedAt: performance.now(),
+    operation: undefined,
+    principal: undefined,
+    upstreamCalls: 0,
+    errors: 0,
+    ended: false,
+  };
+}
+
+/** What every line about the request carries. */
+export const marks = ({ requestId, trace }: Exchange) => ({ requestId, traceId: trace.traceId });
+
+/** An operation's name as it may be shown: it is the caller's text. */
+export const shownName = (name: string): string => redact(name.slice(0, 100));

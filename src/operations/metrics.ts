@@ -1,0 +1,103 @@
+// What Prometheus is told of a gateway, in a registry of its own. Every label is one of few words chosen here or in the code:
+// no id, no name that a caller makes up, nothing secret.
+import { readFileSync } from 'node:fs';
+import { type Collector, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { processMetrics } from './process-metrics.ts';
+
+/** What is looked at when metrics are read. */
+export interface Sights {
+  /** Batches that this process polls for its watchers. */
+  readonly pollers: () => number;
+  /** Streams of batches and look-ups that are watched. */
+  readonly watchers: () => number;
+  readonly bulkLookups: () => number;
+}
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+const version = (): string => {
+  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return String((JSON.parse(file) as { version?: unknown }).version);
+};
+
+export type Metrics = ReturnType<typeof openMetrics>;
+
+/** Opens the metrics of a gateway. */
+export function openMetrics(sights: Sights) {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Counter<L>({ name: `foldatlas_${name}`, help, labelNames, registers });
+  const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Histogram<L>({ name: `foldatlas_${name}`, help, labelNames, buckets: SECONDS, registers });
+  const watched = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name: `foldatlas_${name}`,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+
+  const build = new Gauge({
+    name: 'foldatlas_build_info',
+    help: 'Always 1; the labels say what runs.',
+    labelNames: ['version', 'node'],
+    aggregator: 'first',
+    registers,
+  });
+  build.set({ version: version(), node: process.versions.node }, 1);
+  watched('pollers', 'Batches that are polled because somebody watches them.', sights.pollers);
+  watched('watchers', 'Streams of batches and bulk look-ups that are watched.', sights.watchers);
+  watched('bulk_lookups', 'Bulk look-ups that are worked on.', sights.bulkLookups);
+
+  return {
+    operations: counter('operations_total', 'GraphQL operations by their end.', ['type', 'name', 'outcome']),
+    operationSeconds: histogram('operation_duration_seconds', 'Queries and mutations, start to last byte.', [
+      'type',
+    ]),
+    errors: counter('errors_total', 'Errors in GraphQL answers by extensions.code.', ['code']),
+    requests: counter('http_requests_total', 'HTTP requests by route and status.', [
+      'route',
+      'method',
+      'status',
+    ]),
+    requestSeconds: histogram('http_request_duration_seconds', 'HTTP requests, start to last byte.', [
+      'route',
+    ]),
+    inFlight: new Gauge({
+      name: 'foldatlas_requests_in_flight',
+      help: 'Requests, streams among them, that are being answered.',
+      registers,
+    }),
+    upstreamCalls: counter('upstream_calls_total', 'Tries of upstream calls by operation and outcome.', [
+      'operation',
+      'outcome',
+    ]),
+    upstreamSeconds: histogram(
+      'upstream_call_duration_seconds',
+      'Tries of upstream calls, to the first byte of the answer.',
+      ['operation'],
+    ),
+    cacheHits: counter('cache_hits_total', 'What was kept, by kind and by where it was.', ['kind', 'tier']),
+    cacheMisses: counter('cache_misses_total', 'What was not kept, by kind.', ['kind']),
+    storeErrors: counter('store_errors_total', 'Failures of the store.', ['store']),
+    refused: counter('requests_refused_total', 'Requests refused before they ran, by reason.', ['reason']),
+    /** Adds what another part of the gateway counts. */
+    add: (make: (registers: Registry[]) => Collector | undefined) => void make(registers),
+    /** Everything with the process's own, as JSON that processes can add up. */
+    async read() {
+      const [own, ofProcess] = await Promise.all([
+        registry.getMetricsAsJSON(),
+        processMetrics().getMetricsAsJSON(),
+      ]);
+      return [...own, ...ofProcess];
+    },
+    /** Everything in Prometheus' text format. */
+    async text(): Promise<string> {
+      return `${await registry.metrics()}\n${await processMetrics().metrics()}`;
+    },
+    contentType: registry.contentType,
+  };
+}

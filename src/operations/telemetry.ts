@@ -1,0 +1,160 @@
+// Watches a gateway's requests from their start to their last byte and tells of them: one access line each, and metrics. It
+// decides nothing and changes no answer.
+import type { Logger } from '../log.ts';
+import type { Found } from '../store/cache.ts';
+import type { CallReport, Upstream } from '../upstream/http.ts';
+import { type Exchange, marks, type OperationSeen, openExchange, shownName } from './exchange.ts';
+import type { Metrics } from './metrics.ts';
+import { nextStep, traceparent } from './trace-context.ts';
+
+export interface Telemetry {
+  /** Begins a request that will end. @param method - WS for an operation over WebSocket */
+  begin(request: Request, method?: string): Exchange;
+  /** The request's, begun or not. */
+  exchangeOf(request: Request): Exchange;
+  ran(exchange: Exchange, operation: OperationSeen): void;
+  /** An error that a caller is shown. */
+  failed(code: string, exchange: Exchange | undefined): void;
+  end(exchange: Exchange, end: ExchangeEnd): void;
+  /** To be told of everything by an `Upstream`. */
+  hooksOf(requestId: string, exchange: Exchange | undefined): Pick<Upstream, 'onCall' | 'startCall'>;
+  /** What was kept of what was asked for. */
+  lookedUp(kind: string, found: Found): void;
+  storeFailed(store: string, error: unknown, requestId?: string): void;
+}
+
+export interface ExchangeEnd {
+  readonly status: number;
+  /** Sent to the caller, headers among them; undefined when nobody counted. */
+  readonly bytes: number | undefined;
+  /** Whether the caller left before the end of the answer. */
+  readonly left: boolean;
+}
+
+/** Asked every few seconds by machines: no news. */
+const QUIET = new Set(['/health', '/ready', '/metrics']);
+const PRINCIPAL_LETTERS = 8;
+
+const outcomeOf = (status: number): string => {
+  if (status === 0) return 'no_answer';
+  if (status === 429) return 'limited';
+  if (status >= 500) return 'failed';
+  return status >= 400 ? 'refused' : 'ok';
+};
+
+export interface TelemetryOptions {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Names of operations that metrics tell apart; all others are `other`. */
+  readonly knownNames: ReadonlySet<string>;
+}
+
+/** Opens the telemetry of a gateway. */
+export function openTelemetry({ log, metrics, knownNames }: TelemetryOptions): Telemetry {
+  const exchanges = new WeakMap<Request, Exchange>();
+  const begun = new WeakSet<Exchange>();
+
+  const exchangeOf = (request: Request, method?: string): Exchange => {
+    const known = exchanges.get(request);
+    if (known !== undefined) return known;
+    const exchange = openExchange(request, method);
+    exchanges.set(request, exchange);
+    return exchange;
+  };
+  const nameClass = (name: string | null): string => {
+    if (name === null) return 'anonymous';
+    return knownNames.has(name) ? name : 'other';
+  };
+
+  function count(exchange: Exchange, status: number, seconds: number): void {
+    const { operation, route, method } = exchange;
+    if (method !== 'WS') {
+      metrics.requests.inc({ route, method, status: String(status) });
+      if (operation?.type !== 'subscription') metrics.requestSeconds.observe({ route }, seconds);
+    }
+    if (operation === undefined) return;
+    const { type, name } = operation;
+    metrics.operations.inc({
+      type,
+      name: nameClass(name),
+      outcome: exchange.errors === 0 ? 'ok' : 'error',
+    });
+    if (type !== 'subscription') metrics.operationSeconds.observe({ type }, seconds);
+  }
+
+  function tell(exchange: Exchange, { status, bytes, left }: ExchangeEnd, milliseconds: number): void {
+    const { method, route, operation, principal, upstreamCalls, errors } = exchange;
+    const write = QUIET.has(route) && status < 500 ? log.debug : log.info;
+    write('request', {
+      ...marks(exchange),
+      method,
+      route,
+      ...(method === 'WS' ? {} : { status }),
+      milliseconds: Math.round(milliseconds * 10) / 10,
+      ...(operation === undefined ? {} : { operation: operation.type }),
+      ...(operation?.name == null ? {} : { name: shownName(operation.name) }),
+      ...(principal == null ? {} : { principal: principal.slice(0, PRINCIPAL_LETTERS) }),
+      upstreamCalls,
+      ...(errors === 0 ? {} : { errors }),
+      ...(bytes === undefined ? {} : { bytes }),
+      ...(left ? { left } : {}),
+    });
+  }
+
+  return {
+    begin(request, method) {
+      const exchange = exchangeOf(request, method);
+      if (!begun.has(exchange)) {
+        begun.add(exchange);
+        metrics.inFlight.inc();
+      }
+      return exchange;
+    },
+    exchangeOf,
+    ran(exchange, operation) {
+      exchange.operation = operation;
+    },
+    failed(code, exchange) {
+      metrics.errors.inc({ code });
+      if (exchange !== undefined) exchange.errors += 1;
+    },
+    end(exchange, end) {
+      if (exchange.ended) return;
+      exchange.ended = true;
+      if (begun.has(exchange)) metrics.inFlight.dec();
+      const milliseconds = performance.now() - exchange.startedAt;
+      count(exchange, end.status, milliseconds / 1000);
+      tell(exchange, end, milliseconds);
+    },
+    hooksOf: (requestId, exchange) => ({
+      startCall: () => ({
+        headers: { traceparent: traceparent(nextStep(exchange?.trace)) },
+        ended: () => undefined,
+      }),
+      onCall(call: CallReport) {
+        const { operation, status, milliseconds } = call;
+        if (exchange !== undefined) exchange.upstreamCalls += 1;
+        metrics.upstreamCalls.inc({ operation, outcome: outcomeOf(status) });
+        metrics.upstreamSeconds.observe({ operation }, milliseconds / 1000);
+        log.debug('upstream', {
+          ...(exchange === undefined ? { requestId } : marks(exchange)),
+          ...call,
+          milliseconds: Math.round(milliseconds),
+        });
+      },
+    }),
+    lookedUp(kind, { memory, store, missing }) {
+      if (memory > 0) metrics.cacheHits.inc({ kind, tier: 'memory' }, memory);
+      if (store > 0) metrics.cacheHits.inc({ kind, tier: 'store' }, store);
+      if (missing > 0) metrics.cacheMisses.inc({ kind }, missing);
+    },
+    storeFailed(store, error, requestId) {
+      metrics.storeErrors.inc({ store });
+      const write = store === 'cache' ? log.warn : log.error;
+      write(store === 'cache' ? 'cache bypassed' : `store: ${store}`, {
+        ...(requestId === undefined ? {} : { requestId }),
+        error,
+      });
+    },
+  };
+}

@@ -1,0 +1,39 @@
+// W3C Trace Context: where a request stands among those that led to it. Pure, but for the random ids; it knows no tracer.
+import { randomBytes } from 'node:crypto';
+
+export interface TraceContext {
+  /** 32 hexadecimal characters, the same for everything that one question causes anywhere. */
+  readonly traceId: string;
+  /** 16 hexadecimal characters: this step of it. */
+  readonly spanId: string;
+  /** Whether whoever began the trace records it. */
+  readonly sampled: boolean;
+}
+
+const PATTERN = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+
+/**
+ * Reads a `traceparent` header.
+ *
+ * @returns undefined for one that the standard calls invalid: it is then ignored and a new trace begins
+ */
+export function readTraceparent(header: string | null): TraceContext | undefined {
+  const [, version, traceId = '', spanId = '', flags = '', more] = PATTERN.exec(header ?? '') ?? [];
+  if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+/** As the header is written. */
+export const traceparent = ({ traceId, spanId, sampled }: TraceContext): string =>
+  `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
+
+/** The next step of a trace; the first of a new one without a parent. */
+export function nextStep(parent: TraceContext | undefined): TraceContext {
+  const random = randomBytes(24).toString('hex');
+  return {
+    traceId: parent?.traceId ?? random.slice(16),
+    spanId: random.slice(0, 16),
+    sampled: parent?.sampled ?? false,
+  };
+}
