@@ -59,6 +59,9 @@ const variables = z.object({
   WIRE_MAPPING_FILE: z.string().min(1).optional(),
   CONTRACT_CHECK_MINUTES: whole(0, 44_640).default(60),
   UPSTREAM_API_KEY: z.string().min(1).optional(),
+  UPSTREAM_MAX_IN_FLIGHT: whole(1, 10_000).default(64),
+  UPSTREAM_MAX_QUEUE: whole(0, 1_000_000).default(1000),
+  UPSTREAM_PATIENCE: z.coerce.number().min(0.01).max(100).default(1),
   FOLD_MODELS: list
     .default(['foldmodel2-2026-05-cutoff-2025'])
     .refine((names) => names.length > 0, 'must name at least one model'),

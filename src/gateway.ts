@@ -39,12 +39,16 @@ import { openLedger } from './store/open-ledger.ts';
 import { openSecret } from './store/secret.ts';
 import { createSubmissions } from './store/submissions.ts';
 import { createBatchReader } from './upstream/batch-reader.ts';
+import type { BreakerRules } from './upstream/breaker.ts';
 import { openPublicAgent } from './upstream/download.ts';
 import { createFoldResults } from './upstream/fold-results.ts';
-import { deadline, openAgent, type Upstream } from './upstream/http.ts';
+import { usualGateRules } from './upstream/gate.ts';
+import { type Gates, openGates } from './upstream/gates.ts';
+import { openAgent, type Upstream } from './upstream/http.ts';
 import { reach } from './upstream/probe.ts';
 import { openReads } from './upstream/reads.ts';
 import { settingsOf } from './upstream/settings.ts';
+import { deadline } from './upstream/time-limit.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -57,6 +61,8 @@ export interface GatewayOptions {
   readonly metricsText?: () => Promise<string>;
   /** How often watched batches are polled; 2 to 30 seconds when absent. */
   readonly pace?: PaceRules;
+  /** When the upstream counts as failing, and for how long it is then left alone. */
+  readonly breaker?: BreakerRules;
 }
 
 export interface Gateway {
@@ -64,6 +70,8 @@ export interface Gateway {
   fetch(request: Request): Promise<Response>;
   /** The same as a listener for node:http. */
   readonly listener: YogaServerInstance<object, GatewayContext>;
+  /** What is known of the upstream's condition: calls under way and waiting, breakers, pauses. */
+  upstream(): ReturnType<Gates['state']>;
   /** Makes sure that the store answers, before there is traffic. @throws Error that says why it does not */
   ready(): Promise<void>;
   /** Ends every stream, and every one that is still opened, so that clients go elsewhere: the first step of a shutdown. */
@@ -78,11 +86,17 @@ export interface Gateway {
 
 /** Makes a gateway. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { config, upstreamUrl, log, sandbox = false, pace } = options;
+  const { config, upstreamUrl, log, sandbox = false, pace, breaker } = options;
   const agent = openAgent();
   const publicAgent = openPublicAgent();
   const settings = settingsOf(config, upstreamUrl);
-  const downloads = { publicAgent };
+  const gates = openGates({
+    ...usualGateRules,
+    inFlight: config.UPSTREAM_MAX_IN_FLIGHT,
+    queue: config.UPSTREAM_MAX_QUEUE,
+    ...(breaker === undefined ? {} : { breaker }),
+  });
+  const downloads = { publicAgent, gate: gates.files };
   const metrics: Metrics = openMetrics({
     pollers: () => services.live.rooms,
     watchers: () => services.live.watchers + services.bulk.counts().watchers,
@@ -105,16 +119,18 @@ export function createGateway(options: GatewayOptions): Gateway {
     requestId: string,
     token: string | undefined,
     signal: AbortSignal | undefined,
-    request?: Request,
+    from?: { readonly request: Request; readonly principal: string | null },
   ): Upstream => {
-    const record = request === undefined ? undefined : callRecordOf(request);
-    const hooks = telemetry.hooksOf(requestId, request && telemetry.exchangeOf(request));
+    const record = from && callRecordOf(from.request);
+    const hooks = telemetry.hooksOf(requestId, from && telemetry.exchangeOf(from.request));
     return {
       settings,
       agent,
       token,
       requestId,
       signal,
+      gate: gates.api,
+      caller: from?.principal ?? undefined,
       ...record?.hooks,
       ...hooks,
       onCall: (call) => {
@@ -151,7 +167,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     const requestId = requestIdOf(request);
     telemetry.exchangeOf(request).principal = principal;
     const signal = deadline(request.signal, config.REQUEST_TIMEOUT_MS);
-    const upstream = openUpstream(requestId, token, signal, request);
+    const upstream = openUpstream(requestId, token, signal, { request, principal });
     const submissions = createSubmissions(services.ledger, principal);
     const batches = createBatchReader(upstream);
     return {
@@ -253,6 +269,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     fetch: async (request) => listener.fetch(request),
     listener,
+    upstream: gates.state,
     ready: () => services.ledger.check(),
     metrics,
     telemetry,

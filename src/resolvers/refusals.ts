@@ -1,15 +1,15 @@
 // What the service's refusals of a submission or a cancellation mean to a client. Pure: it sends nothing.
 import type { RefusedShape } from '../schema/problem.ts';
-import { UpstreamError } from '../upstream/errors.ts';
+import { subjectOf429, UpstreamError } from '../upstream/errors.ts';
 
 type Reason = RefusedShape['reason'];
 
+const OF_429 = { credits: 'CREDITS', rate: 'RATE_LIMIT' } as const;
+
 /** A 429 is a rate limit or a lack of credits, told apart only by its text (spec, section Errors). */
 function reasonOfText(text: string): Reason {
-  const credits = /credit|quota|balance|billing|insufficient funds/i.test(text);
-  const rate = /rate.?limit|too many|slow down|per (second|minute|hour)|concurren/i.test(text);
-  if (credits === rate) return 'RATE_LIMIT_OR_CREDITS';
-  return credits ? 'CREDITS' : 'RATE_LIMIT';
+  const subject = subjectOf429(text);
+  return subject === undefined ? 'RATE_LIMIT_OR_CREDITS' : OF_429[subject];
 }
 
 function reasonOf(status: number, text: string): Reason {
@@ -31,32 +31,18 @@ const HINTS: Readonly<Record<Reason, string>> = {
   UNREACHABLE: 'Send the same again in a moment.',
 };
 
-/** Faults that come before a byte of the request is sent. */
-const BEFORE_SENDING = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-function neverSent(cause: unknown): boolean {
-  if (cause instanceof AggregateError && cause.errors.length > 0) return cause.errors.every(neverSent);
-  return cause instanceof Error && 'code' in cause && BEFORE_SENDING.has(String(cause.code));
-}
-
 /**
- * A failed call as a refusal: an answer of 4xx, or no connection at all. In both cases nothing was queued.
+ * A failed call as a refusal: an answer of 4xx, or a request that never left. In both cases nothing was queued.
  *
  * @returns null when the call may have had an effect, or did not fail at the service
  */
 export function asRefusal(error: unknown): RefusedShape | null {
   if (!(error instanceof UpstreamError)) return null;
-  const { status, requestId, retryAfterSeconds } = error.failure;
+  const { status, requestId, retryAfterSeconds, sent } = error.failure;
   const common = { kind: 'Refused', message: error.message, upstreamRequestId: requestId ?? null } as const;
-  if (status === undefined && neverSent(error.cause)) {
-    return { ...common, hint: HINTS.UNREACHABLE, reason: 'UNREACHABLE', retryable: true };
+  if (sent === false) {
+    const wait = { retryAfterSeconds: retryAfterSeconds ?? null };
+    return { ...common, hint: HINTS.UNREACHABLE, reason: 'UNREACHABLE', retryable: true, ...wait };
   }
   // 408 says that the request was not read in time; what was read of it may be queued all the same.
   if (status === undefined || status < 400 || status >= 500 || status === 408) return null;

@@ -22,7 +22,7 @@ const SOON = { 'retry-after': '2' };
 const notFound = (): Response => plain(404, 'There is no such look-up. They are kept for 7 days.');
 
 /** The upstream for a download: it lasts as long as the client stays. */
-const lasting = (ctx: GatewayContext) => ({ ...ctx.upstream, signal: ctx.clientSignal });
+const lasting = (ctx: GatewayContext) => ({ ...ctx.upstream, signal: ctx.clientSignal, streamed: true });
 
 const day = (): string => new Date().toISOString().slice(0, 10);
 

@@ -63,7 +63,7 @@ async function resultFile(
     if (value !== null) asked[name] = value;
   }
   // A download lasts as long as the caller stays, however slow it is.
-  const lasting = { ...ctx.upstream, signal: ctx.clientSignal };
+  const lasting = { ...ctx.upstream, signal: ctx.clientSignal, streamed: true };
   const folds = createFoldResults(lasting, ctx.services.downloads, ctx.batches, ctx.submissions);
   const answer = await folds.download(taskId, asked);
   if (answer === null) return null;

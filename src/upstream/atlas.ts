@@ -3,8 +3,9 @@
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
+import { jsonOf, readBytes, readJson, refusal } from './answer-body.ts';
 import { checked, checkedOf, named } from './checked.ts';
-import { type Answer, type Call, jsonOf, readBytes, readJson, refusal, send, type Upstream } from './http.ts';
+import { type Answer, type Call, send, type Upstream } from './http.ts';
 import { dropMembers } from './json-drop.ts';
 import { namesSeen } from './mapping/rules.ts';
 import * as wire from './wire.ts';
@@ -56,7 +57,7 @@ async function recordOrNull<S extends z.ZodType>(
 
 /** GET /features: the whole catalogue, some 16,384 rows and 7 MB in one answer, as it came. */
 export async function features(up: Upstream): Promise<Buffer> {
-  const answer = await send(up, get('features', '/features', { timeout: 60_000 }));
+  const answer = await send(up, get('features', '/features'));
   if (answer.status !== 200) throw await refusal(up, answer);
   const bytes = await readBytes(up, answer);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -110,7 +111,7 @@ export const protein = (up: Upstream, hash: string, q: ProteinQuery) =>
         normalize_features: q.normalize,
         feature_indices: q.indices,
       },
-      timeout: q.foldOnMiss ? 60_000 : 30_000,
+      ...(q.foldOnMiss ? { limits: 'proteinFold' } : {}),
     }),
     wire.proteinRecord,
   );
@@ -153,7 +154,6 @@ export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
     path: '/proteins/batch',
     repeatable: true,
     accept: 'application/zip, application/json',
-    timeout: 60_000,
     body: {
       protein_hashes: q.hashes,
       topk_features: q.top,
@@ -229,7 +229,6 @@ export async function similarity(
         cluster_pct_characterized_max: q.maxPercentCharacterized,
         include_cluster_info: q.clusterInfo,
       },
-      timeout: 60_000,
     }),
   );
   if (answer.status !== 200) throw await refusal(up, answer);

@@ -1,9 +1,10 @@
 // The Batch API, one function an operation: the spec's section "Batch API" read as code. It knows nothing of
 // GraphQL, of the ledger, or of who asks; the bearer token comes with the `Upstream` it is given.
 import { z } from 'zod';
+import { readJson, refusal } from './answer-body.ts';
 import { checked, checkedOf, named } from './checked.ts';
 import type { UpstreamError } from './errors.ts';
-import { type Answer, type Call, readJson, refusal, send, type Upstream } from './http.ts';
+import { type Answer, type Call, send, type Upstream } from './http.ts';
 import * as wire from './wire.ts';
 
 /** An answer's `data`, with what stood beside it in the envelope. */
@@ -39,14 +40,13 @@ async function open<S extends z.ZodType>(
 /** List and Status only read although they are POST; Submit and Cancel are sent once. */
 const READS = new Set(['list', 'status']);
 
-const post = (operation: string, body: unknown, timeout?: number): Call => ({
+const post = (operation: string, body: unknown): Call => ({
   operation,
   api: 'batch',
   method: 'POST',
   path: `/${operation}`,
   repeatable: READS.has(operation),
   body,
-  ...(timeout === undefined ? {} : { timeout }),
 });
 
 /** Reads the refusal of a 404 as null: absence is data. Any other status but 200 is thrown. */
@@ -68,7 +68,7 @@ async function orNull<S extends z.ZodType>(
  * @throws UpstreamError with the status of the refusal; a missing status means that no answer came
  */
 export async function submit(up: Upstream, request: unknown): Promise<Enveloped<wire.Submitted>> {
-  const answer = await send(up, post('submit', request, 120_000));
+  const answer = await send(up, post('submit', request));
   if (answer.status !== 200) throw await refusal(up, answer);
   return open(up, answer, wire.submitted);
 }

@@ -2,9 +2,12 @@
 // of what is downloaded. The URL is a secret: it stands in no message and no report.
 import { lookup as resolve } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { Agent, type Dispatcher, request } from 'undici';
-import { UpstreamError } from './errors.ts';
-import { type Answer, networkFailure, type Upstream } from './http.ts';
+import { Agent, type Dispatcher } from 'undici';
+import { codeOfStatus, retryAfterSeconds, UpstreamError } from './errors.ts';
+import { type Exchange, exchange } from './exchange.ts';
+import type { Gate } from './gate.ts';
+import type { Answer, Upstream } from './http.ts';
+import { tries } from './tries.ts';
 
 const inward = new BlockList();
 for (const [network, bits] of [
@@ -57,8 +60,6 @@ const publicLookup: LookupFunction = (hostname, options, done) => {
 /** Connections that can only go to public addresses. Close it when the process ends. */
 export const openPublicAgent = (): Agent => new Agent({ connect: { timeout: 10_000, lookup: publicLookup } });
 
-const LATEST_START_MS = 120_000;
-
 const refuse = (operation: string, message: string, status?: number): UpstreamError =>
   new UpstreamError(message, { operation, code: 'UPSTREAM_DRIFT', status, retryable: false });
 
@@ -68,17 +69,29 @@ const notFollowed = (): UpstreamError =>
     'The upstream gave a download address that the gateway does not follow (DOWNLOAD_HOSTS lists the hosts that it may).',
   );
 
-/** A signed URL as a URL. One without a scheme (`host/path?signature`) is taken as https; a path alone as the upstream's own. */
+/** The URL that a text stands for. */
+function completed({ baseUrl }: Upstream['settings'], text: string): string {
+  if (/^https?:\/\//i.test(text)) return text;
+  if (text.startsWith('//')) return `https:${text}`;
+  return text.startsWith('/') ? new URL(text, baseUrl).href : `https://${text}`;
+}
+
+/**
+ * A signed URL as a URL. One without a scheme (`host/path?signature`) is taken as https; a path alone as the upstream's own.
+ *
+ * @throws UpstreamError when it is none
+ */
 export function signedUrl(up: Pick<Upstream, 'settings'>, text: string): URL {
-  if (/^https?:\/\//i.test(text)) return new URL(text);
-  if (text.startsWith('//')) return new URL(`https:${text}`);
-  if (text.startsWith('/')) return new URL(text, up.settings.baseUrl);
-  return new URL(`https://${text}`);
+  const url = completed(up.settings, text);
+  if (!URL.canParse(url)) throw notFollowed();
+  return new URL(url);
 }
 
 /** What a download needs beside the request's upstream. */
 export interface Downloads {
   readonly publicAgent: Dispatcher;
+  /** The gate to a host; without it every download begins at once. */
+  readonly gate?: ((host: string) => Gate) | undefined;
 }
 
 /** Chooses the connections for a URL: the upstream's own host and the configured hosts by the common pool, any other by the one that only reaches public addresses. */
@@ -92,6 +105,34 @@ function agentFor(up: Upstream, downloads: Downloads, url: URL): Dispatcher {
     throw notFollowed();
   }
   return downloads.publicAgent;
+}
+
+/** Whether a failure is that of a name that leads inward. */
+const isInward = ({ cause }: UpstreamError): boolean =>
+  cause instanceof Error && 'code' in cause && cause.code === NOT_PUBLIC;
+
+/** One try. @throws UpstreamError */
+async function attempt(up: Upstream, wanted: Exchange): Promise<Answer | null> {
+  let answer: Answer;
+  try {
+    answer = await exchange(up, wanted);
+  } catch (error) {
+    throw error instanceof UpstreamError && isInward(error) ? notFollowed() : error;
+  }
+  const { status, headers } = answer;
+  if ([200, 206, 304, 416].includes(status)) return answer;
+  answer.body.on('error', () => undefined).destroy();
+  if ([400, 403, 410].includes(status)) return null;
+  const code = codeOfStatus(status);
+  const after = headers['retry-after'];
+  throw new UpstreamError(`A download was answered with HTTP ${status}.`, {
+    operation: wanted.operation,
+    // That a file is not there, or elsewhere, is nothing that the caller could mend.
+    code: status < 500 && status !== 429 && status !== 408 ? 'UPSTREAM_DRIFT' : code,
+    status,
+    retryable: status >= 500 || status === 429 || status === 408,
+    retryAfterSeconds: retryAfterSeconds(typeof after === 'string' ? after : undefined, Date.now()),
+  });
 }
 
 /**
@@ -108,41 +149,9 @@ export async function download(
   text: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer | null> {
-  const operation = 'download';
   const url = signedUrl(up, text);
   const dispatcher = agentFor(up, downloads, url);
-  // Whoever stores the file is no part of the trace: it is sent nothing of it.
-  const traced = up.startCall?.(operation);
-  const started = performance.now();
-  const report = (status: number) => {
-    const ended = { operation, status, milliseconds: performance.now() - started };
-    traced?.ended(ended);
-    up.onCall(ended);
-  };
-  // The deadline is for the beginning of the answer: a large file may take its time to a slow reader.
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(new DOMException('too late', 'TimeoutError')), LATEST_START_MS);
-  const signal = up.signal === undefined ? late.signal : AbortSignal.any([up.signal, late.signal]);
-  let answer: Dispatcher.ResponseData;
-  try {
-    answer = await request(url, { dispatcher, method: 'GET', headers, signal });
-    report(answer.statusCode);
-  } catch (error) {
-    report(0);
-    if (error instanceof Error && 'code' in error && error.code === NOT_PUBLIC) throw notFollowed();
-    throw networkFailure(operation, error, up.signal);
-  } finally {
-    clearTimeout(timer);
-  }
-  const { statusCode: status } = answer;
-  if ([200, 206, 304, 416].includes(status))
-    return { status, headers: answer.headers, body: answer.body, call: { operation } };
-  await answer.body.dump();
-  if ([400, 403, 410].includes(status)) return null;
-  throw new UpstreamError(`A download was answered with HTTP ${status}.`, {
-    operation,
-    code: status >= 500 ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_DRIFT',
-    status,
-    retryable: status >= 500,
-  });
+  const gate = downloads.gate?.(url.host);
+  const wanted: Exchange = { operation: 'download', url, method: 'GET', headers, dispatcher, gate };
+  return tries(up.signal, () => attempt(up, wanted));
 }

@@ -21,6 +21,10 @@ export interface Failure {
   readonly status?: number | undefined;
   /** The upstream's own id of the request, to quote when reporting a problem. */
   readonly requestId?: string | undefined;
+  /** False when the request certainly never left, so that it cannot have had an effect. */
+  readonly sent?: false;
+  /** Whether the gateway did not send it, for the state that it knows the upstream to be in. */
+  readonly heldBack?: true;
   /** Whether the same call may succeed later. */
   readonly retryable: boolean;
   readonly retryAfterSeconds?: number | undefined;
@@ -77,6 +81,19 @@ export function errorText(body: unknown): string | undefined {
   }
   return undefined;
 }
+
+/** Words for credits and for rates: a 429 is one of the two, told apart only by its text (spec, section Errors). */
+const CREDITS = /credit|quota|balance|billing|insufficient funds/i;
+const RATE = /rate.?limit|too many|slow down|per (second|minute|hour)|concurren/i;
+
+/** What a 429 is about: undefined when its text says neither or both. */
+export function subjectOf429(text: string): 'credits' | 'rate' | undefined {
+  const credits = CREDITS.test(text);
+  return credits === RATE.test(text) ? undefined : credits ? 'credits' : 'rate';
+}
+
+/** Whether a 429 is for want of credits, which do not come back by waiting a moment. */
+export const isAboutCredits = (text: string): boolean => subjectOf429(text) === 'credits';
 
 /**
  * Seconds to wait by a `Retry-After` header: a number of seconds, an HTTP date, or absent.

@@ -2,10 +2,11 @@
 // signature when the first has expired; scalar scores kept in the store. It must not know GraphQL or what a fold means.
 import type { TaskScores } from '../store/ledger.ts';
 import type { Submissions } from '../store/submissions.ts';
+import { readBytes } from './answer-body.ts';
 import type { BatchReader } from './batch-reader.ts';
 import { type Downloads, download } from './download.ts';
 import { UpstreamError } from './errors.ts';
-import { type Answer, readBytes, type Upstream } from './http.ts';
+import type { Answer, Upstream } from './http.ts';
 import { JsonError } from './lenient-json.ts';
 import { limiter } from './limit.ts';
 import { type FoldHandle, openFold } from './open-fold.ts';

@@ -1,14 +1,13 @@
-// One HTTP call to the service: where it goes, how long it may take, what its failure is called. It knows the two
-// APIs only by their prefixes and never decides what an answer means; that is atlas.ts and batch.ts.
-import { setMaxListeners } from 'node:events';
+// A call to the service: where it goes, with whose token, and whether it is tried again. It knows the two APIs only by their
+// prefixes and never decides what an answer means; that is atlas.ts and batch.ts.
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Agent, type Dispatcher, request } from 'undici';
-import { redact } from '../redact.ts';
-import { codeOfStatus, errorText, retryAfterSeconds, UpstreamError } from './errors.ts';
+import { Agent, type Dispatcher } from 'undici';
+import { refusal } from './answer-body.ts';
+import { isAboutCredits } from './errors.ts';
+import { exchange } from './exchange.ts';
+import type { Gate } from './gate.ts';
 import { toWire, type WireMapping } from './mapping/rules.ts';
-import { parseJson } from './parse-json.ts';
-import { retryPause } from './retry.ts';
+import { tries } from './tries.ts';
 
 /** Where the service is and what its deployment calls things (configuration). */
 export interface UpstreamSettings {
@@ -22,6 +21,8 @@ export interface UpstreamSettings {
   readonly mapping?: WireMapping | undefined;
   /** Types of thumbnails where the deployment calls them otherwise, by ours. */
   readonly thumbnailTypes?: Readonly<Record<string, string>> | undefined;
+  /** What every operation's limits of time are multiplied with; 1 when absent. */
+  readonly patience?: number;
 }
 
 /** What one finished upstream call was, for counting, logs and metrics. */
@@ -46,6 +47,12 @@ export interface Upstream {
   /** The bearer token for the Batch API; undefined when the caller gave none. Never sent to the Atlas. */
   readonly token: string | undefined;
   readonly requestId: string;
+  /** Who asks, for taking turns: calls without a caller are one caller together. */
+  readonly caller?: string | undefined;
+  /** What all requests know of the service together; without it every call goes at once. */
+  readonly gate?: Gate | undefined;
+  /** Whether bodies go on to a client at its own pace: then they hold no place in the gate and have no limit of time. */
+  readonly streamed?: boolean;
   readonly signal: AbortSignal | undefined;
   /** Told of every try of a call as it begins; what it gives is sent with it and told of its end. */
   readonly startCall?: ((operation: string) => StartedCall) | undefined;
@@ -59,14 +66,16 @@ export interface Upstream {
   readonly onAnswer?: ((name: string, value: unknown, readable: boolean) => void) | undefined;
 }
 
-/** A pool of connections to the service, shared by all requests of a process. Close it when the process ends. */
+/** A pool of connections to the service, shared by all requests of a process: as many as the gate lets through. Close it when the process ends. */
 export function openAgent(): Agent {
-  return new Agent({ connections: 64, keepAliveTimeout: 30_000, connect: { timeout: 10_000 } });
+  return new Agent({ keepAliveTimeout: 30_000, connect: { timeout: 8_000 } });
 }
 
 /** One call, before it is made. */
 export interface Call {
   readonly operation: string;
+  /** The line of the table of limits, where it is another than the operation's own. */
+  readonly limits?: string;
   readonly api: 'batch' | 'atlas';
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Below the API's prefix; path parameters already encoded. */
@@ -74,8 +83,6 @@ export interface Call {
   readonly query?: Readonly<Record<string, string | number | boolean | readonly number[] | undefined>>;
   readonly body?: unknown;
   readonly accept?: string;
-  /** Milliseconds until one try of the call is given up. */
-  readonly timeout?: number;
   /** Whether it may be tried again after a failure that may pass: true for what only reads. */
   readonly repeatable: boolean;
 }
@@ -88,91 +95,45 @@ export interface Answer {
   readonly call: { readonly operation: string };
 }
 
-const DEFAULT_TIMEOUT = 30_000;
-/** More than any JSON answer of the service; a body past it is refused rather than gathered. */
-const MAX_BODY_BYTES = 512 * 1024 * 1024;
-
-const single = (value: string | string[] | undefined): string | undefined =>
-  Array.isArray(value) ? value[0] : value;
-
-/** What a network fault is called. A caller that left is not a failure of the upstream, nor is a fault of our own: both are passed on as they are. */
-export function networkFailure(operation: string, error: unknown, signal: AbortSignal | undefined): unknown {
-  if (error instanceof UpstreamError) return error;
-  if (signal?.aborted === true) return signal.reason;
-  const name = error instanceof Error ? error.name : '';
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const late = name === 'TimeoutError' || /TIMEOUT|TIMEDOUT/.test(code);
-  if (!late && !/^(UND_ERR_|E[A-Z]|HPE_|CERT_|ERR_(TLS|SSL|STREAM))/.test(code)) return error;
-  return new UpstreamError(
-    late
-      ? `The upstream did not answer ${operation} in time. Try again.`
-      : `The upstream could not be reached for ${operation}. Try again in a moment.`,
-    { operation, code: late ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_UNAVAILABLE', retryable: true },
-    { cause: error },
-  );
-}
-
-/**
- * Joins the caller's patience and a limit into one signal. The timer holds the signal: one of `AbortSignal.timeout` that only
- * `AbortSignal.any` refers to may be collected before its time, and then nothing ends.
- */
-export function deadline(signal: AbortSignal | undefined, milliseconds: number): AbortSignal {
-  const controller = new AbortController();
-  const late = () => {
-    signal?.removeEventListener('abort', leave);
-    controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
-  };
-  const timer = setTimeout(late, milliseconds).unref();
-  const leave = () => {
-    clearTimeout(timer);
-    controller.abort(signal?.reason);
-  };
-  if (signal?.aborted === true) leave();
-  else if (signal !== undefined) {
-    // Many calls and events share a patience; each listens no longer than its own limit.
-    setMaxListeners(0, signal);
-    signal.addEventListener('abort', leave, { once: true });
-  }
-  return controller.signal;
-}
-
-/** One try of a call. */
-async function attempt(up: Upstream, call: Call): Promise<Answer> {
-  const { settings } = up;
-  const prefix = call.api === 'batch' ? settings.batchPrefix : settings.atlasPrefix;
-  const url = new URL(settings.baseUrl + prefix + call.path);
-  for (const [name, value] of Object.entries(call.query ?? {})) {
+function urlOf({ baseUrl, batchPrefix, atlasPrefix }: UpstreamSettings, { api, path, query }: Call): URL {
+  const url = new URL(baseUrl + (api === 'batch' ? batchPrefix : atlasPrefix) + path);
+  for (const [name, value] of Object.entries(query ?? {})) {
     if (value === undefined) continue;
     for (const one of Array.isArray(value) ? value : [value]) url.searchParams.append(name, String(one));
   }
-  const headers: Record<string, string> = {
-    accept: call.accept ?? 'application/json',
-    'x-request-id': up.requestId,
-  };
-  if (call.body !== undefined) headers['content-type'] = 'application/json';
-  if (call.api === 'batch' && up.token !== undefined) headers.authorization = `Bearer ${up.token}`;
-  const traced = up.startCall?.(call.operation);
-  Object.assign(headers, traced?.headers);
-  const started = performance.now();
-  const report = (status: number) => {
-    const ended = { operation: call.operation, status, milliseconds: performance.now() - started };
-    traced?.ended(ended);
-    up.onCall(ended);
-  };
-  try {
-    const answer = await request(url, {
-      dispatcher: up.agent,
-      method: call.method,
-      headers,
-      signal: deadline(up.signal, call.timeout ?? DEFAULT_TIMEOUT),
-      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-    });
-    report(answer.statusCode);
-    return { status: answer.statusCode, headers: answer.headers, body: answer.body, call };
-  } catch (error) {
-    report(0);
-    throw networkFailure(call.operation, error, up.signal);
-  }
+  return url;
+}
+
+/**
+ * Whose calls a 429 speaks for. The Atlas counts by address, so that it is everybody; the Batch API counts by token. What
+ * is sent once is never held back: only the service knows whether it would be refused, and a refusal costs nothing.
+ */
+function scopeOf(up: Upstream, { api, repeatable }: Call): string | undefined {
+  if (!repeatable) return undefined;
+  return api === 'atlas' ? ATLAS_SCOPE : `batch ${up.token ?? ''}`;
+}
+
+/** The scope of everything that is asked of the Atlas. */
+export const ATLAS_SCOPE = 'atlas';
+
+/** One try of a call. */
+function attempt(up: Upstream, call: Call): Promise<Answer> {
+  const { operation, api, method, body, accept = 'application/json' } = call;
+  const headers: Record<string, string> = { accept, 'x-request-id': up.requestId };
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  if (api === 'batch' && up.token !== undefined) headers.authorization = `Bearer ${up.token}`;
+  return exchange(up, {
+    operation,
+    limits: call.limits,
+    url: urlOf(up.settings, call),
+    method,
+    headers,
+    body,
+    dispatcher: up.agent,
+    traced: true,
+    gate: up.gate,
+    scope: scopeOf(up, call),
+  });
 }
 
 /** The call in the names of the deployment. */
@@ -188,89 +149,24 @@ const renamed = (mapping: WireMapping | undefined, call: Call): Call =>
 /** Statuses that a read may outlive by being tried again. */
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 
+/** One try of a read; a refusal that may pass is thrown, and one that asks to slow down is made known. */
+async function attemptRead(up: Upstream, call: Call): Promise<Answer> {
+  const answer = await attempt(up, call);
+  if (!PASSING.has(answer.status)) return answer;
+  const error = await refusal(up, answer);
+  const scope = scopeOf(up, call);
+  if (answer.status === 429 && scope !== undefined && !isAboutCredits(error.message)) {
+    up.gate?.slowDown(scope, error.failure.retryAfterSeconds);
+  }
+  throw error;
+}
+
 /**
  * Makes one call and gives the answer of whatever status, its body unread. What only reads is tried up to three times.
  *
  * @throws UpstreamError UPSTREAM_TIMEOUT or UPSTREAM_UNAVAILABLE when no answer came; for a repeatable call also the last refusal of a kind that may pass
  */
-export async function send(up: Upstream, asked: Call): Promise<Answer> {
+export function send(up: Upstream, asked: Call): Promise<Answer> {
   const call = renamed(up.settings.mapping, asked);
-  if (!call.repeatable) return attempt(up, call);
-  for (let tried = 1; ; tried += 1) {
-    let error: unknown;
-    try {
-      const answer = await attempt(up, call);
-      if (!PASSING.has(answer.status)) return answer;
-      error = await refusal(up, answer);
-    } catch (fault) {
-      error = fault;
-    }
-    const pause = error instanceof UpstreamError ? retryPause(error, tried, Math.random()) : null;
-    if (pause === null) throw error;
-    await sleep(pause, undefined, up.signal === undefined ? {} : { signal: up.signal });
-  }
-}
-
-/** Reads a whole body. @throws {@link UpstreamError} when it breaks off, comes too late or is larger than any honest answer */
-export async function readBytes(up: Upstream, answer: Answer): Promise<Uint8Array> {
-  const { operation } = answer.call;
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
-      size += chunk.byteLength;
-      if (size > MAX_BODY_BYTES) {
-        throw new UpstreamError(`The upstream's answer to ${operation} is too large.`, {
-          operation,
-          code: 'UPSTREAM_DRIFT',
-          status: answer.status,
-          retryable: false,
-        });
-      }
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    throw networkFailure(operation, error, up.signal);
-  }
-  up.onBytes?.(operation, size);
-  return Buffer.concat(chunks, size);
-}
-
-/** Parses a whole body. @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
-export async function jsonOf(operation: string, bytes: Uint8Array, status = 200): Promise<unknown> {
-  try {
-    return await parseJson(bytes);
-  } catch (error) {
-    throw new UpstreamError(
-      `The upstream's answer to ${operation} is not JSON.`,
-      { operation, code: 'UPSTREAM_DRIFT', status, retryable: true },
-      { cause: error },
-    );
-  }
-}
-
-/** Reads a body as JSON. @returns undefined for an empty body @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
-export async function readJson(up: Upstream, answer: Answer): Promise<unknown> {
-  const bytes = await readBytes(up, answer);
-  return bytes.byteLength === 0 ? undefined : jsonOf(answer.call.operation, bytes, answer.status);
-}
-
-/** The typed error for an answer whose status the operation did not ask for. Reads the body for its text. */
-export async function refusal(up: Upstream, answer: Answer): Promise<UpstreamError> {
-  const { operation } = answer.call;
-  const body = await readJson(up, answer).catch(() => undefined);
-  const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
-  const { request_id: id, results_expire_at: expired } = fields;
-  const text = errorText(body);
-  // The service may quote what it was sent.
-  const shown = text === undefined ? undefined : redact(text, up.token);
-  return new UpstreamError(shown ?? `The upstream answered ${operation} with HTTP ${answer.status}.`, {
-    operation,
-    code: codeOfStatus(answer.status),
-    status: answer.status,
-    requestId: typeof id === 'string' ? id : single(answer.headers['x-request-id']),
-    retryable: answer.status === 429 || answer.status === 408 || answer.status >= 500,
-    retryAfterSeconds: retryAfterSeconds(single(answer.headers['retry-after']), Date.now()),
-    resultsExpireAt: typeof expired === 'string' ? expired : undefined,
-  });
+  return call.repeatable ? tries(up.signal, () => attemptRead(up, call)) : attempt(up, call);
 }

@@ -1,6 +1,6 @@
 // Whether the service can be reached at all, for who decides where to send traffic. It asks for nothing and needs no key.
 import { type Dispatcher, request } from 'undici';
-import { deadline } from './http.ts';
+import { deadline } from './time-limit.ts';
 
 /** What a proxy answers when there is nobody behind it. */
 const NOBODY = new Set([502, 503, 504]);

@@ -1,6 +1,6 @@
 // When a read is tried again and how long to wait before it. Pure: it makes no call and knows no operation. What is not
 // safe to repeat (Submit above all) never comes here.
-import type { UpstreamError } from './errors.ts';
+import { isAboutCredits, type UpstreamError } from './errors.ts';
 
 /** Tries of one read, the first included. */
 const TRIES = 3;
@@ -21,7 +21,7 @@ export function retryPause(
 ): number | null {
   if (!failure.retryable || tried >= TRIES) return null;
   // Credits do not come back by waiting.
-  if (failure.code === 'RATE_LIMITED' && /credit/i.test(message)) return null;
+  if (failure.code === 'RATE_LIMITED' && isAboutCredits(message)) return null;
   if (failure.retryAfterSeconds !== undefined) {
     const asked = failure.retryAfterSeconds * 1000;
     return asked > LONGEST_PAUSE_MS ? null : asked;

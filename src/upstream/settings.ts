@@ -10,6 +10,7 @@ export const settingsOf = (config: Config, baseUrl: string): UpstreamSettings =>
   listLimitField: config.UPSTREAM_LIST_LIMIT_FIELD,
   listCursorField: config.UPSTREAM_LIST_CURSOR_FIELD,
   downloadHosts: config.DOWNLOAD_HOSTS,
+  patience: config.UPSTREAM_PATIENCE,
   mapping: config.wireMapping,
   thumbnailTypes: {
     plddt: config.UPSTREAM_THUMBNAIL_PLDDT,

@@ -73,18 +73,12 @@ describe('one operation fails', () => {
     ['an HTML page', { status: 502, body: '<html>Bad gateway</html>' }, 'UPSTREAM_UNAVAILABLE'],
     ['a slow answer', { delay_ms: 20_000 }, 'UPSTREAM_TIMEOUT'],
     ['a record without its hash', { status: 200, body: { sequence: 'MK' } }, 'UPSTREAM_DRIFT'],
-    [
-      'too many requests',
-      { status: 429, headers: { 'retry-after': '77' }, body: { message: 'slow down' } },
-      'RATE_LIMITED',
-    ],
   ])('%s is its own code', async (_, rule, code) => {
     await fault({ operation: 'protein', times: 10, ...rule });
     const answer = await world.query(CARD);
     const error = onlyError(answer);
     expect(error?.path).toEqual(['protein']);
     expect(error?.extensions.code).toBe(code);
-    if (code === 'RATE_LIMITED') expect(error?.extensions.retryAfterSeconds).toBe(77);
     expect(at(answer.data, 'uniprotEntry.name')).toBe('Insulin');
     expect(at(answer.data, 'limits.maxBulkHashes')).toBe(500);
   });
@@ -103,6 +97,36 @@ describe('one operation fails', () => {
     expect(errors?.map((error) => error.path?.join('.'))).toEqual(
       nodes.map((_, i) => `cluster.members.nodes.${i}.length`),
     );
+  });
+});
+
+describe('the Atlas asks to slow down', () => {
+  it('the call that was told says so, and nobody asks again before the time that it named', async () => {
+    const slowed = await openWorld({}, { control: true });
+    await fetch(`${slowed.sandboxUrl}/control/faults`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        operation: 'protein',
+        status: 429,
+        headers: { 'retry-after': '77' },
+        body: { message: 'slow down' },
+      }),
+    });
+    const first = onlyError(await slowed.query(`{ protein(hash: "${INSULIN}") { sequence } }`));
+    expect(first).toMatchObject({
+      message: 'slow down',
+      extensions: { code: 'RATE_LIMITED', retryAfterSeconds: 77, upstream: { status: 429 } },
+    });
+    // The Atlas counts by address: what one call was told is meant for all.
+    slowed.forget();
+    const second = await slowed.query(CARD);
+    expect(second.errors?.map(({ extensions }) => extensions.code)).toEqual(['RATE_LIMITED', 'RATE_LIMITED']);
+    expect(Number(second.errors?.[0]?.extensions.retryAfterSeconds)).toBeGreaterThan(70);
+    expect(at(second.data, 'limits.maxBulkHashes')).toBe(500);
+    expect(slowed.calls).toEqual([]);
+    expect(slowed.gateway.upstream().api).toMatchObject({ paused: 1, host: 'closed', inFlight: 0 });
+    await slowed.close();
   });
 });
 

@@ -1,0 +1,90 @@
+// The body of an answer, gathered: as bytes within the operation's limit, as JSON, or as the error that a refusal is. It makes no
+// call and knows no operation's meaning.
+import { redact } from '../redact.ts';
+import { codeOfStatus, errorText, retryAfterSeconds, UpstreamError } from './errors.ts';
+import type { Answer, Upstream } from './http.ts';
+import { networkFailure } from './network-failure.ts';
+import { limitsOf } from './operations.ts';
+import { parseJson } from './parse-json.ts';
+
+const single = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value[0] : value;
+
+/** Reads a whole body. @throws {@link UpstreamError} when it breaks off, comes too late or is larger than any honest answer */
+export async function readBytes(up: Upstream, answer: Answer): Promise<Uint8Array> {
+  const { operation } = answer.call;
+  const { bytes: most } = limitsOf(operation);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
+      size += chunk.byteLength;
+      if (size > most) {
+        throw new UpstreamError(`The upstream's answer to ${operation} is too large.`, {
+          operation,
+          code: 'UPSTREAM_DRIFT',
+          status: answer.status,
+          retryable: false,
+        });
+      }
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw networkFailure(operation, error, up.signal);
+  }
+  up.onBytes?.(operation, size);
+  return Buffer.concat(chunks, size);
+}
+
+/** Parses a whole body. @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
+export async function jsonOf(operation: string, bytes: Uint8Array, status = 200): Promise<unknown> {
+  try {
+    return await parseJson(bytes);
+  } catch (error) {
+    throw new UpstreamError(
+      `The upstream's answer to ${operation} is not JSON.`,
+      { operation, code: 'UPSTREAM_DRIFT', status, retryable: true },
+      { cause: error },
+    );
+  }
+}
+
+/** The bytes in UTF-8, which JSON is in unless the answer says otherwise. */
+function inUtf8(bytes: Uint8Array, contentType: string | undefined): Uint8Array {
+  const charset = /;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(contentType ?? '')?.[1];
+  if (charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset)) return bytes;
+  try {
+    return new TextEncoder().encode(new TextDecoder(charset).decode(bytes));
+  } catch {
+    // No character set that anybody knows: UTF-8 is the better guess.
+    return bytes;
+  }
+}
+
+/** Reads a body as JSON. @returns undefined for an empty body @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
+export async function readJson(up: Upstream, answer: Answer): Promise<unknown> {
+  const bytes = await readBytes(up, answer);
+  if (bytes.byteLength === 0) return undefined;
+  const utf8 = inUtf8(bytes, single(answer.headers['content-type']));
+  return jsonOf(answer.call.operation, utf8, answer.status);
+}
+
+/** The typed error for an answer whose status the operation did not ask for. Reads the body for its text. */
+export async function refusal(up: Upstream, answer: Answer): Promise<UpstreamError> {
+  const { operation } = answer.call;
+  const body = await readJson(up, answer).catch(() => undefined);
+  const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  const { request_id: id, results_expire_at: expired } = fields;
+  const text = errorText(body);
+  // The service may quote what it was sent.
+  const shown = text === undefined ? undefined : redact(text, up.token);
+  return new UpstreamError(shown ?? `The upstream answered ${operation} with HTTP ${answer.status}.`, {
+    operation,
+    code: codeOfStatus(answer.status),
+    status: answer.status,
+    requestId: typeof id === 'string' ? id : single(answer.headers['x-request-id']),
+    retryable: answer.status === 429 || answer.status === 408 || answer.status >= 500,
+    retryAfterSeconds: retryAfterSeconds(single(answer.headers['retry-after']), Date.now()),
+    resultsExpireAt: typeof expired === 'string' ? expired : undefined,
+  });
+}

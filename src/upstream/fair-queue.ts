@@ -1,0 +1,92 @@
+// A queue that serves callers in turn, and of each caller its requests in turn, so that nobody waits behind everything that
+// somebody else has asked for. It knows nothing of what is waited for.
+
+export interface FairQueue<T> {
+  readonly size: number;
+  /** Puts an item behind the others of its caller's request. */
+  push(caller: string, request: string, item: T): void;
+  /** Takes the item whose turn it is. */
+  shift(): T | undefined;
+  /** Takes out an item that does not want to wait any longer. @returns whether it was waiting */
+  remove(caller: string, request: string, item: T): boolean;
+  /** Takes out the last item of whoever has most of them waiting: of this caller where nobody has more. */
+  dropLast(caller: string): T | undefined;
+}
+
+interface Lane<T> {
+  size: number;
+  /** Items by request, the request whose turn it is first. */
+  readonly requests: Map<string, T[]>;
+}
+
+/** The first key is whose turn it is; behind the others again once it was served. */
+function rotate<V>(ring: Map<string, V>, key: string, value: V, empty: boolean): void {
+  ring.delete(key);
+  if (!empty) ring.set(key, value);
+}
+
+/** An empty queue. */
+export function fairQueue<T>(): FairQueue<T> {
+  const lanes = new Map<string, Lane<T>>();
+  let size = 0;
+
+  const take = (caller: string, lane: Lane<T>): void => {
+    size -= 1;
+    lane.size -= 1;
+    if (lane.size === 0) lanes.delete(caller);
+  };
+
+  return {
+    get size() {
+      return size;
+    },
+    push(caller, request, item) {
+      const lane: Lane<T> = lanes.get(caller) ?? { size: 0, requests: new Map<string, T[]>() };
+      lanes.set(caller, lane);
+      const items = lane.requests.get(request) ?? [];
+      lane.requests.set(request, items);
+      items.push(item);
+      lane.size += 1;
+      size += 1;
+    },
+    shift() {
+      for (const [caller, lane] of lanes) {
+        for (const [request, items] of lane.requests) {
+          const item = items.shift();
+          rotate(lane.requests, request, items, items.length === 0);
+          rotate(lanes, caller, lane, false);
+          take(caller, lane);
+          return item;
+        }
+      }
+      return undefined;
+    },
+    remove(caller, request, item) {
+      const lane = lanes.get(caller);
+      const items = lane?.requests.get(request);
+      const at = items?.indexOf(item) ?? -1;
+      if (lane === undefined || items === undefined || at === -1) return false;
+      items.splice(at, 1);
+      if (items.length === 0) lane.requests.delete(request);
+      take(caller, lane);
+      return true;
+    },
+    dropLast(caller) {
+      let longest = caller;
+      for (const [other, { size: waiting }] of lanes) {
+        if (waiting > (lanes.get(longest)?.size ?? 0)) longest = other;
+      }
+      const lane = lanes.get(longest);
+      let fullest: [string, T[]] | undefined;
+      for (const one of lane?.requests ?? []) {
+        if (fullest === undefined || one[1].length >= fullest[1].length) fullest = one;
+      }
+      if (lane === undefined || fullest === undefined) return undefined;
+      const [request, items] = fullest;
+      const item = items.pop();
+      if (items.length === 0) lane.requests.delete(request);
+      take(longest, lane);
+      return item;
+    },
+  };
+}

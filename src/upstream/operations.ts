@@ -1,0 +1,69 @@
+// How long each operation of the service may take and how much it may send: one line an operation, with its reason. It makes
+// no call and knows no request's deadline, inside which all of this happens.
+
+/** Bounds of one try of an operation. */
+export interface OperationLimits {
+  /** Milliseconds until the answer begins. */
+  readonly start: number;
+  /** Milliseconds until the answer is read to its end, its beginning included: a body that drips is given up. */
+  readonly whole: number;
+  /** Bytes of a body that is held in memory, after decompression. */
+  readonly bytes: number;
+}
+
+const SECOND = 1000;
+const MiB = 1024 * 1024;
+
+const limits = (start: number, whole: number, mebibytes: number): OperationLimits => ({
+  start: start * SECOND,
+  whole: whole * SECOND,
+  bytes: mebibytes * MiB,
+});
+
+const TABLE: Readonly<Record<string, OperationLimits>> = {
+  // 16,384 rows, 7 MB in one answer.
+  features: limits(30, 60, 64),
+  // One row; its lists hold some hundreds of names.
+  feature: limits(10, 20, 4),
+  // The whole member list, seen up to 8,431 hashes.
+  cluster: limits(10, 30, 32),
+  // A record with its structure and all its activations: 2,000 residues take some 6 MB.
+  protein: limits(10, 30, 64),
+  // The same, made while the caller waits (`fold_on_miss`).
+  proteinFold: limits(60, 90, 64),
+  // A picture of 512 x 512.
+  thumbnail: limits(10, 20, 8),
+  // The service asks another one.
+  uniprot: limits(15, 30, 4),
+  // A search over all proteins; every hit brings a whole structure.
+  similarity: limits(30, 60, 256),
+  // Up to 500 proteins gathered before the first byte. The archive is streamed; only a job handle or a refusal is held.
+  bulk: limits(60, 180, 16),
+  bulkJob: limits(10, 20, 1),
+  bulkJobDelete: limits(10, 20, 1),
+  // Up to 2,000 inputs are queued before the answer; giving up early would leave the outcome unknown.
+  submit: limits(120, 150, 4),
+  // Up to 1,000 items with their errors and signed URLs.
+  list: limits(20, 40, 64),
+  // A task with its URLs, or an inline result.
+  status: limits(10, 30, 64),
+  cancel: limits(30, 45, 4),
+  // A file from a store; a folding result with the error matrix of 4,000 tokens takes some 100 MB.
+  download: limits(30, 300, 512),
+};
+
+/** For an operation that has no line. */
+const USUAL = limits(30, 60, 64);
+
+/** A body that stands still for so long is given up. Milliseconds. */
+export const STALL_MS = 15 * SECOND;
+
+/**
+ * The bounds of an operation.
+ *
+ * @param patience - what the times are multiplied with (`UPSTREAM_PATIENCE`)
+ */
+export function limitsOf(operation: string, patience = 1): OperationLimits {
+  const { start, whole, bytes } = TABLE[operation] ?? USUAL;
+  return { start: start * patience, whole: whole * patience, bytes };
+}

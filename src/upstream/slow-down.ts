@@ -1,0 +1,65 @@
+// Who has been told to slow down, and until when: a 429 that one call got is kept to by all that it is meant for. It knows neither
+// calls nor tokens, only names of scopes.
+
+export interface SlowDowns {
+  /** Milliseconds that the calls of a scope have to wait yet. */
+  wait(scope: string): number;
+  /** Notes that a scope was told to slow down. @param seconds - as the upstream asked; undefined: it did not say */
+  note(scope: string, seconds: number | undefined): void;
+  /** Notes that the calls of a scope are served again. */
+  served(scope: string): void;
+  /** When a scope's pause ends, in milliseconds since the epoch; null when there is none. */
+  until(scope: string): number | null;
+  /** Scopes that wait at present. */
+  readonly count: number;
+}
+
+/** The pause after a 429 that does not say how long: doubled for every one in a row. */
+const FIRST_MS = 250;
+const LONGEST_OWN_MS = 10_000;
+/** A longer pause is told to callers, but after this the upstream is asked again. */
+const LONGEST_MS = 300_000;
+
+/** Pauses that are over are forgotten from so many on. */
+const MOST_KEPT = 1000;
+
+interface Pause {
+  readonly until: number;
+  /** How many pauses in a row had no time of their own. */
+  readonly guesses: number;
+}
+
+/** Nobody waits. @param random - 0 to 1, so that several processes do not come back at once */
+export function openSlowDowns(now: () => number, random: () => number = Math.random): SlowDowns {
+  const pauses = new Map<string, Pause>();
+  const left = ({ until }: Pause): number => Math.max(0, until - now());
+  return {
+    wait(scope) {
+      const pause = pauses.get(scope);
+      return pause === undefined ? 0 : left(pause);
+    },
+    note(scope, seconds) {
+      if (pauses.size >= MOST_KEPT) {
+        for (const [name, pause] of pauses) if (left(pause) === 0) pauses.delete(name);
+      }
+      const before = pauses.get(scope);
+      // Calls that were under way together are told together.
+      if (before !== undefined && left(before) > 0 && seconds === undefined) return;
+      const guesses = seconds === undefined ? (before?.guesses ?? 0) + 1 : 0;
+      const own = Math.min(FIRST_MS * 2 ** (guesses - 1), LONGEST_OWN_MS) * (0.75 + random() / 2);
+      const asked = seconds === undefined ? own : Math.min(seconds * 1000, LONGEST_MS);
+      pauses.set(scope, { until: Math.max(now() + asked, before?.until ?? 0), guesses });
+    },
+    served(scope) {
+      const pause = pauses.get(scope);
+      if (pause !== undefined && left(pause) === 0) pauses.delete(scope);
+    },
+    until(scope) {
+      const pause = pauses.get(scope);
+      return pause === undefined || left(pause) === 0 ? null : Math.round(Date.now() + left(pause));
+    },
+    get count() {
+      return [...pauses.values()].filter((pause) => left(pause) > 0).length;
+    },
+  };
+}

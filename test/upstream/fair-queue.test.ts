@@ -1,0 +1,102 @@
+// The queue before the upstream: whoever asks for little is not made to wait behind whoever asks for much.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fairQueue } from '../../src/upstream/fair-queue.ts';
+
+interface Item {
+  readonly caller: string;
+  readonly request: string;
+  readonly number: number;
+}
+
+const steps = fc.array(
+  fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constant('push' as const),
+        caller: fc.constantFrom('a', 'b', 'c'),
+        request: fc.constantFrom('1', '2'),
+      }),
+    },
+    { weight: 3, arbitrary: fc.record({ do: fc.constant('shift' as const) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const), at: fc.nat(50) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ do: fc.constant('drop' as const), caller: fc.constantFrom('a', 'b', 'c') }),
+    },
+  ),
+  { maxLength: 200 },
+);
+
+describe('the fair queue', () => {
+  it('serves callers in turn, their requests in turn, and each request in order; nothing is lost or served twice', () => {
+    fc.assert(
+      fc.property(steps, (script) => {
+        const queue = fairQueue<Item>();
+        let waiting: Item[] = [];
+        let number = 0;
+        /** Callers and requests that were served while these waited. */
+        const since = new Map<Item, string[]>();
+        const out = (item: Item | undefined): Item => {
+          if (item === undefined) throw new Error('nothing came out');
+          expect(waiting).toContain(item);
+          waiting = waiting.filter((other) => other !== item);
+          return item;
+        };
+        const countOf = (caller: string) => waiting.filter((item) => item.caller === caller).length;
+        for (const step of script) {
+          if (step.do === 'push') {
+            const item: Item = { caller: step.caller, request: step.request, number: ++number };
+            queue.push(item.caller, item.request, item);
+            waiting.push(item);
+            since.set(item, []);
+          } else if (step.do === 'remove') {
+            const item = waiting[step.at];
+            if (item === undefined) continue;
+            expect(queue.remove(item.caller, item.request, item)).toBe(true);
+            expect(queue.remove(item.caller, item.request, item)).toBe(false);
+            out(item);
+          } else if (step.do === 'drop') {
+            const most = Math.max(0, ...['a', 'b', 'c'].map(countOf));
+            const dropped = queue.dropLast(step.caller);
+            if (most === 0) expect(dropped).toBeUndefined();
+            else {
+              const { caller } = out(dropped);
+              // It hits nobody but those who have most of all.
+              expect(countOf(caller) + 1).toBe(most);
+              if (countOf(step.caller) === most) expect(caller).toBe(step.caller);
+            }
+          } else {
+            const item = queue.shift();
+            if (waiting.length === 0) expect(item).toBeUndefined();
+            else {
+              const served = out(item);
+              // First in, first out within a request.
+              const own = waiting.filter((o) => o.caller === served.caller && o.request === served.request);
+              expect(own.every((other) => other.number > served.number)).toBe(true);
+              for (const other of waiting) {
+                const seen = since.get(other) ?? [];
+                seen.push(served.caller);
+                // Nobody is served twice while another caller's item waits all the time without that caller being served.
+                const others = seen.filter((caller) => caller !== other.caller);
+                const turns = seen.filter((caller) => caller === other.caller).length;
+                for (const name of ['a', 'b', 'c'])
+                  expect(others.filter((caller) => caller === name).length).toBeLessThanOrEqual(turns + 2);
+              }
+            }
+          }
+          expect(queue.size).toBe(waiting.length);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('gives a caller with one call its turn before the second of a caller with thousands', () => {
+    const queue = fairQueue<string>();
+    for (let i = 0; i < 5000; i++) queue.push('crowd', `request ${i % 10}`, `crowd ${i}`);
+    queue.push('single', 'request', 'single');
+    expect([queue.shift(), queue.shift(), queue.shift()]).toEqual(['crowd 0', 'single', 'crowd 1']);
+  });
+});

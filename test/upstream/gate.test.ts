@@ -1,0 +1,203 @@
+// The gate to the upstream: how many pass, who waits, who is refused, for every order of coming and going.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { UpstreamError } from '../../src/upstream/errors.ts';
+import { openGate, type Passage, type Passenger, usualGateRules } from '../../src/upstream/gate.ts';
+
+const BOUNDS = { ...usualGateRules, inFlight: 3, queue: 5 };
+
+const passenger = (over: Partial<Passenger> = {}): Passenger => ({
+  operation: 'protein',
+  caller: 'a',
+  request: '1',
+  scope: 'atlas',
+  signal: undefined,
+  patience: 10_000,
+  ...over,
+});
+
+/** What came of an entry: in, refused or gone; undefined while it waits. */
+function follow(entering: () => Passage | Promise<Passage>) {
+  const entry: { leave?: Passage; error?: unknown } = {};
+  const settled = (async () => entering())().then(
+    (leave) => {
+      entry.leave = leave;
+    },
+    (error: unknown) => {
+      entry.error = error;
+    },
+  );
+  return { entry, settled };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+const failureOf = (error: unknown) => {
+  expect(error).toBeInstanceOf(UpstreamError);
+  return error instanceof UpstreamError ? error.failure : undefined;
+};
+
+describe('the gate', () => {
+  it('keeps its bounds, loses nobody, and refuses nobody while there is room', async () => {
+    const steps = fc.array(
+      fc.oneof(
+        {
+          weight: 5,
+          arbitrary: fc.record({ do: fc.constant('come' as const), caller: fc.constantFrom('a', 'b', 'c') }),
+        },
+        { weight: 3, arbitrary: fc.record({ do: fc.constant('end' as const), which: fc.nat(10) }) },
+        { weight: 1, arbitrary: fc.record({ do: fc.constant('leave' as const), which: fc.nat(10) }) },
+      ),
+      { maxLength: 60 },
+    );
+    await fc.assert(
+      fc.asyncProperty(steps, async (script) => {
+        const gate = openGate(BOUNDS);
+        const all: (ReturnType<typeof follow> & {
+          caller: string;
+          controller: AbortController;
+          ended: boolean;
+        })[] = [];
+        const inside = () => all.filter(({ entry, ended }) => entry.leave !== undefined && !ended);
+        const waiting = () =>
+          all.filter(({ entry }) => entry.leave === undefined && entry.error === undefined);
+        for (const step of script) {
+          if (step.do === 'come') {
+            const room = inside().length < BOUNDS.inFlight || waiting().length < BOUNDS.queue;
+            const controller = new AbortController();
+            const before = all.filter(({ entry }) => entry.error !== undefined).length;
+            const one = follow(() =>
+              gate.enter(
+                passenger({
+                  caller: step.caller,
+                  request: String(all.length % 2),
+                  signal: controller.signal,
+                }),
+              ),
+            );
+            all.push({ ...one, caller: step.caller, controller, ended: false });
+            await turn();
+            const refused = all.filter(({ entry }) => entry.error !== undefined).length - before;
+            expect(refused).toBe(room ? 0 : 1);
+          } else if (step.do === 'end') {
+            const one = inside()[step.which % Math.max(1, inside().length)];
+            if (one === undefined) continue;
+            one.ended = true;
+            one.entry.leave?.('well');
+            one.entry.leave?.('failed');
+            await turn();
+          } else {
+            const one = waiting()[step.which % Math.max(1, waiting().length)];
+            if (one === undefined) continue;
+            one.controller.abort(new Error('left'));
+            await turn();
+            expect(one.entry.error).toMatchObject({ message: 'left' });
+          }
+          expect(gate.state()).toMatchObject({ inFlight: inside().length, queued: waiting().length });
+          expect(inside().length).toBeLessThanOrEqual(BOUNDS.inFlight);
+          expect(waiting().length).toBeLessThanOrEqual(BOUNDS.queue);
+          if (waiting().length > 0) expect(inside().length).toBe(BOUNDS.inFlight);
+        }
+        // Everybody who did not leave gets through when the others end.
+        while (inside().length > 0) {
+          for (const one of inside()) {
+            one.ended = true;
+            one.entry.leave?.('well');
+          }
+          await turn();
+        }
+        expect(waiting()).toEqual([]);
+        await Promise.all(all.map(({ settled }) => settled));
+        expect(gate.state()).toMatchObject({ inFlight: 0, queued: 0, host: 'closed' });
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('refuses those of a crowd rather than a caller with one call', async () => {
+    const gate = openGate(BOUNDS);
+    const crowd = Array.from({ length: 8 }, () => follow(() => gate.enter(passenger({ caller: 'crowd' }))));
+    await turn();
+    const single = follow(() => gate.enter(passenger({ caller: 'single' })));
+    await turn();
+    const refused = crowd.filter(({ entry }) => entry.error !== undefined);
+    expect(refused).toHaveLength(1);
+    expect(failureOf(refused[0]?.entry.error)).toMatchObject({
+      code: 'RATE_LIMITED',
+      sent: false,
+      retryable: true,
+    });
+    crowd[0]?.entry.leave?.('well');
+    crowd[1]?.entry.leave?.('well');
+    await turn();
+    expect(single.entry.leave).toBeDefined();
+    expect(gate.state().refused).toMatchObject({ full: 1 });
+  });
+
+  it('refuses who has waited too long', async () => {
+    const gate = openGate({ ...BOUNDS, inFlight: 1 });
+    gate.enter(passenger());
+    const { entry, settled } = follow(() => gate.enter(passenger({ patience: 5 })));
+    await settled;
+    expect(failureOf(entry.error)).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', sent: false });
+    expect(gate.state()).toMatchObject({ queued: 0, refused: { waited: 1 } });
+  });
+
+  it('shuts one operation that fails, and everything only when the host cannot be reached', () => {
+    const clock = { now: 0 };
+    const gate = openGate(usualGateRules, () => clock.now);
+    const call = (operation: string) => gate.enter(passenger({ operation })) as Passage;
+    for (let i = 0; i < usualGateRules.breaker.failures; i++) call('protein')('failed');
+    expect(gate.state()).toMatchObject({ host: 'closed', operations: { protein: 'open' } });
+    expect(() => call('protein')).toThrow(/not sent/);
+    call('uniprot')('well');
+    for (let i = 0; i < usualGateRules.breaker.failures; i++) call('uniprot')('unreachable');
+    expect(gate.state()).toMatchObject({ host: 'open', operations: { uniprot: 'closed' } });
+    expect(() => call('cluster')).toThrow(/has been failing/);
+    clock.now += usualGateRules.breaker.first;
+    call('cluster')('well');
+    expect(gate.state().host).toBe('closed');
+  });
+
+  it('keeps a pause for its scope only, sits out a short one and refuses for a long one', async () => {
+    const gate = openGate(usualGateRules);
+    gate.slowDown('batch one', 60);
+    gate.slowDown('atlas', 0.02);
+    expect(() => gate.enter(passenger({ operation: 'status', scope: 'batch one' }))).toThrow(
+      /slow down for 60 s/,
+    );
+    expect(gate.enter(passenger({ operation: 'status', scope: 'batch two' }))).toBeTypeOf('function');
+    expect(gate.enter(passenger({ operation: 'submit', scope: undefined }))).toBeTypeOf('function');
+    const { entry, settled } = follow(() => gate.enter(passenger()));
+    await turn();
+    expect(entry).toEqual({});
+    await settled;
+    expect(entry.leave).toBeTypeOf('function');
+    expect(gate.state().paused).toBe(1);
+    expect(gate.pausedUntil('batch one')).toBeGreaterThan(Date.now() + 50_000);
+    // A pause without end is asked about again after some minutes.
+    gate.slowDown('batch three', 1e12);
+    expect(gate.pausedUntil('batch three')).toBeLessThan(Date.now() + 400_000);
+  });
+
+  it('doubles its own pauses while a 429 names none, and begins anew when it is served', () => {
+    const clock = { now: 0 };
+    const gate = openGate(usualGateRules, () => clock.now);
+    const lengths: number[] = [];
+    for (let i = 0; i < 8; i++) {
+      gate.slowDown('atlas', undefined);
+      // Told together with the one before: no longer pause for that.
+      gate.slowDown('atlas', undefined);
+      const left = (gate.pausedUntil('atlas') ?? 0) - Date.now();
+      lengths.push(left);
+      clock.now += left + 1;
+    }
+    expect(lengths[0]).toBeLessThan(400);
+    expect(lengths[3]).toBeGreaterThan(1000);
+    expect(Math.max(...lengths)).toBeLessThan(13_000);
+    clock.now += 20_000;
+    (gate.enter(passenger()) as Passage)('well');
+    gate.slowDown('atlas', undefined);
+    expect((gate.pausedUntil('atlas') ?? 0) - Date.now()).toBeLessThan(400);
+  });
+});
