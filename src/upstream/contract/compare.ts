@@ -24,6 +24,8 @@ export interface Drift {
   readonly loses?: string | undefined;
   /** Of a renamed key: the name that it has now. */
   readonly name?: string;
+  /** What was compared, where that is a part of the answer: the name that it has in operations.ts. */
+  readonly as?: string;
 }
 
 /** What an operation promises beside the shape. */

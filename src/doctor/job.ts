@@ -1,0 +1,73 @@
+// The doctor's round trip of a bulk job: sent, followed to its archive, cancelled. Free, but it takes its time.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Downloads, download } from '../upstream/download.ts';
+import { readBytes, type Upstream } from '../upstream/http.ts';
+import { archiveDrifts } from './archive.ts';
+import { ask, finding, type Question, skipped } from './ask.ts';
+import { bulkCall, fieldsOf, type Part, strangers } from './atlas.ts';
+import { type Check, matters } from './report.ts';
+
+/** One real protein among those that nobody has: enough to make a job of it, and a small archive. */
+const asked = ['12e9c9e4e2835c302e8ba615115edda3', ...strangers(499)];
+
+async function archiveCheck(up: Upstream, downloads: Downloads, url: string): Promise<Check> {
+  const started = performance.now();
+  try {
+    const answer = await download(up, downloads, url);
+    if (answer === null) throw new Error('the signed URL is refused');
+    const drifts = await archiveDrifts(up, await readBytes(up, answer));
+    return {
+      name: 'job, archive',
+      operation: 'download',
+      status: drifts.some(matters) ? 'CHANGED' : 'OK',
+      http: answer.status,
+      milliseconds: Math.round(performance.now() - started),
+      findings: drifts.map((drift) => finding('archive', drift)),
+    };
+  } catch (error) {
+    const note = error instanceof Error ? error.message : String(error);
+    return { ...skipped('job, archive', 'download', note), status: 'UNREACHABLE' };
+  }
+}
+
+/** Sends 500 hashes, follows the job, reads its archive and cancels it. @param patience - milliseconds */
+export async function examineJob(
+  up: Upstream,
+  downloads: Downloads,
+  patience: number,
+  onProgress: (line: string) => void,
+): Promise<Part> {
+  const sent = await ask(up, { name: 'job', call: bulkCall(asked), statuses: [202], answer: 'bulkJob' });
+  const checks = [sent.check];
+  const { job_id: id } = fieldsOf(sent.body);
+  if (typeof id !== 'string') return { checks, limits: [] };
+  const call: Question['call'] = {
+    operation: 'bulkJob',
+    api: 'atlas',
+    method: 'GET',
+    path: `/proteins/batch/jobs/${encodeURIComponent(id)}`,
+  };
+  const poll = (): ReturnType<typeof ask> =>
+    ask(up, { name: 'job, progress', call, statuses: [200, 202], answer: 'bulkJob' });
+  const until = Date.now() + patience;
+  let job = await poll();
+  while (job.status === 202 && Date.now() < until) {
+    onProgress('waiting for the bulk job');
+    await sleep(500);
+    job = await poll();
+  }
+  checks.push(job.check);
+  const url = fieldsOf(job.body).download_url;
+  checks.push(
+    typeof url === 'string'
+      ? await archiveCheck(up, downloads, url)
+      : skipped('job, archive', 'download', 'the job has not ended with an archive'),
+  );
+  const deleted = await ask(up, {
+    name: 'job, cancel',
+    call: { ...call, operation: 'bulkJobDelete', method: 'DELETE' },
+    statuses: [204],
+    content: '',
+  });
+  return { checks: [...checks, deleted.check], limits: [] };
+}

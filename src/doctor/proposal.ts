@@ -1,0 +1,26 @@
+// What would bridge the differences that were found: the content of a mapping file, ready to be used, and settings. It writes
+// nothing anywhere.
+import { stringify } from 'yaml';
+import type { Report } from './report.ts';
+
+/** Renamed fields by operation: path to the name seen. */
+export type Proposal = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** The renamed fields of a report. @param present - what is mapped already and stays */
+export function proposalOf({ checks }: Pick<Report, 'checks'>, present: Proposal = {}): Proposal {
+  const proposal: Record<string, Record<string, string>> = {};
+  for (const [name, fields] of Object.entries(present)) proposal[name] = { ...fields };
+  for (const { answer, kind, path, name } of checks.flatMap(({ findings }) => findings)) {
+    if (kind !== 'renamed' || name === undefined) continue;
+    proposal[answer] = { ...proposal[answer], [path]: name };
+  }
+  return proposal;
+}
+
+/** The file's text, with the settings that belong to it as comments. Empty when there is nothing to bridge. */
+export function proposalText(proposal: Proposal, settings: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(settings).map(([name, value]) => `# ${name}=${value}\n`);
+  const body = Object.keys(proposal).length === 0 ? '' : stringify(proposal);
+  const head = lines.length === 0 ? '' : `# Set these too:\n${lines.join('')}`;
+  return `${head}${body}`;
+}
