@@ -52,7 +52,10 @@ const promised = {
   },
   /** `cluster_info.json` of the bulk archive. */
   clusterInfo: {
-    schema: z.object({ clusters: z.record(text, wire.clusterInfo), proteins: maybe(z.record(text, text)) }),
+    schema: z.object({
+      clusters: z.record(text, wire.clusterInfo.extend({ protein_hash: maybe(text) })),
+      proteins: maybe(z.record(text, text)),
+    }),
     // The archive tells what it has; the cluster's record has the rest.
     rare: ['source', 'accession', 'cluster_taxonomy_info', 'top_phyla', 'mean_plddt', 'ptm'].map(
       (key) => `clusters.*.${key}`,

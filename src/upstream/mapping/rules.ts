@@ -79,3 +79,18 @@ export function namesSeen(
 /** The contract's name of something that the deployment calls `seen`, such as a file of the archive. */
 export const wireName = (mapping: WireMapping | undefined, name: string, seen: string): string =>
   rulesOf(mapping, name)?.answer.find((rule) => rule.seen === seen)?.wire ?? seen;
+
+const written = ({ parents, wire }: Rule, prefix: string): string =>
+  `${prefix}${[...parents, wire].reduce((path, step) => (step === '[]' ? `${path}[]` : path === '' ? step : `${path}.${step}`), '')}`;
+
+/** The rules as a mapping file says them: operation, path, name seen. */
+export const writtenMapping = (mapping: WireMapping = {}): Record<string, Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(mapping).map(([name, { answer, request }]) => [
+      name,
+      Object.fromEntries([
+        ...answer.map((rule) => [written(rule, ''), rule.seen]),
+        ...request.map((rule) => [written(rule, 'request.'), rule.seen]),
+      ]),
+    ]),
+  );

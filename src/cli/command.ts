@@ -1,0 +1,100 @@
+// What a command of the bin is, how its arguments are read strictly, and how its help looks. It must not know any command.
+import { type ArgsDef, defineCommand, type ParsedArgs, parseArgs, renderUsage } from 'citty';
+import { Ending, EXIT, type Session } from './session.ts';
+
+/** A command as it is written down. */
+interface Definition<T extends ArgsDef> {
+  readonly name: string;
+  readonly summary: string;
+  readonly args: T;
+  /** Command lines, each with what it does. */
+  readonly examples: readonly (readonly [line: string, does: string])[];
+  /** Exit codes and what they mean. */
+  readonly exits: readonly (readonly [code: number, means: string])[];
+  /** @returns the exit code */
+  run(args: ParsedArgs<T>, session: Session): Promise<number>;
+}
+
+/** A command as the bin runs it. */
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  /** Names of options, each with whether a value follows. */
+  readonly options: readonly {
+    readonly name: string;
+    readonly valued: boolean;
+    readonly description: string;
+  }[];
+  help(): Promise<string>;
+  run(raw: readonly string[], session: Session): Promise<number>;
+}
+
+const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** Refuses what citty would pass over in silence: options that do not exist, options without their value, too many words. */
+function strict(
+  args: ArgsDef,
+  parsed: Readonly<Record<string, unknown>> & { readonly _: string[] },
+  name: string,
+): void {
+  const known = new Set(
+    Object.keys(args).flatMap((arg) => [
+      arg,
+      kebab(arg),
+      ...[args[arg]].flatMap((one) => (one !== undefined && 'alias' in one ? [one.alias ?? []].flat() : [])),
+    ]),
+  );
+  const camel = (key: string) => key.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+  for (const [key, value] of Object.entries(parsed)) {
+    if (key === '_') continue;
+    if (!known.has(key) && !known.has(camel(key)))
+      throw new Ending(EXIT.usage, `There is no option --${key}. See foldatlas ${name} --help.`);
+    const arg = args[camel(key)] ?? args[key];
+    if ((arg?.type === 'string' || arg?.type === 'enum') && value === '')
+      throw new Ending(EXIT.usage, `--${kebab(key)} needs a value. See foldatlas ${name} --help.`);
+  }
+  const places = Object.values(args).filter(({ type }) => type === 'positional').length;
+  if (parsed._.length > places)
+    throw new Ending(
+      EXIT.usage,
+      `There is one word too many: ${parsed._[places]}. See foldatlas ${name} --help.`,
+    );
+}
+
+const columns = (rows: readonly (readonly [string | number, string])[]): string => {
+  const width = Math.max(...rows.map(([first]) => String(first).length));
+  return rows.map(([first, second]) => `  ${String(first).padEnd(width)}  ${second}`).join('\n');
+};
+
+const examplesText = (rows: Definition<ArgsDef>['examples']): string =>
+  rows.map(([line, does]) => `  ${line}\n      ${does}`).join('\n');
+
+/** Makes a command of its definition. */
+export function command<const T extends ArgsDef>(definition: Definition<T>): Command {
+  const { name, summary, args, examples, exits } = definition;
+  const options = Object.entries<ArgsDef[string]>(args).flatMap(([arg, { type, description = '' }]) =>
+    type === 'positional' ? [] : [{ name: kebab(arg), valued: type !== 'boolean', description }],
+  );
+  return {
+    name,
+    summary,
+    options,
+    async help() {
+      const usage = await renderUsage(
+        defineCommand({ meta: { name: `foldatlas ${name}`, description: summary }, args }),
+      );
+      return `${usage}\nEXAMPLES\n\n${examplesText(examples)}\n\nEXIT CODES\n\n${columns(exits)}\n`;
+    },
+    async run(raw, session) {
+      let parsed: ParsedArgs<T>;
+      try {
+        parsed = parseArgs<T>([...raw], args);
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        throw new Ending(EXIT.usage, `${message}. See foldatlas ${name} --help.`);
+      }
+      strict(args, parsed, name);
+      return definition.run(parsed, session);
+    },
+  };
+}

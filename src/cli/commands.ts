@@ -1,0 +1,34 @@
+// The commands of the bin, each loaded only when it is asked for, so that help is there at once.
+import type { Command } from './command.ts';
+
+interface Entry {
+  readonly name: string;
+  readonly summary: string;
+  load(): Promise<Command>;
+}
+
+const entry = (name: string, summary: string, load: () => Promise<{ default: Command }>): Entry => ({
+  name,
+  summary,
+  load: async () => (await load()).default,
+});
+
+/** In the order of the help. */
+export const COMMANDS: readonly Entry[] = [
+  entry('doctor', 'Does the upstream still keep its contract?', () => import('./doctor.ts')),
+];
+
+/** The help of the bin. */
+export function mainHelp(): string {
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
+  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+  return `FoldAtlas: one GraphQL endpoint over a protein service's two APIs
+
+USAGE foldatlas COMMAND [OPTIONS]
+
+${lines.join('\n')}
+
+foldatlas COMMAND --help tells options, examples and exit codes of a command.
+Settings come from the environment (.env.example lists them); a token from FOLDATLAS_TOKEN or --token-file.
+`;
+}

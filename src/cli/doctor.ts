@@ -1,0 +1,118 @@
+// foldatlas doctor: examines the upstream and tells what it found. It decides nothing about the upstream itself; src/doctor does.
+import { randomUUID } from 'node:crypto';
+import { createInterface } from 'node:readline/promises';
+import type { Config } from '../config.ts';
+import { examine } from '../doctor/examine.ts';
+import { jsonOfReport } from '../doctor/json.ts';
+import { proposalOf, proposalText } from '../doctor/proposal.ts';
+import type { CheckStatus } from '../doctor/report.ts';
+import { tableOf } from '../doctor/table.ts';
+import { startSandboxThread } from '../sandbox/sandbox.ts';
+import { openPublicAgent } from '../upstream/download.ts';
+import { openAgent, type Upstream } from '../upstream/http.ts';
+import { writtenMapping } from '../upstream/mapping/rules.ts';
+import { settingsOf } from '../upstream/settings.ts';
+import { command } from './command.ts';
+import { EXIT, type Session } from './session.ts';
+import { configOf, TOKEN_FILE, tokenOf } from './settings.ts';
+
+const EXITS: Readonly<Record<CheckStatus, number>> = {
+  OK: EXIT.ok,
+  SKIPPED: EXIT.ok,
+  CHANGED: EXIT.notAllGood,
+  UNREACHABLE: EXIT.unreachable,
+};
+
+/** Asks before anything is spent; without a terminal to ask on, the answer is no. */
+async function mayspend(session: Session, yes: boolean): Promise<boolean> {
+  if (yes) return true;
+  if (!session.terminal || process.stdin.isTTY !== true) {
+    session.say('--submit spends a fold of ten residues. Say so with --yes where there is nobody to ask.');
+    return false;
+  }
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await asking.question('Spend one fold of ten residues? [y/N] ', { signal: session.signal });
+  asking.close();
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+/** The upstream of the configuration, or a sandbox of its own where there is none. */
+async function openUpstream(config: Config, session: Session, token: string | undefined) {
+  const sandbox =
+    config.UPSTREAM_URL === undefined
+      ? await startSandboxThread({ size: 'small', speed: 1000, onProgress: (line) => session.live(line) })
+      : undefined;
+  const agent = openAgent();
+  const publicAgent = openPublicAgent();
+  const upstream: Upstream = {
+    settings: settingsOf(config, config.UPSTREAM_URL ?? sandbox?.url ?? ''),
+    agent,
+    token: token ?? config.UPSTREAM_API_KEY ?? (sandbox === undefined ? undefined : 'sandbox'),
+    requestId: `doctor-${randomUUID()}`,
+    signal: session.signal,
+    onCall: () => undefined,
+  };
+  return {
+    upstream,
+    downloads: { publicAgent },
+    sandbox: sandbox !== undefined,
+    async close() {
+      await Promise.all([agent.close(), publicAgent.close()]);
+      await sandbox?.close();
+    },
+  };
+}
+
+export default command({
+  name: 'doctor',
+  summary: 'Does the upstream still keep its contract?',
+  args: {
+    json: { type: 'boolean', description: 'The report as JSON' },
+    propose: { type: 'boolean', description: 'Only the mapping file that would bridge what was renamed' },
+    job: { type: 'boolean', description: 'Also a bulk job, from start to archive (free, takes a while)' },
+    submit: {
+      type: 'boolean',
+      description: 'Also one smallest fold, from Submit to its result (costs credits; asks first)',
+    },
+    yes: { type: 'boolean', description: 'With --submit: do not ask' },
+    tokenFile: TOKEN_FILE,
+  },
+  examples: [
+    [
+      'UPSTREAM_URL=https://api.example.org foldatlas doctor',
+      'Examine a deployment; without UPSTREAM_URL, a sandbox',
+    ],
+    ['foldatlas doctor --json | jq .status', 'OK, CHANGED or UNREACHABLE'],
+    ['foldatlas doctor --propose > mapping.yaml', 'Then set WIRE_MAPPING_FILE=mapping.yaml'],
+    ['FOLDATLAS_TOKEN=… foldatlas doctor --job --submit', 'Everything; spends one fold of ten residues'],
+  ],
+  exits: [
+    [EXIT.ok, 'the contract is kept'],
+    [EXIT.notAllGood, 'something has changed'],
+    [EXIT.unreachable, 'nothing changed, but something does not answer'],
+    [EXIT.usage, 'the command line is wrong'],
+    [EXIT.config, 'the configuration is wrong'],
+  ],
+  async run({ json, propose, job, submit, yes, tokenFile }, session) {
+    const config = configOf(session);
+    const token = tokenOf(session, tokenFile);
+    if (submit === true && !(await mayspend(session, yes === true))) return EXIT.usage;
+    const { upstream, downloads, sandbox, close } = await openUpstream(config, session, token);
+    try {
+      const report = await examine(upstream, {
+        downloads,
+        sandbox,
+        job: job === true,
+        ...(submit === true ? { submit: { model: config.FOLD_MODELS[0] ?? '' } } : {}),
+        onProgress: (line) => session.live(`${line} …`),
+      });
+      session.live('');
+      const proposal = proposalOf(report, writtenMapping(config.wireMapping));
+      if (propose === true) await session.out(proposalText(proposal, report.settings));
+      else await session.out(json === true ? jsonOfReport(report, proposal) : tableOf(report));
+      return EXITS[report.status];
+    } finally {
+      await close();
+    }
+  },
+});

@@ -1,0 +1,39 @@
+#!/usr/bin/env node
+// The bin `foldatlas`: finds the command, runs it, turns its ending into an exit code. It must not know what a command does.
+import { COMMANDS, mainHelp } from './commands.ts';
+import { Ending, EXIT, openSession, type Session } from './session.ts';
+import { version } from './version.ts';
+
+const wantsHelp = (words: readonly string[]): boolean => {
+  const end = words.indexOf('--');
+  return words.slice(0, end < 0 ? undefined : end).some((word) => word === '--help' || word === '-h');
+};
+
+async function run([name, ...rest]: readonly string[], session: Session): Promise<number> {
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+    await session.out(mainHelp());
+    return name === undefined ? EXIT.usage : EXIT.ok;
+  }
+  if (name === '--version' || name === '-v') {
+    await session.out(`${version()}\n`);
+    return EXIT.ok;
+  }
+  const found = COMMANDS.find((one) => one.name === name);
+  if (found === undefined) throw new Ending(EXIT.usage, `There is no command ${name}. See foldatlas --help.`);
+  const command = await found.load();
+  if (!wantsHelp(rest)) return command.run(rest, session);
+  await session.out(await command.help());
+  return EXIT.ok;
+}
+
+const session = openSession();
+try {
+  process.exitCode = await run(process.argv.slice(2), session);
+} catch (error) {
+  const cause = session.signal.aborted ? session.signal.reason : error;
+  if (cause instanceof Ending) session.say(cause.message);
+  else session.say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  process.exitCode = cause instanceof Ending ? cause.exit : EXIT.fault;
+}
+// What a command left open must not keep the process: everything it promised is written by now.
+if (process.exitCode !== undefined) setImmediate(() => process.exit());

@@ -1,0 +1,91 @@
+// The process as the commands see it: environment, data on standard output, everything else on standard error, Ctrl-C as a
+// signal. It must not know any command.
+import { stripVTControlCharacters } from 'node:util';
+
+/** Exit codes, the same for every command. */
+export const EXIT = {
+  ok: 0,
+  /** It ran, and what it found is not all good: a changed contract, failed tasks, errors in an answer. */
+  notAllGood: 1,
+  /** What was asked cannot be reached, or refuses. */
+  unreachable: 2,
+  /** EX_USAGE: the command line is wrong. */
+  usage: 64,
+  /** EX_DATAERR: a file that was given cannot be used. */
+  data: 65,
+  /** EX_SOFTWARE: a fault of our own. */
+  fault: 70,
+  /** EX_CONFIG: the configuration is wrong. */
+  config: 78,
+  /** Ctrl-C. */
+  interrupted: 130,
+} as const;
+
+/** Ends a command with an exit code and a sentence on standard error. */
+export class Ending extends Error {
+  readonly exit: number;
+  constructor(exit: number, message: string) {
+    super(message);
+    this.name = 'Ending';
+    this.exit = exit;
+  }
+}
+
+export interface Session {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Data. Resolves when it may go on: a slow reader is waited for. */
+  out(text: string): Promise<void>;
+  /** Whatever is no data. */
+  say(line: string): void;
+  /** Replaces the last line on a terminal; prints nothing elsewhere. */
+  live(line: string): void;
+  readonly terminal: boolean;
+  readonly outIsTerminal: boolean;
+  /** Aborted by the first Ctrl-C; the second ends the process at once. */
+  readonly signal: AbortSignal;
+}
+
+/** Opens the session of this process. */
+export function openSession(): Session {
+  const interrupt = new AbortController();
+  const ends = (name: NodeJS.Signals, code: number) =>
+    process.on(name, () => {
+      if (interrupt.signal.aborted) process.exit(code);
+      interrupt.abort(new Ending(code, 'Interrupted.'));
+    });
+  ends('SIGINT', EXIT.interrupted);
+  ends('SIGTERM', 143);
+  // Whoever reads has what it wanted, as `head` does.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+    process.exit(error.code === 'EPIPE' ? 0 : EXIT.fault),
+  );
+  process.stderr.on('error', () => undefined);
+  const terminal = process.stderr.isTTY === true;
+  const outIsTerminal = process.stdout.isTTY === true;
+  let hanging = false;
+  const clear = () => {
+    if (hanging) process.stderr.write('\r\u001b[2K');
+    hanging = false;
+  };
+  return {
+    env: process.env,
+    terminal,
+    outIsTerminal,
+    signal: interrupt.signal,
+    out(text) {
+      clear();
+      const plain = outIsTerminal ? text : stripVTControlCharacters(text);
+      return new Promise((resolve) => process.stdout.write(plain, () => resolve()));
+    },
+    say(line) {
+      clear();
+      process.stderr.write(`${line}\n`);
+    },
+    live(line) {
+      if (!terminal) return;
+      clear();
+      process.stderr.write(line);
+      hanging = true;
+    },
+  };
+}

@@ -1,0 +1,34 @@
+// The configuration and the caller's token as a command needs them, every problem told at once. A token comes from the
+// environment or a file, never from the command line, where other users of the machine could read it.
+import { readFileSync } from 'node:fs';
+import { type Config, ConfigError, readConfig } from '../config.ts';
+import { Ending, EXIT, type Session } from './session.ts';
+
+/** Reads the configuration. @param more - defaults that a command has */
+export function configOf({ env }: Session, more: Readonly<Record<string, string>> = {}): Config {
+  try {
+    return readConfig({ ...more, ...env });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new Ending(EXIT.config, error.message);
+  }
+}
+
+/** The option that every command with a token has. */
+export const TOKEN_FILE = {
+  type: 'string',
+  description: 'File with the bearer token; else FOLDATLAS_TOKEN in the environment',
+  valueHint: 'FILE',
+} as const;
+
+/** The token: of the file, else of the environment; undefined when there is none. */
+export function tokenOf({ env }: Session, file: string | undefined): string | undefined {
+  if (file === undefined) return env.FOLDATLAS_TOKEN === '' ? undefined : env.FOLDATLAS_TOKEN;
+  try {
+    const token = readFileSync(file, 'utf8').trim();
+    if (token !== '') return token;
+  } catch (error) {
+    throw new Ending(EXIT.usage, `--token-file: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  throw new Ending(EXIT.usage, '--token-file: the file is empty.');
+}
