@@ -1,9 +1,11 @@
 // One question of the doctor: sent once, its answer compared with what is promised. It must not know which questions there are.
+
+import { jsonOf, readBytes } from '../upstream/answer-body.ts';
 import { compare, type Drift, keyName } from '../upstream/contract/compare.ts';
 import { type AnswerName, PROMISED } from '../upstream/contract/operations.ts';
 import { likeness } from '../upstream/contract/rename.ts';
 import { UpstreamError } from '../upstream/errors.ts';
-import { type Answer, type Call, jsonOf, readBytes, send, type Upstream } from '../upstream/http.ts';
+import { type Answer, type Call, send, type Upstream } from '../upstream/http.ts';
 import { fromWire } from '../upstream/mapping/rules.ts';
 import { meaningOf } from './meaning.ts';
 import { type Check, type CheckStatus, type Finding, matters } from './report.ts';

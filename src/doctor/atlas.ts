@@ -47,7 +47,6 @@ export const bulkCall = (hashes: readonly string[]): Question['call'] => ({
   method: 'POST',
   path: '/proteins/batch',
   accept: 'application/zip, application/json',
-  timeout: 60_000,
   body: {
     protein_hashes: hashes,
     topk_features: 3,
@@ -87,7 +86,7 @@ export async function examineAtlas(up: Upstream, { light }: AtlasOptions): Promi
   else {
     const { body } = await put({
       name: 'features',
-      call: get('features', '/features', { timeout: 60_000 }),
+      call: get('features', '/features'),
       statuses: ok,
       answer: 'features',
     });
@@ -113,7 +112,6 @@ export async function examineAtlas(up: Upstream, { light }: AtlasOptions): Promi
     name: 'similarity',
     call: get('similarity', '/similarity-search', {
       query: { sequence: known.sequence, topk_results: 2, topk_features: 3, include_cluster_info: true },
-      timeout: 60_000,
     }),
     statuses: ok,
     answer: 'similarity',

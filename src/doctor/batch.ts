@@ -1,11 +1,12 @@
 // The doctor's questions to the Batch API: those that cost nothing, and when told the smallest fold from Submit to its result. It
 // must not know how answers are compared or shown.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { jsonOf, readBytes } from '../upstream/answer-body.ts';
 import { compare, type Drift } from '../upstream/contract/compare.ts';
 import { PROMISED } from '../upstream/contract/operations.ts';
 import { type Downloads, download } from '../upstream/download.ts';
 import { errorText } from '../upstream/errors.ts';
-import { jsonOf, readBytes, type Upstream } from '../upstream/http.ts';
+import type { Upstream } from '../upstream/http.ts';
 import { fromWire } from '../upstream/mapping/rules.ts';
 import { type Asked, ask, finding, type Question, skipped } from './ask.ts';
 import { fieldsOf, type Part } from './atlas.ts';

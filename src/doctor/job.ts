@@ -1,7 +1,8 @@
 // The doctor's round trip of a bulk job: sent, followed to its archive, cancelled. Free, but it takes its time.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readBytes } from '../upstream/answer-body.ts';
 import { type Downloads, download } from '../upstream/download.ts';
-import { readBytes, type Upstream } from '../upstream/http.ts';
+import type { Upstream } from '../upstream/http.ts';
 import { archiveDrifts } from './archive.ts';
 import { ask, finding, type Question, skipped } from './ask.ts';
 import { bulkCall, fieldsOf, type Part, strangers } from './atlas.ts';

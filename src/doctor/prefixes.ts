@@ -1,5 +1,6 @@
 // Finds an API that has moved: when nothing is where it was, the likely prefixes are tried. It must not know any other question.
-import { jsonOf, readBytes, send, type Upstream } from '../upstream/http.ts';
+import { jsonOf, readBytes } from '../upstream/answer-body.ts';
+import { send, type Upstream } from '../upstream/http.ts';
 import { finding } from './ask.ts';
 import type { Check } from './report.ts';
 
@@ -45,10 +46,7 @@ async function statusAt(up: Upstream, api: keyof typeof APIS, prefix: string): P
   };
   try {
     const { call } = APIS[api];
-    const answer = await send(
-      { ...up, settings, token: undefined },
-      { ...call, api, repeatable: false, timeout: 10_000 },
-    );
+    const answer = await send({ ...up, settings, token: undefined }, { ...call, api, repeatable: false });
     const bytes = await readBytes(up, answer);
     await jsonOf(call.operation, bytes);
     return answer.status;
