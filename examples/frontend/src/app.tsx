@@ -1,0 +1,66 @@
+// The frame around every page, and which page the address asks for. What is searched stands behind the #, which no browser sends.
+import { type FormEvent, useEffect, useSyncExternalStore } from 'react';
+import { BatchPage } from './batch-page.tsx';
+import { FeaturesPage } from './features-page.tsx';
+import { FoldPage } from './fold-page.tsx';
+import { HomePage } from './home-page.tsx';
+import { ProteinPage } from './protein-page.tsx';
+import { placeOf } from './search.ts';
+import { SequencePage } from './sequence-page.tsx';
+
+const onHashChange = (changed: () => void) => {
+  addEventListener('hashchange', changed);
+  return () => removeEventListener('hashchange', changed);
+};
+
+function Page({ place, argument }: { place: string | undefined; argument: string }) {
+  if (place === 'protein') return <ProteinPage key={argument} id={argument} />;
+  if (place === 'sequence') return <SequencePage key={argument} sequence={argument} />;
+  if (place === 'features') return <FeaturesPage key={argument} words={argument} />;
+  if (place === 'fold') return <FoldPage key={argument} sequence={argument} />;
+  if (place === 'batch') return <BatchPage key={argument} batchId={argument} />;
+  return <HomePage />;
+}
+
+function search(event: FormEvent<HTMLFormElement>) {
+  event.preventDefault();
+  const text = new FormData(event.currentTarget).get('search');
+  if (typeof text === 'string' && text.trim() !== '') location.hash = placeOf(text);
+}
+
+export function App() {
+  const hash = useSyncExternalStore(onHashChange, () => location.hash);
+  const [, place, argument = ''] = hash.split('/').map(decodeURIComponent);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new page starts at its top
+  useEffect(() => {
+    scrollTo(0, 0);
+  }, [hash]);
+  return (
+    <>
+      <header className="bar">
+        <a className="brand" href="#/">
+          Protein browser
+        </a>
+        <search>
+          <form onSubmit={search}>
+            <input
+              name="search"
+              key={hash}
+              aria-label="Accession, entry name, hash, sequence, or words about a feature"
+              placeholder="P01308, INS_HUMAN, a hash, a sequence, or words such as helix"
+              defaultValue={place === 'batch' || place === 'fold' ? '' : argument}
+              spellCheck={false}
+            />
+            <button type="submit">Search</button>
+          </form>
+        </search>
+        <a className="button" href="#/fold">
+          Fold
+        </a>
+      </header>
+      <main>
+        <Page place={place} argument={argument} />
+      </main>
+    </>
+  );
+}

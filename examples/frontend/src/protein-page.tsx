@@ -1,0 +1,149 @@
+// All about one protein, from any identifier: UniProt entry, structure, features, cluster and neighbours in one query.
+import { useState } from 'react';
+import { useQuery } from 'urql';
+import { ClusterCard, ClusterFields } from './cluster-card.tsx';
+import { graphql } from './graphql.ts';
+import { BandsFields, PlddtLegend } from './plddt.tsx';
+import { Failures, Loading, Problem } from './problems.tsx';
+import { isUniprotId } from './search.ts';
+import { SequenceTracks, TracksFields } from './sequence-tracks.tsx';
+import { SimilarCard, SimilarFields } from './similar-card.tsx';
+import { StructureViewer } from './structure-viewer.tsx';
+import { Thumbnail } from './thumbnail.tsx';
+
+// Each part of the page says in a fragment what it needs; here they become one query. Underneath are a resolved accession, a bulk
+// record, a structure, a cluster, its members and a similarity search: the gateway plans those.
+const Card = graphql(
+  `
+    query ProteinCard($id: String!, $inUniprot: Boolean!) {
+      lookup(ids: [$id]) {
+        problem { message hint }
+        protein {
+          hash
+          accession
+          name
+          source
+          length
+          sequence
+          ptm
+          thumbnail { url }
+          plddt { mean ...BandsFields }
+          structure(format: MMCIF, plddtScale: PERCENT) { text url atomCount }
+          cluster { ...ClusterFields }
+          ...TracksFields
+        }
+      }
+      uniprotEntry(id: $id) @include(if: $inUniprot) { accession entryName gene name organism function }
+    }
+  `,
+  [BandsFields, ClusterFields, TracksFields],
+);
+
+// A search takes longer than a record, so it is asked for by itself and the card does not wait for it.
+const Similar = graphql(
+  `
+    query Similar($hash: ProteinHash!) {
+      protein(hash: $hash) { similar(first: 6) { ...SimilarFields } }
+    }
+  `,
+  [SimilarFields],
+);
+
+function SimilarProteins({ hash }: { hash: string }) {
+  const [{ data, error, fetching }] = useQuery({ query: Similar, variables: { hash } });
+  return (
+    <section className="card" aria-labelledby="similar">
+      <h2 id="similar">Similar proteins</h2>
+      <Failures error={error} />
+      {fetching && <Loading what="Searching by features" />}
+      {data?.protein?.similar && <SimilarCard search={data.protein.similar} besides={hash} />}
+    </section>
+  );
+}
+
+export function ProteinPage({ id }: { id: string }) {
+  const [{ data, error, fetching }] = useQuery({
+    query: Card,
+    variables: { id, inUniprot: isUniprotId(id) },
+  });
+  const [residue, setResidue] = useState<number>();
+  if (fetching) return <Loading what={`Looking up ${id}`} />;
+  const protein = data?.lookup[0]?.protein;
+  const problem = data?.lookup[0]?.problem;
+  const entry = data?.uniprotEntry;
+  return (
+    <>
+      <Failures error={error} />
+      {problem && <Problem {...problem} />}
+      {protein && (
+        <>
+          <div className="title">
+            <Thumbnail url={protein.thumbnail.url} size={72} />
+            <div>
+              <h1>{entry?.name ?? protein.name ?? 'Unnamed protein'}</h1>
+              <p>
+                {[entry?.organism, entry?.gene, entry?.entryName, protein.accession]
+                  .filter(Boolean)
+                  .join(' · ')}
+                <br />
+                <code>{protein.hash}</code>
+              </p>
+            </div>
+            {protein.sequence && (
+              <a className="button" href={`#/fold/${protein.sequence}`}>
+                Fold it with others
+              </a>
+            )}
+          </div>
+          <div className="columns wide-first">
+            <section className="card" aria-label="Structure">
+              {protein.structure ? (
+                <StructureViewer
+                  text={protein.structure.text}
+                  label={`Structure of ${protein.name ?? protein.hash}, coloured by confidence`}
+                  residue={residue}
+                />
+              ) : (
+                <p className="note">
+                  The Atlas has no structure of it (700 residues and more are not folded).
+                </p>
+              )}
+              {protein.plddt && <PlddtLegend plddt={protein.plddt} />}
+            </section>
+            <section className="card" aria-label="Facts">
+              <dl className="tiles">
+                <div>
+                  <dt>residues</dt>
+                  <dd>{protein.length}</dd>
+                </div>
+                <div>
+                  <dt>mean pLDDT</dt>
+                  <dd>{protein.plddt?.mean?.toFixed(1) ?? '–'}</dd>
+                </div>
+                <div>
+                  <dt>pTM</dt>
+                  <dd>{protein.ptm?.toFixed(2) ?? '–'}</dd>
+                </div>
+              </dl>
+              {entry?.function && <p>{entry.function}</p>}
+              {protein.structure && (
+                <p>
+                  <a href={protein.structure.url} download={`${protein.hash}.cif`}>
+                    Structure as mmCIF
+                  </a>{' '}
+                  ({protein.structure.atomCount} atoms)
+                </p>
+              )}
+              {protein.sequence && <p className="sequence">{protein.sequence}</p>}
+            </section>
+          </div>
+          <SequenceTracks protein={protein} residue={residue} onResidue={setResidue} />
+          <div className="columns">
+            {protein.cluster && <ClusterCard cluster={protein.cluster} />}
+            <SimilarProteins hash={protein.hash} />
+          </div>
+        </>
+      )}
+    </>
+  );
+}

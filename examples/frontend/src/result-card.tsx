@@ -1,0 +1,140 @@
+// One finished fold: structure, scores, errors between its parts, and what the Atlas knows of its chains.
+import { useState } from 'react';
+import { useQuery } from 'urql';
+import { graphql } from './graphql.ts';
+import { PaeFields, PaePlot } from './pae-plot.tsx';
+import { BandsFields, PlddtLegend } from './plddt.tsx';
+import { Failures, Loading } from './problems.tsx';
+import { headersFor, useSession } from './session.tsx';
+import { StructureViewer } from './structure-viewer.tsx';
+
+const FoldResult = graphql(
+  `
+    query FoldResult($taskId: ID!) {
+      task(taskId: $taskId) {
+        name
+        resultAvailability
+        result {
+          model
+          ptm
+          iptm
+          plddt { mean ...BandsFields }
+          structure(format: MMCIF) { text url atomCount }
+          gatewayUrl
+          chains { id kind meanPlddt protein { hash name } }
+          chainPairs { a b value }
+          warnings
+          pae { chainPairs { a b value } }
+          ...PaeFields
+        }
+      }
+    }
+  `,
+  [BandsFields, PaeFields],
+);
+
+const KIND_NAMES = { PROTEIN: 'protein', RNA: 'RNA', DNA: 'DNA', LIGAND: 'ligand' };
+
+/** A file that needs the token cannot be an ordinary link: a link sends no headers. */
+function Download({ url, name, what }: { url: string; name: string; what: string }) {
+  const { token } = useSession();
+  const [problem, setProblem] = useState('');
+  const save = async () => {
+    const answer = await fetch(url, { headers: headersFor(token) });
+    if (!answer.ok) return setProblem(`It could not be downloaded (HTTP ${answer.status}).`);
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(await answer.blob());
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    return setProblem('');
+  };
+  return (
+    <>
+      <button
+        type="button"
+        className="quiet"
+        onClick={() => void save().catch((error: Error) => setProblem(error.message))}
+      >
+        ↓ {what}
+      </button>
+      {problem}
+    </>
+  );
+}
+
+export function ResultCard({ taskId }: { taskId: string }) {
+  const [{ data, error, fetching }] = useQuery({ query: FoldResult, variables: { taskId } });
+  if (fetching) return <Loading what="Reading the result" />;
+  const result = data?.task?.result;
+  const errors = new Map(result?.pae?.chainPairs.map(({ a, b, value }) => [`${a}-${b}`, value]));
+  return (
+    <>
+      <Failures error={error} />
+      {!result && data && (
+        <p className="note">There is no result to show: {data.task?.resultAvailability ?? 'no such task'}.</p>
+      )}
+      {result && (
+        <div className="columns">
+          <section className="card" aria-labelledby="structure">
+            <h2 id="structure">Structure</h2>
+            {result.structure && (
+              <StructureViewer
+                text={result.structure.text}
+                label="The folded structure, coloured by confidence"
+              />
+            )}
+            {result.plddt && <PlddtLegend plddt={result.plddt} />}
+            <p className="files">
+              {result.structure && (
+                <Download url={result.structure.url} name={`${taskId}.cif`} what="Structure, mmCIF" />
+              )}
+              <Download url={result.gatewayUrl} name={`${taskId}.json`} what="Everything, JSON" />
+            </p>
+            {result.warnings.map((warning) => (
+              <p key={warning} className="note">
+                {warning}
+              </p>
+            ))}
+            <p className="note">Folded by {result.model}.</p>
+          </section>
+          <section className="card" aria-labelledby="scores">
+            <h2 id="scores">Scores</h2>
+            <dl className="tiles">
+              <div>
+                <dt>ipTM</dt>
+                <dd>{result.iptm?.toFixed(2) ?? '–'}</dd>
+              </div>
+              <div>
+                <dt>pTM</dt>
+                <dd>{result.ptm?.toFixed(2) ?? '–'}</dd>
+              </div>
+              <div>
+                <dt>mean pLDDT</dt>
+                <dd>{result.plddt?.mean?.toFixed(1) ?? '–'}</dd>
+              </div>
+            </dl>
+            <PaePlot result={result} />
+            <h3>Chains and pairs of them</h3>
+            <ul className="chips">
+              {result.chains.map(({ id, kind, meanPlddt, protein }) => (
+                <li key={id}>
+                  <b>{id}</b> {KIND_NAMES[kind]}, pLDDT {meanPlddt?.toFixed(0) ?? '–'}{' '}
+                  {protein && <a href={`#/protein/${protein.hash}`}>{protein.name ?? 'in the Atlas'}</a>}
+                </li>
+              ))}
+              {result.chainPairs
+                .filter(({ a, b }) => a !== b)
+                .map(({ a, b, value }) => (
+                  <li key={`${a}-${b}`}>
+                    {a}→{b} ipTM {value.toFixed(2)}
+                    {errors.has(`${a}-${b}`) && `, ${errors.get(`${a}-${b}`)?.toFixed(1)} Å`}
+                  </li>
+                ))}
+            </ul>
+          </section>
+        </div>
+      )}
+    </>
+  );
+}
