@@ -7,8 +7,11 @@ const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
 /** Without a browser these tests are skipped, never on CI. */
 export const NO_BROWSER = process.env.CI === undefined && !existsSync(EXECUTABLE);
 
+/** Draws WebGL without a graphics card. */
+export const SOFTWARE_WEBGL = ['--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
+
 /** Starts the browser; whoever starts it closes it. */
-export const launchBrowser = (): Promise<Browser> =>
+export const launchBrowser = (more: readonly string[] = []): Promise<Browser> =>
   chromium.launch({
     executablePath: EXECUTABLE,
     args: [
@@ -19,5 +22,6 @@ export const launchBrowser = (): Promise<Browser> =>
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...more,
     ],
   });

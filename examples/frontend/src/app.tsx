@@ -43,13 +43,20 @@ export function App() {
         </a>
         <search>
           <form onSubmit={search}>
-            <input
+            {/* Not an input: a pasted FASTA must keep its lines. */}
+            <textarea
               name="search"
               key={hash}
+              rows={1}
               aria-label="Accession, entry name, hash, sequence, or words about a feature"
               placeholder="P01308, INS_HUMAN, a hash, a sequence, or words such as helix"
               defaultValue={place === 'batch' || place === 'fold' ? '' : argument}
               spellCheck={false}
+              onKeyDown={(event) => {
+                if (event.key !== 'Enter') return;
+                event.preventDefault();
+                event.currentTarget.form?.requestSubmit();
+              }}
             />
             <button type="submit">Search</button>
           </form>
