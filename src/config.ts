@@ -48,6 +48,13 @@ const storeUrl = z
     'must be memory:, sqlite:PATH, redis://HOST:PORT/DATABASE or rediss://HOST:PORT/DATABASE',
   );
 
+const isOrigin = (text: string): boolean => {
+  if (text === '*') return true;
+  if (text.includes('*') || !URL.canParse(text)) return false;
+  const { protocol, origin } = new URL(text);
+  return /^https?:$/.test(protocol) && origin === text;
+};
+
 const variables = z.object({
   UPSTREAM_URL: httpUrl.optional(),
   UPSTREAM_BATCH_PREFIX: prefix.default('/api/v1/batch'),
@@ -75,12 +82,21 @@ const variables = z.object({
   CACHE_RECORDS_SECONDS: whole(0, 31_536_000).default(3600),
   GATEWAY_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
   GATEWAY_API_KEYS: list.default([]),
-  CORS_ORIGINS: list.default([]),
+  CORS_ORIGINS: list
+    .default([])
+    .refine(
+      (origins) => origins.every(isOrigin),
+      'must list exact origins such as https://app.example.org, without a path, or * for all',
+    ),
   GRAPHIQL: flag.optional(),
   INTROSPECTION: flag.optional(),
   FEDERATION: flag.default(true),
   FEDERATION_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   MAX_QUERY_DEPTH: whole(1, 100).default(12),
+  MAX_QUERY_CHARACTERS: whole(1000, 10_000_000).default(200_000),
+  MAX_QUERY_TOKENS: whole(100, 100_000).default(10_000),
+  MAX_QUERY_ALIASES: whole(0, 10_000).default(200),
+  MAX_QUERY_DIRECTIVES: whole(0, 10_000).default(100),
   MAX_QUERY_COST: whole(1, 10_000_000).default(5000),
   MAX_BODY_BYTES: whole(1024, 1_073_741_824).default(16 * 1024 * 1024),
   REQUEST_TIMEOUT_MS: whole(100, 3_600_000).default(60_000),
@@ -164,6 +180,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   if (v.UPSTREAM_API_KEY !== undefined && v.GATEWAY_API_KEYS.length === 0 && !isLoopback(v.HOST)) {
     problems.push(
       `UPSTREAM_API_KEY: with HOST=${v.HOST} anybody who reaches the gateway would spend your credits; set GATEWAY_API_KEYS, or listen on 127.0.0.1`,
+    );
+  }
+  if (v.UPSTREAM_API_KEY !== undefined && v.GATEWAY_API_KEYS.length === 0 && v.CORS_ORIGINS.includes('*')) {
+    problems.push(
+      'CORS_ORIGINS: with * any page that you open could spend your credits while the gateway holds the key; list the origins',
     );
   }
   const ledger = v.LEDGER_URL ?? v.STORE_URL;

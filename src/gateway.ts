@@ -1,5 +1,6 @@
 // The gateway as a function from requests to answers: schema, plugins, context, file routes. No socket, no environment:
 // everything but listening can be tried through `gateway.fetch`.
+import type { RequestListener } from 'node:http';
 import { GraphQLError } from 'graphql';
 import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import { openBulkLookups } from './bulk/bulk.ts';
@@ -15,17 +16,26 @@ import { type Metrics, openMetrics } from './operations/metrics.ts';
 import { CHECK_MS, openReadiness } from './operations/readiness.ts';
 import { requestIdOf } from './operations/request-id.ts';
 import { openTelemetry, type Telemetry } from './operations/telemetry.ts';
+import { openTextCache } from './plugins/document-cache.ts';
 import { maskError } from './plugins/errors.ts';
+import { guardListener, guardPlugins } from './plugins/guard.ts';
 import { useAnswerHeaders } from './plugins/use-answer-headers.ts';
+import { useCors } from './plugins/use-cors.ts';
+import { useDocumentLimits } from './plugins/use-document-limits.ts';
 import { useErrorCodes } from './plugins/use-error-codes.ts';
 import { useEventContexts } from './plugins/use-event-contexts.ts';
 import { useHttpCache } from './plugins/use-http-cache.ts';
 import { useIntrospection } from './plugins/use-introspection.ts';
+import { useMediaTypes } from './plugins/use-media-types.ts';
+import { useRequestReading } from './plugins/use-request-reading.ts';
 import { useRoutes } from './plugins/use-routes.ts';
+import { useSecurityHeaders } from './plugins/use-security-headers.ts';
 import { type ErrorOwners, useTelemetry } from './plugins/use-telemetry.ts';
 import { useTiedStreams } from './plugins/use-tied-streams.ts';
 import { callRecordOf, useUpstreamReport } from './plugins/use-upstream-report.ts';
 import { identify } from './principal.ts';
+import { FIXED_LIMITS } from './protocol/document-limits.ts';
+import { openOperations } from './protocol/operations.ts';
 import { bulkRoutes } from './routes/bulk.ts';
 import { homeRoute } from './routes/home.ts';
 import { healthRoute, metricsRoute, readyRoute } from './routes/operations.ts';
@@ -63,13 +73,17 @@ export interface GatewayOptions {
   readonly pace?: PaceRules;
   /** When the upstream counts as failing, and for how long it is then left alone. */
   readonly breaker?: BreakerRules;
+  /** Milliseconds between two signs of life in a silent event stream; 12,000 when absent. */
+  readonly pulseMs?: number;
 }
 
 export interface Gateway {
   /** Answers one request. */
   fetch(request: Request): Promise<Response>;
   /** The same as a listener for node:http. */
-  readonly listener: YogaServerInstance<object, GatewayContext>;
+  readonly listener: RequestListener;
+  /** Parses, validates and executes with all plugins, for transports other than HTTP. */
+  readonly getEnveloped: YogaServerInstance<object, GatewayContext>['getEnveloped'];
   /** What is known of the upstream's condition: calls under way and waiting, breakers, pauses. */
   upstream(): ReturnType<Gates['state']>;
   /** Makes sure that the store answers, before there is traffic. @throws Error that says why it does not */
@@ -86,7 +100,7 @@ export interface Gateway {
 
 /** Makes a gateway. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { config, upstreamUrl, log, sandbox = false, pace, breaker } = options;
+  const { config, upstreamUrl, log, sandbox = false, pace, breaker, pulseMs = 12_000 } = options;
   const agent = openAgent();
   const publicAgent = openPublicAgent();
   const settings = settingsOf(config, upstreamUrl);
@@ -204,19 +218,31 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
   const shownError = (error: unknown): Error => {
     const owner = typeof error === 'object' && error !== null ? owners.get(error) : undefined;
-    const shown = maskError(error, (cause) =>
-      log.error('masked error', { ...(owner === undefined ? {} : marks(owner)), error: cause }),
+    const shown = maskError(
+      error,
+      (cause) => log.error('masked error', { ...(owner === undefined ? {} : marks(owner)), error: cause }),
+      config.INTROSPECTION,
     );
     countError(shown, owner);
     return shown;
   };
 
-  const listener = createYoga<object, GatewayContext>({
+  const limits = documentLimits(config);
+  const operations = openOperations({
+    mode: 'off',
+    listed: new Map(),
+    automatic: true,
+    longest: limits.characters,
+  });
+  const yoga = createYoga<object, GatewayContext>({
     schema: config.FEDERATION ? subgraphSchema : schema,
     context: ({ request }) => openContext(request),
+    // Requests are read by useRequestReading, which counts bytes too; CORS is useCors'.
     batching: false,
-    maxRequestBodySize: config.MAX_BODY_BYTES,
-    cors: config.CORS_ORIGINS.length === 0 ? false : { origin: config.CORS_ORIGINS, credentials: false },
+    multipart: false,
+    maxRequestBodySize: false,
+    cors: false,
+    parserAndValidationCache: { documentCache: openTextCache(), errorCache: openTextCache() },
     landingPage: false,
     // Ours says more, and is a route like the others.
     healthCheckEndpoint: '/-/yoga',
@@ -235,40 +261,49 @@ export function createGateway(options: GatewayOptions): Gateway {
     renderGraphiQL: async (options) =>
       (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(options),
     maskedErrors: { maskError: (error) => shownError(error) },
-    plugins: [
-      useTelemetry(telemetry, owners),
-      useAnswerHeaders(sandbox),
-      useErrorCodes((error, request) => countError(error, telemetry.exchangeOf(request))),
-      useUpstreamReport(),
-      useHttpCache({
-        recordSeconds: config.CACHE_RECORDS_SECONDS,
-        proofNeeded: config.UPSTREAM_API_KEY !== undefined && config.GATEWAY_API_KEYS.length > 0,
-      }),
-      useIntrospection(config.INTROSPECTION),
-      useEventContexts(),
-      useTiedStreams(),
-      useRoutes([
-        healthRoute,
-        readyRoute(readiness),
-        ...(config.METRICS && config.METRICS_PORT === undefined
-          ? [
-              metricsRoute(
-                { contentType: metrics.contentType, text: options.metricsText ?? metrics.text },
-                { token: config.METRICS_TOKEN, open: !config.production },
-              ),
-            ]
-          : []),
-        homeRoute(config.GRAPHIQL),
-        thumbnailRoute(services.thumbnails, (request) => openContext(request).upstream),
-        structureRoute(openContext),
-        taskRoutes(openContext),
-        bulkRoutes(openContext),
-      ]),
-    ],
+    plugins: guardPlugins(
+      [
+        useTelemetry(telemetry, owners),
+        useAnswerHeaders(sandbox),
+        useSecurityHeaders(),
+        useCors(config.CORS_ORIGINS),
+        useRequestReading({ maxBytes: config.MAX_BODY_BYTES, documentOf: operations.documentOf }),
+        useDocumentLimits(limits, config.INTROSPECTION),
+        useErrorCodes((error, request) => countError(error, telemetry.exchangeOf(request))),
+        useMediaTypes(pulseMs),
+        useUpstreamReport(),
+        useHttpCache({
+          recordSeconds: config.CACHE_RECORDS_SECONDS,
+          proofNeeded: config.UPSTREAM_API_KEY !== undefined && config.GATEWAY_API_KEYS.length > 0,
+        }),
+        useIntrospection(config.INTROSPECTION),
+        useEventContexts(),
+        useTiedStreams(),
+        useRoutes([
+          healthRoute,
+          readyRoute(readiness),
+          ...(config.METRICS && config.METRICS_PORT === undefined
+            ? [
+                metricsRoute(
+                  { contentType: metrics.contentType, text: options.metricsText ?? metrics.text },
+                  { token: config.METRICS_TOKEN, open: !config.production },
+                ),
+              ]
+            : []),
+          homeRoute(config.GRAPHIQL),
+          thumbnailRoute(services.thumbnails, (request) => openContext(request).upstream),
+          structureRoute(openContext),
+          taskRoutes(openContext),
+          bulkRoutes(openContext),
+        ]),
+      ],
+      onFault('request'),
+    ),
   });
   return {
-    fetch: async (request) => listener.fetch(request),
-    listener,
+    fetch: async (request) => yoga.fetch(request),
+    listener: guardListener(yoga),
+    getEnveloped: yoga.getEnveloped,
     upstream: gates.state,
     ready: () => services.ledger.check(),
     metrics,
@@ -291,3 +326,11 @@ export function createGateway(options: GatewayOptions): Gateway {
 
 const codeOf = (error: Error): string =>
   error instanceof GraphQLError ? String(error.extensions.code) : 'INTERNAL_SERVER_ERROR';
+
+const documentLimits = (config: Config) => ({
+  ...FIXED_LIMITS,
+  characters: config.MAX_QUERY_CHARACTERS,
+  tokens: config.MAX_QUERY_TOKENS,
+  aliases: config.MAX_QUERY_ALIASES,
+  directives: config.MAX_QUERY_DIRECTIVES,
+});

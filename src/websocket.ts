@@ -30,7 +30,7 @@ export interface Sockets {
 }
 
 type SocketContext = Context<Record<string, unknown>, Extra>;
-type Engine = Pick<ReturnType<Gateway['listener']['getEnveloped']>, 'execute' | 'subscribe'>;
+type Engine = Pick<ReturnType<Gateway['getEnveloped']>, 'execute' | 'subscribe'>;
 
 // A page of another site must not use a socket to a gateway that holds the key itself: browsers let it connect anywhere.
 function isWelcome({ headers }: IncomingMessage, origins: readonly string[]): boolean {
@@ -111,12 +111,10 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
         }
         const request = requestOf(ctx, gone.get(socket)?.signal ?? AbortSignal.abort());
         begin(socket, id, request);
-        const { schema, execute, subscribe, contextFactory, parse, validate } = gateway.listener.getEnveloped(
-          {
-            request,
-            params,
-          },
-        );
+        const { schema, execute, subscribe, contextFactory, parse, validate } = gateway.getEnveloped({
+          request,
+          params,
+        });
         try {
           const document = parse(params.query);
           const errors = validate(schema, document);

@@ -34,8 +34,9 @@ const isAbort = (error: unknown): boolean =>
  * Makes the error that a client sees.
  *
  * @param log - told of what is masked, with the original
+ * @param suggestions - whether errors about the input may say what was meant, which tells the schema piece by piece
  */
-export function maskError(error: unknown, log: (error: unknown) => void): Error {
+export function maskError(error: unknown, log: (error: unknown) => void, suggestions: boolean): Error {
   const located =
     error instanceof GraphQLError ? error : new GraphQLError('', { originalError: asError(error) });
   const cause = rootOf(located);
@@ -44,7 +45,7 @@ export function maskError(error: unknown, log: (error: unknown) => void): Error 
     const { code } = cause.extensions;
     return typeof code === 'string'
       ? placed(located, cause.message, cause.extensions)
-      : badInput(located, cause);
+      : badInput(located, cause, suggestions);
   }
   if (isAbort(cause)) {
     return placed(located, 'The request took longer than it may. Ask for less at once, or try again.', {
@@ -63,9 +64,26 @@ export function maskError(error: unknown, log: (error: unknown) => void): Error 
   );
 }
 
+const SUGGESTION = / Did you mean [^?]*\?/g;
+
+/** Which variable, and where in it; the value, which may be long or nobody's business, stays away. */
+function placeOf(located: GraphQLError, cause: GraphQLError): string {
+  const wrapped = located.message.endsWith(cause.message)
+    ? located.message.slice(0, -cause.message.length)
+    : '';
+  const variable = /^Variable "\$(\w+)" got invalid value /.exec(wrapped)?.[1];
+  if (variable === undefined) return '';
+  const path = / at "([\w.[\]]+)"; $/.exec(wrapped)?.[1] ?? variable;
+  return `$${path}: `;
+}
+
 /** Errors that graphql-js makes itself (syntax, validation, coercion) are about the client's input, which they quote. */
-const badInput = (located: GraphQLError, cause: GraphQLError): GraphQLError =>
-  placed(located, redact(cause.message), { ...cause.extensions, code: 'BAD_USER_INPUT', retryable: false });
+const badInput = (located: GraphQLError, cause: GraphQLError, suggestions: boolean): GraphQLError =>
+  placed(
+    located,
+    placeOf(located, cause) + redact(suggestions ? cause.message : cause.message.replace(SUGGESTION, '')),
+    { ...cause.extensions, code: 'BAD_USER_INPUT', retryable: false },
+  );
 
 /** The error that was thrown, below the ones that graphql-js wrapped around it. */
 function rootOf(error: GraphQLError): unknown {

@@ -1,4 +1,4 @@
-// Headers that every answer carries: the request's id, what browsers must not guess, and whether a sandbox answered.
+// Headers that every answer carries: the request's id, and whether a sandbox answered.
 import type { Plugin } from 'graphql-yoga';
 import { requestIdOf } from '../operations/request-id.ts';
 
@@ -6,7 +6,6 @@ import { requestIdOf } from '../operations/request-id.ts';
 export const useAnswerHeaders = (sandbox: boolean): Plugin => ({
   onResponse({ request, response }) {
     response.headers.set('x-request-id', requestIdOf(request));
-    response.headers.set('x-content-type-options', 'nosniff');
     if (sandbox) response.headers.set('x-sandbox', '1');
   },
 });

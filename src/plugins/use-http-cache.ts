@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Plugin } from 'graphql-yoga';
 import { cacheSeconds } from './cache-policy.ts';
 import { REPORT_HEADER } from './use-upstream-report.ts';
+import { addVary } from './vary.ts';
 
 export interface HttpCacheOptions {
   /** How long the gateway itself keeps records. */
@@ -19,13 +20,6 @@ const NOT_KEPT = 'private, no-store';
 /** Whether an If-None-Match header names the tag. */
 const matches = (header: string | null, etag: string): boolean =>
   (header ?? '').split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
-
-function addVary(headers: Headers): void {
-  const names = new Set((headers.get('vary') ?? '').split(',').map((name) => name.trim().toLowerCase()));
-  for (const name of ['accept', REPORT_HEADER]) names.add(name);
-  names.delete('');
-  headers.set('vary', [...names].join(', '));
-}
 
 export const useHttpCache = ({ recordSeconds, proofNeeded }: HttpCacheOptions): Plugin => {
   /** Seconds that the answer to a request may be kept. */
@@ -56,7 +50,7 @@ export const useHttpCache = ({ recordSeconds, proofNeeded }: HttpCacheOptions): 
       const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
       headers.set('cache-control', `${proofNeeded ? 'private' : 'public'}, max-age=${seconds}`);
       headers.set('etag', etag);
-      addVary(headers);
+      addVary(headers, ['accept', REPORT_HEADER]);
       const known = matches(request.headers.get('if-none-match'), etag);
       if (known) headers.delete('content-length');
       setResponse(

@@ -236,7 +236,6 @@ describe('over real HTTP', () => {
       const kinds: string[] = [];
       for await (const event of eventsOf(got)) {
         kinds.push(event.kind);
-        // Under NODE_ENV=test Yoga sends its comments every 0.3 s instead of every 12.
         if (kinds.filter((kind) => kind === 'ping').length === 3) running ??= run(clock, 20);
       }
       expect(kinds.slice(0, 2)).toEqual(['ping', 'next']);

@@ -17,7 +17,14 @@ export function openGateway(
 ): Gateway {
   const config = readConfig({ STORE_URL: 'memory:', LOG_LEVEL: 'silent', ...env });
   const log = createLogger(config.LOG_LEVEL, false);
-  return createGateway({ config, upstreamUrl, log, sandbox: true, ...(pace === undefined ? {} : { pace }) });
+  return createGateway({
+    config,
+    upstreamUrl,
+    log,
+    sandbox: true,
+    pulseMs: 300,
+    ...(pace === undefined ? {} : { pace }),
+  });
 }
 
 /** Sends one operation. */

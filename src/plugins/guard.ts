@@ -1,0 +1,64 @@
+// Keeps what goes wrong outside of GraphQL from becoming an answer with a stack trace, which is what the server adapter makes of anything
+// that is thrown. It knows no plugin by name.
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Plugin } from 'graphql-yoga';
+
+type Told = (error: unknown) => void;
+
+const BROKEN =
+  'Something went wrong inside the gateway. Quote the x-request-id of this answer when you report it.\n';
+const PLAIN = {
+  'content-type': 'text/plain; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+};
+
+const broken = (): Response => new Response(BROKEN, { status: 500, headers: PLAIN });
+
+/** The same plugins, whose hooks around a request end it with a plain 500 instead of throwing. */
+export const guardPlugins = (plugins: readonly Plugin[], told: Told): Plugin[] =>
+  plugins.map((plugin) => {
+    const { onRequest, onResponse } = plugin;
+    return {
+      ...plugin,
+      ...(onRequest === undefined
+        ? {}
+        : {
+            async onRequest(payload) {
+              try {
+                await onRequest(payload);
+              } catch (error) {
+                told(error);
+                payload.endResponse(broken());
+              }
+            },
+          }),
+      ...(onResponse === undefined
+        ? {}
+        : {
+            async onResponse(payload) {
+              try {
+                await onResponse(payload);
+              } catch (error) {
+                told(error);
+                payload.setResponse(broken());
+              }
+            },
+          }),
+    };
+  });
+
+/** Whether the address of a request can be read at all: its Host header and its path make a URL. */
+const isAddress = ({ headers, url = '/' }: IncomingMessage): boolean =>
+  URL.canParse(url, `http://${headers.host ?? 'localhost'}`) &&
+  URL.canParse(`http://${headers.host ?? 'localhost'}${url}`);
+
+/** The same listener, which refuses requests whose address cannot be read. */
+export const guardListener =
+  (listener: RequestListener): RequestListener =>
+  (request: IncomingMessage, response: ServerResponse & { req: IncomingMessage }) => {
+    if (isAddress(request)) return listener(request, response);
+    response
+      .writeHead(400, { ...PLAIN, connection: 'close' })
+      .end('The address of this request cannot be read.\n');
+  };

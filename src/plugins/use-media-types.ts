@@ -1,0 +1,66 @@
+// Writes results in the media type that the client likes best, with the status that GraphQL over HTTP asks for. It replaces what Yoga
+// chooses, which knows no weights. It knows no operation.
+import type { Plugin } from 'graphql-yoga';
+import { type AnyResult, headersOf, jsonOf, statusOf } from '../protocol/answer.ts';
+import { chooseForEvents, chooseForParts, chooseForWhole, type MediaType } from '../protocol/media-type.ts';
+import { refusal } from '../protocol/refusal.ts';
+import {
+  EVENT_STREAM,
+  type Framing,
+  MULTIPART,
+  MULTIPART_EVENTS,
+  streamOf,
+} from '../protocol/streamed-answer.ts';
+
+async function* alone(result: AnyResult): AsyncIterable<AnyResult> {
+  yield result;
+}
+
+/** @param pulseMs - milliseconds between two signs of life in a silent event stream */
+export const useMediaTypes = (pulseMs: number): Plugin => {
+  const subscriptions = new WeakSet<Request>();
+
+  /** The media type of an answer; JSON for what nobody can read anyway, so that at least the reason arrives. */
+  function mediaTypeOf(request: Request, isStream: boolean): MediaType {
+    const accept = request.headers.get('accept');
+    if (!isStream) return chooseForWhole(accept) ?? 'application/json';
+    const choose = subscriptions.has(request) ? chooseForEvents : chooseForParts;
+    return choose(accept) ?? 'text/event-stream';
+  }
+
+  function framingOf(request: Request, mediaType: MediaType): Framing {
+    if (mediaType !== 'multipart/mixed') return EVENT_STREAM;
+    return subscriptions.has(request) ? MULTIPART_EVENTS : MULTIPART;
+  }
+
+  return {
+    onSubscribe({ context: { request }, setResultAndStopExecution }) {
+      if (chooseForEvents(request.headers.get('accept')) !== null) subscriptions.add(request);
+      else
+        setResultAndStopExecution({
+          errors: [refusal(406, 'A subscription is a stream: accept text/event-stream or multipart/mixed.')],
+        });
+    },
+    onResultProcess({ request, result: given, setResultProcessor }) {
+      const mediaType = mediaTypeOf(request, Symbol.asyncIterator in given);
+      const framing = framingOf(request, mediaType);
+      setResultProcessor((result, { Response }) => {
+        if (Array.isArray(result))
+          throw new Error('Lists of operations are refused before they are executed.');
+        if (Symbol.asyncIterator in result)
+          return new Response(streamOf(result, jsonOf, framing, pulseMs), { headers: framing.headers });
+        const status = statusOf(result, mediaType);
+        const headers = { ...headersOf(result), vary: 'accept' };
+        return mediaType === 'application/json' || mediaType === 'application/graphql-response+json'
+          ? new Response(jsonOf(result), {
+              status,
+              headers: { ...headers, 'content-type': `${mediaType}; charset=utf-8` },
+            })
+          : new Response(streamOf(alone(result), jsonOf, framing, pulseMs), {
+              status,
+              headers: { ...headers, ...framing.headers },
+            });
+      }, mediaType);
+    },
+  };
+};

@@ -1,0 +1,94 @@
+// How results are written: the status that GraphQL over HTTP asks for, and the JSON without what is only for ourselves. Pure.
+import type { ExecutionResult, GraphQLError } from 'graphql';
+import type { MediaType } from './media-type.ts';
+
+/** What an error or a result says about the HTTP answer that carries it. */
+interface HttpWishes {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether the status is only for `application/graphql-response+json`: GraphQL over HTTP wants 200 for JSON. */
+  readonly spec?: boolean;
+}
+
+/** A result, or one part of one: `incremental` holds what came later. */
+export interface AnyResult extends ExecutionResult {
+  readonly incremental?: readonly { readonly errors?: readonly GraphQLError[] }[];
+  readonly hasNext?: boolean;
+}
+
+/** What failures are as HTTP statuses where nothing was executed. */
+const STATUS_OF_CODE: Readonly<Record<string, number>> = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  RATE_LIMITED: 429,
+  INTERNAL_SERVER_ERROR: 500,
+  UPSTREAM_DRIFT: 502,
+  UPSTREAM_UNAVAILABLE: 503,
+  UPSTREAM_TIMEOUT: 504,
+};
+
+const isWishes = (value: unknown): value is HttpWishes => typeof value === 'object' && value !== null;
+
+const wishesOf = (extensions: Readonly<Record<string, unknown>> | undefined): HttpWishes =>
+  isWishes(extensions?.http) ? extensions.http : {};
+
+function statusOfError({ extensions }: GraphQLError, mediaType: MediaType): number {
+  const { status, spec } = wishesOf(extensions);
+  const byCode = STATUS_OF_CODE[String(extensions.code)];
+  if (status !== undefined && spec !== true) return status;
+  if (byCode !== undefined) return byCode;
+  return mediaType === 'application/graphql-response+json' ? (status ?? 400) : 200;
+}
+
+/**
+ * The HTTP status of a result: 200 whenever something was executed; else the highest that an error asks for. Errors of the document and
+ * of variables are 400 as `application/graphql-response+json` and 200 in all other media types.
+ */
+export function statusOf(result: AnyResult, mediaType: MediaType): number {
+  const { status } = wishesOf(result.extensions);
+  if (status !== undefined) return status;
+  if (result.data !== undefined || result.errors === undefined) return 200;
+  return Math.max(200, ...result.errors.map((error) => statusOfError(error, mediaType)));
+}
+
+/** The HTTP headers that errors and the result ask for. */
+export function headersOf(result: AnyResult): Record<string, string> {
+  const wishes = [...(result.errors ?? []).map(({ extensions }) => extensions), result.extensions];
+  return Object.assign({}, ...wishes.map((extensions) => wishesOf(extensions).headers ?? {}));
+}
+
+function publicExtensions(
+  extensions: Readonly<Record<string, unknown>> | undefined,
+): Record<string, unknown> | undefined {
+  const { http: _http, unexpected: _unexpected, ...shown } = extensions ?? {};
+  return Object.keys(shown).length === 0 ? undefined : shown;
+}
+
+function publicError(error: GraphQLError): object {
+  const { message, locations, path, extensions } = error;
+  const shown = publicExtensions(extensions);
+  return {
+    message,
+    ...(locations === undefined ? {} : { locations }),
+    ...(path === undefined ? {} : { path }),
+    ...(shown === undefined ? {} : { extensions: shown }),
+  };
+}
+
+/** A result as JSON text. */
+export function jsonOf(result: AnyResult): string {
+  const { errors, extensions, incremental, ...rest } = result;
+  const shown = publicExtensions(extensions);
+  return JSON.stringify({
+    ...(errors === undefined ? {} : { errors: errors.map(publicError) }),
+    ...rest,
+    ...(incremental === undefined
+      ? {}
+      : {
+          incremental: incremental.map((part) =>
+            part.errors === undefined ? part : { ...part, errors: part.errors.map(publicError) },
+          ),
+        }),
+    ...(shown === undefined ? {} : { extensions: shown }),
+  });
+}

@@ -1,0 +1,34 @@
+// What browsers may load and run for a page of ours: its own inline scripts, by their hashes, and nothing from elsewhere. Pure.
+import { createHash } from 'node:crypto';
+
+/** For everything that is no page. */
+export const NO_PAGE = "default-src 'none'; frame-ancestors 'none'";
+
+const INLINE_SCRIPT = /<script(?![^>]*\ssrc\s*=)[^>]*>([\s\S]*?)<\/script\s*>/gi;
+
+/** Browsers hash the text of a script after its line ends have become single line feeds. */
+const hashOf = (script: string): string =>
+  `'sha256-${createHash('sha256').update(script.replaceAll('\r\n', '\n')).digest('base64')}'`;
+
+/**
+ * The Content-Security-Policy of a page. Its inline scripts run, known by their hashes, and scripts of our own origin; handlers in attributes
+ * and scripts that get into the page later do not. Styles may be inline, as editors write theirs at run time.
+ *
+ * @param html - the whole page
+ */
+export function pagePolicy(html: string): string {
+  const hashes = [...new Set([...html.matchAll(INLINE_SCRIPT)].map(([, script = '']) => hashOf(script)))];
+  return [
+    "default-src 'none'",
+    ["script-src 'self'", ...hashes].join(' '),
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "worker-src 'self' blob:",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}

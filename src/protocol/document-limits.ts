@@ -1,0 +1,186 @@
+// How large a document may be before anything expensive looks at it: a scan of its text before it is parsed, a count of its parts before
+// it is validated. Pure. What it costs upstream is counted elsewhere, when it is executed.
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  Kind,
+  Lexer,
+  type SelectionSetNode,
+  Source,
+  TokenKind,
+  visit,
+} from 'graphql';
+
+/** What documents may be at most. Those without a setting of their own are far above what people and tools write. */
+export interface DocumentLimits {
+  /** UTF-16 code units of the text. */
+  readonly characters: number;
+  /** Names, values and marks of the text. */
+  readonly tokens: number;
+  /** Brackets inside each other. */
+  readonly nesting: number;
+  /** Aliases and fields selected more than once, fragments counted wherever they are spread. */
+  readonly aliases: number;
+  readonly directives: number;
+  readonly fragments: number;
+  readonly operations: number;
+  /** Fields of an operation itself, fragments spread. */
+  readonly rootFields: number;
+  /** Fields in all, fragments spread. */
+  readonly fields: number;
+  /** Questions for the schema itself. */
+  readonly introspections: number;
+}
+
+/** What no setting changes. */
+export const FIXED_LIMITS = {
+  nesting: 64,
+  fragments: 200,
+  operations: 50,
+  rootFields: 200,
+  fields: 5000,
+  introspections: 10,
+} as const;
+
+/** An alias within the schema's own description counts as this many: each repeats a large part of it. */
+const INTROSPECTION_ALIAS = 20;
+
+const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
+
+function check(count: number, most: number, what: string, advice: string): void {
+  if (count <= most) return;
+  const message = `The document has ${count > 1e9 ? 'far too many' : count} ${what}; ${most} are allowed. ${advice}`;
+  throw new GraphQLError(message, { extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false } });
+}
+
+/** @throws GraphQLError (QUERY_TOO_EXPENSIVE) when the text is too long to be looked at */
+export const checkLength = (text: string, limits: DocumentLimits): void =>
+  check(text.length, limits.characters, 'characters', 'Move long values into variables.');
+
+/**
+ * Reads the tokens of a text without building anything: parsers recurse, and must not be given what is nested too deep.
+ *
+ * @throws GraphQLError when there are too many, or one cannot be read
+ */
+export function checkTokens(text: string, limits: DocumentLimits): void {
+  const lexer = new Lexer(new Source(text));
+  let tokens = 0;
+  let depth = 0;
+  for (let { kind } = lexer.advance(); kind !== TokenKind.EOF; kind = lexer.advance().kind) {
+    tokens += 1;
+    check(tokens, limits.tokens, 'tokens', 'Move long lists into variables, or ask in several requests.');
+    if (OPENING.has(kind)) depth += 1;
+    if (CLOSING.has(kind)) depth -= 1;
+    check(
+      depth,
+      limits.nesting,
+      'brackets inside each other',
+      'Ask for the inner part in a query of its own.',
+    );
+  }
+}
+
+/** What stands in a selection, fragments spread. */
+interface Weight {
+  fields: number;
+  aliases: number;
+  /** Fields of the selection itself. */
+  own: number;
+  introspections: number;
+}
+
+const nothing = (): Weight => ({ fields: 0, aliases: 0, own: 0, introspections: 0 });
+
+function add(to: Weight, more: Weight): void {
+  to.fields += more.fields;
+  to.aliases += more.aliases;
+  to.own += more.own;
+  to.introspections += more.introspections;
+}
+
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+/**
+ * Weighs a selection. Each fragment is weighed once and counted wherever it is spread; one that spreads itself, which validation
+ * refuses, counts as nothing there.
+ */
+function weigh(
+  { selections }: SelectionSetNode,
+  fragments: Fragments,
+  known: Map<string, Weight>,
+  seen: Set<string> = new Set(),
+): Weight {
+  const total = nothing();
+  for (const selection of selections) {
+    if (selection.kind === Kind.INLINE_FRAGMENT)
+      add(total, weigh(selection.selectionSet, fragments, known, seen));
+    else if (selection.kind === Kind.FRAGMENT_SPREAD)
+      add(total, weighFragment(selection.name.value, fragments, known));
+    else {
+      const { name, alias, selectionSet } = selection;
+      const key = (alias ?? name).value;
+      const below = selectionSet === undefined ? nothing() : weigh(selectionSet, fragments, known);
+      const introspects = name.value === '__schema' || name.value === '__type';
+      total.own += 1;
+      total.fields += 1 + below.fields;
+      total.introspections += below.introspections + (introspects ? 1 : 0);
+      total.aliases += below.aliases * (introspects ? INTROSPECTION_ALIAS : 1);
+      if (alias !== undefined || seen.has(key)) total.aliases += 1;
+      seen.add(key);
+    }
+  }
+  return total;
+}
+
+function weighFragment(name: string, fragments: Fragments, known: Map<string, Weight>): Weight {
+  const weight = known.get(name);
+  if (weight !== undefined) return weight;
+  known.set(name, nothing());
+  const fragment = fragments.get(name);
+  const found = fragment === undefined ? nothing() : weigh(fragment.selectionSet, fragments, known);
+  known.set(name, found);
+  return found;
+}
+
+/**
+ * Counts the parts of a document.
+ *
+ * @throws GraphQLError (QUERY_TOO_EXPENSIVE) that names the count that is too high
+ */
+export function checkDocument(document: DocumentNode, limits: DocumentLimits): void {
+  const operations = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+  const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+  check(operations.length, limits.operations, 'operations', 'Send each in a request of its own.');
+  check(fragments.length, limits.fragments, 'fragments', 'Ask in several requests.');
+  let directives = 0;
+  visit(document, {
+    Directive: () => {
+      directives += 1;
+    },
+  });
+  check(directives, limits.directives, 'directives', 'Leave out what is not needed.');
+  const named: Fragments = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+  const known = new Map<string, Weight>();
+  for (const definition of document.definitions) {
+    if (!('selectionSet' in definition)) continue;
+    const weight = weigh(definition.selectionSet, named, known);
+    const part = 'Ask in several requests.';
+    check(weight.fields, limits.fields, 'fields once its fragments are spread', part);
+    check(
+      weight.aliases,
+      limits.aliases,
+      'aliases and repeated fields',
+      `Use a list field such as proteins(hashes:). ${part}`,
+    );
+    check(weight.introspections, limits.introspections, 'questions for the schema', part);
+    if (definition.kind === Kind.OPERATION_DEFINITION)
+      check(
+        weight.own,
+        limits.rootFields,
+        'root fields',
+        `Use a list field such as proteins(hashes:). ${part}`,
+      );
+  }
+}

@@ -1,0 +1,89 @@
+// Which media type an answer takes: the Accept header read as RFC 9110 says, weights included. Pure; it knows no server.
+
+/** What answers of the gateway can be. */
+export type MediaType =
+  | 'application/json'
+  | 'application/graphql-response+json'
+  | 'text/event-stream'
+  | 'multipart/mixed';
+
+/** One result at once. The first is taken where the client leaves the choice. */
+const WHOLE: readonly MediaType[] = ['application/json', 'application/graphql-response+json'];
+/** Results one after the other: the events of a subscription. */
+const EVENTS: readonly MediaType[] = ['text/event-stream'];
+/** One result in parts (`@defer`, `@stream`). */
+const PARTS: readonly MediaType[] = ['multipart/mixed', 'text/event-stream'];
+
+/** One member of an Accept header. */
+interface Range {
+  readonly type: string;
+  /** Weight from 0 to 1; 0 forbids. */
+  readonly weight: number;
+}
+
+const ANYTHING: readonly Range[] = [{ type: '*/*', weight: 1 }];
+
+const weightOf = (parameters: readonly string[]): number => {
+  const given = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+  return given !== undefined && /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(given) ? Number(given) : 1;
+};
+
+/** Answers are UTF-8; a range that asks for another charset accepts nothing of ours. */
+const isUtf8 = (parameters: readonly string[]): boolean =>
+  parameters.every((parameter) => !parameter.startsWith('charset=') || /^charset="?utf-8"?$/.test(parameter));
+
+function rangesOf(accept: string | null): readonly Range[] {
+  if (accept === null || accept.trim() === '') return ANYTHING;
+  return accept
+    .toLowerCase()
+    .split(',')
+    .map((member) => member.split(';').map((part) => part.trim()))
+    .filter(([type, ...parameters]) => type !== undefined && type !== '' && isUtf8(parameters))
+    .map(([type = '', ...parameters]) => ({ type, weight: weightOf(parameters) }));
+}
+
+/** How closely a range names a type: 2 by name, 1 by its first half, 0 as anything, -1 not at all. */
+function closeness(range: string, type: MediaType): number {
+  if (range === type) return 2;
+  if (range === `${type.split('/')[0]}/*`) return 1;
+  return range === '*/*' ? 0 : -1;
+}
+
+/**
+ * The media type that a client likes best of those on offer; null where it accepts none. The closest range says the weight of a
+ * type; among equal weights what is named more closely wins, then what the client names first, then what is offered first.
+ *
+ * @param accept - the Accept header; null or empty accepts anything
+ */
+export function chooseMediaType(accept: string | null, offers: readonly MediaType[]): MediaType | null {
+  const ranges = rangesOf(accept);
+  const rated = offers.flatMap((type) => {
+    const best = ranges
+      .map((range, place) => ({ type, place, weight: range.weight, close: closeness(range.type, type) }))
+      .filter(({ close }) => close >= 0)
+      .sort((a, b) => b.close - a.close || a.place - b.place)[0];
+    return best === undefined || best.weight === 0 ? [] : [best];
+  });
+  rated.sort((a, b) => b.weight - a.weight || b.close - a.close || a.place - b.place);
+  return rated[0]?.type ?? null;
+}
+
+/** The media type of one whole result: JSON where it is accepted at all, else a stream of one event. */
+export const chooseForWhole = (accept: string | null): MediaType | null =>
+  chooseMediaType(accept, WHOLE) ?? chooseMediaType(accept, PARTS);
+
+/** Those of some media types that a client names: a wildcard is no wish for a stream of parts. */
+function chooseNamed(accept: string | null, offers: readonly MediaType[]): MediaType | null {
+  const named = (accept ?? '').toLowerCase();
+  return chooseMediaType(
+    accept,
+    offers.filter((type) => named.includes(type)),
+  );
+}
+
+/** The media type of a result in parts; null where the client names none that can carry parts. */
+export const chooseForParts = (accept: string | null): MediaType | null => chooseNamed(accept, PARTS);
+
+/** The media type of a subscription's events; null where the client accepts no stream. */
+export const chooseForEvents = (accept: string | null): MediaType | null =>
+  chooseNamed(accept, PARTS) ?? chooseMediaType(accept, EVENTS);

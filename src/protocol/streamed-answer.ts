@@ -1,0 +1,87 @@
+// Results that come one after the other, as the bytes of one answer: Server-Sent Events as graphql-sse speaks them, or multipart/mixed as
+// clients of `@defer` read it. It knows neither the server nor GraphQL.
+
+/** How parts are written one after the other. */
+export interface Framing {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly opening: string;
+  /** One part. @param json - a single line */
+  part(json: string): string;
+  readonly closing: string;
+  /** What is sent when nothing happens, so that nobody on the way takes the connection for dead. */
+  readonly pulse?: string;
+}
+
+export const EVENT_STREAM: Framing = {
+  // What stands between must neither keep events nor gather them.
+  headers: {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-accel-buffering': 'no',
+  },
+  opening: ':\n\n',
+  part: (json) => `event: next\ndata: ${json}\n\n`,
+  closing: 'event: complete\ndata:\n\n',
+  pulse: ':\n\n',
+};
+
+/** The format of 2022-08-24, which Apollo Client, urql and Relay's networks read. */
+export const MULTIPART: Framing = {
+  headers: { 'content-type': 'multipart/mixed; boundary="-"; deferSpec=20220824', 'x-accel-buffering': 'no' },
+  opening: '\r\n---',
+  part: (json) => `\r\nContent-Type: application/json; charset=utf-8\r\n\r\n${json}\r\n---`,
+  closing: '--\r\n',
+};
+
+/** Subscriptions as Apollo's clients read them over multipart. */
+export const MULTIPART_EVENTS: Framing = {
+  ...MULTIPART,
+  headers: { ...MULTIPART.headers, 'content-type': 'multipart/mixed; boundary="-"; subscriptionSpec=1.0' },
+  part: (json) => MULTIPART.part(`{"payload":${json}}`),
+  pulse: MULTIPART.part('{}'),
+};
+
+/**
+ * The bytes of an answer. Parts are asked for as the client takes them; a client that leaves ends the source.
+ *
+ * @param write - a result as JSON of one line
+ * @param pulseMs - milliseconds between two pulses
+ */
+export function streamOf<T>(
+  results: AsyncIterable<T>,
+  write: (result: T) => string,
+  framing: Framing,
+  pulseMs: number,
+): ReadableStream<Uint8Array> {
+  // No generator stands between: one that waits for its source could not be left.
+  const iterator = results[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  let pulses: ReturnType<typeof setInterval> | undefined;
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const { opening, pulse } = framing;
+      controller.enqueue(encoder.encode(opening));
+      if (pulse === undefined) return;
+      pulses = setInterval(() => {
+        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(pulse));
+      }, pulseMs);
+      pulses.unref();
+    },
+    async pull(controller) {
+      try {
+        const next = await iterator.next();
+        if (next.done !== true) return controller.enqueue(encoder.encode(framing.part(write(next.value))));
+        clearInterval(pulses);
+        controller.enqueue(encoder.encode(framing.closing));
+        controller.close();
+      } catch (error) {
+        clearInterval(pulses);
+        controller.error(error);
+      }
+    },
+    async cancel() {
+      clearInterval(pulses);
+      await iterator.return?.();
+    },
+  });
+}

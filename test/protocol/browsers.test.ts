@@ -1,0 +1,255 @@
+// What pages of others can and cannot do: requests with the header sets that browsers and clients really send, CORS, what browsers are told
+// about every answer.
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigError, readConfig } from '../../src/config.ts';
+import { corsHeaders } from '../../src/protocol/cors.ts';
+import { at, openWorld, type World } from '../support.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ CORS_ORIGINS: 'https://app.example,http://localhost:5173' });
+});
+afterAll(() => world.close());
+
+const QUERY = new URLSearchParams({ query: '{ __typename }' });
+const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
+  world.gateway.fetch(new Request(`http://gateway.test${path}`, init));
+const get = (headers: Record<string, string>) => ask(`/graphql?${QUERY}`, { headers });
+
+describe('requests by GET', () => {
+  it.each<[string, Record<string, string>]>([
+    ['curl', { accept: '*/*' }],
+    [
+      'urql from a listed page',
+      {
+        accept: 'application/graphql-response+json, application/json',
+        origin: 'https://app.example',
+        'sec-fetch-site': 'cross-site',
+        'sec-fetch-mode': 'cors',
+        'sec-fetch-dest': 'empty',
+      },
+    ],
+    [
+      'urql from our own page',
+      {
+        accept: 'application/graphql-response+json, application/json',
+        'sec-fetch-site': 'same-origin',
+        'sec-fetch-mode': 'cors',
+        'sec-fetch-dest': 'empty',
+      },
+    ],
+    [
+      'EventSource of our own page',
+      {
+        accept: 'text/event-stream',
+        'cache-control': 'no-cache',
+        'sec-fetch-site': 'same-origin',
+        'sec-fetch-mode': 'cors',
+        'sec-fetch-dest': 'empty',
+      },
+    ],
+    [
+      'EventSource of a listed page',
+      {
+        accept: 'text/event-stream',
+        origin: 'https://app.example',
+        'sec-fetch-site': 'cross-site',
+        'sec-fetch-mode': 'cors',
+        'sec-fetch-dest': 'empty',
+      },
+    ],
+    [
+      'Apollo Client with useGETForQueries',
+      {
+        accept: 'application/graphql-response+json,application/json;q=0.9',
+        origin: 'https://app.example',
+        'sec-fetch-site': 'cross-site',
+        'sec-fetch-mode': 'cors',
+      },
+    ],
+    [
+      'somebody who types the address',
+      {
+        accept: 'application/json',
+        'sec-fetch-site': 'none',
+        'sec-fetch-mode': 'navigate',
+        'sec-fetch-dest': 'document',
+        'sec-fetch-user': '?1',
+      },
+    ],
+  ])('of %s are answered', async (_, headers) => {
+    const response = await get(headers);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('{"data":{"__typename":"Query"}}');
+  });
+
+  it.each<[string, Record<string, string>]>([
+    [
+      'an image',
+      {
+        accept: 'image/avif,image/webp,*/*;q=0.8',
+        'sec-fetch-site': 'cross-site',
+        'sec-fetch-mode': 'no-cors',
+        'sec-fetch-dest': 'image',
+      },
+    ],
+    [
+      'a script tag',
+      {
+        accept: '*/*',
+        'sec-fetch-site': 'cross-site',
+        'sec-fetch-mode': 'no-cors',
+        'sec-fetch-dest': 'script',
+      },
+    ],
+    [
+      'a frame',
+      {
+        accept: 'application/json, */*',
+        'sec-fetch-site': 'cross-site',
+        'sec-fetch-mode': 'navigate',
+        'sec-fetch-dest': 'iframe',
+      },
+    ],
+    [
+      'a link',
+      {
+        accept: 'application/xml;q=0.9,*/*;q=0.8',
+        'sec-fetch-site': 'cross-site',
+        'sec-fetch-mode': 'navigate',
+        'sec-fetch-dest': 'document',
+      },
+    ],
+  ])('of a foreign page by %s are 403', async (_, headers) => {
+    const response = await get(headers);
+    const body: unknown = await response.json();
+    expect([response.status, at(body, 'errors.0.extensions.code')]).toEqual([403, 'FORBIDDEN']);
+    expect(body).not.toHaveProperty('data');
+  });
+});
+
+describe('requests by POST', () => {
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    '',
+  ])('of a foreign form, as %s, never run a mutation', async (type) => {
+    world.forget();
+    const body = JSON.stringify({ query: 'mutation { cancelBatch(batchId: "x") { __typename } }' });
+    const response = await ask('/graphql', {
+      method: 'POST',
+      headers: { origin: 'https://evil.example', ...(type === '' ? {} : { 'content-type': type }) },
+      body: type === '' ? new TextEncoder().encode(body) : body,
+    });
+    expect([response.status, world.calls]).toEqual([415, []]);
+  });
+});
+
+describe('CORS', () => {
+  const preflight = (origin: string, path = '/graphql') =>
+    ask(path, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type',
+      },
+    });
+  const corsOf = (response: Response): string[] =>
+    [...response.headers.keys()].filter((name) => name.startsWith('access-control-'));
+
+  it.each([
+    'https://app.example',
+    'http://localhost:5173',
+  ])('opens answers and files to %s', async (origin) => {
+    for (const path of [`/graphql?${QUERY}`, '/structures/none.pdb', '/nowhere']) {
+      const response = await ask(path, { headers: { origin } });
+      expect(response.headers.get('access-control-allow-origin')).toBe(origin);
+      expect(response.headers.get('access-control-expose-headers')).toContain('x-request-id');
+      expect(response.headers.get('access-control-allow-credentials')).toBeNull();
+      expect(response.headers.get('vary')).toContain('origin');
+    }
+    const asked = await preflight(origin);
+    expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([204, origin]);
+    expect(asked.headers.get('access-control-allow-headers')).toBe('authorization,content-type');
+    expect(asked.headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST');
+    expect(asked.headers.get('access-control-max-age')).toBe('7200');
+    expect(asked.headers.get('access-control-allow-credentials')).toBeNull();
+  });
+
+  it.each([
+    'https://evil.example',
+    'https://app.example.evil.example',
+    'https://app.example:8443',
+    'http://app.example',
+    'HTTPS://APP.EXAMPLE',
+    'null',
+  ])('stays closed to %s', async (origin) => {
+    for (const response of [
+      await preflight(origin),
+      await ask(`/graphql?${QUERY}`, { headers: { origin } }),
+    ]) {
+      expect(corsOf(response)).toEqual([]);
+      expect(response.headers.get('vary')).toContain('origin');
+    }
+  });
+
+  it('never opens to null, and is not closed by a star', () => {
+    const from = (origin: string) => new Request('http://gateway.test/', { headers: { origin } });
+    expect(corsHeaders(from('null'), ['*', 'null'])).toEqual({});
+    expect(corsHeaders(from('https://any.example'), ['*'])['access-control-allow-origin']).toBe('*');
+    expect(corsHeaders(from('https://any.example'), [])).toEqual({});
+  });
+
+  it('takes exact origins only, and no star while the gateway lends its key', () => {
+    for (const origins of [
+      'https://app.example/',
+      'app.example',
+      'null',
+      'https://*.example',
+      'https://a.example,x',
+    ])
+      expect(() => readConfig({ CORS_ORIGINS: origins }), origins).toThrow(ConfigError);
+    expect(() => readConfig({ CORS_ORIGINS: '*', UPSTREAM_API_KEY: 'key' })).toThrow(/CORS_ORIGINS: with \*/);
+    expect(readConfig({ CORS_ORIGINS: '*' }).CORS_ORIGINS).toEqual(['*']);
+  });
+});
+
+describe('what browsers are told', () => {
+  const TOLD = {
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'x-frame-options': 'DENY',
+  };
+  it.each([
+    [`/graphql?${QUERY}`, 200, 'same-origin'],
+    ['/graphql?query={', 200, 'same-origin'],
+    ['/graphql', 400, 'same-origin'],
+    ['/nowhere', 404, 'same-origin'],
+    ['/structures/12e9c9e4e2835c302e8ba615115edda3.pdb', 200, 'same-origin'],
+    ['/thumbnails/12e9c9e4e2835c302e8ba615115edda3/plddt.png', 200, 'cross-origin'],
+  ])('about %s', async (path, status, policy) => {
+    const response = await ask(path);
+    const headers = Object.fromEntries(response.headers);
+    expect(response.status).toBe(status);
+    expect(headers).toMatchObject({
+      ...TOLD,
+      'cross-origin-resource-policy': policy,
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    });
+  });
+
+  it('about pages: just their own inline scripts run', async () => {
+    const response = await ask('/graphql', { headers: { accept: 'text/html' } });
+    const policy = response.headers.get('content-security-policy') ?? '';
+    expect(Object.fromEntries(response.headers)).toMatchObject(TOLD);
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self' 'sha256-[^']+'/);
+    expect(policy).not.toMatch(/script-src[^;]*unsafe/);
+    const html = await response.text();
+    const script = /<script[^>]*>([\s\S]*?)<\/script>/.exec(html)?.[1] ?? '';
+    const hash = createHash('sha256').update(script).digest('base64');
+    expect(policy).toContain(`'sha256-${hash}'`);
+  });
+});

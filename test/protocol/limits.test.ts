@@ -1,0 +1,216 @@
+// Documents made to hurt: each is refused in words, fast and with a code, before it is validated; what people and tools write passes.
+import { getIntrospectionQuery } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { readExamples } from '../../src/examples.ts';
+import { at, listAt, openWorld, type World } from '../support.ts';
+
+let world: World;
+let production: World;
+beforeAll(async () => {
+  world = await openWorld();
+  production = await openWorld({ NODE_ENV: 'production' });
+});
+afterAll(async () => {
+  await world.close();
+  await production.close();
+});
+
+const times = (n: number, make: (i: number) => string, between = ' '): string =>
+  Array.from({ length: n }, (_, i) => make(i)).join(between);
+const HASH = '12e9c9e4e2835c302e8ba615115edda3';
+const nested = (n: number, open: string, middle: string, close: string): string =>
+  `${open.repeat(n)}${middle}${close.repeat(n)}`;
+
+/** Each fragment spreads the next one twice below fields of its own: 2 to the power of 30 fields. */
+const bomb = `{ ...f0 } ${times(30, (i) => `fragment f${i} on Query { a: protein(hash: "${HASH}") { x${i}: cluster { ...g${i + 1} } y${i}: cluster { ...g${i + 1} } } }`)} ${times(31, (i) => `fragment g${i} on Cluster { a: representative { cluster { ...g${i + 1} } } b: representative { cluster { ...g${i + 1} } } }`)} fragment g31 on Cluster { size }`;
+
+describe('a document', () => {
+  it.each<[string, string, RegExp]>([
+    ['longer than may be', `{ __typename } #${'x'.repeat(200_000)}`, /characters; 200000 are allowed/],
+    [
+      'of too many tokens',
+      `{ proteins(hashes: [${times(10_000, () => '"a"')}]) { hash } }`,
+      /tokens; 10000 are allowed/,
+    ],
+    [
+      'with 10,000 nested fragments',
+      nested(10_000, '{...on Query', '{__typename}', '}'),
+      /tokens; 10000|brackets inside each other/,
+    ],
+    [
+      'with 1,000 nested inline fragments',
+      `{${nested(1000, '...{', '__typename', '}')}}`,
+      /65 brackets inside each other; 64 are allowed/,
+    ],
+    [
+      'with 20,000 nested literals',
+      `{ proteins(hashes: ${nested(20_000, '[', '1', ']')}) { hash } }`,
+      /brackets inside each other/,
+    ],
+    [
+      'with 3,000 nested objects',
+      `{ proteins(hashes: ${nested(3000, '{a:', '1', '}')}) { hash } }`,
+      /brackets inside each other/,
+    ],
+    [
+      'with 3,000 nested types',
+      `query($x: ${nested(3000, '[', 'Int', ']')}) { __typename }`,
+      /brackets inside each other/,
+    ],
+    [
+      'with aliases of __typename',
+      `{ ${times(300, (i) => `a${i}: __typename`)} }`,
+      /300 aliases and repeated fields; 200 are allowed/,
+    ],
+    [
+      'with a field repeated',
+      `{ ${'__typename '.repeat(500)} }`,
+      /499 aliases and repeated fields; 200 are allowed/,
+    ],
+    [
+      'with aliases in a fragment spread often',
+      `{ ${times(30, (i) => `a${i}: protein(hash: "${HASH}") { ...f }`)} } fragment f on Protein { ${times(10, (i) => `b${i}: hash`)} }`,
+      /330 aliases and repeated fields/,
+    ],
+    ['with a fragment bomb', bomb, /far too many fields once its fragments are spread|aliases/],
+    [
+      'with directives',
+      `{ __typename ${'@include(if: true) '.repeat(101)} }`,
+      /101 directives; 100 are allowed/,
+    ],
+    ['with unknown directives', `{ __typename ${'@a '.repeat(3000)} }`, /3000 directives/],
+    [
+      'with fragments',
+      `{ ...f0 } ${times(201, (i) => `fragment f${i} on Query { __typename }`)}`,
+      /201 fragments; 200 are allowed/,
+    ],
+    ['with operations', times(51, (i) => `query q${i} { __typename }`), /51 operations; 50 are allowed/],
+    ['with root fields', `{ ${times(201, (i) => `f${i}`)} }`, /201 root fields; 200 are allowed/],
+    [
+      'with questions for the schema',
+      `{ ${times(11, (i) => `a${i}: __schema { description }`)} }`,
+      /11 questions for the schema; 10 are allowed/,
+    ],
+    [
+      'with aliases inside the schema',
+      `{ __schema { ${times(11, (i) => `a${i}: types { name }`)} } }`,
+      /220 aliases/,
+    ],
+  ])('%s is refused', async (_, query, message) => {
+    world.forget();
+    const begin = performance.now();
+    const answer = await world.query(query);
+    expect(answer.errors).toHaveLength(1);
+    expect(answer.errors?.[0]?.message).toMatch(message);
+    expect(answer.errors?.[0]?.extensions).toEqual({ code: 'QUERY_TOO_EXPENSIVE', retryable: false });
+    expect(answer).not.toHaveProperty('data');
+    expect(world.calls).toEqual([]);
+    // No assertion of speed: what hangs would take minutes, not seconds.
+    expect(performance.now() - begin).toBeLessThan(20_000);
+  });
+
+  it.each<[string, string, RegExp]>([
+    [
+      'deeper than may be',
+      `{ protein(hash: "${HASH}") { ${nested(15, 'cluster { representative {', 'hash', '}}')} } }`,
+      /levels deep; 12 are allowed/,
+    ],
+    [
+      'of deep lists in the schema',
+      '{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }',
+      /introspection depth/i,
+    ],
+    [
+      'of fragments that spread each other',
+      '{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }',
+      /Cannot spread fragment "a" within itself/,
+    ],
+  ])('%s is refused by what looks at it later', async (_, query, message) => {
+    const answer = await world.query(query);
+    expect(answer.errors?.[0]?.message).toMatch(message);
+    expect(['BAD_USER_INPUT', 'QUERY_TOO_EXPENSIVE']).toContain(answer.errors?.[0]?.extensions.code);
+  });
+
+  it('gets at most a score of errors', async () => {
+    const { errors } = await world.query(`{ ${times(190, (i) => `nothing${i}`)} }`);
+    expect(errors).toHaveLength(21);
+    expect(errors?.at(-1)?.message).toMatch(/Too many validation errors/);
+  });
+
+  it('passes when people or tools write it', async () => {
+    const full = {
+      inputValueDeprecation: true,
+      specifiedByUrl: true,
+      directiveIsRepeatable: true,
+      schemaDescription: true,
+      oneOf: true,
+    };
+    for (const query of [getIntrospectionQuery(), getIntrospectionQuery({ ...full, typeDepth: 13 })]) {
+      const { data, errors } = await world.query(query);
+      expect(errors).toBeUndefined();
+      expect(listAt(data, '__schema.types').length).toBeGreaterThan(50);
+    }
+    const all = readExamples()
+      .map(({ query }) => query)
+      .join('\n');
+    const response = await world.gateway.fetch(
+      new Request('http://gateway.test/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query: all, operationName: 'SearchFeatures' }),
+      }),
+    );
+    expect(await response.json()).not.toHaveProperty('errors');
+    const many = `{ ${times(100, (i) => `p${i}: protein(hash: "${String(i).padStart(32, '0')}") { hash }`)} }`;
+    expect((await world.query(many)).errors).toBeUndefined();
+    const pasted = `{ proteins(hashes: [${times(1500, (i) => `"${String(i).padStart(32, 'a')}"`)}]) { hash } }`;
+    expect((await world.query(pasted)).errors).toBeUndefined();
+  });
+
+  it('has limits that can be set', () => {
+    expect(readConfig({ MAX_QUERY_TOKENS: '100', MAX_QUERY_ALIASES: '0' })).toMatchObject({
+      MAX_QUERY_TOKENS: 100,
+      MAX_QUERY_ALIASES: 0,
+    });
+  });
+});
+
+describe('what was meant', () => {
+  const typos: [string, string, Record<string, unknown>][] = [
+    ['a field', '{ protien(hash: "x") { hash } }', {}],
+    ['a field below', `{ protein(hash: "${HASH}") { hsah } }`, {}],
+    ['an argument', `{ protein(hahs: "${HASH}") { hash } }`, {}],
+    ['a type', 'query($x: Protien) { __typename }', {}],
+    ['a fragment type', '{ ... on Qery { __typename } }', {}],
+    ['an enum literal', `{ protein(hash: "${HASH}") { thumbnail(type: PLDT) { url } } }`, {}],
+    [
+      'an enum variable',
+      `query($t: ThumbnailType!) { protein(hash: "${HASH}") { thumbnail(type: $t) { url } } }`,
+      { t: 'PLDT' },
+    ],
+    ['an input field literal', 'mutation { startBulkLookup(input: { hahses: [] }) { __typename } }', {}],
+    [
+      'an input field variable',
+      'mutation($i: BulkLookupInput!) { startBulkLookup(input: $i) { __typename } }',
+      { i: { hahses: [] } },
+    ],
+  ];
+  it.each(typos)('is told of %s in development, and never in production', async (_, query, variables) => {
+    const [open, closed] = [await world.query(query, variables), await production.query(query, variables)];
+    expect(open.errors?.map(({ message }) => message).join()).toMatch(/Did you mean/);
+    expect(closed.errors?.length).toBeGreaterThan(0);
+    expect(JSON.stringify(closed)).not.toMatch(/did you mean/i);
+    expect(at(closed, 'errors.0.extensions.code')).toBe('BAD_USER_INPUT');
+  });
+
+  it('cannot be asked for in production: neither the schema nor GraphiQL', async () => {
+    expect((await production.query('{ __schema { description } }')).errors?.[0]?.message).toMatch(
+      /introspection/i,
+    );
+    const page = await production.gateway.fetch(
+      new Request('http://gateway.test/graphql', { headers: { accept: 'text/html' } }),
+    );
+    expect([page.status, page.headers.get('content-type')]).toEqual([406, 'application/json; charset=utf-8']);
+  });
+});
