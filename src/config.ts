@@ -2,6 +2,7 @@
 // it must not know what any setting is used for beyond its shape.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { readKey, readKeyFile } from './callers/key-list.ts';
 import { readMapping } from './upstream/mapping/read.ts';
 import type { WireMapping } from './upstream/mapping/rules.ts';
 
@@ -81,7 +82,13 @@ const variables = z.object({
   LEDGER_URL: storeUrl.optional(),
   CACHE_RECORDS_SECONDS: whole(0, 31_536_000).default(3600),
   GATEWAY_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
-  GATEWAY_API_KEYS: list.default([]),
+  GATEWAY_API_KEYS: list
+    .default([])
+    .refine((keys) => keys.every((key) => readKey(key) !== null), 'each must be a key, or a name and a key'),
+  GATEWAY_API_KEYS_FILE: z.string().min(1).optional(),
+  GATEWAY_JWKS_URL: httpUrl.optional(),
+  GATEWAY_JWT_ISSUER: z.string().min(1).optional(),
+  GATEWAY_JWT_AUDIENCE: list.default([]),
   CORS_ORIGINS: list
     .default([])
     .refine(
@@ -155,6 +162,42 @@ function mappingIn(file: string | undefined, problems: string[]): WireMapping | 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host.startsWith('127.');
 
+/** The settings by which callers prove themselves. */
+const waysOf = (v: z.output<typeof variables>): string[] => [
+  ...(v.GATEWAY_API_KEYS.length > 0 ? ['GATEWAY_API_KEYS'] : []),
+  ...(v.GATEWAY_API_KEYS_FILE === undefined ? [] : ['GATEWAY_API_KEYS_FILE']),
+  ...(v.GATEWAY_JWKS_URL === undefined ? [] : ['GATEWAY_JWKS_URL']),
+];
+
+/** What is wrong with how callers prove themselves. */
+function problemsOfWays(v: z.output<typeof variables>, ways: readonly string[]): string[] {
+  const problems: string[] = [];
+  if (v.UPSTREAM_API_KEY === undefined && ways.length > 0) {
+    problems.push(
+      `${ways.join(', ')}: set UPSTREAM_API_KEY too; without it each caller's own token goes to the service, and nobody is asked for a proof`,
+    );
+  }
+  if (v.GATEWAY_API_KEYS_FILE !== undefined) {
+    try {
+      readKeyFile(v.GATEWAY_API_KEYS_FILE);
+    } catch (error) {
+      problems.push(`GATEWAY_API_KEYS_FILE: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  if (v.GATEWAY_JWKS_URL !== undefined) {
+    const { protocol, hostname } = new URL(v.GATEWAY_JWKS_URL);
+    if (protocol !== 'https:' && !isLoopback(hostname))
+      problems.push('GATEWAY_JWKS_URL: must be https; who can change the keys on their way can be anybody');
+    if (v.GATEWAY_JWT_ISSUER === undefined)
+      problems.push('GATEWAY_JWT_ISSUER: is needed with GATEWAY_JWKS_URL; it is the `iss` of good tokens');
+    if (v.GATEWAY_JWT_AUDIENCE.length === 0)
+      problems.push(
+        'GATEWAY_JWT_AUDIENCE: is needed with GATEWAY_JWKS_URL; without it tokens that were made for other services would be good here',
+      );
+  }
+  return problems;
+}
+
 /**
  * Reads the settings.
  *
@@ -177,16 +220,19 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
       'REQUIRE_UPSTREAM: set UPSTREAM_URL too; the embedded sandbox is forbidden by this setting',
     );
   }
-  if (v.UPSTREAM_API_KEY !== undefined && v.GATEWAY_API_KEYS.length === 0 && !isLoopback(v.HOST)) {
+  const ways = waysOf(v);
+  const proofNeeded = v.UPSTREAM_API_KEY !== undefined && ways.length > 0;
+  if (v.UPSTREAM_API_KEY !== undefined && !proofNeeded && !isLoopback(v.HOST)) {
     problems.push(
-      `UPSTREAM_API_KEY: with HOST=${v.HOST} anybody who reaches the gateway would spend your credits; set GATEWAY_API_KEYS, or listen on 127.0.0.1`,
+      `UPSTREAM_API_KEY: with HOST=${v.HOST} anybody who reaches the gateway would spend your credits; set GATEWAY_API_KEYS, GATEWAY_API_KEYS_FILE or GATEWAY_JWKS_URL, or listen on 127.0.0.1`,
     );
   }
-  if (v.UPSTREAM_API_KEY !== undefined && v.GATEWAY_API_KEYS.length === 0 && v.CORS_ORIGINS.includes('*')) {
+  if (v.UPSTREAM_API_KEY !== undefined && !proofNeeded && v.CORS_ORIGINS.includes('*')) {
     problems.push(
       'CORS_ORIGINS: with * any page that you open could spend your credits while the gateway holds the key; list the origins',
     );
   }
+  problems.push(...problemsOfWays(v, ways));
   const ledger = v.LEDGER_URL ?? v.STORE_URL;
   if (isRedis(ledger) && v.GATEWAY_SECRET === undefined) {
     problems.push(
@@ -205,6 +251,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     /** What WIRE_MAPPING_FILE says; undefined without one. */
     wireMapping: mapping,
     production,
+    /** Whether callers must prove themselves: the gateway holds the key for more than this machine. */
+    proofNeeded,
+    /** Whether the gateway holds the key for whoever asks from this machine. */
+    keyForLoopback: v.UPSTREAM_API_KEY !== undefined && !proofNeeded,
     LEDGER_URL: ledger,
     GRAPHIQL: v.GRAPHIQL ?? !production,
     INTROSPECTION: v.INTROSPECTION ?? !production,

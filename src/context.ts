@@ -13,6 +13,7 @@ import type { Downloads } from './upstream/download.ts';
 import type { FeatureLoader } from './upstream/feature-loader.ts';
 import type { FoldResults } from './upstream/fold-results.ts';
 import type { Upstream } from './upstream/http.ts';
+import type { Owned } from './upstream/owned.ts';
 import type { ProteinLoader } from './upstream/protein-loader.ts';
 import type { SimilarityLoader } from './upstream/similarity-loader.ts';
 import type { Thumbnails } from './upstream/thumbnails.ts';
@@ -49,16 +50,22 @@ export interface GatewayContext {
   readonly upstream: Upstream;
   /** Aborted when the client has left; unlike `upstream.signal` it knows no deadline. */
   readonly clientSignal: AbortSignal;
-  /** The same caller with loaders and a deadline of its own: for the next event of a subscription. */
-  fresh(): GatewayContext;
+  /**
+   * The same caller with loaders and a deadline of its own: for the next event of a subscription.
+   *
+   * @throws GraphQLError UNAUTHENTICATED when the proof has ended or was taken back since
+   */
+  fresh(): Promise<GatewayContext>;
   readonly proteins: ProteinLoader;
   readonly clusters: ClusterLoader;
   readonly features: FeatureLoader;
   readonly searches: SimilarityLoader;
   readonly uniprot: UniprotLoader;
-  /** The caller's part of the ledger: `createSubmissions(ledger, principal)`. */
+  /** The caller's part of the ledger: `createSubmissions(ledger, principal, keyIsShared)`. */
   readonly submissions: Submissions;
-  /** List and Status, each question once: `createBatchReader(upstream)`. */
+  /** What the caller may read and cancel: `createOwned(submissions)`. */
+  readonly owned: Owned;
+  /** List and Status, each question once: `createBatchReader(upstream, owned)`. */
   readonly batches: BatchReader;
   /** Results behind signed URLs: `createFoldResults(upstream, downloads, batches, submissions)`. */
   readonly folds: FoldResults;

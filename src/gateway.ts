@@ -4,6 +4,7 @@ import type { RequestListener } from 'node:http';
 import { GraphQLError } from 'graphql';
 import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import { openBulkLookups } from './bulk/bulk.ts';
+import { type Caller, openCallers } from './callers/caller.ts';
 import type { Config } from './config.ts';
 import type { GatewayContext, Services } from './context.ts';
 import { operationNames, readExamples } from './examples.ts';
@@ -27,13 +28,13 @@ import { useEventContexts } from './plugins/use-event-contexts.ts';
 import { useHttpCache } from './plugins/use-http-cache.ts';
 import { useIntrospection } from './plugins/use-introspection.ts';
 import { useMediaTypes } from './plugins/use-media-types.ts';
+import { useOwnHost } from './plugins/use-own-host.ts';
 import { useRequestReading } from './plugins/use-request-reading.ts';
 import { useRoutes } from './plugins/use-routes.ts';
 import { useSecurityHeaders } from './plugins/use-security-headers.ts';
 import { type ErrorOwners, useTelemetry } from './plugins/use-telemetry.ts';
 import { useTiedStreams } from './plugins/use-tied-streams.ts';
 import { callRecordOf, useUpstreamReport } from './plugins/use-upstream-report.ts';
-import { identify } from './principal.ts';
 import { FIXED_LIMITS } from './protocol/document-limits.ts';
 import { openOperations } from './protocol/operations.ts';
 import { bulkRoutes } from './routes/bulk.ts';
@@ -55,6 +56,7 @@ import { createFoldResults } from './upstream/fold-results.ts';
 import { usualGateRules } from './upstream/gate.ts';
 import { type Gates, openGates } from './upstream/gates.ts';
 import { openAgent, type Upstream } from './upstream/http.ts';
+import { createOwned } from './upstream/owned.ts';
 import { reach } from './upstream/probe.ts';
 import { openReads } from './upstream/reads.ts';
 import { settingsOf } from './upstream/settings.ts';
@@ -88,6 +90,8 @@ export interface Gateway {
   upstream(): ReturnType<Gates['state']>;
   /** Makes sure that the store answers, before there is traffic. @throws Error that says why it does not */
   ready(): Promise<void>;
+  /** Reads the file of gateway keys again. */
+  reload(): void;
   /** Ends every stream, and every one that is still opened, so that clients go elsewhere: the first step of a shutdown. */
   drain(): void;
   /** What is counted here. */
@@ -176,14 +180,19 @@ export function createGateway(options: GatewayOptions): Gateway {
     log,
     storeFailed: telemetry.storeFailed,
   };
-  const openContext = (request: Request): GatewayContext => {
-    const { token, principal } = identify(request, config, secret);
+  const callers = openCallers({
+    config,
+    secret,
+    onError: (what, error) => log.error(what, { error: String(error) }),
+  });
+  const contextOf = (request: Request, { token, principal }: Caller): GatewayContext => {
     const requestId = requestIdOf(request);
     telemetry.exchangeOf(request).principal = principal;
     const signal = deadline(request.signal, config.REQUEST_TIMEOUT_MS);
     const upstream = openUpstream(requestId, token, signal, { request, principal });
-    const submissions = createSubmissions(services.ledger, principal);
-    const batches = createBatchReader(upstream);
+    const submissions = createSubmissions(services.ledger, principal, config.proofNeeded);
+    const owned = createOwned(submissions);
+    const batches = createBatchReader(upstream, owned);
     return {
       services,
       requestId,
@@ -193,12 +202,15 @@ export function createGateway(options: GatewayOptions): Gateway {
       upstream,
       ...reads.loaders(upstream),
       submissions,
+      owned,
       batches,
       clientSignal: request.signal,
-      fresh: () => openContext(request),
+      fresh: async () => contextOf(request, await callers.again(request)),
       folds: createFoldResults(upstream, services.downloads, batches, submissions),
     };
   };
+  const openContext = async (request: Request): Promise<GatewayContext> =>
+    contextOf(request, await callers.identify(request));
 
   let draining = false;
   const readiness = openReadiness({
@@ -266,6 +278,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         useTelemetry(telemetry, owners),
         useAnswerHeaders(sandbox),
         useSecurityHeaders(),
+        ...(config.keyForLoopback ? [useOwnHost(config.PUBLIC_URL)] : []),
         useCors(config.CORS_ORIGINS),
         useRequestReading({ maxBytes: config.MAX_BODY_BYTES, documentOf: operations.documentOf }),
         useDocumentLimits(limits, config.INTROSPECTION),
@@ -274,7 +287,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         useUpstreamReport(),
         useHttpCache({
           recordSeconds: config.CACHE_RECORDS_SECONDS,
-          proofNeeded: config.UPSTREAM_API_KEY !== undefined && config.GATEWAY_API_KEYS.length > 0,
+          proofNeeded: config.proofNeeded,
         }),
         useIntrospection(config.INTROSPECTION),
         useEventContexts(),
@@ -291,7 +304,7 @@ export function createGateway(options: GatewayOptions): Gateway {
               ]
             : []),
           homeRoute(config.GRAPHIQL),
-          thumbnailRoute(services.thumbnails, (request) => openContext(request).upstream),
+          thumbnailRoute(services.thumbnails, async (request) => (await openContext(request)).upstream),
           structureRoute(openContext),
           taskRoutes(openContext),
           bulkRoutes(openContext),
@@ -308,12 +321,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     ready: () => services.ledger.check(),
     metrics,
     telemetry,
+    reload: callers.reload,
     drain() {
       draining = true;
       services.live.close();
       services.bulk.endWatches();
     },
     close: async () => {
+      callers.close();
       services.live.close();
       await services.bulk.close();
       await Promise.all([agent.close(), publicAgent.close()]);

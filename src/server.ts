@@ -2,6 +2,7 @@
 // makes the gateway, listens, and drains when told to stop.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isOwnHost } from './callers/host.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createGateway } from './gateway.ts';
 import { createLogger } from './log.ts';
@@ -78,6 +79,7 @@ server.listen(config.PORT, config.HOST, () => {
 const sockets = attachWebSocket(server, gateway, {
   origins: config.CORS_ORIGINS,
   maxBytes: config.MAX_BODY_BYTES,
+  isOwnHost: config.keyForLoopback ? (host) => isOwnHost(host, config.PUBLIC_URL) : undefined,
 });
 
 let stopping = false;
@@ -96,5 +98,6 @@ function stop(signal: string): void {
   });
   server.closeIdleConnections();
 }
+process.on('SIGHUP', () => gateway.reload());
 process.on('SIGTERM', () => stop('SIGTERM'));
 process.on('SIGINT', () => stop('SIGINT'));

@@ -9,6 +9,7 @@ import { type Extra, useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import type { Gateway } from './gateway.ts';
 import type { Exchange } from './operations/exchange.ts';
+import { withoutHttp } from './plugins/refused.ts';
 
 const PATH = '/graphql';
 /** Operations that one socket may have open at the same time. */
@@ -21,6 +22,8 @@ export interface WebSocketOptions {
   readonly origins: readonly string[];
   /** Bytes of one message at most. */
   readonly maxBytes: number;
+  /** Whether a host name is the gateway's own; any is when absent. */
+  readonly isOwnHost?: ((host: string | undefined) => boolean) | undefined;
 }
 
 /** Open sockets. */
@@ -129,7 +132,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
           engines.set(args, { execute, subscribe });
           return args;
         } catch (error) {
-          if (error instanceof GraphQLError) return refuseOperation(socket, id, [error]);
+          if (error instanceof GraphQLError) return refuseOperation(socket, id, [withoutHttp(error)]);
           end(socket, id);
           throw error;
         }
@@ -140,6 +143,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (new URL(request.url ?? '/', 'http://gateway').pathname !== PATH) refuse(socket, '404 Not Found');
+    else if (options.isOwnHost?.(request.headers.host) === false) refuse(socket, '403 Forbidden');
     else if (!isWelcome(request, options.origins)) refuse(socket, '403 Forbidden');
     else sockets.handleUpgrade(request, socket, head, (ws) => sockets.emit('connection', ws, request));
   };

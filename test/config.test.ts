@@ -32,6 +32,26 @@ describe('readConfig', () => {
     expect(problemsOf({ UPSTREAM_API_KEY: 'k' })).toEqual([]);
   });
 
+  it('takes any way of proof for the server-held key, and none without one', () => {
+    const open = { UPSTREAM_API_KEY: 'k', HOST: '0.0.0.0' };
+    const jwt = {
+      GATEWAY_JWKS_URL: 'https://login.example/jwks',
+      GATEWAY_JWT_ISSUER: 'me',
+      GATEWAY_JWT_AUDIENCE: 'a',
+    };
+    expect(problemsOf({ ...open, ...jwt })).toEqual([]);
+    expect(problemsOf({ GATEWAY_API_KEYS: 'a' })).toEqual([expect.stringContaining('set UPSTREAM_API_KEY')]);
+    expect(problemsOf({ ...open, GATEWAY_API_KEYS: 'one two three' })).toEqual([
+      expect.stringMatching(/^GATEWAY_API_KEYS: /),
+    ]);
+    expect(problemsOf({ ...open, GATEWAY_API_KEYS_FILE: '/nowhere/keys' })).toEqual([
+      expect.stringMatching(/^GATEWAY_API_KEYS_FILE: .*ENOENT/),
+    ]);
+    expect(
+      problemsOf({ ...open, GATEWAY_JWKS_URL: 'http://login.example/jwks' }).map((p) => p.split(':')[0]),
+    ).toEqual(['GATEWAY_JWKS_URL', 'GATEWAY_JWT_ISSUER', 'GATEWAY_JWT_AUDIENCE']);
+  });
+
   it('refuses to fall back to the sandbox when told so', () => {
     expect(problemsOf({ REQUIRE_UPSTREAM: '1' })[0]).toMatch(/UPSTREAM_URL/);
   });

@@ -1,15 +1,6 @@
 // A streamed answer tied to the connection that it goes to, which the server adapter leaves apart: a client that is gone is
 // not told to the source, and a source that breaks leaves the client waiting. It must not know what is streamed.
-import { ServerResponse } from 'node:http';
-
-/** The connection that a request came by; undefined for one that came by none. */
-export const connectionOf = (serverContext: unknown): ServerResponse | undefined =>
-  typeof serverContext === 'object' &&
-  serverContext !== null &&
-  'res' in serverContext &&
-  serverContext.res instanceof ServerResponse
-    ? serverContext.res
-    : undefined;
+import { outgoingOf } from '../callers/connection.ts';
 
 /**
  * Ties the body of an answer to its connection: the source is cancelled when the client leaves, and the connection is cut when
@@ -18,7 +9,7 @@ export const connectionOf = (serverContext: unknown): ServerResponse | undefined
  * @param serverContext - what the server adapter was called with; without a connection in it the answer is left as it is
  */
 export function tiedResponse(response: Response, serverContext: unknown): Response {
-  const connection = connectionOf(serverContext);
+  const connection = outgoingOf(serverContext);
   if (connection === undefined || response.body === null) return response;
   const reader = response.body.getReader();
   const leave = () => void reader.cancel().catch(() => undefined);

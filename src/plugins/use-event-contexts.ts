@@ -1,11 +1,17 @@
 // Gives every event of a subscription a context of its own, so that its loaders ask anew and its deadline starts anew; those of
 // the request that opened the stream would answer for ever with what they saw first.
-import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
+import {
+  createSourceEventStream,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  GraphQLError,
+} from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 
 /** A context that can make another one for the same caller. */
 interface Renewable {
-  fresh(): object;
+  fresh(): Promise<object>;
 }
 
 const isRenewable = (context: unknown): context is Renewable & object =>
@@ -22,16 +28,28 @@ function executeEach(
   args: ExecutionArgs,
 ): AsyncIterableIterator<ExecutionResult> {
   const events = source[Symbol.asyncIterator]();
-  const contextValue = () =>
+  const contextValue = async () =>
     isRenewable(args.contextValue)
-      ? { ...args.contextValue, ...args.contextValue.fresh() }
+      ? { ...args.contextValue, ...(await args.contextValue.fresh()) }
       : args.contextValue;
+  let refused = false;
   return {
     async next() {
-      const event = await events.next();
+      const event = refused ? ({ done: true } as const) : await events.next();
       if (event.done === true) return { done: true, value: undefined };
       const rootValue: unknown = event.value;
-      return { done: false, value: await execute({ ...args, rootValue, contextValue: contextValue() }) };
+      try {
+        return {
+          done: false,
+          value: await execute({ ...args, rootValue, contextValue: await contextValue() }),
+        };
+      } catch (error) {
+        // Who may not ask any more is told so, and nothing else.
+        if (!(error instanceof GraphQLError)) throw error;
+        refused = true;
+        await events.return?.();
+        return { done: false, value: { errors: [error] } };
+      }
     },
     async return() {
       await events.return?.();
@@ -43,7 +61,7 @@ function executeEach(
   };
 }
 
-/** Contexts that have a `fresh` are renewed for each event. */
+/** Contexts that have a `fresh` are renewed for each event; a stream whose caller may not go on ends with the reason. */
 export const useEventContexts = (): Plugin => ({
   onSubscribe({ setSubscribeFn }) {
     setSubscribeFn(async (args: ExecutionArgs) => {

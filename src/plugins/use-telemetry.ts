@@ -2,17 +2,17 @@
 // before all other plugins, so that what they refuse is seen too.
 import { type GraphQLError, getOperationAST } from 'graphql';
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga';
+import { outgoingOf } from '../callers/connection.ts';
 import type { Exchange } from '../operations/exchange.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { traceparent } from '../operations/trace-context.ts';
-import { connectionOf } from './tied-response.ts';
 
 /** Which request an error belongs to, for whoever masks it later and is not told. */
 export type ErrorOwners = WeakMap<object, Exchange>;
 
 /** Bytes that a connection has sent. */
 const sentBy = (serverContext: unknown): number | undefined =>
-  connectionOf(serverContext)?.req.socket.bytesWritten;
+  outgoingOf(serverContext)?.req.socket.bytesWritten;
 
 export function useTelemetry(telemetry: Telemetry, owners: ErrorOwners): Plugin {
   const own =
@@ -30,7 +30,7 @@ export function useTelemetry(telemetry: Telemetry, owners: ErrorOwners): Plugin 
     },
     onRequest({ request, serverContext }) {
       const exchange = telemetry.begin(request);
-      const connection = connectionOf(serverContext);
+      const connection = outgoingOf(serverContext);
       if (connection === undefined) return;
       const { socket } = connection.req;
       const before = socket.bytesWritten;

@@ -4,12 +4,18 @@ import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
 import type { BatchNews } from '../live/news.ts';
 import { BatchProgress, type BatchProgressShape } from '../schema/batch-progress.ts';
+import { badInput } from '../schema/scalars.ts';
 import { readBatch } from '../upstream/batch-states.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import { selectedFields } from './selection.ts';
 import { taskFromItem } from './task-shape.ts';
 
-function watch(ctx: GatewayContext, info: GraphQLResolveInfo, batchId: string): AsyncIterable<BatchNews> {
+async function watch(
+  ctx: GatewayContext,
+  info: GraphQLResolveInfo,
+  batchId: string,
+): Promise<AsyncIterable<BatchNews>> {
+  if (!(await ctx.owned.batch(batchId))) throw badInput(`There is no batch ${batchId} of this caller.`);
   const { live } = ctx.services;
   return live.watch(ctx.principal, batchId, {
     // The poll outlives the request that happened to open it.

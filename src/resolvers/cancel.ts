@@ -48,7 +48,19 @@ async function tellWatchers(ctx: GatewayContext, target: CancelTarget): Promise<
   if (batchId !== undefined) await ctx.services.live.nudge(ctx.principal, batchId);
 }
 
+const notFound = (message: string, upstreamRequestId: string | null): CancelEndingShape => ({
+  kind: 'NotFound',
+  message,
+  hint: 'Check the id; it must belong to this key.',
+  upstreamRequestId,
+});
+
+const mayCancel = ({ owned }: GatewayContext, target: CancelTarget): Promise<boolean> =>
+  'batchId' in target ? owned.batch(target.batchId) : owned.task(target.taskId);
+
 async function cancelTarget(ctx: GatewayContext, target: CancelTarget): Promise<CancelEndingShape> {
+  if (!(await mayCancel(ctx, target)))
+    return notFound(`There is no such ${'batchId' in target ? 'batch' : 'task'} of this caller.`, null);
   let ending: CancelEnding;
   try {
     ending = await cancel(
@@ -76,7 +88,7 @@ async function cancelTarget(ctx: GatewayContext, target: CancelTarget): Promise<
         upstreamRequestId,
         target,
       }
-    : { kind: 'NotFound', message, hint: 'Check the id; it must belong to this key.', upstreamRequestId };
+    : notFound(message, upstreamRequestId);
 }
 
 builder.objectFields(Cancelled, (t) => ({

@@ -40,6 +40,28 @@ const storeFailed = (): SubmitEnding => ({
   retryable: true,
 });
 
+/**
+ * Makes sure, where only the ledger knows whose a batch is, that it can be written down.
+ *
+ * @returns null when it can, or need not be
+ */
+export async function checkLedger({ submissions, services }: GatewayContext): Promise<SubmitEnding | null> {
+  if (!submissions.keyIsShared) return null;
+  try {
+    await submissions.ledger.check();
+    return null;
+  } catch (error) {
+    services.log.error('ledger', { error: String(error) });
+    return {
+      kind: 'Refused',
+      message: 'The gateway could not write down whose batch this would be. Nothing was sent.',
+      hint: 'Send the same again in a moment. The store of the gateway needs attention.',
+      reason: 'UNREACHABLE',
+      retryable: true,
+    };
+  }
+}
+
 /** What stands under a key, as an ending; null when it stands for the same input and is still being sent. */
 function endingOf(
   ctx: GatewayContext,

@@ -14,7 +14,7 @@ import { type BatchRecord, readCounts } from '../upstream/batch-states.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { Submitted } from '../upstream/wire.ts';
 import { loadBatch } from './batch.ts';
-import { takeKey, unknownOutcome } from './idempotency.ts';
+import { checkLedger, takeKey, unknownOutcome } from './idempotency.ts';
 import { asRefusal } from './refusals.ts';
 
 const HOUR = 3_600_000;
@@ -154,7 +154,7 @@ export async function submitOnce(
   requestHash: string = submissionHash(sending.submission),
 ): Promise<SubmitEnding> {
   const key = sending.submission.idempotencyKey;
-  const standing = key === null ? null : await takeKey(ctx, key, requestHash);
+  const standing = key === null ? await checkLedger(ctx) : await takeKey(ctx, key, requestHash);
   return standing ?? send(ctx, sending);
 }
 

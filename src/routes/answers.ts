@@ -48,7 +48,12 @@ export async function readOnly(request: Request, answer: () => Promise<Response>
     if (error instanceof UpstreamError)
       return failureAnswer(error, error.failure.code, error.failure.retryAfterSeconds);
     if (error instanceof GraphQLError && typeof error.extensions.code === 'string') {
-      return failureAnswer(error, error.extensions.code);
+      const { code, retryAfterSeconds } = error.extensions;
+      return failureAnswer(
+        error,
+        code,
+        typeof retryAfterSeconds === 'number' ? retryAfterSeconds : undefined,
+      );
     }
     throw error;
   }

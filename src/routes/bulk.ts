@@ -121,14 +121,14 @@ function streamRows(
 
 /** The routes. @param open - the context of a request */
 export const bulkRoutes =
-  (open: (request: Request) => GatewayContext): Route =>
+  (open: (request: Request) => Promise<GatewayContext>): Route =>
   async (request, url) => {
     const [, ofPart, index] = PART.exec(url.pathname) ?? [];
     const [, ofRows, ending] = ROWS.exec(url.pathname) ?? [];
     const lookupId = ofPart ?? ofRows;
     if (lookupId === undefined) return null;
     return readOnly(request, async () => {
-      const ctx = open(request);
+      const ctx = await open(request);
       const { bulk } = ctx.services;
       const [lookup, ask] = await Promise.all([bulk.get(lookupId), bulk.ask(lookupId)]);
       if (lookup === null || ask === null) return notFound();

@@ -1,7 +1,8 @@
 // GET /health (the loop turns), /ready (traffic may come) and /metrics (Prometheus): for machines that watch the gateway.
+
+import { outgoingOf } from '../callers/connection.ts';
 import { type MetricsAccess, refuseMetrics } from '../operations/metrics-access.ts';
 import type { Readiness } from '../operations/readiness.ts';
-import { connectionOf } from '../plugins/tied-response.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import { plain, readOnly } from './answers.ts';
 
@@ -54,6 +55,6 @@ export const metricsRoute =
   (source: MetricsSource, access: MetricsAccess): Route =>
   (request, { pathname }, serverContext) => {
     if (pathname !== '/metrics') return null;
-    const remote = connectionOf(serverContext)?.req.socket.remoteAddress;
+    const remote = outgoingOf(serverContext)?.req.socket.remoteAddress;
     return readOnly(request, () => metricsAnswer(source, access, request, remote));
   };

@@ -10,7 +10,7 @@ const TYPES = { pdb: 'chemical/x-pdb', cif: 'chemical/x-mmcif' } as const;
 
 /** The route. @param open - the context of a request */
 export const structureRoute =
-  (open: (request: Request) => GatewayContext): Route =>
+  (open: (request: Request) => Promise<GatewayContext>): Route =>
   async (request, url) => {
     const [, hash, ending] = PATTERN.exec(url.pathname) ?? [];
     if (hash === undefined) return null;
@@ -20,7 +20,7 @@ export const structureRoute =
       if (ending !== FILE_ENDINGS.PDB && ending !== FILE_ENDINGS.MMCIF) {
         return plain(404, 'Structures are served as .pdb and .cif.');
       }
-      const pdb = (await open(request).proteins.load(hash, { structure: true }))?.structure?.pdb;
+      const pdb = (await (await open(request)).proteins.load(hash, { structure: true }))?.structure?.pdb;
       if (pdb === undefined || pdb === '')
         return plain(404, 'There is no such protein, or it has no structure.');
       const { text } = atlasStructure(pdb, {

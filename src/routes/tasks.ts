@@ -160,7 +160,7 @@ const decoded = (text: string): string | null => {
 
 /** The routes. @param open - the context of a request */
 export const taskRoutes =
-  (open: (request: Request) => GatewayContext): Route =>
+  (open: (request: Request) => Promise<GatewayContext>): Route =>
   async (request, url) => {
     const [, taskId, file] = PATTERN.exec(url.pathname) ?? [];
     if (taskId === undefined || file === undefined) return null;
@@ -168,6 +168,6 @@ export const taskRoutes =
       const id = decoded(taskId);
       return id === null
         ? plain(400, 'The task id cannot be read.')
-        : answer(open(request), request, id, file);
+        : answer(await open(request), request, id, file);
     });
   };

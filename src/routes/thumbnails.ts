@@ -18,7 +18,7 @@ const matches = (header: string | null, etag: string): boolean =>
  * @param open - the upstream as this request sees it
  */
 export const thumbnailRoute =
-  (thumbnails: Thumbnails, open: (request: Request) => Upstream): Route =>
+  (thumbnails: Thumbnails, open: (request: Request) => Promise<Upstream>): Route =>
   async (request, url) => {
     const [, hash, type] = PATTERN.exec(url.pathname) ?? [];
     if (hash === undefined || type === undefined) return null;
@@ -27,7 +27,7 @@ export const thumbnailRoute =
         return plain(400, 'The hash must be 32 lower-case hexadecimal characters.');
       if (!TYPES.includes(type))
         return plain(404, `There are thumbnails ${TYPES.map((t) => `${t}.png`).join(' and ')}.`);
-      const thumbnail = await thumbnails.get(open(request), hash, type);
+      const thumbnail = await thumbnails.get(await open(request), hash, type);
       if (thumbnail === null) return plain(404, 'There is no such protein, or it has no structure to draw.');
       const headers = {
         'cache-control': 'public, max-age=31536000, immutable',

@@ -17,6 +17,8 @@ export interface Submissions {
   readonly ledger: Ledger;
   /** Whose part of the ledger it is. */
   readonly principal: string;
+  /** Whether several callers use one key of the upstream, which therefore cannot tell them apart. */
+  readonly keyIsShared: boolean;
   batch(batchId: string): Promise<LedgerBatch | null>;
   item(batchId: string, inputIndex: number): Promise<LedgerItem | null>;
   /** The batch and position of a task; null for an id that neither the ledger knows nor has the form of one in a larger batch. */
@@ -32,8 +34,17 @@ export function indexInBatch(taskId: string, batchId: string): number | null {
   return /^\d{5,}$/.test(rest) ? Number(rest) : null;
 }
 
-/** Makes the view of one request. @param principal - null for a caller without a token */
-export function createSubmissions(ledger: Ledger, principal: string | null): Submissions {
+/**
+ * Makes the view of one request.
+ *
+ * @param principal - null for a caller without a token
+ * @param keyIsShared - whether callers use one key of the upstream together
+ */
+export function createSubmissions(
+  ledger: Ledger,
+  principal: string | null,
+  keyIsShared: boolean,
+): Submissions {
   const who = principal ?? ANONYMOUS;
   const batches = new DataLoader<string, LedgerBatch | null>((ids) =>
     Promise.all(ids.map((id) => ledger.batch(who, id))),
@@ -68,6 +79,7 @@ export function createSubmissions(ledger: Ledger, principal: string | null): Sub
   return {
     ledger,
     principal: who,
+    keyIsShared,
     batch: (batchId) => batches.load(batchId),
     item: (batchId, inputIndex) => itemLoader(batchId).load(inputIndex),
     async placeOf(taskId) {

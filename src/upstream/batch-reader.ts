@@ -3,6 +3,7 @@
 import { type Enveloped, list, status } from './batch.ts';
 import type { Upstream } from './http.ts';
 import { limiter } from './limit.ts';
+import type { Owned } from './owned.ts';
 import type { BatchPage, TaskStatus } from './wire.ts';
 
 /** An answer of List, with the warnings that stood around it. */
@@ -36,12 +37,14 @@ export interface BatchReader {
 /** Status and List calls of one request that run at the same time. */
 const AT_ONCE = 8;
 
-/** Makes the reader of one request. */
-export function createBatchReader(up: Upstream): BatchReader {
+/** Makes the reader of one request. What is not the caller's is unknown to it, and nobody is asked for it. */
+export function createBatchReader(up: Upstream, owned: Owned): BatchReader {
   const batches = new Map<string, Promise<BatchAnswer | null>>();
   const pages = new Map<string, Promise<BatchAnswer | null>>();
   const statuses = new Map<string, Promise<Enveloped<TaskStatus> | null>>();
   const limited = limiter(AT_ONCE);
+  const listed = async (batchId: string, items?: PageRequest) =>
+    (await owned.batch(batchId)) ? list(up, batchId, items === undefined ? {} : { items }) : null;
   const data = (answer: Enveloped<BatchPage> | null): BatchAnswer | null =>
     answer === null ? null : { ...answer.data, warnings: answer.warnings };
 
@@ -54,15 +57,16 @@ export function createBatchReader(up: Upstream): BatchReader {
   };
 
   return {
-    batch: (batchId) => once(batches, batchId, async () => data(await list(up, batchId))),
+    batch: (batchId) => once(batches, batchId, async () => data(await listed(batchId))),
     page(batchId, request) {
       const key = JSON.stringify([batchId, request.limit, request.cursor, request.status]);
-      const page = once(pages, key, async () => data(await list(up, batchId, { items: request })));
+      const page = once(pages, key, async () => data(await listed(batchId, request)));
       // Any page tells state and counts too, so that they need no call of their own.
       if (!batches.has(batchId)) batches.set(batchId, page);
       return page;
     },
-    status: (taskId) => once(statuses, taskId, () => status(up, taskId)),
+    status: (taskId) =>
+      once(statuses, taskId, async () => ((await owned.task(taskId)) ? status(up, taskId) : null)),
     forgetStatus: (taskId) => statuses.delete(taskId),
     forgetAll() {
       batches.clear();

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Gateway } from '../../src/gateway.ts';
-import { attachWebSocket, type Sockets } from '../../src/websocket.ts';
+import { attachWebSocket, type Sockets, type WebSocketOptions } from '../../src/websocket.ts';
 import { type Answer, at } from '../support.ts';
 import { ask } from './support.ts';
 
@@ -16,9 +16,13 @@ export interface Served {
 }
 
 /** Puts a gateway on a free port of loopback, with WebSocket. */
-export async function serve(gateway: Gateway, origins: readonly string[] = []): Promise<Served> {
+export async function serve(
+  gateway: Gateway,
+  origins: readonly string[] = [],
+  more: Partial<WebSocketOptions> = {},
+): Promise<Served> {
   const server = createServer(gateway.listener);
-  const sockets = attachWebSocket(server, gateway, { origins, maxBytes: 1_000_000 });
+  const sockets = attachWebSocket(server, gateway, { origins, maxBytes: 1_000_000, ...more });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
   return {

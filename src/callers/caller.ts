@@ -1,0 +1,117 @@
+// Who asks: which token goes to the Batch API, and the name under which everything of that caller is kept. The same for HTTP,
+// event streams, WebSocket and file routes. It knows no route, no schema and no store.
+import { createHash, createHmac } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Config } from '../config.ts';
+import { openApiKeys } from './api-keys.ts';
+import { openJwt } from './jwt.ts';
+import { type GatewayKey, readKey } from './key-list.ts';
+import { proofUnavailable, unauthenticated } from './refusal.ts';
+
+export interface Caller {
+  /** The bearer token for the Batch API; undefined when the caller gave none. */
+  readonly token: string | undefined;
+  /** Keyed hash of who the caller is; null without a token. */
+  readonly principal: string | null;
+  /** Whether the gateway itself knows who it is. A token that is passed on is the upstream's to judge, and anybody can invent one. */
+  readonly proven: boolean;
+}
+
+export interface Callers {
+  /** Who sent a request; asked once for each. @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no proof can be checked */
+  identify(request: Request): Promise<Caller>;
+  /** Asks anew: whether who opened a stream may go on. @throws GraphQLError as `identify` */
+  again(request: Request): Promise<Caller>;
+  /** Reads the file of keys again. */
+  reload(): void;
+  close(): void;
+}
+
+export interface CallersOptions {
+  readonly config: Config;
+  /** Keys the hashes, so that a leaked store tells nothing of tokens. */
+  readonly secret: string;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+interface Accepted {
+  readonly caller: Caller;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/** How long a proof is taken for good without a second look: what was taken back is noticed after that. */
+const ACCEPTED_MS = 60_000;
+const MOST_ACCEPTED = 10_000;
+
+const bearerOf = (request: Request): string | undefined =>
+  /^Bearer +(\S+)\s*$/i.exec(request.headers.get('authorization') ?? '')?.[1];
+
+/** Opens what tells callers apart. @throws Error when the file of keys cannot be read */
+export function openCallers({ config, secret, onError }: CallersOptions): Callers {
+  const {
+    UPSTREAM_API_KEY: upstreamKey,
+    GATEWAY_API_KEYS: listed,
+    GATEWAY_API_KEYS_FILE: file,
+    GATEWAY_JWKS_URL: jwksUrl,
+    GATEWAY_JWT_ISSUER: issuer = '',
+    GATEWAY_JWT_AUDIENCE: audience,
+  } = config;
+  const accepted = new LRUCache<string, Accepted>({ max: MOST_ACCEPTED });
+  const asked = new WeakMap<Request, Promise<Caller>>();
+  const keys = openApiKeys({
+    keys: listed.flatMap((text) => readKey(text) ?? []),
+    file,
+    onChange: () => accepted.clear(),
+    onError: (error) => onError('the gateway keys stay as they were', error),
+  });
+  const verify = jwksUrl === undefined ? undefined : openJwt({ jwksUrl, issuer, audience });
+  const ways = [
+    ...(listed.length > 0 || file !== undefined ? ['one of its own keys'] : []),
+    ...(verify === undefined ? [] : ['a token of its issuer']),
+  ].join(' or ');
+
+  const nameOf = (text: string): string => createHmac('sha256', secret).update(text).digest('base64url');
+  // No bearer token holds a space, so that nobody can send one that is named like these.
+  const ofKey = ({ name, key }: GatewayKey): string => nameOf(name === null ? key : `key ${name}`);
+  const proven = (principal: string): Caller => ({ token: upstreamKey, principal, proven: true });
+
+  async function prove(bearer: string): Promise<Accepted | null> {
+    const key = keys.find(bearer);
+    if (key !== undefined) return { caller: proven(ofKey(key)), until: Date.now() + ACCEPTED_MS };
+    if (verify === undefined || bearer.split('.').length !== 3) return null;
+    const proof = await verify(bearer);
+    if (proof === null) return null;
+    const principal = nameOf(`jwt ${JSON.stringify([proof.issuer, proof.subject])}`);
+    return { caller: proven(principal), until: Math.min(proof.expiresAt, Date.now() + ACCEPTED_MS) };
+  }
+
+  async function again(request: Request): Promise<Caller> {
+    const bearer = bearerOf(request);
+    if (upstreamKey === undefined)
+      return { token: bearer, principal: bearer === undefined ? null : nameOf(bearer), proven: false };
+    if (!config.proofNeeded) return proven(nameOf('loopback'));
+    if (bearer === undefined) throw unauthenticated(ways);
+    const digest = createHash('sha256').update(bearer).digest('base64');
+    const known = accepted.get(digest);
+    if (known !== undefined && known.until > Date.now()) return known.caller;
+    const proof = await prove(bearer).catch((error: unknown) => {
+      onError('tokens cannot be checked', error);
+      throw proofUnavailable();
+    });
+    if (proof === null) throw unauthenticated(ways);
+    accepted.set(digest, proof);
+    return proof.caller;
+  }
+
+  return {
+    identify(request) {
+      const asking = asked.get(request) ?? again(request);
+      asked.set(request, asking);
+      return asking;
+    },
+    again,
+    reload: keys.reload,
+    close: keys.close,
+  };
+}

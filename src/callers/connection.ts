@@ -1,0 +1,20 @@
+// The connection below a request, which the server adapter carries along untyped. It must not know what is asked.
+import { IncomingMessage, ServerResponse } from 'node:http';
+
+/** The request as node:http has it; undefined for one that came over no connection. */
+export const incomingOf = (serverContext: unknown): IncomingMessage | undefined =>
+  typeof serverContext === 'object' &&
+  serverContext !== null &&
+  'req' in serverContext &&
+  serverContext.req instanceof IncomingMessage
+    ? serverContext.req
+    : undefined;
+
+/** The answer as node:http has it; undefined for a request that came over no connection. */
+export const outgoingOf = (serverContext: unknown): ServerResponse | undefined =>
+  typeof serverContext === 'object' &&
+  serverContext !== null &&
+  'res' in serverContext &&
+  serverContext.res instanceof ServerResponse
+    ? serverContext.res
+    : undefined;

@@ -1,0 +1,91 @@
+// Callers that prove themselves by a JSON Web Token of somebody the operator trusts. Only asymmetric signatures; the keys come
+// from one address and are kept for a while. It must not know what a token opens.
+import { createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose';
+
+export interface JwtOptions {
+  readonly jwksUrl: string;
+  readonly issuer: string;
+  readonly audience: readonly string[];
+}
+
+/** Whom a good token names, and until when. */
+export interface JwtProof {
+  readonly issuer: string;
+  readonly subject: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** The keys could not be had: nobody can be told apart until they can. */
+export class KeysUnavailableError extends Error {}
+
+/** Checks a token. @returns null for one that proves nothing @throws KeysUnavailableError when the keys cannot be had */
+export type VerifyJwt = (token: string) => Promise<JwtProof | null>;
+
+/** Neither `none` nor a shared secret: a public key must never be taken for one. */
+const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
+/** Seconds that clocks may differ. */
+const TOLERANCE = 30;
+const KEEP_MS = 600_000;
+/** How soon a token that names an unknown key has the keys fetched again. */
+const COOLDOWN_MS = 30_000;
+const FETCH_MS = 5_000;
+/** How long an address that failed is left alone. */
+const REST_MS = 2_000;
+
+/** Faults of the token itself, as opposed to those of the place where the keys are. */
+const OF_THE_TOKEN = [
+  errors.JWTExpired,
+  errors.JWTClaimValidationFailed,
+  errors.JWTInvalid,
+  errors.JWSInvalid,
+  errors.JWSSignatureVerificationFailed,
+  errors.JOSEAlgNotAllowed,
+  errors.JOSENotSupported,
+  errors.JWKSNoMatchingKey,
+  errors.JWKSMultipleMatchingKeys,
+];
+
+/** An address that failed is not asked again for a moment, however many tokens wait for it. */
+function restingFetch(): typeof fetch {
+  let until = 0;
+  return async (...request) => {
+    if (Date.now() < until) throw new Error('the keys could not be fetched a moment ago');
+    try {
+      const answer = await fetch(...request);
+      if (answer.status !== 200) until = Date.now() + REST_MS;
+      return answer;
+    } catch (error) {
+      until = Date.now() + REST_MS;
+      throw error;
+    }
+  };
+}
+
+/** Opens the check; keys are fetched with the first token. */
+export function openJwt({ jwksUrl, issuer, audience }: JwtOptions): VerifyJwt {
+  const keys = createRemoteJWKSet(new URL(jwksUrl), {
+    cacheMaxAge: KEEP_MS,
+    cooldownDuration: COOLDOWN_MS,
+    timeoutDuration: FETCH_MS,
+    [customFetch]: restingFetch(),
+  });
+  return async (token) => {
+    try {
+      const { payload } = await jwtVerify(token, keys, {
+        algorithms: ALGORITHMS,
+        issuer,
+        audience: [...audience],
+        clockTolerance: TOLERANCE,
+        requiredClaims: ['exp', 'sub'],
+      });
+      if (typeof payload.sub !== 'string' || payload.sub === '' || payload.exp === undefined) return null;
+      return { issuer, subject: payload.sub, expiresAt: (payload.exp + TOLERANCE) * 1000 };
+    } catch (error) {
+      if (OF_THE_TOKEN.some((kind) => error instanceof kind)) return null;
+      throw new KeysUnavailableError('The keys that tokens are checked with cannot be had.', {
+        cause: error,
+      });
+    }
+  };
+}

@@ -1,0 +1,38 @@
+// The gateway's own keys as an operator writes them down: one key, or a name and a key. It must not know who asks with them,
+// and no message of it holds a key.
+import { readFileSync } from 'node:fs';
+
+export interface GatewayKey {
+  /** Whose key it is; keys of one name are one caller, so that a key can be replaced without its batches being lost. */
+  readonly name: string | null;
+  readonly key: string;
+}
+
+/** Reads `KEY` or `NAME KEY`. @returns null for anything else */
+export function readKey(text: string): GatewayKey | null {
+  const [first, second, ...more] = text.trim().split(/\s+/);
+  if (first === undefined || first === '' || more.length > 0) return null;
+  return second === undefined ? { name: null, key: first } : { name: first, key: second };
+}
+
+/**
+ * Reads a file of keys: one a line, empty lines and `#` comments left out.
+ *
+ * @throws Error that names the file and the line, when it cannot be read, holds a line of another form, no key at all, or one key
+ *   under two names
+ */
+export function readKeyFile(file: string): GatewayKey[] {
+  const keys: GatewayKey[] = [];
+  const names = new Map<string, string | null>();
+  for (const [index, line] of readFileSync(file, 'utf8').split('\n').entries()) {
+    if (line.trim() === '' || line.trim().startsWith('#')) continue;
+    const key = readKey(line);
+    if (key === null) throw new Error(`${file}, line ${index + 1}: write one key, or a name and a key`);
+    if (names.has(key.key) && names.get(key.key) !== key.name)
+      throw new Error(`${file}, line ${index + 1}: this key stands above under another name`);
+    names.set(key.key, key.name);
+    keys.push(key);
+  }
+  if (keys.length === 0) throw new Error(`${file} holds no key`);
+  return keys;
+}

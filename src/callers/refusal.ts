@@ -1,0 +1,56 @@
+// Refusals that come before any work: as GraphQL sees them and, by `extensions.http`, as HTTP does. It must not know why.
+import { GraphQLError } from 'graphql';
+
+/** Seconds after which it is worth to try again. */
+interface Patience {
+  readonly retryAfterSeconds?: number;
+}
+
+const refusal = (
+  status: number,
+  code: string,
+  message: string,
+  { retryAfterSeconds }: Patience = {},
+  headers: Record<string, string> = {},
+): GraphQLError =>
+  new GraphQLError(message, {
+    extensions: {
+      code,
+      retryable: retryAfterSeconds !== undefined,
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      http: {
+        status,
+        headers: {
+          ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+          ...headers,
+        },
+      },
+    },
+  });
+
+/** Who asks has not proved who they are. */
+export const unauthenticated = (ways: string): GraphQLError =>
+  refusal(
+    401,
+    'UNAUTHENTICATED',
+    `This gateway holds the upstream key itself: send ${ways} as \`Authorization: Bearer …\`.`,
+    {},
+    { 'www-authenticate': 'Bearer' },
+  );
+
+/** Nobody can be told apart at present. */
+export const proofUnavailable = (): GraphQLError =>
+  refusal(
+    503,
+    'UPSTREAM_UNAVAILABLE',
+    'The gateway cannot check your token at present: the keys of its issuer cannot be had. Try again in a moment.',
+    { retryAfterSeconds: 5 },
+  );
+
+/** The page that asks was served under a name that is not the gateway's. */
+export const foreignHost = (): GraphQLError =>
+  refusal(
+    403,
+    'FORBIDDEN',
+    'This gateway holds a key for this machine only: ask it as localhost, 127.0.0.1 or [::1]. (Behind a proxy set PUBLIC_URL.)',
+  );

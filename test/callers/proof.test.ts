@@ -1,0 +1,279 @@
+// How callers prove themselves to a gateway that holds the key: keys of its own, listed or in a file that changes, and tokens of
+// an issuer; and that every way in asks for the same proof.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from 'graphql-ws';
+import { SignJWT, UnsecuredJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { openApiKeys } from '../../src/callers/api-keys.ts';
+import { isOwnHost } from '../../src/callers/host.ts';
+import type { Gateway } from '../../src/gateway.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { answersOf, type Served, serve, subscribe } from '../live/streams.ts';
+import { openGateway, until } from '../live/support.ts';
+import type { Answer } from '../support.ts';
+import { AUDIENCE, ISSUER, type Issuer, openIssuer } from './issuer.ts';
+
+const QUERY = '{ myBatches { totalCount } }';
+const folder = mkdtempSync(join(tmpdir(), 'callers-'));
+const file = join(folder, 'keys');
+let sandbox: Sandbox;
+let issuer: Issuer;
+let gateway: Gateway;
+let served: Served;
+
+beforeAll(async () => {
+  writeFileSync(file, '# who may ask\nalice first-key\n\nalice second-key\nplain-key\n');
+  sandbox = await startSandbox({ size: 'small' });
+  issuer = await openIssuer();
+  gateway = openGateway(sandbox.url, {
+    UPSTREAM_API_KEY: 'upstream',
+    GATEWAY_API_KEYS: 'listed-key, bob bobs-key',
+    GATEWAY_API_KEYS_FILE: file,
+    GATEWAY_JWKS_URL: issuer.url,
+    GATEWAY_JWT_ISSUER: ISSUER,
+    GATEWAY_JWT_AUDIENCE: AUDIENCE,
+  });
+  served = await serve(gateway);
+});
+afterAll(async () => {
+  await served.close();
+  await gateway.close();
+  await issuer.close();
+  await sandbox.close();
+  rmSync(folder, { recursive: true });
+});
+
+const bearer = (token: string | undefined): Record<string, string> =>
+  token === undefined ? {} : { authorization: `Bearer ${token}` };
+
+/** Status and code of a query over HTTP. */
+async function asked(token: string | undefined, to = served.url): Promise<[status: number, code: unknown]> {
+  const response = await fetch(to, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...bearer(token) },
+    body: JSON.stringify({ query: QUERY }),
+  });
+  const answer = (await response.json()) as Answer;
+  return [response.status, answer.errors?.[0]?.extensions.code];
+}
+
+const REFUSED = [401, 'UNAUTHENTICATED'];
+const WELCOME = [200, undefined];
+
+describe('the keys of the gateway', () => {
+  it('let in who has one, listed or in the file, alone or after a name', async () => {
+    for (const key of ['listed-key', 'bobs-key', 'first-key', 'second-key', 'plain-key'])
+      expect(await asked(key), key).toEqual(WELCOME);
+    for (const key of [undefined, 'alice', 'upstream', 'listed-ke', 'listed-key2', '#', '__proto__'])
+      expect(await asked(key), key).toEqual(REFUSED);
+  });
+
+  it('are asked for on every way in', async () => {
+    const origin = new URL(served.url).origin;
+    const hash = '0'.repeat(32);
+    for (const path of [
+      '/tasks/x/result.json',
+      '/bulk/x/0.zip',
+      '/bulk/x.tsv',
+      `/structures/${hash}.pdb`,
+      `/thumbnails/${hash}/plddt.png`,
+    ]) {
+      expect((await fetch(origin + path)).status, path).toBe(401);
+      expect((await fetch(origin + path, { headers: bearer('guess') })).status, path).toBe(401);
+      expect((await fetch(origin + path, { headers: bearer('plain-key') })).status, path).toBe(404);
+    }
+    const watch = 'subscription { bulkLookupProgress(lookupId: "x") { state } }';
+    const stream = (token: string) =>
+      subscribe(fetch, watch, {}, { url: served.url, headers: bearer(token) });
+    expect((await stream('guess')).status).toBe(401);
+    expect((await answersOf(await stream('plain-key')).next()).value).toMatchObject({
+      errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
+    });
+    const overSocket = async (params: Record<string, string>) => {
+      const client: Client = createClient({
+        url: served.url.replace('http', 'ws'),
+        webSocketImpl: WebSocket,
+        retryAttempts: 0,
+        connectionParams: params,
+      });
+      const result = await client
+        .iterate({ query: QUERY })
+        .next()
+        .then(
+          ({ value }): unknown => value,
+          (errors: unknown) => ({ errors }),
+        );
+      await client.dispose();
+      return result;
+    };
+    expect(await overSocket({ token: 'plain-key' })).toEqual({ data: { myBatches: { totalCount: 0 } } });
+    const refused = await overSocket({ token: 'guess' });
+    expect(refused).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+    expect(JSON.stringify(refused)).not.toContain('www-authenticate');
+  });
+
+  it('change with their file; a bad one changes nothing', async () => {
+    writeFileSync(file, 'alice third-key\n');
+    gateway.reload();
+    expect(await asked('third-key')).toEqual(WELCOME);
+    expect(await asked('first-key')).toEqual(REFUSED);
+    for (const bad of ['', '# nothing\n', 'three words here\n', 'a same\nb same\n']) {
+      writeFileSync(file, bad);
+      gateway.reload();
+      expect(await asked('third-key'), bad).toEqual(WELCOME);
+    }
+    rmSync(file);
+    gateway.reload();
+    expect(await asked('third-key')).toEqual(WELCOME);
+    expect(await asked('listed-key')).toEqual(WELCOME);
+    writeFileSync(file, 'alice first-key\n');
+    gateway.reload();
+  });
+
+  it('are looked at without being told, also when the file is replaced', async () => {
+    const own = join(folder, 'watched');
+    writeFileSync(own, 'old-key\n');
+    const errors: string[] = [];
+    let changes = 0;
+    const keys = openApiKeys({
+      keys: [],
+      file: own,
+      everyMs: 20,
+      onChange: () => {
+        changes += 1;
+      },
+      onError: (error) => errors.push(String(error)),
+    });
+    writeFileSync(own, 'new-key and more\n');
+    await until('the fault to be told', () => errors.length > 0);
+    expect(keys.find('old-key')).toEqual({ name: null, key: 'old-key' });
+    expect(errors[0]).toContain('line 1');
+    expect(errors.join()).not.toContain('new-key');
+    rmSync(own);
+    writeFileSync(own, 'carol new-key\n');
+    await until('the new key', () => keys.find('new-key') !== undefined);
+    expect(keys.find('old-key')).toBeUndefined();
+    expect(changes).toBeGreaterThan(0);
+    keys.close();
+  });
+});
+
+describe('tokens of an issuer', () => {
+  it('let in who has a good one of a kind that only the issuer can sign', async () => {
+    for (const alg of ['ES256', 'RS256', 'EdDSA'])
+      expect(await asked(await issuer.sign('ann', {}, alg)), alg).toEqual(WELCOME);
+    expect(issuer.fetches).toBe(1);
+  });
+
+  it('are refused for whatever else', async () => {
+    const now = Math.floor(Date.now() / 1000);
+    const good = { iss: ISSUER, aud: AUDIENCE, sub: 'eve', exp: now + 300 };
+    const publicText = new TextEncoder().encode(JSON.stringify(issuer.publicKey('RS256')));
+    const [head = '', , signature = ''] = (await issuer.sign('ann')).split('.');
+    const forged = Buffer.from(JSON.stringify({ ...good, sub: 'root' })).toString('base64url');
+    const tokens: Record<string, string> = {
+      'no signature': new UnsecuredJWT(good).encode(),
+      'a public key as a secret': await new SignJWT(good)
+        .setProtectedHeader({ alg: 'HS256', kid: 'RS256' })
+        .sign(publicText),
+      'another algorithm': await issuer.sign('eve', {}, 'PS256'),
+      'other claims under a good signature': `${head}.${forged}.${signature}`,
+      expired: await issuer.sign('eve', { exp: now - 60 }),
+      'not yet good': await issuer.sign('eve', { nbf: now + 120 }),
+      'no end': await issuer.sign('eve', { exp: undefined }),
+      nobody: await issuer.sign('', {}),
+      'another issuer': await issuer.sign('eve', { iss: 'https://evil.example/' }),
+      'another audience': await issuer.sign('eve', { aud: 'elsewhere' }),
+      'no audience': await issuer.sign('eve', { aud: undefined }),
+      'no token': 'a.b.c',
+    };
+    for (const [what, token] of Object.entries(tokens)) expect(await asked(token), what).toEqual(REFUSED);
+    expect(await asked(await issuer.sign('eve', { exp: now - 10 }))).toEqual(WELCOME);
+  });
+
+  it('let nobody in while the keys of the issuer cannot be had, and leave the keys of the gateway alone', async () => {
+    const down = await openIssuer();
+    down.fail(true);
+    const own = openGateway(sandbox.url, {
+      UPSTREAM_API_KEY: 'upstream',
+      GATEWAY_API_KEYS: 'listed-key',
+      GATEWAY_JWKS_URL: down.url,
+      GATEWAY_JWT_ISSUER: ISSUER,
+      GATEWAY_JWT_AUDIENCE: AUDIENCE,
+    });
+    const there = await serve(own);
+    const token = await down.sign('ann');
+    expect(await asked(token, there.url)).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
+    // How often it is asked does not grow with the callers.
+    await Promise.all(Array.from({ length: 20 }, () => asked(token, there.url)));
+    expect(down.fetches).toBe(1);
+    expect(await asked('listed-key', there.url)).toEqual(WELCOME);
+    const file = await fetch(`${new URL(there.url).origin}/tasks/x/result.json`, { headers: bearer(token) });
+    expect(file.status).toBe(503);
+    expect(file.headers.get('retry-after')).toBe('5');
+    down.fail(false);
+    await until('the keys to be asked for again', async () => (await asked(token, there.url))[0] === 200);
+    await there.close();
+    await own.close();
+    await down.close();
+  });
+});
+
+describe('a gateway that holds the key for this machine', () => {
+  it('answers who asks by its own name, so that no page of another site can have its name point here', async () => {
+    const own = openGateway(sandbox.url, {
+      UPSTREAM_API_KEY: 'upstream',
+      PUBLIC_URL: 'https://fold.example',
+    });
+    const there = await serve(own, [], { isOwnHost: (host) => isOwnHost(host, 'https://fold.example') });
+    const { port } = new URL(there.url);
+    const status = (host: string, path: string, headers: Record<string, string> = {}) =>
+      new Promise<number>((resolve, reject) => {
+        const asking = request({ port, host: '127.0.0.1', path, headers: { host, ...headers } });
+        asking.on('response', (answer) => {
+          answer.resume();
+          resolve(answer.statusCode ?? 0);
+        });
+        asking.on('upgrade', (_, socket) => {
+          socket.destroy();
+          resolve(101);
+        });
+        asking.on('error', reject);
+        asking.end();
+      });
+    const upgrade = {
+      connection: 'upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'MDEyMzQ1Njc4OTAxMjM0NQ==',
+      'sec-websocket-protocol': 'graphql-transport-ws',
+    };
+    const get = `/graphql?query=${encodeURIComponent(QUERY)}`;
+    for (const host of [`localhost:${port}`, '127.0.0.1', `[::1]:${port}`, 'fold.example', 'LOCALHOST'])
+      expect([host, await status(host, get), await status(host, '/graphql', upgrade)]).toEqual([
+        host,
+        200,
+        101,
+      ]);
+    for (const host of [
+      'evil.example',
+      `evil.example:${port}`,
+      'localhost.evil.example',
+      '127.0.0.1.nip.io',
+      'x@localhost',
+    ]) {
+      expect([host, await status(host, get), await status(host, '/tasks/x/result.json')]).toEqual([
+        host,
+        403,
+        403,
+      ]);
+      expect(await status(host, '/graphql', { ...upgrade, origin: `http://${host}` }), host).toBe(403);
+    }
+    await there.close();
+    await own.close();
+  });
+});
