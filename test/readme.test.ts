@@ -46,7 +46,11 @@ describe('the README', () => {
     const optional = [
       'UPSTREAM_URL',
       'UPSTREAM_API_KEY',
+      'GATEWAY_API_KEYS_FILE',
+      'GATEWAY_JWKS_URL',
+      'GATEWAY_JWT_ISSUER',
       'FEDERATION_TOKEN',
+      'WIRE_MAPPING_FILE',
       'PUBLIC_URL',
       'GATEWAY_SECRET',
       'SANDBOX_FASTA',
