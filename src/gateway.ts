@@ -3,6 +3,7 @@
 import type { RequestListener } from 'node:http';
 import { GraphQLError } from 'graphql';
 import { createYoga, type YogaServerInstance } from 'graphql-yoga';
+import { openAssets } from './assets.ts';
 import { openBulkLookups } from './bulk/bulk.ts';
 import { type Caller, openCallers } from './callers/caller.ts';
 import type { Config } from './config.ts';
@@ -38,8 +39,8 @@ import { callRecordOf, useUpstreamReport } from './plugins/use-upstream-report.t
 import { FIXED_LIMITS } from './protocol/document-limits.ts';
 import { openOperations } from './protocol/operations.ts';
 import { bulkRoutes } from './routes/bulk.ts';
-import { homeRoute } from './routes/home.ts';
 import { healthRoute, metricsRoute, readyRoute } from './routes/operations.ts';
+import { type PageWorld, pageRoutes } from './routes/pages.ts';
 import { structureRoute } from './routes/structures.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { thumbnailRoute } from './routes/thumbnails.ts';
@@ -246,6 +247,20 @@ export function createGateway(options: GatewayOptions): Gateway {
     automatic: true,
     longest: limits.characters,
   });
+  const pageWorld: PageWorld = {
+    config,
+    schema: config.FEDERATION ? subgraphSchema : schema,
+    examples,
+    assets: openAssets(),
+    sandbox,
+    upstreamHost: new URL(upstreamUrl).host,
+    thumbnails: services.thumbnails,
+    open(signal) {
+      const upstream = openUpstream('front-page', undefined, signal);
+      return { upstream, uniprot: reads.loaders(upstream).uniprot };
+    },
+    readiness,
+  };
   const yoga = createYoga<object, GatewayContext>({
     schema: config.FEDERATION ? subgraphSchema : schema,
     context: ({ request }) => openContext(request),
@@ -259,19 +274,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     // Ours says more, and is a route like the others.
     healthCheckEndpoint: '/-/yoga',
     logging: false,
-    graphiql: config.GRAPHIQL
-      ? {
-          title: 'FoldAtlas',
-          // The sandbox takes any token as a key, so that folding can be tried at once.
-          defaultTabs: examples.map(({ query }) => ({
-            query,
-            ...(sandbox ? { headers: JSON.stringify({ authorization: 'Bearer sandbox' }, null, 2) } : {}),
-          })),
-          subscriptionsProtocol: 'SSE',
-        }
-      : false,
-    renderGraphiQL: async (options) =>
-      (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(options),
+    // GraphiQL is a page of ours (routes/graphiql.ts), whose editor comes as files.
+    graphiql: false,
     maskedErrors: { maskError: (error) => shownError(error) },
     plugins: guardPlugins(
       [
@@ -303,7 +307,7 @@ export function createGateway(options: GatewayOptions): Gateway {
                 ),
               ]
             : []),
-          homeRoute(config.GRAPHIQL),
+          ...pageRoutes(pageWorld),
           thumbnailRoute(services.thumbnails, async (request) => (await openContext(request)).upstream),
           structureRoute(openContext),
           taskRoutes(openContext),

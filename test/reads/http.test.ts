@@ -51,11 +51,12 @@ describe('answers', () => {
 });
 
 describe('the bare address', () => {
-  it('leads to GraphiQL, or says where to ask', async () => {
-    const led = await world.gateway.fetch(new Request('http://gateway.test/'));
-    expect([led.status, led.headers.get('location')]).toEqual([302, '/graphql']);
-    const told = await closed.gateway.fetch(new Request('http://gateway.test/'));
-    expect([told.status, await told.text()]).toEqual([200, expect.stringContaining('/graphql')]);
+  it('tells a shell in a few lines where to ask, with a command that works', async () => {
+    for (const gateway of [world.gateway, closed.gateway]) {
+      const told = await gateway.fetch(new Request('http://gateway.test/'));
+      expect([told.status, told.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+      expect(await told.text()).toContain('curl -s http://gateway.test/graphql');
+    }
   });
 });
 

@@ -1,0 +1,107 @@
+// Starts GraphiQL: example and query from the address, the token from this tab's memory, workers from the gateway.
+(() => {
+  const settings = JSON.parse(document.getElementById('settings').textContent);
+  const address = new URL(location.href);
+  const field = document.getElementById('token');
+  const report = document.getElementById('report');
+  const menu = document.getElementById('example');
+
+  // sessionStorage lives and dies with the tab; a token must never outlive it.
+  field.value = sessionStorage.getItem('foldatlas.token') ?? settings.token ?? '';
+  field.addEventListener('input', () => sessionStorage.setItem('foldatlas.token', field.value.trim()));
+  report.checked = sessionStorage.getItem('foldatlas.report') === '1';
+  report.addEventListener('change', () =>
+    sessionStorage.setItem('foldatlas.report', report.checked ? '1' : '0'),
+  );
+  document.getElementById('bar').addEventListener('submit', (event) => event.preventDefault());
+
+  const headers = () => {
+    const token = field.value.trim().replace(/^bearer\s+/i, '');
+    return {
+      ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+      ...(report.checked ? { 'x-upstream-report': '1' } : {}),
+    };
+  };
+
+  // Ids that answers gave are filled into the examples that ask for them.
+  const ids = JSON.parse(sessionStorage.getItem('foldatlas.ids') ?? '{}');
+  const remember = (value) => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, child] of Object.entries(value)) {
+      if (/^(batchId|taskId|lookupId)$/.test(key) && typeof child === 'string') ids[key] = child;
+      else remember(child);
+    }
+  };
+  const fetchHere = globalThis.fetch.bind(globalThis);
+  globalThis.fetch = async (resource, options) => {
+    const response = await fetchHere(resource, options);
+    if (/json/.test(response.headers.get('content-type') ?? '')) {
+      response
+        .clone()
+        .json()
+        .then((answer) => {
+          remember(answer?.data);
+          sessionStorage.setItem('foldatlas.ids', JSON.stringify(ids));
+        })
+        .catch(() => {});
+    }
+    return response;
+  };
+
+  const filled = ({ variables }, given) => {
+    if (variables === null) return '';
+    const known = Object.entries(JSON.parse(variables)).map(([name, value]) => [
+      name,
+      given?.[name] ?? ids[name] ?? value,
+    ]);
+    return JSON.stringify(Object.fromEntries(known), null, 2);
+  };
+  const jsonOf = (text) => {
+    try {
+      return text === null ? null : JSON.parse(text);
+    } catch {
+      return null;
+    }
+  };
+
+  const wanted = settings.examples.find(({ name }) => name === address.searchParams.get('example'));
+  const given = address.searchParams.get('variables');
+  const first = settings.examples[0];
+  const start =
+    wanted !== undefined
+      ? { query: wanted.query, variables: filled(wanted, jsonOf(given)) }
+      : address.searchParams.has('query')
+        ? given === null
+          ? {}
+          : { variables: given }
+        : first === undefined
+          ? {}
+          : { defaultTabs: [{ query: first.query, variables: filled(first) }] };
+
+  menu.value = wanted?.name ?? '';
+  menu.addEventListener('change', () => {
+    if (menu.value !== '') location.assign(`?example=${encodeURIComponent(menu.value)}`);
+  });
+
+  const workers = settings.workers;
+  self.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_, label) => workers[label] };
+  const root = document.getElementById('editor');
+  root.replaceChildren();
+  globalThis.YogaGraphiQL.renderYogaGraphiQL(root, {
+    ...start,
+    // The bar above says whose page this is.
+    title: ' ',
+    logo: ' ',
+    shouldPersistHeaders: false,
+    showPersistHeadersSettings: false,
+    subscriptionsProtocol: 'SSE',
+    additionalHeaders: headers,
+    // The address holds the query while it is short, so that it can be sent to somebody; an example that was changed is none.
+    onEditQuery(query) {
+      const here = new URL(location.pathname, location.href);
+      menu.value = '';
+      if (query.length < 2000) here.searchParams.set('query', query);
+      history.replaceState(null, '', here);
+    },
+  });
+})();
