@@ -1,8 +1,9 @@
 // What the front page tells of the world behind the gateway: whether upstream and store answer, and some proteins to look at.
 // Asked once for all visitors together, and never waited for long. It writes no markup.
 import type { Readiness } from '../operations/readiness.ts';
-import { deadline, type Upstream } from '../upstream/http.ts';
+import type { Upstream } from '../upstream/http.ts';
 import { THUMBNAIL_TYPES, type Thumbnails } from '../upstream/thumbnails.ts';
+import { deadline } from '../upstream/time-limit.ts';
 import type { UniprotLoader } from '../upstream/uniprot-loader.ts';
 
 /** A protein as the front page shows it. */
