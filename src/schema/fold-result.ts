@@ -24,7 +24,7 @@ export const FoldScores = builder.objectRef<TaskScores>('FoldScores').implement(
       description: 'Predicted TM-score between chains, 0 to 1; null for a single chain.',
     }),
     meanPlddt: t.float({
-      description: 'Mean pLDDT over all tokens.',
+      description: 'Mean pLDDT over all tokens, 0 to 100 unless another scale is asked for.',
       args: { scale: t.arg(scaleArg) },
       resolve: ({ meanPlddt }, { scale }) => scalePlddt(meanPlddt, scale),
     }),
@@ -52,7 +52,7 @@ export const FoldedChain = builder.objectRef<FoldedChainRecord>('FoldedChain').i
       description: 'One-letter sequence of a polymer, modified residues as their parents; null for a ligand.',
     }),
     meanPlddt: t.float({
-      description: 'Mean pLDDT over its tokens.',
+      description: 'Mean pLDDT over its tokens, 0 to 100 unless another scale is asked for.',
       args: { scale: t.arg(scaleArg) },
       resolve: ({ meanPlddt }, { scale }) => scalePlddt(meanPlddt, scale),
     }),

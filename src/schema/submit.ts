@@ -47,7 +47,12 @@ const FoldSubmitted = builder.objectRef<FoldSubmittedShape>('FoldSubmitted').imp
       description:
         'True when an earlier request with the same idempotency key had queued them; nothing was spent again.',
     }),
-    message: t.exposeString('message', { description: "The upstream's words." }),
+    // Not null, so that a query may ask for it beside the message of a problem, which never is.
+    message: t.string({
+      nullable: false,
+      description: 'The upstream\'s words, "The folds are queued." where it has none.',
+      resolve: ({ message }) => message ?? 'The folds are queued.',
+    }),
     warnings: t.field({
       type: [InputIssue],
       nullable: { list: false, items: false },

@@ -10,7 +10,7 @@ import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts
 const SUBMIT = `mutation($input: SubmitFoldInput!) {
   submitFold(input: $input) {
     __typename
-    ... on FoldSubmitted { replayed note: message warnings { code path } batch { batchId label state outcome counts { total queued } queueDeadline resultsExpireAt } }
+    ... on FoldSubmitted { replayed message warnings { code path } batch { batchId label state outcome counts { total queued } queueDeadline resultsExpireAt } }
     ... on Problem { message hint upstreamRequestId }
     ... on InvalidInput { issues { path code message hint } }
     ... on Refused { reason retryable retryAfterSeconds }
@@ -45,7 +45,7 @@ describe('a submission', () => {
     expect(ending).toMatchObject({
       __typename: 'FoldSubmitted',
       replayed: false,
-      note: expect.stringContaining('6'),
+      message: expect.stringContaining('6'),
       batch: { label: 'screen', state: 'IN_PROGRESS', outcome: 'PENDING', counts: { total: 6, queued: 6 } },
     });
     expect(bench.counts()).toEqual({ submit: 1 });

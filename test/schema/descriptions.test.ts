@@ -1,0 +1,48 @@
+// Everything in the schema says what it is, and every quantity says in what unit or range.
+import { describe, expect, it } from 'vitest';
+import { subgraphSchema } from '../../src/schema.ts';
+import { elementsOf } from './elements.ts';
+
+const elements = elementsOf(subgraphSchema);
+
+/** What the description of a number has to say, by the name of the field. */
+const UNITS: readonly (readonly [name: RegExp, said: RegExp])[] = [
+  [/^(i?ptm|score|minSimilarity|settledFraction|fraction|meanDomainCoverage)$/i, /\b0 to 1\b|share/i],
+  [/plddt/i, /0 to 100/],
+  [/percent/i, /0 to 100|percentage/],
+  [
+    /^(start|end|peak|position|residueIndex\d?|atomIndex\d?|tokenStart|tokenEnd|(row|column)(Start|End)|inputIndex|repeatIndex)$/,
+    /\b0-based\b|first (row|column|residue)|after the last|All indices are 0-based|heavy atom|Its residue/i,
+  ],
+  [/seconds$/i, /\bseconds\b/i],
+  [/bytes$/i, /\bbytes?\b|size of the file/i],
+  [/hours$/i, /\bhours?\b/i],
+  [/days$/i, /\bdays?\b/i],
+  [/length$/i, /\bresidues|nucleotides|tokens|positions\b/i],
+  [/^max$/, /ångström/],
+];
+
+describe('descriptions', () => {
+  it('are there for every type, field, argument, input field, enum value and directive', () => {
+    expect(elements.length).toBeGreaterThan(400);
+    expect(
+      elements.filter(({ description }) => (description ?? '').trim() === '').map(({ path }) => path),
+    ).toEqual([]);
+  });
+
+  it('are sentences: they begin with a capital letter or a value, and end', () => {
+    const bad = elements.filter(
+      ({ description }) => !/^(ipTM|[\p{Lu}\d`"]).*[.!?]$/su.test((description ?? '').trim()),
+    );
+    expect(bad.map(({ path, description }) => `${path}: ${description}`)).toEqual([]);
+  });
+
+  it.each(UNITS)('of %s say the unit or the range', (name, said) => {
+    const numbers = elements.filter(
+      (one) => (one.type === 'Int' || one.type === 'Float') && name.test(one.name),
+    );
+    expect(numbers).not.toEqual([]);
+    const silent = numbers.filter(({ description }) => !said.test(description ?? ''));
+    expect(silent.map(({ path, description }) => `${path}: ${description}`)).toEqual([]);
+  });
+});
