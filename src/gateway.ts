@@ -18,6 +18,7 @@ import { type Metrics, openMetrics } from './operations/metrics.ts';
 import { CHECK_MS, openReadiness } from './operations/readiness.ts';
 import { requestIdOf } from './operations/request-id.ts';
 import { openTelemetry, type Telemetry } from './operations/telemetry.ts';
+import type { Tracing } from './operations/tracing.ts';
 import { openTextCache } from './plugins/document-cache.ts';
 import { maskError } from './plugins/errors.ts';
 import { guardListener, guardPlugins } from './plugins/guard.ts';
@@ -70,6 +71,8 @@ export interface GatewayOptions {
   readonly log: Logger;
   /** Whether the upstream is the embedded sandbox; every answer then says so in `x-sandbox`. */
   readonly sandbox?: boolean;
+  /** Who records traces; nobody when absent. Whoever opened it closes it. */
+  readonly tracing?: Tracing | undefined;
   /** Where /metrics come from when not from this gateway alone. */
   readonly metricsText?: () => Promise<string>;
   /** How often watched batches are polled; 2 to 30 seconds when absent. */
@@ -122,7 +125,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     bulkLookups: () => services.bulk.counts().working,
   });
   const examples = readExamples();
-  const telemetry = openTelemetry({ log, metrics, knownNames: operationNames(examples) });
+  const telemetry = openTelemetry({
+    log,
+    metrics,
+    knownNames: operationNames(examples),
+    tracing: options.tracing,
+  });
   const onCacheError = (error: unknown) => telemetry.storeFailed('cache', error);
   const store = openSharedCache(config.STORE_URL, onCacheError);
   const reads = openReads({

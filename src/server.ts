@@ -1,18 +1,27 @@
-// The only file that acts when it is imported: reads the configuration, starts the sandbox where no upstream is named,
-// makes the gateway, listens, and drains when told to stop.
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { isOwnHost } from './callers/host.ts';
+// The only file that acts when it is imported: reads the configuration, starts the sandbox where no upstream is named, and then
+// either listens itself or starts workers that do.
+import cluster from 'node:cluster';
 import { type Config, ConfigError, readConfig } from './config.ts';
-import { createGateway } from './gateway.ts';
 import { createLogger } from './log.ts';
+import { openMetricsPort } from './process/metrics-port.ts';
+import { prepareStore } from './process/prepare-store.ts';
+import { startWorkers } from './process/primary.ts';
+import { serve } from './process/serve.ts';
+import { openEnding } from './process/shutdown.ts';
+import { allMetrics, servePrimary } from './process/worker.ts';
 import { startSandboxThread } from './sandbox/sandbox.ts';
-import { attachWebSocket } from './websocket.ts';
 
 /** EX_CONFIG of sysexits.h: the configuration is wrong, and starting again will not help. */
 const EXIT_CONFIG = 78;
-/** How long a shutdown waits for answers under way. */
-const DRAIN_MS = 10_000;
+/** By this variable a worker knows the upstream that the primary has chosen or started. */
+const WORKER_VARIABLE = 'FOLDATLAS_WORKER_UPSTREAM';
+/** What workers are given beyond SHUTDOWN_SECONDS, to close their stores. */
+const CLOSE_MS = 5_000;
+
+interface Source {
+  readonly upstreamUrl: string;
+  readonly sandbox: boolean;
+}
 
 function configOrExit(): Config {
   try {
@@ -27,77 +36,110 @@ function configOrExit(): Config {
 const config = configOrExit();
 const log = createLogger(config.LOG_LEVEL, config.production);
 
-const sandbox =
-  config.UPSTREAM_URL === undefined
-    ? await startSandboxThread({
-        port: config.SANDBOX_PORT,
-        dataDir: config.SANDBOX_DATA,
-        seed: config.SANDBOX_SEED,
-        size: config.SANDBOX_SIZE,
-        speed: config.SANDBOX_SPEED,
-        control: config.SANDBOX_CONTROL,
-        ...(config.SANDBOX_API_KEYS.length === 0 ? {} : { apiKeys: config.SANDBOX_API_KEYS }),
-        ...(config.SANDBOX_FASTA === undefined ? {} : { fasta: config.SANDBOX_FASTA }),
-        onProgress: (line) => log.info(line),
-      })
-    : undefined;
-const upstreamUrl = sandbox?.url ?? config.UPSTREAM_URL ?? '';
-const gateway = createGateway({ config, upstreamUrl, log, sandbox: sandbox !== undefined });
-try {
-  await gateway.ready();
-} catch (error) {
+function failStart(error: unknown): never {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  await sandbox?.close();
+  log.flush();
   process.exit(1);
 }
-const server = createServer(
-  { headersTimeout: 20_000, requestTimeout: 120_000, keepAliveTimeout: 65_000 },
-  gateway.listener,
-);
 
-server.on('error', (error: NodeJS.ErrnoException) => {
-  const why =
-    error.code === 'EADDRINUSE'
-      ? `Port ${config.PORT} is taken; stop what listens there or set PORT.`
-      : `Cannot listen on ${config.HOST}:${config.PORT}: ${error.message}`;
-  process.stderr.write(`${why}\n`);
-  process.exit(1);
-});
-
-server.listen(config.PORT, config.HOST, () => {
-  const { address, port } = server.address() as AddressInfo;
-  const url = config.PUBLIC_URL ?? `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
-  const upstream =
-    sandbox === undefined
-      ? `upstream ${upstreamUrl}`
-      : `SANDBOX upstream ${upstreamUrl} (a stand-in: its folds are geometry, no predictions)`;
-  process.stdout.write(
-    `FoldAtlas · ${upstream} · store ${config.STORE_URL.replace(/\/\/[^/@]*@/, '//')} · ${config.GRAPHIQL ? 'GraphiQL' : 'GraphQL'} ${url}/graphql\n`,
-  );
-});
-
-const sockets = attachWebSocket(server, gateway, {
-  origins: config.CORS_ORIGINS,
-  maxBytes: config.MAX_BODY_BYTES,
-  isOwnHost: config.keyForLoopback ? (host) => isOwnHost(host, config.PUBLIC_URL) : undefined,
-});
-
-let stopping = false;
-function stop(signal: string): void {
-  if (stopping) return;
-  stopping = true;
-  log.info('stopping', { signal });
-  gateway.drain();
-  void sockets.close();
-  const late = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-  server.close(async () => {
-    clearTimeout(late);
-    await gateway.close();
-    await sandbox?.close();
-    process.exit(0);
+async function openSource(): Promise<Source & { close(): Promise<void> }> {
+  if (config.UPSTREAM_URL !== undefined)
+    return { upstreamUrl: config.UPSTREAM_URL, sandbox: false, close: async () => undefined };
+  const { url, close } = await startSandboxThread({
+    port: config.SANDBOX_PORT,
+    dataDir: config.SANDBOX_DATA,
+    seed: config.SANDBOX_SEED,
+    size: config.SANDBOX_SIZE,
+    speed: config.SANDBOX_SPEED,
+    control: config.SANDBOX_CONTROL,
+    ...(config.SANDBOX_API_KEYS.length === 0 ? {} : { apiKeys: config.SANDBOX_API_KEYS }),
+    ...(config.SANDBOX_FASTA === undefined ? {} : { fasta: config.SANDBOX_FASTA }),
+    onProgress: (line) => log.info(line),
   });
-  server.closeIdleConnections();
+  return { upstreamUrl: url, sandbox: true, close };
 }
-process.on('SIGHUP', () => gateway.reload());
-process.on('SIGTERM', () => stop('SIGTERM'));
-process.on('SIGINT', () => stop('SIGINT'));
+
+function tellStart({ upstreamUrl, sandbox }: Source, url: string): void {
+  const upstream = sandbox
+    ? `SANDBOX upstream ${upstreamUrl} (a stand-in: its folds are geometry, no predictions)`
+    : `upstream ${upstreamUrl}`;
+  const store = config.STORE_URL.replace(/\/\/[^/@]*@/, '//');
+  const workers = config.WORKERS === 1 ? '' : ` · ${config.WORKERS} workers`;
+  process.stdout.write(
+    `FoldAtlas · ${upstream} · store ${store}${workers} · ${config.GRAPHIQL ? 'GraphiQL' : 'GraphQL'} ${url}/graphql\n`,
+  );
+}
+
+/** Opens METRICS_PORT where it is set. */
+async function metricsPort(read: () => Promise<string>): Promise<{ close(): Promise<void> } | undefined> {
+  const { METRICS: on, METRICS_PORT: port, METRICS_TOKEN: token, HOST: host } = config;
+  return on && port !== undefined ? openMetricsPort({ port, host, token, read }) : undefined;
+}
+
+/** One process that does everything. */
+async function runAlone(): Promise<void> {
+  const source = await openSource();
+  const served = await serve({ config, log, ...source });
+  const metrics = await metricsPort(served.gateway.metrics.text);
+  openEnding({
+    log,
+    signals: ['SIGTERM', 'SIGINT'],
+    async stop() {
+      await served.stop();
+      await metrics?.close();
+      await source.close();
+    },
+  });
+  process.on('SIGHUP', () => served.gateway.reload());
+  tellStart(source, served.url);
+}
+
+/** The process that has workers. */
+async function runPrimary(): Promise<void> {
+  await prepareStore(config);
+  const source = await openSource();
+  const { upstreamUrl, sandbox } = source;
+  let metrics: { close(): Promise<void> } | undefined;
+  const ending = openEnding({
+    log,
+    signals: ['SIGTERM', 'SIGINT'],
+    async stop() {
+      await primary.stop(config.SHUTDOWN_SECONDS * 1000 + CLOSE_MS);
+      await metrics?.close();
+      await source.close();
+    },
+  });
+  const primary = startWorkers({
+    workers: config.WORKERS,
+    env: { [WORKER_VARIABLE]: JSON.stringify({ upstreamUrl, sandbox }) },
+    log,
+    onListening: (url) => tellStart(source, url),
+    onGivingUp: (code) => ending.end(code),
+  });
+  process.on('SIGHUP', () => primary.reload());
+  metrics = await metricsPort(primary.metrics);
+}
+
+/** One of several processes that answer. */
+async function runWorker(source: Source): Promise<void> {
+  const served = await serve({ config, log, ...source, metricsText: allMetrics });
+  // A terminal sends these to every process; the primary says what workers do.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGHUP', () => undefined);
+  const ending = openEnding({ log, signals: ['SIGTERM'], stop: served.stop });
+  servePrimary({
+    gateway: served.gateway,
+    url: served.url,
+    stop: () => ending.end(0),
+    reload: () => served.gateway.reload(),
+  });
+}
+
+const given = process.env[WORKER_VARIABLE];
+const running =
+  cluster.isWorker && given !== undefined
+    ? runWorker(JSON.parse(given) as Source)
+    : config.WORKERS > 1
+      ? runPrimary()
+      : runAlone();
+await running.catch(failStart);

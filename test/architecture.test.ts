@@ -66,7 +66,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'log.ts',
     'resolvers',
   ],
-  'server.ts': ['callers', 'config.ts', 'gateway.ts', 'log.ts', 'sandbox', 'websocket.ts'],
+  process: ['callers', 'gateway.ts', 'operations', 'store', 'websocket.ts'],
+  'server.ts': ['config.ts', 'log.ts', 'process', 'sandbox'],
 };
 
 const placeOf = (file: string): string => relative(SRC, file).split('/')[0] ?? '';

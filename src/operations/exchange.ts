@@ -2,11 +2,13 @@
 // line may not show: a route instead of a path, a name instead of a query.
 import { redact } from '../redact.ts';
 import { requestIdOf } from './request-id.ts';
-import { nextStep, readTraceparent, type TraceContext } from './trace-context.ts';
+import { readTraceparent } from './trace-context.ts';
+import type { Step, Tracing } from './tracing.ts';
 
 export interface Exchange {
   readonly requestId: string;
-  readonly trace: TraceContext;
+  /** Its step of a trace. */
+  readonly step: Step;
   /** HTTP's, or WS for an operation over WebSocket. */
   readonly method: string;
   /** Template of the path. */
@@ -45,12 +47,13 @@ export function routeOf(pathname: string): string {
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'WS']);
 
 /** Begins. @param method - when it is not the request's own */
-export function openExchange(request: Request, method: string = request.method): Exchange {
+export function openExchange(tracing: Tracing, request: Request, method: string = request.method): Exchange {
+  const route = routeOf(new URL(request.url).pathname);
   return {
     requestId: requestIdOf(request),
-    trace: nextStep(readTraceparent(request.headers.get('traceparent'))),
+    step: tracing.begin('server', route, readTraceparent(request.headers.get('traceparent'))),
     method: METHODS.has(method) ? method : 'other',
-    route: routeOf(new URL(request.url).pathname),
+    route,
     startedAt: performance.now(),
     operation: undefined,
     principal: undefined,
@@ -61,7 +64,7 @@ export function openExchange(request: Request, method: string = request.method):
 }
 
 /** What every line about the request carries. */
-export const marks = ({ requestId, trace }: Exchange) => ({ requestId, traceId: trace.traceId });
+export const marks = ({ requestId, step }: Exchange) => ({ requestId, traceId: step.context.traceId });
 
 /** An operation's name as it may be shown: it is the caller's text. */
 export const shownName = (name: string): string => redact(name.slice(0, 100));

@@ -5,7 +5,8 @@ import type { Found } from '../store/cache.ts';
 import type { CallReport, Upstream } from '../upstream/http.ts';
 import { type Exchange, marks, type OperationSeen, openExchange, shownName } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
-import { nextStep, traceparent } from './trace-context.ts';
+import { traceparent } from './trace-context.ts';
+import { type Tracing, untraced } from './tracing.ts';
 
 export interface Telemetry {
   /** Begins a request that will end. @param method - WS for an operation over WebSocket */
@@ -47,17 +48,18 @@ export interface TelemetryOptions {
   readonly metrics: Metrics;
   /** Names of operations that metrics tell apart; all others are `other`. */
   readonly knownNames: ReadonlySet<string>;
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Opens the telemetry of a gateway. */
-export function openTelemetry({ log, metrics, knownNames }: TelemetryOptions): Telemetry {
+export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: TelemetryOptions): Telemetry {
   const exchanges = new WeakMap<Request, Exchange>();
   const begun = new WeakSet<Exchange>();
 
   const exchangeOf = (request: Request, method?: string): Exchange => {
     const known = exchanges.get(request);
     if (known !== undefined) return known;
-    const exchange = openExchange(request, method);
+    const exchange = openExchange(tracing, request, method);
     exchanges.set(request, exchange);
     return exchange;
   };
@@ -101,6 +103,26 @@ export function openTelemetry({ log, metrics, knownNames }: TelemetryOptions): T
     });
   }
 
+  function trace(exchange: Exchange, { status }: ExchangeEnd): void {
+    const { step, requestId, route, method, operation, upstreamCalls, errors } = exchange;
+    const name = operation?.name == null ? undefined : shownName(operation.name);
+    const words = operation === undefined ? [method, route] : [operation.type, name ?? ''];
+    step.end({
+      name: words.join(' ').trim(),
+      attributes: {
+        'http.request.method': method,
+        'http.route': route,
+        'http.response.status_code': status,
+        ...(operation === undefined ? {} : { 'graphql.operation.type': operation.type }),
+        ...(name === undefined ? {} : { 'graphql.operation.name': name }),
+        'foldatlas.request_id': requestId,
+        'foldatlas.upstream_calls': upstreamCalls,
+        'foldatlas.errors': errors,
+      },
+      failed: status >= 500,
+    });
+  }
+
   return {
     begin(request, method) {
       const exchange = exchangeOf(request, method);
@@ -125,12 +147,24 @@ export function openTelemetry({ log, metrics, knownNames }: TelemetryOptions): T
       const milliseconds = performance.now() - exchange.startedAt;
       count(exchange, end.status, milliseconds / 1000);
       tell(exchange, end, milliseconds);
+      trace(exchange, end);
     },
     hooksOf: (requestId, exchange) => ({
-      startCall: () => ({
-        headers: { traceparent: traceparent(nextStep(exchange?.trace)) },
-        ended: () => undefined,
-      }),
+      startCall(operation) {
+        const step = tracing.begin('client', operation, exchange?.step.context);
+        return {
+          headers: { traceparent: traceparent(step.context) },
+          ended({ status }) {
+            const attributes = {
+              'foldatlas.upstream_operation': operation,
+              'foldatlas.outcome': outcomeOf(status),
+              'foldatlas.request_id': requestId,
+              ...(status === 0 ? {} : { 'http.response.status_code': status }),
+            };
+            step.end({ name: operation, attributes, failed: status === 0 || status >= 400 });
+          },
+        };
+      },
       onCall(call: CallReport) {
         const { operation, status, milliseconds } = call;
         if (exchange !== undefined) exchange.upstreamCalls += 1;

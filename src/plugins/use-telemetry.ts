@@ -56,7 +56,7 @@ export function useTelemetry(telemetry: Telemetry, owners: ErrorOwners): Plugin 
     },
     onResponse({ request, response, serverContext }) {
       const exchange = telemetry.exchangeOf(request);
-      response.headers.set('traceresponse', traceparent(exchange.trace));
+      response.headers.set('traceresponse', traceparent(exchange.step.context));
       if (sentBy(serverContext) !== undefined) return;
       telemetry.end(exchange, { status: response.status, bytes: undefined, left: false });
     },

@@ -1,0 +1,94 @@
+// Traces by OpenTelemetry, sent by OTLP over HTTP. Loaded only where it is configured; without it steps have ids but nobody
+// records them. Attributes are given by telemetry.ts, which has no URL, token or variable to give.
+import type { Attributes, SpanKind as Kind, Span } from '@opentelemetry/api';
+import { nextStep, type TraceContext } from './trace-context.ts';
+
+/** A step of a trace that is under way. */
+export interface Step {
+  readonly context: TraceContext;
+  end(what: StepEnd): void;
+}
+
+export interface StepEnd {
+  readonly name: string;
+  readonly attributes: Attributes;
+  /** Whether it failed by a fault of ours or of the upstream. */
+  readonly failed: boolean;
+}
+
+/** Begins the steps of traces. */
+export interface Tracing {
+  /** @param kind - `server` for a request that came in, `client` for a call that goes out */
+  begin(kind: 'server' | 'client', name: string, parent: TraceContext | undefined): Step;
+  /** Sends what has not been sent yet. */
+  close(): Promise<void>;
+}
+
+/** Steps that nobody records: ids for logs, for the upstream and for the caller. */
+export const untraced: Tracing = {
+  begin: (_kind, _name, parent) => ({ context: nextStep(parent), end: () => undefined }),
+  close: async () => undefined,
+};
+
+export interface TracingOptions {
+  /** Where the collector is; `/v1/traces` is added. */
+  readonly endpoint: string;
+  readonly serviceName: string;
+  readonly onError: (error: unknown) => void;
+}
+
+/** How long the end of the process waits for the collector. */
+const LAST_SEND_MS = 3_000;
+
+/** Opens the exporter. Sampling, headers and batches follow OpenTelemetry's own environment variables. */
+export async function openTracing({ endpoint, serviceName, onError }: TracingOptions): Promise<Tracing> {
+  const [api, sdk, otlp, resources] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/sdk-trace-node'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/resources'),
+  ]);
+  const provider = new sdk.NodeTracerProvider({
+    resource: resources
+      .detectResources({ detectors: [resources.envDetector] })
+      .merge(resources.resourceFromAttributes({ 'service.name': serviceName })),
+    spanProcessors: [
+      new sdk.BatchSpanProcessor(new otlp.OTLPTraceExporter({ url: `${endpoint}/v1/traces` })),
+    ],
+  });
+  const tracer = provider.getTracer('foldatlas');
+  const kinds: Readonly<Record<'server' | 'client', Kind>> = {
+    server: api.SpanKind.SERVER,
+    client: api.SpanKind.CLIENT,
+  };
+  const below = (parent: TraceContext) =>
+    api.trace.setSpanContext(api.ROOT_CONTEXT, {
+      traceId: parent.traceId,
+      spanId: parent.spanId,
+      traceFlags: parent.sampled ? api.TraceFlags.SAMPLED : api.TraceFlags.NONE,
+      isRemote: true,
+    });
+  const contextOf = (span: Span): TraceContext => {
+    const { traceId, spanId, traceFlags } = span.spanContext();
+    return { traceId, spanId, sampled: (traceFlags & api.TraceFlags.SAMPLED) !== 0 };
+  };
+  return {
+    begin(kind, name, parent) {
+      const root = parent === undefined ? api.ROOT_CONTEXT : below(parent);
+      const span = tracer.startSpan(name, { kind: kinds[kind] }, root);
+      return {
+        context: contextOf(span),
+        end({ name: known, attributes, failed }) {
+          span.updateName(known);
+          span.setAttributes(attributes);
+          if (failed) span.setStatus({ code: api.SpanStatusCode.ERROR });
+          span.end();
+        },
+      };
+    },
+    async close() {
+      const late = new Promise<void>((resolve) => setTimeout(resolve, LAST_SEND_MS).unref());
+      await Promise.race([provider.shutdown().catch(onError), late]);
+    },
+  };
+}

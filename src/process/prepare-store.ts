@@ -1,0 +1,25 @@
+// Makes the store's files and tables before several processes open them at the same moment, which SQLite does not take well, and
+// finds out early that a store cannot be used.
+import { openSharedCache } from '../store/cache-open.ts';
+import { openDocuments } from '../store/open-documents.ts';
+import { openLedger } from '../store/open-ledger.ts';
+import { openSecret } from '../store/secret.ts';
+
+export interface StorePlace {
+  readonly STORE_URL: string;
+  readonly LEDGER_URL: string;
+  readonly GATEWAY_SECRET?: string | undefined;
+}
+
+/** @throws Error that says why the store cannot be used */
+export async function prepareStore(place: StorePlace): Promise<void> {
+  openSecret(place.LEDGER_URL, place.GATEWAY_SECRET);
+  const ledger = openLedger(place.LEDGER_URL);
+  const documents = openDocuments(place.LEDGER_URL);
+  const cache = openSharedCache(place.STORE_URL, () => undefined);
+  try {
+    await ledger.check();
+  } finally {
+    await Promise.all([ledger.close(), documents.close(), cache?.close()]);
+  }
+}

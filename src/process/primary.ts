@@ -1,0 +1,136 @@
+// The first of several processes: starts the others, replaces those that die, adds up their metrics, stops them. It answers no
+// request and knows nothing of GraphQL.
+import cluster, { type Worker } from 'node:cluster';
+import { AggregatorRegistry } from 'prom-client';
+import type { Logger } from '../log.ts';
+import { type Message, readMessage } from './messages.ts';
+import { openRestarts } from './restarts.ts';
+
+export interface PrimaryOptions {
+  readonly workers: number;
+  /** Given to each worker beside this process's own environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly log: Logger;
+  /** Told once, when all listen. */
+  readonly onListening: (url: string) => void;
+  /** Told when there is no use in going on: no worker could start, or they keep dying. */
+  readonly onGivingUp: (code: number) => void;
+}
+
+export interface Primary {
+  /** The metrics of all workers, added up. */
+  metrics(): Promise<string>;
+  reload(): void;
+  /** Stops all workers in order; those that take longer are killed. */
+  stop(milliseconds: number): Promise<void>;
+}
+
+/** How long a worker may take to give its metrics. */
+const METRICS_MS = 2_000;
+
+const living = (): Worker[] =>
+  Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected() === true) as Worker[];
+
+const send = (worker: Worker, message: Message): void => {
+  if (worker.isConnected()) worker.send(message, () => undefined);
+};
+
+/** Starts the workers. */
+export function startWorkers(options: PrimaryOptions): Primary {
+  const { workers, env, log, onListening, onGivingUp } = options;
+  const listening = new Set<number>();
+  const startedAt = new Map<number, number>();
+  const restarts = openRestarts();
+  const waiting = new Set<NodeJS.Timeout>();
+  let everReady = false;
+  let stopping = false;
+  let question = 0;
+
+  function start(): void {
+    const worker = cluster.fork(env);
+    startedAt.set(worker.id, Date.now());
+    log.info('worker started', { worker: worker.id, pid: worker.process.pid });
+    worker.on('message', (raw: unknown) => void hear(worker, readMessage(raw)));
+  }
+
+  async function hear(worker: Worker, heard: Message | undefined): Promise<void> {
+    if (heard?.foldatlas === 'all-metrics')
+      send(worker, { foldatlas: 'metrics-text', id: heard.id, text: await metrics() });
+    if (heard?.foldatlas !== 'listening') return;
+    listening.add(worker.id);
+    if (everReady || listening.size < workers) return;
+    everReady = true;
+    onListening(heard.url);
+  }
+
+  cluster.on('exit', (worker, code, signal) => {
+    const lived = Date.now() - (startedAt.get(worker.id) ?? 0);
+    startedAt.delete(worker.id);
+    listening.delete(worker.id);
+    if (stopping) return;
+    const died = { worker: worker.id, ...(signal === null ? { code } : { signal }) };
+    if (!everReady) {
+      log.error('a worker could not start', died);
+      return onGivingUp(code === 0 ? 1 : (code ?? 1));
+    }
+    const pause = restarts(lived);
+    if (pause === undefined) {
+      log.error('workers keep dying; giving up', died);
+      return onGivingUp(1);
+    }
+    log.error('a worker died; another one is started', { ...died, inMilliseconds: pause });
+    const timer = setTimeout(() => {
+      waiting.delete(timer);
+      start();
+    }, pause);
+    waiting.add(timer);
+  });
+
+  /** What a worker has counted; nothing when it does not say so in time. */
+  function valuesOf(worker: Worker, id: number): Promise<object[]> {
+    return new Promise((resolve) => {
+      const finish = (values: object[]) => {
+        clearTimeout(late);
+        worker.off('message', listen);
+        resolve(values);
+      };
+      const listen = (raw: unknown) => {
+        const heard = readMessage(raw);
+        if (heard?.foldatlas === 'metrics-values' && heard.id === id) finish(heard.values);
+      };
+      const late = setTimeout(() => finish([]), METRICS_MS);
+      worker.on('message', listen);
+      send(worker, { foldatlas: 'own-metrics', id });
+    });
+  }
+
+  async function metrics(): Promise<string> {
+    question += 1;
+    const values = await Promise.all(living().map((worker) => valuesOf(worker, question)));
+    const own = `# HELP foldatlas_workers Processes that answer requests.\n# TYPE foldatlas_workers gauge\nfoldatlas_workers ${listening.size}\n`;
+    return `${await AggregatorRegistry.aggregate(values).metrics()}${own}`;
+  }
+
+  for (let i = 0; i < workers; i += 1) start();
+
+  return {
+    metrics,
+    reload() {
+      for (const worker of living()) send(worker, { foldatlas: 'reload' });
+    },
+    async stop(milliseconds) {
+      stopping = true;
+      for (const timer of waiting) clearTimeout(timer);
+      const all = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+      const ended = all.map((worker) =>
+        worker.isDead() ? undefined : new Promise<void>((resolve) => worker.once('exit', () => resolve())),
+      );
+      for (const worker of all) send(worker, { foldatlas: 'stop' });
+      const late = setTimeout(() => {
+        for (const worker of all) worker.process.kill('SIGKILL');
+      }, milliseconds);
+      await Promise.all(ended);
+      clearTimeout(late);
+    },
+  };
+}

@@ -1,0 +1,113 @@
+// One process that listens: the gateway on its port, WebSocket beside it, and how they stop. It reads no environment and handles
+// no signal.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isOwnHost } from '../callers/host.ts';
+import type { Config } from '../config.ts';
+import { createGateway, type Gateway } from '../gateway.ts';
+import type { Logger } from '../log.ts';
+import { openTracing } from '../operations/tracing.ts';
+import { attachWebSocket } from '../websocket.ts';
+import { within } from './within.ts';
+
+export interface ServeOptions {
+  readonly config: Config;
+  readonly upstreamUrl: string;
+  readonly sandbox: boolean;
+  readonly log: Logger;
+  /** Where /metrics come from when not from this process alone. */
+  readonly metricsText?: () => Promise<string>;
+}
+
+export interface Served {
+  /** Where callers reach it. */
+  readonly url: string;
+  readonly gateway: Gateway;
+  /**
+   * Says no at /ready, takes no new connections, ends streams, waits for answers under way (at most SHUTDOWN_SECONDS), then closes
+   * the store and sends the last traces.
+   */
+  stop(): Promise<void>;
+}
+
+/** How long closing the store and the connections to the upstream may take after that. */
+const CLOSE_MS = 3_000;
+/** How often connections that have become idle are closed while others are still answered. */
+const IDLE_MS = 200;
+
+/** Listens. @throws Error with a sentence on why it cannot */
+export async function listen(server: Server, port: number, host: string): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(
+        new Error(
+          error.code === 'EADDRINUSE'
+            ? `Port ${port} is taken; stop what listens there or set another.`
+            : `Cannot listen on ${host}:${port}: ${error.message}`,
+        ),
+      );
+    });
+    server.listen(port, host, () => resolve());
+  });
+  const { address, port: given } = server.address() as AddressInfo;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${given}`;
+}
+
+/** Closes a server once its answers are through; cuts what lasts longer. */
+export async function closeServer(server: Server, milliseconds: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_MS);
+  const late = setTimeout(() => server.closeAllConnections(), milliseconds);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(late);
+}
+
+/** Opens the gateway and listens. @throws Error with a sentence on why it cannot: a store that does not answer, a port that is taken */
+export async function serve(options: ServeOptions): Promise<Served> {
+  const { config, log, ...rest } = options;
+  const tracing =
+    config.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+      ? undefined
+      : await openTracing({
+          endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
+          serviceName: config.OTEL_SERVICE_NAME,
+          onError: (error) => log.warn('traces were not sent', { error }),
+        });
+  const gateway = createGateway({ config, log, tracing, ...rest });
+  const close = async () => {
+    await within(CLOSE_MS, gateway.close(), () => log.warn('the store did not close in time'));
+    await tracing?.close();
+  };
+  const server = createServer(
+    { headersTimeout: 20_000, requestTimeout: 120_000, keepAliveTimeout: 65_000 },
+    gateway.listener,
+  );
+  const sockets = attachWebSocket(server, gateway, {
+    origins: config.CORS_ORIGINS,
+    maxBytes: config.MAX_BODY_BYTES,
+    isOwnHost: config.keyForLoopback ? (host) => isOwnHost(host, config.PUBLIC_URL) : undefined,
+  });
+  let url: string;
+  try {
+    await gateway.ready();
+    url = await listen(server, config.PORT, config.HOST);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  let stopping: Promise<void> | undefined;
+  return {
+    url: config.PUBLIC_URL ?? url,
+    gateway,
+    stop() {
+      stopping ??= (async () => {
+        gateway.drain();
+        await Promise.all([sockets.close(), closeServer(server, config.SHUTDOWN_SECONDS * 1000)]);
+        await close();
+      })();
+      return stopping;
+    },
+  };
+}

@@ -1,0 +1,52 @@
+// How a process ends: once, in order, within a limit; at once when told twice; and never goes on after a fault that nobody caught.
+import { constants } from 'node:os';
+import type { Logger } from '../log.ts';
+
+export interface Ending {
+  /** Ends the process with this code after everything was stopped. Later calls change nothing. */
+  end(code: number): void;
+}
+
+export interface EndingOptions {
+  readonly log: Logger;
+  /** Stops everything; must end by itself. */
+  readonly stop: () => Promise<void>;
+  /** Signals that stop the process in order; a second one ends it at once. */
+  readonly signals: readonly ('SIGTERM' | 'SIGINT')[];
+}
+
+/** Takes over signals and faults that nobody caught. */
+export function openEnding({ log, stop, signals }: EndingOptions): Ending {
+  let code: number | undefined;
+
+  const exit = (last: number): never => {
+    log.flush();
+    process.exit(last);
+  };
+  function end(wanted: number): void {
+    if (code !== undefined) return;
+    code = wanted;
+    stop().then(
+      () => exit(wanted),
+      (error: unknown) => {
+        log.error('stopping failed', { error });
+        exit(1);
+      },
+    );
+  }
+  for (const signal of signals) {
+    process.on(signal, () => {
+      if (code !== undefined) exit(128 + constants.signals[signal]);
+      log.info('stopping', { signal });
+      end(0);
+    });
+  }
+  // Whatever threw it may have left anything half done: nothing may go on from there.
+  const fault = (what: string) => (error: unknown) => {
+    log.error(what, { error });
+    end(1);
+  };
+  process.on('uncaughtException', fault('uncaught exception'));
+  process.on('unhandledRejection', fault('unhandled rejection'));
+  return { end };
+}

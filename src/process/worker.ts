@@ -1,0 +1,60 @@
+// A worker's end of the channel to the primary. It knows no other worker.
+import type { Gateway } from '../gateway.ts';
+import { type Message, readMessage } from './messages.ts';
+
+/** How long the metrics of all workers may take. */
+const METRICS_MS = 3_000;
+
+const send = (message: Message): void => {
+  // A primary that is gone is noticed by `disconnect`.
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+};
+
+/** The metrics of all workers as the primary adds them up. @throws Error when it does not answer */
+export function allMetrics(): Promise<string> {
+  const id = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(late);
+      process.off('message', hear);
+    };
+    const hear = (raw: unknown) => {
+      const heard = readMessage(raw);
+      if (heard?.foldatlas !== 'metrics-text' || heard.id !== id) return;
+      stop();
+      resolve(heard.text);
+    };
+    const late = setTimeout(() => {
+      stop();
+      reject(new Error('The primary process did not give the metrics.'));
+    }, METRICS_MS);
+    process.on('message', hear);
+    send({ foldatlas: 'all-metrics', id });
+  });
+}
+
+export interface WorkerDuties {
+  readonly gateway: Gateway;
+  readonly url: string;
+  readonly stop: () => void;
+  readonly reload: () => void;
+}
+
+/** Does what the primary asks for, and stops when it is gone. */
+export function servePrimary({ gateway, url, stop, reload }: WorkerDuties): void {
+  process.on('message', (raw) => {
+    const heard = readMessage(raw);
+    if (heard?.foldatlas === 'stop') stop();
+    if (heard?.foldatlas === 'reload') reload();
+    if (heard?.foldatlas === 'own-metrics') {
+      const { id } = heard;
+      // Who does not answer is left out of the sum.
+      gateway.metrics.read().then(
+        (values) => send({ foldatlas: 'metrics-values', id, values: JSON.parse(JSON.stringify(values)) }),
+        () => undefined,
+      );
+    }
+  });
+  process.on('disconnect', stop);
+  send({ foldatlas: 'listening', url });
+}
