@@ -123,6 +123,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     pollers: () => services.live.rooms,
     watchers: () => services.live.watchers + services.bulk.counts().watchers,
     bulkLookups: () => services.bulk.counts().working,
+    gates: gates.state,
   });
   const examples = readExamples();
   const telemetry = openTelemetry({

@@ -1,7 +1,9 @@
 // What Prometheus is told of a gateway, in a registry of its own. Every label is one of few words chosen here or in the code:
 // no id, no name that a caller makes up, nothing secret.
 import { readFileSync } from 'node:fs';
-import { type Collector, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Gates } from '../upstream/gates.ts';
+import { addGateMetrics } from './gate-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
 
 /** What is looked at when metrics are read. */
@@ -11,6 +13,8 @@ export interface Sights {
   /** Streams of batches and look-ups that are watched. */
   readonly watchers: () => number;
   readonly bulkLookups: () => number;
+  /** Of the gates to the upstream. */
+  readonly gates: Gates['state'];
 }
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -52,6 +56,8 @@ export function openMetrics(sights: Sights) {
   watched('watchers', 'Streams of batches and bulk look-ups that are watched.', sights.watchers);
   watched('bulk_lookups', 'Bulk look-ups that are worked on.', sights.bulkLookups);
 
+  addGateMetrics(registers, sights.gates);
+
   return {
     operations: counter('operations_total', 'GraphQL operations by their end.', ['type', 'name', 'outcome']),
     operationSeconds: histogram('operation_duration_seconds', 'Queries and mutations, start to last byte.', [
@@ -84,8 +90,6 @@ export function openMetrics(sights: Sights) {
     cacheMisses: counter('cache_misses_total', 'What was not kept, by kind.', ['kind']),
     storeErrors: counter('store_errors_total', 'Failures of the store.', ['store']),
     refused: counter('requests_refused_total', 'Requests refused before they ran, by reason.', ['reason']),
-    /** Adds what another part of the gateway counts. */
-    add: (make: (registers: Registry[]) => Collector | undefined) => void make(registers),
     /** Everything with the process's own, as JSON that processes can add up. */
     async read() {
       const [own, ofProcess] = await Promise.all([
