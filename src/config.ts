@@ -127,6 +127,9 @@ const variables = z.object({
   SANDBOX_FASTA: z.string().min(1).optional(),
 });
 
+/** The names of all settings. */
+export const SETTINGS: readonly string[] = Object.keys(variables.shape);
+
 /** The gateway's settings, checked. Names follow the environment variables that the README lists. */
 export type Config = ReturnType<typeof readConfig>;
 
