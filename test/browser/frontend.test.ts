@@ -98,7 +98,7 @@ async function coloursOf(page: Page, part: Locator): Promise<number> {
 
 /** Opens the example, and writes down whatever no visitor should cause. */
 async function openPage(): Promise<{ page: Page; wrong: string[] }> {
-  const page = await browser.newPage({ viewport: { width: 800, height: 700 } });
+  const page = await browser.newPage({ viewport: { width: 500, height: 700 } });
   page.setDefaultTimeout(30_000);
   const wrong: string[] = [];
   page.on('pageerror', (error) => wrong.push(error.message));
@@ -225,6 +225,16 @@ describe.skipIf(LEFT_OUT)('the front-end example', { timeout: 90_000 }, () => {
     expect(readFileSync(await file.path(), 'utf8')).toMatch(/^data_/);
     expect(await page.evaluate(() => [localStorage.length, document.cookie])).toEqual([0, '']);
     expect(wrong).toEqual([]);
+
+    // The same address in another tab, which has no token yet.
+    const { page: other } = await openPage();
+    await other.goto(page.url());
+    await other.getByText('Missing credentials').waitFor();
+    expect(await other.getByText('connecting again').count()).toBe(0);
+    await other.getByLabel('Your token').fill(TOKEN);
+    await other.keyboard.press('Enter');
+    await other.getByRole('heading', { name: 'Finished' }).waitFor();
+    await other.close();
     await page.close();
   });
 });

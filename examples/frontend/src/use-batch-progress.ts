@@ -73,8 +73,8 @@ export function useBatchProgress(batchId: string): BatchWatch {
         }),
         subscribe(({ data, error }) => {
           const refused = error?.graphQLErrors.some(({ extensions }) => extensions.retryable === false);
-          over ||= data?.batchProgress.final === true || (data === undefined && refused === true);
-          if (data !== undefined) pause = 500;
+          over ||= data?.batchProgress.final || (!data && refused === true);
+          if (data) pause = 500;
           tell({ data, error });
         }),
       );
