@@ -1,0 +1,34 @@
+// Types for your own operations with graphql-codegen. Copy this file into your project and run
+//   npm install --save-dev @graphql-codegen/cli @graphql-codegen/client-preset
+//   npx graphql-codegen --config codegen.ts
+// then `import { graphql } from './gql/gql.ts'` gives typed documents to Apollo Client, urql and graphql-request alike.
+
+/** What each scalar of FoldAtlas is in TypeScript. All but JSON come and go as strings. */
+export const SCALARS = {
+  AminoAcidSequence: 'string',
+  DateTime: 'string',
+  JSON: 'unknown',
+  ProteinHash: 'string',
+  URL: 'string',
+};
+
+export default {
+  // The address of a running gateway, or schema.graphql out of its package.
+  schema: 'http://127.0.0.1:4000/graphql',
+  documents: ['src/**/*.{ts,tsx,graphql}'],
+  generates: {
+    './src/gql/': {
+      preset: 'client',
+      presetConfig: { fragmentMasking: false },
+      config: {
+        scalars: SCALARS,
+        // A scalar that this map does not know is an error, not an `any`.
+        strictScalars: true,
+        enumsAsTypes: true,
+        // Releases may add enum values: the types then ask for a default in every switch.
+        futureProofEnums: true,
+        useTypeImports: true,
+      },
+    },
+  },
+};
