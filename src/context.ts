@@ -2,6 +2,7 @@
 // process shares. It decides nothing; gateway.ts makes one for each request.
 import type { BulkLookups } from './bulk/bulk.ts';
 import type { Config } from './config.ts';
+import type { ContractWatch } from './doctor/watch.ts';
 import type { Live } from './live/live.ts';
 import type { Logger } from './log.ts';
 import type { Ledger } from './store/ledger.ts';
@@ -31,6 +32,8 @@ export interface Services {
   readonly live: Live;
   /** Bulk look-ups, which go on without any request. */
   readonly bulk: BulkLookups;
+  /** What is known of the upstream's contract. */
+  readonly contract: ContractWatch;
   readonly log: Logger;
   /** Writes down and counts that the store failed. */
   readonly storeFailed: (store: string, error: unknown, requestId?: string) => void;

@@ -8,6 +8,8 @@ import { openBulkLookups } from './bulk/bulk.ts';
 import { type Caller, openCallers } from './callers/caller.ts';
 import type { Config } from './config.ts';
 import type { GatewayContext, Services } from './context.ts';
+import { openContractMetrics } from './doctor/metrics.ts';
+import { type ContractWatch, openContractWatch } from './doctor/watch.ts';
 import { operationNames, readExamples } from './examples.ts';
 import { isRouter } from './federation/router.ts';
 import { openLive } from './live/live.ts';
@@ -92,7 +94,7 @@ export interface Gateway {
   readonly getEnveloped: YogaServerInstance<object, GatewayContext>['getEnveloped'];
   /** What is known of the upstream's condition: calls under way and waiting, breakers, pauses. */
   upstream(): ReturnType<Gates['state']>;
-  /** Makes sure that the store answers, before there is traffic. @throws Error that says why it does not */
+  /** Makes sure that the store answers, before there is traffic, and begins to watch the upstream's contract. @throws Error that says why it does not */
   ready(): Promise<void>;
   /** Reads the file of gateway keys again. */
   reload(): void;
@@ -157,6 +159,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       token,
       requestId,
       signal,
+      onAnswer: contract.onAnswer,
       gate: gates.api,
       caller: from?.principal ?? undefined,
       ...record?.hooks,
@@ -167,6 +170,17 @@ export function createGateway(options: GatewayOptions): Gateway {
       },
     };
   };
+
+  const contract: ContractWatch = openContractWatch({
+    openUpstream: (requestId, signal) => openUpstream(requestId, config.UPSTREAM_API_KEY, signal),
+    baseUrl: upstreamUrl,
+    downloads,
+    sandbox,
+    minutes: config.CONTRACT_CHECK_MINUTES,
+    onDrift: (finding) => countDrift(finding),
+    onError: (error) => log.error('contract', { error }),
+  });
+  const countDrift = openContractMetrics(metrics.registers, contract.report);
 
   const onFault = (what: string) => (error: unknown) => log.error(what, { error });
   const onLost = (error: unknown) => telemetry.storeFailed('connection', error);
@@ -187,6 +201,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       onError: onFault('bulk look-up'),
       openUpstream: (requestId, callSignal) => openUpstream(requestId, undefined, callSignal),
     }),
+    contract,
     log,
     storeFailed: telemetry.storeFailed,
   };
@@ -331,7 +346,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     listener: guardListener(yoga),
     getEnveloped: yoga.getEnveloped,
     upstream: gates.state,
-    ready: () => services.ledger.check(),
+    async ready() {
+      await services.ledger.check();
+      contract.start();
+    },
     metrics,
     telemetry,
     reload: callers.reload,
@@ -344,6 +362,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       callers.close();
       services.live.close();
       await services.bulk.close();
+      await contract.close();
       await Promise.all([agent.close(), publicAgent.close()]);
       await services.ledger.close();
       await documents.close();

@@ -20,6 +20,7 @@ import './resolvers/cancel.ts';
 import './resolvers/check-fold.ts';
 import './resolvers/my-batches.ts';
 import './resolvers/limits.ts';
+import './resolvers/contract-report.ts';
 import './resolvers/node.ts';
 import './federation/entities.ts';
 import { builder } from './builder.ts';

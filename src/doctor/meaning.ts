@@ -23,39 +23,130 @@ const FEEDS: Readonly<Record<string, string>> = {
   result: 'FoldResult',
 };
 
-/** Fields of GraphQL by the key on the wire, where their names differ by more than their case. */
-const FIELDS: Readonly<Record<string, string>> = {
-  protein_hash: 'hash',
-  sequence_length: 'length',
-  mean_plddt: 'plddt.mean',
-  residues_plddt: 'plddt.values',
-  pdb: 'structure',
-  sae_features: 'features',
-  cluster_rep_protein_hash: 'cluster',
-  cluster_representative_features: 'representativeFeatures',
-  member_protein_hashes: 'members',
-  cluster_size: 'size',
-  cluster_pct_characterized: 'percentCharacterized',
-  cluster_mean_domain_coverage: 'meanDomainCoverage',
-  cluster_top_pfam_domains: 'pfamDomains',
-  cluster_taxonomy_info: 'taxonomy',
-  similarity_score: 'similarity',
-  similar_proteins: 'hits',
-  feature_index: 'index',
-  interface_ptm: 'iptm',
-  pair_chains_iptm: 'iptm of each pair of chains',
-  complex: 'structure',
+/** The field of GraphQL that each optional key feeds, by answer. */
+export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  features: { description: 'Feature.description' },
+  feature: {
+    label: 'Feature.label',
+    summary: 'Feature.summary',
+    description: 'Feature.description',
+    activation_pattern: 'Feature.activationPattern',
+    category: 'Feature.category',
+    exemplar_protein_families: 'Feature.exemplarProteinFamilies',
+    uniref90_frequency: 'Feature.uniref90',
+    uniref90_idf: 'Feature.uniref90',
+    uniref90_max_activation: 'Feature.uniref90',
+    top_100_uniref_ids: 'Feature.topProteins',
+    top_swissprot_activations: 'Feature.topProteins',
+    decoder_nearest_neighbors: 'Feature.nearestNeighbors',
+    threshold: 'Feature.threshold',
+  },
+  protein: {
+    accession: 'Protein.accession',
+    source: 'Protein.source',
+    header: 'Protein.raw',
+    protein_name: 'Protein.name',
+    sequence: 'Protein.sequence',
+    sequence_length: 'Protein.length',
+    ptm: 'Protein.ptm',
+    mean_plddt: 'Protein.plddt',
+    residues_plddt: 'Protein.plddt',
+    pdb: 'Protein.structure',
+    folded_on_demand: 'Protein.foldedOnDemand',
+    cluster_rep_protein_hash: 'Protein.cluster',
+    sae_features: 'Protein.features',
+    protein_activations: 'Protein.features',
+    per_residue_activations: 'Protein.features',
+  },
+  cluster: {
+    cluster_size: 'Cluster.size',
+    cluster_pct_characterized: 'Cluster.percentCharacterized',
+    cluster_mean_domain_coverage: 'Cluster.meanDomainCoverage',
+    cluster_top_pfam_domains: 'Cluster.pfamDomains',
+    protein_name: 'Cluster.name',
+    source: 'Cluster.source',
+    accession: 'Cluster.accession',
+    cluster_taxonomy_info: 'Cluster.taxonomy',
+    top_phyla: 'Cluster.phyla',
+    mean_plddt: 'Cluster.meanPlddt',
+    ptm: 'Cluster.ptm',
+    cluster_representative_features: 'Cluster.features',
+  },
+  uniprot: {
+    accession: 'UniprotEntry.accession',
+    entry_name: 'UniprotEntry.entryName',
+    protein_name: 'UniprotEntry.name',
+    gene: 'UniprotEntry.gene',
+    organism: 'UniprotEntry.organism',
+    function: 'UniprotEntry.function',
+    sequence: 'UniprotEntry.sequence',
+    sequence_length: 'UniprotEntry.length',
+    protein_hash: 'UniprotEntry.protein',
+  },
+  similarity: {
+    query_sequence: 'SimilaritySearch.queryHash',
+    protein_hash: 'SimilaritySearch.queryProtein',
+    restricted_count: 'SimilaritySearch.restrictedCount',
+    similar_proteins: 'SimilarityHit.protein',
+    top_features_across_results: 'SimilaritySearch.sharedFeatures',
+  },
+  bulkJob: {
+    status: 'BulkLookupPart.state',
+    job_id: 'BulkLookupPart.jobId',
+    poll_url: 'BulkLookupPart.state',
+    completed_count: 'BulkLookupPart.completedCount',
+    total_count: 'BulkLookupPart.requestedCount',
+    download_url: 'BulkLookupPart.url',
+  },
+  list: {
+    status: 'Batch.state',
+    batch_id: 'Batch.batchId',
+    'items[].status': 'Task.state',
+    items: 'Batch.tasks',
+    cursor: 'Batch.tasks',
+    expires_at: 'Batch.queueDeadline',
+    results_expire_at: 'Batch.resultsExpireAt',
+    created_at: 'Batch.submittedAt',
+    warning_messages: 'Batch.warnings',
+  },
+  status: {
+    status: 'Task.state',
+    response: 'Task.result',
+    artifacts: 'Task.artifacts',
+    artifacts_expire_in: 'Task.artifacts',
+    error: 'Task.error',
+    expires_at: 'Task.queueDeadline',
+    results_expire_at: 'Task.resultsExpireAt',
+    warning_messages: 'Task.warnings',
+  },
+  result: {
+    complex: 'FoldResult.structure',
+    plddt: 'FoldResult.plddt',
+    ptm: 'FoldResult.ptm',
+    interface_ptm: 'FoldResult.iptm',
+    pae: 'FoldResult.pae',
+    pair_chains_iptm: 'FoldResult.chainPairs',
+    output_embedding_sequence: 'FoldResult.embeddings',
+    output_embedding_pair_pooled: 'FoldResult.embeddings',
+    residue_index: 'FoldResult.chains',
+    entity_id: 'FoldResult.chains',
+    model: 'FoldResult.model',
+    created: 'FoldResult.raw',
+    tokens_used: 'FoldResult.raw',
+    warning_messages: 'FoldResult.warnings',
+  },
 };
 
-const camel = (key: string): string => key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-
-/** A place of an answer in the words of GraphQL, as near as its names tell. */
-function fieldOf(path: string): string {
+/** The field that a place feeds; the place itself where none does. */
+function fieldOf(answer: string, path: string): string {
   const steps = path.split('.').map((step) => step.replaceAll('[]', ''));
-  return steps
-    .filter((step) => step !== '*' && step !== 'data' && step !== '')
-    .map((step) => FIELDS[step] ?? camel(step))
-    .join('.');
+  const [first = ''] = steps.filter((step) => step !== 'data' && step !== '*' && step !== '');
+  // What the archive says of clusters is what their records say.
+  const fields = FIELDS[answer === 'clusterInfo' ? 'cluster' : answer];
+  const last = steps.at(-1) ?? '';
+  const keys = answer === 'clusterInfo' ? [last] : [path.replace(/^data\./, ''), first];
+  const known = keys.find((key) => fields !== undefined && Object.hasOwn(fields, key));
+  return known === undefined ? path : (fields?.[known] ?? path);
 }
 
 /** What stands in GraphQL where an answer cannot be used. */
@@ -70,7 +161,7 @@ const EMPTIED: Readonly<Record<string, string>> = {
 /** What a difference means for GraphQL users, in a sentence without its full stop. */
 export function meaningOf(answer: string, { kind, path, loses }: Drift): string {
   if (kind === 'added') return 'nothing is lost; it may be worth a field';
-  if (kind === 'word') return `${fieldOf(path)} is UNKNOWN`;
+  if (kind === 'word') return `${fieldOf(answer, path)} is UNKNOWN`;
   if (kind === 'prefix') return 'every query over this API fails until the setting is changed';
   if (kind === 'member')
     return `${feeds(answer)}: read from single records instead, at one call each, or null`;
@@ -79,5 +170,5 @@ export function meaningOf(answer: string, { kind, path, loses }: Drift): string 
   const emptied = EMPTIED[answer];
   if (emptied !== undefined) return emptied;
   if (loses === undefined) return `${feeds(answer)} fail with UPSTREAM_DRIFT`;
-  return `${fieldOf(loses)} is null or empty in ${feeds(answer)}`;
+  return `${fieldOf(answer, loses)} is null or incomplete`;
 }

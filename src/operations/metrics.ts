@@ -90,6 +90,8 @@ export function openMetrics(sights: Sights) {
     cacheMisses: counter('cache_misses_total', 'What was not kept, by kind.', ['kind']),
     storeErrors: counter('store_errors_total', 'Failures of the store.', ['store']),
     refused: counter('requests_refused_total', 'Requests refused before they ran, by reason.', ['reason']),
+    /** Where other parts of the gateway keep what they count. */
+    registers,
     /** Everything with the process's own, as JSON that processes can add up. */
     async read() {
       const [own, ofProcess] = await Promise.all([

@@ -3,8 +3,8 @@
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
-import { jsonOf, readBytes, readJson, refusal } from './answer-body.ts';
-import { checked, checkedOf, named } from './checked.ts';
+import { jsonOf, readBytes, refusal } from './answer-body.ts';
+import { checked, checkedOf, named, readNamed } from './checked.ts';
 import { type Answer, type Call, send, type Upstream } from './http.ts';
 import { dropMembers } from './json-drop.ts';
 import { namesSeen } from './mapping/rules.ts';
@@ -34,7 +34,7 @@ async function record<S extends z.ZodType>(
   schema: S,
   name = answer.call.operation,
 ): Promise<WithRaw<z.output<S>>> {
-  const raw = named(up, name, await readJson(up, answer));
+  const raw = await readNamed(up, name, answer);
   const id = answer.headers['x-request-id'];
   return {
     record: checkedOf(up, name, schema, raw),

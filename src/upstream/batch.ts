@@ -1,8 +1,8 @@
 // The Batch API, one function an operation: the spec's section "Batch API" read as code. It knows nothing of
 // GraphQL, of the ledger, or of who asks; the bearer token comes with the `Upstream` it is given.
 import { z } from 'zod';
-import { readJson, refusal } from './answer-body.ts';
-import { checked, checkedOf, named } from './checked.ts';
+import { refusal } from './answer-body.ts';
+import { checked, checkedOf, readNamed } from './checked.ts';
 import type { UpstreamError } from './errors.ts';
 import { type Answer, type Call, send, type Upstream } from './http.ts';
 import * as wire from './wire.ts';
@@ -26,7 +26,7 @@ async function open<S extends z.ZodType>(
   schema: S,
 ): Promise<Enveloped<z.output<S>>> {
   const { operation } = answer.call;
-  const body = named(up, operation, await readJson(up, answer));
+  const body = await readNamed(up, operation, answer);
   const around = checked(operation, envelope, body ?? {});
   const data = typeof around.data === 'object' && around.data !== null ? around.data : body;
   const inside = checked(operation, envelope, typeof data === 'object' && data !== null ? data : {});

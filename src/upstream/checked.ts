@@ -1,8 +1,9 @@
 // Whether an answer is what its operation promises, after the deployment's names were put back to those of the contract. It
 // knows schemas as such and no operation.
 import type { z } from 'zod';
+import { readJson } from './answer-body.ts';
 import { UpstreamError } from './errors.ts';
-import type { Upstream } from './http.ts';
+import type { Answer, Upstream } from './http.ts';
 import { fromWire } from './mapping/rules.ts';
 
 /** Checks an answer against its wire schema. @throws {@link UpstreamError} UPSTREAM_DRIFT that names operation, JSON path, expected and seen */
@@ -20,6 +21,17 @@ export function checked<S extends z.ZodType>(operation: string, schema: S, body:
 /** Puts an answer's names back to the contract's, in place. */
 export const named = <T>(up: Upstream, name: string, value: T): T =>
   fromWire(up.settings.mapping, name, value);
+
+/** Reads an answer as JSON in the contract's names. @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON, shown to whoever watches for drift */
+export async function readNamed(up: Upstream, name: string, answer: Answer): Promise<unknown> {
+  try {
+    return named(up, name, await readJson(up, answer));
+  } catch (error) {
+    if (error instanceof UpstreamError && error.failure.code === 'UPSTREAM_DRIFT')
+      up.onAnswer?.(name, undefined, false);
+    throw error;
+  }
+}
 
 /**
  * Checks an answer and shows it, readable or not, to whoever watches for drift.

@@ -2,7 +2,7 @@
 // another kind, new, an unknown word. Names and kinds only; no value of an answer gets out, words of states aside.
 import type { z } from 'zod';
 import { pairRenames } from './rename.ts';
-import { fits, type Kind, kindOf, type Shape, shapeOf, wordsOf } from './shape.ts';
+import { fits, type Kind, kindOf, pathsOf, type Shape, shapeOf, wordsOf } from './shape.ts';
 
 /** One difference between what is promised and what came. */
 export interface Drift {
@@ -152,13 +152,13 @@ function atPlace(
   const { shape, objects, missing, unknown } = place;
   const required = (key: string) => shape.keys.get(key)?.required === true;
   const gone = [...missing].flatMap(([key, times]) => (required(key) || times === objects ? [key] : []));
-  const renames = pairRenames(gone, unknown, (key, value) => {
+  const couldBe = (key: string, value: unknown) => {
     const inner = shape.keys.get(key)?.shape;
     return inner !== undefined && hasShape(inner, value);
-  }).filter(
-    ({ missing: key, likeness }) =>
-      required(key) || likeness >= ALIKE || (complete && !rare.has(join(path, key))),
-  );
+  };
+  // What may well be absent is not looked for under just any name.
+  const least = (key: string) => (required(key) || (complete && !rare.has(join(path, key))) ? 0 : ALIKE);
+  const renames = pairRenames(gone, unknown, couldBe, least);
   const drifts = gone.flatMap((key): Drift[] => {
     const at = join(path, key);
     const inner = shape.keys.get(key)?.shape;
@@ -212,9 +212,12 @@ export function compare(promised: Promised, value: unknown, options: CompareOpti
   // What kinds and names do not tell, such as a count below zero.
   const issue = promised.schema.safeParse(value).error?.issues[0];
   if (issue === undefined) return drifts;
-  const path = issue.path.map((step) => (typeof step === 'number' ? '[]' : `.${String(step)}`)).join('');
-  return [
-    ...drifts,
-    { kind: 'retyped', path: path.replace(/^\./, ''), expected: issue.message, seen: 'another value' },
-  ];
+  const known = new Set(pathsOf(shapeOf(promised.schema)));
+  // Keys of a map come from the service; the place of all of them is the same.
+  const path = issue.path.reduce<string>((before, step) => {
+    if (typeof step === 'number') return `${before}[]`;
+    const at = join(before, String(step));
+    return known.has(at) ? at : join(before, '*');
+  }, '');
+  return [...drifts, { kind: 'retyped', path, expected: issue.message, seen: 'another value' }];
 }

@@ -59,7 +59,6 @@ export interface Rename {
   readonly seen: string;
   /** 0 to about 1.5; by the name alone 0 to 1. */
   readonly score: number;
-  readonly likeness: number;
 }
 
 /**
@@ -67,11 +66,13 @@ export interface Rename {
  *
  * @param unknown - each unknown key with some of its values
  * @param couldBe - whether a value has the shape of the missing key
+ * @param least - how alike the names must be for that key
  */
 export function pairRenames(
   missing: readonly string[],
   unknown: ReadonlyMap<string, readonly unknown[]>,
   couldBe: (key: string, value: unknown) => boolean,
+  least: (key: string) => number,
 ): Rename[] {
   const pairs = missing.flatMap((key) =>
     [...unknown].flatMap(([seen, values]): Rename[] => {
@@ -80,7 +81,7 @@ export function pairRenames(
       if (told.length === 0 || hints.includes(undefined) || !told.every((value) => couldBe(key, value)))
         return [];
       const alike = likeness(key, seen);
-      return [{ missing: key, seen, likeness: alike, score: alike + (hints[0] ?? 0) }];
+      return alike < least(key) ? [] : [{ missing: key, seen, score: alike + (hints[0] ?? 0) }];
     }),
   );
   const chosen: Rename[] = [];

@@ -1,0 +1,33 @@
+// What the doctor says a difference means in GraphQL names fields that exist, and misses none that the wire feeds.
+import { isObjectType } from 'graphql';
+import { expect, it } from 'vitest';
+import { FIELDS } from '../../src/doctor/meaning.ts';
+import { schema } from '../../src/schema.ts';
+import { type AnswerName, isAnswerName, PROMISED } from '../../src/upstream/contract/operations.ts';
+import { shapeOf } from '../../src/upstream/contract/shape.ts';
+
+it('names fields of the schema', () => {
+  const unknown = Object.values(FIELDS)
+    .flatMap((fields) => Object.values(fields))
+    .filter((name) => {
+      const [type = '', field = ''] = name.split('.');
+      const found = schema.getType(type);
+      return !isObjectType(found) || !Object.hasOwn(found.getFields(), field);
+    });
+  expect(unknown).toEqual([]);
+});
+
+it('knows every optional key of an answer', () => {
+  const answers = Object.keys(FIELDS).filter(
+    (name): name is AnswerName => isAnswerName(name) && name !== 'features',
+  );
+  expect(answers.length).toBeGreaterThan(8);
+  const missing = answers.flatMap((name) => {
+    const { keys } = shapeOf(PROMISED[name].schema);
+    const record = keys.get('data')?.shape.keys ?? keys;
+    return [...record].flatMap(([key, { required }]) =>
+      required || Object.hasOwn(FIELDS[name] ?? {}, key) ? [] : [`${name}.${key}`],
+    );
+  });
+  expect(missing).toEqual([]);
+});
