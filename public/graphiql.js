@@ -67,6 +67,9 @@
   const wanted = settings.examples.find(({ name }) => name === address.searchParams.get('example'));
   const given = address.searchParams.get('variables');
   const first = settings.examples[0];
+  // GraphiQL keeps operations of earlier visits; without being told which one to show it would add an empty one.
+  const kept = jsonOf(localStorage.getItem('graphiql:tabState'));
+  const last = kept?.tabs?.[kept.activeTabIndex];
   const start =
     wanted !== undefined
       ? { query: wanted.query, variables: filled(wanted, jsonOf(given)) }
@@ -74,9 +77,11 @@
         ? given === null
           ? {}
           : { variables: given }
-        : first === undefined
-          ? {}
-          : { defaultTabs: [{ query: first.query, variables: filled(first) }] };
+        : last !== undefined
+          ? { query: last.query ?? '', variables: last.variables ?? '' }
+          : first === undefined
+            ? {}
+            : { defaultTabs: [{ query: first.query, variables: filled(first) }] };
 
   menu.value = wanted?.name ?? '';
   menu.addEventListener('change', () => {

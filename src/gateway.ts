@@ -284,6 +284,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       return { upstream, uniprot: reads.loaders(upstream).uniprot };
     },
     readiness,
+    picturesOpen: !config.proofNeeded,
   };
   const yoga = createYoga<object, GatewayContext>({
     schema: config.FEDERATION ? subgraphSchema : schema,

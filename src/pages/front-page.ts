@@ -25,9 +25,13 @@ export interface FrontPage {
   /** What keeps the state, such as `SQLite`. */
   readonly storeKind: string;
   readonly storeAnswers: boolean | undefined;
+  /** Whether any token is a key that folds. */
+  readonly anyKey: boolean;
   /** Whether a visitor may read /metrics. */
   readonly openMetrics: boolean;
   readonly proteins: readonly Shown[];
+  /** Whether pictures are shown to who has no key. */
+  readonly picturesOpen: boolean;
 }
 
 const state = (answers: boolean | undefined): Html =>
@@ -71,7 +75,7 @@ const ask = (page: FrontPage): Html => html`
 <section aria-labelledby="ask">
 <h2 id="ask">Ask from a shell</h2>
 <div class="code"><pre tabindex="0" aria-label="Command"><code id="curl">${curlCommand(page.publicUrl)}</code></pre><button type="button" data-copy="curl" hidden>Copy</button></div>
-<p>Folding needs <code>-H 'authorization: Bearer &lt;your key&gt;'</code>${page.sandbox && html`; in the sandbox any key will do`}.
+<p>Folding needs <code>-H 'authorization: Bearer &lt;your key&gt;'</code>${page.anyKey && html`; in the sandbox any key will do`}.
 A query can come by GET too, and a subscription as Server-Sent Events or over WebSocket at the same address.</p>
 </section>`;
 
@@ -93,7 +97,9 @@ const BANDS = [
   ['very-low', 'below 50'],
 ] as const;
 
-const gallery = (page: FrontPage): Html => html`
+const gallery = (page: FrontPage): Part =>
+  page.picturesOpen &&
+  html`
 <section aria-labelledby="proteins">
 <h2 id="proteins">Some proteins of the Atlas</h2>
 ${

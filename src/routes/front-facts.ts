@@ -29,6 +29,8 @@ export interface FactSources {
   open(signal: AbortSignal): { readonly upstream: Upstream; readonly uniprot: UniprotLoader };
   readonly thumbnails: Thumbnails;
   readonly readiness: () => Promise<Readiness>;
+  /** Whether visitors may have pictures without a key. */
+  readonly picturesOpen: boolean;
 }
 
 /** Well-known proteins of UniProt: hormone, oxygen carriers, signalling, light, immunity, chromatin, replication. */
@@ -85,6 +87,7 @@ function openProteins(sources: FactSources): () => Promise<readonly ShownProtein
     return known;
   };
   return async () => {
+    if (!sources.picturesOpen) return [];
     if (Date.now() < until) return known;
     asking ??= ask();
     return within(asking, known);

@@ -12,10 +12,10 @@ export interface Kept {
   encoded(encoding: Encoding): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** Quality 6 halves the time of the default at three percent more bytes. */
+/** Quality 5 takes a fifth of the time of quality 9, for five percent more bytes. */
 const brotli = (bytes: Uint8Array) =>
   promisify(brotliCompress)(bytes, {
-    params: { [constants.BROTLI_PARAM_QUALITY]: 6, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength },
+    params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength },
   });
 const COMPRESS = {
   br: brotli,

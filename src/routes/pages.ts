@@ -27,7 +27,7 @@ const storeKind = (url: string): string =>
 
 /** A token that works in the sandbox, unless the sandbox takes certain keys only. */
 const sandboxToken = ({ config, sandbox }: PageWorld): string | null =>
-  sandbox && config.SANDBOX_API_KEYS.length === 0 && config.UPSTREAM_API_KEY === undefined ? 'sandbox' : null;
+  sandbox && config.SANDBOX_API_KEYS.length === 0 && !config.proofNeeded ? 'sandbox' : null;
 
 /** The routes. */
 export function pageRoutes(world: PageWorld): Route[] {
@@ -40,6 +40,8 @@ export function pageRoutes(world: PageWorld): Route[] {
     sandbox,
     upstreamHost,
     publicUrl: config.PUBLIC_URL,
+    anyKey: sandboxToken(world) !== null,
+    picturesOpen: world.picturesOpen,
     storeKind: storeKind(config.STORE_URL),
     // Else they want a token, or are at a port of their own.
     openMetrics:

@@ -47,7 +47,7 @@ describe.skipIf(NO_BROWSER)('the front page', () => {
     await shoot(page, 'home-light', true);
     expect(page.troubles).toEqual([]);
     await page.context().close();
-  });
+  }, 90_000);
 
   it('has no link that leads nowhere', async () => {
     const page = await site.open();

@@ -31,6 +31,8 @@ export async function openSite(env: Record<string, string> = {}): Promise<Site> 
     url,
     async open(options = {}) {
       const context = await browser.newContext(options);
+      // Machines that test are busy, and the first page waits for everything that is made only once.
+      context.setDefaultTimeout(90_000);
       const page = await context.newPage();
       const troubles: string[] = [];
       page.on('console', (message) => {
@@ -67,12 +69,16 @@ export async function shoot(page: Page, name: string, fullPage = false): Promise
  */
 export const faintTexts = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {
+    const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    const known = new Map();
     const rgba = (text) => {
-      const canvas = Object.assign(document.createElement('canvas'), { width: 1, height: 1 });
-      const context = canvas.getContext('2d');
-      context.fillStyle = text;
-      context.fillRect(0, 0, 1, 1);
-      return [...context.getImageData(0, 0, 1, 1).data];
+      if (!known.has(text)) {
+        context.clearRect(0, 0, 1, 1);
+        context.fillStyle = text;
+        context.fillRect(0, 0, 1, 1);
+        known.set(text, [...context.getImageData(0, 0, 1, 1).data]);
+      }
+      return known.get(text);
     };
     const light = ([r, g, b]) => {
       const [x, y, z] = [r, g, b].map((c) => (c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
