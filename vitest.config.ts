@@ -23,7 +23,15 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     server: {
-      deps: { inline: [/^graphql-yoga/, /@pothos\//, /@graphql-tools\//, /@graphql-yoga\/(?!render-graphiql)/, /@envelop\//] },
+      deps: {
+        inline: [
+          /^graphql-yoga/,
+          /@pothos\//,
+          /@graphql-tools\//,
+          /@graphql-yoga\/(?!render-graphiql)/,
+          /@envelop\//,
+        ],
+      },
     },
   },
 });
