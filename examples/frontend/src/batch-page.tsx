@@ -34,7 +34,7 @@ function Cancel({ batchId }: { batchId: string }) {
   const result = data?.cancelBatch;
   return (
     <>
-      <button type="button" className="quiet" disabled={fetching} onClick={() => void cancel({ batchId })}>
+      <button type="button" disabled={fetching} onClick={() => void cancel({ batchId })}>
         Cancel what is queued
       </button>
       <Failures error={error} />

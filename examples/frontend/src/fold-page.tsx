@@ -1,6 +1,6 @@
 // Submitting a fold. While somebody types, the gateway says everything that is wrong, each mistake at its field; nothing is sent to the
 // folding service, and nothing spent, before the button is pressed.
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useId, useState } from 'react';
 import { useMutation, useQuery } from 'urql';
 import {
   type ChainDraft,
@@ -59,29 +59,28 @@ function useSettled<T>(value: T, ms: number): T {
 }
 
 /** A labelled part of the form with what is wrong with it. */
-function Field({
-  label,
-  issues,
-  className,
-  children,
-}: {
-  label: string;
-  issues: Issue[];
-  className?: string;
-  children: ReactNode;
-}) {
+function Field({ label, issues, children }: { label: string; issues: Issue[]; children: ReactNode }) {
+  const id = useId();
   return (
-    <div className={`field ${className ?? ''}`} data-invalid={issues.some(({ harmless }) => !harmless)}>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset around each field would be read aloud as a group of groups
+    <div
+      className="field"
+      role="group"
+      aria-describedby={id}
+      data-invalid={issues.some(({ harmless }) => !harmless)}
+    >
       {/* biome-ignore lint/a11y/noLabelWithoutControl: the control is the child */}
       <label>
         <span>{label}</span>
         {children}
       </label>
-      {issues.map(({ path, message, hint, harmless }) => (
-        <p key={path + message} className={harmless ? 'warning' : 'issue'} role="status">
-          {message} {hint}
-        </p>
-      ))}
+      <div id={id} aria-live="polite">
+        {issues.map(({ path, message, hint, harmless }) => (
+          <p key={path + message} className={harmless ? 'warning' : 'issue'}>
+            {message} {hint}
+          </p>
+        ))}
+      </div>
     </div>
   );
 }
@@ -130,7 +129,6 @@ export function FoldPage({ sequence }: { sequence: string }) {
 
   return (
     <form
-      className="fold"
       onSubmit={(event) => {
         event.preventDefault();
         send();
@@ -152,7 +150,6 @@ export function FoldPage({ sequence }: { sequence: string }) {
               </select>
             </Field>
             <Field
-              className="grow"
               label={
                 kind === 'ccd' ? 'Code, such as ATP' : kind === 'smiles' ? 'SMILES' : 'Sequence or FASTA'
               }
@@ -180,7 +177,6 @@ export function FoldPage({ sequence }: { sequence: string }) {
             {draft.chains.length > 1 && (
               <button
                 type="button"
-                className="quiet"
                 aria-label={`Remove chain ${i + 1}`}
                 onClick={() => set({ chains: draft.chains.filter((chain) => chain.key !== key) })}
               >
@@ -189,7 +185,7 @@ export function FoldPage({ sequence }: { sequence: string }) {
             )}
           </div>
         ))}
-        <button type="button" className="quiet" onClick={addChain}>
+        <button type="button" onClick={addChain}>
           + Add a chain
         </button>
       </fieldset>

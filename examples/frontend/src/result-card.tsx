@@ -51,11 +51,7 @@ function Download({ url, name, what }: { url: string; name: string; what: string
   };
   return (
     <>
-      <button
-        type="button"
-        className="quiet"
-        onClick={() => void save().catch((error: Error) => setProblem(error.message))}
-      >
+      <button type="button" onClick={() => void save().catch((error: Error) => setProblem(error.message))}>
         ↓ {what}
       </button>
       {problem}
