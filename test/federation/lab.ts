@@ -46,7 +46,9 @@ export interface Sample {
 }
 
 const TYPES = `
-  type Query { samples: [Sample!]! }
+  type Query { samples: [Sample!]! node(id: ID!): Node }
+  interface Node { id: ID! }
+  type Cluster implements Node KEY_CLUSTER { id: ID! }
   type Sample KEY_BARCODE { barcode: ID! protein: Protein fold: Batch }
   type Protein KEY_HASH { hash: ProteinHash! samples: [Sample!]! }
   type Batch KEY_BATCH { batchId: ID! }
@@ -57,6 +59,7 @@ const TYPES = `
 export const LAB_SDL = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key"])
 ${TYPES.replace('KEY_BARCODE', '@key(fields: "barcode")')
   .replace('KEY_HASH', '@key(fields: "hash")')
+  .replace('KEY_CLUSTER', '@key(fields: "id", resolvable: false)')
   .replace('KEY_BATCH', '@key(fields: "batchId", resolvable: false)')}`;
 
 interface Reference {
@@ -75,6 +78,7 @@ export function serveLab(samples: () => readonly Sample[]): Promise<Served> {
     resolvers: {
       Query: {
         samples,
+        node: (_: unknown, { id }: { id: string }) => ({ id }),
         _entities: (_: unknown, { representations }: { representations: Reference[] }) =>
           representations.map((one) => ({
             ...samples().find(({ barcode }) => barcode === one.barcode),
@@ -88,6 +92,8 @@ export function serveLab(samples: () => readonly Sample[]): Promise<Served> {
       Protein: {
         samples: ({ hash }: Reference) => samples().filter(({ proteinHash }) => proteinHash === hash),
       },
+      // It knows of no other type that has an id.
+      Node: { __resolveType: () => 'Cluster' },
       _Entity: { __resolveType: ({ __typename }: Reference) => __typename },
     },
   });

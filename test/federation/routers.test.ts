@@ -1,6 +1,7 @@
 // The gateway behind routers: its schema composes with another subgraph's, one query crosses both over loopback HTTP, references
 // arrive in one piece, and so does the caller's token.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { composeServices } from '@apollo/composition';
 import { parse } from 'graphql';
@@ -110,6 +111,14 @@ describe.each(['Apollo Gateway', 'Hive Gateway'])('behind %s', (name) => {
     expect(world.counts()).toEqual({ bulk: 1 });
   });
 
+  it('leaves node to another subgraph, and finds our objects by the ids that it gives', async () => {
+    const { data } = await world.query(`{ uniprotEntry(id: "P01308") { protein { cluster { id size } } } }`);
+    const { id, size } = Object(at(data, 'uniprotEntry.protein.cluster'));
+    const answer = await ask(`{ node(id: "${id}") { id ... on Cluster { size } } }`);
+    expect(answer).toMatchObject({ data: { node: { id, size } } });
+    expect([lab.seen.length, atlas.seen.length]).toEqual([1, 1]);
+  });
+
   it("brings the caller's token to the Batch API, and nobody else's data without it", async () => {
     const QUERY = `{ samples { barcode fold { batchId label counts { total } } } }`;
     const { data, errors } = await ask(QUERY, TOKEN);
@@ -126,16 +135,10 @@ describe.each(['Apollo Gateway', 'Hive Gateway'])('behind %s', (name) => {
 });
 
 describe('composition', () => {
-  it('leaves node and nodes to a subgraph that has them, and finds our objects by the ids that it gives', async () => {
-    const graph = await compose(`
-      extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])
-      type Query { node(id: ID!): Node nodes(ids: [ID!]!): [Node]! }
-      interface Node { id: ID! }
-      type Protein implements Node @key(fields: "id", resolvable: false) { id: ID! }
-      type Batch implements Node @key(fields: "id", resolvable: false) { id: ID! }
-      type PageInfo @shareable { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
-    `);
-    expect(graph).toMatch(/node\(id: ID!\): Node @join__field\(graph: LAB\)/);
+  it('takes the subgraph that the documentation shows', async () => {
+    const doc = readFileSync(new URL('../../docs/federation.md', import.meta.url), 'utf8');
+    const shown = /^```graphql\n([\s\S]*?)^```$/m.exec(doc)?.[1] ?? '';
+    expect(await compose(shown)).toContain('samples: [Sample!]! @join__field(graph: LAB)');
   });
 });
 
