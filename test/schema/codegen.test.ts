@@ -28,7 +28,7 @@ const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SDL = readFileSync(join(ROOT, 'schema.graphql'), 'utf8');
 const examples = readExamples();
-const { resolve } = createRequire(import.meta.url);
+const require = createRequire(import.meta.url);
 
 let folder = '';
 const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
@@ -140,14 +140,16 @@ describe('generated types', () => {
       );
     }
     write('relay.config.json', JSON.stringify(relayConfig));
-    await run(process.execPath, [resolve('relay-compiler/cli.js'), 'relay.config.json'], { cwd: folder });
+    await run(process.execPath, [require.resolve('relay-compiler/cli.js'), 'relay.config.json'], {
+      cwd: folder,
+    });
     const artifacts = readdirSync(join(folder, 'src/__generated__'));
     expect(artifacts).toHaveLength(examples.length);
 
     write('package.json', JSON.stringify({ type: 'module' }));
     write('src/uses.ts', USES);
     write('tsconfig.json', JSON.stringify({ compilerOptions: STRICT, include: ['src'] }));
-    const checked = await run(process.execPath, [resolve('typescript/bin/tsc'), '-p', '.'], {
+    const checked = await run(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', '.'], {
       cwd: folder,
     }).catch((error: { stdout: string }) => error);
     expect(checked.stdout).toBe('');
