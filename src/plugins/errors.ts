@@ -47,6 +47,9 @@ export function maskError(error: unknown, log: (error: unknown) => void, suggest
       ? placed(located, cause.message, cause.extensions)
       : badInput(located, cause, suggestions);
   }
+  if (cause instanceof Error && 'code' in cause && cause.code === 'UPSTREAM_DRIFT') {
+    return placed(located, cause.message, { code: 'UPSTREAM_DRIFT', retryable: false });
+  }
   if (isAbort(cause)) {
     return placed(located, 'The request took longer than it may. Ask for less at once, or try again.', {
       code: 'UPSTREAM_TIMEOUT',

@@ -14,6 +14,18 @@ export const plain = (status: number, text: string, headers: Record<string, stri
     },
   });
 
+/** Those of an upstream's headers that describe the bytes which are passed on, where they are plain text. */
+export const passedHeaders = (
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  names: readonly string[],
+): Record<string, string> =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = headers[name];
+      return typeof value === 'string' && /^[\x20-\x7e]*$/.test(value) ? [[name, value]] : [];
+    }),
+  );
+
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   BAD_USER_INPUT: 400,
   UNAUTHENTICATED: 401,

@@ -7,7 +7,7 @@ import { columnsOf, jsonLine, ROW_SCHEMA, tableHead, tableLine } from '../bulk/r
 import { isExpired, lookupRows } from '../bulk/rows.ts';
 import type { GatewayContext } from '../context.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import { plain, readOnly } from './answers.ts';
+import { passedHeaders, plain, readOnly } from './answers.ts';
 import { streamOf } from './body-stream.ts';
 
 const PART = /^\/bulk\/([\w-]+)\/(\d{1,4})\.zip$/;
@@ -62,17 +62,13 @@ async function streamPart(
     if (isExpired(error)) await bulk.expire(lookup.lookupId, index);
     throw error;
   });
-  const told = TOLD.flatMap((name): [string, string][] => {
-    const value = answer.headers[name];
-    return typeof value === 'string' ? [[name, value]] : [];
-  });
   // A range outside the file has no bytes to send.
   if (answer.status === 416) answer.body.resume();
   const body = answer.status === 416 ? null : streamOf(answer.body);
   return new Response(body, {
     status: answer.status,
     headers: {
-      ...Object.fromEntries(told),
+      ...passedHeaders(answer.headers, TOLD),
       'content-type': 'application/zip',
       'content-disposition': attachment(`foldatlas-proteins-${day()}-part${index}.zip`),
       'cache-control': 'private, no-store',

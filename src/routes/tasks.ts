@@ -6,7 +6,7 @@ import type { Route } from '../plugins/use-routes.ts';
 import { loadTask, nameOfTask } from '../resolvers/task.ts';
 import { createFoldResults } from '../upstream/fold-results.ts';
 import type { FoldHandle } from '../upstream/open-fold.ts';
-import { plain, readOnly } from './answers.ts';
+import { passedHeaders, plain, readOnly } from './answers.ts';
 import { streamOf } from './body-stream.ts';
 import { byteRange } from './byte-range.ts';
 import { npz } from './npz.ts';
@@ -67,12 +67,7 @@ async function resultFile(
   const folds = createFoldResults(lasting, ctx.services.downloads, ctx.batches, ctx.submissions);
   const answer = await folds.download(taskId, asked);
   if (answer === null) return null;
-  const described = Object.fromEntries(
-    PASSED.flatMap((name) => {
-      const value = answer.headers[name];
-      return typeof value === 'string' ? [[name, value]] : [];
-    }),
-  );
+  const described = passedHeaders(answer.headers, PASSED);
   if (answer.status === 304 || answer.status === 416) {
     answer.body.resume();
     const { 'content-length': _, ...rest } = described;

@@ -59,9 +59,36 @@ builder.scalarType('DateTime', {
   },
 });
 
+/** Nesting from which a value cannot be written any more: far below where writing it would end the whole answer. */
+const DEEPEST = 500;
+
+/**
+ * Makes sure that a value can be written as JSON.
+ *
+ * @throws Error with the code UPSTREAM_DRIFT
+ */
+function shallow(value: unknown): unknown {
+  let level: object[] = typeof value === 'object' && value !== null ? [value] : [];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > DEEPEST) {
+      // No GraphQLError: the executor would take its code away.
+      throw Object.assign(new Error(`The upstream's value is nested more than ${DEEPEST} levels deep.`), {
+        code: 'UPSTREAM_DRIFT',
+      });
+    }
+    const below: object[] = [];
+    for (const one of level) {
+      const members: Iterable<unknown> = Array.isArray(one) ? one : Object.values(one);
+      for (const member of members) if (typeof member === 'object' && member !== null) below.push(member);
+    }
+    level = below;
+  }
+  return value;
+}
+
 builder.scalarType('JSON', {
   description: 'Any JSON value, as it is.',
-  serialize: (value) => value,
+  serialize: shallow,
   parseValue: (value) => value,
 });
 

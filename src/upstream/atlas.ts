@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
 import { jsonOf, readBytes, refusal } from './answer-body.ts';
 import { checked, checkedOf, named, readNamed } from './checked.ts';
+import { UpstreamError } from './errors.ts';
 import { type Answer, type Call, send, type Upstream } from './http.ts';
 import { dropMembers } from './json-drop.ts';
 import { namesSeen } from './mapping/rules.ts';
@@ -19,7 +20,15 @@ const get = (operation: string, path: string, more: Partial<Call> = {}): Call =>
   ...more,
 });
 
-const segment = encodeURIComponent;
+/** A value as one segment of a path. What a URL would take for a step up or down the path is no name of anything. */
+function segment(operation: string, text: string): string {
+  if (text !== '' && text !== '.' && text !== '..') return encodeURIComponent(text);
+  throw new UpstreamError(`${JSON.stringify(text)} is no identifier.`, {
+    operation,
+    code: 'BAD_USER_INPUT',
+    retryable: false,
+  });
+}
 
 /** A checked record together with the JSON it came as. */
 export interface WithRaw<T> {
@@ -86,7 +95,7 @@ export const feature = (up: Upstream, index: number) =>
 export const cluster = (up: Upstream, hash: string, top: number) =>
   recordOrNull(
     up,
-    get('cluster', `/clusters/${segment(hash)}`, { query: { topk_features: top } }),
+    get('cluster', `/clusters/${segment('cluster', hash)}`, { query: { topk_features: top } }),
     wire.clusterRecord,
   );
 
@@ -104,7 +113,7 @@ export interface ProteinQuery {
 export const protein = (up: Upstream, hash: string, q: ProteinQuery) =>
   recordOrNull(
     up,
-    get('protein', `/proteins/${segment(hash)}`, {
+    get('protein', `/proteins/${segment('protein', hash)}`, {
       query: {
         topk_features: q.top,
         fold_on_miss: q.foldOnMiss,
@@ -116,11 +125,25 @@ export const protein = (up: Upstream, hash: string, q: ProteinQuery) =>
     wire.proteinRecord,
   );
 
+const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+
+/** Whatever else comes in place of a picture must not be kept as one. */
+function asPng(bytes: Uint8Array): Uint8Array {
+  if (PNG.equals(bytes.subarray(0, PNG.length))) return bytes;
+  throw new UpstreamError("The upstream's answer to thumbnail is no PNG.", {
+    operation: 'thumbnail',
+    code: 'UPSTREAM_DRIFT',
+    status: 200,
+    retryable: true,
+  });
+}
+
 /** GET /proteins/{hash}/thumbnail/{type}: the PNG, or null when there is no protein or no structure to draw. */
 export async function thumbnail(up: Upstream, hash: string, type: string): Promise<Uint8Array | null> {
-  const path = `/proteins/${segment(hash)}/thumbnail/${segment(up.settings.thumbnailTypes?.[type] ?? type)}`;
+  const kind = segment('thumbnail', up.settings.thumbnailTypes?.[type] ?? type);
+  const path = `/proteins/${segment('thumbnail', hash)}/thumbnail/${kind}`;
   const answer = await send(up, get('thumbnail', path, { accept: 'image/png' }));
-  if (answer.status === 200) return readBytes(up, answer);
+  if (answer.status === 200) return asPng(await readBytes(up, answer));
   const error = await refusal(up, answer);
   if (answer.status === 404) return null;
   throw error;
@@ -171,7 +194,7 @@ export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
 
 /** GET /proteins/batch/jobs/{id}. @throws UpstreamError RESULT_EXPIRED (410) when it is too old */
 export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob> {
-  const answer = await send(up, get('bulkJob', `/proteins/batch/jobs/${segment(jobId)}`));
+  const answer = await send(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
   if (answer.status === 200 || answer.status === 202) return (await record(up, answer, wire.bulkJob)).record;
   throw await refusal(up, answer);
 }
@@ -179,7 +202,7 @@ export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob
 /** DELETE /proteins/batch/jobs/{id}. @returns false when the job is unknown */
 export async function deleteBulkJob(up: Upstream, jobId: string): Promise<boolean> {
   const answer = await send(up, {
-    ...get('bulkJobDelete', `/proteins/batch/jobs/${segment(jobId)}`),
+    ...get('bulkJobDelete', `/proteins/batch/jobs/${segment('bulkJobDelete', jobId)}`),
     method: 'DELETE',
   });
   if (answer.status === 204 || answer.status === 200) {
@@ -193,7 +216,7 @@ export async function deleteBulkJob(up: Upstream, jobId: string): Promise<boolea
 
 /** GET /uniprot/{id}: an accession or an entry name. Null when unknown. @throws UpstreamError BAD_USER_INPUT (400) for other namespaces */
 export const uniprot = (up: Upstream, id: string) =>
-  recordOrNull(up, get('uniprot', `/uniprot/${segment(id)}`), wire.uniprotRecord);
+  recordOrNull(up, get('uniprot', `/uniprot/${segment('uniprot', id)}`), wire.uniprotRecord);
 
 /** The query of a similarity search, in our words. */
 export interface SimilarityQuery {

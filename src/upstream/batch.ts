@@ -1,9 +1,10 @@
 // The Batch API, one function an operation: the spec's section "Batch API" read as code. It knows nothing of
 // GraphQL, of the ledger, or of who asks; the bearer token comes with the `Upstream` it is given.
 import { z } from 'zod';
+import { redact } from '../redact.ts';
 import { refusal } from './answer-body.ts';
 import { checked, checkedOf, readNamed } from './checked.ts';
-import type { UpstreamError } from './errors.ts';
+import { errorText, UpstreamError } from './errors.ts';
 import { type Answer, type Call, send, type Upstream } from './http.ts';
 import * as wire from './wire.ts';
 
@@ -20,6 +21,24 @@ const envelope = z.object({
   warning_messages: z.array(z.string()).nullish().catch(undefined),
 });
 
+/**
+ * An error that came as a success (spec, "Identifiers and envelopes": `status` is `error` only in refusals).
+ *
+ * @throws UpstreamError
+ */
+function refuseError(up: Upstream, { status, call: { operation } }: Answer, body: unknown): void {
+  if (typeof body !== 'object' || body === null) return;
+  const { status: word, data } = body as Record<string, unknown>;
+  if (word !== 'error' || (typeof data === 'object' && data !== null)) return;
+  const text = redact(errorText(body) ?? 'it gave no reason', up.token);
+  throw new UpstreamError(`The upstream answered ${operation} with HTTP ${status} and an error: ${text}`, {
+    operation,
+    code: 'UPSTREAM_DRIFT',
+    status,
+    retryable: false,
+  });
+}
+
 async function open<S extends z.ZodType>(
   up: Upstream,
   answer: Answer,
@@ -27,6 +46,7 @@ async function open<S extends z.ZodType>(
 ): Promise<Enveloped<z.output<S>>> {
   const { operation } = answer.call;
   const body = await readNamed(up, operation, answer);
+  refuseError(up, answer, body);
   const around = checked(operation, envelope, body ?? {});
   const data = typeof around.data === 'object' && around.data !== null ? around.data : body;
   const inside = checked(operation, envelope, typeof data === 'object' && data !== null ? data : {});

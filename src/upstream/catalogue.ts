@@ -6,6 +6,7 @@ import MiniSearch from 'minisearch';
 import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
 import type { Upstream } from './http.ts';
+import { unless } from './share.ts';
 import type { CatalogueEntry } from './wire.ts';
 
 export interface Catalogue {
@@ -67,7 +68,7 @@ export function openCatalogue(cache: Cache<Buffer>): Catalogue {
     return parsing;
   };
   const load = async (up: Upstream): Promise<Parsed> => {
-    const json = await cache.wrap(
+    const reading = cache.wrap(
       'all',
       async () => {
         const answer = await atlas.features({ ...up, signal: undefined });
@@ -77,6 +78,7 @@ export function openCatalogue(cache: Cache<Buffer>): Catalogue {
       },
       () => up.onCacheHit?.('catalogue', 1),
     );
+    const json = await unless(reading, up.signal);
     return parsedOf(up, json);
   };
   return {

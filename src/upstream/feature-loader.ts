@@ -2,10 +2,10 @@
 // requests because they never change; labels from the catalogue. It knows nothing of GraphQL.
 
 import DataLoader from 'dataloader';
-import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
 import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
+import { type KeptReads, keptRead } from './kept-read.ts';
 import { limiter } from './limit.ts';
 import type { FeatureDetail } from './wire.ts';
 
@@ -21,20 +21,14 @@ export interface FeatureLoader {
 const IN_FLIGHT = 8;
 
 /** The loader of one request. */
-export function createFeatureLoader(up: Upstream, cache: Cache<LoadedFeature>): FeatureLoader {
+export function createFeatureLoader(up: Upstream, kept: KeptReads<LoadedFeature>): FeatureLoader {
   const limited = limiter(IN_FLIGHT);
-  // What is shared with other requests must not end because this one's caller left.
-  const shared: Upstream = { ...up, signal: undefined };
   const details = new DataLoader<number, LoadedFeature | null>((indices) =>
     Promise.all(
       indices.map((index) =>
-        cache
-          .wrap(
-            String(index),
-            () => limited(() => atlas.feature(shared, index)),
-            () => up.onCacheHit?.('features', 1),
-          )
-          .catch(asError),
+        keptRead(kept, up, String(index), (shared) => limited(() => atlas.feature(shared, index))).catch(
+          asError,
+        ),
       ),
     ),
   );

@@ -32,7 +32,9 @@ export function networkFailure(operation: string, error: unknown, signal: AbortS
   }
   const late = (error instanceof Error && error.name === 'TimeoutError') || /TIMEOUT|TIMEDOUT/.test(code);
   const unsent = neverSent(error);
-  if (!late && !unsent && !OF_NETWORK.test(code)) return error;
+  // What is no HTTP has no code, only a name.
+  const garbled = error instanceof Error && error.name === 'HTTPParserError';
+  if (!late && !unsent && !garbled && !OF_NETWORK.test(code)) return error;
   return new UpstreamError(
     late
       ? `The upstream did not answer ${operation} in time. Try again.`

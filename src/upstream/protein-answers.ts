@@ -1,7 +1,9 @@
 // Reads what the two answers that know proteins, the single record and the bulk archive, say of one. It makes no call.
 import { type FeatureRow, rankingOf, recordActivations, rowsOf, sameScale } from './activations.ts';
+import type { ArchiveError } from './archive/archive-error.ts';
 import type { BulkParts } from './archive/bulk.ts';
 import type { WithRaw } from './atlas.ts';
+import { UpstreamError } from './errors.ts';
 import { emptyData, type ProteinData, type Source } from './protein-data.ts';
 import { needsRows, type ProteinNeeds, topOf } from './protein-needs.ts';
 import { type ClusterInfo, clusterInfo, type FeatureValue, type ProteinRecord } from './wire.ts';
@@ -80,6 +82,19 @@ export interface ReadBulk {
   readonly rows: ReadonlyMap<string, ReadonlyMap<number, FeatureRow>>;
 }
 
+/** A damaged archive as the failure that it is to whoever asked for what it lost. */
+const damaged = (problem: ArchiveError): UpstreamError =>
+  new UpstreamError(
+    `The upstream's bulk archive cannot be read: ${problem.message}`,
+    {
+      operation: 'bulk',
+      code: problem.code === 'truncated' ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_DRIFT',
+      status: 200,
+      retryable: problem.code === 'truncated',
+    },
+    { cause: problem },
+  );
+
 /** Reads what a bulk archive says of one hash; a part that the archive has no member for stays unknown. */
 export function fromBulk(
   hash: string,
@@ -87,7 +102,7 @@ export function fromBulk(
   { parts, rows }: ReadBulk,
 ): { data: ProteinData; problem?: Error } {
   const from = now('bulk');
-  const problem = parts.problems[0];
+  const problem = parts.problems[0] && damaged(parts.problems[0]);
   if (!parts.present.has(hash)) {
     // An archive that lost entries cannot say that a protein does not exist.
     return problem === undefined

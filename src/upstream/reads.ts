@@ -74,6 +74,11 @@ export function openReads({ recordSeconds, downloads, store, onError, onLookup }
     MONTH,
   );
   const share = openShare();
+  const thumbnails = {
+    cache: open<Thumbnail>('thumbnails', YEAR, 64 * MiB, ({ png }) => png.byteLength),
+    share,
+    name: 'thumbnails',
+  };
   const proteins = {
     cache: openProteinCache(open<KeptPart>('proteins', records, 64 * MiB, sizeOfPart), records),
     downloads,
@@ -105,15 +110,15 @@ export function openReads({ recordSeconds, downloads, store, onError, onLookup }
   };
   return {
     catalogue: openCatalogue(open<Buffer>('catalogue', DAY, 32 * MiB, (json) => json.byteLength, MONTH)),
-    thumbnails: openThumbnails(open<Thumbnail>('thumbnails', YEAR, 64 * MiB, ({ png }) => png.byteLength)),
+    thumbnails: openThumbnails(thumbnails),
     loaders(up) {
       const own = createProteinLoader(up, proteins);
       return {
         proteins: own,
         searches: createSimilarityLoader(up, { ...searches, proteins: own }),
         clusters: createClusterLoader(up, clusters),
-        features: createFeatureLoader(up, features),
-        uniprot: createUniprotLoader(up, uniprot),
+        features: createFeatureLoader(up, { cache: features, share, name: 'features' }),
+        uniprot: createUniprotLoader(up, { cache: uniprot, share, name: 'uniprot' }),
       };
     },
   };

@@ -23,10 +23,10 @@ interface Running {
 }
 
 /** Waits for the result, or for the signal. */
-async function unless<T>(
+export async function unless<T>(
   result: Promise<T>,
   signal: AbortSignal | undefined,
-  leave: (signal: AbortSignal) => unknown,
+  leave: (signal: AbortSignal) => unknown = ({ reason }) => reason,
 ): Promise<T> {
   if (signal === undefined) return result;
   let stop: (() => void) | undefined;

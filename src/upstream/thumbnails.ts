@@ -1,8 +1,8 @@
 // Thumbnails, which never change for a hash and are kept for a year. It knows neither GraphQL nor HTTP routes.
 import { createHash } from 'node:crypto';
-import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
 import type { Upstream } from './http.ts';
+import { type KeptReads, keptRead } from './kept-read.ts';
 
 /** Our word for a thumbnail type, as it stands in URLs, and the upstream's. */
 export const THUMBNAIL_TYPES = { PLDDT: 'plddt', PCT_CHARACTERIZED: 'pct-characterized' } as const;
@@ -19,16 +19,12 @@ export interface Thumbnails {
 }
 
 /** Thumbnails over a cache namespace. */
-export const openThumbnails = (cache: Cache<Thumbnail>): Thumbnails => ({
+export const openThumbnails = (kept: KeptReads<Thumbnail>): Thumbnails => ({
   get: (up, hash, type) =>
-    cache.wrap(
-      `${type}:${hash}`,
-      async () => {
-        const bytes = await atlas.thumbnail({ ...up, signal: undefined }, hash, type);
-        if (bytes === null) return null;
-        const png = Buffer.from(bytes);
-        return { png, etag: `"${createHash('sha256').update(png).digest('base64url').slice(0, 27)}"` };
-      },
-      () => up.onCacheHit?.('thumbnails', 1),
-    ),
+    keptRead(kept, up, `${type}:${hash}`, async (shared) => {
+      const bytes = await atlas.thumbnail(shared, hash, type);
+      if (bytes === null) return null;
+      const png = Buffer.from(bytes);
+      return { png, etag: `"${createHash('sha256').update(png).digest('base64url').slice(0, 27)}"` };
+    }),
 });

@@ -2,10 +2,10 @@
 // because entries change with UniProt's releases only.
 
 import DataLoader from 'dataloader';
-import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
 import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
+import { type KeptReads, keptRead } from './kept-read.ts';
 import { limiter } from './limit.ts';
 import type { UniprotRecord } from './wire.ts';
 
@@ -20,20 +20,12 @@ export interface UniprotLoader {
 const IN_FLIGHT = 8;
 
 /** The loader of one request. */
-export function createUniprotLoader(up: Upstream, cache: Cache<LoadedEntry>): UniprotLoader {
+export function createUniprotLoader(up: Upstream, kept: KeptReads<LoadedEntry>): UniprotLoader {
   const limited = limiter(IN_FLIGHT);
-  // What is shared with other requests must not end because this one's caller left.
-  const shared: Upstream = { ...up, signal: undefined };
   return new DataLoader<string, LoadedEntry | null>((ids) =>
     Promise.all(
       ids.map((id) =>
-        cache
-          .wrap(
-            id,
-            () => limited(() => atlas.uniprot(shared, id)),
-            () => up.onCacheHit?.('uniprot', 1),
-          )
-          .catch(asError),
+        keptRead(kept, up, id, (shared) => limited(() => atlas.uniprot(shared, id))).catch(asError),
       ),
     ),
   );

@@ -62,7 +62,11 @@ async function* structures(entry: ZipEntry, hash: string): AsyncGenerator<BulkRe
 }
 
 async function* sequences(entry: ZipEntry): AsyncGenerator<BulkRecord> {
-  for (const [hash, sequence] of readFasta(await entry.text())) {
+  const fasta = await entry.text();
+  if (/^\s*[^\s>]/.test(fasta)) {
+    yield { part: 'problem', problem: new ArchiveError('content', 'This is no FASTA.', entry.name) };
+  }
+  for (const [hash, sequence] of readFasta(fasta)) {
     if (HASH.test(hash)) yield { part: 'sequence', hash, sequence };
     else
       yield {

@@ -1,0 +1,212 @@
+// When the upstream is slow, or the client does not wait for it: nobody holds a connection for nothing, and who asks for little
+// is served before who asks for much.
+import { once } from 'node:events';
+import { request as ask, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { at } from '../support.ts';
+import {
+  HASH,
+  hangs,
+  inTurn,
+  type Liar,
+  openLiar,
+  openPlace,
+  type Place,
+  type Script,
+  says,
+  TOKEN,
+} from '../upstream/liar.ts';
+
+let liar: Liar;
+beforeAll(async () => {
+  liar = await openLiar();
+});
+afterAll(() => liar.close());
+beforeEach(() => liar.reset());
+
+const hashes = (count: number, digit: string): string[] =>
+  Array.from({ length: count }, (_, i) => digit + String(i).padStart(31, '0'));
+
+/** The gateway as a server, so that a client can really leave. */
+async function listen(place: Place) {
+  const server = createServer(place.gateway.listener);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    /** Sends a query and gives a way to leave before its answer. */
+    begin(query: string) {
+      const sent = ask({
+        port,
+        host: '127.0.0.1',
+        path: '/graphql',
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` },
+      });
+      sent.on('error', () => undefined);
+      sent.end(JSON.stringify({ query }));
+      return () => sent.destroy();
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await place.gateway.close();
+    },
+  };
+}
+
+describe('a client that leaves', () => {
+  it.each([
+    ['protein', `{ protein(hash: "${HASH}") { sequence } }`],
+    ['bulk', `{ proteins(hashes: ["${HASH}", "${'a'.repeat(32)}"]) { sequence } }`],
+    ['uniprot', '{ uniprotEntry(id: "P01308") { name } }'],
+    ['cluster', `{ cluster(hash: "${HASH}") { members(first: 1) { totalCount } } }`],
+    ['feature', '{ feature(index: 3) { summary } }'],
+    ['similarity', '{ similarProteins(sequence: "MKTAYIAKQR") { queryHash } }'],
+    ['list', '{ batch(batchId: "b1") { state } }'],
+    ['status', '{ task(taskId: "b1-00000") { state } }'],
+  ])('takes the upstream connection of %s with it', async (operation, query) => {
+    liar.script(operation, hangs);
+    const place = openPlace(liar.url);
+    const server = await listen(place);
+    const leave = server.begin(query);
+    await expect.poll(() => liar.seen.length, { interval: 5 }).toBe(1);
+    expect(place.gateway.upstream().api.inFlight).toBe(1);
+    leave();
+    await expect.poll(() => liar.closed, { interval: 5, timeout: 3000 }).toEqual([operation]);
+    expect(place.gateway.upstream().api).toMatchObject({ inFlight: 0, queued: 0 });
+    await server.close();
+  });
+
+  it('leaves what is read for somebody else too', async () => {
+    let release: () => void = () => undefined;
+    liar.script('uniprot', (call) => {
+      release = () => says(200, { protein_name: 'Insulin' })(call);
+    });
+    const place = openPlace(liar.url);
+    const server = await listen(place);
+    const leave = server.begin('{ uniprotEntry(id: "P01308") { name } }');
+    await expect.poll(() => liar.seen.length, { interval: 5 }).toBe(1);
+    const stays = place.query('{ uniprotEntry(id: "P01308") { name } }');
+    await new Promise((resolve) => setImmediate(resolve));
+    leave();
+    await expect.poll(() => server !== undefined && liar.closed.length).toBe(0);
+    release();
+    expect(await stays).toEqual({ data: { uniprotEntry: { name: 'Insulin' } } });
+    expect(liar.seen).toHaveLength(1);
+    await server.close();
+  });
+
+  it('does not take back a submission that is on its way', async () => {
+    let release: () => void = () => undefined;
+    liar.script('submit', (call) => {
+      release = () => says(200, { status: 'success', data: { batch_id: 'b9', task_id: 'b9-00000' } })(call);
+    });
+    const place = openPlace(liar.url);
+    const server = await listen(place);
+    const leave = server.begin(
+      'mutation { submitFold(input: {label: "left", items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) { __typename } }',
+    );
+    await expect.poll(() => liar.seen.length, { interval: 5 }).toBe(1);
+    leave();
+    await expect.poll(() => liar.closed).toEqual([]);
+    release();
+    // It was written down: whoever asks for the batches of this key finds it.
+    await expect
+      .poll(async () =>
+        at((await place.query('{ myBatches { nodes { batchId label } } }')).data, 'myBatches.nodes.0'),
+      )
+      .toEqual({ batchId: 'b9', label: 'left' });
+    expect(liar.seen.filter(({ operation }) => operation === 'submit')).toHaveLength(1);
+    await server.close();
+  });
+});
+
+describe('an upstream that is slow', () => {
+  it('ends with the limit of its operation, not with the patience of the caller', async () => {
+    liar.script('uniprot', hangs);
+    liar.script('protein', inTurn(hangs, says(200, { protein_hash: HASH, sequence: 'MK' })));
+    // Small reads then have a tenth of a second for each try.
+    const place = openPlace(liar.url, { UPSTREAM_PATIENCE: '0.01' });
+    const { data, errors } = await place.query(
+      `{ uniprotEntry(id: "P01308") { name } protein(hash: "${HASH}") { sequence } }`,
+    );
+    expect(errors).toMatchObject([
+      { path: ['uniprotEntry'], extensions: { code: 'UPSTREAM_TIMEOUT', retryable: true } },
+    ]);
+    expect(liar.seen.filter(({ operation }) => operation === 'uniprot')).toHaveLength(3);
+    expect(at(data, 'protein.sequence')).toBe('MK');
+    await place.gateway.close();
+  });
+
+  it('ends with the deadline of the request, wherever the call is', async () => {
+    liar.script('uniprot', hangs);
+    liar.script('protein', hangs);
+    liar.script('list', hangs);
+    const place = openPlace(liar.url, { REQUEST_TIMEOUT_MS: '300', UPSTREAM_MAX_IN_FLIGHT: '1' });
+    const { data, errors } = await place.query(
+      `{ uniprotEntry(id: "P01308") { name } node(id: "${btoa(`Protein:${HASH}`)}") { id } batch(batchId: "b1") { state } limits { maxItems } }`,
+    );
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(Array(3).fill('UPSTREAM_TIMEOUT'));
+    expect(at(data, 'limits.maxItems')).toBe(2000);
+    await place.gateway.close();
+  });
+
+  it('serves a small question before the rest of a crowd of large ones', async () => {
+    const order: string[] = [];
+    const waiting: (() => void)[] = [];
+    const held: Script = (call) => {
+      order.push(call.request.headers.authorization ?? /"(\w)0/.exec(call.body)?.[1] ?? '');
+      waiting.push(() => says(404, { detail: 'none' })(call));
+    };
+    liar.script('list', held);
+    const place = openPlace(liar.url, { UPSTREAM_MAX_IN_FLIGHT: '2' });
+    const as = (token: string) => ({ authorization: `Bearer ${token}` });
+    const one = (id: string) => `${id}: batch(batchId: "${id}") { state }`;
+    const crowd = Array.from({ length: 4 }, (_, request) =>
+      place.query(
+        `{ ${Array.from({ length: 5 }, (_, i) => one(`r${request}n${i}`)).join(' ')} }`,
+        {},
+        as('crowd'),
+      ),
+    );
+    await expect.poll(() => place.gateway.upstream().api.queued, { interval: 5 }).toBe(18);
+    const single = place.query(`{ ${one('single')} }`, {}, as('single'));
+    await expect.poll(() => place.gateway.upstream().api.queued, { interval: 5 }).toBe(19);
+    let singleDone = false;
+    void single.then(() => {
+      singleDone = true;
+    });
+    while (waiting.length > 0 || place.gateway.upstream().api.queued > 0) {
+      waiting.shift()?.();
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    await Promise.all([...crowd, single]);
+    expect(singleDone).toBe(true);
+    // Two of the crowd were under way; of those that waited the single caller was the second at the latest.
+    expect(order.indexOf('Bearer single')).toBeLessThanOrEqual(3);
+    expect(order).toHaveLength(21);
+    await place.gateway.close();
+  });
+
+  it('refuses what would wait behind too many others, and says when to come back', async () => {
+    liar.script('list', hangs);
+    const place = openPlace(liar.url, {
+      UPSTREAM_MAX_IN_FLIGHT: '1',
+      UPSTREAM_MAX_QUEUE: '2',
+      REQUEST_TIMEOUT_MS: '400',
+    });
+    const ids = hashes(5, 'b');
+    const { errors } = await place.query(
+      `{ ${ids.map((id) => `${id}: batch(batchId: "${id}") { state }`).join(' ')} }`,
+    );
+    const refused = errors?.filter(({ extensions }) => extensions.code === 'RATE_LIMITED') ?? [];
+    expect(refused).toHaveLength(2);
+    expect(refused[0]).toMatchObject({ extensions: { retryable: true, retryAfterSeconds: 1 } });
+    expect(refused[0]?.message).toMatch(/not sent/);
+    expect(liar.seen).toHaveLength(1);
+    expect(place.gateway.upstream().api.refused.full).toBe(2);
+    await place.gateway.close();
+  });
+});
