@@ -21,7 +21,7 @@ let liar: Liar;
 let place: Place;
 beforeAll(async () => {
   liar = await openLiar();
-  place = openPlace(liar.url, { REQUEST_TIMEOUT_MS: '8000', UPSTREAM_PATIENCE: '0.05' });
+  place = openPlace(liar.url, { REQUEST_TIMEOUT_MS: '8000', UPSTREAM_PATIENCE: '0.1' });
 });
 afterAll(async () => {
   await place.gateway.close();
