@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { readKey, readKeyFile } from './callers/key-list.ts';
+import { readManifest } from './protocol/manifest.ts';
 import { readMapping } from './upstream/mapping/read.ts';
 import type { WireMapping } from './upstream/mapping/rules.ts';
 
@@ -95,6 +96,9 @@ const variables = z.object({
       (origins) => origins.every(isOrigin),
       'must list exact origins such as https://app.example.org, without a path, or * for all',
     ),
+  PERSISTED_OPERATIONS: z.enum(['off', 'allow', 'only']).default('off'),
+  PERSISTED_OPERATIONS_FILE: z.string().min(1).optional(),
+  APQ: flag.default(true),
   GRAPHIQL: flag.optional(),
   INTROSPECTION: flag.optional(),
   FEDERATION: flag.default(true),
@@ -145,21 +149,42 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads the file of WIRE_MAPPING_FILE; what is wrong with it is added to the problems. */
-function mappingIn(file: string | undefined, problems: string[]): WireMapping | undefined {
-  if (file === undefined) return undefined;
-  const told = (problem: string) => problems.push(`WIRE_MAPPING_FILE: ${problem}`);
-  let text: string;
+/** The text of a file that a setting names; undefined when it cannot be read, which is then added to the problems. */
+function textIn(file: string, told: (problem: string) => void): string | undefined {
   try {
-    text = readFileSync(file, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch (error) {
     told(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;
   }
+}
+
+/** Reads the file of WIRE_MAPPING_FILE; what is wrong with it is added to the problems. */
+function mappingIn(file: string | undefined, problems: string[]): WireMapping | undefined {
+  const told = (problem: string) => void problems.push(`WIRE_MAPPING_FILE: ${problem}`);
+  const text = file === undefined ? undefined : textIn(file, told);
+  if (text === undefined) return undefined;
   const read = readMapping(text);
   if ('mapping' in read) return read.mapping;
   for (const problem of read.problems) told(problem);
   return undefined;
+}
+
+/** Reads the file of PERSISTED_OPERATIONS_FILE; what is wrong with it is added to the problems. */
+function operationsIn(
+  mode: string,
+  file: string | undefined,
+  problems: string[],
+): ReadonlyMap<string, string> {
+  const told = (problem: string) => void problems.push(`PERSISTED_OPERATIONS_FILE: ${problem}`);
+  if (mode === 'off') return new Map();
+  if (file === undefined) told(`name the list of operations that PERSISTED_OPERATIONS=${mode} speaks of`);
+  const text = file === undefined ? undefined : textIn(file, told);
+  if (text === undefined) return new Map();
+  const read = readManifest(text);
+  if ('operations' in read) return read.operations;
+  told(`${file} ${read.problem}`);
+  return new Map();
 }
 
 const isLoopback = (host: string): boolean =>
@@ -218,6 +243,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const v = parsed.data;
   const problems: string[] = [];
   const mapping = mappingIn(v.WIRE_MAPPING_FILE, problems);
+  const listed = operationsIn(v.PERSISTED_OPERATIONS, v.PERSISTED_OPERATIONS_FILE, problems);
   if (v.REQUIRE_UPSTREAM && v.UPSTREAM_URL === undefined) {
     problems.push(
       'REQUIRE_UPSTREAM: set UPSTREAM_URL too; the embedded sandbox is forbidden by this setting',
@@ -253,6 +279,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     ...v,
     /** What WIRE_MAPPING_FILE says; undefined without one. */
     wireMapping: mapping,
+    /** Documents by id, as PERSISTED_OPERATIONS_FILE lists them. */
+    listedOperations: listed,
     production,
     /** Whether callers must prove themselves: the gateway holds the key for more than this machine. */
     proofNeeded,

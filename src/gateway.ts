@@ -30,6 +30,7 @@ import { useDocumentLimits } from './plugins/use-document-limits.ts';
 import { useErrorCodes } from './plugins/use-error-codes.ts';
 import { useEventContexts } from './plugins/use-event-contexts.ts';
 import { useHttpCache } from './plugins/use-http-cache.ts';
+import { useIncrementalDelivery } from './plugins/use-incremental-delivery.ts';
 import { useIntrospection } from './plugins/use-introspection.ts';
 import { useMediaTypes } from './plugins/use-media-types.ts';
 import { useOwnHost } from './plugins/use-own-host.ts';
@@ -38,9 +39,10 @@ import { useRoutes } from './plugins/use-routes.ts';
 import { useSecurityHeaders } from './plugins/use-security-headers.ts';
 import { type ErrorOwners, useTelemetry } from './plugins/use-telemetry.ts';
 import { useTiedStreams } from './plugins/use-tied-streams.ts';
+import { useTrustedDocuments } from './plugins/use-trusted-documents.ts';
 import { callRecordOf, useUpstreamReport } from './plugins/use-upstream-report.ts';
 import { FIXED_LIMITS } from './protocol/document-limits.ts';
-import { openOperations } from './protocol/operations.ts';
+import { type Operations, openOperations } from './protocol/operations.ts';
 import { bulkRoutes } from './routes/bulk.ts';
 import { healthRoute, metricsRoute, readyRoute } from './routes/operations.ts';
 import { type PageWorld, pageRoutes } from './routes/pages.ts';
@@ -92,6 +94,8 @@ export interface Gateway {
   readonly listener: RequestListener;
   /** Parses, validates and executes with all plugins, for transports other than HTTP. */
   readonly getEnveloped: YogaServerInstance<object, GatewayContext>['getEnveloped'];
+  /** The text of the document that a request means. @throws GraphQLError when it names none, or one that is not known */
+  readonly documentOf: Operations['documentOf'];
   /** What is known of the upstream's condition: calls under way and waiting, breakers, pauses. */
   upstream(): ReturnType<Gates['state']>;
   /** Makes sure that the store answers, before there is traffic, and begins to watch the upstream's contract. @throws Error that says why it does not */
@@ -266,9 +270,9 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   const limits = documentLimits(config);
   const operations = openOperations({
-    mode: 'off',
-    listed: new Map(),
-    automatic: true,
+    mode: config.PERSISTED_OPERATIONS,
+    listed: config.listedOperations,
+    automatic: config.APQ,
     longest: limits.characters,
   });
   const pageWorld: PageWorld = {
@@ -310,6 +314,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         ...(config.keyForLoopback ? [useOwnHost(config.PUBLIC_URL)] : []),
         useCors(config.CORS_ORIGINS),
         useRequestReading({ maxBytes: config.MAX_BODY_BYTES, documentOf: operations.documentOf }),
+        useTrustedDocuments(operations.check),
         useDocumentLimits(limits, config.INTROSPECTION),
         useErrorCodes((error, request) => countError(error, telemetry.exchangeOf(request))),
         useMediaTypes(pulseMs),
@@ -319,6 +324,7 @@ export function createGateway(options: GatewayOptions): Gateway {
           proofNeeded: config.proofNeeded,
         }),
         useIntrospection(config.INTROSPECTION),
+        useIncrementalDelivery(shownError),
         useEventContexts(),
         useTiedStreams(),
         useRoutes([
@@ -346,6 +352,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     fetch: async (request) => yoga.fetch(request),
     listener: guardListener(yoga),
     getEnveloped: yoga.getEnveloped,
+    documentOf: operations.documentOf,
     upstream: gates.state,
     async ready() {
       await services.ledger.check();

@@ -10,6 +10,9 @@ import { WebSocketServer } from 'ws';
 import type { Gateway } from './gateway.ts';
 import type { Exchange } from './operations/exchange.ts';
 import { withoutHttp } from './plugins/refused.ts';
+import { coded } from './plugins/use-error-codes.ts';
+import { publicError } from './protocol/answer.ts';
+import { readMembers } from './protocol/read-params.ts';
 
 const PATH = '/graphql';
 /** Operations that one socket may have open at the same time. */
@@ -59,7 +62,8 @@ function requestOf({ connectionParams, extra }: SocketContext, signal: AbortSign
     if (name.toLowerCase() === 'authorization') headers.set('authorization', value);
     if (name === 'token') headers.set('authorization', `Bearer ${value}`);
   }
-  return new Request(`http://${host}${PATH}`, { headers, signal });
+  // A socket carries what a POST does: its page is checked when it connects.
+  return new Request(`http://${host}${PATH}`, { method: 'POST', headers, signal });
 }
 
 /** Serves GraphQL over WebSocket on a node server. */
@@ -106,7 +110,18 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
         });
       },
       onComplete: ({ extra }, id) => end(extra.socket, id),
-      onError: ({ extra }, id) => end(extra.socket, id),
+      onError({ extra }, id, _params, errors) {
+        end(extra.socket, id);
+        return errors.map((error) => publicError(coded(error)));
+      },
+      onNext: (_ctx, _id, _params, _args, { errors, data, extensions }) =>
+        errors === undefined
+          ? undefined
+          : {
+              errors: errors.map(publicError),
+              ...(data === undefined ? {} : { data }),
+              ...(extensions === undefined ? {} : { extensions }),
+            },
       async onSubscribe(ctx, id, params) {
         const { socket } = ctx.extra;
         if (Object.keys(ctx.subscriptions).length > MOST_OPERATIONS) {
@@ -114,19 +129,21 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
         }
         const request = requestOf(ctx, gone.get(socket)?.signal ?? AbortSignal.abort());
         begin(socket, id, request);
-        const { schema, execute, subscribe, contextFactory, parse, validate } = gateway.getEnveloped({
-          request,
-          params,
-        });
         try {
-          const document = parse(params.query);
+          const asked = readMembers({ ...params });
+          const query = gateway.documentOf(asked);
+          const { schema, execute, subscribe, contextFactory, parse, validate } = gateway.getEnveloped({
+            request,
+            params: { ...asked, query },
+          });
+          const document = parse(query);
           const errors = validate(schema, document);
           if (errors.length > 0) return refuseOperation(socket, id, errors);
           const args: ExecutionArgs = {
             schema,
             document,
-            operationName: params.operationName ?? null,
-            variableValues: params.variables ?? null,
+            operationName: asked.operationName ?? null,
+            variableValues: asked.variables ?? null,
             contextValue: await contextFactory(),
           };
           engines.set(args, { execute, subscribe });
@@ -142,7 +159,9 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
   );
 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (new URL(request.url ?? '/', 'http://gateway').pathname !== PATH) refuse(socket, '404 Not Found');
+    // Thrown here, an address that cannot be read would end the process.
+    if (!URL.canParse(request.url ?? '/', 'http://gateway')) refuse(socket, '400 Bad Request');
+    else if (new URL(request.url ?? '/', 'http://gateway').pathname !== PATH) refuse(socket, '404 Not Found');
     else if (options.isOwnHost?.(request.headers.host) === false) refuse(socket, '403 Forbidden');
     else if (!isWelcome(request, options.origins)) refuse(socket, '403 Forbidden');
     else sockets.handleUpgrade(request, socket, head, (ws) => sockets.emit('connection', ws, request));

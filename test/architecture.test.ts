@@ -19,7 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   bulk: ['upstream', 'store', 'live'],
   'builder.ts': [],
   callers: [],
-  'config.ts': ['upstream', 'callers'],
+  'config.ts': ['upstream', 'callers', 'protocol'],
   'log.ts': ['redact.ts'],
   operations: ['redact.ts'],
   'examples.ts': [],
@@ -48,7 +48,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   resolvers: ['builder.ts', 'schema', 'upstream', 'structure', 'folding', 'store', 'live', 'bulk', 'doctor'],
   federation: ['builder.ts', 'schema', 'resolvers', 'upstream'],
   'schema.ts': ['builder.ts', 'schema', 'resolvers', 'federation'],
-  'websocket.ts': ['schema.ts', 'plugins', 'callers'],
+  'websocket.ts': ['schema.ts', 'plugins', 'callers', 'protocol'],
   'gateway.ts': [
     'doctor',
     'federation',

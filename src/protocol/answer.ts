@@ -1,5 +1,5 @@
 // How results are written: the status that GraphQL over HTTP asks for, and the JSON without what is only for ourselves. Pure.
-import type { ExecutionResult, GraphQLError } from 'graphql';
+import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import type { MediaType } from './media-type.ts';
 
 /** What an error or a result says about the HTTP answer that carries it. */
@@ -64,7 +64,8 @@ function publicExtensions(
   return Object.keys(shown).length === 0 ? undefined : shown;
 }
 
-function publicError(error: GraphQLError): object {
+/** An error without what is only for ourselves. */
+export function publicError(error: GraphQLError): GraphQLFormattedError {
   const { message, locations, path, extensions } = error;
   const shown = publicExtensions(extensions);
   return {

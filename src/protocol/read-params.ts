@@ -43,7 +43,7 @@ function mapOf(
 }
 
 /** Reads the members of a request that has been parsed. @throws GraphQLError (400) when one has a wrong shape */
-function paramsOf(members: Readonly<Record<string, unknown>>): OperationParams {
+export function readMembers(members: Readonly<Record<string, unknown>>): OperationParams {
   const query = textOf(members, 'query');
   const operationName = textOf(members, 'operationName');
   const variables = mapOf(members, 'variables');
@@ -114,7 +114,7 @@ export function readBody(body: Uint8Array): OperationParams {
     );
   if (!isObject(members))
     throw refusal(400, `The body must be a JSON object; this one is ${kindOf(members)}.`);
-  return paramsOf(members);
+  return readMembers(members);
 }
 
 /**
@@ -134,5 +134,5 @@ export function readSearch(search: string): OperationParams {
     const value = given.get(name);
     if (value !== null && value !== '') members[name] = parsed(value, `The parameter \`${name}\``);
   }
-  return paramsOf(members);
+  return readMembers(members);
 }

@@ -1,0 +1,21 @@
+// Writes the example operations as a list of persisted operations, each by the SHA-256 of its text; with --check says whether the file is
+// what the examples make.
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { readExamples } from '../src/examples.ts';
+
+const NAME = 'persisted-operations.json';
+const FILE = new URL(`../${NAME}`, import.meta.url);
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+const operations = Object.fromEntries(readExamples().map(({ query }) => [sha256(query), query]));
+const text = `${JSON.stringify(operations, null, 2)}\n`;
+
+if (!process.argv.includes('--check')) {
+  writeFileSync(FILE, text);
+} else if (readFileSync(FILE, 'utf8') === text) {
+  process.stdout.write(`${NAME} is up to date.\n`);
+} else {
+  process.stderr.write(`${NAME} is not what examples/ make. Run "npm run operations" and commit the file.\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,60 @@
+// Results in parts for clients that ask for them (`@defer`, `@stream`) and name a media type that carries parts; for all others the same
+// operation is answered whole. Errors of later parts are masked like all others.
+import { useDeferStream } from '@graphql-yoga/plugin-defer-stream';
+import { type DocumentNode, GraphQLError, visit } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import type { AnyResult } from '../protocol/answer.ts';
+import { chooseForParts } from '../protocol/media-type.ts';
+
+const DIRECTIVES = ['defer', 'stream'];
+
+/** Takes `@defer` and `@stream` out of documents; out of each one once. */
+function openWhole(): (document: DocumentNode) => DocumentNode {
+  const known = new WeakMap<DocumentNode, DocumentNode>();
+  return (document) => {
+    const whole =
+      known.get(document) ??
+      visit(document, { Directive: ({ name }) => (DIRECTIVES.includes(name.value) ? null : undefined) });
+    known.set(document, whole);
+    return whole;
+  };
+}
+
+/** @param mask - makes the error that a client sees */
+export function useIncrementalDelivery(mask: (error: unknown) => Error): Plugin {
+  const wholeOf = openWhole();
+  const { onSchemaChange, onValidate } = useDeferStream();
+
+  function shown(error: GraphQLError): GraphQLError {
+    const seen = mask(error);
+    return seen instanceof GraphQLError ? seen : new GraphQLError(seen.message);
+  }
+
+  const masked = ({ incremental, ...result }: AnyResult): AnyResult => ({
+    ...result,
+    ...(incremental === undefined
+      ? {}
+      : {
+          incremental: incremental.map((part) =>
+            part.errors === undefined ? part : { ...part, errors: part.errors.map(shown) },
+          ),
+        }),
+  });
+
+  return {
+    ...(onSchemaChange === undefined ? {} : { onSchemaChange }),
+    ...(onValidate === undefined ? {} : { onValidate }),
+    onExecute({ args, context: { request } }) {
+      if (chooseForParts(request.headers.get('accept')) === null) args.document = wholeOf(args.document);
+      return {
+        onExecuteDone: () => ({
+          onNext: ({ result, setResult }) => setResult(masked(result)),
+        }),
+      };
+    },
+    // An event is one result: its parts would come out of order with the next event's.
+    onSubscribe({ args }) {
+      args.document = wholeOf(args.document);
+    },
+  };
+}
