@@ -1,6 +1,11 @@
 // The schema in its two printed forms: as clients see it, without the fields for routers, and as a subgraph with its
 // federation directives. What carries which directive stands in the extensions of each type and field.
-import { getDirectiveInExtensions, getDocumentNodeFromSchema } from '@graphql-tools/utils';
+import {
+  GraphQLDeferDirective,
+  GraphQLStreamDirective,
+  getDirectiveInExtensions,
+  getDocumentNodeFromSchema,
+} from '@graphql-tools/utils';
 import { GraphQLObjectType, GraphQLSchema, lexicographicSortSchema, print, printSchema } from 'graphql';
 
 /** Version of the Federation specification of the directives used: the first one has them all, so any router will do. */
@@ -28,8 +33,14 @@ function without(whole: GraphQLSchema, isLeftOut: (field: string) => boolean): G
   });
 }
 
-/** The schema as clients see it: without what only federation routers use. */
-export const apiSchema = (whole: GraphQLSchema): GraphQLSchema => without(whole, isForRouters);
+/** The schema as clients see it: without what only federation routers use, with the directives for results in parts. */
+export function apiSchema(whole: GraphQLSchema): GraphQLSchema {
+  const { directives, ...rest } = without(whole, isForRouters).toConfig();
+  return new GraphQLSchema({
+    ...rest,
+    directives: [...directives, GraphQLDeferDirective, GraphQLStreamDirective],
+  });
+}
 
 /** graphql-js has it built in, composition does not know it. */
 const ONE_OF = 'directive @oneOf on INPUT_OBJECT';
