@@ -12,7 +12,8 @@ import { StructureViewer } from './structure-viewer.tsx';
 import { Thumbnail } from './thumbnail.tsx';
 
 // Each part of the page says in a fragment what it needs; here they become one query. Underneath are a resolved accession, a bulk
-// record, a structure, a cluster, its members and a similarity search: the gateway plans those.
+// record, a structure, a cluster, its members and a similarity search: the gateway plans those. The search takes longest, so it is
+// deferred: the card shows, and the neighbours follow in the same answer.
 const Card = graphql(
   `
     query ProteinCard($id: String!, $inUniprot: Boolean!) {
@@ -31,35 +32,14 @@ const Card = graphql(
           structure(format: MMCIF, plddtScale: PERCENT) { text url atomCount }
           cluster { ...ClusterFields }
           ...TracksFields
+          ... @defer { similar(first: 6) { ...SimilarFields } }
         }
       }
       uniprotEntry(id: $id) @include(if: $inUniprot) { accession entryName gene name organism function }
     }
   `,
-  [BandsFields, ClusterFields, TracksFields],
+  [BandsFields, ClusterFields, SimilarFields, TracksFields],
 );
-
-// A search takes longer than a record, so it is asked for by itself and the card does not wait for it.
-const Similar = graphql(
-  `
-    query Similar($hash: ProteinHash!) {
-      protein(hash: $hash) { similar(first: 6) { ...SimilarFields } }
-    }
-  `,
-  [SimilarFields],
-);
-
-function SimilarProteins({ hash }: { hash: string }) {
-  const [{ data, error, fetching }] = useQuery({ query: Similar, variables: { hash } });
-  return (
-    <section className="card" aria-labelledby="similar">
-      <h2 id="similar">Similar proteins</h2>
-      <Failures error={error} />
-      {fetching && <Loading what="Searching by features" />}
-      {data?.protein?.similar && <SimilarCard search={data.protein.similar} besides={hash} />}
-    </section>
-  );
-}
 
 export function ProteinPage({ id }: { id: string }) {
   const [{ data, error, fetching }] = useQuery({
@@ -71,6 +51,8 @@ export function ProteinPage({ id }: { id: string }) {
   const protein = data?.lookup[0]?.protein;
   const problem = data?.lookup[0]?.problem;
   const entry = data?.uniprotEntry;
+  // Undefined until the deferred part has come.
+  const similar = protein && 'similar' in protein ? protein.similar : undefined;
   return (
     <>
       <Failures error={error} />
@@ -140,7 +122,11 @@ export function ProteinPage({ id }: { id: string }) {
           <SequenceTracks protein={protein} residue={residue} onResidue={setResidue} />
           <div className="columns">
             {protein.cluster && <ClusterCard cluster={protein.cluster} />}
-            <SimilarProteins hash={protein.hash} />
+            <section className="card" aria-labelledby="similar">
+              <h2 id="similar">Similar proteins</h2>
+              {similar === undefined && <Loading what="Searching by features" />}
+              {similar && <SimilarCard search={similar} besides={protein.hash} />}
+            </section>
           </div>
         </>
       )}
