@@ -24,6 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   operations: ['redact.ts'],
   'examples.ts': [],
   'assets.ts': [],
+  'guides.ts': [],
   pages: ['examples.ts', 'assets.ts'],
   'context.ts': [],
   doctor: ['upstream'],
@@ -34,6 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   routes: [
     'callers',
     'pages',
+    'guides.ts',
     'examples.ts',
     'protocol',
     'upstream',

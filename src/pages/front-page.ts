@@ -1,6 +1,7 @@
 // The front page: what this is, whether it works, how to ask, and where to go on. It asks nothing itself.
 import type { Assets } from '../assets.ts';
 import type { Example } from '../examples.ts';
+import type { Guide } from '../guides.ts';
 import { type Html, html, inline, type Part } from './html.ts';
 import { layout, type Places } from './layout.ts';
 
@@ -16,6 +17,7 @@ export interface FrontPage {
   readonly assets: Assets;
   readonly places: Places;
   readonly examples: readonly Example[];
+  readonly guides: readonly Guide[];
   /** Where this gateway is reached, without a final slash. */
   readonly publicUrl: string;
   readonly sandbox: boolean;
@@ -156,6 +158,14 @@ ${row(null, '/bulk/{lookupId}.tsv', 'a bulk look-up as a table, also .ndjson')}
 </tbody></table></div>
 </section>`;
 
+const guides = (page: FrontPage): Part =>
+  page.guides.length > 0 &&
+  html`
+<section aria-labelledby="guides">
+<h2 id="guides">Guides</h2>
+<ul class="guides">${page.guides.map(({ name, title }) => html`<li><a href="docs/${name}">${title}</a> <span class="dim">${name}</span></li>`)}</ul>
+</section>`;
+
 /** The page. */
 export const frontPage = (page: FrontPage): Html =>
   layout({
@@ -166,7 +176,7 @@ export const frontPage = (page: FrontPage): Html =>
     sandbox: page.sandbox,
     assets: page.assets,
     scripts: ['pages.js'],
-    main: html`${hero(page)}${gallery(page)}${ask(page)}${examples(page)}${addresses(page)}`,
+    main: html`${hero(page)}${gallery(page)}${ask(page)}${examples(page)}${addresses(page)}${guides(page)}`,
   });
 
 /** The same for a shell: a few lines of text. */

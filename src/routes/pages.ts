@@ -3,10 +3,12 @@ import type { GraphQLSchema } from 'graphql';
 import type { Assets } from '../assets.ts';
 import type { Config } from '../config.ts';
 import type { Example } from '../examples.ts';
+import { readGuides } from '../guides.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import { assetRoute } from './assets.ts';
 import { type FactSources, openFrontFacts } from './front-facts.ts';
 import { graphiqlRoute } from './graphiql.ts';
+import { guideRoute } from './guides.ts';
 import { homeRoute } from './home.ts';
 import { referenceRoute } from './reference.ts';
 
@@ -32,6 +34,7 @@ const sandboxToken = ({ config, sandbox }: PageWorld): string | null =>
 /** The routes. */
 export function pageRoutes(world: PageWorld): Route[] {
   const { config, schema, assets, examples, sandbox, upstreamHost } = world;
+  const guides = readGuides();
   const places = { graphiql: config.GRAPHIQL, reference: config.INTROSPECTION };
   const front = {
     assets,
@@ -40,6 +43,7 @@ export function pageRoutes(world: PageWorld): Route[] {
     sandbox,
     upstreamHost,
     publicUrl: config.PUBLIC_URL,
+    guides,
     anyKey: sandboxToken(world) !== null,
     picturesOpen: world.picturesOpen,
     storeKind: storeKind(config.STORE_URL),
@@ -62,6 +66,7 @@ export function pageRoutes(world: PageWorld): Route[] {
     homeRoute(front, openFrontFacts(world)),
     referenceRoute({ schema, examples, assets, places, sandbox }),
     assetRoute(assets),
+    guideRoute(guides),
     ...(config.GRAPHIQL ? [graphiql] : []),
   ];
 }

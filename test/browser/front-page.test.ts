@@ -44,6 +44,8 @@ describe.skipIf(NO_BROWSER)('the front page', () => {
         .map(({ title }) => title)
         .toSorted(),
     );
+    const guides = page.getByRole('region', { name: 'Guides' });
+    expect(await guides.getByRole('link').first().innerText()).toBe('FoldAtlas');
     await shoot(page, 'home-light', true);
     expect(page.troubles).toEqual([]);
     await page.context().close();
