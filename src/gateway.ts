@@ -1,11 +1,13 @@
 // The gateway as a function from requests to answers: schema, plugins, context, file routes. No socket, no environment:
 // everything but listening can be tried through `gateway.fetch`.
-import type { RequestListener } from 'node:http';
+import { createHmac } from 'node:crypto';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { GraphQLError } from 'graphql';
 import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import { openAssets } from './assets.ts';
 import { openBulkLookups } from './bulk/bulk.ts';
 import { type Caller, openCallers } from './callers/caller.ts';
+import { overloaded } from './callers/refusal.ts';
 import type { Config } from './config.ts';
 import type { GatewayContext, Services } from './context.ts';
 import { openContractMetrics } from './doctor/metrics.ts';
@@ -14,6 +16,11 @@ import { operationNames, readExamples } from './examples.ts';
 import { isRouter } from './federation/router.ts';
 import { openLive } from './live/live.ts';
 import type { PaceRules } from './live/pace.ts';
+import { openAdmission } from './load/admission.ts';
+import { openGuesses } from './load/guesses.ts';
+import { openPressure } from './load/pressure.ts';
+import { openRateLimit } from './load/rate-limit.ts';
+import { openPlaces } from './load/streams.ts';
 import type { Logger } from './log.ts';
 import { type Exchange, marks } from './operations/exchange.ts';
 import { type Metrics, openMetrics } from './operations/metrics.ts';
@@ -34,9 +41,12 @@ import { useIncrementalDelivery } from './plugins/use-incremental-delivery.ts';
 import { useIntrospection } from './plugins/use-introspection.ts';
 import { useMediaTypes } from './plugins/use-media-types.ts';
 import { useOwnHost } from './plugins/use-own-host.ts';
+import { tooMany, useRateLimit } from './plugins/use-rate-limit.ts';
 import { useRequestReading } from './plugins/use-request-reading.ts';
 import { useRoutes } from './plugins/use-routes.ts';
 import { useSecurityHeaders } from './plugins/use-security-headers.ts';
+import { useShedding } from './plugins/use-shedding.ts';
+import { useStreamLimit } from './plugins/use-stream-limit.ts';
 import { type ErrorOwners, useTelemetry } from './plugins/use-telemetry.ts';
 import { useTiedStreams } from './plugins/use-tied-streams.ts';
 import { useTrustedDocuments } from './plugins/use-trusted-documents.ts';
@@ -53,6 +63,7 @@ import { schema, subgraphSchema } from './schema.ts';
 import { openSharedCache } from './store/cache-open.ts';
 import { openDocuments } from './store/open-documents.ts';
 import { openLedger } from './store/open-ledger.ts';
+import { openRates } from './store/open-rates.ts';
 import { openSecret } from './store/secret.ts';
 import { createSubmissions } from './store/submissions.ts';
 import { createBatchReader } from './upstream/batch-reader.ts';
@@ -96,6 +107,8 @@ export interface Gateway {
   readonly getEnveloped: YogaServerInstance<object, GatewayContext>['getEnveloped'];
   /** The text of the document that a request means. @throws GraphQLError when it names none, or one that is not known */
   readonly documentOf: Operations['documentOf'];
+  /** Whether an operation that came by no HTTP may begin. @returns the reason why not */
+  admit(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null>;
   /** What is known of the upstream's condition: calls under way and waiting, breakers, pauses. */
   upstream(): ReturnType<Gates['state']>;
   /** Makes sure that the store answers, before there is traffic, and begins to watch the upstream's contract. @throws Error that says why it does not */
@@ -209,10 +222,26 @@ export function createGateway(options: GatewayOptions): Gateway {
     log,
     storeFailed: telemetry.storeFailed,
   };
+  const rates = openRates(config.STORE_URL, (error) => telemetry.storeFailed('rates', error));
+  const limit = openRateLimit({ rates, onError: (error) => telemetry.storeFailed('rates', error) });
   const callers = openCallers({
     config,
     secret,
+    guesses: openGuesses(limit, config.AUTH_FAILURES_PER_MINUTE),
     onError: (what, error) => log.error(what, { error: String(error) }),
+  });
+  const admission = openAdmission({
+    limit,
+    perMinute: config.RATE_LIMIT_PER_MINUTE,
+    hops: config.TRUST_PROXY,
+    hide: (address) => createHmac('sha256', secret).update(`address ${address}`).digest('base64url'),
+    identify: callers.identify,
+    onUnbelieved: () =>
+      log.warn('a proxy forwards addresses, but TRUST_PROXY is 0: all who come through it count as one'),
+  });
+  const pressure = openPressure({
+    mostRequests: config.MAX_CONCURRENT_REQUESTS,
+    mostDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
   });
   const contextOf = (request: Request, { token, principal }: Caller): GatewayContext => {
     const requestId = requestIdOf(request);
@@ -313,6 +342,8 @@ export function createGateway(options: GatewayOptions): Gateway {
         useSecurityHeaders(),
         ...(config.keyForLoopback ? [useOwnHost(config.PUBLIC_URL)] : []),
         useCors(config.CORS_ORIGINS),
+        useShedding(pressure, (error, request) => countError(error, telemetry.exchangeOf(request))),
+        useRateLimit(admission, (error, request) => countError(error, telemetry.exchangeOf(request))),
         useRequestReading({ maxBytes: config.MAX_BODY_BYTES, documentOf: operations.documentOf }),
         useTrustedDocuments(operations.check),
         useDocumentLimits(limits, config.INTROSPECTION),
@@ -326,6 +357,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         useIntrospection(config.INTROSPECTION),
         useIncrementalDelivery(shownError),
         useEventContexts(),
+        useStreamLimit(admission, openPlaces(config.MAX_SUBSCRIPTIONS), config.MAX_SUBSCRIPTIONS),
         useTiedStreams(),
         useRoutes([
           healthRoute,
@@ -353,6 +385,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     listener: guardListener(yoga),
     getEnveloped: yoga.getEnveloped,
     documentOf: operations.documentOf,
+    async admit(request, incoming) {
+      admission.note(request, incoming);
+      if (pressure.isLate) return overloaded();
+      const verdict = await admission.spend(request);
+      return verdict === null || verdict.allowed ? null : tooMany(verdict);
+    },
     upstream: gates.state,
     async ready() {
       await services.ledger.check();
@@ -368,6 +406,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     close: async () => {
       callers.close();
+      pressure.close();
+      await rates.close();
       services.live.close();
       await services.bulk.close();
       await contract.close();

@@ -19,6 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   bulk: ['upstream', 'store', 'live'],
   'builder.ts': [],
   callers: [],
+  load: ['callers', 'store'],
   'config.ts': ['upstream', 'callers', 'protocol'],
   'log.ts': ['redact.ts'],
   operations: ['redact.ts'],
@@ -31,7 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ['config.ts', 'doctor', 'upstream', 'sandbox', 'gateway.ts', 'log.ts', 'server.ts', 'examples.ts'],
   schema: ['builder.ts', 'folding', 'structure'],
   protocol: [],
-  plugins: ['upstream', 'callers', 'protocol', 'redact.ts', 'operations'],
+  plugins: ['upstream', 'callers', 'load', 'protocol', 'redact.ts', 'operations'],
   routes: [
     'callers',
     'pages',
@@ -50,9 +51,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   resolvers: ['builder.ts', 'schema', 'upstream', 'structure', 'folding', 'store', 'live', 'bulk', 'doctor'],
   federation: ['builder.ts', 'schema', 'resolvers', 'upstream'],
   'schema.ts': ['builder.ts', 'schema', 'resolvers', 'federation'],
-  'websocket.ts': ['schema.ts', 'plugins', 'callers', 'protocol'],
+  'websocket.ts': ['schema.ts', 'plugins', 'callers', 'load', 'protocol'],
   'gateway.ts': [
     'doctor',
+    'load',
     'federation',
     'live',
     'bulk',
@@ -69,7 +71,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'log.ts',
     'resolvers',
   ],
-  process: ['callers', 'gateway.ts', 'operations', 'store', 'websocket.ts'],
+  process: ['callers', 'load', 'gateway.ts', 'operations', 'store', 'websocket.ts'],
   'server.ts': ['config.ts', 'log.ts', 'process', 'sandbox'],
 };
 

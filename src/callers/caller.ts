@@ -3,10 +3,11 @@
 import { createHash, createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
+import { addressOf } from './address.ts';
 import { openApiKeys } from './api-keys.ts';
 import { openJwt } from './jwt.ts';
 import { type GatewayKey, readKey } from './key-list.ts';
-import { proofUnavailable, unauthenticated } from './refusal.ts';
+import { proofUnavailable, rateLimited, unauthenticated } from './refusal.ts';
 
 export interface Caller {
   /** The bearer token for the Batch API; undefined when the caller gave none. */
@@ -27,10 +28,18 @@ export interface Callers {
   close(): void;
 }
 
+/** How often one address may be wrong. */
+export interface Guesses {
+  /** Seconds for which no proof of an address is looked at; 0: it is. */
+  refusedFor(address: string | undefined): number;
+  failed(address: string | undefined): Promise<void>;
+}
+
 export interface CallersOptions {
   readonly config: Config;
   /** Keys the hashes, so that a leaked store tells nothing of tokens. */
   readonly secret: string;
+  readonly guesses: Guesses;
   readonly onError: (what: string, error: unknown) => void;
 }
 
@@ -48,7 +57,7 @@ const bearerOf = (request: Request): string | undefined =>
   /^Bearer +(\S+)\s*$/i.exec(request.headers.get('authorization') ?? '')?.[1];
 
 /** Opens what tells callers apart. @throws Error when the file of keys cannot be read */
-export function openCallers({ config, secret, onError }: CallersOptions): Callers {
+export function openCallers({ config, secret, guesses, onError }: CallersOptions): Callers {
   const {
     UPSTREAM_API_KEY: upstreamKey,
     GATEWAY_API_KEYS: listed,
@@ -95,11 +104,18 @@ export function openCallers({ config, secret, onError }: CallersOptions): Caller
     const digest = createHash('sha256').update(bearer).digest('base64');
     const known = accepted.get(digest);
     if (known !== undefined && known.until > Date.now()) return known.caller;
+    // Who was let in a moment ago is not kept out by others who guess behind the same address.
+    const wait = guesses.refusedFor(addressOf(request));
+    if (wait > 0)
+      throw rateLimited(`Too many wrong keys came from your address. Try again in ${wait} s.`, wait);
     const proof = await prove(bearer).catch((error: unknown) => {
       onError('tokens cannot be checked', error);
       throw proofUnavailable();
     });
-    if (proof === null) throw unauthenticated(ways);
+    if (proof === null) {
+      await guesses.failed(addressOf(request));
+      throw unauthenticated(ways);
+    }
     accepted.set(digest, proof);
     return proof.caller;
   }

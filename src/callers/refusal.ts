@@ -54,3 +54,19 @@ export const foreignHost = (): GraphQLError =>
     'FORBIDDEN',
     'This gateway holds a key for this machine only: ask it as localhost, 127.0.0.1 or [::1]. (Behind a proxy set PUBLIC_URL.)',
   );
+
+/** Somebody asks too often. */
+export const rateLimited = (message: string, retryAfterSeconds: number): GraphQLError =>
+  refusal(429, 'RATE_LIMITED', message, { retryAfterSeconds });
+
+/**
+ * This process has too much to do. The code is RATE_LIMITED, as the cure is the same (wait, then the same again) and the upstream is
+ * not what is missing; the status is 503, by which proxies know to try another process.
+ */
+export const overloaded = (): GraphQLError =>
+  refusal(
+    503,
+    'RATE_LIMITED',
+    'The gateway has as much to do as it can at present. Nothing was done; try again in a moment.',
+    { retryAfterSeconds: 1 },
+  );

@@ -1,0 +1,48 @@
+// Where a request comes from, as far as the proxies in front are believed. It must not know what is asked.
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+
+const addresses = new WeakMap<Request, string>();
+
+/** An address as text, without port, brackets and the wrapping of IPv4 in IPv6; null when it is none. */
+function readAddress(text: string | undefined): string | null {
+  const [, bracketed] = /^\[([^\]]+)\](?::\d+)?$/.exec(text ?? '') ?? [];
+  const [, ported] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text ?? '') ?? [];
+  const plain = (bracketed ?? ported ?? text ?? '').replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
+  return isIP(plain) === 0 ? null : plain;
+}
+
+/** The first 64 bits of an IPv6 address: what one customer is given at least. IPv4 as it is. */
+function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [before = '', after] = address.replace(/\d+\.\d+\.\d+\.\d+$/, '0:0').split('::');
+  const head = before === '' ? [] : before.split(':');
+  const tail = after === undefined || after === '' ? [] : after.split(':');
+  const zeros = after === undefined ? 0 : Math.max(0, 8 - head.length - tail.length);
+  const groups = [...head, ...Array.from({ length: zeros }, () => '0'), ...tail];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}
+
+/**
+ * The address that a connection counts as: the network of the client, by what `x-forwarded-for` says when that is to be believed.
+ *
+ * @param hops - how many proxies in front add to that header; what stands further left anybody may have written
+ */
+export function clientAddress({ headers, socket }: IncomingMessage, hops: number): string {
+  const { 'x-forwarded-for': header = '' } = headers;
+  const forwarded = (Array.isArray(header) ? header.join(',') : header)
+    .split(',')
+    .filter((part) => part.trim() !== '');
+  const chain = [...forwarded.map((part) => readAddress(part.trim())), readAddress(socket.remoteAddress)];
+  const believed = chain.slice(-1 - hops).find((address) => address !== null);
+  return networkOf(believed ?? 'unknown');
+}
+
+/** Notes where a request comes from. */
+export const noteAddress = (request: Request, address: string): void => void addresses.set(request, address);
+
+/** Where a request comes from; undefined for one that came over no connection. */
+export const addressOf = (request: Request): string | undefined => addresses.get(request);

@@ -1,0 +1,52 @@
+// Counts every request against its caller's budget before anything is read of it, and says on every answer what is left. It knows
+// no route but those that are never counted.
+import type { GraphQLError } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { incomingOf } from '../callers/connection.ts';
+import { rateLimited } from '../callers/refusal.ts';
+import type { Admission } from '../load/admission.ts';
+import type { Verdict } from '../load/rate-limit.ts';
+import { refused } from './refused.ts';
+
+/** Who watches over the gateway always gets an answer. */
+export const NEVER_REFUSED: readonly string[] = ['/health', '/ready', '/metrics'];
+
+/** The refusal for who has nothing left. */
+export const tooMany = ({ limit, retryAfterSeconds }: Verdict): GraphQLError =>
+  rateLimited(
+    `These are more than ${limit} requests in a minute (RATE_LIMIT_PER_MINUTE). Try again in ${retryAfterSeconds} s.`,
+    retryAfterSeconds,
+  );
+
+function say(headers: Headers, { limit, remaining, resetSeconds }: Verdict): void {
+  // What many are given says nothing of one.
+  if (headers.get('cache-control')?.includes('public') === true) return;
+  headers.set('ratelimit-limit', String(limit));
+  headers.set('ratelimit-remaining', String(remaining));
+  headers.set('ratelimit-reset', String(resetSeconds));
+}
+
+/** @param onRefused - told of every refusal */
+export const useRateLimit = (
+  admission: Admission,
+  onRefused: (error: GraphQLError, request: Request) => void,
+): Plugin => {
+  const verdicts = new WeakMap<Request, Verdict>();
+  return {
+    async onRequest({ request, url, serverContext, endResponse }) {
+      admission.note(request, incomingOf(serverContext));
+      if (NEVER_REFUSED.includes(url.pathname) || request.method === 'OPTIONS') return;
+      const verdict = await admission.spend(request);
+      if (verdict === null) return;
+      verdicts.set(request, verdict);
+      if (verdict.allowed) return;
+      const error = tooMany(verdict);
+      onRefused(error, request);
+      endResponse(refused(request, error));
+    },
+    onResponse({ request, response }) {
+      const verdict = verdicts.get(request);
+      if (verdict !== undefined) say(response.headers, verdict);
+    },
+  };
+};

@@ -1,0 +1,44 @@
+// How often somebody may do something: a bucket of tokens that fills up steadily, told by one moment in time (GCRA: when the
+// bucket will be full again), so that every store can keep it in one field. What a store has to offer.
+
+/** What to take of which bucket. */
+export interface Take {
+  readonly key: string;
+  /** Tokens wanted, at least 1. */
+  readonly tokens: number;
+  /** What the bucket holds, and what flows into it in a minute. */
+  readonly perMinute: number;
+}
+
+export interface Taken {
+  /** 0 to the tokens wanted. */
+  readonly granted: number;
+  /** What is left behind that. */
+  readonly left: number;
+  /** Milliseconds until there is one more. */
+  readonly waitMs: number;
+}
+
+/** Buckets, of which every process that shares the store sees the same. */
+export interface Rates {
+  take(take: Take): Promise<Taken>;
+  close(): Promise<void>;
+}
+
+export const MINUTE_MS = 60_000;
+
+/**
+ * Takes of a bucket.
+ *
+ * @param fullAt - when it is full again if nothing is taken, in milliseconds since the epoch
+ */
+export function takeAt(fullAt: number, now: number, { tokens, perMinute }: Take): Taken & { fullAt: number } {
+  const each = MINUTE_MS / perMinute;
+  const from = Math.max(fullAt, now);
+  // A ten-thousandth makes up for what fractions lose.
+  const room = Math.floor((MINUTE_MS - (from - now)) / each + 1e-4);
+  const granted = Math.max(0, Math.min(tokens, room));
+  const next = from + granted * each;
+  const left = Math.max(0, room - granted);
+  return { granted, left, fullAt: next, waitMs: left > 0 ? 0 : Math.max(0, next + each - MINUTE_MS - now) };
+}
