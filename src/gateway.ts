@@ -18,7 +18,7 @@ import { openLive } from './live/live.ts';
 import type { PaceRules } from './live/pace.ts';
 import { openAdmission } from './load/admission.ts';
 import { openGuesses } from './load/guesses.ts';
-import { openPressure } from './load/pressure.ts';
+import { openPressure, type Pressure } from './load/pressure.ts';
 import { openRateLimit } from './load/rate-limit.ts';
 import { openPlaces } from './load/streams.ts';
 import type { Logger } from './log.ts';
@@ -109,6 +109,10 @@ export interface Gateway {
   readonly documentOf: Operations['documentOf'];
   /** Whether an operation that came by no HTTP may begin. @returns the reason why not */
   admit(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null>;
+  /** Whether a request has proved who it is, where that is asked for. */
+  isKnown(request: Request, incoming: IncomingMessage): Promise<boolean>;
+  /** How much there is to do at present. */
+  readonly pressure: Pressure;
   /** What is known of the upstream's condition: calls under way and waiting, breakers, pauses. */
   upstream(): ReturnType<Gates['state']>;
   /** Makes sure that the store answers, before there is traffic, and begins to watch the upstream's contract. @throws Error that says why it does not */
@@ -391,6 +395,14 @@ export function createGateway(options: GatewayOptions): Gateway {
       const verdict = await admission.spend(request);
       return verdict === null || verdict.allowed ? null : tooMany(verdict);
     },
+    async isKnown(request, incoming) {
+      admission.note(request, incoming);
+      return callers.identify(request).then(
+        () => true,
+        () => false,
+      );
+    },
+    pressure,
     upstream: gates.state,
     async ready() {
       await services.ledger.check();

@@ -7,7 +7,10 @@ import { type ExecutionArgs, GraphQLError } from 'graphql';
 import type { Context } from 'graphql-ws';
 import { type Extra, useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
+import { clientAddress } from './callers/address.ts';
+import { overloaded } from './callers/refusal.ts';
 import type { Gateway } from './gateway.ts';
+import { openPlaces } from './load/streams.ts';
 import type { Exchange } from './operations/exchange.ts';
 import { withoutHttp } from './plugins/refused.ts';
 import { coded } from './plugins/use-error-codes.ts';
@@ -27,7 +30,31 @@ export interface WebSocketOptions {
   readonly maxBytes: number;
   /** Whether a host name is the gateway's own; any is when absent. */
   readonly isOwnHost?: ((host: string | undefined) => boolean) | undefined;
+  /** Sockets that one address may have open; any number when absent or 0. */
+  readonly maxPerAddress?: number;
+  /** Proxies in front that are believed about addresses; 0 when absent. */
+  readonly hops?: number;
+  /** Times in milliseconds, for tests. */
+  readonly patience?: Partial<Patience>;
 }
+
+/** How long a socket may keep a client's silence. */
+interface Patience {
+  /** Until connection_init. */
+  readonly init: number;
+  /** Between two pings; who has not answered one by the next is gone, or does not read. */
+  readonly ping: number;
+  /** Without an operation. */
+  readonly idle: number;
+  /** Without an operation, of who cannot prove who it is. */
+  readonly unknown: number;
+}
+
+const PATIENCE: Patience = { init: 5_000, ping: 12_000, idle: 300_000, unknown: 10_000 };
+/** The code of a close that nobody is to blame for. */
+const IDLE = 1000;
+/** Bytes that may wait for a client that reads slowly. */
+const MOST_BUFFERED = 64 * 1024 * 1024;
 
 /** Open sockets. */
 export interface Sockets {
@@ -95,11 +122,52 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
     return engine;
   };
 
+  const places = openPlaces(options.maxPerAddress ?? 0);
+  const patience = { ...PATIENCE, ...options.patience };
+
+  /** Closes a socket that has had no operation for too long. */
+  const watchIdle = (ctx: SocketContext, known: boolean): void => {
+    const { socket } = ctx.extra;
+    const most = known ? patience.idle : patience.unknown;
+    let busyAt = Date.now();
+    const looking = setInterval(() => {
+      if (Object.keys(ctx.subscriptions).length > 0) busyAt = Date.now();
+      if (socket.bufferedAmount > MOST_BUFFERED) socket.terminate();
+      else if (Date.now() - busyAt >= most) socket.close(IDLE, 'Idle');
+    }, Math.min(most, 5_000) / 2);
+    socket.once('close', () => clearInterval(looking));
+  };
+
+  /** Executes a query or mutation, which counts like a request. */
+  const executeCounted = async (args: ExecutionArgs) => {
+    const leave = gateway.pressure.enter();
+    if (leave === null) return { errors: [withoutHttp(overloaded())] };
+    try {
+      return await engineOf(args).execute(args);
+    } finally {
+      leave();
+    }
+  };
+
+  const subscribeTold = async (args: ExecutionArgs) => {
+    const result = await engineOf(args).subscribe(args);
+    return 'errors' in result && Array.isArray(result.errors)
+      ? {
+          ...result,
+          errors: result.errors.map((error: unknown) =>
+            error instanceof GraphQLError ? withoutHttp(error) : error,
+          ),
+        }
+      : result;
+  };
+
   const graphql = useServer<Record<string, unknown>>(
     {
-      execute: (args) => engineOf(args).execute(args),
-      subscribe: (args) => engineOf(args).subscribe(args),
-      onConnect({ extra }) {
+      connectionInitWaitTimeout: patience.init,
+      execute: executeCounted,
+      subscribe: subscribeTold,
+      async onConnect(ctx) {
+        const { extra } = ctx;
         const controller = new AbortController();
         setMaxListeners(0, controller.signal);
         gone.set(extra.socket, controller);
@@ -108,6 +176,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
           controller.abort();
           for (const id of [...(open.get(extra.socket)?.keys() ?? [])]) end(extra.socket, id, true);
         });
+        watchIdle(ctx, await gateway.isKnown(requestOf(ctx, controller.signal), extra.request));
       },
       onComplete: ({ extra }, id) => end(extra.socket, id),
       onError({ extra }, id, _params, errors) {
@@ -129,6 +198,8 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
         }
         const request = requestOf(ctx, gone.get(socket)?.signal ?? AbortSignal.abort());
         begin(socket, id, request);
+        const refusal = await gateway.admit(request, ctx.extra.request);
+        if (refusal !== null) return refuseOperation(socket, id, [withoutHttp(refusal)]);
         try {
           const asked = readMembers({ ...params });
           const query = gateway.documentOf(asked);
@@ -156,15 +227,23 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
       },
     },
     sockets,
+    patience.ping,
   );
 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // Whoever leaves in the middle of this is no fault of ours.
+    socket.on('error', () => socket.destroy());
     // Thrown here, an address that cannot be read would end the process.
     if (!URL.canParse(request.url ?? '/', 'http://gateway')) refuse(socket, '400 Bad Request');
     else if (new URL(request.url ?? '/', 'http://gateway').pathname !== PATH) refuse(socket, '404 Not Found');
     else if (options.isOwnHost?.(request.headers.host) === false) refuse(socket, '403 Forbidden');
     else if (!isWelcome(request, options.origins)) refuse(socket, '403 Forbidden');
-    else sockets.handleUpgrade(request, socket, head, (ws) => sockets.emit('connection', ws, request));
+    else {
+      const leave = places.take([{ key: clientAddress(request, options.hops ?? 0), share: 1 }]);
+      if (leave === null) return refuse(socket, '429 Too Many Requests');
+      socket.once('close', leave);
+      sockets.handleUpgrade(request, socket, head, (ws) => sockets.emit('connection', ws, request));
+    }
   };
   server.on('upgrade', upgrade);
 

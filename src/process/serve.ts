@@ -1,10 +1,11 @@
 // One process that listens: the gateway on its port, WebSocket beside it, and how they stop. It reads no environment and handles
 // no signal.
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isOwnHost } from '../callers/host.ts';
 import type { Config } from '../config.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
+import { openServer } from '../load/server-limits.ts';
 import type { Logger } from '../log.ts';
 import { openTracing } from '../operations/tracing.ts';
 import { attachWebSocket } from '../websocket.ts';
@@ -80,13 +81,15 @@ export async function serve(options: ServeOptions): Promise<Served> {
     await within(CLOSE_MS, gateway.close(), () => log.warn('the store did not close in time'));
     await tracing?.close();
   };
-  const server = createServer(
-    { headersTimeout: 20_000, requestTimeout: 120_000, keepAliveTimeout: 65_000 },
-    gateway.listener,
-  );
+  const server = openServer(gateway.listener, {
+    maxHeaderBytes: config.MAX_HEADER_BYTES,
+    slowReaderMs: config.SLOW_READER_SECONDS * 1000,
+  });
   const sockets = attachWebSocket(server, gateway, {
     origins: config.CORS_ORIGINS,
     maxBytes: config.MAX_BODY_BYTES,
+    maxPerAddress: config.MAX_SOCKETS_PER_ADDRESS,
+    hops: config.TRUST_PROXY,
     isOwnHost: config.keyForLoopback ? (host) => isOwnHost(host, config.PUBLIC_URL) : undefined,
   });
   let url: string;

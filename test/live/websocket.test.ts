@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 beforeEach(async () => {
-  gateway = openGateway(sandbox.url, {}, PACE);
+  gateway = openGateway(sandbox.url, { MAX_SUBSCRIPTIONS: '300' }, PACE);
   served = await serve(gateway, ['https://viewer.example']);
   client = connect();
   lists = 0;

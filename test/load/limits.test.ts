@@ -1,0 +1,284 @@
+// What a gateway refuses because it is too much, over real connections: rates, guesses, concurrency, streams, sockets.
+import { connect as open, type Socket } from 'node:net';
+import { type Client, createClient } from 'graphql-ws';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import type { Gateway } from '../../src/gateway.ts';
+import { ManualClock } from '../../src/sandbox/clock.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { WebSocketOptions } from '../../src/websocket.ts';
+import { answersOf, type Served, serve, submit, subscribe } from '../live/streams.ts';
+import { openGateway, until } from '../live/support.ts';
+import { type Answer, at } from '../support.ts';
+
+const LIMITS = '{ limits { maxItems } }';
+const WATCH = 'subscription($id: ID!) { batchProgress(batchId: $id) { sequence } }';
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ size: 'small', clock: new ManualClock(Date.now()) });
+});
+afterAll(() => sandbox.close());
+
+/** Runs with a gateway of its own on a real port. */
+async function withGateway(
+  env: Record<string, string>,
+  work: (served: Served, gateway: Gateway) => Promise<void>,
+  sockets: Partial<WebSocketOptions> = {},
+): Promise<void> {
+  const gateway = openGateway(sandbox.url, env);
+  const served = await serve(gateway, [], sockets);
+  try {
+    await work(served, gateway);
+  } finally {
+    await served.close();
+    await gateway.close();
+  }
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+async function asked(url: string, headers: Record<string, string> = {}) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ query: LIMITS }),
+  });
+  const { errors } = (await response.json()) as Answer;
+  return { status: response.status, code: errors?.[0]?.extensions.code, errors, headers: response.headers };
+}
+
+const statuses = async (times: number, url: string, headers: (i: number) => Record<string, string>) => {
+  const all: number[] = [];
+  for (let i = 0; i < times; i += 1) all.push((await asked(url, headers(i))).status);
+  return all;
+};
+
+const client = (served: Served, token: string): Client =>
+  createClient({
+    url: served.url.replace('http', 'ws'),
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+    connectionParams: { token },
+  });
+
+describe('the rate limit', () => {
+  it('says what is left, refuses what is over, and lets others and health checks through', () =>
+    withGateway({ RATE_LIMIT_PER_MINUTE: '3' }, async ({ url }) => {
+      const first = await asked(url, bearer('a'));
+      expect(first.status).toBe(200);
+      expect(first.headers.get('ratelimit-limit')).toBe('3');
+      expect(first.headers.get('ratelimit-remaining')).toBe('2');
+      expect(await statuses(3, url, () => bearer('a'))).toEqual([200, 200, 429]);
+      const refused = await asked(url, bearer('a'));
+      expect(refused).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
+      expect(refused.errors?.[0]?.extensions).toMatchObject({
+        retryable: true,
+        retryAfterSeconds: expect.any(Number),
+      });
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(JSON.stringify(refused.errors)).not.toContain('http');
+      const origin = new URL(url).origin;
+      const file = await fetch(`${origin}/tasks/x/result.json`, { headers: bearer('a') });
+      expect([file.status, file.headers.get('content-type')]).toEqual([429, 'text/plain; charset=utf-8']);
+      expect((await asked(url, bearer('b'))).status).toBe(200);
+      expect((await asked(url)).status).toBe(200);
+      for (let i = 0; i < 5; i += 1)
+        expect((await fetch(`${origin}/health`, { headers: bearer('a') })).status).toBe(200);
+    }));
+
+  it('counts operations over WebSocket like requests', () =>
+    withGateway({ RATE_LIMIT_PER_MINUTE: '2' }, async (served) => {
+      const own = client(served, 'a');
+      const ask = async (): Promise<unknown> =>
+        own
+          .iterate({ query: LIMITS })
+          .next()
+          .then(
+            ({ value }): unknown => value,
+            (errors: unknown) => ({ errors }),
+          );
+      for (let i = 0; i < 2; i += 1) expect(await ask()).toMatchObject({ data: { limits: {} } });
+      expect(await ask()).toMatchObject({ errors: [{ extensions: { code: 'RATE_LIMITED' } }] });
+      expect((await asked(served.url, bearer('a'))).status).toBe(429);
+      await own.dispose();
+    }));
+
+  it('counts who has not proved who it is by network, and believes as many proxies as it is told to', () =>
+    withGateway({ RATE_LIMIT_PER_MINUTE: '1', TRUST_PROXY: '1' }, async ({ url }) => {
+      const from = (address: string) =>
+        asked(url, { 'x-forwarded-for': address }).then(({ status }) => status);
+      expect([await from('203.0.113.1'), await from('203.0.113.1')]).toEqual([200, 429]);
+      expect(await from('203.0.113.2')).toBe(200);
+      // What stands left of what the proxy added, the client wrote.
+      expect(await from('198.51.100.9, 203.0.113.2')).toBe(429);
+      expect([await from('2001:db8:1:2:3::4'), await from('2001:db8:1:2:ffff::1')]).toEqual([200, 429]);
+      expect(await from('2001:db8:1:3::4')).toBe(200);
+      expect([await from('::ffff:203.0.113.7'), await from('203.0.113.7:4711')]).toEqual([200, 429]);
+      // Tokens that nobody has checked are worth ten callers, however many are invented.
+      const invented = await statuses(12, url, (i) => ({
+        ...bearer(`made-up-${i}`),
+        'x-forwarded-for': '192.0.2.1',
+      }));
+      expect(invented.filter((status) => status === 200)).toHaveLength(10);
+    }));
+
+  it('believes nobody unless told to', () =>
+    withGateway({ RATE_LIMIT_PER_MINUTE: '2' }, async ({ url }) => {
+      expect(await statuses(3, url, (i) => ({ 'x-forwarded-for': `203.0.113.${i}` }))).toEqual([
+        200, 200, 429,
+      ]);
+    }));
+
+  it('stops who guesses keys, and not who was let in before', () =>
+    withGateway(
+      { UPSTREAM_API_KEY: 'upstream', GATEWAY_API_KEYS: 'good, other', AUTH_FAILURES_PER_MINUTE: '3' },
+      async ({ url }) => {
+        expect((await asked(url, bearer('good'))).status).toBe(200);
+        expect(await statuses(5, url, (i) => bearer(`guess-${i}`))).toEqual([401, 401, 401, 401, 429]);
+        expect((await asked(url, bearer('good'))).status).toBe(200);
+        // A right guess is not told from a wrong one.
+        expect((await asked(url, bearer('other'))).status).toBe(429);
+      },
+    ));
+});
+
+describe('shedding', () => {
+  it('answers 503 while as many requests are under way as may be, and health checks always', () =>
+    withGateway({ MAX_CONCURRENT_REQUESTS: '2' }, async ({ url }, gateway) => {
+      const { port, origin } = new URL(url);
+      const body = JSON.stringify({ query: LIMITS });
+      const begun: Socket[] = [];
+      const answers: string[] = [];
+      for (let i = 0; i < 2; i += 1) {
+        const socket = open(Number(port), '127.0.0.1');
+        socket.on('data', (text) => answers.push(String(text)));
+        socket.write(
+          `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+        );
+        begun.push(socket);
+      }
+      await until('both to be under way', () => gateway.pressure.underWay === 2);
+      const refused = await asked(url);
+      expect(refused).toMatchObject({ status: 503, code: 'RATE_LIMITED' });
+      expect(refused.headers.get('retry-after')).toBe('1');
+      expect((await fetch(`${origin}/health`)).status).toBe(200);
+      for (const socket of begun) socket.write(body);
+      await until('both answers', () => answers.length === 2);
+      expect(answers.map((answer) => answer.slice(9, 12))).toEqual(['200', '200']);
+      for (const socket of begun) socket.destroy();
+      await until('both to be over', () => gateway.pressure.underWay === 0);
+      expect((await asked(url)).status).toBe(200);
+    }));
+});
+
+describe('subscriptions', () => {
+  it('are so many for a caller, over event streams and sockets together, and free again when they end', () =>
+    withGateway({ MAX_SUBSCRIPTIONS: '2' }, async (served, gateway) => {
+      const id = await submit(gateway, 1, bearer('a'));
+      const leaving = new AbortController();
+      const stream = (token: string, signal?: AbortSignal) =>
+        subscribe(
+          fetch,
+          WATCH,
+          { id },
+          {
+            url: served.url,
+            headers: bearer(token),
+            ...(signal === undefined ? {} : { signal }),
+          },
+        );
+      const first = answersOf(await stream('a', leaving.signal));
+      expect(at((await first.next()).value, 'data.batchProgress.sequence')).toBe(1);
+      const own = client(served, 'a');
+      const second = own.iterate({ query: WATCH, variables: { id } });
+      expect((await second.next()).value).toMatchObject({ data: { batchProgress: { sequence: 1 } } });
+      const over = await stream('a');
+      expect(over.status).toBe(429);
+      expect(await over.text()).toContain('RATE_LIMITED');
+      const third = await own
+        .iterate({ query: WATCH, variables: { id } })
+        .next()
+        .then(
+          ({ value }): unknown => value,
+          (errors: unknown) => ({ errors }),
+        );
+      expect(third).toMatchObject({ errors: [{ extensions: { code: 'RATE_LIMITED' } }] });
+      expect((await asked(served.url, bearer('a'))).status).toBe(200);
+      // Another caller has places of its own.
+      const other = answersOf(await stream('b'));
+      expect((await other.next()).done).toBe(false);
+      leaving.abort();
+      await until('the place to be free', async () => {
+        const again = client(served, 'a');
+        const result = await again
+          .iterate({ query: WATCH, variables: { id } })
+          .next()
+          .then(
+            ({ value }): unknown => value,
+            () => undefined,
+          );
+        await again.dispose();
+        return at(result, 'data.batchProgress') !== undefined;
+      });
+      await own.dispose();
+    }));
+});
+
+describe('sockets', () => {
+  /** Connects without a word. @returns the close code */
+  const silent = (served: Served, say?: string) =>
+    new Promise<number>((resolve, reject) => {
+      const socket = new WebSocket(served.url.replace('http', 'ws'), 'graphql-transport-ws');
+      socket.on('open', () => say !== undefined && socket.send(say));
+      socket.on('close', resolve);
+      socket.on('error', reject);
+    });
+
+  it('are closed when they say nothing, do nothing, or cannot prove who they are', () =>
+    withGateway(
+      { UPSTREAM_API_KEY: 'upstream', GATEWAY_API_KEYS: 'good' },
+      async (served) => {
+        const init = (token: string) => JSON.stringify({ type: 'connection_init', payload: { token } });
+        expect(await silent(served)).toBe(4408);
+        const since = Date.now();
+        const closed: string[] = [];
+        await Promise.all([
+          silent(served, init('bad')).then(() => closed.push('bad')),
+          silent(served, init('good')).then(() => closed.push('good')),
+        ]);
+        expect(closed).toEqual(['bad', 'good']);
+        expect(Date.now() - since).toBeGreaterThanOrEqual(800);
+      },
+      { patience: { init: 100, idle: 1000, unknown: 100 } },
+    ));
+
+  it('are so many for an address, and a strange path breaks nothing', () =>
+    withGateway(
+      {},
+      async (served) => {
+        const sockets: WebSocket[] = [];
+        const status = () =>
+          new Promise<number>((resolve) => {
+            const socket = new WebSocket(served.url.replace('http', 'ws'), 'graphql-transport-ws');
+            sockets.push(socket);
+            socket.on('open', () => resolve(101));
+            socket.on('unexpected-response', (_, answer) => resolve(answer.statusCode ?? 0));
+            socket.on('error', () => undefined);
+          });
+        expect([await status(), await status(), await status()]).toEqual([101, 101, 429]);
+        for (const socket of sockets) socket.terminate();
+        await until('a place', async () => (await status()) === 101);
+        for (const socket of sockets) socket.terminate();
+        const raw = open(Number(new URL(served.url).port), '127.0.0.1');
+        const said = new Promise<string>((resolve) => raw.on('data', (text) => resolve(String(text))));
+        raw.write(
+          'GET // HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OTAxMjM0NQ==\r\n\r\n',
+        );
+        expect(await said).toMatch(/^HTTP\/1.1 40[04]/);
+        raw.destroy();
+        expect((await asked(served.url)).status).toBe(200);
+      },
+      { maxPerAddress: 2 },
+    ));
+});

@@ -1,0 +1,94 @@
+// Clients that send or take too slowly are let go, and those that only wait are not.
+import { once } from 'node:events';
+import type { RequestListener, Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openServer } from '../../src/load/server-limits.ts';
+
+let server: Server;
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+async function listen(listener: RequestListener, slowReaderMs: number): Promise<() => Socket> {
+  server = openServer(listener, {
+    maxHeaderBytes: 4096,
+    slowReaderMs,
+    headersMs: 300,
+    requestMs: 300,
+    checkEveryMs: 50,
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return () => connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
+}
+
+const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+/** Everything that a connection says until it is closed. */
+async function saidBy(socket: Socket): Promise<string> {
+  let text = '';
+  for await (const chunk of socket) text += String(chunk);
+  return text;
+}
+
+describe('a server', () => {
+  it('answers 408 to headers and bodies that do not come, and 431 to headers that are too long', async () => {
+    const dial = await listen(
+      (request, response) => request.resume().on('end', () => response.end('ok')),
+      5000,
+    );
+    const cases: [string, RegExp][] = [
+      ['GET / HTTP/1.1\r\nHost: loc', /^HTTP\/1.1 408/],
+      ['POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n123', /^HTTP\/1.1 408/],
+      [`GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(5000)}\r\n\r\n`, /^HTTP\/1.1 431/],
+    ];
+    await Promise.all(
+      cases.map(async ([sent, answer]) => {
+        const socket = dial();
+        socket.write(sent);
+        expect(await saidBy(socket)).toMatch(answer);
+      }),
+    );
+  });
+
+  it('cuts off who takes nothing of an answer, and waits for itself', async () => {
+    let cut = false;
+    const dial = await listen((request, response) => {
+      if (request.url === '/late') return void setTimeout(() => response.end('late'), 700);
+      response.once('close', () => {
+        cut = !response.writableFinished;
+      });
+      const more = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+      };
+      response.on('drain', more);
+      more();
+    }, 200);
+    const waiting = dial();
+    waiting.write('GET /late HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+    const late = saidBy(waiting);
+    const stuck = dial();
+    stuck.write(GET);
+    await once(stuck, 'readable');
+    await once(stuck, 'close', { signal: AbortSignal.timeout(100) }).catch(() => undefined);
+    for (const end = Date.now() + 10_000; !cut && Date.now() < end; )
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(cut).toBe(true);
+    expect(await late).toMatch(/late$/);
+    stuck.destroy();
+  });
+
+  it('keeps who reads slowly but steadily', async () => {
+    const whole = Buffer.alloc(24 * 1024 * 1024, 'a');
+    const dial = await listen((_, response) => response.end(whole), 400);
+    const slow = dial();
+    slow.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+    let taken = 0;
+    for await (const chunk of slow) {
+      taken += (chunk as Buffer).byteLength;
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    expect(taken).toBeGreaterThan(whole.byteLength);
+  });
+});
