@@ -17,7 +17,7 @@ export interface JwtProof {
 }
 
 /** The keys could not be had: nobody can be told apart until they can. */
-export class KeysUnavailableError extends Error {}
+class KeysUnavailableError extends Error {}
 
 /** Checks a token. @returns null for one that proves nothing @throws KeysUnavailableError when the keys cannot be had */
 export type VerifyJwt = (token: string) => Promise<JwtProof | null>;
