@@ -9,6 +9,9 @@ const extensionsOf = (failure: Failure) => ({
   code: failure.code,
   retryable: failure.retryable,
   ...(failure.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: failure.retryAfterSeconds }),
+  ...(failure.issues === undefined
+    ? {}
+    : { issues: failure.issues.map(({ path, message }) => ({ path, message })) }),
   ...(failure.resultsExpireAt === undefined ? {} : { resultsExpireAt: failure.resultsExpireAt }),
   upstream: {
     operation: failure.operation,

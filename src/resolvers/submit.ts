@@ -111,6 +111,20 @@ const upstreamWarning = (message: string): IssueShape => ({ path: '', code: 'UPS
 /** A store that fails leaves the key pending, which in time counts as an unknown outcome: never sent twice. The ending is told all the same. */
 const leftPending = (): void => undefined;
 
+/** The faults that the service found in the input, where it names their places (spec: 422 with `detail`); nothing was queued. */
+function foundFaults(error: unknown): InvalidInputShape | null {
+  if (!(error instanceof UpstreamError) || (error.failure.status !== 422 && error.failure.status !== 400))
+    return null;
+  const { issues = [], requestId } = error.failure;
+  if (issues.length === 0) return null;
+  return {
+    kind: 'InvalidInput',
+    message: 'The upstream found the input wrong; nothing was queued.',
+    upstreamRequestId: requestId ?? null,
+    issues,
+  };
+}
+
 /** Writes down a failed Submit: a refusal frees the key, everything else spends it. */
 async function recordFailure(
   ctx: GatewayContext,
@@ -119,7 +133,7 @@ async function recordFailure(
 ): Promise<SubmitEnding> {
   const { ledger, principal } = ctx.submissions;
   const key = submission.idempotencyKey;
-  const refused = asRefusal(error);
+  const refused = foundFaults(error) ?? asRefusal(error);
   if (refused !== null) {
     if (key !== null) await ledger.release(principal, key).catch(leftPending);
     return refused;

@@ -68,7 +68,7 @@ export const InputIssue = builder.objectRef<IssueShape>('InputIssue').implement(
 });
 
 export const InvalidInput = builder.objectRef<InvalidInputShape>('InvalidInput').implement({
-  description: 'The input cannot be used; nothing was sent upstream.',
+  description: 'The input cannot be used; nothing was queued.',
   interfaces: [Problem],
   fields: (t) => ({
     issues: t.expose('issues', {

@@ -3,6 +3,7 @@
 import { redact } from '../redact.ts';
 import { codeOfStatus, errorText, retryAfterSeconds, UpstreamError } from './errors.ts';
 import type { Answer, Upstream } from './http.ts';
+import { inputFaults } from './input-path.ts';
 import { networkFailure } from './network-failure.ts';
 import { limitsOf } from './operations.ts';
 import { parseJson } from './parse-json.ts';
@@ -75,7 +76,14 @@ export async function refusal(up: Upstream, answer: Answer): Promise<UpstreamErr
   const body = await readJson(up, answer).catch(() => undefined);
   const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
   const { request_id: id, results_expire_at: expired } = fields;
-  const text = errorText(body);
+  const issues = inputFaults(operation, body).map((fault) => ({
+    ...fault,
+    message: redact(fault.message, up.token),
+  }));
+  const faults = issues
+    .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
+    .join('; ');
+  const text = faults === '' ? errorText(body) : faults;
   // The service may quote what it was sent.
   const shown = text === undefined ? undefined : redact(text, up.token);
   return new UpstreamError(shown ?? `The upstream answered ${operation} with HTTP ${answer.status}.`, {
@@ -85,6 +93,7 @@ export async function refusal(up: Upstream, answer: Answer): Promise<UpstreamErr
     requestId: typeof id === 'string' ? id : single(answer.headers['x-request-id']),
     retryable: answer.status === 429 || answer.status === 408 || answer.status >= 500,
     retryAfterSeconds: retryAfterSeconds(single(answer.headers['retry-after']), Date.now()),
+    ...(issues.length === 0 ? {} : { issues }),
     resultsExpireAt: typeof expired === 'string' ? expired : undefined,
   });
 }

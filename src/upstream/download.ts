@@ -1,6 +1,6 @@
 // Fetches what a signed URL points to: without a token, only from places that a signed URL may name. It knows nothing
 // of what is downloaded. The URL is a secret: it stands in no message and no report.
-import { lookup as resolve } from 'node:dns';
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import { codeOfStatus, retryAfterSeconds, UpstreamError } from './errors.ts';
@@ -45,20 +45,30 @@ export const isPublicAddress = (address: string): boolean => {
 /** The error code of a name that leads inward. */
 const NOT_PUBLIC = 'ENOTPUBLIC';
 
+/** Finds all addresses of a name, as `lookup` of node:dns does. */
+export type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
 /** Resolves a name and refuses it when any of its addresses is not public, at the moment of connecting: no second look-up can differ. */
-const publicLookup: LookupFunction = (hostname, options, done) => {
-  resolve(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error !== null) return done(error, '');
-    const first = addresses[0];
-    if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) {
-      return done(Object.assign(new Error('not a public address'), { code: NOT_PUBLIC }), '');
-    }
-    return options.all === true ? done(null, addresses) : done(null, first.address, first.family);
-  });
-};
+const publicLookup =
+  (resolve: Resolve): LookupFunction =>
+  (hostname, options, done) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return done(error, '');
+      const first = addresses[0];
+      if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) {
+        return done(Object.assign(new Error('not a public address'), { code: NOT_PUBLIC }), '');
+      }
+      return options.all === true ? done(null, addresses) : done(null, first.address, first.family);
+    });
+  };
 
 /** Connections that can only go to public addresses. Close it when the process ends. */
-export const openPublicAgent = (): Agent => new Agent({ connect: { timeout: 10_000, lookup: publicLookup } });
+export const openPublicAgent = (resolve: Resolve = lookup): Agent =>
+  new Agent({ connect: { timeout: 8_000, lookup: publicLookup(resolve) } });
 
 const refuse = (operation: string, message: string, status?: number): UpstreamError =>
   new UpstreamError(message, { operation, code: 'UPSTREAM_DRIFT', status, retryable: false });

@@ -1,6 +1,8 @@
 // What can go wrong between the gateway and the service, as one typed error. It knows nothing of GraphQL: the
 // `code` is a word that the schema's error rule uses, chosen here because only this side sees the status.
 
+import type { InputFault } from './input-path.ts';
+
 /** The words that `extensions.code` of a failed read may be. */
 export type FailureCode =
   | 'BAD_USER_INPUT'
@@ -28,6 +30,8 @@ export interface Failure {
   /** Whether the same call may succeed later. */
   readonly retryable: boolean;
   readonly retryAfterSeconds?: number | undefined;
+  /** What the service found wrong in the input, on a 422, in the words of our input. */
+  readonly issues?: readonly InputFault[] | undefined;
   /** When the results expired, on a 410 from Status. */
   readonly resultsExpireAt?: string | undefined;
 }

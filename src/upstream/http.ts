@@ -110,11 +110,8 @@ function urlOf({ baseUrl, batchPrefix, atlasPrefix }: UpstreamSettings, { api, p
  */
 function scopeOf(up: Upstream, { api, repeatable }: Call): string | undefined {
   if (!repeatable) return undefined;
-  return api === 'atlas' ? ATLAS_SCOPE : `batch ${up.token ?? ''}`;
+  return api === 'atlas' ? 'atlas' : `batch ${up.token ?? ''}`;
 }
-
-/** The scope of everything that is asked of the Atlas. */
-export const ATLAS_SCOPE = 'atlas';
 
 /** One try of a call. */
 function attempt(up: Upstream, call: Call): Promise<Answer> {

@@ -1,0 +1,74 @@
+// Where in our input a fault lies that the service found in its own: the `loc` of a 422 (spec, section Errors) as the name of an
+// argument, or as a path in the input of a submission. Pure: it knows wire names and ours, and no call.
+
+/** One fault that the service found in what it was sent. */
+export interface InputFault {
+  /** Argument, or path in the GraphQL input, dotted. */
+  readonly path: string;
+  /** A word for programs, such as STRING_TOO_SHORT. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Our arguments by the names on the wire, where they differ. */
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  protein_hash: 'hash',
+  uniprot_id: 'id',
+  feature_index: 'index',
+  feature_indices: 'indices',
+  thumbnail_type: 'type',
+  topk_features: 'top',
+  topk_results: 'first',
+  normalize_features: 'normalize',
+  cluster_pct_characterized_max: 'maxPercentCharacterized',
+};
+
+const PARTS_OF_SUBMISSION: Readonly<Record<string, string>> = {
+  payload: 'items',
+  sequences: 'chains',
+  id: 'ids',
+  res_idx1: 'residueIndex1',
+  res_idx2: 'residueIndex2',
+  atom_idx1: 'atomIndex1',
+  atom_idx2: 'atomIndex2',
+};
+
+const CONTACT = ['chainId', 'residueIndex'];
+
+const camel = (name: string): string =>
+  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function pathOfSubmission(parts: readonly string[]): string {
+  return parts
+    .filter((part) => part !== 'all_atom_input')
+    .map((part, i, all) =>
+      all[i - 2] === 'contacts'
+        ? (CONTACT[Number(part)] ?? part)
+        : (PARTS_OF_SUBMISSION[part] ?? camel(part)),
+    )
+    .join('.');
+}
+
+/** A `loc` in our words. @param operation - of the REST API, such as `submit` or `similarity` */
+export function inputPath(operation: string, loc: readonly unknown[]): string {
+  const [first, ...rest] = loc.map(String);
+  const parts = first === undefined || ['body', 'query', 'path'].includes(first) ? rest : [first, ...rest];
+  if (operation === 'submit') return pathOfSubmission(parts);
+  const [name = ''] = parts;
+  const ours = ARGUMENTS[name] ?? camel(name.replace(/^protein_hashes$/, 'hashes'));
+  // Positions in a bulk call are those of its own list, not of the caller's.
+  return operation === 'bulk' ? ours : [ours, ...parts.slice(1)].join('.');
+}
+
+/** The faults that the body of a 422 lists; none when it is no such body. The input that it quotes is left out. */
+export function inputFaults(operation: string, body: unknown): InputFault[] {
+  if (typeof body !== 'object' || body === null || !('detail' in body) || !Array.isArray(body.detail))
+    return [];
+  return body.detail.flatMap((item: unknown) => {
+    if (typeof item !== 'object' || item === null) return [];
+    const { loc, msg, type } = item as Record<string, unknown>;
+    if (typeof msg !== 'string' || !Array.isArray(loc)) return [];
+    const code = typeof type === 'string' && /^[\w.]{1,60}$/.test(type) ? type : 'invalid';
+    return [{ path: inputPath(operation, loc), code: code.replaceAll('.', '_').toUpperCase(), message: msg }];
+  });
+}
