@@ -1,0 +1,105 @@
+// Every row of the spec's table of errors, as a client of the gateway sees it.
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { at } from '../support.ts';
+import { type Liar, openLiar, openPlace, type Place, says } from './liar.ts';
+
+let liar: Liar;
+let place: Place;
+beforeAll(async () => {
+  liar = await openLiar();
+  place = openPlace(liar.url);
+});
+afterAll(async () => {
+  await place.gateway.close();
+  await liar.close();
+});
+beforeEach(() => liar.reset());
+
+const SUBMIT = `mutation { it: submitFold(input: {items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) {
+  __typename ... on Problem { message } ... on Refused { reason retryable } } }`;
+const CANCEL = 'mutation { it: cancelBatch(batchId: "b1") { __typename ... on Problem { message } } }';
+const LIST = '{ it: batch(batchId: "b1") { state } limits { maxItems } }';
+const STATUS = '{ it: task(taskId: "b1-00000") { state } limits { maxItems } }';
+const UNIPROT = '{ it: uniprotEntry(id: "A2VDF0") { name } limits { maxItems } }';
+const problem = (message: string) => ({ status: 'error', message, request_id: 'q1' });
+
+it.each<[string, string, string, number, unknown, Record<string, unknown>]>([
+  [
+    '400 Submit',
+    'submit',
+    SUBMIT,
+    400,
+    problem('wrong'),
+    { __typename: 'Refused', reason: 'INVALID_REQUEST', message: 'wrong' },
+  ],
+  ['409 Cancel', 'cancel', CANCEL, 409, problem('nothing to cancel'), { __typename: 'NothingToCancel' }],
+  ['404 Cancel', 'cancel', CANCEL, 404, problem('unknown'), { __typename: 'NotFound', message: 'unknown' }],
+  [
+    '422 Submit',
+    'submit',
+    SUBMIT,
+    422,
+    problem('no model'),
+    { __typename: 'Refused', reason: 'MODEL_UNAVAILABLE' },
+  ],
+  [
+    '429 Submit',
+    'submit',
+    SUBMIT,
+    429,
+    problem('rate limit'),
+    { __typename: 'Refused', reason: 'RATE_LIMIT', retryable: true },
+  ],
+  [
+    '429 Submit, credits',
+    'submit',
+    SUBMIT,
+    429,
+    problem('no credits'),
+    { __typename: 'Refused', reason: 'CREDITS', retryable: false },
+  ],
+  [
+    '401, text under `error`',
+    'submit',
+    SUBMIT,
+    401,
+    { error: 'bad key' },
+    { __typename: 'Refused', reason: 'UNAUTHENTICATED', message: 'bad key' },
+  ],
+])('%s is a typed result', async (_, operation, query, status, body, expected) => {
+  liar.script(operation, says(status, body));
+  const { data, errors } = await place.query(query);
+  expect(errors).toBeUndefined();
+  expect(at(data, 'it')).toMatchObject(expected);
+});
+
+it.each<[string, string, string, number, unknown, string | null]>([
+  ['404 List', 'list', LIST, 404, problem('not found'), null],
+  ['404 Status', 'status', STATUS, 404, problem('use List'), null],
+  ['401 List', 'list', LIST, 401, { error: 'bad key' }, 'UNAUTHENTICATED'],
+  ['400 accession', 'uniprot', UNIPROT, 400, { detail: 'other namespace' }, 'BAD_USER_INPUT'],
+  [
+    '422 Atlas',
+    'uniprot',
+    UNIPROT,
+    422,
+    { detail: [{ loc: ['path', 'uniprot_id'], msg: 'bad', type: 'x' }] },
+    'BAD_USER_INPUT',
+  ],
+  ['500 List', 'list', LIST, 500, problem('broken'), 'UPSTREAM_UNAVAILABLE'],
+])('%s is absence or a coded error, and its sibling answers', async (_, operation, query, status, body, code) => {
+  liar.script(operation, says(status, body));
+  const { data, errors } = await place.query(query);
+  expect(at(data, 'it')).toBeNull();
+  expect(at(data, 'limits.maxItems')).toBe(2000);
+  expect(errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual(
+    code === null ? undefined : [[['it'], code]],
+  );
+});
+
+it('500 of Submit leaves the outcome unknown', async () => {
+  liar.script('submit', says(500, problem('broken')));
+  const { data } = await place.query(SUBMIT);
+  expect(at(data, 'it.__typename')).toMatch(/Unknown/);
+  expect(liar.seen).toHaveLength(1);
+});
