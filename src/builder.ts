@@ -5,6 +5,7 @@ import ComplexityPlugin, { ComplexityErrorKind } from '@pothos/plugin-complexity
 import RelayPlugin from '@pothos/plugin-relay';
 import { GraphQLError } from 'graphql';
 import type { GatewayContext } from './context.ts';
+import { freeTypenames } from './free-typenames.ts';
 
 /** What the builder knows of types before any is defined: the context, the scalars, what connections carry. */
 export interface Types {
@@ -25,7 +26,7 @@ export interface Types {
 }
 
 export const builder = new SchemaBuilder<Types>({
-  plugins: [ComplexityPlugin, RelayPlugin],
+  plugins: [freeTypenames, ComplexityPlugin, RelayPlugin],
   // Cost is counted in upstream calls: a field that comes with its object is free, a link that is batched costs a five-hundredth,
   // a call of its own one; a list multiplies by its usual length, or by its argument at the root.
   complexity: {

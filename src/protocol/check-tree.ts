@@ -3,7 +3,7 @@
 import { refusal } from './refusal.ts';
 
 /** What variables may hold at most. */
-export const TREE_LIMITS = {
+const TREE_LIMITS = {
   /** Objects and lists inside each other. */
   depth: 64,
   /** Members of one list: the longest that any argument takes. */

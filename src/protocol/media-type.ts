@@ -55,7 +55,7 @@ function closeness(range: string, type: MediaType): number {
  *
  * @param accept - the Accept header; null or empty accepts anything
  */
-export function chooseMediaType(accept: string | null, offers: readonly MediaType[]): MediaType | null {
+function chooseMediaType(accept: string | null, offers: readonly MediaType[]): MediaType | null {
   const ranges = rangesOf(accept);
   const rated = offers.flatMap((type) => {
     const best = ranges
