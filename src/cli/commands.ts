@@ -15,7 +15,13 @@ const entry = (name: string, summary: string, load: () => Promise<{ default: Com
 
 /** In the order of the help. */
 export const COMMANDS: readonly Entry[] = [
+  entry('serve', 'Starts the gateway', () => import('./serve.ts')),
+  entry('sandbox', 'Starts the stand-in of the service by itself', () => import('./sandbox.ts')),
+  entry('query', 'Runs a GraphQL document', () => import('./query.ts')),
+  entry('fold', 'Submits folds, follows them, saves their results', () => import('./fold.ts')),
+  entry('lookup', 'Looks up proteins by hash, accession or entry name', () => import('./lookup.ts')),
   entry('doctor', 'Does the upstream still keep its contract?', () => import('./doctor.ts')),
+  entry('completion', 'Writes a completion script for a shell', () => import('./completion.ts')),
 ];
 
 /** The help of the bin. */

@@ -75,7 +75,7 @@ export default command({
       description: 'Also one smallest fold, from Submit to its result (costs credits; asks first)',
     },
     yes: { type: 'boolean', description: 'With --submit: do not ask' },
-    tokenFile: TOKEN_FILE,
+    'token-file': TOKEN_FILE,
   },
   examples: [
     [
@@ -93,7 +93,7 @@ export default command({
     [EXIT.usage, 'the command line is wrong'],
     [EXIT.config, 'the configuration is wrong'],
   ],
-  async run({ json, propose, job, submit, yes, tokenFile }, session) {
+  async run({ json, propose, job, submit, yes, 'token-file': tokenFile }, session) {
     const config = configOf(session);
     const token = tokenOf(session, tokenFile);
     if (submit === true && !(await mayspend(session, yes === true))) return EXIT.usage;

@@ -30,7 +30,7 @@ const session = openSession();
 try {
   process.exitCode = await run(process.argv.slice(2), session);
 } catch (error) {
-  const cause = session.signal.aborted ? session.signal.reason : error;
+  const cause = error instanceof Ending ? error : (session.interruption() ?? error);
   if (cause instanceof Ending) session.say(cause.message);
   else session.say(error instanceof Error ? (error.stack ?? error.message) : String(error));
   process.exitCode = cause instanceof Ending ? cause.exit : EXIT.fault;

@@ -19,6 +19,8 @@ export const EXIT = {
   config: 78,
   /** Ctrl-C. */
   interrupted: 130,
+  /** SIGTERM. */
+  terminated: 143,
 } as const;
 
 /** Ends a command with an exit code and a sentence on standard error. */
@@ -43,18 +45,19 @@ export interface Session {
   readonly outIsTerminal: boolean;
   /** Aborted by the first Ctrl-C; the second ends the process at once. */
   readonly signal: AbortSignal;
+  /** Why it was aborted; undefined when it was not. */
+  interruption(): unknown;
 }
 
 /** Opens the session of this process. */
 export function openSession(): Session {
   const interrupt = new AbortController();
+  let listening = false;
   const ends = (name: NodeJS.Signals, code: number) =>
     process.on(name, () => {
       if (interrupt.signal.aborted) process.exit(code);
       interrupt.abort(new Ending(code, 'Interrupted.'));
     });
-  ends('SIGINT', EXIT.interrupted);
-  ends('SIGTERM', 143);
   // Whoever reads has what it wanted, as `head` does.
   process.stdout.on('error', (error: NodeJS.ErrnoException) =>
     process.exit(error.code === 'EPIPE' ? 0 : EXIT.fault),
@@ -71,7 +74,16 @@ export function openSession(): Session {
     env: process.env,
     terminal,
     outIsTerminal,
-    signal: interrupt.signal,
+    // A command that never asks, such as a server, ends in its own way.
+    get signal() {
+      if (!listening) {
+        ends('SIGINT', EXIT.interrupted);
+        ends('SIGTERM', EXIT.terminated);
+      }
+      listening = true;
+      return interrupt.signal;
+    },
+    interruption: () => (interrupt.signal.aborted ? interrupt.signal.reason : undefined),
     out(text) {
       clear();
       const plain = outIsTerminal ? text : stripVTControlCharacters(text);

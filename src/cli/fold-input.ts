@@ -1,0 +1,84 @@
+// What is to be folded, read from a file: the submission as GraphQL takes it (YAML or JSON), or FASTA. It judges nothing but whether
+// it can be read; the gateway checks the rest before anything is sent.
+import { createHash } from 'node:crypto';
+import { parse } from 'yaml';
+import { Ending, EXIT } from './session.ts';
+
+/** The input of submitFold. */
+export type FoldInput = Readonly<Record<string, unknown>> & { readonly idempotencyKey: string };
+
+const unreadable = (why: string): Ending =>
+  new Ending(
+    EXIT.data,
+    `${why} A FASTA file, or YAML such as:\nitems:\n  - name: my protein\n    chains:\n      - protein: { ids: [A], sequence: MQIFVKTLTGK }`,
+  );
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+
+const chainId = (index: number): string =>
+  `${index < 26 ? '' : (LETTERS[Math.floor(index / 26) - 1] ?? '')}${LETTERS[index % 26] ?? ''}`;
+
+/** FASTA: an item for each record; chains of a complex are separated by colons. All are proteins. */
+function readFasta(text: string): Record<string, unknown> {
+  const items = text
+    .split(/^>/m)
+    .slice(1)
+    .map((record) => {
+      const end = record.search(/\r?\n|$/);
+      const name = record.slice(0, end).trim();
+      const sequences = record
+        .slice(end)
+        .replace(/[\s*]/g, '')
+        .split(':')
+        .filter((sequence) => sequence !== '');
+      return {
+        ...(name === '' ? {} : { name }),
+        chains: sequences.map((sequence, index) => ({ protein: { ids: [chainId(index)], sequence } })),
+      };
+    });
+  return { items };
+}
+
+function readYaml(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = parse(text);
+  } catch (error) {
+    throw unreadable(
+      `The file is no YAML: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''}`,
+    );
+  }
+  if (Array.isArray(value)) return { items: value as unknown[] };
+  if (typeof value === 'object' && value !== null && 'items' in value)
+    return value as Record<string, unknown>;
+  throw unreadable('The file holds no items.');
+}
+
+/** The value with the keys of its objects in order, so that the same content is the same text. */
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, ordered(inner)]),
+  );
+}
+
+/**
+ * Reads a submission. Its idempotency key is told by its content, so that running the same again never pays twice.
+ *
+ * @param again - a word that makes the same content another submission, to be paid for once more
+ */
+export function readFoldInput(text: string, again: string | undefined): FoldInput {
+  const input = /^\s*>/.test(text) ? readFasta(text) : readYaml(text);
+  if (!Array.isArray(input.items) || input.items.length === 0) throw unreadable('The file holds no items.');
+  const { idempotencyKey: own, ...content } = input;
+  const hash = createHash('sha256')
+    .update(JSON.stringify([ordered(content), again ?? '']))
+    .digest('hex');
+  return {
+    ...content,
+    idempotencyKey: typeof own === 'string' && again === undefined ? own : `cli-${hash.slice(0, 48)}`,
+  };
+}

@@ -1,0 +1,62 @@
+// Sends a submission and reads its ending: the batch, or why there is none. It knows no file and no progress.
+import type { FoldInput } from './fold-input.ts';
+import { errorLines, type Place } from './place.ts';
+import { Ending, EXIT, type Session } from './session.ts';
+
+const SUBMIT = `mutation Submit($input: SubmitFoldInput!) {
+  submitFold(input: $input) {
+    __typename
+    ... on FoldSubmitted { replayed message warnings { path message } batch { batchId } }
+    ... on Problem { problem: message hint }
+    ... on InvalidInput { issues { path message hint } }
+    ... on Refused { reason retryAfterSeconds }
+    ... on IdempotencyConflict { earlier: batch { batchId } }
+  }
+}`;
+
+interface Ended {
+  readonly __typename: string;
+  readonly replayed?: boolean;
+  readonly message?: string;
+  readonly warnings?: readonly { readonly path: string; readonly message: string }[];
+  readonly batch?: { readonly batchId: string } | null;
+  readonly earlier?: { readonly batchId: string } | null;
+  readonly problem?: string;
+  readonly hint?: string | null;
+  readonly issues?: readonly {
+    readonly path: string;
+    readonly message: string;
+    readonly hint: string | null;
+  }[];
+  readonly retryAfterSeconds?: number | null;
+}
+
+/** Submits. @returns the batch's id @throws Ending that tells every mistake */
+export async function submitFold(place: Place, session: Session, input: FoldInput): Promise<string> {
+  const answer = await place.ask(SUBMIT, { input });
+  const { submitFold: ended } = (answer.data ?? {}) as { submitFold?: Ended | null };
+  if (ended === undefined || ended === null) {
+    const lines = errorLines(answer);
+    const mistake = answer.errors?.some(({ extensions }) => extensions?.code === 'BAD_USER_INPUT') === true;
+    throw new Ending(mistake ? EXIT.data : EXIT.unreachable, lines.join('\n'));
+  }
+  if (ended.__typename === 'FoldSubmitted' && ended.batch != null) {
+    for (const { path, message } of ended.warnings ?? []) session.say(`warning: ${path}: ${message}`);
+    if (ended.replayed === true)
+      session.say('Submitted before: the same batch, nothing is paid again (--again makes another one).');
+    return ended.batch.batchId;
+  }
+  const issues = (ended.issues ?? []).map(
+    ({ path, message, hint }) => `  ${path}: ${message}${hint === null ? '' : ` ${hint}`}`,
+  );
+  const wait = ended.retryAfterSeconds == null ? [] : [`Try again in ${ended.retryAfterSeconds} seconds.`];
+  const earlier = ended.earlier == null ? [] : [`The earlier batch is ${ended.earlier.batchId}.`];
+  const lines = [
+    `${ended.__typename}: ${ended.problem ?? ''}`,
+    ...issues,
+    ...(ended.hint == null ? [] : [ended.hint]),
+    ...wait,
+    ...earlier,
+  ];
+  throw new Ending(ended.__typename === 'InvalidInput' ? EXIT.data : EXIT.unreachable, lines.join('\n'));
+}

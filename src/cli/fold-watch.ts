@@ -1,0 +1,95 @@
+// Follows a batch to its end: a bar on a terminal, a line for each change elsewhere. A stream that breaks off is opened again.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, errorLines, type Place } from './place.ts';
+import { Ending, EXIT, type Session } from './session.ts';
+
+const WATCH = `subscription Watch($batchId: ID!) {
+  batchProgress(batchId: $batchId) {
+    final
+    batch { counts { total queued inProgress done failed cancelled } }
+    changedTasks { taskId name state error { message } }
+  }
+}`;
+
+interface Counts {
+  readonly total: number;
+  readonly queued: number;
+  readonly inProgress: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly cancelled: number;
+}
+
+interface Progress {
+  readonly final: boolean;
+  readonly batch: { readonly counts: Counts };
+  readonly changedTasks: readonly {
+    readonly taskId: string;
+    readonly name: string | null;
+    readonly state: string;
+    readonly error: { readonly message: string } | null;
+  }[];
+}
+
+const WIDTH = 28;
+
+const countsText = ({ total, queued, inProgress, done, failed, cancelled }: Counts): string =>
+  [
+    `${done + failed + cancelled}/${total}`,
+    `${done} done`,
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(cancelled > 0 ? [`${cancelled} cancelled`] : []),
+    ...(inProgress > 0 ? [`${inProgress} running`] : []),
+    ...(queued > 0 ? [`${queued} queued`] : []),
+  ].join(' · ');
+
+function bar(counts: Counts): string {
+  const settled = counts.done + counts.failed + counts.cancelled;
+  const full = counts.total === 0 ? 0 : Math.round((settled / counts.total) * WIDTH);
+  return `[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}] ${countsText(counts)}`;
+}
+
+/** How often a stream that ends early is opened again without news in between. */
+const MOST_TRIES = 5;
+
+function show(session: Session, { batch, changedTasks }: Progress, before: string): string {
+  const text = countsText(batch.counts);
+  for (const { state, name, taskId, error } of changedTasks) {
+    if (state === 'FAILED') session.say(`failed: ${name ?? taskId}: ${error?.message ?? 'no reason given'}`);
+  }
+  if (session.terminal) session.live(bar(batch.counts));
+  else if (text !== before) session.say(text);
+  return text;
+}
+
+const progressOf = (answer: Answer): Progress | undefined =>
+  (answer.data as { batchProgress?: Progress | null } | null | undefined)?.batchProgress ?? undefined;
+
+/** Follows a batch until no task will change any more. */
+export async function watchBatch(place: Place, session: Session, batchId: string): Promise<void> {
+  let before = '';
+  let lasting = false;
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    if (tries > 0) await sleep(1000 * tries, undefined, { signal: session.signal });
+    try {
+      for await (const answer of place.watch(WATCH, { batchId })) {
+        const progress = progressOf(answer);
+        if (progress === undefined) {
+          const lines = errorLines(answer);
+          lasting = answer.errors?.some(({ extensions }) => extensions?.retryable !== true) === true;
+          if (lasting) throw new Ending(EXIT.unreachable, lines.join('\n'));
+          for (const line of lines) session.say(line);
+          continue;
+        }
+        tries = 0;
+        before = show(session, progress, before);
+        if (progress.final) return session.live('');
+      }
+    } catch (error) {
+      // What cannot be reached at the beginning is told at once; later it may come back.
+      if (session.signal.aborted || (error instanceof Ending && (lasting || before === ''))) throw error;
+      session.say('The stream broke off; opening it again.');
+    }
+  }
+  throw new Ending(EXIT.unreachable, 'The batch cannot be followed any more.');
+}

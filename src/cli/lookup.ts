@@ -1,0 +1,165 @@
+// foldatlas lookup: hashes, accessions and entry names mixed, answered in the order given, a line each, gaps told. It holds one
+// piece of the list at a time.
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { command } from './command.ts';
+import { errorLines, openPlace, PLACE_ARGS, type Place } from './place.ts';
+import { Ending, EXIT, type Session } from './session.ts';
+
+/** Identifiers in one query. */
+const PIECE = 200;
+
+const QUERY = `query Lookup($ids: [String!]!) {
+  lookup(ids: $ids) {
+    requested
+    problem { message }
+    protein { hash accession source name length ptm plddt { mean } cluster { representativeHash size percentCharacterized name } }
+  }
+}`;
+
+interface Found {
+  readonly hash: string;
+  readonly accession: string | null;
+  readonly source: string | null;
+  readonly name: string | null;
+  readonly length: number | null;
+  readonly ptm: number | null;
+  readonly plddt: { readonly mean: number | null } | null;
+  readonly cluster: {
+    readonly representativeHash: string | null;
+    readonly size: number | null;
+    readonly percentCharacterized: number | null;
+    readonly name: string | null;
+  } | null;
+}
+
+interface Row {
+  readonly requested: string;
+  readonly status: 'FOUND' | 'NOT_FOUND' | 'UNAVAILABLE';
+  readonly problem: string | null;
+  readonly protein: Found | null;
+}
+
+const COLUMNS: readonly (readonly [name: string, of: (row: Row) => string | number | null | undefined])[] = [
+  ['requested', (row) => row.requested],
+  ['status', (row) => row.status],
+  ['hash', ({ protein }) => protein?.hash],
+  ['accession', ({ protein }) => protein?.accession],
+  ['source', ({ protein }) => protein?.source],
+  ['name', ({ protein }) => protein?.name],
+  ['length', ({ protein }) => protein?.length],
+  ['ptm', ({ protein }) => protein?.ptm],
+  ['mean_plddt', ({ protein }) => protein?.plddt?.mean],
+  ['cluster', ({ protein }) => protein?.cluster?.representativeHash],
+  ['cluster_size', ({ protein }) => protein?.cluster?.size],
+  ['cluster_percent_characterized', ({ protein }) => protein?.cluster?.percentCharacterized],
+  ['problem', (row) => row.problem],
+];
+
+const cell = (value: string | number | null | undefined): string =>
+  String(value ?? '').replace(/[\t\r\n]+/g, ' ');
+
+const lineOf = (row: Row, tsv: boolean): string =>
+  tsv ? `${COLUMNS.map(([, of]) => cell(of(row))).join('\t')}\n` : `${JSON.stringify(row)}\n`;
+
+/** Identifiers of the list, piece by piece: separated by white space or commas, what follows # left out. */
+async function* pieces(file: string): AsyncGenerator<string[]> {
+  const input = file === '-' ? process.stdin : createReadStream(file);
+  const failed = new Promise<never>((_, reject) =>
+    input.once('error', (error: Error) => reject(new Ending(EXIT.usage, error.message))),
+  );
+  failed.catch(() => undefined);
+  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
+  const ids: string[] = [];
+  for (;;) {
+    const next = await Promise.race([lines.next(), failed]);
+    if (next.done === true) break;
+    ids.push(
+      ...next.value
+        .replace(/#.*$/, '')
+        .split(/[\s,;]+/)
+        .filter((id) => id !== ''),
+    );
+    while (ids.length >= PIECE) yield ids.splice(0, PIECE);
+  }
+  if (ids.length > 0) yield ids;
+}
+
+async function rowsOf(place: Place, session: Session, ids: readonly string[]): Promise<Row[]> {
+  const answer = await place.ask(QUERY, { ids });
+  const lines = errorLines(answer);
+  for (const line of lines.slice(0, 3)) session.say(line);
+  if (lines.length > 3) session.say(`… and ${lines.length - 3} more like these`);
+  type Entry = { requested: string; problem: { message: string } | null; protein: Found | null } | null;
+  const { lookup = null } = (answer.data ?? {}) as { lookup?: Entry[] | null };
+  const broken = new Set(
+    (answer.errors ?? []).map(({ path }) => (typeof path?.[1] === 'number' ? path[1] : -1)),
+  );
+  return ids.map((requested, i): Row => {
+    const entry = lookup?.[i] ?? null;
+    const problem = entry?.problem?.message ?? null;
+    if (entry === null || broken.has(i))
+      return {
+        requested,
+        status: 'UNAVAILABLE',
+        problem: lines[0] ?? problem,
+        protein: entry?.protein ?? null,
+      };
+    return {
+      requested,
+      status: entry.protein === null ? 'NOT_FOUND' : 'FOUND',
+      problem,
+      protein: entry.protein,
+    };
+  });
+}
+
+export default command({
+  name: 'lookup',
+  summary: 'Looks up proteins by hash, UniProt accession or entry name, in the order given, gaps shown',
+  args: {
+    file: {
+      type: 'positional',
+      description: 'Identifiers, separated by white space or commas; - for standard input',
+      required: true,
+    },
+    tsv: { type: 'boolean', description: 'A table, tabs between columns (the default)' },
+    ndjson: { type: 'boolean', description: 'One JSON object a line' },
+    ...PLACE_ARGS,
+  },
+  examples: [
+    ['foldatlas lookup ids.txt > proteins.tsv', 'A line for each identifier, in order'],
+    ['echo P01308 ACTA_HUMAN | foldatlas lookup - --ndjson', 'From standard input, as JSON lines'],
+    ['foldatlas lookup ids.txt | cut -f1-4 | head', 'A reader that has enough ends it'],
+  ],
+  exits: [
+    [EXIT.ok, 'every identifier was answered, found or not'],
+    [EXIT.notAllGood, 'some could not be looked up (status UNAVAILABLE)'],
+    [EXIT.unreachable, 'the gateway cannot be reached'],
+    [EXIT.usage, 'the command line is wrong, or the file cannot be read'],
+  ],
+  async run({ file, tsv, ndjson, url, 'token-file': tokenFile }, session) {
+    if (tsv === true && ndjson === true) throw new Ending(EXIT.usage, 'Choose one of --tsv and --ndjson.');
+    const place = await openPlace(session, { url, tokenFile });
+    const table = ndjson !== true;
+    let [done, found, lost] = [0, 0, 0];
+    try {
+      if (table) await session.out(`${COLUMNS.map(([name]) => name).join('\t')}\n`);
+      for await (const ids of pieces(file)) {
+        for (const row of await rowsOf(place, session, ids)) {
+          if (row.status === 'FOUND') found += 1;
+          if (row.status === 'UNAVAILABLE') lost += 1;
+          await session.out(lineOf(row, table));
+        }
+        done += ids.length;
+        session.live(`${done} looked up, ${found} found`);
+      }
+      session.say(
+        `${done} looked up: ${found} found, ${done - found - lost} not found, ${lost} unavailable.`,
+      );
+      return lost > 0 ? EXIT.notAllGood : EXIT.ok;
+    } finally {
+      await place.close();
+    }
+  },
+});

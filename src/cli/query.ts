@@ -1,0 +1,92 @@
+// foldatlas query: one GraphQL document, its answer as JSON; a subscription as one JSON line an event.
+import { getOperationAST, parse } from 'graphql';
+import { parse as parseYaml } from 'yaml';
+import { command } from './command.ts';
+import { readInput } from './files.ts';
+import { type Answer, errorLines, openPlace, PLACE_ARGS } from './place.ts';
+import { Ending, EXIT, type Session } from './session.ts';
+
+async function variablesOf(given: string | undefined): Promise<Record<string, unknown>> {
+  if (given === undefined) return {};
+  const text = given.startsWith('@') ? await readInput(given.slice(1)) : given;
+  let value: unknown;
+  try {
+    value = parseYaml(text);
+  } catch (error) {
+    throw new Ending(EXIT.usage, `--variables: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw new Ending(EXIT.usage, '--variables: must be an object.');
+}
+
+function operationOf(document: string, name: string | undefined): string {
+  let found: ReturnType<typeof getOperationAST>;
+  try {
+    found = getOperationAST(parse(document), name);
+  } catch (error) {
+    throw new Ending(
+      EXIT.data,
+      `The document cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  if (found !== undefined && found !== null) return found.operation;
+  throw new Ending(EXIT.data, 'The document has no such operation; with several, name one with --operation.');
+}
+
+function tell(session: Session, answer: Answer): boolean {
+  const lines = errorLines(answer);
+  for (const line of lines) session.say(line);
+  return lines.length > 0;
+}
+
+export default command({
+  name: 'query',
+  summary: 'Runs a GraphQL document and writes its answer as JSON',
+  args: {
+    file: { type: 'positional', description: 'GraphQL document; - for standard input', required: true },
+    variables: {
+      type: 'string',
+      description: 'Variables as JSON or YAML, or @FILE',
+      valueHint: 'JSON|@FILE',
+    },
+    operation: { type: 'string', description: 'Which operation of the document', valueHint: 'NAME' },
+    ...PLACE_ARGS,
+  },
+  examples: [
+    ['foldatlas query examples/01-accession-to-cluster.graphql', 'An example, over the embedded sandbox'],
+    [
+      `foldatlas query batch.graphql --variables '{"batchId":"…"}' --url http://127.0.0.1:4000/graphql`,
+      'Ask a gateway that runs',
+    ],
+    [`echo '{ limits { maxTasks } }' | foldatlas query -`, 'From standard input'],
+  ],
+  exits: [
+    [EXIT.ok, 'answered without errors'],
+    [EXIT.notAllGood, 'the answer has errors; they are on standard error too'],
+    [EXIT.unreachable, 'the gateway cannot be reached'],
+    [EXIT.usage, 'the command line is wrong'],
+    [EXIT.data, 'the document cannot be read'],
+  ],
+  async run({ file, variables, operation, url, 'token-file': tokenFile }, session) {
+    const document = await readInput(file);
+    const values = await variablesOf(variables);
+    const kind = operationOf(document, operation);
+    const place = await openPlace(session, { url, tokenFile });
+    try {
+      let failed = false;
+      if (kind !== 'subscription') {
+        const answer = await place.ask(document, values, operation);
+        await session.out(`${JSON.stringify(answer, null, 2)}\n`);
+        failed = tell(session, answer);
+      } else
+        for await (const answer of place.watch(document, values, operation)) {
+          await session.out(`${JSON.stringify(answer)}\n`);
+          failed = tell(session, answer) || failed;
+        }
+      return failed ? EXIT.notAllGood : EXIT.ok;
+    } finally {
+      await place.close();
+    }
+  },
+});

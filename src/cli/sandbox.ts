@@ -1,0 +1,25 @@
+// foldatlas sandbox: the stand-in of the service, as `npm run sandbox` runs it. Everything else is in sandbox/main.ts, which acts
+// when it is imported.
+import { command } from './command.ts';
+import { EXIT } from './session.ts';
+
+export default command({
+  name: 'sandbox',
+  summary: 'Starts the stand-in of the service by itself; settings are the SANDBOX_* of the environment',
+  args: {},
+  examples: [
+    ['foldatlas sandbox', 'http://127.0.0.1:4010, kept in .data/sandbox'],
+    [
+      'SANDBOX_DATA=memory SANDBOX_SIZE=small SANDBOX_PORT=5000 foldatlas sandbox',
+      'Small, gone when it stops',
+    ],
+  ],
+  exits: [
+    [EXIT.ok, 'stopped by a signal'],
+    [1, 'it cannot start: a setting is wrong, the port is taken, or another one has its data folder'],
+  ],
+  async run() {
+    await import('../sandbox/main.ts');
+    return new Promise<number>(() => undefined);
+  },
+});
