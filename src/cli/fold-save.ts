@@ -106,7 +106,7 @@ const COLUMNS = [
   'problem',
 ];
 const cell = (value: string | number | null | undefined): string =>
-  String(value ?? '').replace(/[\t\r\n]+/g, ' ');
+  typeof value === 'number' ? String(Number(value.toFixed(4))) : (value ?? '').replace(/[\t\r\n]+/g, ' ');
 
 interface Saved {
   readonly task: Task;

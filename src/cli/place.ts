@@ -1,7 +1,4 @@
 // Where a command asks: a gateway that runs somewhere, or one of its own within this process. It must not know what is asked.
-import { createGateway } from '../gateway.ts';
-import { createLogger } from '../log.ts';
-import { startSandboxThread } from '../sandbox/sandbox.ts';
 import { Ending, EXIT, type Session } from './session.ts';
 import { configOf, TOKEN_FILE, tokenOf } from './settings.ts';
 
@@ -56,6 +53,12 @@ async function embedded(
   session: Session,
 ): Promise<{ send: Fetch; sandbox: boolean; close(): Promise<void> }> {
   const config = configOf(session, { LOG_LEVEL: 'error' });
+  // Only who needs a gateway here waits for its code.
+  const [{ createGateway }, { createLogger }, { startSandboxThread }] = await Promise.all([
+    import('../gateway.ts'),
+    import('../log.ts'),
+    import('../sandbox/sandbox.ts'),
+  ]);
   const sandbox =
     config.UPSTREAM_URL === undefined
       ? await startSandboxThread({
