@@ -94,7 +94,7 @@ export default command({
     [EXIT.config, 'the configuration is wrong'],
   ],
   async run({ json, propose, job, submit, yes, 'token-file': tokenFile }, session) {
-    const config = configOf(session);
+    const config = await configOf(session);
     const token = tokenOf(session, tokenFile);
     if (submit === true && !(await mayspend(session, yes === true))) return EXIT.usage;
     const { upstream, downloads, sandbox, close } = await openUpstream(config, session, token);

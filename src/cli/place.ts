@@ -52,7 +52,7 @@ function remote(given: string): { send: Fetch; base: string } {
 async function embedded(
   session: Session,
 ): Promise<{ send: Fetch; sandbox: boolean; close(): Promise<void> }> {
-  const config = configOf(session, { LOG_LEVEL: 'error' });
+  const config = await configOf(session, { LOG_LEVEL: 'error' });
   // Only who needs a gateway here waits for its code.
   const [{ createGateway }, { createLogger }, { startSandboxThread }] = await Promise.all([
     import('../gateway.ts'),

@@ -1,11 +1,15 @@
 // The configuration and the caller's token as a command needs them, every problem told at once. A token comes from the
 // environment or a file, never from the command line, where other users of the machine could read it.
 import { readFileSync } from 'node:fs';
-import { type Config, ConfigError, readConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { Ending, EXIT, type Session } from './session.ts';
 
 /** Reads the configuration. @param more - defaults that a command has */
-export function configOf({ env }: Session, more: Readonly<Record<string, string>> = {}): Config {
+export async function configOf(
+  { env }: Session,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Config> {
+  const { ConfigError, readConfig } = await import('../config.ts');
   try {
     return readConfig({ ...more, ...env });
   } catch (error) {

@@ -1,0 +1,272 @@
+// The bin at a gateway that runs: help, exit codes, data on standard output and everything else on standard error.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../src/sandbox/clock.ts';
+import { type Served, serve } from '../live/streams.ts';
+import { openWorld, type World } from '../support.ts';
+import { type RunOptions, run, start } from './bin.ts';
+
+let world: World;
+let served: Served;
+let folder: string;
+const clock = new ManualClock(Date.now());
+const TOKEN = 'a-token-for-the-command-line';
+
+beforeAll(async () => {
+  world = await openWorld({}, { clock });
+  served = await serve(world.gateway);
+  folder = mkdtempSync(join(tmpdir(), 'foldatlas-cli-'));
+});
+afterAll(async () => {
+  await served.close();
+  await world.close();
+  rmSync(folder, { recursive: true });
+});
+
+const there = (more: RunOptions = {}): RunOptions => ({
+  cwd: folder,
+  ...more,
+  env: { FOLDATLAS_URL: served.url, FOLDATLAS_TOKEN: TOKEN, ...more.env },
+});
+
+const write = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return name;
+};
+
+describe('help and mistakes', () => {
+  it('tells commands, options, examples and exit codes on standard output', async () => {
+    const [main, none, fold, version] = await Promise.all([
+      run(['--help']),
+      run([]),
+      run(['fold', '--help']),
+      run(['--version']),
+    ]);
+    expect(main).toMatchObject({ code: 0, err: '' });
+    for (const name of ['serve', 'sandbox', 'query', 'fold', 'lookup', 'doctor', 'completion'])
+      expect(main.out).toMatch(new RegExp(`^ {2}${name} `, 'm'));
+    expect(none.code).toBe(64);
+    expect(fold.code).toBe(0);
+    for (const part of ['--watch', '--token-file', 'EXAMPLES', 'EXIT CODES', '130'])
+      expect(fold.out).toContain(part);
+    expect(version).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  });
+
+  it('are told in a sentence, with the exit code for them', async () => {
+    const [command, option, value, word, address, nobody, file, config] = await Promise.all([
+      run(['folds']),
+      run(['query', 'a.graphql', '--verbose']),
+      run(['lookup', 'ids.txt', '--url']),
+      run(['fold', 'a.yaml', 'b.yaml']),
+      run(['query', '-', '--url', 'gateway'], { input: '{ __typename }' }),
+      run(['query', '-', '--url', 'http://127.0.0.1:9'], { input: '{ __typename }' }),
+      run(['query', 'none.graphql'], there()),
+      run(['doctor'], { env: { PORT: 'x', UPSTREAM_URL: 'ftp://x' } }),
+    ]);
+    expect(command).toMatchObject({
+      code: 64,
+      out: '',
+      err: expect.stringContaining('There is no command folds'),
+    });
+    expect(option).toMatchObject({ code: 64, err: expect.stringContaining('There is no option --verbose') });
+    expect(value).toMatchObject({ code: 64, err: expect.stringContaining('--url needs a value') });
+    expect(word).toMatchObject({ code: 64, err: expect.stringContaining('one word too many: b.yaml') });
+    expect(address).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('gateway is no http(s) address'),
+    });
+    expect(nobody).toMatchObject({ code: 2, err: expect.stringContaining('cannot be reached') });
+    expect(file).toMatchObject({ code: 64, err: expect.stringContaining('none.graphql') });
+    expect(config).toMatchObject({
+      code: 78,
+      err: expect.stringMatching(/PORT.*UPSTREAM_URL|UPSTREAM_URL.*PORT/s),
+    });
+  });
+
+  it('are no completion scripts: those name every command and option', async () => {
+    const scripts = await Promise.all(['bash', 'zsh', 'fish'].map((shell) => run(['completion', shell])));
+    for (const { code, out } of scripts) {
+      expect(code).toBe(0);
+      for (const name of ['doctor', 'propose', 'lookup', 'ndjson', 'token-file']) expect(out).toContain(name);
+    }
+    expect((await run(['completion', 'csh'])).code).toBe(64);
+  });
+});
+
+describe('query', () => {
+  it('writes the answer as JSON, and its errors on both sides', async () => {
+    const document = write(
+      'two.graphql',
+      'query A($index: Int!) { feature(index: $index) { index } }\nquery B { batch(batchId: "x") { label } }',
+    );
+    const [good, bad, vague] = await Promise.all([
+      run(['query', document, '--operation', 'A', '--variables', '{"index": 7}'], there()),
+      run(['query', document, '--operation', 'B'], there({ env: { FOLDATLAS_TOKEN: '' } })),
+      run(['query', document], there()),
+    ]);
+    expect(good).toMatchObject({ code: 0, err: '' });
+    expect(JSON.parse(good.out)).toEqual({ data: { feature: { index: 7 } } });
+    expect(bad).toMatchObject({ code: 1, err: expect.stringMatching(/^UNAUTHENTICATED at batch/) });
+    expect(JSON.parse(bad.out)).toMatchObject({ data: { batch: null } });
+    expect(vague).toMatchObject({ code: 65, err: expect.stringContaining('--operation') });
+  });
+});
+
+describe('lookup', () => {
+  const list = 'P01308, ACTA_HUMAN\n# a remark\n00000000000000000000000000000000 ENSG00000139618\nP01308\n';
+
+  it('answers each identifier in order, as a table or as JSON lines', async () => {
+    const [table, lines] = await Promise.all([
+      run(['lookup', '-'], there({ input: list })),
+      run(['lookup', write('ids.txt', list), '--ndjson'], there()),
+    ]);
+    expect(table.code).toBe(0);
+    const rows = table.out
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((line) => line.split('\t'));
+    expect(rows.map(([requested, status]) => [requested, status])).toEqual([
+      ['requested', 'status'],
+      ['P01308', 'FOUND'],
+      ['ACTA_HUMAN', 'FOUND'],
+      ['00000000000000000000000000000000', 'NOT_FOUND'],
+      ['ENSG00000139618', 'NOT_FOUND'],
+      ['P01308', 'FOUND'],
+    ]);
+    expect(new Set(rows.map((row) => row.length))).toEqual(new Set([13]));
+    expect(rows[1]?.[2]).toBe('12e9c9e4e2835c302e8ba615115edda3');
+    expect(table.err).toContain('5 looked up: 3 found, 2 not found, 0 unavailable.');
+    const objects = lines.out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(objects.map(({ requested }) => requested)).toEqual(rows.slice(1).map(([requested]) => requested));
+  });
+
+  it('ends quietly when its reader has enough', async () => {
+    const running = start(['lookup', '-'], there({ input: list }));
+    running.child.stdout?.destroy();
+    expect(await running.ended).toMatchObject({ code: 0, err: expect.not.stringContaining('EPIPE') });
+  });
+});
+
+describe('fold', () => {
+  const YAML = `
+repeat: 2
+items:
+  - name: insulin A / dimer
+    includePairChainsIptm: true
+    chains: [{ protein: { ids: [A, B], sequence: GIVEQCCTSICSLYQLENYCN } }]
+  - chains: [{ protein: { ids: [A], sequence: MQIFVKTLTGK } }]
+`;
+  const submits = () => world.counts().submit ?? 0;
+  /** Lets the tasks of the sandbox go on until a command has ended. */
+  async function untilEnded<T>(ended: Promise<T>): Promise<T> {
+    let over = false;
+    void ended.finally(() => {
+      over = true;
+    });
+    while (!over) {
+      clock.advance(30_000);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return ended;
+  }
+
+  it('submits, is interrupted, is taken up, saves all; and never pays twice for the same file', async () => {
+    world.forget();
+    const file = write('complex.yaml', YAML);
+    const first = start(['fold', file, '--watch', '--out', 'out'], there());
+    await first.says(/0\/4/);
+    first.child.kill('SIGINT');
+    const interrupted = await first.ended;
+    expect(interrupted.code).toBe(130);
+    const batchId = interrupted.out.trim();
+    expect(interrupted.err).toContain(`Take it up with: foldatlas fold --batch ${batchId} --out out`);
+
+    const done = await untilEnded(run(['fold', '--batch', batchId, '--out', 'out'], there()));
+    expect(done).toMatchObject({ code: 0, out: '' });
+    expect(done.err).toMatch(/4\/4 · 4 done/);
+    expect(readdirSync(join(folder, 'out')).sort()).toEqual([
+      'insulin_A_dimer_0.cif',
+      'insulin_A_dimer_0.json',
+      'insulin_A_dimer_1.cif',
+      'insulin_A_dimer_1.json',
+      'item1_0.cif',
+      'item1_0.json',
+      'item1_1.cif',
+      'item1_1.json',
+      'scores.tsv',
+    ]);
+    const table = readFileSync(join(folder, 'out', 'scores.tsv'), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t'));
+    expect(table.map(([rank]) => rank)).toEqual(['rank', '1', '2', '3', '4']);
+    const iptm = table.slice(1, 3).map((row) => Number(row[4]));
+    expect(iptm).toEqual([...iptm].sort((a, b) => b - a));
+    expect(readFileSync(join(folder, 'out', 'item1_0.cif'), 'utf8')).toMatch(/^data_/);
+
+    world.forget();
+    const again = await run(
+      ['fold', write('same.yaml', `# another remark${YAML}`), '--watch', '--out', 'out'],
+      there(),
+    );
+    expect(again).toMatchObject({ code: 0, out: `${batchId}\n` });
+    expect(again.err).toContain('nothing is paid again');
+    expect([submits(), world.counts().download ?? 0]).toEqual([0, 0]);
+    for (const text of [interrupted, done, again].flatMap(({ out, err }) => [out, err]))
+      expect(text).not.toContain(TOKEN);
+  });
+
+  it('takes FASTA, lists what failed, and keeps the rest', async () => {
+    // Too many tokens for the service, and so documented to fail.
+    const fasta = write(
+      'three.fasta',
+      `>fine\nMQIFVKTLTGK\n>pair\nGIVEQCC:MQIFVK\n>large\n${'MQIFVK'.repeat(350)}\n`,
+    );
+    const ended = await untilEnded(run(['fold', fasta, '--watch', '--out', 'fasta'], there()));
+    expect(ended.code).toBe(1);
+    expect(ended.err).toContain('without a result: large: FAILED: CUDA out of memory');
+    expect(
+      readdirSync(join(folder, 'fasta'))
+        .filter((name) => name.endsWith('.cif'))
+        .sort(),
+    ).toEqual(['fine.cif', 'pair.cif']);
+    const rows = readFileSync(join(folder, 'fasta', 'scores.tsv'), 'utf8')
+      .trimEnd()
+      .split('\n');
+    expect(rows.map((row) => row.split('\t').slice(0, 4))).toEqual([
+      ['rank', 'name', 'repeat', 'state'],
+      ['1', 'pair', '0', 'DONE'],
+      ['2', 'fine', '0', 'DONE'],
+      ['', 'large', '0', 'FAILED'],
+    ]);
+  });
+
+  it('tells every mistake in the file, and sends nothing', async () => {
+    world.forget();
+    const wrong = write(
+      'wrong.yaml',
+      'items:\n  - chains: [{ protein: { sequence: "M?I" } }]\n  - chains: []\n',
+    );
+    const [refused, unread, both] = await Promise.all([
+      run(['fold', wrong], there()),
+      run(['fold', write('wrong.txt', 'just text')], there()),
+      run(['fold', wrong, '--batch', 'x'], there()),
+    ]);
+    expect(refused).toMatchObject({ code: 65, out: '' });
+    expect(refused.err).toMatch(/items\.0\.chains\.0.*items\.1/s);
+    expect(unread).toMatchObject({ code: 65, err: expect.stringContaining('items:') });
+    expect(both.code).toBe(64);
+    expect(submits()).toBe(0);
+  });
+
+  it('says that there is no such batch', async () => {
+    const none = await run(['fold', '--batch', 'no-such-batch'], there());
+    expect(none.code).toBe(2);
+    expect(none.err).toMatch(/batch/i);
+  });
+});
