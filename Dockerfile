@@ -1,0 +1,33 @@
+# The gateway as a small image: compiled code and runtime packages only, no compiler, no test, no root.
+# Build: docker build -t foldatlas .        Run: docker run --rm -p 4000:4000 foldatlas   (over the embedded sandbox)
+ARG NODE_IMAGE=node:24-bookworm-slim
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+
+FROM ${NODE_IMAGE}
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    PORT=4000 \
+    STORE_URL=sqlite:/data/gateway.db \
+    SANDBOX_DATA=/data/sandbox
+WORKDIR /app
+RUN mkdir /data && chown node:node /data
+COPY package.json LICENSE README.md schema.graphql ./
+COPY examples/*.graphql ./examples/
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+# By number, so that Kubernetes can see that it is not root.
+USER 1000:1000
+VOLUME /data
+EXPOSE 4000
+# Alive means that the process answers; whether it should get traffic is /ready's to say.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# Without a shell in between, so that SIGTERM reaches the gateway.
+CMD ["node", "dist/server.js"]

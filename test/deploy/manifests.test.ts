@@ -1,0 +1,150 @@
+// What is shipped to run the gateway elsewhere says only what the gateway knows: settings, ports, routes, users, files.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { readConfig } from '../../src/config.ts';
+import { at, listAt } from '../support.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const read = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8');
+const compose: unknown = parse(read('compose.yaml'));
+const FOLDER = 'deploy/kubernetes';
+const objects: unknown[] = readdirSync(`${ROOT}${FOLDER}`).flatMap((file) =>
+  parseAllDocuments(read(`${FOLDER}/${file}`)).map((document): unknown => document.toJS()),
+);
+const objectOf = (kind: string, name: string): unknown =>
+  objects.find((object) => at(object, 'kind') === kind && at(object, 'metadata.name') === name);
+
+/** Settings that the gateway documents. */
+const SETTINGS = new Set(
+  [...read('.env.example').matchAll(/^# ?([A-Z][A-Z0-9_]+)=/gm)].map(([, name]) => name),
+);
+const SANDBOX_SETTINGS = read('src/sandbox/environment.ts');
+
+/** `${NAME:-default}` and `${NAME:?hint}` as compose fills them in when nothing but a secret is set. */
+const filledIn = (value: unknown): string =>
+  String(value).replace(/\$\{(\w+):([-?])([^}]*)\}/g, (_, name, kind, text) =>
+    kind === '-' ? text : `${name}-0123456789abcdef`,
+  );
+
+function entriesAt(value: unknown, path: string): [string, unknown][] {
+  const found = at(value, path);
+  if (typeof found !== 'object' || found === null) throw new Error(`nothing at ${path}`);
+  return Object.entries(found);
+}
+
+describe('the image', () => {
+  const text = read('Dockerfile');
+
+  it('copies what exists, lets it through .dockerignore, and runs as somebody else than root', () => {
+    const sources = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names]) =>
+      (names ?? '').split(' '),
+    );
+    expect(sources).toContain('src');
+    const passed = read('.dockerignore').split('\n');
+    for (const source of sources) {
+      expect(existsSync(`${ROOT}${source.replace(/\/\*.*$/, '')}`), source).toBe(true);
+      expect(passed, source).toContain(`!${source}`);
+    }
+    expect(/^USER (\d+):\d+$/m.exec(text)?.[1]).toBe('1000');
+  });
+
+  it('sets only settings that there are', () => {
+    const names = [...text.matchAll(/^(?:ENV| {3}) ([A-Z_]+)=/gm)].map(([, name]) => name);
+    expect(names).toContain('STORE_URL');
+    for (const name of names) expect(name === 'NODE_ENV' || SETTINGS.has(name), name).toBe(true);
+  });
+});
+
+describe('compose.yaml', () => {
+  it('runs two gateways whose settings are whole and right', () => {
+    expect(at(compose, 'services.gateway.deploy.replicas')).toBe(2);
+    const env = Object.fromEntries(
+      entriesAt(compose, 'services.gateway.environment').map(([name, value]) => [name, filledIn(value)]),
+    );
+    for (const name of Object.keys(env)) expect(SETTINGS.has(name), name).toBe(true);
+    expect(readConfig({ ...env, NODE_ENV: 'production', HOST: '0.0.0.0' })).toMatchObject({
+      LEDGER_URL: 'redis://valkey:6379/0',
+      UPSTREAM_URL: 'http://sandbox:4010',
+      TRUST_PROXY: 1,
+    });
+  });
+
+  it('gives the sandbox settings that it has', () => {
+    for (const [name] of entriesAt(compose, 'services.sandbox.environment'))
+      expect(SANDBOX_SETTINGS, name).toContain(`  ${name}:`);
+  });
+
+  it('keeps what was submitted: Valkey writes before it confirms and never evicts', () => {
+    expect(listAt(compose, 'services.valkey.command').join(' ')).toContain(
+      '--appendonly yes --appendfsync always --maxmemory-policy noeviction',
+    );
+  });
+
+  it('waits longer for the end than the gateway does', () => {
+    const grace = Number.parseInt(String(at(compose, 'services.gateway.stop_grace_period')), 10);
+    expect(grace).toBeGreaterThan(readConfig({}).SHUTDOWN_SECONDS);
+  });
+});
+
+describe('the Kubernetes manifests', () => {
+  const deployment = objectOf('Deployment', 'gateway');
+  const pod = at(deployment, 'spec.template.spec');
+  const container = at(pod, 'containers.0');
+
+  it('are all of them in the kustomization, the example of the secret aside', () => {
+    const listed = listAt(
+      objectOf('Kustomization', 'x') ?? parse(read(`${FOLDER}/kustomization.yaml`)),
+      'resources',
+    );
+    const files = readdirSync(`${ROOT}${FOLDER}`).map((file) => file.replace('.example', ''));
+    expect(files.filter((file) => file !== 'kustomization.yaml').sort()).toEqual([...new Set(listed)].sort());
+  });
+
+  it('set settings that there are, from a secret that has them', () => {
+    const secret = entriesAt(objectOf('Secret', 'foldatlas'), 'stringData').map(([name]) => name);
+    const fromSecret = listAt(container, 'env').map((entry) => String(at(entry, 'name')));
+    for (const name of fromSecret) expect(secret).toContain(name);
+    const open = entriesAt(objectOf('ConfigMap', 'foldatlas'), 'data');
+    for (const name of [...fromSecret, ...open.map(([key]) => key)])
+      expect(SETTINGS.has(name), name).toBe(true);
+    expect(
+      readConfig({
+        ...Object.fromEntries(open.map(([name, value]) => [name, String(value)])),
+        NODE_ENV: 'production',
+        HOST: '0.0.0.0',
+        STORE_URL: 'redis://:secret@valkey:6379/0',
+        GATEWAY_SECRET: '0123456789abcdef0123',
+        METRICS_TOKEN: '0123456789abcdef0123',
+      }).REQUIRE_UPSTREAM,
+    ).toBe(true);
+  });
+
+  it('ask the routes that say what is meant', () => {
+    expect(at(container, 'livenessProbe.httpGet.path')).toBe('/health');
+    for (const probe of ['startupProbe', 'readinessProbe'])
+      expect(at(container, `${probe}.httpGet.path`)).toBe('/ready');
+    expect(at(container, 'ports.0.containerPort')).toBe(readConfig({}).PORT);
+  });
+
+  it('give pods no rights, and time to end', () => {
+    expect(at(pod, 'securityContext.runAsNonRoot')).toBe(true);
+    expect(at(container, 'securityContext')).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    const pause = 5;
+    expect(at(pod, 'terminationGracePeriodSeconds')).toBeGreaterThan(readConfig({}).SHUTDOWN_SECONDS + pause);
+  });
+
+  it('select the pods that they mean', () => {
+    const labels = at(deployment, 'spec.template.metadata.labels');
+    expect(at(objectOf('Service', 'gateway'), 'spec.selector')).toEqual(labels);
+    expect(at(objectOf('PodDisruptionBudget', 'gateway'), 'spec.selector.matchLabels')).toEqual(labels);
+    expect(at(objectOf('NetworkPolicy', 'valkey'), 'spec.ingress.0.from.0.podSelector.matchLabels')).toEqual(
+      labels,
+    );
+  });
+});
