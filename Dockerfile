@@ -18,8 +18,10 @@ ENV NODE_ENV=production \
     SANDBOX_DATA=/data/sandbox
 WORKDIR /app
 RUN mkdir /data && chown node:node /data
-COPY package.json LICENSE README.md schema.graphql ./
+COPY package.json LICENSE README.md CHANGELOG.md schema.graphql subgraph.graphql persisted-operations.json ./
 COPY examples/*.graphql ./examples/
+COPY public ./public
+COPY docs ./docs
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 # By number, so that Kubernetes can see that it is not root.

@@ -1,13 +1,12 @@
 // What a newcomer does: build, start, read the start line, ask, stop. The built server as its own process, over the embedded sandbox.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { build, ROOT } from '../built.ts';
 import { at } from '../support.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'foldatlas-'));
 
 interface Started {
@@ -61,9 +60,7 @@ const ask = async (url: string, query: string, headers: Record<string, string> =
 
 let server: Started;
 beforeAll(async () => {
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
-    cwd: ROOT,
-  });
+  await build();
   server = await start({});
 }, 120_000);
 afterAll(() => {
