@@ -1,0 +1,127 @@
+"""FoldAtlas from Python 3.9 or newer, with nothing but its standard library. Copy this file beside your notebook.
+
+Everything comes as lists of dicts in the order asked, so `pandas.DataFrame(rows)` works on all of it. The address is in
+FOLDATLAS_URL, the token of your own (only folds need one) in FOLDATLAS_TOKEN: tokens do not belong into notebooks.
+"""
+
+import http.client
+import json
+import os
+import time
+import urllib.error
+import urllib.request
+
+URL = os.environ.get("FOLDATLAS_URL", "http://127.0.0.1:4000/graphql")
+LOOKUP_AT_ONCE = 5000  # what one `lookup` takes
+
+
+class FoldAtlasError(Exception):
+    """What the gateway said. `code` is such as "UNAUTHENTICATED"; `retryable` says whether asking again may help."""
+
+    def __init__(self, error):
+        super().__init__(error.get("message", "no message"))
+        extensions = error.get("extensions") or {}
+        self.code = extensions.get("code")
+        self.retryable = extensions.get("retryable", False)
+        self.retry_after_seconds = extensions.get("retryAfterSeconds")
+
+
+def _open(document, variables, accept, timeout):
+    headers = {"content-type": "application/json", "accept": accept}
+    if os.environ.get("FOLDATLAS_TOKEN"):
+        headers["authorization"] = "Bearer " + os.environ["FOLDATLAS_TOKEN"]
+    body = json.dumps({"query": document, "variables": variables}).encode()
+    try:
+        return urllib.request.urlopen(urllib.request.Request(URL, body, headers), timeout=timeout)
+    except urllib.error.HTTPError as refused:  # refusals are GraphQL answers too
+        try:
+            errors = json.load(refused)["errors"]
+        except (ValueError, KeyError):
+            raise refused from None
+        raise FoldAtlasError(errors[0]) from None
+
+
+def query(document, **variables):
+    """Data of a query or mutation. Raises FoldAtlasError when any part of it failed; what does not exist is None."""
+    with _open(document, variables, "application/json", 120) as response:
+        answer = json.load(response)
+    if answer.get("errors"):
+        raise FoldAtlasError(answer["errors"][0])
+    return answer["data"]
+
+
+LOOKUP = """query ($ids: [String!]!) { lookup(ids: $ids) { requested problem { message }
+  protein { hash name accession source length ptm plddt { mean } cluster { size } } } }"""
+
+
+def lookup(ids):
+    """One row for each hash, UniProt accession or entry name, in the order given, duplicates kept, gaps as None."""
+    rows = []
+    for start in range(0, len(ids), LOOKUP_AT_ONCE):
+        for found in query(LOOKUP, ids=ids[start : start + LOOKUP_AT_ONCE])["lookup"]:
+            protein = found["protein"] or {}
+            row = {"requested": found["requested"]}
+            row.update((key, protein.get(key)) for key in ("hash", "name", "accession", "source", "length", "ptm"))
+            row["plddt"] = (protein.get("plddt") or {}).get("mean")
+            row["cluster_size"] = (protein.get("cluster") or {}).get("size")
+            row["problem"] = (found["problem"] or {}).get("message")
+            rows.append(row)
+    return rows
+
+
+SUBMIT = """mutation ($input: SubmitFoldInput!) { submitFold(input: $input) { __typename
+  ... on FoldSubmitted { batch { batchId } } ... on Problem { message } ... on InvalidInput { issues { path message } } } }"""
+
+
+def submit(items, key, repeat=1, label=None):
+    """Queues folds and gives the id of the batch. The same `key` (any text of yours) never spends twice: run the cell again."""
+    made = {"items": items, "repeat": repeat, "label": label, "idempotencyKey": key}
+    result = query(SUBMIT, input=made)["submitFold"]
+    if result["__typename"] == "FoldSubmitted":
+        return result["batch"]["batchId"]
+    places = ["%(path)s: %(message)s" % issue for issue in result.get("issues", [])]
+    raise ValueError("\n".join([result["message"]] + places))
+
+
+WATCH = """subscription ($id: ID!) { batchProgress(batchId: $id) { final
+  batch { counts { total queued inProgress done failed cancelled } } } }"""
+
+
+def watch(batch_id):
+    """Yields the counts of a batch, now and at every change, until all its tasks are through."""
+    while True:
+        try:
+            with _open(WATCH, {"id": batch_id}, "text/event-stream", 60) as stream:
+                for line in stream:  # every event is one line; others keep the connection alive
+                    answer = json.loads(line[6:]) if line.startswith(b"data: {") else {}
+                    for error in answer.get("errors", []):
+                        if not error.get("extensions", {}).get("retryable"):
+                            raise FoldAtlasError(error)
+                    progress = (answer.get("data") or {}).get("batchProgress")
+                    if progress:
+                        yield progress["batch"]["counts"]
+                        if progress["final"]:
+                            return
+        except (OSError, http.client.HTTPException):
+            pass  # the connection broke or the gateway stopped: the next stream starts with the present state
+        time.sleep(2)
+
+
+SCORES = """query ($id: ID!, $after: String) { batch(batchId: $id) { tasks(first: 1000, after: $after) {
+  nodes { taskId name repeatIndex state error { message } scores { ptm iptm meanPlddt } } pageInfo { endCursor hasNextPage } } } }"""
+
+
+def scores(batch_id):
+    """One row for each task of a batch, in the order of the submission; scores are None where there are none."""
+    rows, after, more = [], None, True
+    while more:
+        batch = query(SCORES, id=batch_id, after=after)["batch"]
+        if batch is None:
+            raise ValueError("There is no batch %s for this token." % batch_id)
+        for task in batch["tasks"]["nodes"]:
+            found, error = task.pop("scores") or {}, task.pop("error") or {}
+            got = {"ptm": found.get("ptm"), "iptm": found.get("iptm"), "plddt": found.get("meanPlddt")}
+            rows.append({**task, **got, "error": error.get("message")})
+        page = batch["tasks"]["pageInfo"]
+        after, more = page["endCursor"], page["hasNextPage"]
+    return rows
