@@ -122,7 +122,10 @@ const variables = z.object({
   REQUEST_TIMEOUT_MS: whole(100, 3_600_000).default(60_000),
   LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
   METRICS: flag.default(true),
-  METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+  METRICS_TOKEN: z
+    .string()
+    .regex(/^\S{16,}$/, 'must have at least 16 characters and no spaces')
+    .optional(),
   METRICS_PORT: whole(0, 65_535).optional(),
   READY_REQUIRES_UPSTREAM: flag.default(false),
   SHUTDOWN_SECONDS: whole(0, 3600).default(25),

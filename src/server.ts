@@ -73,7 +73,10 @@ function tellStart({ upstreamUrl, sandbox }: Source, url: string): void {
 /** Opens METRICS_PORT where it is set. */
 async function metricsPort(read: () => Promise<string>): Promise<{ close(): Promise<void> } | undefined> {
   const { METRICS: on, METRICS_PORT: port, METRICS_TOKEN: token, HOST: host } = config;
-  return on && port !== undefined ? openMetricsPort({ port, host, token, read }) : undefined;
+  if (!on || port === undefined) return undefined;
+  const opened = await openMetricsPort({ port, host, token, read });
+  log.info('metrics are served apart', { url: `${opened.url}/metrics` });
+  return opened;
 }
 
 /** One process that does everything. */

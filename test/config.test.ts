@@ -56,6 +56,11 @@ describe('readConfig', () => {
     expect(problemsOf({ REQUIRE_UPSTREAM: '1' })[0]).toMatch(/UPSTREAM_URL/);
   });
 
+  it('refuses several workers over a store that they cannot share', () => {
+    expect(problemsOf({ WORKERS: '2', STORE_URL: 'memory:' })).toEqual([expect.stringMatching(/^WORKERS: /)]);
+    expect(problemsOf({ WORKERS: '2' })).toEqual([]);
+  });
+
   it('closes GraphiQL and introspection in production unless asked', () => {
     expect(readConfig({ NODE_ENV: 'production' })).toMatchObject({ GRAPHIQL: false, INTROSPECTION: false });
     expect(readConfig({ NODE_ENV: 'production', GRAPHIQL: '1' }).GRAPHIQL).toBe(true);

@@ -1,9 +1,9 @@
 // What tests of the gateway share: a sandbox with a small universe, a gateway in front of it, and every upstream call written down.
 import { readConfig } from '../src/config.ts';
 import { createGateway, type Gateway } from '../src/gateway.ts';
-import { createLogger } from '../src/log.ts';
 import type { Clock } from '../src/sandbox/clock.ts';
 import { type SandboxOptions, startSandbox } from '../src/sandbox/sandbox.ts';
+import { recordCall, recorded, testLogger } from './record.ts';
 
 /** One upstream call as the sandbox saw it. */
 export interface SeenCall {
@@ -53,28 +53,34 @@ export function listAt(value: unknown, path: string): unknown[] {
   return found;
 }
 
-/** Starts a sandbox and a gateway over it; both live in this process. */
+/**
+ * Starts a sandbox and a gateway over it; both live in this process.
+ *
+ * @param onLog - given each line that the gateway logs, as JSON, at every level
+ */
 export async function openWorld(
   env: Record<string, string> = {},
   options: SandboxOptions = {},
+  onLog?: (line: string) => void,
 ): Promise<World> {
   const calls: SeenCall[] = [];
-  const sandbox = await startSandbox({ size: 'small', onRequest: (call) => calls.push(call), ...options });
+  const onRequest = (call: SeenCall) => {
+    calls.push(call);
+    recordCall(call);
+    options.onRequest?.(call);
+  };
+  const sandbox = await startSandbox({ size: 'small', ...options, onRequest });
   const config = readConfig({
     STORE_URL: 'memory:',
-    LOG_LEVEL: 'silent',
     // Machines of tests are shared: how late the loop is says nothing of the gateway.
     MAX_EVENT_LOOP_DELAY_MS: '0',
     // Each query is counted by itself; what is kept between requests has tests of its own.
     CACHE_RECORDS_SECONDS: '0',
     ...env,
   });
-  const gateway = createGateway({
-    config,
-    upstreamUrl: sandbox.url,
-    log: createLogger(config.LOG_LEVEL, false),
-    sandbox: true,
-  });
+  const gateway = recorded(
+    createGateway({ config, upstreamUrl: sandbox.url, log: testLogger(onLog), sandbox: true }),
+  );
   return {
     gateway,
     sandboxUrl: sandbox.url,

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { createLogger } from '../../src/log.ts';
 import { openCache } from '../../src/store/cache.ts';
 import { openCatalogue } from '../../src/upstream/catalogue.ts';
 import { openAgent, type Upstream } from '../../src/upstream/http.ts';
+import { testLogger } from '../record.ts';
 import { NO_REDIS, openRedisPlace } from '../store/redis-place.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
 import { longestBlock, noise } from './loop-delay.ts';
@@ -141,7 +141,7 @@ describe.each(stores)('what is kept in %s', (_, storeUrl) => {
       createGateway({
         config: readConfig({ STORE_URL: storeUrl, LEDGER_URL: 'memory:', LOG_LEVEL: 'silent' }),
         upstreamUrl: world.sandboxUrl,
-        log: createLogger('silent', false),
+        log: testLogger(),
       });
     const ask = async (gateway: Gateway): Promise<Answer> => {
       const query = `{

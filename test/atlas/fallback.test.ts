@@ -5,7 +5,7 @@ import { strToU8, zipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { createLogger } from '../../src/log.ts';
+import { testLogger } from '../record.ts';
 import { type Answer, at, listAt } from '../support.ts';
 
 const A = 'efebacde779fb9ede77f2039ec6cfe09';
@@ -56,7 +56,7 @@ beforeAll(async () => {
   gateway = createGateway({
     config: readConfig({ STORE_URL: 'memory:', LOG_LEVEL: 'silent', CACHE_RECORDS_SECONDS: '0' }),
     upstreamUrl: `http://127.0.0.1:${address.port}`,
-    log: createLogger('silent', false),
+    log: testLogger(),
   });
 });
 afterAll(async () => {

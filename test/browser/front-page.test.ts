@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { readExamples } from '../../src/examples.ts';
 import { createGateway } from '../../src/gateway.ts';
-import { createLogger } from '../../src/log.ts';
+import { testLogger } from '../record.ts';
 import { openWorld } from '../support.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { faintTexts, headingLevels, openSite, type Site, shoot } from './site.ts';
@@ -123,7 +123,7 @@ describe('the front page, without a browser', () => {
       NODE_ENV: 'production',
     });
     const upstreamUrl = 'http://127.0.0.1:9';
-    const gateway = createGateway({ config, upstreamUrl, log: createLogger('silent', true) });
+    const gateway = createGateway({ config, upstreamUrl, log: testLogger() });
     const response = await gateway.fetch(asPage('/'));
     const text = await response.text();
     expect(response.status).toBe(200);

@@ -275,9 +275,9 @@ it('no connection at all is a refusal: nothing was sent, and the key is free', a
   await down.close();
   const { createGateway } = await import('../../src/gateway.ts');
   const { readConfig } = await import('../../src/config.ts');
-  const { createLogger } = await import('../../src/log.ts');
+  const { testLogger } = await import('../record.ts');
   const config = readConfig({ STORE_URL: 'memory:', LOG_LEVEL: 'silent' });
-  const gateway = createGateway({ config, upstreamUrl: url, log: createLogger('silent', false) });
+  const gateway = createGateway({ config, upstreamUrl: url, log: testLogger() });
   const response = await gateway.fetch(
     new Request('http://gateway.test/graphql', {
       method: 'POST',

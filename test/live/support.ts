@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import type { PaceRules } from '../../src/live/pace.ts';
-import { createLogger } from '../../src/log.ts';
 import { REFERENCE_PROTEINS } from '../../src/sandbox/atlas/reference-proteins.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
+import { recorded, testLogger } from '../record.ts';
 import { type Answer, at, listAt } from '../support.ts';
 
 /** A gateway of its own over a sandbox that others use, too. */
@@ -17,20 +17,21 @@ export function openGateway(
 ): Gateway {
   const config = readConfig({
     STORE_URL: 'memory:',
-    LOG_LEVEL: 'silent',
     // Machines of tests are shared: how late the loop is says nothing of the gateway.
     MAX_EVENT_LOOP_DELAY_MS: '0',
     ...env,
   });
-  const log = createLogger(config.LOG_LEVEL, false);
-  return createGateway({
-    config,
-    upstreamUrl,
-    log,
-    sandbox: true,
-    pulseMs: 300,
-    ...(pace === undefined ? {} : { pace }),
-  });
+  const log = testLogger();
+  return recorded(
+    createGateway({
+      config,
+      upstreamUrl,
+      log,
+      sandbox: true,
+      pulseMs: 300,
+      ...(pace === undefined ? {} : { pace }),
+    }),
+  );
 }
 
 /** Sends one operation. */

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
-import { createLogger } from '../../src/log.ts';
+import { testLogger } from '../record.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
@@ -136,7 +136,7 @@ describe('the upstream is down', () => {
     const gateway = createGateway({
       config,
       upstreamUrl: 'http://127.0.0.1:9',
-      log: createLogger('silent', false),
+      log: testLogger(),
     });
     const response = await gateway.fetch(
       new Request('http://gateway.test/graphql', {

@@ -1,0 +1,25 @@
+// Finds in a text what must never be written anywhere: tokens, signatures of signed URLs, sequences.
+
+/** A run of residues that is long enough to be somebody's sequence. */
+const RESIDUES = /(?<![A-Za-z])[ACDEFGHIKLMNPQRSTVWYBXZUO]{20,}(?![A-Za-z])/g;
+const SIGNED = /[?&](?:signature|sig|x-amz-[a-z]+|token)=[^\s"'&[]+/gi;
+
+/** What of a text must not be there; the secrets that it quotes stand for themselves, the rest is cut short. */
+export function leaksIn(text: string, secrets: Iterable<string>): string[] {
+  const found = [...secrets].filter((secret) => secret.length >= 8 && text.includes(secret));
+  for (const pattern of [RESIDUES, SIGNED]) found.push(...(text.match(pattern) ?? []));
+  return [...new Set(found)].map((leak) => leak.slice(0, 60));
+}
+
+/** What callers and the service keep secret in a call that the sandbox saw: the caller's token, a signature. */
+export function secretsOf({
+  path,
+  headers,
+}: {
+  readonly path: string;
+  readonly headers: Record<string, string>;
+}): string[] {
+  const token = /^Bearer +(\S+)/i.exec(headers.authorization ?? '')?.[1];
+  const signature = new URL(path, 'http://sandbox').searchParams.get('signature');
+  return [token, signature].filter((secret) => secret != null);
+}

@@ -1,0 +1,190 @@
+// The server as processes: several that share a port and a store, what becomes of one that is killed, and how all of them stop.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRestarts } from '../../src/process/restarts.ts';
+import { protein } from '../folding/bench.ts';
+import { until } from '../live/support.ts';
+import { recordOutput } from '../record.ts';
+import { type Answer, at } from '../support.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'foldatlas-processes-'));
+const AUTH = { authorization: 'Bearer processes-token' };
+const METRICS = { authorization: 'Bearer metrics-token-of-this-test' };
+
+interface Started {
+  readonly child: ChildProcess;
+  /** What it has written so far. */
+  readonly out: () => string;
+  readonly err: () => string;
+}
+
+function start(env: Record<string, string>): Started {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/server.ts'], {
+    cwd: ROOT,
+    env: {
+      PATH: process.env.PATH ?? '',
+      NODE_ENV: 'production',
+      LOG_LEVEL: 'debug',
+      PORT: '0',
+      SANDBOX_SIZE: 'small',
+      SANDBOX_DATA: join(folder, 'sandbox'),
+      STORE_URL: `sqlite:${join(folder, 'gateway.db')}`,
+      ...env,
+    },
+  });
+  const written = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => {
+    written.out += String(chunk);
+  });
+  child.stderr.on('data', (chunk) => {
+    written.err += String(chunk);
+    recordOutput(String(chunk));
+  });
+  return { child, out: () => written.out, err: () => written.err };
+}
+
+/** Waits for the end of a process. @returns its exit code */
+async function ended({ child }: Started): Promise<number | null> {
+  if (child.exitCode === null) await once(child, 'exit');
+  return child.exitCode;
+}
+
+/** The JSON lines that a process has logged. */
+const logged = (started: Started): Record<string, unknown>[] =>
+  started
+    .err()
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line));
+
+const pidsOf = (started: Started): number[] =>
+  logged(started)
+    .filter(({ message }) => message === 'worker started')
+    .map(({ pid }) => Number(pid));
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('two workers', () => {
+  let server: Started;
+  let url: string;
+  let metricsUrl: string;
+
+  beforeAll(async () => {
+    server = start({
+      WORKERS: '2',
+      METRICS_PORT: '0',
+      METRICS_TOKEN: 'metrics-token-of-this-test',
+      SHUTDOWN_SECONDS: '8',
+    });
+    await until('the workers to listen', () => /FoldAtlas .*\/graphql/.test(server.out()), 110_000);
+    metricsUrl = String(logged(server).find(({ message }) => message === 'metrics are served apart')?.url);
+    url = /(http:\S+)\/graphql/.exec(server.out().split(' · ').at(-1) ?? '')?.[1] ?? '';
+  }, 120_000);
+  afterAll(() => {
+    if (server.child.exitCode === null) server.child.kill('SIGKILL');
+  });
+
+  const ask = async (query: string, variables: Record<string, unknown> = {}): Promise<Answer> => {
+    const response = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      // A connection of its own each time, so that both workers get some.
+      headers: { 'content-type': 'application/json', connection: 'close', ...AUTH },
+      body: JSON.stringify({ query, variables }),
+    });
+    return (await response.json()) as Answer;
+  };
+  const scrape = async (): Promise<string> =>
+    (await fetch(metricsUrl, { headers: METRICS })).text();
+  const requests = (text: string): number =>
+    [...text.matchAll(/^foldatlas_http_requests_total\{route="\/graphql"[^}]*\} (\d+)$/gm)].reduce(
+      (sum, [, count]) => sum + Number(count),
+      0,
+    );
+
+  const SUBMIT = `mutation($input: SubmitFoldInput!) { submitFold(input: $input) {
+    ... on FoldSubmitted { replayed batch { batchId } } ... on Problem { message } } }`;
+
+  it('answer on one port, share the ledger, and send a submission with one key once', async () => {
+    const input = {
+      label: 'shared',
+      items: [protein('GIVEQCCTSICSLYQLENYCN')],
+      idempotencyKey: 'processes-1',
+    };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask(SUBMIT, { input })));
+    const batches = answers.map(({ data }) => at(data, 'submitFold.batch.batchId'));
+    expect(new Set(batches).size).toBe(1);
+    expect(batches[0]).toEqual(expect.any(String));
+    expect(answers.filter(({ data }) => at(data, 'submitFold.replayed') === false)).toHaveLength(1);
+    for (let i = 0; i < 4; i += 1)
+      expect((await ask('{ myBatches { nodes { label } } }')).data).toEqual({
+        myBatches: { nodes: [{ label: 'shared' }] },
+      });
+  });
+
+  it('give one sum of what each of them counted, to who has the token', async () => {
+    const text = await scrape();
+    expect(requests(text)).toBe(12);
+    expect(text).toMatch(/^foldatlas_workers 2$/m);
+    expect((await fetch(metricsUrl)).status).toBe(401);
+    expect((await fetch(`${url}/metrics`, { headers: METRICS })).status).toBe(404);
+  });
+
+  it('are replaced when they are killed, while the other goes on', async () => {
+    const [first] = pidsOf(server);
+    if (first === undefined) throw new Error('no worker was named');
+    process.kill(first, 'SIGKILL');
+    await until('its death to be noticed', () => server.err().includes('a worker died'));
+    expect((await ask('{ limits { maxBulkHashes } }')).errors).toBeUndefined();
+    await until('both to be there again', async () => /^foldatlas_workers 2$/m.test(await scrape()), 60_000);
+    expect(pidsOf(server)).toHaveLength(3);
+  }, 90_000);
+
+  it('stop in order: streams are completed, the exit code is 0, nobody is left', async () => {
+    const input = { items: [protein('GIVEQCCTSICSLYQLENYCN')] };
+    const id = at((await ask(SUBMIT, { input })).data, 'submitFold.batch.batchId');
+    const query = 'subscription($id: ID!) { batchProgress(batchId: $id) { sequence } }';
+    const stream = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...AUTH },
+      body: JSON.stringify({ query, variables: { id } }),
+    });
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    if (reader === undefined) throw new Error('no stream');
+    let text = '';
+    while (!text.includes('"sequence"')) text += (await reader.read()).value ?? '';
+    server.child.kill('SIGTERM');
+    for (let part = await reader.read(); !part.done; part = await reader.read()) text += part.value;
+    expect(text).toMatch(/event: complete/);
+    expect(await ended(server)).toBe(0);
+    for (const pid of pidsOf(server)) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    expect(logged(server).some(({ message }) => message === 'stopping')).toBe(true);
+  }, 60_000);
+});
+
+describe('a process', () => {
+  it('that cannot have its port says so and ends with 1', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as AddressInfo;
+    const server = start({ PORT: String(port), STORE_URL: 'memory:', UPSTREAM_URL: 'http://127.0.0.1:9' });
+    expect(await ended(server)).toBe(1);
+    expect(server.err()).toContain(`Port ${port} is taken`);
+    await new Promise((resolve) => taken.close(resolve));
+  }, 60_000);
+
+  it('that dies young is started again ever later, and in the end no more', () => {
+    const after = openRestarts();
+    const pauses = Array.from({ length: 9 }, () => after(100));
+    expect(pauses).toEqual([250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000, undefined]);
+    const other = openRestarts();
+    expect([other(100), other(60_000), other(100)]).toEqual([250, 250, 500]);
+  });
+});

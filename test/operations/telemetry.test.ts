@@ -1,0 +1,250 @@
+// What a gateway tells of its requests: one access line each, the trace they belong to, numbers for Prometheus, spans for a
+// collector, and whether it should be sent traffic.
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { createGateway } from '../../src/gateway.ts';
+import { refuseMetrics } from '../../src/operations/metrics-access.ts';
+import { readTraceparent } from '../../src/operations/trace-context.ts';
+import { openTracing } from '../../src/operations/tracing.ts';
+import { recorded, testLogger } from '../record.ts';
+import { at, openWorld, type World } from '../support.ts';
+import { openCollector } from './collector.ts';
+
+const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
+const CARD = `query ProteinCard { uniprotEntry(id: "P01308") { name } protein(hash: "${INSULIN}") { length } }`;
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const PARENT = `00-${TRACE}-b7ad6b7169203331-01`;
+
+let world: World;
+const lines: Record<string, unknown>[] = [];
+beforeAll(async () => {
+  world = await openWorld({ CACHE_RECORDS_SECONDS: '60' }, {}, (line) => lines.push(JSON.parse(line)));
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  lines.length = 0;
+  world.forget();
+});
+
+const get = (path: string, init?: RequestInit): Promise<Response> =>
+  world.gateway.fetch(new Request(`http://gateway.test${path}`, init));
+
+/** A sample of the metrics; undefined when there is none with these labels. */
+async function sample(name: string, text?: string): Promise<number | undefined> {
+  const all = text ?? (await (await get('/metrics')).text());
+  const line = all.split('\n').find((one) => one.startsWith(`${name} `));
+  return line === undefined ? undefined : Number(line.slice(name.length + 1));
+}
+
+describe('the log', () => {
+  it('has one line for each request, with its cost and without what was asked', async () => {
+    const headers = { authorization: 'Bearer telemetry-token', 'x-request-id': 'telemetry-0001' };
+    await world.query(CARD, {}, headers);
+    const requests = lines.filter(({ message }) => message === 'request');
+    expect(requests).toHaveLength(1);
+    expect(requests[0]).toMatchObject({
+      level: 'info',
+      requestId: 'telemetry-0001',
+      method: 'POST',
+      route: '/graphql',
+      status: 200,
+      operation: 'query',
+      name: 'ProteinCard',
+      upstreamCalls: 2,
+      principal: expect.stringMatching(/^[\w-]{8}$/),
+    });
+    expect(lines.map(({ requestId }) => requestId)).toEqual(lines.map(() => 'telemetry-0001'));
+    expect(JSON.stringify(lines)).not.toMatch(/P01308|telemetry-token|uniprotEntry/);
+  });
+
+  it('names the route of a file, not its path', async () => {
+    await get(`/structures/${INSULIN}.pdb?secret=1`);
+    expect(lines.find(({ message }) => message === 'request')).toMatchObject({
+      route: '/structures/{hash}.{format}',
+    });
+    expect(JSON.stringify(lines)).not.toContain(INSULIN);
+  });
+
+  it('is silent about machines that ask whether it lives', async () => {
+    for (const path of ['/health', '/ready', '/metrics']) await get(path);
+    expect(lines.filter(({ message, level }) => message === 'request' && level !== 'debug')).toEqual([]);
+  });
+});
+
+describe('a trace', () => {
+  it('goes on through the gateway: the same id in the lines, upstream, and in the answer', async () => {
+    const response = await get(
+      `/graphql?query=${encodeURIComponent('{ protein(hash: "8638a1f668ec33ebe31a2aba196bd674") { length } }')}`,
+      {
+        headers: { traceparent: PARENT },
+      },
+    );
+    const answered = readTraceparent(response.headers.get('traceresponse'));
+    expect(answered).toMatchObject({ traceId: TRACE, sampled: true });
+    const sent = world.calls.map(({ headers }) => readTraceparent(headers.traceparent ?? null));
+    expect(sent).toHaveLength(1);
+    expect(sent[0]?.traceId).toBe(TRACE);
+    expect(new Set([sent[0]?.spanId, answered?.spanId, 'b7ad6b7169203331']).size).toBe(3);
+    expect(lines.map(({ traceId }) => traceId)).toEqual(lines.map(() => TRACE));
+  });
+
+  it.each([
+    'nonsense',
+    `ff-${TRACE}-b7ad6b7169203331-01`,
+    `00-${'0'.repeat(32)}-b7ad6b7169203331-01`,
+    `00-${TRACE}-${'0'.repeat(16)}-01`,
+    `00-${TRACE}-b7ad6b7169203331-01-more`,
+    `00-${TRACE.toUpperCase()}-b7ad6b7169203331-01`,
+  ])('begins anew where the header is not valid: %s', (header) => {
+    expect(readTraceparent(header)).toBeUndefined();
+  });
+
+  it('is sent to a collector: a span for the request, one below it for each upstream call', async () => {
+    const collector = await openCollector();
+    const tracing = await openTracing({
+      endpoint: collector.url,
+      serviceName: 'tested',
+      onError: () => undefined,
+    });
+    const gateway = recorded(
+      createGateway({
+        config: readConfig({ STORE_URL: 'memory:' }),
+        upstreamUrl: world.sandboxUrl,
+        log: testLogger(),
+        tracing,
+      }),
+    );
+    const response = await gateway.fetch(
+      new Request('http://gateway.test/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', traceparent: PARENT },
+        body: JSON.stringify({ query: CARD }),
+      }),
+    );
+    await response.text();
+    await tracing.close();
+    await gateway.close();
+    await collector.close();
+    const root = collector.spans.find(({ kind }) => kind === 2);
+    expect(root).toMatchObject({
+      traceId: TRACE,
+      parentSpanId: 'b7ad6b7169203331',
+      name: 'query ProteinCard',
+      attributes: {
+        'http.route': '/graphql',
+        'http.response.status_code': 200,
+        'foldatlas.upstream_calls': 2,
+      },
+    });
+    const calls = collector.spans.filter(({ kind }) => kind === 3);
+    expect(calls.map(({ name }) => name).sort()).toEqual(['protein', 'uniprot']);
+    for (const call of calls) expect(call).toMatchObject({ traceId: TRACE, parentSpanId: root?.spanId });
+    expect(readTraceparent(response.headers.get('traceresponse'))?.spanId).toBe(root?.spanId);
+    expect(collector.text()).not.toMatch(/P01308|127\.0\.0\.1:\d+\/atlas|uniprotEntry/);
+    expect(collector.text()).toContain('"tested"');
+  });
+});
+
+describe('/metrics', () => {
+  it('counts operations, errors, upstream calls and what was kept, under names that a caller cannot make up', async () => {
+    await world.query('query SomebodysOwnName { limits { maxBulkHashes } }');
+    await world.query('{ nothingOfTheKind }');
+    await world.query('{ protein(hash: "8638a1f668ec33ebe31a2aba196bd674") { length } }');
+    const text = await (await get('/metrics')).text();
+    expect(text).not.toContain('SomebodysOwnName');
+    expect(
+      await sample('foldatlas_operations_total{type="query",name="other",outcome="ok"}', text),
+    ).toBeGreaterThan(0);
+    for (const name of [
+      'foldatlas_errors_total{code="BAD_USER_INPUT"}',
+      'foldatlas_upstream_calls_total{operation="protein",outcome="ok"}',
+      'foldatlas_upstream_call_duration_seconds_count{operation="protein"}',
+      'foldatlas_cache_hits_total{kind="proteins",tier="memory"}',
+      'foldatlas_cache_misses_total{kind="proteins"}',
+      'process_resident_memory_bytes',
+    ])
+      expect(await sample(name, text), name).toBeGreaterThan(0);
+    for (const name of ['foldatlas_pollers', 'foldatlas_upstream_queued{host="api"}'])
+      expect(await sample(name, text), name).toBe(0);
+    expect(text).toMatch(/^foldatlas_build_info\{version="\d+\.\d+\.\d+",node="\d+/m);
+    expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m);
+  });
+
+  it('may be read by who has the token; without one, in production, by this machine and not through its proxy', () => {
+    const headers = (given: Record<string, string>) => (name: string) => given[name] ?? null;
+    const closed = { token: undefined, open: false };
+    const withToken = { token: 'a token of sixteen', open: true };
+    expect(refuseMetrics(closed, headers({}), '127.0.0.1')).toBeUndefined();
+    expect(refuseMetrics(closed, headers({}), '::1')).toBeUndefined();
+    expect(refuseMetrics(closed, headers({}), '::ffff:127.0.0.1')).toBeUndefined();
+    expect(refuseMetrics(closed, headers({ 'x-forwarded-for': '203.0.113.9' }), '127.0.0.1')).toBe(403);
+    for (const remote of ['10.0.0.7', '203.0.113.9', undefined])
+      expect(refuseMetrics(closed, headers({}), remote)).toBe(403);
+    expect(refuseMetrics(withToken, headers({}), '127.0.0.1')).toBe(401);
+    expect(refuseMetrics(withToken, headers({ authorization: 'Bearer another' }), '10.0.0.7')).toBe(401);
+    expect(
+      refuseMetrics(withToken, headers({ authorization: 'Bearer a token of sixteen' }), '10.0.0.7'),
+    ).toBe(401);
+    expect(
+      refuseMetrics(
+        { ...withToken, token: 'token-of-sixteen' },
+        headers({ authorization: 'Bearer token-of-sixteen' }),
+        '10.0.0.7',
+      ),
+    ).toBeUndefined();
+  });
+});
+
+describe('/ready', () => {
+  const readyOf = async (gateway: World['gateway']) => {
+    const response = await gateway.fetch(new Request('http://gateway.test/ready'));
+    return { status: response.status, body: (await response.json()) as unknown };
+  };
+
+  it('says what it needs, and lives by itself', async () => {
+    expect(await readyOf(world.gateway)).toMatchObject({
+      status: 200,
+      body: {
+        state: 'ready',
+        checks: [
+          { name: 'store', ok: true },
+          { name: 'upstream', ok: true },
+        ],
+      },
+    });
+    for (const path of ['/health', '/ready']) {
+      const head = await get(path, { method: 'HEAD' });
+      expect([head.status, await head.text()]).toEqual([200, '']);
+    }
+    expect(await (await get('/health')).json()).toEqual({ alive: true });
+  });
+
+  it('is degraded without an upstream, and unready only where told so; draining says no at once', async () => {
+    const nobody = createServer();
+    await new Promise<void>((resolve) => nobody.listen(0, '127.0.0.1', resolve));
+    const { port } = nobody.address() as { port: number };
+    await new Promise((resolve) => nobody.close(resolve));
+    const open = (env: Record<string, string>) =>
+      recorded(
+        createGateway({
+          config: readConfig({ STORE_URL: 'memory:', ...env }),
+          upstreamUrl: `http://127.0.0.1:${port}`,
+          log: testLogger(),
+        }),
+      );
+    const patient = open({});
+    const strict = open({ READY_REQUIRES_UPSTREAM: '1' });
+    const degraded = await readyOf(patient);
+    expect(degraded).toMatchObject({ status: 200, body: { state: 'degraded' } });
+    expect(at(degraded.body, 'checks.1')).toMatchObject({
+      name: 'upstream',
+      ok: false,
+      reason: 'cannot be reached (ECONNREFUSED)',
+    });
+    expect(await readyOf(strict)).toMatchObject({ status: 503, body: { state: 'unready' } });
+    patient.drain();
+    expect(await readyOf(patient)).toMatchObject({ status: 503, body: { state: 'draining' } });
+    await Promise.all([patient.close(), strict.close()]);
+  });
+});
