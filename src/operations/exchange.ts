@@ -30,16 +30,17 @@ export interface OperationSeen {
 }
 
 const ROUTES: readonly (readonly [RegExp, string])[] = [
+  [/^\/assets\//, '/assets/{file}'],
   [/^\/thumbnails\/[^/]+\/[^/]+$/, '/thumbnails/{hash}/{type}.png'],
   [/^\/structures\/[^/]+$/, '/structures/{hash}.{format}'],
   [/^\/tasks\/[^/]+\/[^/]+$/, '/tasks/{taskId}/{file}'],
   [/^\/bulk\/[^/]+\/[^/]+$/, '/bulk/{lookupId}/{part}.zip'],
   [/^\/bulk\/[^/]+$/, '/bulk/{lookupId}.{format}'],
 ];
-const PLAIN = new Set(['/', '/graphql', '/health', '/ready', '/metrics']);
+const PLAIN = new Set(['/', '/graphql', '/reference', '/schema.graphql', '/health', '/ready', '/metrics']);
 
 /** The template of a path: one of few, whatever a caller asks for. */
-export function routeOf(pathname: string): string {
+function routeOf(pathname: string): string {
   if (PLAIN.has(pathname)) return pathname;
   return ROUTES.find(([pattern]) => pattern.test(pathname))?.[1] ?? 'other';
 }

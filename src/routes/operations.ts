@@ -37,7 +37,7 @@ const REFUSALS = {
 };
 
 /** Answers who may read the metrics with them, and all others with a refusal. */
-export async function metricsAnswer(
+async function metricsAnswer(
   source: MetricsSource,
   access: MetricsAccess,
   request: Request,

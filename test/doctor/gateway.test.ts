@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { createLogger } from '../../src/log.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { testLogger } from '../record.ts';
 import { type Answer, at, listAt } from '../support.ts';
 import { type Change, type ChangingProxy, openProxy, renamedKey } from './proxy.ts';
 
@@ -36,7 +36,7 @@ function open(env: Record<string, string> = {}): Gateway {
     CACHE_RECORDS_SECONDS: '0',
     ...env,
   });
-  const gateway = createGateway({ config, upstreamUrl: proxy.url, log: createLogger('silent', false) });
+  const gateway = createGateway({ config, upstreamUrl: proxy.url, log: testLogger() });
   opened.push(gateway);
   return gateway;
 }

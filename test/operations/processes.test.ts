@@ -101,8 +101,7 @@ describe('two workers', () => {
     });
     return (await response.json()) as Answer;
   };
-  const scrape = async (): Promise<string> =>
-    (await fetch(metricsUrl, { headers: METRICS })).text();
+  const scrape = async (): Promise<string> => (await fetch(metricsUrl, { headers: METRICS })).text();
   const requests = (text: string): number =>
     [...text.matchAll(/^foldatlas_http_requests_total\{route="\/graphql"[^}]*\} (\d+)$/gm)].reduce(
       (sum, [, count]) => sum + Number(count),
