@@ -78,6 +78,7 @@ export async function refusal(up: Upstream, answer: Answer): Promise<UpstreamErr
   const { request_id: id, results_expire_at: expired } = fields;
   const issues = inputFaults(operation, body).map((fault) => ({
     ...fault,
+    path: redact(fault.path, up.token),
     message: redact(fault.message, up.token),
   }));
   const faults = issues
@@ -90,10 +91,10 @@ export async function refusal(up: Upstream, answer: Answer): Promise<UpstreamErr
     operation,
     code: codeOfStatus(answer.status),
     status: answer.status,
-    requestId: typeof id === 'string' ? id : single(answer.headers['x-request-id']),
+    requestId: typeof id === 'string' ? redact(id, up.token) : single(answer.headers['x-request-id']),
     retryable: answer.status === 429 || answer.status === 408 || answer.status >= 500,
     retryAfterSeconds: retryAfterSeconds(single(answer.headers['retry-after']), Date.now()),
     ...(issues.length === 0 ? {} : { issues }),
-    resultsExpireAt: typeof expired === 'string' ? expired : undefined,
+    resultsExpireAt: typeof expired === 'string' ? redact(expired, up.token) : undefined,
   });
 }

@@ -1,6 +1,7 @@
 // Whether an answer is what its operation promises, after the deployment's names were put back to those of the contract. It
 // knows schemas as such and no operation.
 import type { z } from 'zod';
+import { redact } from '../redact.ts';
 import { readJson } from './answer-body.ts';
 import { UpstreamError } from './errors.ts';
 import type { Answer, Upstream } from './http.ts';
@@ -13,7 +14,9 @@ export function checked<S extends z.ZodType>(operation: string, schema: S, body:
   const issue = parsed.error.issues[0];
   const path = issue === undefined || issue.path.length === 0 ? '$' : `$.${issue.path.map(String).join('.')}`;
   throw new UpstreamError(
-    `The upstream's answer to ${operation} has changed at ${path}: ${issue?.message ?? 'unreadable'}.`,
+    redact(
+      `The upstream's answer to ${operation} has changed at ${path}: ${issue?.message ?? 'unreadable'}.`,
+    ),
     { operation, code: 'UPSTREAM_DRIFT', retryable: false },
   );
 }

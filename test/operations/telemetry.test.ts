@@ -109,7 +109,7 @@ describe('a trace', () => {
     });
     const gateway = recorded(
       createGateway({
-        config: readConfig({ STORE_URL: 'memory:' }),
+        config: readConfig({ STORE_URL: 'memory:', MAX_EVENT_LOOP_DELAY_MS: '0' }),
         upstreamUrl: world.sandboxUrl,
         log: testLogger(),
         tracing,
@@ -228,7 +228,7 @@ describe('/ready', () => {
     const open = (env: Record<string, string>) =>
       recorded(
         createGateway({
-          config: readConfig({ STORE_URL: 'memory:', ...env }),
+          config: readConfig({ STORE_URL: 'memory:', MAX_EVENT_LOOP_DELAY_MS: '0', ...env }),
           upstreamUrl: `http://127.0.0.1:${port}`,
           log: testLogger(),
         }),

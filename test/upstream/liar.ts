@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../../src/gateway.ts';
-import { createLogger } from '../../src/log.ts';
+import { testLogger } from '../record.ts';
 import type { Answer } from '../support.ts';
 
 export const HASH = '12e9c9e4e2835c302e8ba615115edda3';
@@ -169,7 +169,7 @@ export function openPlace(
   const gateway = createGateway({
     config,
     upstreamUrl,
-    log: createLogger(config.LOG_LEVEL, false),
+    log: testLogger(),
     // Whether an operation is still tried is tested where it is meant; elsewhere each case stands for itself.
     breaker: { failures: 1_000_000, first: 1, longest: 1 },
     ...more,
