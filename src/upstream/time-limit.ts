@@ -22,6 +22,8 @@ const tooLate = (): DOMException =>
  */
 export function timeLimit(signal: AbortSignal | undefined, milliseconds: number): TimeLimit {
   const controller = new AbortController();
+  // Many calls and events share a patience; each listens no longer than its own limit.
+  setMaxListeners(0, controller.signal);
   let timer: NodeJS.Timeout | undefined;
   const lift = () => clearTimeout(timer);
   const leave = () => {
@@ -44,7 +46,6 @@ export function timeLimit(signal: AbortSignal | undefined, milliseconds: number)
   else {
     move(milliseconds);
     if (signal !== undefined) {
-      // Many calls and events share a patience; each listens no longer than its own limit.
       setMaxListeners(0, signal);
       signal.addEventListener('abort', leave, { once: true });
     }
