@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/sandbox/clock.ts';
+import { openProxy, renamedKey } from '../doctor/proxy.ts';
 import { type Served, serve } from '../live/streams.ts';
 import { openWorld, type World } from '../support.ts';
 import { type RunOptions, run, start } from './bin.ts';
@@ -268,5 +269,31 @@ items:
     const none = await run(['fold', '--batch', 'no-such-batch'], there());
     expect(none.code).toBe(2);
     expect(none.err).toMatch(/batch/i);
+  });
+});
+
+describe('doctor', () => {
+  it('ends with 1 where something changed, with 0 once its proposal is used, with 2 where nobody answers', async () => {
+    const proxy = await openProxy(world.sandboxUrl);
+    proxy.change(renamedKey(/\/uniprot\//, 'organism', 'species'));
+    const env = { UPSTREAM_URL: proxy.url, FOLDATLAS_TOKEN: TOKEN };
+    const proposed = await run(['doctor', '--propose'], { cwd: folder, env });
+    expect(proposed).toMatchObject({ code: 1, out: 'uniprot:\n  organism: species\n' });
+    const bridge = { ...env, WIRE_MAPPING_FILE: join(folder, write('mapping.yaml', proposed.out)) };
+    const [bridged, nobody, unasked] = await Promise.all([
+      run(['doctor', '--json'], { cwd: folder, env: bridge }),
+      run(['doctor'], { cwd: folder, env: { UPSTREAM_URL: 'http://127.0.0.1:9' } }),
+      run(['doctor', '--submit'], { cwd: folder, env }),
+    ]);
+    await proxy.close();
+    expect(bridged.code).toBe(0);
+    expect(JSON.parse(bridged.out)).toMatchObject({
+      status: 'OK',
+      mapping: { uniprot: { organism: 'species' } },
+    });
+    expect(bridged.out).not.toContain(TOKEN);
+    expect(nobody).toMatchObject({ code: 2, out: expect.stringContaining('UNREACHABLE') });
+    // Nobody there to say yes: nothing is spent.
+    expect(unasked).toMatchObject({ code: 64, out: '', err: expect.stringContaining('--yes') });
   });
 });

@@ -1,6 +1,6 @@
 // What a newcomer does: build, start, read the start line, ask, stop. The built server as its own process, over the embedded sandbox.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -86,6 +86,16 @@ describe('the built server', () => {
     expect(at(answer, 'errors')).toBeUndefined();
     expect(at(answer, 'data.uniprotEntry.name')).toBe('Insulin');
     expect(at(answer, 'data.uniprotEntry.protein.hash')).toBe('12e9c9e4e2835c302e8ba615115edda3');
+  });
+
+  it('comes with a bin that needs nothing but the package', () => {
+    const bin = readFileSync(new URL('../../dist/cli/main.js', import.meta.url), 'utf8');
+    expect(bin).toMatch(/^#!\/usr\/bin\/env node\n/);
+    const help = execFileSync(process.execPath, ['dist/cli/main.js', 'doctor', '--help'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    });
+    expect(help).toContain('foldatlas doctor --propose > mapping.yaml');
   });
 
   it('stops cleanly when told to', async () => {
