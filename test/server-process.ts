@@ -23,10 +23,17 @@ export interface ServerProcess {
  * Starts the server and resolves once it listens.
  *
  * @param env - settings; STORE_URL and UPSTREAM_URL should be among them
+ * @param largestFileKibibytes - no file may grow beyond that
  * @throws Error with what it wrote when it ends before
  */
-export async function startServer(env: Record<string, string>): Promise<ServerProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/server.ts'], {
+export async function startServer(
+  env: Record<string, string>,
+  { largestFileKibibytes }: { readonly largestFileKibibytes?: number } = {},
+): Promise<ServerProcess> {
+  const command = [process.execPath, '--import', 'tsx', 'src/server.ts'];
+  // The shell is replaced by the server, so that signals reach it.
+  const limit = largestFileKibibytes === undefined ? '' : `ulimit -f ${largestFileKibibytes} && `;
+  const child = spawn('bash', ['-c', `${limit}exec "$@"`, 'server', ...command], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
@@ -36,6 +43,8 @@ export async function startServer(env: Record<string, string>): Promise<ServerPr
       LOG_LEVEL: 'warn',
       PORT: '0',
       CONTRACT_CHECK_MINUTES: '0',
+      // The machines of tests are shared; whether they are busy is not what is tried.
+      MAX_EVENT_LOOP_DELAY_MS: '0',
       ...env,
     },
   });
@@ -75,7 +84,7 @@ export async function startServer(env: Record<string, string>): Promise<ServerPr
 }
 
 const SUBMIT = `mutation($input: SubmitFoldInput!) { submitFold(input: $input) { __typename
-  ... on FoldSubmitted { replayed batch { batchId } } ... on Refused { reason retryable } ... on Problem { message } } }`;
+  ... on FoldSubmitted { replayed batch { batchId } warnings { code } } ... on Refused { reason retryable } ... on Problem { message } } }`;
 
 /** How a submission ended. */
 export interface Ending {
@@ -83,6 +92,8 @@ export interface Ending {
   readonly batchId: unknown;
   readonly replayed: unknown;
   readonly reason: unknown;
+  /** Whether it was told that the gateway could not write it down. */
+  readonly isForgotten: boolean;
 }
 
 /** Submits a short protein under a key. @throws when no answer came, or one that is none */
@@ -104,6 +115,7 @@ export async function submitOnce(
     batchId: at(ending, 'batch.batchId'),
     replayed: at(ending, 'replayed'),
     reason: at(ending, 'reason'),
+    isForgotten: JSON.stringify(at(ending, 'warnings'))?.includes('NOT_REMEMBERED') ?? false,
   };
 }
 

@@ -45,7 +45,7 @@ export interface CallersOptions {
 
 interface Accepted {
   readonly caller: Caller;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds by `performance.now()`. */
   readonly until: number;
 }
 
@@ -87,12 +87,13 @@ export function openCallers({ config, secret, guesses, onError }: CallersOptions
 
   async function prove(bearer: string): Promise<Accepted | null> {
     const key = keys.find(bearer);
-    if (key !== undefined) return { caller: proven(ofKey(key)), until: Date.now() + ACCEPTED_MS };
+    if (key !== undefined) return { caller: proven(ofKey(key)), until: performance.now() + ACCEPTED_MS };
     if (verify === undefined || bearer.split('.').length !== 3) return null;
     const proof = await verify(bearer);
     if (proof === null) return null;
     const principal = nameOf(`jwt ${JSON.stringify([proof.issuer, proof.subject])}`);
-    return { caller: proven(principal), until: Math.min(proof.expiresAt, Date.now() + ACCEPTED_MS) };
+    const left = Math.min(proof.expiresAt - Date.now(), ACCEPTED_MS);
+    return { caller: proven(principal), until: performance.now() + left };
   }
 
   async function again(request: Request): Promise<Caller> {
@@ -103,7 +104,7 @@ export function openCallers({ config, secret, guesses, onError }: CallersOptions
     if (bearer === undefined) throw unauthenticated(ways);
     const digest = createHash('sha256').update(bearer).digest('base64');
     const known = accepted.get(digest);
-    if (known !== undefined && known.until > Date.now()) return known.caller;
+    if (known !== undefined && known.until > performance.now()) return known.caller;
     // Who was let in a moment ago is not kept out by others who guess behind the same address.
     const wait = guesses.refusedFor(addressOf(request));
     if (wait > 0)

@@ -50,13 +50,13 @@ const OF_THE_TOKEN = [
 function restingFetch(): typeof fetch {
   let until = 0;
   return async (...request) => {
-    if (Date.now() < until) throw new Error('the keys could not be fetched a moment ago');
+    if (performance.now() < until) throw new Error('the keys could not be fetched a moment ago');
     try {
       const answer = await fetch(...request);
-      if (answer.status !== 200) until = Date.now() + REST_MS;
+      if (answer.status !== 200) until = performance.now() + REST_MS;
       return answer;
     } catch (error) {
-      until = Date.now() + REST_MS;
+      until = performance.now() + REST_MS;
       throw error;
     }
   };

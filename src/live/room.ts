@@ -51,6 +51,9 @@ const LEASE_MS = 45_000;
 /** How soon to look again while another replica polls. */
 const WAIT_MS = 200;
 
+/** No pause outlives its snapshot; one that seems to may have been written down by a clock that was ahead. */
+const pauseLeft = (milliseconds: number): number => Math.min(KEEP_MS, Math.max(0, milliseconds));
+
 const failed = (error: unknown): Pick<UpstreamError, 'message' | 'failure'> =>
   error instanceof UpstreamError
     ? error
@@ -70,6 +73,9 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
   const topic = createTopic<Snapshot>();
   const closing = new AbortController();
   let current = blank(startPace(pace));
+  /** When `current` was adopted, by a clock that nobody sets. */
+  let adoptedAt = performance.now();
+  let dueIn = 0;
   let version = 0;
   let upstream: Upstream | undefined;
   let tasksWanted = 0;
@@ -87,11 +93,15 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
 
   // Without a failure, that is: a read that failed waits for its time like any other.
   const owesTasks = () => tasksWanted > 0 && lacksTasks(current) && current.streak === null;
-  const isDue = () => forced || owesTasks() || (!current.over && current.dueAt <= now());
+  // Whoever sets the clock back must not stop the polling: the pause ends by the other clock, too.
+  const untilDue = () => Math.max(0, Math.min(current.dueAt - now(), adoptedAt + dueIn - performance.now()));
+  const isDue = () => forced || owesTasks() || (!current.over && untilDue() === 0);
 
   function adopt(snapshot: Snapshot, at: number): void {
     version = at;
     current = snapshot;
+    adoptedAt = performance.now();
+    dueIn = pauseLeft(snapshot.dueAt - now());
     topic.publish(snapshot);
     if (snapshot.over && !owesTasks()) leave();
   }
@@ -166,7 +176,7 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
   function arm(wait: number | undefined): void {
     clearTimeout(timer);
     if (closing.signal.aborted) return;
-    const own = Math.max(0, current.dueAt - now());
+    const own = untilDue();
     // Replicas tell each other nothing; they look at what they share.
     const next = wait ?? (documents.shared ? Math.min(own, pace.first) : own);
     timer = setTimeout(() => void look(), next);

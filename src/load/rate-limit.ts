@@ -68,7 +68,11 @@ async function soon<T>(asked: Promise<T>): Promise<T> {
 }
 
 /** Opens the limit. */
-export function openRateLimit({ rates, onError, now = Date.now }: RateLimitOptions): RateLimit {
+export function openRateLimit({
+  rates,
+  onError,
+  now = () => performance.now(),
+}: RateLimitOptions): RateLimit {
   const leases = new LRUCache<string, Lease>({ max: MOST_LEASES });
   const own = openMemoryRates(now);
   let awayUntil = 0;

@@ -50,9 +50,9 @@ export function openReadiness(options: ReadinessOptions): () => Promise<Readines
   let asked: { readonly at: number; readonly answer: Promise<readonly [Check, Check]> } | undefined;
 
   return async () => {
-    if (asked === undefined || Date.now() - asked.at > FRESH_MS) {
+    if (asked === undefined || performance.now() - asked.at > FRESH_MS) {
       const answer = Promise.all([check('store', store), check('upstream', upstream)]);
-      asked = { at: Date.now(), answer };
+      asked = { at: performance.now(), answer };
     }
     const [ofStore, ofUpstream] = await asked.answer;
     const checks = [ofStore, ofUpstream];

@@ -99,7 +99,7 @@ export async function takeKey(
   patience = PATIENCE_MS,
 ): Promise<SubmitEnding | null> {
   const { ledger, principal } = ctx.submissions;
-  const until = Date.now() + patience;
+  const until = performance.now() + patience;
   for (let pause = 20; ; pause = Math.min(500, pause * 2)) {
     let entry: KeyEntry | null;
     try {
@@ -111,7 +111,7 @@ export async function takeKey(
     if (entry === null) return null;
     const ending = endingOf(ctx, key, requestHash, entry);
     if (ending !== null) return ending;
-    if (Date.now() >= until) {
+    if (performance.now() >= until) {
       const message = 'An earlier request with this idempotency key has not ended yet. Nothing was sent now.';
       return unknownOutcome(message, key, null);
     }

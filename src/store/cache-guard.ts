@@ -22,8 +22,8 @@ export function openGuard({ timeout, failures, pause, onError }: GuardOptions): 
 
   return async <T>(use: () => Promise<T>): Promise<T | undefined> => {
     if (failed >= failures) {
-      if (Date.now() < closedUntil) return undefined;
-      closedUntil = Date.now() + pause;
+      if (performance.now() < closedUntil) return undefined;
+      closedUntil = performance.now() + pause;
     }
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -35,7 +35,7 @@ export function openGuard({ timeout, failures, pause, onError }: GuardOptions): 
       return result;
     } catch (error) {
       failed += 1;
-      closedUntil = Date.now() + pause;
+      closedUntil = performance.now() + pause;
       onError(error);
       return undefined;
     } finally {

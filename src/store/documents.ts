@@ -27,7 +27,7 @@ export interface Documents {
   remove(key: string): Promise<void>;
   /** Keys of the documents whose key begins so, in order. */
   keys(prefix: string): Promise<string[]>;
-  /** Takes or renews a lease for some milliseconds. @returns false when somebody else holds it */
+  /** Takes or renews a lease for some milliseconds, for one key always as many. @returns false when somebody else holds it */
   claim(key: string, owner: string, milliseconds: number): Promise<boolean>;
   /** Gives a lease back; somebody else's is left alone. */
   release(key: string, owner: string): Promise<void>;

@@ -10,7 +10,7 @@ const PREFIX = 'foldatlas:rate:1:';
 /** KEYS bucket; ARGV time, tokens, per minute. The same sum as `takeAt`. */
 const TAKE = `${NOW}
   local each = ${MINUTE_MS} / tonumber(ARGV[3])
-  local from = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now)
+  local from = math.min(math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now), now + ${MINUTE_MS})
   local room = math.floor((${MINUTE_MS} - (from - now)) / each + 0.0001)
   local granted = math.max(0, math.min(tonumber(ARGV[2]), room))
   local full = from + granted * each

@@ -34,7 +34,8 @@ export const MINUTE_MS = 60_000;
  */
 export function takeAt(fullAt: number, now: number, { tokens, perMinute }: Take): Taken & { fullAt: number } {
   const each = MINUTE_MS / perMinute;
-  const from = Math.max(fullAt, now);
+  // No bucket takes longer than a minute to fill: one that seems to was used before the clock was set back.
+  const from = Math.min(Math.max(fullAt, now), now + MINUTE_MS);
   // A ten-thousandth makes up for what fractions lose.
   const room = Math.floor((MINUTE_MS - (from - now)) / each + 1e-4);
   const granted = Math.max(0, Math.min(tokens, room));

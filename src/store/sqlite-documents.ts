@@ -51,9 +51,10 @@ export function openSqliteDocuments(storeUrl: string, now: () => number = Date.n
   const keys = database.prepare(
     'SELECT key FROM document WHERE key >= ? AND key < ? AND expires_at > ? ORDER BY key',
   );
+  // A lease that lasts longer than a new one would was taken before the clock was set back: nobody may hold it any more.
   const claim = database.prepare(`
     INSERT INTO lease (key, owner, until) VALUES (?1, ?2, ?3)
-    ON CONFLICT (key) DO UPDATE SET owner = ?2, until = ?3 WHERE owner = ?2 OR until <= ?4
+    ON CONFLICT (key) DO UPDATE SET owner = ?2, until = ?3 WHERE owner = ?2 OR until <= ?4 OR until > ?3
     RETURNING owner
   `);
   const release = database.prepare('DELETE FROM lease WHERE key = ? AND owner = ?');

@@ -19,6 +19,7 @@ import { at } from '../support.ts';
 
 const WATCH =
   'subscription($id: ID!) { batchProgress(batchId: $id) { sequence final batch { counts { queued } } } }';
+const PER_MINUTE = 300;
 
 let lists = 0;
 let sandbox: Sandbox;
@@ -30,6 +31,7 @@ const open = (): Promise<ServerProcess> =>
     STORE_URL: place.url,
     GATEWAY_SECRET: 'one secret that all replicas share',
     UPSTREAM_URL: sandbox.url,
+    RATE_LIMIT_PER_MINUTE: String(PER_MINUTE),
   });
 
 const hold = (on: boolean): Promise<unknown> =>
@@ -97,6 +99,31 @@ describe.skipIf(NO_REDIS)('two processes that share a Redis', () => {
     for (const event of await next()) expect(at(event, 'sequence')).toBe(2);
     leave.abort();
     await Promise.all(streams.map((answers) => answers.return(undefined).catch(() => undefined)));
+  }, 60_000);
+
+  it('let a caller do as much as one of them would, not twice as much', async () => {
+    const since = Date.now();
+    const ask = async (replica: ServerProcess): Promise<number> => {
+      const answer = await fetch(`${replica.url}/graphql?query={__typename}`, {
+        headers: { authorization: 'Bearer spender' },
+      });
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    const statuses: number[] = [];
+    for (let sent = 0; sent < PER_MINUTE * 1.5; sent += 30)
+      statuses.push(
+        ...(await Promise.all(
+          Array.from({ length: 30 }, (_, i) => ask(i % 2 === 0 ? replicas[0] : replicas[1])),
+        )),
+      );
+    const refills = ((Date.now() - since) / 60_000) * PER_MINUTE;
+    const allowed = statuses.filter((status) => status === 200).length;
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    expect(allowed).toBeLessThanOrEqual(PER_MINUTE + Math.ceil(refills));
+    // Each of them may still hold a little that the other one cannot spend.
+    expect(allowed).toBeGreaterThanOrEqual(PER_MINUTE * 0.8);
+    expect((await replicas[0].ask('{ __typename }', {}, 'somebody else')).errors).toBeUndefined();
   }, 60_000);
 
   it('lose no batch and pay for nothing twice when one is killed under load', async () => {

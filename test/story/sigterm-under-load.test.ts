@@ -1,0 +1,97 @@
+// The gateway is told to stop (a deployment) while it is busy. What an operator sees: every request that it had taken is answered,
+// streams are completed, whoever comes later finds the door closed, and the process ends by itself with 0.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { answersOf, subscribe } from '../live/streams.ts';
+import { fault, until } from '../live/support.ts';
+import { queuedBatches, type ServerProcess, startServer, submitOnce } from '../server-process.ts';
+import { at } from '../support.ts';
+
+const SLOW = ['P01308', 'P69905', 'P68871', 'P00698', 'P42212', 'P0CG48'];
+
+let underWay = 0;
+let sandbox: Sandbox;
+let server: ServerProcess;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({
+    size: 'small',
+    control: true,
+    onRequest: ({ operation }) => {
+      if (operation === 'uniprot' || operation === 'submit') underWay += 1;
+    },
+  });
+  server = await startServer({ STORE_URL: 'memory:', UPSTREAM_URL: sandbox.url, SHUTDOWN_SECONDS: '20' });
+}, 120_000);
+afterAll(async () => {
+  await server.end('SIGKILL');
+  await sandbox.close();
+});
+
+describe('SIGTERM under load', () => {
+  it('answers what was taken, completes streams, takes nothing more, and ends with 0', async () => {
+    const { batchId } = await submitOnce(server, 'watched');
+    const stream = answersOf(
+      await subscribe(
+        fetch,
+        'subscription($id: ID!) { batchProgress(batchId: $id) { sequence } }',
+        { id: batchId },
+        { url: `${server.url}/graphql`, headers: { authorization: 'Bearer key-of-a-test' } },
+      ),
+    );
+    expect((await stream.next()).value?.errors).toBeUndefined();
+    const watching = (async () => {
+      // Throws when the stream breaks off instead of being completed.
+      for await (const answer of stream) expect(answer.errors).toBeUndefined();
+    })();
+
+    // Requests that are certainly under way: the upstream has them, and answers late.
+    underWay = 0;
+    await fault(sandbox.url, { operation: 'uniprot', delay_ms: 1500, times: SLOW.length });
+    await fault(sandbox.url, { operation: 'submit', delay_ms: 1500, times: 3 });
+    const reads = SLOW.map((id) =>
+      server.ask('query($id: String!) { uniprotEntry(id: $id) { accession } }', { id }),
+    );
+    const writes = ['one', 'two', 'three'].map((key) => submitOnce(server, key));
+
+    // And a crowd that comes and goes, each on a connection of its own.
+    let going = true;
+    const answered: number[] = [];
+    let turnedAway = 0;
+    const crowd = Array.from({ length: 4 }, async () => {
+      while (going) {
+        const answer = await fetch(`${server.url}/graphql?query={limits{maxBulkHashes}}`, {
+          headers: { connection: 'close' },
+        }).catch(() => null);
+        if (answer === null) {
+          turnedAway += 1;
+          await sleep(5);
+          continue;
+        }
+        // An answer that has begun is whole.
+        expect(at(await answer.json(), 'data.limits.maxBulkHashes')).toBe(500);
+        answered.push(answer.status);
+      }
+    });
+    await until('all of them to be under way', () => underWay === SLOW.length + 3);
+    await until('the crowd to be served', () => answered.length > 20);
+    const ended = server.end('SIGTERM');
+    for (const { data, errors } of await Promise.all(reads)) {
+      expect(errors).toBeUndefined();
+      // Null for an accession that the small sandbox does not hold.
+      expect(data).toHaveProperty('uniprotEntry');
+    }
+    const endings = await Promise.all(writes);
+    expect(endings.map(({ kind }) => kind)).toEqual(['FoldSubmitted', 'FoldSubmitted', 'FoldSubmitted']);
+    await watching;
+    expect(await ended).toBe(0);
+    going = false;
+    await Promise.all(crowd);
+    expect(new Set(answered)).toEqual(new Set([200]));
+    expect(turnedAway).toBeGreaterThan(0);
+    expect(new Set(await queuedBatches(sandbox.url))).toEqual(
+      new Set([batchId, ...endings.map((ending) => ending.batchId)]),
+    );
+  }, 60_000);
+});
