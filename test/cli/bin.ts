@@ -1,8 +1,9 @@
 // Starts the bin as its own process, as a shell does, and tells what came of it.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { ROOT } from '../built.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** What `build` made of it. */
+export const BIN = `${ROOT}dist/cli/main.js`;
 
 export interface Ran {
   readonly code: number | null;
@@ -25,16 +26,12 @@ export interface RunOptions {
   readonly input?: string;
 }
 
-/** Starts the bin from its source. */
+/** Starts the bin as it is shipped; `build` comes before. */
 export function start(words: readonly string[], { env = {}, cwd, input }: RunOptions = {}): Running {
-  const child = spawn(
-    process.execPath,
-    ['--import', import.meta.resolve('tsx'), `${ROOT}src/cli/main.ts`, ...words],
-    {
-      cwd: cwd ?? ROOT,
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1', ...env },
-    },
-  );
+  const child = spawn(process.execPath, [BIN, ...words], {
+    cwd: cwd ?? ROOT,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1', ...env },
+  });
   let [out, err] = ['', ''];
   const waiting: { text: RegExp; resolve: () => void }[] = [];
   child.stdout.on('data', (chunk: Buffer) => {

@@ -3,27 +3,28 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '../../src/schema.ts';
 import { readMapping } from '../../src/upstream/mapping/read.ts';
+import { build, ROOT } from '../built.ts';
 import { type Served, serve } from '../live/streams.ts';
 import { openWorld, type World } from '../support.ts';
+import { BIN } from './bin.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 let folder: string;
 let world: World;
 let served: Served;
 
 beforeAll(async () => {
+  await build();
   world = await openWorld({}, { speed: 1000 });
   served = await serve(world.gateway);
   folder = mkdtempSync(join(tmpdir(), 'foldatlas-docs-'));
   symlinkSync(join(ROOT, 'examples'), join(folder, 'examples'));
-  const bin = `#!/bin/sh\nexec '${process.execPath}' --import '${import.meta.resolve('tsx')}' '${ROOT}src/cli/main.ts' "$@"\n`;
+  const bin = `#!/bin/sh\nexec '${process.execPath}' '${BIN}' "$@"\n`;
   writeFileSync(join(folder, 'foldatlas'), bin, { mode: 0o755 });
-});
+}, 200_000);
 afterAll(async () => {
   await served.close();
   await world.close();
