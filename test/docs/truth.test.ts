@@ -1,0 +1,112 @@
+// What the guides claim of the code: every setting, every metric, every link, every line of client code, every token with a fate.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SETTINGS } from '../../src/config.ts';
+import { FOLD, SUBMIT } from '../clients/place.ts';
+import { at, openWorld, type World } from '../support.ts';
+import { guides, ROOT, readGuide } from './guides.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+/** Names in backticks; `a_b`, `_c` in one cell is short for a_b and a_c. */
+function metricsIn(text: string): Set<string> {
+  const names = new Set<string>();
+  let last = '';
+  for (const [, name = ''] of text.matchAll(/`(foldatlas_\w+|_\w+)(?:\{[^`]*)?`/g)) {
+    if (name.startsWith('foldatlas_')) last = name;
+    names.add(name.startsWith('_') ? last.replace(/_[a-z]+$/, '').replace(/_in$/, '') + name : name);
+  }
+  return names;
+}
+
+describe('the guides', () => {
+  it('name every setting in a table for operators, and none that there is not', () => {
+    const { text } = readGuide('docs/operators.md');
+    const rows = text.split('\n').filter((line) => line.startsWith('| `'));
+    const named = rows.flatMap((row) =>
+      [...(row.split('|')[1] ?? '').matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, name]) => name),
+    );
+    expect(named.toSorted()).toEqual([...SETTINGS].sort());
+  });
+
+  it('name every metric, and none that there is not', async () => {
+    const response = await world.gateway.fetch(new Request('http://gateway.test/metrics'));
+    const served = [...(await response.text()).matchAll(/^# TYPE (foldatlas_\w+)/gm)].map(
+      ([, name = '']) => name,
+    );
+    expect(served.length).toBeGreaterThan(15);
+    const told = metricsIn(guides.map(({ text }) => text).join('\n'));
+    expect(served.filter((name) => !told.has(name))).toEqual([]);
+    // Counted by the first of several processes only.
+    const elsewhere = ['foldatlas_workers'];
+    const alerts = [...readGuide('docs/operators.md').text.matchAll(/foldatlas_[a-z_]+/g)].map(
+      ([name]) => name,
+    );
+    expect(alerts.length).toBeGreaterThan(8);
+    expect(
+      [...told, ...alerts].filter((name) => !served.includes(name) && !elsewhere.includes(name)),
+    ).toEqual([]);
+  });
+
+  it('lead somewhere with every link', () => {
+    const slug = (heading: string) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-');
+    for (const { path, text } of guides) {
+      for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^https?:/.test(target)) continue;
+        const [file = '', anchor] = target.split('#');
+        const found = file === '' ? path : join(dirname(path), file);
+        expect(existsSync(join(ROOT, found)), `${path} links to ${target}`).toBe(true);
+        if (anchor === undefined) continue;
+        const headings = [...readFileSync(join(ROOT, found), 'utf8').matchAll(/^#+ (.+)$/gm)];
+        expect(
+          headings.map(([, heading = '']) => slug(heading)),
+          `${path} links to ${target}`,
+        ).toContain(anchor);
+      }
+    }
+  });
+
+  it('are all in their index', () => {
+    const index = readGuide('docs/README.md').text;
+    for (const { path } of guides)
+      if (path !== 'docs/README.md')
+        expect(index).toContain(path === 'README.md' ? '](../README.md)' : `](${path.slice(5)})`);
+  });
+
+  it('show lines of client code that the tests of the clients run', () => {
+    const lines = (text: string) =>
+      text
+        .split('\n')
+        .map((line) => line.trim())
+        .filter((line) => line !== '');
+    const folder = join(ROOT, 'test/clients');
+    const tested = new Set(
+      readdirSync(folder).flatMap((name) => lines(readFileSync(join(folder, name), 'utf8'))),
+    );
+    const { blocks } = readGuide('docs/clients.md');
+    const shown = blocks.filter(({ language }) => language === 'ts').flatMap(({ text }) => lines(text));
+    expect(shown.length).toBeGreaterThan(30);
+    expect(shown.filter((line) => !tested.has(line))).toEqual([]);
+  });
+
+  it('tell of the tokens whose fate is fixed what becomes of them', async () => {
+    const rows = [
+      ...readGuide('docs/sandbox.md').text.matchAll(/^\| `(sandbox-[\w-]+)` \|.*\| `(\w+)` \|$/gm),
+    ];
+    expect(rows).toHaveLength(5);
+    for (const [, token = '', reason] of rows) {
+      const query = SUBMIT.replace('... on Problem', '... on Refused { reason } ... on Problem');
+      const { data } = await world.query(query, FOLD, { authorization: `Bearer ${token}` });
+      expect([token, at(data, 'submitFold.reason')]).toEqual([token, reason]);
+    }
+  });
+});
