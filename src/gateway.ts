@@ -290,6 +290,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     counted.add(error);
     telemetry.failed(codeOf(error), owner);
   };
+  const countRefusal = (reason: 'busy' | 'rate') => (error: Error, request: Request) => {
+    metrics.refused.inc({ reason });
+    countError(error, telemetry.exchangeOf(request));
+  };
   const shownError = (error: unknown): Error => {
     const owner = typeof error === 'object' && error !== null ? owners.get(error) : undefined;
     const shown = maskError(
@@ -346,8 +350,8 @@ export function createGateway(options: GatewayOptions): Gateway {
         useSecurityHeaders(),
         ...(config.keyForLoopback ? [useOwnHost(config.PUBLIC_URL)] : []),
         useCors(config.CORS_ORIGINS),
-        useShedding(pressure, (error, request) => countError(error, telemetry.exchangeOf(request))),
-        useRateLimit(admission, (error, request) => countError(error, telemetry.exchangeOf(request))),
+        useShedding(pressure, countRefusal('busy')),
+        useRateLimit(admission, countRefusal('rate')),
         useRequestReading({ maxBytes: config.MAX_BODY_BYTES, documentOf: operations.documentOf }),
         useTrustedDocuments(operations.check),
         useDocumentLimits(limits, config.INTROSPECTION),

@@ -33,6 +33,9 @@ export function readGuides(): Guide[] {
     ...namesIn(ROOT)
       .filter((name) => name === 'README.md')
       .map((name) => read(ROOT, name)),
-    ...namesIn(docs).map((name) => read(docs, name)),
+    // Their index is for who looks at the folder; here the front page is one.
+    ...namesIn(docs)
+      .filter((name) => name !== 'README.md')
+      .map((name) => read(docs, name)),
   ];
 }

@@ -89,7 +89,11 @@ export function openMetrics(sights: Sights) {
     cacheHits: counter('cache_hits_total', 'What was kept, by kind and by where it was.', ['kind', 'tier']),
     cacheMisses: counter('cache_misses_total', 'What was not kept, by kind.', ['kind']),
     storeErrors: counter('store_errors_total', 'Failures of the store.', ['store']),
-    refused: counter('requests_refused_total', 'Requests refused before they ran, by reason.', ['reason']),
+    refused: counter(
+      'requests_refused_total',
+      'HTTP requests refused before they ran: the process was busy, or too many of a caller.',
+      ['reason'],
+    ),
     /** Where other parts of the gateway keep what they count. */
     registers,
     /** Everything with the process's own, as JSON that processes can add up. */

@@ -12,6 +12,8 @@ import { type GuideText, guides, ROOT } from './guides.ts';
 
 const run = promisify(execFile);
 const TOKEN = 'sandbox';
+/** Guides whose blocks have a test that looks at what comes out, test/cli/docs.test.ts, and how many it knows. */
+const ELSEWHERE: Readonly<Record<string, number>> = { 'docs/command-line.md': 2, 'docs/doctor.md': 2 };
 
 let place: Place;
 let batchId = '';
@@ -105,6 +107,8 @@ describe('the commands of', () => {
     expect(all.filter(({ language }) => language === 'sh').length).toBeGreaterThan(10);
     const known = ['sh', 'graphql', 'json', 'yaml', 'ts', 'text', ''];
     expect(all.map(({ language }) => language).filter((language) => !known.includes(language))).toEqual([]);
+    for (const [path, count] of Object.entries(ELSEWHERE))
+      expect(guides.filter((guide) => guide.path === path).flatMap(shell)).toHaveLength(count);
     // No command hides in a block that is not called one.
     for (const { language, text } of all)
       if (language === 'text' || language === '')

@@ -13,13 +13,16 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Names in backticks; `a_b`, `_c` in one cell is short for a_b and a_c. */
+/** Names in backticks; `a_b`, `_c` in one line is short for a_b and a_c. */
 function metricsIn(text: string): Set<string> {
   const names = new Set<string>();
-  let last = '';
-  for (const [, name = ''] of text.matchAll(/`(foldatlas_\w+|_\w+)(?:\{[^`]*)?`/g)) {
-    if (name.startsWith('foldatlas_')) last = name;
-    names.add(name.startsWith('_') ? last.replace(/_[a-z]+$/, '').replace(/_in$/, '') + name : name);
+  for (const line of text.split('\n')) {
+    let last = '';
+    for (const [, name = ''] of line.matchAll(/`(foldatlas_\w+|_[a-z]\w*)(?:\{[^`]*)?`/g)) {
+      if (name.startsWith('foldatlas_')) last = name;
+      if (last === '') continue;
+      names.add(name.startsWith('_') ? last.replace(/_(in_flight|[a-z]+)$/, name) : name);
+    }
   }
   return names;
 }

@@ -85,6 +85,8 @@ describe('the rate limit', () => {
       expect((await asked(url)).status).toBe(200);
       for (let i = 0; i < 5; i += 1)
         expect((await fetch(`${origin}/health`, { headers: bearer('a') })).status).toBe(200);
+      const counted = await (await fetch(`${origin}/metrics`)).text();
+      expect(counted).toMatch(/^foldatlas_requests_refused_total\{reason="rate"\} 3$/m);
     }));
 
   it('counts operations over WebSocket like requests', () =>
@@ -163,6 +165,8 @@ describe('shedding', () => {
       expect(refused).toMatchObject({ status: 503, code: 'RATE_LIMITED' });
       expect(refused.headers.get('retry-after')).toBe('1');
       expect((await fetch(`${origin}/health`)).status).toBe(200);
+      const counted = await (await fetch(`${origin}/metrics`)).text();
+      expect(counted).toMatch(/^foldatlas_requests_refused_total\{reason="busy"\} 1$/m);
       for (const socket of begun) socket.write(body);
       await until('both answers', () => answers.length === 2);
       expect(answers.map((answer) => answer.slice(9, 12))).toEqual(['200', '200']);
