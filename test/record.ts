@@ -34,8 +34,11 @@ export function recordCall(call: SeenCall): void {
 /** Writes down what a process wrote. */
 export const recordOutput = (text: string): void => write('log', text);
 
+/** Whether an answer comes whole and is short enough to be looked at; a stream with two readers would not notice that one left. */
+const isWhole = ({ headers }: Response): boolean =>
+  /json/.test(headers.get('content-type') ?? '') && Number(headers.get('content-length') ?? 0) > 0;
+
 async function recordAnswer(response: Response): Promise<void> {
-  if (!/json/.test(response.headers.get('content-type') ?? '')) return;
   const text = await response.text();
   if (!text.includes('"errors"') && !text.includes('"extensions"')) return;
   const answer: unknown = JSON.parse(text);
@@ -51,7 +54,7 @@ export function recorded(gateway: Gateway): Gateway {
     ...gateway,
     async fetch(request) {
       const response = await gateway.fetch(request);
-      if (folder !== undefined && response.body !== null) await recordAnswer(response.clone());
+      if (folder !== undefined && isWhole(response)) await recordAnswer(response.clone());
       return response;
     },
     async close() {
