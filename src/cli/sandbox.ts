@@ -3,6 +3,9 @@
 import { command } from './command.ts';
 import { EXIT } from './session.ts';
 
+/** Not within the method below: there the compiler leaves the ending of the name as it is. */
+const begin = () => import('../sandbox/main.ts');
+
 export default command({
   name: 'sandbox',
   summary: 'Starts the stand-in of the service by itself; settings are the SANDBOX_* of the environment',
@@ -19,7 +22,8 @@ export default command({
     [1, 'it cannot start: a setting is wrong, the port is taken, or another one has its data folder'],
   ],
   async run() {
-    await import('../sandbox/main.ts');
+    await begin();
+    // It ends the process itself.
     return new Promise<number>(() => undefined);
   },
 });

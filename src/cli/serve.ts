@@ -2,6 +2,9 @@
 import { command } from './command.ts';
 import { EXIT } from './session.ts';
 
+/** Not within the method below: there the compiler leaves the ending of the name as it is. */
+const begin = () => import('../server.ts');
+
 export default command({
   name: 'serve',
   summary: 'Starts the gateway; settings come from the environment',
@@ -16,7 +19,7 @@ export default command({
     [EXIT.config, 'the configuration is wrong'],
   ],
   async run() {
-    await import('../server.ts');
+    await begin();
     // It ends the process itself.
     return new Promise<number>(() => undefined);
   },

@@ -299,3 +299,28 @@ describe('doctor', () => {
     expect(unasked).toMatchObject({ code: 64, out: '', err: expect.stringContaining('--yes') });
   });
 });
+
+describe('serve and sandbox', () => {
+  it('start what they are called, and stop cleanly when told to', async () => {
+    const quiet = { PORT: '0', LOG_LEVEL: 'error', STORE_URL: 'memory:', UPSTREAM_URL: world.sandboxUrl };
+    const small = { SANDBOX_PORT: '0', SANDBOX_DATA: 'memory', SANDBOX_SIZE: 'small' };
+    const started = [
+      start(['serve'], { cwd: folder, env: quiet }),
+      start(['sandbox'], { cwd: folder, env: small }),
+    ];
+    const firsts = started.map(({ child, ended }) =>
+      Promise.race([
+        new Promise<string>((resolve) =>
+          child.stdout?.once('data', (chunk: Buffer) => resolve(chunk.toString())),
+        ),
+        ended.then(({ err }) => err),
+      ]),
+    );
+    for (const [i, { child, ended }] of started.entries()) {
+      const first = await firsts[i];
+      expect(first).toMatch(/http:\/\/127\.0\.0\.1:\d+/);
+      child.kill('SIGTERM');
+      expect(await ended).toMatchObject({ code: 0 });
+    }
+  });
+});
