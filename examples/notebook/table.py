@@ -13,9 +13,14 @@ insulin?
 """
 
 
+def text(value):
+    """A gap as a dash, a score with three digits."""
+    return "–" if value is None else "%.3f" % value if isinstance(value, float) else str(value)
+
+
 def show(rows, columns):
     """Prints rows as a table; in a notebook, pandas.DataFrame(rows) is nicer."""
-    cells = [columns] + [["–" if row[key] is None else str(row[key]) for key in columns] for row in rows]
+    cells = [columns] + [[text(row[key]) for key in columns] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells)]
     for line in cells:
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
