@@ -150,8 +150,8 @@ describe('a watched batch', () => {
     const id = await submit(gateway, 2);
     const answers = answersOf(await open(COUNTS, id));
     expect(at(progress((await answers.next()).value), 'sequence')).toBe(1);
-    // Each read tries three times before it counts as failed.
-    await fault(sandbox.url, { operation: 'list', status: 503, times: 3 * 4 });
+    // Each read tries three times before it counts as failed; after ten failures List would be left alone for a while.
+    await fault(sandbox.url, { operation: 'list', status: 503, times: 3 * 3 });
     const told = (await answers.next()).value;
     expect(told?.errors?.[0]).toMatchObject({
       path: ['batchProgress'],

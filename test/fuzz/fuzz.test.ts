@@ -1,0 +1,25 @@
+// Every kept seed is tried again: a few fixed ones, and those that have broken something once.
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { TARGETS, tryTarget } from './targets.ts';
+import { type FuzzWorld, openFuzzWorld } from './world.ts';
+
+const RUNS = 50;
+const seeds = z
+  .record(z.string(), z.array(z.int()))
+  .parse(JSON.parse(readFileSync(new URL('seeds.json', import.meta.url), 'utf8')));
+
+let world: FuzzWorld;
+beforeAll(async () => {
+  world = await openFuzzWorld();
+});
+afterAll(() => world.close());
+
+describe('whatever is sent', () => {
+  it.each(Object.keys(TARGETS))('%s hold with every kept seed', async (name) => {
+    const kept = seeds[name] ?? [];
+    expect(kept.length).toBeGreaterThan(0);
+    for (const seed of kept) expect(await tryTarget(world, name, seed, RUNS)).toBeUndefined();
+  });
+});

@@ -1,0 +1,55 @@
+// What fuzzing is done to: a sandbox, a gateway over it on a real socket, and one over a proxy that spoils answers. It knows no target.
+import { readConfig } from '../../src/config.ts';
+import { createGateway, type Gateway } from '../../src/gateway.ts';
+import { createLogger } from '../../src/log.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type ChangingProxy, openProxy } from '../doctor/proxy.ts';
+import { type Served, serve } from '../live/streams.ts';
+
+export interface FuzzWorld {
+  readonly gateway: Gateway;
+  /** The same gateway on a port. */
+  readonly served: Served;
+  /** A gateway whose upstream answers as `proxy` says. */
+  readonly lied: Gateway;
+  readonly proxy: ChangingProxy;
+  close(): Promise<void>;
+}
+
+function open(upstreamUrl: string): Gateway {
+  const config = readConfig({
+    STORE_URL: 'memory:',
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT_PER_MINUTE: '0',
+    MAX_EVENT_LOOP_DELAY_MS: '0',
+    CONTRACT_CHECK_MINUTES: '0',
+    CACHE_RECORDS_SECONDS: '0',
+  });
+  return createGateway({
+    config,
+    upstreamUrl,
+    log: createLogger(config.LOG_LEVEL, false),
+    // An upstream that lies is asked again and again: that it would be left alone is tried elsewhere.
+    breaker: { failures: 1_000_000, first: 1, longest: 1 },
+  });
+}
+
+export async function openFuzzWorld(): Promise<FuzzWorld> {
+  const sandbox = await startSandbox({ size: 'small' });
+  const proxy = await openProxy(sandbox.url);
+  const gateway = open(sandbox.url);
+  const lied = open(proxy.url);
+  const served = await serve(gateway);
+  return {
+    gateway,
+    served,
+    lied,
+    proxy,
+    async close() {
+      await served.close();
+      await Promise.all([gateway.close(), lied.close()]);
+      await proxy.close();
+      await sandbox.close();
+    },
+  };
+}
