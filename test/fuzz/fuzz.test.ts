@@ -1,7 +1,10 @@
 // Every kept seed is tried again: a few fixed ones, and those that have broken something once.
 import { readFileSync } from 'node:fs';
+import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { schema } from '../../src/schema.ts';
+import { READS } from './targets/upstream.ts';
 import { TARGETS, tryTarget } from './targets.ts';
 import { type FuzzWorld, openFuzzWorld } from './world.ts';
 
@@ -17,6 +20,10 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('whatever is sent', () => {
+  it.each(READS)('is a question that the schema allows: %s', (query) => {
+    expect(validate(schema, parse(query))).toEqual([]);
+  });
+
   it.each(Object.keys(TARGETS))('%s hold with every kept seed', async (name) => {
     const kept = seeds[name] ?? [];
     expect(kept.length).toBeGreaterThan(0);

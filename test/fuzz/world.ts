@@ -4,7 +4,8 @@ import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { createLogger } from '../../src/log.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type ChangingProxy, openProxy } from '../doctor/proxy.ts';
-import { type Served, serve } from '../live/streams.ts';
+import { type Served, serve, submit } from '../live/streams.ts';
+import { AUTH } from './target.ts';
 
 export interface FuzzWorld {
   readonly gateway: Gateway;
@@ -13,6 +14,8 @@ export interface FuzzWorld {
   /** A gateway whose upstream answers as `proxy` says. */
   readonly lied: Gateway;
   readonly proxy: ChangingProxy;
+  /** Two small folds that are done. */
+  readonly batchId: string;
   close(): Promise<void>;
 }
 
@@ -35,16 +38,18 @@ function open(upstreamUrl: string): Gateway {
 }
 
 export async function openFuzzWorld(): Promise<FuzzWorld> {
-  const sandbox = await startSandbox({ size: 'small' });
+  const sandbox = await startSandbox({ size: 'small', speed: 10_000 });
   const proxy = await openProxy(sandbox.url);
   const gateway = open(sandbox.url);
   const lied = open(proxy.url);
   const served = await serve(gateway);
+  const batchId = await submit(gateway, 2, AUTH);
   return {
     gateway,
     served,
     lied,
     proxy,
+    batchId,
     async close() {
       await served.close();
       await Promise.all([gateway.close(), lied.close()]);
