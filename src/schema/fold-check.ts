@@ -4,6 +4,10 @@ import type { ItemCheck, SubmissionCheck } from '../folding/check.ts';
 import { InputChain } from './input-chain.ts';
 import { InputIssue } from './problem.ts';
 
+/** No submission that may be sent comes near what an Int can hold, but a dry run is asked about others too. */
+const MOST = 2 ** 31 - 1;
+const counted = (number: number): number => Math.max(-MOST, Math.min(MOST, number));
+
 const FoldItemCheck = builder.objectRef<ItemCheck>('FoldItemCheck').implement({
   description: 'One item of a submission, measured.',
   fields: (t) => ({
@@ -13,9 +17,10 @@ const FoldItemCheck = builder.objectRef<ItemCheck>('FoldItemCheck').implement({
       nullable: false,
       description: 'Chains of the complex, ligands included, every copy counted.',
     }),
-    length: t.exposeInt('length', {
+    length: t.int({
       nullable: false,
       description: 'Residues and nucleotides, every copy counted.',
+      resolve: ({ length }) => counted(length),
     }),
     ligandCount: t.exposeInt('ligandCount', { nullable: false, description: 'Ligands, every copy counted.' }),
     sameAs: t.exposeInt('sameAs', {
@@ -50,10 +55,15 @@ export const FoldCheck = builder.objectRef<SubmissionCheck>('FoldCheck').impleme
       description: 'What is allowed but likely not meant.',
       resolve: ({ warnings }) => warnings,
     }),
-    taskCount: t.exposeInt('taskCount', { nullable: false, description: 'Items times repeats.' }),
-    totalLength: t.exposeInt('totalLength', {
+    taskCount: t.int({
+      nullable: false,
+      description: 'Items times repeats.',
+      resolve: ({ taskCount }) => counted(taskCount),
+    }),
+    totalLength: t.int({
       nullable: false,
       description: 'Residues and nucleotides over all copies, repeats included: what the upstream counts.',
+      resolve: ({ totalLength }) => counted(totalLength),
     }),
     items: t.field({
       type: [FoldItemCheck],

@@ -4,6 +4,7 @@ import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { schema } from '../../src/schema.ts';
+import { CHECK } from './targets/folds.ts';
 import { READS } from './targets/upstream.ts';
 import { TARGETS, tryTarget } from './targets.ts';
 import { type FuzzWorld, openFuzzWorld } from './world.ts';
@@ -20,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('whatever is sent', () => {
-  it.each(READS)('is a question that the schema allows: %s', (query) => {
+  it.each([...READS, CHECK])('is a question that the schema allows: %s', (query) => {
     expect(validate(schema, parse(query))).toEqual([]);
   });
 

@@ -3,6 +3,10 @@ import fc from 'fast-check';
 import { ask } from '../../live/support.ts';
 import { checkErrors, type Target, text } from '../target.ts';
 
+/** What is asked of a dry run. */
+export const CHECK =
+  'query($input: SubmitFoldInput!) { checkFold(input: $input) { ok taskCount totalLength issues { path code message } warnings { code } items { length chainCount ligandCount chains { length } } } }';
+
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const whole = fc.oneof(fc.integer({ min: -3, max: 40 }), fc.integer());
 const letters = fc.oneof(fc.stringMatching(/^[ACDEFGHIKLMNPQRSTVWYacgu \n>*-]{0,60}$/), text);
@@ -66,8 +70,6 @@ export const folds: Target = ({ gateway }) =>
       idempotencyKey: maybe(text),
     }),
     async (input) => {
-      const query =
-        'query($input: SubmitFoldInput!) { checkFold(input: $input) { __typename ok issues { path code message } } }';
-      checkErrors(await ask(gateway, query, { input }));
+      checkErrors(await ask(gateway, CHECK, { input }));
     },
   );
