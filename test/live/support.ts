@@ -6,6 +6,7 @@ import { createGateway, type Gateway } from '../../src/gateway.ts';
 import type { PaceRules } from '../../src/live/pace.ts';
 import { REFERENCE_PROTEINS } from '../../src/sandbox/atlas/reference-proteins.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
+import type { BreakerRules } from '../../src/upstream/breaker.ts';
 import { recorded, testLogger } from '../record.ts';
 import { type Answer, at, listAt } from '../support.ts';
 
@@ -14,6 +15,7 @@ export function openGateway(
   upstreamUrl: string,
   env: Record<string, string> = {},
   pace?: PaceRules,
+  breaker?: BreakerRules,
 ): Gateway {
   const config = readConfig({
     STORE_URL: 'memory:',
@@ -30,6 +32,7 @@ export function openGateway(
       sandbox: true,
       pulseMs: 300,
       ...(pace === undefined ? {} : { pace }),
+      ...(breaker === undefined ? {} : { breaker }),
     }),
   );
 }
