@@ -60,8 +60,8 @@ describe('result.json', () => {
     expect(bench.counts()).toEqual({ status: 2, download: 2 });
   });
 
-  it('has a name also when that of its item is no proper text', async () => {
-    const id = await bench.submit({ items: [protein('GIV', '\ud800\r\nx: y'), protein('EQC')] });
+  it('has a name also when that of its item could break a header', async () => {
+    const id = await bench.submit({ items: [protein('GIV', '\ufffd\r\nx: y'), protein('EQC')] });
     await bench.pass(60_000);
     const answer = await get('result.json', {}, `${id}-00000`);
     expect(answer.status).toBe(200);
