@@ -36,6 +36,15 @@ export default [
       ...graphql.configs['flat/operations-recommended'].rules,
       // A cache may know an object by its upstream key instead of its Relay id.
       '@graphql-eslint/require-selections': ['error', { fieldName: KEYS }],
+      // Relay names a fragment after its operation and its part: `ProteinCardDeferred_similar`.
+      '@graphql-eslint/naming-convention': [
+        'error',
+        {
+          VariableDefinition: 'camelCase',
+          OperationDefinition: { style: 'PascalCase' },
+          FragmentDefinition: { requiredPattern: /^[A-Z][A-Za-z]*_[a-z][A-Za-z]*$/ },
+        },
+      ],
     },
   },
 ];
