@@ -1,5 +1,7 @@
-import { describe, expect, test } from 'vitest';
-import { ManualClock, systemClock } from '../../src/sandbox/clock.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { type Clock, ManualClock, systemClock } from '../../src/sandbox/clock.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { batch, client, fold } from './harness.ts';
 
 describe('a clock that is advanced by hand', () => {
   test('runs due timers in order of their time, each at its own time, new ones included', () => {
@@ -38,4 +40,27 @@ test('the system clock calls back, and not when cancelled or a month too early',
   await new Promise((resolve) => setTimeout(resolve, 40));
   cancelFar();
   expect(seen).toEqual(['soon']);
+});
+
+test('a batch starts also when the machine calls back a little too early, as its timers may', async () => {
+  const early: Clock = {
+    now: () => systemClock.now(),
+    after: (ms, run) => systemClock.after(ms > 5 ? ms - 5 : ms, run),
+  };
+  const sandbox = await startSandbox({ size: 'small', clock: early, speed: 50 });
+  try {
+    const ask = client(sandbox.url);
+    const batchId = (await ask('submit', batch([fold()]))).data.batch_id;
+    await vi.waitFor(
+      async () =>
+        expect(
+          (await ask('list', { batch_id: batchId, include_responses: false })).data.counts,
+        ).toMatchObject({
+          done: 1,
+        }),
+      { timeout: 20_000, interval: 100 },
+    );
+  } finally {
+    await sandbox.close();
+  }
 });

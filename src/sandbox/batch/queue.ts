@@ -159,7 +159,12 @@ export function startQueue({ store, clock, folder, limits, speed, held }: QueueP
     const deadline = submittedAt + limits.queueDeadlineMs;
     waiting.set(batchId, { batchId, startsAt, deadline, running: 0 });
     after(deadline - clock.now(), applyDeadlines);
-    after(Math.max(startsAt - clock.now(), 0), fill);
+    begin(startsAt);
+  }
+
+  /** Starts what may start then. A timer of the machine may be early by a millisecond, and nobody else would look again. */
+  function begin(startsAt: number): void {
+    after(Math.max(startsAt - clock.now(), 0), () => (clock.now() < startsAt ? begin(startsAt) : fill()));
   }
 
   function resume(): void {
