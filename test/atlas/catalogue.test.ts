@@ -132,11 +132,17 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const stores: [string, string][] = [['a file', `sqlite:${join(folder, 'gateway.db')}`]];
-if (redis !== null) stores.push(['Redis', redis.url]);
+/** A store that nothing has been kept in; each try of the test gets one of its own. */
+type NewStore = (tries: number) => string;
+const stores: [string, NewStore][] = [['a file', (tries) => `sqlite:${join(folder, `gateway-${tries}.db`)}`]];
+if (redis !== null) stores.push(['Redis', (tries) => `${redis.url.replace(/\/\d*$/, '')}/${tries}`]);
 
-describe.each(stores)('what is kept in %s', (_, storeUrl) => {
+describe.each(stores)('what is kept in %s', (_, newStore) => {
+  let tries = 0;
   it('is there after a restart: catalogue, records, clusters, details, pictures', async () => {
+    world.forget();
+    tries += 1;
+    const storeUrl = newStore(tries);
     const start = (): Gateway =>
       createGateway({
         config: readConfig({ STORE_URL: storeUrl, LEDGER_URL: 'memory:', LOG_LEVEL: 'silent' }),
