@@ -1,6 +1,7 @@
 // The gateway's own keys while it runs: compared in constant time, read again when their file changes. It must not know what a
 // key opens.
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
+import { digestOf } from '../secret-digest.ts';
 import { type GatewayKey, readKeyFile } from './key-list.ts';
 
 export interface ApiKeys {
@@ -21,14 +22,12 @@ export interface ApiKeysOptions {
   readonly onError: (error: unknown) => void;
 }
 
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
-
 interface Held {
   readonly key: GatewayKey;
   readonly digest: Buffer;
 }
 
-const hold = (keys: readonly GatewayKey[]): Held[] => keys.map((key) => ({ key, digest: sha256(key.key) }));
+const hold = (keys: readonly GatewayKey[]): Held[] => keys.map((key) => ({ key, digest: digestOf(key.key) }));
 
 const isSame = (some: readonly Held[], others: readonly Held[]): boolean =>
   some.length === others.length &&
@@ -63,7 +62,7 @@ export function openApiKeys(options: ApiKeysOptions): ApiKeys {
   const looking = file === undefined ? undefined : setInterval(reload, everyMs).unref();
   return {
     find(given) {
-      const digest = sha256(given);
+      const digest = digestOf(given);
       return held.filter((one) => timingSafeEqual(one.digest, digest)).at(0)?.key;
     },
     reload,

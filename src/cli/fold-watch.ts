@@ -1,5 +1,7 @@
 // Follows a batch to its end: a bar on a terminal, a line for each change elsewhere. A stream that breaks off is opened again.
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TaskCounts } from '../upstream/batch-states.ts';
 import { type Answer, errorLines, type Place } from './place.ts';
 import { Ending, EXIT, type Session } from './session.ts';
 
@@ -11,18 +13,9 @@ const WATCH = `subscription Watch($batchId: ID!) {
   }
 }`;
 
-interface Counts {
-  readonly total: number;
-  readonly queued: number;
-  readonly inProgress: number;
-  readonly done: number;
-  readonly failed: number;
-  readonly cancelled: number;
-}
-
 interface Progress {
   readonly final: boolean;
-  readonly batch: { readonly counts: Counts };
+  readonly batch: { readonly counts: TaskCounts };
   readonly changedTasks: readonly {
     readonly taskId: string;
     readonly name: string | null;
@@ -33,7 +26,7 @@ interface Progress {
 
 const WIDTH = 28;
 
-const countsText = ({ total, queued, inProgress, done, failed, cancelled }: Counts): string =>
+const countsText = ({ total, queued, inProgress, done, failed, cancelled }: TaskCounts): string =>
   [
     `${done + failed + cancelled}/${total}`,
     `${done} done`,
@@ -43,7 +36,7 @@ const countsText = ({ total, queued, inProgress, done, failed, cancelled }: Coun
     ...(queued > 0 ? [`${queued} queued`] : []),
   ].join(' · ');
 
-function bar(counts: Counts): string {
+function bar(counts: TaskCounts): string {
   const settled = counts.done + counts.failed + counts.cancelled;
   const full = counts.total === 0 ? 0 : Math.round((settled / counts.total) * WIDTH);
   return `[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}] ${countsText(counts)}`;

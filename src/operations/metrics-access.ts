@@ -1,6 +1,6 @@
 // Who may read the metrics: whoever has the token; without one, in production, only this machine itself. They hold no secret,
 // but how much traffic there is and what fails is nobody else's business.
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { isSecret } from '../secret-digest.ts';
 
 export interface MetricsAccess {
   readonly token: string | undefined;
@@ -10,8 +10,6 @@ export interface MetricsAccess {
 
 /** Headers by which a proxy tells of the client behind it: the loopback address is then the proxy's. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
-
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 const isLoopback = (address: string | undefined): boolean =>
   address !== undefined && /^(::ffff:)?127\.|^::1$/.test(address);
@@ -28,7 +26,7 @@ export function refuseMetrics(
 ): 401 | 403 | undefined {
   if (token !== undefined) {
     const given = /^Bearer +(\S+)\s*$/i.exec(header('authorization') ?? '')?.[1] ?? '';
-    return timingSafeEqual(sha256(given), sha256(token)) ? undefined : 401;
+    return isSecret(given, token) ? undefined : 401;
   }
   if (open) return undefined;
   return isLoopback(remote) && FORWARDED.every((name) => header(name) === null) ? undefined : 403;

@@ -1,12 +1,10 @@
 // Reads a list of persisted operations, in the format of Apollo's manifests or as a plain map of ids to documents, as Relay's compiler and
 // our own script write it. Pure: it knows the text of a file and nothing of where it stands.
+import { isObject } from './json-object.ts';
 
 export type ManifestReading =
   | { readonly operations: ReadonlyMap<string, string> }
   | { readonly problem: string };
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** An operation of Apollo's format; undefined when it is none. */
 function entryOf(value: unknown): [string, string] | undefined {

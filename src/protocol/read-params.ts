@@ -1,6 +1,8 @@
 // What a client asks, read from the bytes of a POST or the query string of a GET, as GraphQL over HTTP says: members that are not
 // known are ignored, wrong ones are refused in words. Pure; it knows neither the server nor the schema.
+
 import { checkTree } from './check-tree.ts';
+import { isObject } from './json-object.ts';
 import { refusal } from './refusal.ts';
 
 /** A GraphQL request. Either `query` or `documentId` names the document. */
@@ -15,9 +17,6 @@ export interface OperationParams {
 
 /** How clients name the id of a persisted operation: the draft of GraphQL over HTTP, Relay's examples. */
 const ID_MEMBERS = ['documentId', 'doc_id'];
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const kindOf = (value: unknown): string => {
   if (value === null) return 'null';
