@@ -146,9 +146,13 @@ describe.skipIf(NO_REDIS)('two processes that share a Redis', () => {
       }
     };
     const loads = replicas.flatMap((replica) => Array.from({ length: 5 }, () => load(replica)));
-    await sleep(1500);
+    // By count, not by time: a fast machine would else use up what the service lets one key submit in a minute.
+    const haveBeenAnswered = async (count: number): Promise<void> => {
+      while (answered.size < count) await sleep(20);
+    };
+    await haveBeenAnswered(40);
     await victim.end('SIGKILL');
-    await sleep(500);
+    await haveBeenAnswered(60);
     going = false;
     await Promise.all(loads);
     await fetch(`${sandbox.url}/control/faults`, { method: 'DELETE' });
