@@ -1,5 +1,5 @@
 // What a request carries: who asks, the service as this request sees it, this request's loaders, and what the whole
-// process shares. It decides nothing; gateway.ts makes one for each request.
+// process shares. It decides nothing; gateway/contexts.ts makes one for each request.
 import type { BulkLookups } from './bulk/bulk.ts';
 import type { Config } from './config.ts';
 import type { ContractWatch } from './doctor/watch.ts';

@@ -54,14 +54,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   federation: ['secret-digest.ts', 'builder.ts', 'schema', 'resolvers', 'upstream'],
   'schema.ts': ['builder.ts', 'schema', 'resolvers', 'federation'],
   'websocket.ts': ['schema.ts', 'plugins', 'callers', 'load', 'protocol'],
-  'gateway.ts': [
+  gateway: [
     'doctor',
     'load',
     'federation',
     'live',
     'bulk',
     'operations',
-    'schema.ts',
     'plugins',
     'protocol',
     'routes',
@@ -69,10 +68,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'upstream',
     'callers',
     'assets.ts',
-    'examples.ts',
-    'log.ts',
-    'resolvers',
   ],
+  'gateway.ts': ['gateway', 'schema.ts', 'operations', 'plugins', 'protocol', 'examples.ts'],
   process: ['callers', 'load', 'gateway.ts', 'operations', 'store', 'websocket.ts'],
   'server.ts': ['config.ts', 'log.ts', 'process', 'sandbox'],
 };

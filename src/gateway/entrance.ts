@@ -1,0 +1,79 @@
+// Who may come in: callers by their keys, what each may ask for in a minute, and whether the process has time for more. It knows nothing
+// of what is asked.
+import { createHmac } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { GraphQLError } from 'graphql';
+import { type Callers, openCallers } from '../callers/caller.ts';
+import { overloaded } from '../callers/refusal.ts';
+import type { Config } from '../config.ts';
+import { type Admission, openAdmission } from '../load/admission.ts';
+import { openGuesses } from '../load/guesses.ts';
+import { openPressure, type Pressure } from '../load/pressure.ts';
+import { openRateLimit } from '../load/rate-limit.ts';
+import type { Logger } from '../log.ts';
+import type { Telemetry } from '../operations/telemetry.ts';
+import { tooMany } from '../plugins/use-rate-limit.ts';
+import { openRates } from '../store/open-rates.ts';
+import { openSecret } from '../store/secret.ts';
+
+export interface Entrance {
+  readonly callers: Callers;
+  readonly admission: Admission;
+  /** How much there is to do at present. */
+  readonly pressure: Pressure;
+  /** Whether an operation that came by no HTTP may begin. @returns the reason why not */
+  admit(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null>;
+  /** Whether a request has proved who it is, where that is asked for. */
+  isKnown(request: Request, incoming: IncomingMessage): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Opens the entrance. */
+export function openEntrance(config: Config, log: Logger, telemetry: Telemetry): Entrance {
+  const onRatesError = (error: unknown) => telemetry.storeFailed('rates', error);
+  const secret = openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
+  const rates = openRates(config.STORE_URL, onRatesError);
+  const limit = openRateLimit({ rates, onError: onRatesError });
+  const callers = openCallers({
+    config,
+    secret,
+    guesses: openGuesses(limit, config.AUTH_FAILURES_PER_MINUTE),
+    onError: (what, error) => log.error(what, { error: String(error) }),
+  });
+  const admission = openAdmission({
+    limit,
+    perMinute: config.RATE_LIMIT_PER_MINUTE,
+    hops: config.TRUST_PROXY,
+    hide: (address) => createHmac('sha256', secret).update(`address ${address}`).digest('base64url'),
+    identify: callers.identify,
+    onUnbelieved: () =>
+      log.warn('a proxy forwards addresses, but TRUST_PROXY is 0: all who come through it count as one'),
+  });
+  const pressure = openPressure({
+    mostRequests: config.MAX_CONCURRENT_REQUESTS,
+    mostDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
+  });
+  return {
+    callers,
+    admission,
+    pressure,
+    async admit(request, incoming) {
+      admission.note(request, incoming);
+      if (pressure.isLate) return overloaded();
+      const verdict = await admission.spend(request);
+      return verdict === null || verdict.allowed ? null : tooMany(verdict);
+    },
+    async isKnown(request, incoming) {
+      admission.note(request, incoming);
+      return callers.identify(request).then(
+        () => true,
+        () => false,
+      );
+    },
+    async close() {
+      callers.close();
+      pressure.close();
+      await rates.close();
+    },
+  };
+}

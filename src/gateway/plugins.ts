@@ -1,0 +1,84 @@
+// Every plugin of Yoga, in the order in which they see a request: who watches, who refuses cheaply, who reads, who checks, who answers.
+// It makes no decision of its own.
+import type { Plugin } from 'graphql-yoga';
+import type { Config } from '../config.ts';
+import { openPlaces } from '../load/streams.ts';
+import type { Logger } from '../log.ts';
+import type { Telemetry } from '../operations/telemetry.ts';
+import { guardPlugins } from '../plugins/guard.ts';
+import { useAnswerHeaders } from '../plugins/use-answer-headers.ts';
+import { useCors } from '../plugins/use-cors.ts';
+import { useDocumentLimits } from '../plugins/use-document-limits.ts';
+import { useErrorCodes } from '../plugins/use-error-codes.ts';
+import { useEventContexts } from '../plugins/use-event-contexts.ts';
+import { useHttpCache } from '../plugins/use-http-cache.ts';
+import { useIncrementalDelivery } from '../plugins/use-incremental-delivery.ts';
+import { useIntrospection } from '../plugins/use-introspection.ts';
+import { useMediaTypes } from '../plugins/use-media-types.ts';
+import { useOwnHost } from '../plugins/use-own-host.ts';
+import { useRateLimit } from '../plugins/use-rate-limit.ts';
+import { useRequestReading } from '../plugins/use-request-reading.ts';
+import { type Route, useRoutes } from '../plugins/use-routes.ts';
+import { useSecurityHeaders } from '../plugins/use-security-headers.ts';
+import { useShedding } from '../plugins/use-shedding.ts';
+import { useStreamLimit } from '../plugins/use-stream-limit.ts';
+import { useTelemetry } from '../plugins/use-telemetry.ts';
+import { useTiedStreams } from '../plugins/use-tied-streams.ts';
+import { useTrustedDocuments } from '../plugins/use-trusted-documents.ts';
+import { useUpstreamReport } from '../plugins/use-upstream-report.ts';
+import { FIXED_LIMITS } from '../protocol/document-limits.ts';
+import type { Operations } from '../protocol/operations.ts';
+import type { Entrance } from './entrance.ts';
+import type { ShownErrors } from './shown-errors.ts';
+
+export interface PluginSources extends Pick<Entrance, 'admission' | 'pressure'> {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly telemetry: Telemetry;
+  readonly errors: ShownErrors;
+  readonly operations: Operations;
+  readonly routes: readonly Route[];
+  readonly sandbox: boolean;
+  /** Milliseconds between two signs of life in a silent event stream. */
+  readonly pulseMs: number;
+}
+
+/** What a document may hold, as configured. */
+export const documentLimits = (config: Config) => ({
+  ...FIXED_LIMITS,
+  characters: config.MAX_QUERY_CHARACTERS,
+  tokens: config.MAX_QUERY_TOKENS,
+  aliases: config.MAX_QUERY_ALIASES,
+  directives: config.MAX_QUERY_DIRECTIVES,
+});
+
+/** The plugins of a gateway. */
+export function gatewayPlugins(sources: PluginSources): Plugin[] {
+  const { config, log, telemetry, errors, operations, admission, pressure } = sources;
+  const { routes, sandbox, pulseMs } = sources;
+  return guardPlugins(
+    [
+      useTelemetry(telemetry, errors.owners),
+      useAnswerHeaders(sandbox),
+      useSecurityHeaders(),
+      ...(config.keyForLoopback ? [useOwnHost(config.PUBLIC_URL)] : []),
+      useCors(config.CORS_ORIGINS),
+      useShedding(pressure, errors.countRefusal('busy')),
+      useRateLimit(admission, errors.countRefusal('rate')),
+      useRequestReading({ maxBytes: config.MAX_BODY_BYTES, documentOf: operations.documentOf }),
+      useTrustedDocuments(operations.check),
+      useDocumentLimits(documentLimits(config), config.INTROSPECTION),
+      useErrorCodes(errors.count),
+      useMediaTypes(pulseMs),
+      useUpstreamReport(),
+      useHttpCache({ recordSeconds: config.CACHE_RECORDS_SECONDS, proofNeeded: config.proofNeeded }),
+      useIntrospection(config.INTROSPECTION),
+      useIncrementalDelivery(errors.show),
+      useEventContexts(),
+      useStreamLimit(admission, openPlaces(config.MAX_SUBSCRIPTIONS), config.MAX_SUBSCRIPTIONS),
+      useTiedStreams(),
+      useRoutes(routes),
+    ],
+    (error) => log.error('request', { error }),
+  );
+}

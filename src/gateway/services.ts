@@ -1,0 +1,81 @@
+// What all requests of a process share: stores, caches of what was read, progress that is watched, bulk look-ups. It knows no
+// request and no caller.
+import { openBulkLookups } from '../bulk/bulk.ts';
+import type { Config } from '../config.ts';
+import type { Services } from '../context.ts';
+import { openLive } from '../live/live.ts';
+import type { PaceRules } from '../live/pace.ts';
+import type { Logger } from '../log.ts';
+import type { Telemetry } from '../operations/telemetry.ts';
+import { openSharedCache } from '../store/cache-open.ts';
+import { openDocuments } from '../store/open-documents.ts';
+import { openLedger } from '../store/open-ledger.ts';
+import { openReads, type Reads } from '../upstream/reads.ts';
+import type { WayOut } from './way-out.ts';
+
+export interface OpenedServices {
+  readonly services: Services;
+  /** Loaders for a request, over what the process keeps. */
+  readonly loaders: Reads['loaders'];
+  /** Ends every stream, and every one that is still opened. */
+  endStreams(): void;
+  /** Ends what goes on without a request. */
+  stop(): Promise<void>;
+  /** Closes the stores: after everything that writes. */
+  closeStores(): Promise<void>;
+}
+
+export interface ServicesOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly telemetry: Telemetry;
+  readonly wayOut: WayOut;
+  /** How often watched batches are polled; 2 to 30 seconds when absent. */
+  readonly pace: PaceRules | undefined;
+}
+
+/** Opens everything that requests share. A store that does not answer is noticed later, by `ledger.check()`. */
+export function openServices({ config, log, telemetry, wayOut, pace }: ServicesOptions): OpenedServices {
+  const { downloads, openUpstream, contract } = wayOut;
+  const onCacheError = (error: unknown) => telemetry.storeFailed('cache', error);
+  const onLost = (error: unknown) => telemetry.storeFailed('connection', error);
+  const store = openSharedCache(config.STORE_URL, onCacheError);
+  const reads = openReads({
+    recordSeconds: config.CACHE_RECORDS_SECONDS,
+    downloads,
+    store,
+    onError: onCacheError,
+    onLookup: telemetry.lookedUp,
+  });
+  const documents = openDocuments(config.LEDGER_URL, { onError: onLost });
+  const ledger = openLedger(config.LEDGER_URL, { onError: onLost });
+  const live = openLive({
+    documents,
+    onError: (error) => telemetry.storeFailed('documents', error),
+    ...(pace === undefined ? {} : { pace }),
+  });
+  const bulk = openBulkLookups({
+    documents,
+    onError: (error) => log.error('bulk look-up', { error }),
+    openUpstream: (requestId, callSignal) => openUpstream(requestId, undefined, callSignal),
+  });
+  const { catalogue, thumbnails, loaders } = reads;
+  const { storeFailed } = telemetry;
+  return {
+    services: { config, catalogue, thumbnails, downloads, ledger, live, bulk, contract, log, storeFailed },
+    loaders,
+    endStreams() {
+      live.close();
+      bulk.endWatches();
+    },
+    async stop() {
+      live.close();
+      await bulk.close();
+    },
+    async closeStores() {
+      await ledger.close();
+      await documents.close();
+      await store?.close();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+// What callers are shown of errors, and that each is counted once, whichever way it came out. It knows no plugin and no route.
+import { GraphQLError } from 'graphql';
+import type { Logger } from '../log.ts';
+import { type Exchange, marks } from '../operations/exchange.ts';
+import type { Metrics } from '../operations/metrics.ts';
+import type { Telemetry } from '../operations/telemetry.ts';
+import { maskError } from '../plugins/errors.ts';
+import type { ErrorOwners } from '../plugins/use-telemetry.ts';
+
+export interface ShownErrors {
+  /** Which request an error came up in. */
+  readonly owners: ErrorOwners;
+  /** The error that the caller sees instead of this one. */
+  show(error: unknown): Error;
+  /** Counts an error that is shown as it is. */
+  count(error: Error, request: Request): void;
+  /** Counts requests that are refused before they run. */
+  countRefusal(reason: 'busy' | 'rate'): (error: Error, request: Request) => void;
+}
+
+const codeOf = (error: Error): string =>
+  error instanceof GraphQLError ? String(error.extensions.code) : 'INTERNAL_SERVER_ERROR';
+
+/** @param suggestions - whether errors about the input may say what was meant, which tells the schema piece by piece */
+export function openShownErrors(
+  log: Logger,
+  metrics: Metrics,
+  telemetry: Telemetry,
+  suggestions: boolean,
+): ShownErrors {
+  const owners: ErrorOwners = new WeakMap();
+  const counted = new WeakSet<Error>();
+  /** What fails before it runs is never masked, and what is masked is seen again in the answer. */
+  const countOnce = (error: Error, owner: Exchange | undefined): void => {
+    if (counted.has(error)) return;
+    counted.add(error);
+    telemetry.failed(codeOf(error), owner);
+  };
+  const count = (error: Error, request: Request) => countOnce(error, telemetry.exchangeOf(request));
+  return {
+    owners,
+    count,
+    countRefusal: (reason) => (error, request) => {
+      metrics.refused.inc({ reason });
+      count(error, request);
+    },
+    show(error) {
+      const owner = typeof error === 'object' && error !== null ? owners.get(error) : undefined;
+      const shown = maskError(
+        error,
+        (cause) => log.error('masked error', { ...(owner === undefined ? {} : marks(owner)), error: cause }),
+        suggestions,
+      );
+      countOnce(shown, owner);
+      return shown;
+    },
+  };
+}
