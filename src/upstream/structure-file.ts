@@ -13,15 +13,23 @@ export interface AtlasStructure {
 }
 
 /**
- * The text of the file and the number of atoms in it.
+ * The text of the file and the number of atoms in it, which is counted when it is asked for: most want the text alone.
  *
  * @param pdb - the record's PDB text, B-factors on 0 to 1
  * @throws UpstreamError UPSTREAM_DRIFT when the text holds no atom
  */
-export function atlasStructure(pdb: string, { hash, format, percent }: AtlasStructure) {
+export function atlasStructure(
+  pdb: string,
+  { hash, format, percent }: AtlasStructure,
+): { readonly text: string; readonly atomCount: number } {
   const factor = percent ? 100 : 1;
   if (format === 'PDB') {
-    return { text: percent ? scalePdbBFactors(pdb, factor) : pdb, atomCount: parsePdb(pdb).atomCount };
+    return {
+      text: percent ? scalePdbBFactors(pdb, factor) : pdb,
+      get atomCount() {
+        return parsePdb(pdb).atomCount;
+      },
+    };
   }
   const file = pdbToMmcif(pdb, { id: hash, factor });
   if (file.ok) return { text: file.text, atomCount: file.atomCount };

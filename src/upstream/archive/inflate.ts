@@ -1,10 +1,20 @@
-// Raw deflate data of known or unknown length, inflated as they arrive on zlib's own threads. It knows no archive format.
-import { createInflateRaw, type InflateRaw } from 'node:zlib';
+// Raw deflate data of known or unknown length: inflated as they arrive on zlib's own threads, or at once where they are few. It
+// knows no archive format.
+import { createInflateRaw, type InflateRaw, inflateRawSync } from 'node:zlib';
 import { ArchiveError } from './archive-error.ts';
 import type { ByteSource } from './byte-source.ts';
 
 /** Compressed bytes given to zlib at once: at most about a thousand times as many come out before the next look at the limits. */
 const STEP = 16 * 1024;
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
+
+/** Data that zlib cannot read, as our error; any other error as it is. */
+const asDamage = (error: unknown): unknown =>
+  codeOf(error).startsWith('Z_')
+    ? new ArchiveError('corrupt', 'Compressed data are damaged.', undefined, { cause: error })
+    : error;
 
 /** Writes one piece and waits until zlib has taken what it wants of it. @returns the count of bytes taken */
 function feed(engine: InflateRaw, piece: Uint8Array): Promise<number> {
@@ -82,12 +92,40 @@ export async function* inflate(
     }
   } catch (error) {
     if (stopped !== undefined) throw stopped;
-    if (error instanceof ArchiveError) throw error;
-    if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')) {
-      throw new ArchiveError('corrupt', 'Compressed data are damaged.', undefined, { cause: error });
-    }
-    throw error;
+    throw asDamage(error);
   } finally {
     engine.destroy();
+  }
+}
+
+/** Bytes, inflated, that are inflated at once: some two milliseconds. */
+export const FEW = 512 * 1024;
+
+const isInflated = (value: unknown): value is { buffer: Buffer; engine: { bytesWritten: number } } =>
+  typeof value === 'object' && value !== null && 'buffer' in value && 'engine' in value;
+
+/**
+ * Inflates data of known lengths that are here already. For 500 structures this takes a seventh of the time of as many streams,
+ * and an output buffer one byte longer than needed half of that of zlib's own: zlib then sees the end without asking for more.
+ *
+ * @param size - bytes that come out
+ * @throws ArchiveError `corrupt`, or `size` when more comes out
+ */
+export function inflateFew(data: Uint8Array, size: number): Uint8Array {
+  try {
+    // `info` makes zlib say how far it read, which its types leave out.
+    const found: unknown = inflateRawSync(data, {
+      chunkSize: Math.max(64, size + 1),
+      maxOutputLength: Math.max(1, size),
+      info: true,
+    });
+    if (!isInflated(found)) throw new TypeError('zlib did not say how far it read.');
+    if (found.engine.bytesWritten < data.length)
+      throw new ArchiveError('corrupt', 'Compressed data end before the entry does.');
+    return found.buffer;
+  } catch (error) {
+    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE')
+      throw new ArchiveError('size', 'An entry is longer than it says.', undefined, { cause: error });
+    throw asDamage(error);
   }
 }

@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { ArchiveError } from './archive-error.ts';
 import type { ByteSource } from './byte-source.ts';
-import { inflate } from './inflate.ts';
+import { FEW, inflate, inflateFew } from './inflate.ts';
 import { DESCRIPTOR_LOOK, descriptorLength, type EntryHeader } from './zip-records.ts';
 
 const PIECE = 64 * 1024;
@@ -61,6 +61,18 @@ async function* storedUntilDescriptor(source: ByteSource, check: (length: number
   }
 }
 
+/** Data whose lengths are known and small, in one piece. */
+async function* inflatedAtOnce(source: ByteSource, header: EntryHeader, check: (length: number) => void) {
+  if ((await source.peek(header.compressed)).length < header.compressed)
+    throw new ArchiveError('truncated', 'The archive ends inside an entry.');
+  const piece = inflateFew(await source.take(header.compressed), header.size);
+  check(piece.length);
+  if (piece.length > 0) yield piece;
+}
+
+const isFew = ({ compressed, size }: EntryHeader): boolean =>
+  compressed > 0 && compressed <= FEW && size <= FEW;
+
 /**
  * The entry's data, piece by piece; checked when the last piece has been taken.
  *
@@ -85,7 +97,9 @@ export async function* entryBody(
   const length = streamed ? undefined : header.compressed;
   const pieces =
     header.method === 8
-      ? inflate(source, length, count)
+      ? !streamed && isFew(header)
+        ? inflatedAtOnce(source, header, count)
+        : inflate(source, length, count)
       : length === undefined
         ? storedUntilDescriptor(source, count)
         : stored(source, length, count);

