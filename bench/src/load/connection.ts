@@ -1,0 +1,195 @@
+// One kept-alive HTTP/1.1 connection that asks one question at a time and reads the answer with as little work as there can be, so
+// that the load generator is never what is measured. It knows no GraphQL.
+import { connect, type Socket } from 'node:net';
+
+/** One answer. Times are milliseconds from the last byte of the question handed over. */
+export interface Taken {
+  readonly status: number;
+  readonly bytes: number;
+  readonly firstMs: number;
+  readonly totalMs: number;
+  /** The body as it came, chunk sizes left out; only when it was asked to be kept. */
+  readonly body: Buffer;
+}
+
+export interface Connection {
+  ask(request: Buffer, keep?: boolean): Promise<Taken>;
+  close(): void;
+}
+
+/** A body that ends: by its length, by a last chunk, or with the header. */
+interface Ending {
+  readonly length: number | null;
+}
+
+const NOTHING = Buffer.alloc(0);
+const HEADER_END = Buffer.from('\r\n\r\n');
+
+function endingOf(header: string, status: number): Ending {
+  if (status === 304 || status === 204) return { length: 0 };
+  const length = /\r\ncontent-length: *(\d+)/i.exec(header)?.[1];
+  if (length !== undefined) return { length: Number(length) };
+  if (/\r\ntransfer-encoding: *chunked/i.test(header)) return { length: null };
+  throw new Error(`An answer without length: ${header}`);
+}
+
+/** Takes the chunks of a body out of what arrives. */
+class Chunks {
+  done = false;
+  #left = 0;
+  #state: 'size' | 'data' | 'end' | 'trailer' = 'size';
+  #rest = '';
+
+  /** @returns the data in these bytes */
+  take(bytes: Buffer, keep: Buffer[] | null): number {
+    let data = 0;
+    for (let at = 0; at < bytes.length && !this.done; ) {
+      if (this.#state === 'data') {
+        const length = Math.min(this.#left, bytes.length - at);
+        keep?.push(bytes.subarray(at, at + length));
+        data += length;
+        at += length;
+        this.#left -= length;
+        if (this.#left === 0) this.#state = 'end';
+        continue;
+      }
+      const line = bytes.indexOf(10, at);
+      this.#rest += bytes.toString('latin1', at, line === -1 ? bytes.length : line + 1);
+      if (line === -1) return data;
+      at = line + 1;
+      this.#line(this.#rest.trim());
+      this.#rest = '';
+    }
+    return data;
+  }
+
+  #line(text: string): void {
+    if (this.#state === 'end') {
+      this.#state = 'size';
+      return;
+    }
+    if (this.#state === 'trailer') {
+      this.done = text === '';
+      return;
+    }
+    this.#left = Number.parseInt(text, 16);
+    this.#state = this.#left === 0 ? 'trailer' : 'data';
+  }
+}
+
+interface Asked {
+  readonly since: number;
+  readonly kept: Buffer[] | null;
+  readonly resolve: (taken: Taken) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Opens a connection; a failure of it fails what was asked. */
+export async function openConnection(url: string): Promise<Connection> {
+  const { hostname, port } = new URL(url);
+  const socket: Socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', () => resolve());
+    socket.once('error', reject);
+  });
+  let asked: Asked | null = null;
+  let head: Buffer = NOTHING;
+  let ending: Ending | null = null;
+  let chunks: Chunks | null = null;
+  let status = 0;
+  let bytes = 0;
+  let firstMs = 0;
+
+  const fail = (error: Error): void => {
+    asked?.reject(error);
+    asked = null;
+  };
+  const finish = (): void => {
+    const done = asked;
+    asked = null;
+    ending = null;
+    chunks = null;
+    done?.resolve({
+      status,
+      bytes,
+      firstMs,
+      totalMs: performance.now() - done.since,
+      body: done.kept === null ? NOTHING : Buffer.concat(done.kept),
+    });
+  };
+  const takeBody = (part: Buffer, now: Asked): void => {
+    if (ending?.length != null) {
+      now.kept?.push(part);
+      bytes += part.length;
+      if (bytes >= ending.length) finish();
+      return;
+    }
+    bytes += chunks?.take(part, now.kept) ?? 0;
+    if (chunks?.done === true) finish();
+  };
+
+  socket.on('data', (data: Buffer) => {
+    if (asked === null) return;
+    if (ending !== null) {
+      if (bytes === 0) firstMs = performance.now() - asked.since;
+      takeBody(data, asked);
+      return;
+    }
+    head = head.length === 0 ? data : Buffer.concat([head, data]);
+    const end = head.indexOf(HEADER_END);
+    if (end === -1) return;
+    const header = head.toString('latin1', 0, end);
+    const part = head.subarray(end + 4);
+    head = NOTHING;
+    status = Number(header.slice(9, 12));
+    bytes = 0;
+    firstMs = performance.now() - asked.since;
+    try {
+      ending = endingOf(header, status);
+    } catch (error) {
+      fail(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    if (ending.length === null) chunks = new Chunks();
+    takeBody(part, asked);
+  });
+  socket.on('error', fail);
+  socket.on('close', () => fail(new Error('The connection was closed in the middle of an answer.')));
+
+  return {
+    ask: (request, keep = false) =>
+      new Promise((resolve, reject) => {
+        if (asked !== null) throw new Error('One question at a time.');
+        asked = { since: performance.now(), kept: keep ? [] : null, resolve, reject };
+        socket.write(request);
+      }),
+    close: () => socket.destroy(),
+  };
+}
+
+/** A request as the bytes that go over the wire. */
+export function requestBytes(
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+  body = '',
+): Buffer {
+  const lines = Object.entries({ host: '127.0.0.1', connection: 'keep-alive', ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  const length = method === 'POST' ? `content-length: ${Buffer.byteLength(body)}\r\n` : '';
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}${length}\r\n${body}`);
+}
+
+/** A GraphQL operation as a POST. */
+export const operationBytes = (
+  query: string,
+  variables: object = {},
+  headers: Readonly<Record<string, string>> = {},
+): Buffer =>
+  requestBytes(
+    'POST',
+    '/graphql',
+    { 'content-type': 'application/json', accept: 'application/json', ...headers },
+    JSON.stringify({ query, variables }),
+  );

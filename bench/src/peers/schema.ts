@@ -1,0 +1,114 @@
+// What the peers serve: the part of the schema that is measured, in the same names, resolved from whichever sources a peer has. It
+// knows no server.
+import type { FieldNode, GraphQLResolveInfo } from 'graphql';
+import type { ClusterRecord, FeatureValue, ProteinRecord, Sources, Wanted } from './sources.ts';
+
+export const typeDefs = /* GraphQL */ `
+  scalar ProteinHash
+  type Query {
+    features(first: Int): FeatureList!
+    protein(hash: ProteinHash!): Protein
+    proteins(hashes: [ProteinHash!]!): [Protein]!
+    lookup(ids: [String!]!): [ProteinLookup!]!
+    uniprotEntry(id: String!): UniprotEntry
+  }
+  type FeatureList { nodes: [Feature!]! }
+  type Feature { index: Int! label: String! description: String }
+  type FeatureActivation { value: Float! feature: Feature! }
+  type ProteinLookup { requested: String! protein: Protein }
+  type Protein {
+    hash: ProteinHash!
+    accession: String
+    length: Int
+    sequence: String
+    ptm: Float
+    cluster: Cluster
+    features(top: Int = 10): [FeatureActivation!]!
+    structure: Structure
+    thumbnail: Thumbnail!
+  }
+  type Cluster { representativeHash: ProteinHash! name: String size: Int percentCharacterized: Float }
+  type Structure { text: String! }
+  type Thumbnail { base64: String }
+  type UniprotEntry { accession: String! name: String gene: String organism: String proteinHash: ProteinHash }
+`;
+
+/** What a request carries. */
+export interface PeerContext {
+  readonly sources: Sources;
+}
+
+/** Names of all fields below a node. */
+function namesBelow(nodes: readonly FieldNode[], names = new Set<string>()): Set<string> {
+  for (const { selectionSet } of nodes)
+    for (const selection of selectionSet?.selections ?? [])
+      if (selection.kind === 'Field') {
+        names.add(selection.name.value);
+        namesBelow([selection], names);
+      }
+  return names;
+}
+
+/** What the query asks of proteins, so that nothing else is fetched. */
+function wantedOf(info: GraphQLResolveInfo): Wanted {
+  const names = namesBelow(info.fieldNodes);
+  return {
+    cluster: names.has('cluster'),
+    features: names.has('features'),
+    structure: names.has('structure') || names.has('ptm'),
+    sequence: names.has('sequence') || names.has('length') || names.has('accession'),
+  };
+}
+
+const activation = ({ feature_index: index, value, label }: FeatureValue) => ({
+  value,
+  feature: { index, label },
+});
+
+export const resolvers = {
+  Query: {
+    features: (_: unknown, { first }: { first?: number }, { sources }: PeerContext) => ({
+      nodes: sources.catalogue.slice(0, first ?? 1000),
+    }),
+    protein: (_: unknown, { hash }: { hash: string }, { sources }: PeerContext, info: GraphQLResolveInfo) =>
+      sources.protein(hash, wantedOf(info)),
+    proteins: (
+      _: unknown,
+      { hashes }: { hashes: string[] },
+      { sources }: PeerContext,
+      info: GraphQLResolveInfo,
+    ) => sources.proteins(hashes, wantedOf(info)),
+    lookup: async (
+      _: unknown,
+      { ids }: { ids: string[] },
+      { sources }: PeerContext,
+      info: GraphQLResolveInfo,
+    ) => {
+      const proteins = await sources.proteins(ids, wantedOf(info));
+      return ids.map((requested, n) => ({ requested, protein: proteins[n] ?? null }));
+    },
+    uniprotEntry: (_: unknown, { id }: { id: string }, { sources }: PeerContext) => sources.uniprot(id),
+  },
+  Protein: {
+    hash: (p: ProteinRecord) => p.protein_hash,
+    length: (p: ProteinRecord) => p.sequence?.length ?? null,
+    cluster: (p: ProteinRecord, _: unknown, { sources }: PeerContext) => sources.cluster(p),
+    features: (p: ProteinRecord, { top }: { top: number }) => p.sae_features.slice(0, top).map(activation),
+    structure: (p: ProteinRecord) => (p.pdb == null ? null : { text: p.pdb }),
+    thumbnail: (p: ProteinRecord) => ({ hash: p.protein_hash }),
+  },
+  Thumbnail: {
+    base64: async ({ hash }: { hash: string }, _: unknown, { sources }: PeerContext) =>
+      Buffer.from(await sources.thumbnail(hash)).toString('base64'),
+  },
+  Cluster: {
+    representativeHash: (c: ClusterRecord) => c.protein_hash,
+    name: (c: ClusterRecord) => c.protein_name,
+    size: (c: ClusterRecord) => c.cluster_size,
+    percentCharacterized: (c: ClusterRecord) => c.cluster_pct_characterized,
+  },
+  UniprotEntry: {
+    name: (entry: { protein_name: string }) => entry.protein_name,
+    proteinHash: (entry: { protein_hash: string }) => entry.protein_hash,
+  },
+};

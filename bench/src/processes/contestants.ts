@@ -1,0 +1,99 @@
+// Who is measured and how each is started. A contestant is a process of its own; all that are pinned share one core, one at a time.
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Child, startChild } from './child.ts';
+
+/** The compiled files of the bench, and the root of the project. */
+const HERE = fileURLToPath(new URL('..', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../../../../..', import.meta.url));
+
+interface Contestant {
+  readonly title: string;
+  readonly file: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const peer = (title: string, file: string, env: Record<string, string> = {}): Contestant => ({
+  title,
+  file: join(HERE, 'peers', `${file}.js`),
+  env,
+});
+
+/** All of them by the name that their process has. */
+export const CONTESTANTS = {
+  bare: peer('bare node:http, prepared bytes', 'bare'),
+  rest: peer('REST client by hand', 'rest-client', { UNZIP: 'native' }),
+  foldatlas: { title: 'FoldAtlas', file: join(ROOT, 'dist/server.js') },
+  apollo: peer('Apollo Server', 'apollo'),
+  mercurius: peer('Mercurius with JIT', 'mercurius'),
+  'mercurius-cache': peer('Mercurius with JIT and cache', 'mercurius', {
+    CACHED: '1',
+    WAY: 'bulk',
+    UNZIP: 'native',
+  }),
+  yoga: peer('Yoga', 'yoga'),
+  'yoga-bulk': peer('Yoga with JIT and bulk (fflate)', 'yoga', { JIT: '1', WAY: 'bulk' }),
+  'yoga-native': peer('Yoga with JIT and bulk (own unzip)', 'yoga', {
+    JIT: '1',
+    WAY: 'bulk',
+    UNZIP: 'native',
+  }),
+  'yoga-cache': peer('Yoga with response cache and bulk', 'yoga', {
+    CACHED: '1',
+    WAY: 'bulk',
+    UNZIP: 'native',
+  }),
+} as const satisfies Record<string, Contestant>;
+export type ContestantName = keyof typeof CONTESTANTS;
+
+export const titleOf = (name: string): string => CONTESTANTS[name as ContestantName]?.title ?? name;
+
+/** FoldAtlas as an operator runs it: every limit, the request log and the metrics on; only how many requests a minute, how costly a
+ * query and how many streams are allowed is raised, and one process is asked for. */
+export const foldAtlasSettings = (folder: string, upstream: string | undefined): Record<string, string> => ({
+  ...(upstream === undefined ? {} : { UPSTREAM_URL: upstream }),
+  PORT: '0',
+  STORE_URL: `sqlite:${join(folder, 'gateway.db')}`,
+  SANDBOX_DATA: join(folder, 'sandbox'),
+  RATE_LIMIT_PER_MINUTE: '10000000',
+  MAX_QUERY_COST: '1000000',
+  MAX_SUBSCRIPTIONS: '10000',
+  MAX_SOCKETS_PER_ADDRESS: '10000',
+  MAX_CONCURRENT_REQUESTS: '10000',
+  CONTRACT_CHECK_MINUTES: '0',
+});
+
+/** What FoldAtlas says when it listens. */
+export const FOLDATLAS_LISTENS = /(http:\S+)\/graphql\n/;
+
+export interface StartOptions {
+  readonly folder: string;
+  readonly upstream: string;
+  readonly core: number | undefined;
+}
+
+/** Starts a contestant. @param label - of its log, where one is started more than once */
+export function startContestant(
+  name: ContestantName,
+  { folder, upstream, core }: StartOptions,
+  label: string = name,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Child> {
+  const { file, env: own = {} }: Contestant = CONTESTANTS[name];
+  const ours = name === 'foldatlas';
+  return startChild({
+    name: label,
+    file,
+    folder,
+    core,
+    cwd: folder,
+    env: ours
+      ? { ...foldAtlasSettings(join(folder, label), upstream), ...env }
+      : { UPSTREAM_URL: upstream, ...own, ...env },
+    ...(ours ? { announces: FOLDATLAS_LISTENS } : {}),
+  });
+}
+
+/** Starts the stand-in service. */
+export const startStub = (folder: string, core: number | undefined): Promise<Child> =>
+  startChild({ name: 'stub', file: join(HERE, 'stub/main.js'), folder, core });

@@ -1,0 +1,40 @@
+// What a measurement comes to: tables of numbers and targets that were met or missed. Plain data; it is what the JSON file holds.
+
+/** A column: what its numbers are and how many digits after the point are shown. */
+export interface Column {
+  readonly key: string;
+  readonly title: string;
+  readonly digits: number;
+}
+
+export interface Row {
+  readonly who: string;
+  readonly values: Readonly<Record<string, number | null>>;
+}
+
+export interface Table {
+  readonly title: string;
+  /** What is asked and how, in a sentence or two. */
+  readonly note: string;
+  readonly columns: readonly Column[];
+  readonly rows: readonly Row[];
+}
+
+/** One demand of the issue on the numbers. */
+export interface Target {
+  readonly text: string;
+  readonly measured: number;
+  readonly unit: string;
+  readonly bound: { readonly least: number } | { readonly most: number };
+}
+
+export interface ScenarioResult {
+  readonly name: string;
+  readonly tables: readonly Table[];
+  readonly targets: readonly Target[];
+  /** What could not be measured, and why. */
+  readonly missing?: readonly string[];
+}
+
+export const isMet = ({ measured, bound }: Target): boolean =>
+  'least' in bound ? measured >= bound.least : measured <= bound.most;

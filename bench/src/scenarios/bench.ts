@@ -1,0 +1,86 @@
+// What every scenario is given: the stand-in service, the contestants that have been started, how long to measure, and how to tell.
+import { isDeepStrictEqual } from 'node:util';
+import { openConnection } from '../load/connection.ts';
+import type { Child } from '../processes/child.ts';
+import {
+  type ContestantName,
+  type StartOptions,
+  startContestant,
+  titleOf,
+} from '../processes/contestants.ts';
+import type { Template } from '../world/templates.ts';
+
+export interface Bench {
+  readonly quick: boolean;
+  readonly start: StartOptions;
+  readonly templates: readonly Template[];
+  readonly stubUrl: string;
+  /** The stand-in's process, to know what it takes of its core. */
+  readonly stub: Child;
+  /** A contestant, started at its first use and kept until the end. */
+  child(name: ContestantName): Promise<Child>;
+  /** Tells what is being done. */
+  progress(text: string): void;
+}
+
+export function openBench(options: Omit<Bench, 'child'>): Bench & { close(): Promise<void> } {
+  const children = new Map<ContestantName, Promise<Child>>();
+  return {
+    ...options,
+    child(name) {
+      const started = children.get(name) ?? startContestant(name, options.start);
+      children.set(name, started);
+      return started;
+    },
+    async close() {
+      const all = await Promise.allSettled(children.values());
+      await Promise.all(all.map((one) => (one.status === 'fulfilled' ? one.value.stop() : undefined)));
+    },
+  };
+}
+
+/** Sets the stand-in's delay and what it says of new batches; its counts begin anew. */
+export async function setStub(
+  { stubUrl }: Bench,
+  state: { latency?: number; done?: boolean } = {},
+): Promise<void> {
+  await fetch(`${stubUrl}/control`, { method: 'POST', body: JSON.stringify(state) });
+}
+
+/** Calls since the last {@link setStub}, by operation. */
+export async function stubCounts({ stubUrl }: Bench): Promise<Record<string, number>> {
+  return (await (await fetch(`${stubUrl}/control`)).json()) as Record<string, number>;
+}
+
+export const sum = (numbers: Iterable<number>): number => {
+  let total = 0;
+  for (const number of numbers) total += number;
+  return total;
+};
+
+/** Asks once and gives the answer's bytes. */
+export async function askOnce(url: string, request: Buffer): Promise<{ status: number; body: Buffer }> {
+  const connection = await openConnection(url);
+  try {
+    return await connection.ask(request, true);
+  } finally {
+    connection.close();
+  }
+}
+
+/**
+ * Asks a contestant and compares its answer value by value.
+ *
+ * @returns the bytes of the answer
+ * @throws Error that ends the bench: a wrong answer is worth no measurement
+ */
+export async function compareAnswer(child: Child, request: Buffer, expected: unknown): Promise<Buffer> {
+  const { body } = await askOnce(child.url, request);
+  const answer = JSON.parse(body.toString()) as { data?: unknown; errors?: unknown };
+  const data: unknown = JSON.parse(JSON.stringify(answer.data ?? null));
+  if (answer.errors !== undefined || !isDeepStrictEqual(data, expected))
+    throw new Error(
+      `${titleOf(child.name)} answers wrongly.\nexpected ${JSON.stringify(expected).slice(0, 700)}\nanswered ${JSON.stringify(answer).slice(0, 700)}`,
+    );
+  return body;
+}

@@ -1,0 +1,75 @@
+// The queries that are measured, and the data that each must be answered with, computed from the hash.
+import { clusterFacts, entryHash, representativeOf, templateOf } from '../world/facts.ts';
+import type { Template } from '../world/templates.ts';
+
+export const TINY = '{ features(first: 10) { nodes { index label } } }';
+const ACTIVATIONS = 'features(top: 5) { value feature { index label } }';
+const CLUSTER = 'cluster { representativeHash name size percentCharacterized }';
+export const ONE = `query One($hash: ProteinHash!) { protein(hash: $hash) { hash length ptm ${CLUSTER} ${ACTIVATIONS} } }`;
+export const SMALL = 'query Small($hash: ProteinHash!) { protein(hash: $hash) { hash length sequence } }';
+export const UNLIKE = `query Unlike($hash: ProteinHash!, $id: String!) { protein(hash: $hash) { hash length ${ACTIVATIONS} } uniprotEntry(id: $id) { accession name gene organism proteinHash } }`;
+export const LIST = `query List($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) { hash ${CLUSTER} ${ACTIVATIONS} } }`;
+export const STRUCTURES =
+  'query Structures($ids: [String!]!) { lookup(ids: $ids) { requested protein { hash structure { text } } } }';
+export const STREAMED =
+  'query Streamed($ids: [String!]!) { lookup(ids: $ids) @stream(initialCount: 1) { requested protein { hash structure { text } } } }';
+export const PICTURE = 'query Picture($hash: ProteinHash!) { protein(hash: $hash) { thumbnail { base64 } } }';
+
+/** What a query on proteins must be answered with. */
+export function openExpected(templates: readonly Template[]) {
+  const pick = (hash: string): Template => {
+    const template = templates[templateOf(hash)];
+    if (template === undefined) throw new RangeError(`no template for ${hash}`);
+    return template;
+  };
+  const cluster = (hash: string) => {
+    const facts = clusterFacts(representativeOf(hash));
+    return {
+      representativeHash: facts.protein_hash,
+      name: facts.protein_name,
+      size: facts.cluster_size,
+      percentCharacterized: facts.cluster_pct_characterized,
+    };
+  };
+  const features = (hash: string) =>
+    pick(hash)
+      .features.slice(0, 5)
+      .map(({ feature_index: index, value, label }) => ({ value, feature: { index, label } }));
+  return {
+    one: (hash: string) => ({
+      protein: {
+        hash,
+        length: pick(hash).sequence.length,
+        ptm: pick(hash).ptm,
+        cluster: cluster(hash),
+        features: features(hash),
+      },
+    }),
+    small: (hash: string) => ({
+      protein: { hash, length: pick(hash).sequence.length, sequence: pick(hash).sequence },
+    }),
+    unlike: (hash: string, id: string) => ({
+      protein: { hash, length: pick(hash).sequence.length, features: features(hash) },
+      uniprotEntry: {
+        accession: id,
+        name: `Protein ${id}`,
+        gene: id.toLowerCase(),
+        organism: 'Homo sapiens',
+        proteinHash: entryHash(id),
+      },
+    }),
+    list: (hashes: readonly string[]) => ({
+      proteins: hashes.map((hash) => ({ hash, cluster: cluster(hash), features: features(hash) })),
+    }),
+    /** @param form - which text: that of the single record or that of the archive */
+    structures: (hashes: readonly string[], form: 'recordPdb' | 'memberPdb') => ({
+      lookup: hashes.map((hash) => ({
+        requested: hash,
+        protein: { hash, structure: { text: pick(hash)[form] } },
+      })),
+    }),
+    picture: (hash: string) => ({
+      protein: { thumbnail: { base64: Buffer.from(pick(hash).png).toString('base64') } },
+    }),
+  };
+}

@@ -1,0 +1,103 @@
+// Hot public queries: the same small question again and again.
+import { describeFeature } from '../../../src/sandbox/atlas/feature-text.ts';
+import { operationBytes } from '../load/connection.ts';
+import type { ContestantName } from '../processes/contestants.ts';
+import type { ScenarioResult } from '../report/result.ts';
+import { hashOf } from '../world/facts.ts';
+import { type Bench, compareAnswer } from './bench.ts';
+import { ONE, openExpected, TINY } from './expected.ts';
+import { LOAD_COLUMNS, measure, ofWho, ratioTo, rowsOf } from './measure.ts';
+
+const CONNECTIONS = 16;
+
+/** Compares the answers of all, and prepares the bare server with the bytes of the first. */
+async function prepared(bench: Bench, names: readonly ContestantName[], request: Buffer, expected: unknown) {
+  const who = [];
+  let bytes: Buffer | undefined;
+  for (const name of names) {
+    const child = await bench.child(name);
+    bytes = await compareAnswer(child, request, expected);
+    who.push(child);
+  }
+  const bare = await bench.child('bare');
+  await bare.ask({ bytes: bytes?.toString('base64') ?? '', type: 'application/json' });
+  await compareAnswer(bare, request, expected);
+  return [bare, ...who];
+}
+
+/** `features(first: 10)`. */
+export async function hotTiny(bench: Bench): Promise<ScenarioResult> {
+  const request = operationBytes(TINY);
+  const nodes = Array.from({ length: 10 }, (_, index) => ({ index, label: describeFeature(index).label }));
+  const who = await prepared(bench, ['foldatlas', 'mercurius', 'apollo', 'yoga'], request, {
+    features: { nodes },
+  });
+  const measured = await measure(bench, {
+    who,
+    connections: CONNECTIONS,
+    next: () => request,
+    search: false,
+  });
+  const least = (text: string, who: string, least: number) => ({
+    text: `Hot tiny query, answers per core against ${text}`,
+    measured: ratioTo(measured, who),
+    unit: '×',
+    bound: { least },
+  });
+  return {
+    name: 'hot tiny',
+    tables: [
+      {
+        title: 'Hot, tiny: `features(first: 10)`',
+        note: `The same POST over ${CONNECTIONS} connections.`,
+        columns: LOAD_COLUMNS,
+        rows: rowsOf(measured),
+      },
+    ],
+    targets: [
+      least('a bare node:http server', 'bare', 0.75),
+      least('Mercurius with JIT', 'mercurius', 1.3),
+      least('Apollo Server', 'apollo', 5),
+      least('bare Yoga', 'yoga', 8),
+    ],
+  };
+}
+
+/** One protein with its cluster and features, asked for again and again. */
+export async function hotOne(bench: Bench): Promise<ScenarioResult> {
+  const hash = hashOf('hot', 1);
+  const request = operationBytes(ONE, { hash });
+  const names: ContestantName[] = ['foldatlas', 'mercurius-cache', 'yoga-cache'];
+  const who = await prepared(bench, names, request, openExpected(bench.templates).one(hash));
+  const measured = await measure(bench, {
+    who,
+    connections: CONNECTIONS,
+    next: () => request,
+    search: false,
+  });
+  return {
+    name: 'hot one',
+    tables: [
+      {
+        title: 'Hot, one protein with its cluster and five features',
+        note: `The same POST over ${CONNECTIONS} connections; peers with their caches on.`,
+        columns: LOAD_COLUMNS,
+        rows: rowsOf(measured),
+      },
+    ],
+    targets: [
+      {
+        text: 'One protein, hot, answers per core against Mercurius with cache',
+        measured: ratioTo(measured, 'mercurius-cache'),
+        unit: '×',
+        bound: { least: 2 },
+      },
+      {
+        text: 'One protein, hot: calls of the service for an answer',
+        measured: ofWho(measured, 'foldatlas').calls,
+        unit: 'calls',
+        bound: { most: 0 },
+      },
+    ],
+  };
+}

@@ -1,0 +1,146 @@
+// Measures contestants under load in rounds whose order rotates, and makes a table of it. It knows no query.
+import { type LoadOptions, type LoadResult, load } from '../load/load.ts';
+import type { Child } from '../processes/child.ts';
+import { titleOf } from '../processes/contestants.ts';
+import type { Column, Row } from '../report/result.ts';
+import { median, rotated } from '../report/statistics.ts';
+import { type Bench, setStub, stubCounts, sum } from './bench.ts';
+
+/** What one contestant came to, medians over the rounds. */
+export interface Measured {
+  readonly who: string;
+  /** Answers a second. */
+  readonly rate: number;
+  /** Milliseconds of the contestant's CPU time for an answer. */
+  readonly cpu: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly first: number;
+  /** Bytes. */
+  readonly peak: number;
+  /** Calls of the service for an answer. */
+  readonly calls: number;
+  /** Milliseconds. */
+  readonly stall: number;
+}
+
+export interface Plan {
+  readonly who: readonly Child[];
+  readonly connections: number;
+  readonly next: (child: Child) => Buffer;
+  /** Whether answers differ, so that errors have to be looked for. */
+  readonly search: boolean;
+  readonly status?: number;
+  /** Seconds of a round in a full run, and how many rounds. */
+  readonly seconds?: number;
+  readonly rounds?: number;
+  /** Answers of a round at most. */
+  readonly requests?: number;
+  readonly latency?: number;
+}
+
+const ROUNDS = 5;
+const SECONDS = 2;
+
+interface Sample extends LoadResult {
+  readonly cpu: number;
+  readonly peak: number;
+  readonly calls: number;
+  readonly stall: number;
+}
+
+async function sample(bench: Bench, child: Child, plan: Plan, seconds: number): Promise<Sample> {
+  await setStub(bench, { latency: plan.latency ?? 0 });
+  child.resetPeak();
+  const before = await child.read();
+  const options: LoadOptions = {
+    url: child.url,
+    connections: plan.connections,
+    seconds,
+    next: () => plan.next(child),
+    search: plan.search,
+    ...(plan.status === undefined ? {} : { status: plan.status }),
+    ...(plan.requests === undefined ? {} : { requests: plan.requests }),
+  };
+  const result = await load(options);
+  const after = await child.read();
+  return {
+    ...result,
+    cpu: (after.cpu - before.cpu) / result.answers,
+    peak: child.memory().peak,
+    calls: sum(Object.values(await stubCounts(bench))) / result.answers,
+    stall: after.stall,
+  };
+}
+
+/** Warms everybody up, then measures round by round. */
+export async function measure(bench: Bench, plan: Plan): Promise<Measured[]> {
+  const seconds = bench.quick ? 0.35 : (plan.seconds ?? SECONDS);
+  const rounds = bench.quick ? 2 : (plan.rounds ?? ROUNDS);
+  const samples = new Map<Child, Sample[]>(plan.who.map((child) => [child, []]));
+  for (const child of plan.who) await sample(bench, child, plan, bench.quick ? 0.5 : 1.5);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const child of rotated(plan.who, round)) {
+      bench.progress(`round ${round + 1} of ${rounds}: ${titleOf(child.name)}`);
+      samples.get(child)?.push(await sample(bench, child, plan, seconds));
+    }
+  }
+  return plan.who.map((child) => {
+    const own = samples.get(child) ?? [];
+    const middle = (read: (one: Sample) => number): number => median(own.map(read));
+    return {
+      who: child.name,
+      rate: middle((one) => one.answers / one.seconds),
+      cpu: middle((one) => one.cpu),
+      p50: middle((one) => one.p50),
+      p99: middle((one) => one.p99),
+      first: middle((one) => one.firstP50),
+      peak: Math.max(...own.map((one) => one.peak)),
+      calls: middle((one) => one.calls),
+      stall: Math.max(...own.map((one) => one.stall)),
+    };
+  });
+}
+
+const MB = 1e6;
+
+export const LOAD_COLUMNS: readonly Column[] = [
+  { key: 'rate', title: 'answers/s', digits: 0 },
+  { key: 'cpu', title: 'CPU ms/answer', digits: 3 },
+  { key: 'p50', title: 'p50 ms', digits: 2 },
+  { key: 'p99', title: 'p99 ms', digits: 2 },
+  { key: 'peak', title: 'peak MB', digits: 0 },
+  { key: 'calls', title: 'upstream calls', digits: 2 },
+  { key: 'ratio', title: 'FoldAtlas is × per core', digits: 2 },
+];
+
+/** The same of everybody, with how many times as many answers FoldAtlas gives for the same CPU time. */
+export function rowsOf(measured: readonly Measured[]): Row[] {
+  const ours = measured.find(({ who }) => who === 'foldatlas')?.cpu ?? Number.NaN;
+  return measured.map(({ who, rate, cpu, p50, p99, first, peak, calls, stall }) => ({
+    who: titleOf(who),
+    values: {
+      rate,
+      cpu,
+      p50,
+      p99,
+      first,
+      peak: Number.isNaN(peak) ? null : peak / MB,
+      calls,
+      stall,
+      ratio: who === 'foldatlas' ? null : cpu / ours,
+    },
+  }));
+}
+
+/** What one measured contestant came to. @throws Error for one that was not measured */
+export function ofWho(measured: readonly Measured[], who: string): Measured {
+  const found = measured.find((one) => one.who === who);
+  if (found === undefined) throw new Error(`${who} was not measured`);
+  return found;
+}
+
+/** How many times as many answers FoldAtlas gives for the same CPU time as the best of these. */
+export const ratioTo = (measured: readonly Measured[], ...names: readonly string[]): number =>
+  Math.min(...names.map((who) => ofWho(measured, who).cpu)) / ofWho(measured, 'foldatlas').cpu;

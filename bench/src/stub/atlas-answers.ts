@@ -1,0 +1,211 @@
+// The Atlas half of the stand-in service: each answer as bytes, put together from what was made at the start. It knows no HTTP.
+import { catalogueJson } from '../../../src/sandbox/atlas/catalogue.ts';
+import { describeFeature } from '../../../src/sandbox/atlas/feature-text.ts';
+import { accessionOf, clusterFacts, entryHash, representativeOf, templateOf } from '../world/facts.ts';
+import type { Template } from '../world/templates.ts';
+import { type Entry, entryOf, type Piece, packPiece, plainPiece, renamed, writeZip } from './zip-writer.ts';
+
+/** The body of the bulk look-up (spec, "Bulk lookup body"), defaults filled in. */
+export interface BulkBody {
+  readonly protein_hashes: readonly string[];
+  readonly topk_features?: number;
+  readonly include_structure?: boolean;
+  readonly include_cluster_info?: boolean;
+  readonly include_sequence?: boolean;
+  readonly include_features?: boolean | { readonly protein_level?: boolean; readonly per_residue?: boolean };
+}
+
+/** What all clusters have in common. */
+const COMMON = {
+  cluster_mean_domain_coverage: 0.72,
+  source: 'uniprotkb',
+  accession: 'P01308',
+  cluster_top_pfam_domains: {
+    PF08241: { name: 'Methyltransf_11', count: 70 },
+    PF00049: { name: 'Insulin', count: 12 },
+  },
+  cluster_taxonomy_info: { rank: 'phylum', name: 'Chordata' },
+  top_phyla: { Chordata: 40, Arthropoda: 12, Nematoda: 3 },
+  mean_plddt: 0.81,
+  ptm: 0.77,
+};
+const MEMBERS = 64;
+
+const clusterRecord = (representative: string) => ({ ...clusterFacts(representative), ...COMMON });
+/** The JSON of a template without its opening brace, ready to follow what is particular. */
+const rest = (value: object): string => `,${JSON.stringify(value).slice(1)}`;
+
+/** The answers for any hash. */
+export async function openAtlasAnswers(templates: readonly Template[]) {
+  const catalogue = await catalogueJson();
+  const clusterRest = packPiece(rest(COMMON));
+  const sequences = templates.map(({ sequence }) => packPiece(`${sequence}\n`));
+  const structures = templates.map(({ memberPdb }) => entryOf('', [packPiece(memberPdb)]));
+  const features = new Map<string, readonly Piece[]>();
+  const records = new Map<string, string>();
+  const pick = (hash: string): Template => {
+    const template = templates[templateOf(hash)];
+    if (template === undefined) throw new RangeError(`no template for ${hash}`);
+    return template;
+  };
+
+  /** The features of every template for these options, compressed at the first time. */
+  function featurePieces(top: number, level: boolean, rows: boolean): readonly Piece[] {
+    const key = `${top} ${level} ${rows}`;
+    const made =
+      features.get(key) ??
+      templates.map((template) =>
+        packPiece(
+          `{${level ? `"protein_level":${template.proteinLevel},` : ''}${rows ? `"per_residue":${template.perResidue},` : ''}"top_features":${JSON.stringify(
+            template.features
+              .slice(0, top)
+              .map(({ feature_index, value, label }) => ({ feature_index, value, label })),
+          )}}`,
+        ),
+      );
+    features.set(key, made);
+    return made;
+  }
+
+  function featuresEntry(hashes: readonly string[], pieces: readonly Piece[]): Entry {
+    const parts = hashes.flatMap((hash, n) => {
+      const piece = pieces[templateOf(hash)];
+      return [plainPiece(`${n === 0 ? '{' : ','}"${hash}":`), ...(piece === undefined ? [] : [piece])];
+    });
+    return entryOf('features.json', [...parts, plainPiece(hashes.length === 0 ? '{}' : '}')]);
+  }
+
+  function clusterEntry(hashes: readonly string[]): Entry {
+    const representatives = [...new Set(hashes.map(representativeOf))];
+    const clusters = representatives.flatMap((hash, n) => [
+      plainPiece(`${n === 0 ? '' : ','}"${hash}":${JSON.stringify(clusterFacts(hash)).slice(0, -1)}`),
+      clusterRest,
+    ]);
+    const links = JSON.stringify(Object.fromEntries(hashes.map((hash) => [hash, representativeOf(hash)])));
+    return entryOf('cluster_info.json', [
+      plainPiece('{"clusters":{'),
+      ...clusters,
+      plainPiece(`},"proteins":${links}}`),
+    ]);
+  }
+
+  return {
+    catalogue,
+    /** POST /proteins/batch. */
+    bulk(body: BulkBody): Buffer {
+      const hashes = [...new Set(body.protein_hashes)];
+      const wanted = body.include_features ?? true;
+      const level = typeof wanted === 'boolean' ? wanted : (wanted.protein_level ?? true);
+      const rows = typeof wanted === 'boolean' ? wanted : (wanted.per_residue ?? true);
+      const entries: Entry[] = [];
+      if (body.include_structure !== false)
+        for (const hash of hashes) {
+          const entry = structures[templateOf(hash)];
+          if (entry !== undefined) entries.push(renamed(entry, `structures/${hash}.pdb`));
+        }
+      if (body.include_sequence !== false)
+        entries.push(
+          entryOf(
+            'sequences.fasta',
+            hashes.flatMap((hash) => {
+              const sequence = sequences[templateOf(hash)];
+              return [
+                plainPiece(`>${hash}|${accessionOf(hash)}|uniparc\n`),
+                ...(sequence === undefined ? [] : [sequence]),
+              ];
+            }),
+          ),
+        );
+      if (body.include_cluster_info !== false) entries.push(clusterEntry(hashes));
+      if (level || rows)
+        entries.push(featuresEntry(hashes, featurePieces(body.topk_features ?? 10, level, rows)));
+      return writeZip(entries);
+    },
+    /** GET /proteins/{hash}. */
+    protein(hash: string, top: number): string {
+      const template = pick(hash);
+      const key = `${templateOf(hash)} ${top}`;
+      const own = JSON.stringify({
+        protein_hash: hash,
+        accession: accessionOf(hash),
+        cluster_rep_protein_hash: representativeOf(hash) === hash ? null : representativeOf(hash),
+      }).slice(0, -1);
+      const record =
+        records.get(key) ??
+        `${rest({
+          source: 'uniparc',
+          header: 'Protein of the stand-in service',
+          sequence: template.sequence,
+          sequence_length: template.sequence.length,
+          ptm: template.ptm,
+          mean_plddt: template.meanPlddt,
+          residues_plddt: template.plddt,
+          pdb: template.recordPdb,
+          folded_on_demand: false,
+          sae_features: template.features.slice(0, top),
+        }).slice(
+          0,
+          -1,
+        )},"protein_activations":${template.proteinLevel},"per_residue_activations":${template.perResidue}}`;
+      records.set(key, record);
+      return own + record;
+    },
+    /** GET /clusters/{hash}; undefined for what represents no cluster. */
+    cluster(hash: string, top: number): string | undefined {
+      if (representativeOf(hash) !== hash) return undefined;
+      const members = Array.from(
+        { length: MEMBERS },
+        (_, n) => `${n.toString(16).padStart(2, '0').slice(-1)}${hash.slice(1)}`,
+      );
+      return JSON.stringify({
+        ...clusterRecord(hash),
+        member_protein_hashes: members,
+        cluster_representative_features: pick(hash).features.slice(0, top),
+      });
+    },
+    /** GET /uniprot/{id}. */
+    uniprot: (id: string): string => {
+      const hash = entryHash(id);
+      const { sequence } = pick(hash);
+      return JSON.stringify({
+        accession: id,
+        entry_name: `${id}_BENCH`,
+        protein_name: `Protein ${id}`,
+        gene: id.toLowerCase(),
+        organism: 'Homo sapiens',
+        function: 'Stands in for an entry of the knowledge base.',
+        sequence,
+        sequence_length: sequence.length,
+        protein_hash: hash,
+      });
+    },
+    /** GET /features/{index}, in the size of the real one. */
+    feature(index: number): string {
+      const { label, summary, description, activationPattern, category } = describeFeature(index);
+      return JSON.stringify({
+        feature_index: index,
+        label,
+        summary,
+        description,
+        activation_pattern: activationPattern,
+        category,
+        uniref90_frequency: 100 + index,
+        uniref90_idf: 2.5,
+        uniref90_max_activation: 9.1,
+        top_100_uniref_ids: Array.from({ length: 100 }, (_, n) => ({
+          uniref_id: `UniRef90_Q${index}X${n}`,
+          activation: 9 - n / 20,
+        })),
+        top_swissprot_activations: Array.from({ length: 20 }, (_, n) => ({
+          uniprot_id: `P${10_000 + n}`,
+          activation: 8 - n / 10,
+        })),
+        decoder_nearest_neighbors: Array.from({ length: 10 }, (_, n) => (index + n + 1) % 16_384),
+        threshold: 0.4,
+      });
+    },
+    /** GET /proteins/{hash}/thumbnail/{type}. */
+    thumbnail: (hash: string): Uint8Array => pick(hash).png,
+  };
+}
+export type AtlasAnswers = Awaited<ReturnType<typeof openAtlasAnswers>>;

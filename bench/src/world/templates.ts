@@ -1,0 +1,71 @@
+// The sixteen proteins that every record of the stand-in service is made of, computed once with the sandbox's own code, so that
+// texts and numbers have the shapes and sizes of real answers. It knows no hash and no HTTP.
+
+import type { FeatureEntry, Scale } from '../../../src/sandbox/atlas/feature-values.ts';
+import {
+  fourDecimals,
+  perResidueJson,
+  proteinLevelJson,
+  topFeatures,
+} from '../../../src/sandbox/atlas/feature-values.ts';
+import { findWindows, proteinVector } from '../../../src/sandbox/atlas/features.ts';
+import { makeStructure } from '../../../src/sandbox/atlas/structure-making.ts';
+import { predictConfidence } from '../../../src/sandbox/structure/confidence.ts';
+
+const AMINO_ACIDS = 'ALGVESKIDTRPNFQYHMCW';
+/** Residues of a template: a PDB text of about 30 KB. */
+const RESIDUES = 76;
+/** How many templates there are. */
+export const TEMPLATES = 16;
+
+/** One protein, in the pieces that answers are put together from. */
+export interface Template {
+  readonly sequence: string;
+  readonly ptm: number;
+  readonly meanPlddt: number;
+  readonly plddt: readonly number[];
+  /** The text of the single record, and that of the archive's member. */
+  readonly recordPdb: string;
+  readonly memberPdb: string;
+  /** The hundred strongest features. */
+  readonly features: readonly FeatureEntry[];
+  /** Sparse activations as JSON. */
+  readonly proteinLevel: string;
+  readonly perResidue: string;
+  readonly png: Uint8Array;
+}
+
+/** Any fixed scale will do: what counts is the size of the numbers as text. */
+const scale: Scale = (feature, strength) => fourDecimals((strength / 1000) * (1 + (feature % 13) / 3));
+
+/** A sequence by a small generator of numbers with a fixed seed. */
+function sequenceOf(template: number): string {
+  let state = 2_654_435_761 * (template + 1);
+  return Array.from({ length: RESIDUES }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return AMINO_ACIDS[Math.floor((state / 2 ** 32) ** 1.3 * AMINO_ACIDS.length)] ?? 'A';
+  }).join('');
+}
+
+function makeTemplate(number: number): Template {
+  const sequence = sequenceOf(number);
+  const windows = findWindows(sequence);
+  const { ptm, meanPlddt, plddt } = predictConfidence(sequence);
+  const text = (form: 'record' | 'member') => Buffer.from(makeStructure({ form, sequence })).toString();
+  return {
+    sequence,
+    ptm,
+    meanPlddt,
+    plddt: Array.from(plddt),
+    recordPdb: text('record'),
+    memberPdb: text('member'),
+    features: topFeatures(windows, 100, scale),
+    proteinLevel: proteinLevelJson(proteinVector(windows), scale),
+    perResidue: perResidueJson(windows, sequence.length, scale),
+    png: makeStructure({ form: 'thumbnail', sequence, colouring: { type: 'plddt' } }),
+  };
+}
+
+/** Computes the templates; takes about a second. */
+export const makeTemplates = (): readonly Template[] =>
+  Array.from({ length: TEMPLATES }, (_, n) => makeTemplate(n));
