@@ -56,9 +56,10 @@ export interface GatewayContext {
   /**
    * The same caller with loaders and a deadline of its own: for the next event of a subscription.
    *
+   * @returns makes the context, which whoever is given another's answer need not
    * @throws GraphQLError UNAUTHENTICATED when the proof has ended or was taken back since
    */
-  fresh(): Promise<GatewayContext>;
+  fresh(): Promise<() => GatewayContext>;
   readonly proteins: ProteinLoader;
   readonly clusters: ClusterLoader;
   readonly features: FeatureLoader;

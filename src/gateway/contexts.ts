@@ -45,7 +45,10 @@ export function contextsFrom(sources: ContextSources): OpenContext {
       owned,
       batches,
       clientSignal: request.signal,
-      fresh: async () => contextOf(request, await callers.again(request)),
+      async fresh() {
+        const caller = await callers.again(request);
+        return () => contextOf(request, caller);
+      },
       folds: createFoldResults(upstream, downloads, batches, submissions),
     };
   };

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Documents } from '../store/documents.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { Upstream } from '../upstream/http.ts';
-import { type BatchNews, createNews } from './news.ts';
+import { type BatchNews, createNewsDesk } from './news.ts';
 import { afterPoll, type PaceRules, pauseOf, startPace } from './pace.ts';
 import { pollBatch } from './poll.ts';
 import { afterFailure, afterReading, blank, lacksTasks, type Snapshot } from './snapshot.ts';
@@ -71,6 +71,7 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
   const { documents, pace, now } = parts;
   const owner = randomUUID();
   const topic = createTopic<Snapshot>();
+  const readerOf = createNewsDesk(now);
   const closing = new AbortController();
   let current = blank(startPace(pace));
   /** When `current` was adopted, by a clock that nobody sets. */
@@ -197,7 +198,7 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
     watch({ upstream: own, signal, tasks }) {
       upstream = own;
       if (tasks) tasksWanted += 1;
-      const news = topic.watch(createNews(tasks, now), signal, () => {
+      const news = topic.watch(readerOf(tasks), signal, () => {
         if (tasks) tasksWanted -= 1;
         if (topic.watchers === 0) leave();
       });

@@ -8,10 +8,16 @@ import {
   GraphQLError,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { questionOf, sharedAnswer } from './shared-events.ts';
 
 /** A context that can make another one for the same caller. */
 interface Renewable {
-  fresh(): Promise<object>;
+  readonly principal: string | null;
+  readonly isRouter: boolean;
+  readonly publicUrl: string;
+  readonly clientSignal: AbortSignal;
+  /** Makes sure that the caller may go on. @returns makes the context */
+  fresh(): Promise<() => object>;
 }
 
 const isRenewable = (context: unknown): context is Renewable & object =>
@@ -22,27 +28,35 @@ const isRenewable = (context: unknown): context is Renewable & object =>
 
 const isStream = (source: object): source is AsyncIterable<unknown> => Symbol.asyncIterator in source;
 
+/** Answers single events of one stream. */
+function answerer(args: ExecutionArgs): (event: unknown) => Promise<ExecutionResult> {
+  const context: unknown = args.contextValue;
+  if (!isRenewable(context)) return async (rootValue) => execute({ ...args, rootValue });
+  const { principal, isRouter, publicUrl, clientSignal } = context;
+  // Nothing else of a caller decides about answers.
+  const question = questionOf(args, [principal, isRouter, publicUrl]);
+  const isStill = () => !clientSignal.aborted;
+  return async (rootValue) => {
+    const open = await context.fresh();
+    const answer = async () => execute({ ...args, rootValue, contextValue: { ...context, ...open() } });
+    return sharedAnswer(rootValue, question, answer, isStill);
+  };
+}
+
 /** Executes the operation for each event; leaving the stream leaves the source at once. */
 function executeEach(
   source: AsyncIterable<unknown>,
   args: ExecutionArgs,
 ): AsyncIterableIterator<ExecutionResult> {
   const events = source[Symbol.asyncIterator]();
-  const contextValue = async () =>
-    isRenewable(args.contextValue)
-      ? { ...args.contextValue, ...(await args.contextValue.fresh()) }
-      : args.contextValue;
+  const answer = answerer(args);
   let refused = false;
   return {
     async next() {
       const event = refused ? ({ done: true } as const) : await events.next();
       if (event.done === true) return { done: true, value: undefined };
-      const rootValue: unknown = event.value;
       try {
-        return {
-          done: false,
-          value: await execute({ ...args, rootValue, contextValue: await contextValue() }),
-        };
+        return { done: false, value: await answer(event.value) };
       } catch (error) {
         // Who may not ask any more is told so, and nothing else.
         if (!(error instanceof GraphQLError)) throw error;

@@ -16,6 +16,15 @@ async function* alone(result: AnyResult): AsyncIterable<AnyResult> {
   yield result;
 }
 
+/** Results that many streams were given as one object (shared-events.ts), which are written once. */
+const written = new WeakMap<AnyResult, string>();
+
+function eventJsonOf(result: AnyResult): string {
+  const json = written.get(result) ?? jsonOf(result);
+  written.set(result, json);
+  return json;
+}
+
 /** @param pulseMs - milliseconds between two signs of life in a silent event stream */
 export const useMediaTypes = (pulseMs: number): Plugin => {
   const subscriptions = new WeakSet<Request>();
@@ -48,7 +57,7 @@ export const useMediaTypes = (pulseMs: number): Plugin => {
         if (Array.isArray(result))
           throw new Error('Lists of operations are refused before they are executed.');
         if (Symbol.asyncIterator in result)
-          return new Response(streamOf(result, jsonOf, framing, pulseMs), { headers: framing.headers });
+          return new Response(streamOf(result, eventJsonOf, framing, pulseMs), { headers: framing.headers });
         const status = statusOf(result, mediaType);
         const headers = { ...headersOf(result), vary: 'accept' };
         return mediaType === 'application/json' || mediaType === 'application/graphql-response+json'

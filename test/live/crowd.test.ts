@@ -20,6 +20,7 @@ const WATCH =
 const MANY = { MAX_SUBSCRIPTIONS: '0', RATE_LIMIT_PER_MINUTE: '0', MAX_CONCURRENT_REQUESTS: '0' };
 
 const clock = new ManualClock(Date.now());
+const asked: string[] = [];
 const lists: { batchId: string; items: boolean; at: number }[] = [];
 let sandbox: Sandbox;
 let gateway: Gateway;
@@ -30,6 +31,7 @@ beforeAll(async () => {
     clock,
     limits: { runningTasks: 200, submissionsPerMinute: 1000 },
     onRequest: ({ operation, body }) => {
+      asked.push(operation);
       if (operation !== 'list') return;
       const { batch_id, include_responses } = JSON.parse(body) as {
         batch_id: string;
@@ -71,6 +73,9 @@ describe('2,000 watchers on 50 batches', () => {
     const watching = Promise.all(Array.from({ length: 2000 }, (_, i) => watchOne(ids[i % 50] ?? '')));
     await until('everybody to be told the present state', () => events >= 2000, 30_000);
     const heap = process.memoryUsage().heapUsed - before;
+    const metrics = await (await gateway.fetch(new Request('http://gateway.test/metrics'))).text();
+    expect(metrics).toMatch(/^foldatlas_pollers 50$/m);
+    expect(metrics).toMatch(/^foldatlas_watchers 2000$/m);
     const running = run(clock, 2);
     await watching;
     running.stop();
@@ -95,6 +100,39 @@ describe('2,000 watchers on 50 batches', () => {
       `2,000 watchers, 50 batches: ${lists.length} List calls, ${events} events, ${milliseconds} ms, CPU ${Math.round((user + system) / 1000)} ms, heap ${Math.round(heap / 2000 / 1024)} KiB a watcher\n`,
     );
   }, 90_000);
+});
+
+describe('an event that asks the upstream more', () => {
+  it('asks once for all who ask the same, and anew for everybody else', async () => {
+    gateway = openGateway(sandbox.url, MANY, { first: 60_000, slowest: 60_000 });
+    const id = await submit(gateway, 3);
+    clock.advance(120_000);
+    const statuses = () => asked.filter((operation) => operation === 'status').length;
+    asked.length = 0;
+    const watch = (selection: string, headers?: Record<string, string>) =>
+      subscribe(
+        (request) => gateway.fetch(request),
+        `subscription($id: ID!) { batchProgress(batchId: $id) { final changedTasks { ${selection} } } }`,
+        { id },
+        headers === undefined ? {} : { headers },
+      );
+    const toldTo = async (response: Response) => {
+      const told = [];
+      for await (const { data, errors } of answersOf(response)) told.push(JSON.stringify({ data, errors }));
+      return told.join();
+    };
+    const many = await Promise.all(Array.from({ length: 20 }, () => watch('taskId result { url }')));
+    const told = await Promise.all(many.map(toldTo));
+    expect(new Set(told).size).toBe(1);
+    expect(told[0]).toMatch(/"final":true.*http/);
+    expect(statuses()).toBe(3);
+    // Another question, and another caller's address of the gateway, are answered by themselves.
+    await toldTo(await watch('state result { url }'));
+    expect(statuses()).toBe(6);
+    expect(await toldTo(await watch('taskId result { url }', { authorization: 'Bearer another' }))).toMatch(
+      /"errors":\[/,
+    );
+  });
 });
 
 describe('a slow reader', () => {

@@ -1,6 +1,6 @@
 // Snapshots and what of them is news: sequences, changed tasks, failures, the end by counts.
 import { describe, expect, it } from 'vitest';
-import { createNews } from '../../src/live/news.ts';
+import { createNewsDesk } from '../../src/live/news.ts';
 import { afterFailure, afterReading, blank, lacksTasks, type Snapshot } from '../../src/live/snapshot.ts';
 import type { BatchPage, ListItem } from '../../src/upstream/wire.ts';
 
@@ -24,6 +24,7 @@ const item = (id: number, status: string): ListItem => ({
   response_available: undefined,
   error: undefined,
 });
+const newsFor = (tasks: boolean, clock: () => number) => createNewsDesk(clock)(tasks);
 const start = blank(next.pace);
 const queued = afterReading(start, { page: pageOf('in_progress', { queued: 3 }), items: null }, next);
 const moving = (before: Snapshot) =>
@@ -47,7 +48,7 @@ const settled = (before: Snapshot) =>
 
 describe('news of a batch', () => {
   it('grows in sequence when counts move, names just the tasks that changed, and ends by counts', () => {
-    const read = createNews(true, now);
+    const read = newsFor(true, now);
     expect(read(queued)).toMatchObject({
       kind: 'progress',
       sequence: 1,
@@ -77,14 +78,14 @@ describe('news of a batch', () => {
 
   it('tells a latecomer and a slow reader everything that they missed, once', () => {
     const last = settled(moving(queued));
-    const late = createNews(true, now)(last);
+    const late = newsFor(true, now)(last);
     expect(late).toMatchObject({ sequence: 3, final: true });
     expect(late?.kind === 'progress' && late.changed.map(({ task_id }) => task_id)).toEqual([
       'b-00000',
       'b-00001',
       'b-00002',
     ]);
-    const slow = createNews(true, now);
+    const slow = newsFor(true, now);
     slow(moving(queued));
     const after = slow(last);
     expect(after?.kind === 'progress' && after.changed).toHaveLength(2);
@@ -98,8 +99,8 @@ describe('news of a batch', () => {
     );
     expect(lacksTasks(counts)).toBe(true);
     expect(lacksTasks(queued)).toBe(false);
-    expect(createNews(true, now)(counts)).toBeUndefined();
-    expect(createNews(false, now)(counts)).toMatchObject({ sequence: 2, changed: [] });
+    expect(newsFor(true, now)(counts)).toBeUndefined();
+    expect(newsFor(false, now)(counts)).toMatchObject({ sequence: 2, changed: [] });
     // Read later at the same counts, the tasks belong to the same sequence.
     const read = afterReading(
       counts,
@@ -109,7 +110,7 @@ describe('news of a batch', () => {
       },
       next,
     );
-    expect(createNews(true, now)(read)).toMatchObject({ sequence: 2, changed: [{ task_id: 'b-00000' }] });
+    expect(newsFor(true, now)(read)).toMatchObject({ sequence: 2, changed: [{ task_id: 'b-00000' }] });
   });
 
   it('keeps quiet about failed reads until the third in a row, tells once, and tells of the recovery', () => {
@@ -117,7 +118,7 @@ describe('news of a batch', () => {
       message: 'away',
       failure: { operation: 'list', code: 'UPSTREAM_UNAVAILABLE', retryable: true },
     } as const;
-    const read = createNews(false, now);
+    const read = newsFor(false, now);
     read(queued);
     let snapshot = queued;
     const told: unknown[] = [];
@@ -142,10 +143,10 @@ describe('news of a batch', () => {
     } as const;
     const unknown = afterFailure(start, refusal, 1, next);
     expect(unknown.over).toBe(true);
-    expect(createNews(false, now)(unknown)).toMatchObject({ kind: 'failure' });
+    expect(newsFor(false, now)(unknown)).toMatchObject({ kind: 'failure' });
     const once = afterFailure(queued, refusal, 1, next);
     expect(once.over).toBe(false);
-    expect(createNews(false, now)(once)).toMatchObject({ kind: 'progress', sequence: 1 });
+    expect(newsFor(false, now)(once)).toMatchObject({ kind: 'progress', sequence: 1 });
     expect(afterFailure(afterFailure(once, refusal, 2, next), refusal, 3, next).over).toBe(true);
   });
 });
