@@ -10,7 +10,9 @@ import { ROOT, startStub } from './processes/contestants.ts';
 import type { ScenarioResult } from './report/result.ts';
 import { terminalTable, terminalTarget } from './report/table.ts';
 import { type Bench, openBench } from './scenarios/bench.ts';
+import { coldSmall, coldUnlike } from './scenarios/cold.ts';
 import { hotOne, hotTiny } from './scenarios/hot.ts';
+import { coldList, farList, hotList } from './scenarios/lists.ts';
 import { makeTemplates } from './world/templates.ts';
 
 const { values } = parseArgs({
@@ -25,6 +27,11 @@ const { values } = parseArgs({
 const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<ScenarioResult>>> = {
   'hot tiny': hotTiny,
   'hot one': hotOne,
+  'cold small': coldSmall,
+  'cold unlike': coldUnlike,
+  'list cold': coldList,
+  'list far': farList,
+  'list hot': hotList,
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'foldatlas-bench-'));

@@ -1,13 +1,20 @@
 // A client without any gateway: asks the service itself and reads the answers by hand, with Node's own inflate. It listens nowhere;
 // the bench tells it over its channel what to do and how many at a time.
+import { hashesOf } from '../world/facts.ts';
 import { openService, readArchive, type Wanted } from './sources.ts';
 
-interface Work {
-  /** The lists to look up, each in one call, or in one call for each 500. */
-  readonly lists: readonly (readonly string[])[];
+/** What the bench asks for. */
+export interface Work {
+  /** Whose proteins, from which on, and how many in a list. */
+  readonly kind: string;
+  readonly from: number;
+  readonly size: number;
   readonly wanted: Wanted;
   /** At the same time. */
   readonly connections: number;
+  readonly seconds: number;
+  /** Lists at most. */
+  readonly requests: number;
 }
 
 const BULK = 500;
@@ -24,11 +31,14 @@ async function lookUp(hashes: readonly string[], wanted: Wanted): Promise<number
 }
 
 /** @returns how long each list took, milliseconds */
-async function run({ lists, wanted, connections }: Work): Promise<number[]> {
+async function run({ kind, from, size, wanted, connections, seconds, requests }: Work): Promise<number[]> {
   const times: number[] = [];
-  const left = [...lists];
+  const end = performance.now() + seconds * 1000;
+  let begun = 0;
   const goOn = async (): Promise<void> => {
-    for (let list = left.shift(); list !== undefined; list = left.shift()) {
+    while (begun < requests && performance.now() < end) {
+      const list = hashesOf(kind, from + begun * size, size);
+      begun += 1;
       const since = performance.now();
       if ((await lookUp(list, wanted)) !== list.length) throw new Error('a protein is missing');
       times.push(performance.now() - since);
@@ -39,7 +49,7 @@ async function run({ lists, wanted, connections }: Work): Promise<number[]> {
 }
 
 process.on('message', (message: unknown) => {
-  if (typeof message !== 'object' || message === null || !('lists' in message)) return;
+  if (typeof message !== 'object' || message === null || !('kind' in message)) return;
   run(message as Work).then((times) => process.send?.(times));
 });
 process.stdout.write('listening nowhere\n');

@@ -26,6 +26,10 @@ export const CONTESTANTS = {
   foldatlas: { title: 'FoldAtlas', file: join(ROOT, 'dist/server.js') },
   apollo: peer('Apollo Server', 'apollo'),
   mercurius: peer('Mercurius with JIT', 'mercurius'),
+  'mercurius-bulk': peer('Mercurius with JIT and bulk (own unzip)', 'mercurius', {
+    WAY: 'bulk',
+    UNZIP: 'native',
+  }),
   'mercurius-cache': peer('Mercurius with JIT and cache', 'mercurius', {
     CACHED: '1',
     WAY: 'bulk',

@@ -1,9 +1,11 @@
 // Measures contestants under load in rounds whose order rotates, and makes a table of it. It knows no query.
 import { type LoadOptions, type LoadResult, load } from '../load/load.ts';
+import type { Work } from '../peers/rest-client.ts';
+import type { Wanted } from '../peers/sources.ts';
 import type { Child } from '../processes/child.ts';
 import { titleOf } from '../processes/contestants.ts';
 import type { Column, Row } from '../report/result.ts';
-import { median, rotated } from '../report/statistics.ts';
+import { median, percentile, rotated } from '../report/statistics.ts';
 import { type Bench, setStub, stubCounts, sum } from './bench.ts';
 
 /** What one contestant came to, medians over the rounds. */
@@ -38,6 +40,8 @@ export interface Plan {
   /** Answers of a round at most. */
   readonly requests?: number;
   readonly latency?: number;
+  /** What the REST client looks up, where it is among those that are measured. */
+  readonly lists?: { readonly kind: string; readonly size: number; readonly wanted: Wanted };
 }
 
 const ROUNDS = 5;
@@ -48,6 +52,30 @@ interface Sample extends LoadResult {
   readonly peak: number;
   readonly calls: number;
   readonly stall: number;
+}
+
+/** How many proteins the REST client has asked for: none twice. */
+let used = 0;
+
+/** The REST client does its work itself and tells how long each list took. */
+async function clientLoad(
+  child: Child,
+  { lists, connections, requests }: Plan,
+  seconds: number,
+): Promise<LoadResult> {
+  if (lists === undefined) throw new Error('The REST client was not told what to look up.');
+  const work: Work = { ...lists, from: used, connections, seconds, requests: requests ?? 1e6 };
+  const since = performance.now();
+  const times = (await child.ask(work)) as number[];
+  used += times.length * lists.size;
+  return {
+    answers: times.length,
+    seconds: (performance.now() - since) / 1000,
+    bytes: 0,
+    p50: percentile(times, 0.5),
+    p99: percentile(times, 0.99),
+    firstP50: Number.NaN,
+  };
 }
 
 async function sample(bench: Bench, child: Child, plan: Plan, seconds: number): Promise<Sample> {
@@ -63,7 +91,7 @@ async function sample(bench: Bench, child: Child, plan: Plan, seconds: number): 
     ...(plan.status === undefined ? {} : { status: plan.status }),
     ...(plan.requests === undefined ? {} : { requests: plan.requests }),
   };
-  const result = await load(options);
+  const result = child.name === 'rest' ? await clientLoad(child, plan, seconds) : await load(options);
   const after = await child.read();
   return {
     ...result,

@@ -6,25 +6,35 @@ import { TEMPLATES } from './templates.ts';
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
 const digits = (hash: string, start: number): number => Number.parseInt(hash.slice(start, start + 4), 16);
 
+const prefixes = new Map<string, string>();
+
 /** The hash of the n-th protein of a kind: each kind of measurement has proteins that no other has asked for. */
-export const hashOf = (kind: string, n: number): string => md5(`${kind} ${n}`);
+export function hashOf(kind: string, n: number): string {
+  const prefix = prefixes.get(kind) ?? md5(kind).slice(0, 24);
+  prefixes.set(kind, prefix);
+  return prefix + n.toString(16).padStart(8, '0');
+}
+
+/** A list of so many, from the n-th on. */
+export const hashesOf = (kind: string, from: number, length: number): string[] =>
+  Array.from({ length }, (_, n) => hashOf(kind, from + n));
 
 /** Which template a protein is made of. */
 export const templateOf = (hash: string): number => digits(hash, 28) % TEMPLATES;
 
-/** The representative of its cluster: one protein in sixteen is its own. */
+/** The representative of its cluster: its own where the hash begins with c. */
 export const representativeOf = (hash: string): string => `c${hash.slice(1)}`;
 
 /** What is particular of a cluster. */
 export const clusterFacts = (representative: string) => ({
   protein_hash: representative,
-  cluster_size: 1 + (digits(representative, 1) % 500),
-  cluster_pct_characterized: digits(representative, 5) % 101,
-  protein_name: `Family ${representative.slice(1, 9)}`,
+  cluster_size: 1 + (digits(representative, 28) % 500),
+  cluster_pct_characterized: digits(representative, 26) % 101,
+  protein_name: `Family ${representative.slice(-8)}`,
 });
 
 /** What is particular of a protein. */
-export const accessionOf = (hash: string): string => `UPI${hash.slice(1, 11).toUpperCase()}`;
+export const accessionOf = (hash: string): string => `UPI${hash.slice(-10).toUpperCase()}`;
 
 /** An accession of six characters for a protein's entry, and the hash that it leads to. */
 export const entryHash = (accession: string): string => md5(`entry ${accession}`);

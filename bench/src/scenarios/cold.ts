@@ -1,0 +1,101 @@
+// Small questions that nobody has asked before: other variables each time, so that no cache helps anybody.
+import { operationBytes } from '../load/connection.ts';
+import type { ContestantName } from '../processes/contestants.ts';
+import type { ScenarioResult } from '../report/result.ts';
+import { accessionFor, hashOf } from '../world/facts.ts';
+import { type Bench, compareAnswer } from './bench.ts';
+import { openExpected, SMALL, UNLIKE } from './expected.ts';
+import { LOAD_COLUMNS, measure, ofWho, ratioTo, rowsOf } from './measure.ts';
+
+const WHO: readonly ContestantName[] = ['foldatlas', 'mercurius', 'apollo', 'yoga'];
+const CONNECTIONS = 16;
+/** Of the service, milliseconds, and how much an answer may take beyond it. */
+const LATENCY = 20;
+const BEYOND = 30;
+
+/** One protein that was never seen: one call of the service. */
+export async function coldSmall(bench: Bench): Promise<ScenarioResult> {
+  const expected = openExpected(bench.templates);
+  let n = 0;
+  const who = [];
+  for (const name of WHO) {
+    n += 1;
+    const child = await bench.child(name);
+    const hash = hashOf('cold', n);
+    await compareAnswer(child, operationBytes(SMALL, { hash }), expected.small(hash));
+    who.push(child);
+  }
+  const next = () => {
+    n += 1;
+    return operationBytes(SMALL, { hash: hashOf('cold', n) });
+  };
+  const measured = await measure(bench, { who, connections: CONNECTIONS, next, search: true });
+  const against = (text: string, name: string, least: number) => ({
+    text: `Small cold query, answers per core against ${text}`,
+    measured: ratioTo(measured, name),
+    unit: '×',
+    bound: { least },
+  });
+  return {
+    name: 'cold small',
+    tables: [
+      {
+        title: 'Cold, small: hash, length and sequence of a protein never seen',
+        note: `Another protein in every query, ${CONNECTIONS} connections, no delay of the service.`,
+        columns: LOAD_COLUMNS,
+        rows: rowsOf(measured),
+      },
+    ],
+    targets: [against('Mercurius with JIT', 'mercurius', 1), against('bare Yoga', 'yoga', 1.5)],
+  };
+}
+
+/** Two things at once of a service that takes its time: calls must not wait for each other. */
+export async function coldUnlike(bench: Bench): Promise<ScenarioResult> {
+  const expected = openExpected(bench.templates);
+  let n = 0;
+  const variables = () => {
+    n += 1;
+    return { hash: hashOf('unlike', n), id: accessionFor(n) };
+  };
+  const who = [];
+  for (const name of WHO) {
+    const child = await bench.child(name);
+    const asked = variables();
+    await compareAnswer(child, operationBytes(UNLIKE, asked), expected.unlike(asked.hash, asked.id));
+    who.push(child);
+  }
+  const measured = await measure(bench, {
+    who,
+    connections: 4,
+    next: () => operationBytes(UNLIKE, variables()),
+    search: true,
+    latency: LATENCY,
+    rounds: 3,
+  });
+  return {
+    name: 'cold unlike',
+    tables: [
+      {
+        title: `Cold, two things at once, ${LATENCY} ms away`,
+        note: `A protein with its features and an entry of the knowledge base, others in every query; 4 connections, each call of the service takes ${LATENCY} ms.`,
+        columns: LOAD_COLUMNS,
+        rows: rowsOf(measured),
+      },
+    ],
+    targets: [
+      {
+        text: `Cold query of two things, ${LATENCY} ms away: p50 (two calls, at the same time)`,
+        measured: ofWho(measured, 'foldatlas').p50,
+        unit: 'ms',
+        bound: { most: LATENCY + BEYOND },
+      },
+      {
+        text: 'The same: calls of the service for an answer',
+        measured: ofWho(measured, 'foldatlas').calls,
+        unit: 'calls',
+        bound: { most: 2 },
+      },
+    ],
+  };
+}

@@ -1,0 +1,159 @@
+// A hundred proteins with their clusters and strongest features: never seen, far away, and asked for again.
+import { operationBytes } from '../load/connection.ts';
+import type { Child } from '../processes/child.ts';
+import type { ContestantName } from '../processes/contestants.ts';
+import type { ScenarioResult } from '../report/result.ts';
+import { hashesOf } from '../world/facts.ts';
+import { type Bench, compareAnswer, setStub, stubCounts, sum } from './bench.ts';
+import { LIST, openExpected } from './expected.ts';
+import { LOAD_COLUMNS, measure, ofWho, ratioTo, rowsOf } from './measure.ts';
+
+const SIZE = 100;
+const LATENCY = 20;
+const BEYOND = 30;
+/** What the REST client asks of the bulk look-up for the same. */
+const WANTED = { cluster: true, features: true, structure: false, sequence: false };
+const RECORDS: readonly ContestantName[] = ['mercurius', 'apollo', 'yoga'];
+const BULK: readonly ContestantName[] = ['yoga-bulk', 'yoga-native', 'mercurius-bulk'];
+
+/** Gives lists of which no protein was ever asked for. */
+function freshLists(kind: string): () => string[] {
+  let n = 0;
+  return () => {
+    n += 1;
+    return hashesOf(kind, n * SIZE, SIZE);
+  };
+}
+
+async function compared(
+  bench: Bench,
+  names: readonly ContestantName[],
+  list: () => readonly string[],
+): Promise<Child[]> {
+  const expected = openExpected(bench.templates);
+  const who = [];
+  for (const name of names) {
+    const child = await bench.child(name);
+    const hashes = list();
+    await compareAnswer(child, operationBytes(LIST, { hashes }), expected.list(hashes));
+    who.push(child);
+  }
+  return who;
+}
+
+/** The calls of one list, counted by itself. */
+async function callsOfOne(bench: Bench, hashes: readonly string[]): Promise<number> {
+  await setStub(bench);
+  const child = await bench.child('foldatlas');
+  await compareAnswer(child, operationBytes(LIST, { hashes }), openExpected(bench.templates).list(hashes));
+  return sum(Object.values(await stubCounts(bench)));
+}
+
+/** Never seen, the service next door. */
+export async function coldList(bench: Bench): Promise<ScenarioResult> {
+  const list = freshLists('list');
+  const who = [
+    ...(await compared(bench, ['foldatlas', ...BULK, ...RECORDS], list)),
+    await bench.child('rest'),
+  ];
+  const calls = await callsOfOne(bench, list());
+  const measured = await measure(bench, {
+    who,
+    connections: 4,
+    next: () => operationBytes(LIST, { hashes: list() }),
+    search: true,
+    lists: { kind: 'list by hand', size: SIZE, wanted: WANTED },
+  });
+  const ratio = (text: string, least: number, ...names: string[]) => ({
+    text: `${SIZE} never-seen proteins, answers per core against ${text}`,
+    measured: ratioTo(measured, ...names),
+    unit: '×',
+    bound: { least },
+  });
+  return {
+    name: 'list cold',
+    tables: [
+      {
+        title: `${SIZE} proteins never seen, with cluster and five features`,
+        note: 'Other proteins in every query, 4 connections, no delay of the service. The REST client asks the bulk look-up and reads the archive, without any server around it.',
+        columns: LOAD_COLUMNS,
+        rows: rowsOf(measured),
+      },
+    ],
+    targets: [
+      {
+        text: `${SIZE} never-seen proteins: calls of the service`,
+        measured: calls,
+        unit: 'calls',
+        bound: { most: 1 },
+      },
+      ratio('a client that reads the archive by hand (aim: 0.8)', 0.6, 'rest'),
+      ratio('Yoga with JIT and bulk', 1.3, 'yoga-bulk', 'yoga-native'),
+      ratio('the best peer with single GETs', 3, ...RECORDS),
+    ],
+  };
+}
+
+/** Never seen, the service 20 ms away. */
+export async function farList(bench: Bench): Promise<ScenarioResult> {
+  const list = freshLists('far list');
+  const who = [
+    ...(await compared(bench, ['foldatlas', 'yoga-native', 'mercurius'], list)),
+    await bench.child('rest'),
+  ];
+  const measured = await measure(bench, {
+    who,
+    connections: 1,
+    next: () => operationBytes(LIST, { hashes: list() }),
+    search: true,
+    latency: LATENCY,
+    rounds: 3,
+    lists: { kind: 'far list by hand', size: SIZE, wanted: WANTED },
+  });
+  return {
+    name: 'list far',
+    tables: [
+      {
+        title: `The same, ${LATENCY} ms away`,
+        note: `Each call of the service takes ${LATENCY} ms; one connection.`,
+        columns: LOAD_COLUMNS,
+        rows: rowsOf(measured),
+      },
+    ],
+    targets: [
+      {
+        text: `${SIZE} never-seen proteins, ${LATENCY} ms away: p50`,
+        measured: ofWho(measured, 'foldatlas').p50,
+        unit: 'ms',
+        bound: { most: LATENCY + BEYOND },
+      },
+    ],
+  };
+}
+
+/** The same list again and again. */
+export async function hotList(bench: Bench): Promise<ScenarioResult> {
+  const hashes = hashesOf('hot list', 0, SIZE);
+  const who = await compared(bench, ['foldatlas', 'mercurius-cache', 'yoga-cache'], () => hashes);
+  const request = operationBytes(LIST, { hashes });
+  const measured = await measure(bench, { who, connections: 4, next: () => request, search: false });
+  return {
+    name: 'list hot',
+    tables: [
+      {
+        title: `The same ${SIZE} proteins again and again`,
+        note: 'The same POST over 4 connections; peers with their caches on.',
+        columns: LOAD_COLUMNS,
+        rows: rowsOf(measured),
+      },
+    ],
+    targets: [
+      {
+        text: `The same ${SIZE} proteins hot, answers per core against the best cached peer`,
+        measured: ratioTo(measured, 'mercurius-cache', 'yoga-cache'),
+        unit: '×',
+        bound: { least: 5 },
+      },
+    ],
+  };
+}
