@@ -6,6 +6,7 @@ import type { Gateway } from '../src/gateway.ts';
 import { createLogger, type Logger } from '../src/log.ts';
 import { secretsOf } from './leaks.ts';
 import type { SeenCall } from './support.ts';
+import { reached } from './through.ts';
 
 /** Set by test/global-setup.ts. */
 const folder = process.env.FOLDATLAS_TEST_RECORD;
@@ -48,8 +49,9 @@ async function recordAnswer(response: Response): Promise<void> {
     write('log', `${JSON.stringify({ errors, extensions })}\n`);
 }
 
-/** The same gateway; the errors that it answers are written down, and its metrics when it is closed. */
-export function recorded(gateway: Gateway): Gateway {
+/** The same gateway as this run reaches it; the errors that it answers are written down, and its metrics when it is closed. */
+export function recorded(opened: Gateway): Gateway {
+  const gateway = reached(opened);
   return {
     ...gateway,
     async fetch(request) {

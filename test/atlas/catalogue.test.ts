@@ -12,6 +12,7 @@ import { openAgent, type Upstream } from '../../src/upstream/http.ts';
 import { testLogger } from '../record.ts';
 import { NO_REDIS, openRedisPlace } from '../store/redis-place.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
+import { reached } from '../through.ts';
 import { longestBlock, noise } from './loop-delay.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
@@ -144,11 +145,13 @@ describe.each(stores)('what is kept in %s', (_, newStore) => {
     tries += 1;
     const storeUrl = newStore(tries);
     const start = (): Gateway =>
-      createGateway({
-        config: readConfig({ STORE_URL: storeUrl, LEDGER_URL: 'memory:', LOG_LEVEL: 'silent' }),
-        upstreamUrl: world.sandboxUrl,
-        log: testLogger(),
-      });
+      reached(
+        createGateway({
+          config: readConfig({ STORE_URL: storeUrl, LEDGER_URL: 'memory:', LOG_LEVEL: 'silent' }),
+          upstreamUrl: world.sandboxUrl,
+          log: testLogger(),
+        }),
+      );
     const ask = async (gateway: Gateway): Promise<Answer> => {
       const query = `{
         protein(hash: "${INSULIN}") { sequence ptm cluster { name size members(first: 2) { nodes { hash } } } features(top: 2) { regions { start } } thumbnail { sizeBytes } }

@@ -7,6 +7,7 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
 import { type Answer, at, listAt } from '../support.ts';
+import { reached } from '../through.ts';
 
 const A = 'efebacde779fb9ede77f2039ec6cfe09';
 const B = 'cd9050995bb3aa9f42ca5d1eedd10b2d';
@@ -53,11 +54,13 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
-  gateway = createGateway({
-    config: readConfig({ STORE_URL: 'memory:', LOG_LEVEL: 'silent', CACHE_RECORDS_SECONDS: '0' }),
-    upstreamUrl: `http://127.0.0.1:${address.port}`,
-    log: testLogger(),
-  });
+  gateway = reached(
+    createGateway({
+      config: readConfig({ STORE_URL: 'memory:', LOG_LEVEL: 'silent', CACHE_RECORDS_SECONDS: '0' }),
+      upstreamUrl: `http://127.0.0.1:${address.port}`,
+      log: testLogger(),
+    }),
+  );
 });
 afterAll(async () => {
   await gateway.close();

@@ -5,6 +5,7 @@ import { readExamples } from '../../src/examples.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
 import { openWorld } from '../support.ts';
+import { reached } from '../through.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { faintTexts, headingLevels, openSite, type Site, shoot } from './site.ts';
 
@@ -123,7 +124,7 @@ describe('the front page, without a browser', () => {
       NODE_ENV: 'production',
     });
     const upstreamUrl = 'http://127.0.0.1:9';
-    const gateway = createGateway({ config, upstreamUrl, log: testLogger() });
+    const gateway = reached(createGateway({ config, upstreamUrl, log: testLogger() }));
     const response = await gateway.fetch(asPage('/'));
     const text = await response.text();
     expect(response.status).toBe(200);

@@ -9,6 +9,7 @@ import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { testLogger } from '../record.ts';
 import { type Answer, at, listAt } from '../support.ts';
+import { reached } from '../through.ts';
 import { type Change, type ChangingProxy, openProxy, renamedKey } from './proxy.ts';
 
 const HASH = '12e9c9e4e2835c302e8ba615115edda3';
@@ -36,7 +37,7 @@ function open(env: Record<string, string> = {}): Gateway {
     CACHE_RECORDS_SECONDS: '0',
     ...env,
   });
-  const gateway = createGateway({ config, upstreamUrl: proxy.url, log: testLogger() });
+  const gateway = reached(createGateway({ config, upstreamUrl: proxy.url, log: testLogger() }));
   opened.push(gateway);
   return gateway;
 }

@@ -5,6 +5,7 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
+import { reached } from '../through.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
 const UNKNOWN = '0'.repeat(32);
@@ -211,11 +212,13 @@ describe('_service', () => {
   const SERVICE = { query: '{ _service { sdl } __typename }' };
   const ask = async (env: Record<string, string>, headers: Record<string, string> = {}): Promise<Answer> => {
     const config = readConfig({ STORE_URL: 'memory:', LOG_LEVEL: 'silent', ...env });
-    const gateway = createGateway({
-      config,
-      upstreamUrl: world.sandboxUrl,
-      log: testLogger(),
-    });
+    const gateway = reached(
+      createGateway({
+        config,
+        upstreamUrl: world.sandboxUrl,
+        log: testLogger(),
+      }),
+    );
     const response = await gateway.fetch(
       new Request('http://gateway.test/graphql', {
         method: 'POST',

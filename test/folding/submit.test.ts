@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at, listAt } from '../support.ts';
+import { reached } from '../through.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts';
 
 const SUBMIT = `mutation($input: SubmitFoldInput!) {
@@ -277,7 +278,7 @@ it('no connection at all is a refusal: nothing was sent, and the key is free', a
   const { readConfig } = await import('../../src/config.ts');
   const { testLogger } = await import('../record.ts');
   const config = readConfig({ STORE_URL: 'memory:', LOG_LEVEL: 'silent' });
-  const gateway = createGateway({ config, upstreamUrl: url, log: testLogger() });
+  const gateway = reached(createGateway({ config, upstreamUrl: url, log: testLogger() }));
   const response = await gateway.fetch(
     new Request('http://gateway.test/graphql', {
       method: 'POST',

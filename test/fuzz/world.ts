@@ -5,6 +5,7 @@ import { createLogger } from '../../src/log.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type ChangingProxy, openProxy } from '../doctor/proxy.ts';
 import { type Served, serve, submit } from '../live/streams.ts';
+import { reached } from '../through.ts';
 import { AUTH } from './target.ts';
 
 export interface FuzzWorld {
@@ -28,13 +29,15 @@ function open(upstreamUrl: string): Gateway {
     CONTRACT_CHECK_MINUTES: '0',
     CACHE_RECORDS_SECONDS: '0',
   });
-  return createGateway({
-    config,
-    upstreamUrl,
-    log: createLogger(config.LOG_LEVEL, false),
-    // An upstream that lies is asked again and again: that it would be left alone is tried elsewhere.
-    breaker: { failures: 1_000_000, first: 1, longest: 1 },
-  });
+  return reached(
+    createGateway({
+      config,
+      upstreamUrl,
+      log: createLogger(config.LOG_LEVEL, false),
+      // An upstream that lies is asked again and again: that it would be left alone is tried elsewhere.
+      breaker: { failures: 1_000_000, first: 1, longest: 1 },
+    }),
+  );
 }
 
 export async function openFuzzWorld(): Promise<FuzzWorld> {

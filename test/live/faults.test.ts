@@ -26,7 +26,8 @@ beforeAll(async () => {
     control: true,
     limits: { submissionsPerMinute: 10_000, runningTasks: 40 },
   });
-  gateway = openGateway(sandbox.url, {}, PACE);
+  // With the usual rules twenty faults in a row are two minutes of leaving the upstream alone.
+  gateway = openGateway(sandbox.url, {}, PACE, { failures: 10, first: 200, longest: 1000 });
   running = run(clock, 10);
 });
 afterAll(async () => {

@@ -260,7 +260,13 @@ describe('over real HTTP', () => {
       ['mine', {}, 401],
       ['mine', { authorization: 'Bearer mine' }, 200],
     ] as const) {
-      const own = openGateway(sandbox.url, { UPSTREAM_API_KEY: 'upstream', GATEWAY_API_KEYS: keys }, PACE);
+      // By the one name it is asked here, by the other where this run goes through the listener.
+      const names = { PUBLIC_URL: 'http://gateway.test' };
+      const own = openGateway(
+        sandbox.url,
+        { ...names, UPSTREAM_API_KEY: 'upstream', GATEWAY_API_KEYS: keys },
+        PACE,
+      );
       const served = await serve(own);
       const id = await submit(own, 1, { authorization: 'Bearer mine' });
       const response = await fetch(`${served.url}?${search(id)}`, { headers: { ...accept, ...given } });

@@ -10,12 +10,13 @@ import type { BreakerRules } from '../../src/upstream/breaker.ts';
 import { recorded, testLogger } from '../record.ts';
 import { type Answer, at, listAt } from '../support.ts';
 
-/** A gateway of its own over a sandbox that others use, too. */
+/** A gateway of its own over a sandbox that others use, too. @param pulseMs - between two signs of life in a silent stream */
 export function openGateway(
   upstreamUrl: string,
   env: Record<string, string> = {},
   pace?: PaceRules,
   breaker?: BreakerRules,
+  pulseMs = 300,
 ): Gateway {
   const config = readConfig({
     STORE_URL: 'memory:',
@@ -30,7 +31,7 @@ export function openGateway(
       upstreamUrl,
       log,
       sandbox: true,
-      pulseMs: 300,
+      pulseMs,
       ...(pace === undefined ? {} : { pace }),
       ...(breaker === undefined ? {} : { breaker }),
     }),

@@ -9,6 +9,7 @@ import { openTracing, type Tracing } from '../../src/operations/tracing.ts';
 import { redact } from '../../src/redact.ts';
 import { leaksIn } from '../leaks.ts';
 import { testLogger } from '../record.ts';
+import { reached } from '../through.ts';
 import { type Collector, openCollector } from './collector.ts';
 
 const TOKEN = 'tok-canary-7f3a9b1c5d';
@@ -70,13 +71,15 @@ beforeAll(async () => {
       throw error;
     },
   });
-  gateway = createGateway({
-    config: readConfig({ STORE_URL: 'memory:', REQUEST_TIMEOUT_MS: '3000', MAX_EVENT_LOOP_DELAY_MS: '0' }),
-    upstreamUrl: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
-    log: testLogger((line) => lines.push(line)),
-    tracing,
-    breaker: { failures: 1000, first: 10, longest: 10 },
-  });
+  gateway = reached(
+    createGateway({
+      config: readConfig({ STORE_URL: 'memory:', REQUEST_TIMEOUT_MS: '3000', MAX_EVENT_LOOP_DELAY_MS: '0' }),
+      upstreamUrl: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
+      log: testLogger((line) => lines.push(line)),
+      tracing,
+      breaker: { failures: 1000, first: 10, longest: 10 },
+    }),
+  );
 });
 afterAll(async () => {
   await gateway.close();

@@ -5,6 +5,7 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
+import { reached } from '../through.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
 
@@ -133,11 +134,13 @@ describe('the Atlas asks to slow down', () => {
 describe('the upstream is down', () => {
   it('what needs it fails with a code, what does not answers', async () => {
     const config = readConfig({ STORE_URL: 'memory:', LOG_LEVEL: 'silent' });
-    const gateway = createGateway({
-      config,
-      upstreamUrl: 'http://127.0.0.1:9',
-      log: testLogger(),
-    });
+    const gateway = reached(
+      createGateway({
+        config,
+        upstreamUrl: 'http://127.0.0.1:9',
+        log: testLogger(),
+      }),
+    );
     const response = await gateway.fetch(
       new Request('http://gateway.test/graphql', {
         method: 'POST',

@@ -6,6 +6,7 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
 import type { Answer } from '../support.ts';
+import { reached } from '../through.ts';
 
 export const HASH = '12e9c9e4e2835c302e8ba615115edda3';
 export const TOKEN = 'token-of-a-caller';
@@ -166,14 +167,16 @@ export function openPlace(
     CACHE_RECORDS_SECONDS: '0',
     ...env,
   });
-  const gateway = createGateway({
-    config,
-    upstreamUrl,
-    log: testLogger(),
-    // Whether an operation is still tried is tested where it is meant; elsewhere each case stands for itself.
-    breaker: { failures: 1_000_000, first: 1, longest: 1 },
-    ...more,
-  });
+  const gateway = reached(
+    createGateway({
+      config,
+      upstreamUrl,
+      log: testLogger(),
+      // Whether an operation is still tried is tested where it is meant; elsewhere each case stands for itself.
+      breaker: { failures: 1_000_000, first: 1, longest: 1 },
+      ...more,
+    }),
+  );
   const authorization = `Bearer ${TOKEN}`;
   return {
     gateway,
