@@ -62,7 +62,7 @@ async function lookup(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   ids: readonly string[],
-): Promise<LookupRef[]> {
+): Promise<Promise<LookupRef>[]> {
   if (ids.length > MOST_IDS)
     throw badInput(`\`ids\` holds ${ids.length} ids; at most ${MOST_IDS} fit in one query. Ask in several.`);
   const resolved = await Promise.all(ids.map((id, index) => resolveId(ctx, id, `ids.${index}`)));
@@ -71,32 +71,30 @@ async function lookup(
     info,
     below.flatMap((field) => field.nodes),
   );
-  return Promise.all(
-    resolved.map(async (found, index): Promise<LookupRef> => {
-      const ref: LookupRef = {
-        requested: ids[index] ?? '',
-        hash: null,
-        exists: false,
-        problem: null,
-        failure: undefined,
-      };
-      if ('problem' in found) return { ...ref, problem: found.problem };
-      if ('failure' in found) return { ...ref, failure: found.failure };
-      try {
-        const protein = await findProtein(ctx, found.hash, needs);
-        const problem =
-          protein === null
-            ? notFound(
-                'The Atlas does not hold this protein.',
-                'Fold it with submitFold, or search for similar ones.',
-              )
-            : null;
-        return { ...ref, hash: found.hash, exists: protein !== null, problem };
-      } catch (failure) {
-        return { ...ref, hash: found.hash, failure };
-      }
-    }),
-  );
+  return resolved.map(async (found, index): Promise<LookupRef> => {
+    const ref: LookupRef = {
+      requested: ids[index] ?? '',
+      hash: null,
+      exists: false,
+      problem: null,
+      failure: undefined,
+    };
+    if ('problem' in found) return { ...ref, problem: found.problem };
+    if ('failure' in found) return { ...ref, failure: found.failure };
+    try {
+      const protein = await findProtein(ctx, found.hash, needs);
+      const problem =
+        protein === null
+          ? notFound(
+              'The Atlas does not hold this protein.',
+              'Fold it with submitFold, or search for similar ones.',
+            )
+          : null;
+      return { ...ref, hash: found.hash, exists: protein !== null, problem };
+    } catch (failure) {
+      return { ...ref, hash: found.hash, failure };
+    }
+  });
 }
 
 builder.objectField(ProteinLookup, 'protein', (t) =>

@@ -2,14 +2,14 @@
 // archive as it arrives. It knows nothing of who asked for which part.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FeatureRow, rankingOf, rowsOf } from './activations.ts';
-import { readBulkArchive } from './archive/bulk.ts';
+import { type BulkParts, readBulkArchive } from './archive/bulk.ts';
 import type { BulkFeatures } from './archive/bulk-record.ts';
 import * as atlas from './atlas.ts';
 import { type Downloads, download } from './download.ts';
 import { UpstreamError } from './errors.ts';
 import type { Answer, Upstream } from './http.ts';
 import { networkFailure } from './network-failure.ts';
-import { type ReadBulk, wantedRows } from './protein-answers.ts';
+import { type ReadBulk, saysAll, wantedRows } from './protein-answers.ts';
 import { needsRows, type ProteinNeeds, topOf } from './protein-needs.ts';
 import type { SharedRun } from './share.ts';
 
@@ -59,12 +59,19 @@ async function* counted(up: Upstream, { body, call }: Answer): AsyncGenerator<Ui
   }
 }
 
+/** A protein of which an archive has said all that is needed, while the rest of it is still coming. */
+export interface ReadProtein {
+  readonly hash: string;
+  readonly soFar: ReadBulk;
+}
+
 /** Reads an archive; of activations along the sequence only the wanted rows stay, one protein at a time. */
 async function readArchive(
   { settings: { mapping }, onAnswer }: Upstream,
   body: AsyncIterable<Uint8Array>,
   needs: ProteinNeeds,
   each: ReadonlyMap<string, ProteinNeeds>,
+  onProtein: (protein: ReadProtein) => void,
 ): Promise<ReadBulk> {
   const rows = new Map<string, ReadonlyMap<number, FeatureRow>>();
   const shrink = (hash: string, features: BulkFeatures): BulkFeatures => {
@@ -77,10 +84,12 @@ async function readArchive(
     }
     return rest;
   };
-  return {
-    parts: await readBulkArchive(body, { perResidue: needsRows(needs), shrink, mapping, onAnswer }),
-    rows,
+  const onHash = (hash: string, parts: BulkParts): void => {
+    const own = each.get(hash);
+    if (own !== undefined && saysAll(hash, own, { parts, rows })) onProtein({ hash, soFar: { parts, rows } });
   };
+  const options = { perResidue: needsRows(needs), shrink, mapping, onAnswer, onHash };
+  return { parts: await readBulkArchive(body, options), rows };
 }
 
 /**
@@ -88,6 +97,7 @@ async function readArchive(
  *
  * @param needs - the union of `each`
  * @param each - what each protein needs
+ * @param run - told of each {@link ReadProtein} as soon as its own needs are met
  * @throws UpstreamError when no archive came; one that names the job when it is still running as the caller's time is up
  */
 export async function fetchBulk(
@@ -109,7 +119,7 @@ export async function fetchBulk(
   if (started.kind === 'job') run.onLeave(() => tooLate(started.jobId));
   const answer = started.kind === 'zip' ? started.answer : await jobArchive(up, downloads, started.jobId);
   try {
-    return await readArchive(up, counted(up, answer), needs, each);
+    return await readArchive(up, counted(up, answer), needs, each, run.tell);
   } catch (error) {
     throw networkFailure('bulk', error, up.signal);
   }

@@ -82,6 +82,19 @@ export interface ReadBulk {
   readonly rows: ReadonlyMap<string, ReadonlyMap<number, FeatureRow>>;
 }
 
+/** Whether an archive has said everything of a protein that it needs, however it goes on. */
+export function saysAll(hash: string, needs: ProteinNeeds, { parts, rows }: ReadBulk): boolean {
+  const features = parts.features.get(hash);
+  return (
+    (needs.sequence !== true || parts.sequences.has(hash)) &&
+    ((needs.structure !== true && needs.scores !== true) || parts.structures.has(hash)) &&
+    ((needs.cluster !== true && needs.link !== true) || parts.clusterOf.has(hash)) &&
+    (needs.features === undefined || (features?.top ?? features?.proteinLevel) !== undefined) &&
+    (needs.level !== true || features !== undefined) &&
+    (!needsRows(needs) || rows.has(hash))
+  );
+}
+
 /** A damaged archive as the failure that it is to whoever asked for what it lost. */
 const damaged = (problem: ArchiveError): UpstreamError =>
   new UpstreamError(

@@ -3,8 +3,7 @@
 // knows the Atlas operations and nothing of GraphQL.
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import DataLoader from 'dataloader';
-import { fetchBulk } from './bulk-fetch.ts';
+import { fetchBulk, type ReadProtein } from './bulk-fetch.ts';
 import type { Downloads } from './download.ts';
 import { asError, UpstreamError } from './errors.ts';
 import { MOST_FOLDS, readFolded, tooManyFolds } from './fold-on-miss.ts';
@@ -43,9 +42,12 @@ export interface ProteinLoaderDependencies {
   readonly share: Share;
 }
 
-interface Wanted {
+/** Somebody who waits for a protein. */
+interface Waiting {
   readonly hash: string;
   readonly needs: ProteinNeeds;
+  resolve(): void;
+  reject(error: Error): void;
 }
 
 const fingerprint = (value: unknown): string =>
@@ -94,11 +96,20 @@ export function createProteinLoader(
   const loadBulk = async (
     { hashes, needs }: BulkCall,
     forBulk: ReadonlyMap<string, ProteinNeeds>,
+    onLoaded: (hash: string) => void,
   ): Promise<[string, Error][]> => {
     const each = new Map(hashes.map((hash) => [hash, forBulk.get(hash) ?? {}]));
+    // Who waits for a protein has it as soon as it is read; what else was said of it, and the cache, come with the whole.
+    const onProtein = ({ hash, soFar }: ReadProtein): void => {
+      take(fromBulk(hash, each.get(hash) ?? {}, soFar).data);
+      onLoaded(hash);
+    };
     const read = await limitBulk(() =>
-      share(`bulk ${fingerprint([needs, [...each]])}`, up.signal, (run) =>
-        fetchBulk({ ...up, signal: run.signal }, downloads, needs, each, run),
+      share(
+        `bulk ${fingerprint([needs, [...each]])}`,
+        up.signal,
+        (run) => fetchBulk({ ...up, signal: run.signal }, downloads, needs, each, run),
+        onProtein,
       ),
     );
     return hashes.flatMap((hash) => {
@@ -108,8 +119,11 @@ export function createProteinLoader(
     });
   };
 
-  /** Loads everything wanted in one tick; a hash's failure stays that hash's. */
-  const loadAll = async (asked: ReadonlyMap<string, ProteinNeeds>): Promise<Map<string, Error>> => {
+  /** Loads everything wanted in one tick; a hash's failure stays that hash's. @param onLoaded - told of each that is there before the others */
+  const loadAll = async (
+    asked: ReadonlyMap<string, ProteinNeeds>,
+    onLoaded: (hash: string) => void,
+  ): Promise<Map<string, Error>> => {
     const failed = new Map<string, Error>();
     const fail = (hashes: readonly string[]) => (error: unknown) => {
       for (const hash of hashes) failed.set(hash, asError(error));
@@ -128,11 +142,15 @@ export function createProteinLoader(
       // What was learnt before folding is out of date with it.
       if (!needsNothing(lacking)) wanted.set(hash, lacking.fold === true ? needs : lacking);
     }
+    for (const hash of asked.keys()) if (!wanted.has(hash)) onLoaded(hash);
     const { records, bulk, forBulk } = planCalls(wanted);
+    const onRead = (hash: string): void => {
+      if (needsNothing(lacks(hash, wanted.get(hash) ?? {}))) onLoaded(hash);
+    };
     await Promise.all([
-      ...[...records].map(([hash, needs]) => loadRecord(hash, needs).catch(fail([hash]))),
+      ...[...records].map(([hash, needs]) => loadRecord(hash, needs).then(() => onRead(hash), fail([hash]))),
       ...bulk.map((call) =>
-        loadBulk(call, forBulk).then((problems) => {
+        loadBulk(call, forBulk, onRead).then((problems) => {
           for (const [hash, problem] of problems) failed.set(hash, problem);
         }, fail(call.hashes)),
       ),
@@ -148,19 +166,44 @@ export function createProteinLoader(
     return failed;
   };
 
-  const tick = new DataLoader<Wanted, true>(
-    async (keys) => {
-      const wanted = new Map<string, ProteinNeeds>();
-      for (const { hash, needs } of keys) wanted.set(hash, joinNeeds([wanted.get(hash) ?? {}, needs]));
-      const failed = await loadAll(wanted);
-      return keys.map(({ hash }) => failed.get(hash) ?? true);
-    },
-    // Everything that can be asked for without waiting for an answer is asked for before the calls are planned.
-    { cache: false, batchScheduleFn: setImmediate },
-  );
+  const loadTick = async (waiting: readonly Waiting[]): Promise<void> => {
+    const wanted = new Map<string, ProteinNeeds>();
+    const waitingFor = new Map<string, Waiting[]>();
+    for (const one of waiting) {
+      const { hash, needs } = one;
+      wanted.set(hash, joinNeeds([wanted.get(hash) ?? {}, needs]));
+      const others = waitingFor.get(hash);
+      if (others === undefined) waitingFor.set(hash, [one]);
+      else others.push(one);
+    }
+    const onLoaded = (hash: string): void => {
+      for (const { resolve } of waitingFor.get(hash) ?? []) resolve();
+    };
+    const failed = await loadAll(wanted, onLoaded);
+    for (const { hash, resolve, reject } of waiting) {
+      const error = failed.get(hash);
+      if (error === undefined) resolve();
+      else reject(error);
+    }
+  };
+
+  let tick: Waiting[] = [];
+  /** Everything that can be asked for without waiting for an answer is asked for before the calls are planned. */
+  const inTick = (hash: string, needs: ProteinNeeds): Promise<void> =>
+    new Promise((resolve, reject) => {
+      tick.push({ hash, needs, resolve, reject });
+      if (tick.length > 1) return;
+      setImmediate(() => {
+        const waiting = tick;
+        tick = [];
+        loadTick(waiting).catch((error: unknown) => {
+          for (const one of waiting) one.reject(asError(error));
+        });
+      });
+    });
 
   const request = (hash: string, needs: ProteinNeeds): Promise<unknown> => {
-    const promise = tick.load({ hash, needs });
+    const promise = inTick(hash, needs);
     const entry = { needs, promise };
     const queue = pending.get(hash) ?? [];
     queue.push(entry);

@@ -6,18 +6,24 @@ export interface SharedRun {
   readonly signal: AbortSignal;
   /** Says with what error a caller whose time is up leaves, instead of its signal's reason. */
   onLeave(error: () => Error): void;
+  /** Tells all who wait, and all who still come, of a piece that is there before the whole. */
+  tell(piece: unknown): void;
 }
 
 /** Runs `read`, or waits for the run that another caller began under the same key. */
-export type Share = <T>(
+export type Share = <T, P = never>(
   key: string,
   signal: AbortSignal | undefined,
   read: (run: SharedRun) => Promise<T>,
+  /** Given each piece that is told, also those from before this caller came. */
+  onPiece?: (piece: P) => void,
 ) => Promise<T>;
 
 interface Running {
   readonly result: Promise<unknown>;
   readonly controller: AbortController;
+  readonly told: unknown[];
+  readonly listeners: Set<(piece: unknown) => void>;
   waiting: number;
   leaving: (() => Error) | undefined;
 }
@@ -54,9 +60,20 @@ export function openShare(): Share {
         onLeave: (error) => {
           running.leaving = error;
         },
+        tell: (piece) => {
+          running.told.push(piece);
+          for (const listener of running.listeners) listener(piece);
+        },
       }),
     );
-    const running: Running = { result, controller, waiting: 0, leaving: undefined };
+    const running: Running = {
+      result,
+      controller,
+      told: [],
+      listeners: new Set(),
+      waiting: 0,
+      leaving: undefined,
+    };
     const end = () => {
       if (underway.get(key) === running) underway.delete(key);
     };
@@ -65,8 +82,17 @@ export function openShare(): Share {
     return running;
   };
 
-  return async <T>(key: string, signal: AbortSignal | undefined, read: (run: SharedRun) => Promise<T>) => {
+  return async <T, P>(
+    key: string,
+    signal: AbortSignal | undefined,
+    read: (run: SharedRun) => Promise<T>,
+    onPiece: (piece: P) => void = () => undefined,
+  ) => {
     const running = underway.get(key) ?? start(key, read);
+    // The key names the read and thereby its pieces' type.
+    const listener = (piece: unknown) => onPiece(piece as P);
+    running.told.forEach(listener);
+    running.listeners.add(listener);
     running.waiting += 1;
     try {
       // The key names the read and thereby its type.
@@ -76,6 +102,7 @@ export function openShare(): Share {
         ({ reason }) => running.leaving?.() ?? reason,
       );
     } finally {
+      running.listeners.delete(listener);
       running.waiting -= 1;
       if (running.waiting === 0) {
         if (underway.get(key) === running) underway.delete(key);

@@ -24,6 +24,8 @@ export interface BulkParts {
 export interface GatherOptions extends BulkOptions {
   /** What to keep of a protein's features, called as each arrives; all of it when absent. */
   readonly shrink?: (hash: string, features: BulkFeatures) => BulkFeatures;
+  /** Told of every protein that something was said of, with all that is known so far. */
+  readonly onHash?: (hash: string, parts: BulkParts) => void;
 }
 
 /**
@@ -51,6 +53,16 @@ export async function readBulkArchive(
     topFeatures: false,
     clusterLinks: false,
   };
+  const parts: BulkParts = {
+    sequences,
+    structures,
+    clusterOf,
+    clusters,
+    features,
+    present,
+    problems,
+    members,
+  };
   for await (const record of readBulkRecords(source, options)) {
     if ('hash' in record) present.add(record.hash);
     if (record.part === 'member') members[record.member] = true;
@@ -63,6 +75,7 @@ export async function readBulkArchive(
       features.set(record.hash, options.shrink?.(record.hash, record.features) ?? record.features);
       members.topFeatures ||= record.features.top !== undefined;
     } else if (record.representative !== null) clusterOf.set(record.hash, record.representative);
+    if ('hash' in record) options.onHash?.(record.hash, parts);
   }
-  return { sequences, structures, clusterOf, clusters, features, present, problems, members };
+  return parts;
 }
