@@ -1,9 +1,9 @@
 // The thread that holds large folding results and answers questions on them. It keeps as many parsed results as fit its
 // budget, the least recently asked leave first; whoever asks for one that has left sends its bytes again.
 import { answerFold, type FoldQuestion } from '../structure/fold/questions.ts';
-import { type FoldingResult, readFoldingResult } from '../structure/fold/result.ts';
-import { parseLenient } from './lenient-json.ts';
-import { fromWire, type WireMapping } from './mapping/rules.ts';
+import type { FoldingResult } from '../structure/fold/result.ts';
+import type { WireMapping } from './mapping/rules.ts';
+import { readFold } from './read-fold.ts';
 import { serve } from './thread-serve.ts';
 
 /** What the thread is asked: one result by number, with its bytes when it may not be held yet. */
@@ -25,8 +25,7 @@ const BUDGET = 96 * 1024 ** 2;
 const held = new Map<number, { readonly result: FoldingResult; readonly bytes: number }>();
 
 function hold(fold: number, bytes: Uint8Array, mapping: WireMapping | undefined): FoldingResult {
-  const parsed = parseLenient(new TextDecoder().decode(bytes));
-  const result = readFoldingResult(fromWire(mapping, 'result', parsed));
+  const result = readFold(bytes, mapping);
   held.set(fold, { result, bytes: bytes.byteLength });
   let total = [...held.values()].reduce((sum, one) => sum + one.bytes, 0);
   for (const [other, one] of held) {

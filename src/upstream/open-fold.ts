@@ -3,10 +3,9 @@
 
 import type { PaeRange } from '../structure/fold/pae.ts';
 import { answerFold, type FoldAnswers, type FoldQuestion } from '../structure/fold/questions.ts';
-import { readFoldingResult } from '../structure/fold/result.ts';
 import type { FoldReply, FoldRequest } from './fold-worker.ts';
-import { parseLenient } from './lenient-json.ts';
-import { fromWire, type WireMapping } from './mapping/rules.ts';
+import type { WireMapping } from './mapping/rules.ts';
+import { readFold } from './read-fold.ts';
 import { copyOf, openThread } from './thread.ts';
 
 /** One folding result. Every method may be called any number of times, also after `close`, which only frees memory early. */
@@ -37,8 +36,7 @@ const ask = openThread('./fold-worker');
 let lastFold = 0;
 
 function askHere(bytes: Uint8Array, mapping: WireMapping | undefined): Asker {
-  const parsed = parseLenient(new TextDecoder().decode(bytes));
-  const result = readFoldingResult(fromWire(mapping, 'result', parsed));
+  const result = readFold(bytes, mapping);
   return async (question) => answerFold(result, question);
 }
 

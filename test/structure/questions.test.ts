@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { matrixOf } from '../../src/structure/fold/matrix.ts';
 import { paeBlock } from '../../src/structure/fold/pae.ts';
 import { openFold } from '../../src/upstream/open-fold.ts';
 import { largeFold, smallFold } from './fold.ts';
@@ -150,7 +151,7 @@ test('a PAE block is the mean of its cells, holds no more points than allowed an
   const bounds = fc.tuple(fc.nat(16), fc.nat(16)).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const);
   fc.assert(
     fc.property(matrix, bounds, bounds, fc.integer({ min: 1, max: 60 }), (pae, rows, columns, maxPoints) => {
-      const block = paeBlock(pae, {
+      const block = paeBlock(matrixOf(pae), {
         rowStart: rows[0],
         rowEnd: rows[1],
         columnStart: columns[0],

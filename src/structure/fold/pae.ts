@@ -1,6 +1,7 @@
-// Predicted aligned error: blocks averaged down to a size, and means between chains. Ångström throughout. Rows may be ragged
-// and cells null; what is not a number takes no part in a mean.
+// Predicted aligned error: blocks averaged down to a size, and means between chains. Ångström throughout. Rows may be ragged;
+// what is not a finite number takes no part in a mean.
 import type { FoldedChain } from './chains.ts';
+import { type Matrix, rowCount } from './matrix.ts';
 
 /** A part of the matrix; ends excluded, 0-based; a missing end is the size of the matrix. */
 export interface PaeRange {
@@ -29,22 +30,20 @@ export interface ChainPair {
   readonly value: number;
 }
 
-type Matrix = readonly unknown[];
-
 function meanOver(
-  pae: Matrix,
+  { starts, cells }: Matrix,
   rows: readonly [number, number],
   columns: readonly [number, number],
 ): number | null {
   let sum = 0;
   let count = 0;
   for (let r = rows[0]; r < rows[1]; r++) {
-    const row = pae[r];
-    if (!Array.isArray(row)) continue;
-    const cells: readonly unknown[] = row;
-    for (let c = columns[0]; c < columns[1] && c < cells.length; c++) {
-      const cell = cells[c];
-      if (typeof cell !== 'number' || !Number.isFinite(cell)) continue;
+    const start = starts[r] ?? 0;
+    const end = Math.min(start + columns[1], starts[r + 1] ?? 0);
+    for (let at = start + columns[0]; at < end; at++) {
+      const cell = cells[at] ?? Number.NaN;
+      // Number.isFinite in other words: infinity minus itself is no number either.
+      if (cell - cell !== 0) continue;
       sum += cell;
       count += 1;
     }
@@ -70,8 +69,9 @@ function stepFor(rows: number, columns: number, most: number): number {
  * @throws RangeError for a range that runs backwards or starts below 0, or for fewer than one point
  */
 export function paeBlock(pae: Matrix, range: PaeRange = {}): PaeBlock {
-  const [rowStart, rowEnd] = rangeOf('Rows', pae.length, range.rowStart, range.rowEnd);
-  const [columnStart, columnEnd] = rangeOf('Columns', pae.length, range.columnStart, range.columnEnd);
+  const size = rowCount(pae);
+  const [rowStart, rowEnd] = rangeOf('Rows', size, range.rowStart, range.rowEnd);
+  const [columnStart, columnEnd] = rangeOf('Columns', size, range.columnStart, range.columnEnd);
   const most = range.maxPoints ?? 10_000;
   if (!Number.isInteger(most) || most < 1) throw new RangeError('maxPoints: use a whole number from 1.');
   const step = stepFor(rowEnd - rowStart, columnEnd - columnStart, most);
@@ -86,14 +86,13 @@ export function paeBlock(pae: Matrix, range: PaeRange = {}): PaeBlock {
 }
 
 /** The largest error; null when the matrix holds no number. */
-export function paeMax(pae: Matrix): number | null {
-  let max: number | null = null;
-  for (const row of pae) {
-    if (!Array.isArray(row)) continue;
-    for (const cell of row as unknown[])
-      if (typeof cell === 'number' && (max === null || cell > max)) max = cell;
+export function paeMax({ cells }: Matrix): number | null {
+  let max = Number.NEGATIVE_INFINITY;
+  for (let at = 0; at < cells.length; at++) {
+    const cell = cells[at] ?? Number.NaN;
+    if (cell > max) max = cell;
   }
-  return max;
+  return max === Number.NEGATIVE_INFINITY ? null : max;
 }
 
 /** Mean error of the tokens of `b` when the structure is aligned on those of `a`, for all ordered pairs, each chain with itself included. */
@@ -107,7 +106,10 @@ export function paeChainPairs(pae: Matrix, chains: readonly FoldedChain[]): Chai
 }
 
 /** The cells of `pair_chains_iptm` by chain id; none when the matrix is missing or not as large as the chains are many. */
-export function iptmChainPairs(matrix: Matrix | undefined, chains: readonly FoldedChain[]): ChainPair[] {
+export function iptmChainPairs(
+  matrix: readonly unknown[] | undefined,
+  chains: readonly FoldedChain[],
+): ChainPair[] {
   if (matrix?.length !== chains.length) return [];
   return chains.flatMap((a, i) => {
     const row: unknown = matrix[i];

@@ -4,6 +4,7 @@ import { writeMmcif } from '../mmcif.ts';
 import type { StructureFile } from '../model.ts';
 import { writePdb } from '../pdb-text.ts';
 import { chainsOf, type FoldedChain, meanOf, tokenPlddt } from './chains.ts';
+import { rowCount } from './matrix.ts';
 import { modelOfFold } from './model.ts';
 import {
   type ChainPair,
@@ -81,7 +82,7 @@ function summarise(result: FoldingResult): FoldSummary {
     meanPlddt: meanOf(result.plddt ?? tokenPlddt(result)),
     chains,
     chainPairs: iptmChainPairs(result.pairChainsIptm, chains),
-    pae: result.pae === undefined ? null : { size: result.pae.length, max: paeMax(result.pae) },
+    pae: result.pae === undefined ? null : { size: rowCount(result.pae), max: paeMax(result.pae) },
     embeddings: sequenceShape === null && pairShape === null ? null : { sequenceShape, pairShape },
     warnings: result.warnings,
   };

@@ -1,6 +1,8 @@
 // The folding-result JSON behind a finished task's signed URL, read liberally: every field may be missing, what has another
 // type than expected counts as missing, and keys that are not known are left alone in the raw value. It knows no transport.
 
+import { type Matrix, matrixOf } from './matrix.ts';
+
 /** One number or null a token; null also where a number is not finite. */
 export type Numbers = readonly (number | null)[];
 
@@ -31,8 +33,8 @@ export interface FoldingResult {
   readonly plddt: Numbers | undefined;
   readonly ptm: number | undefined;
   readonly interfacePtm: number | undefined;
-  /** Rows of ångström; rows may be ragged and cells null. */
-  readonly pae: readonly unknown[] | undefined;
+  /** Ångström. */
+  readonly pae: Matrix | undefined;
   readonly pairChainsIptm: readonly unknown[] | undefined;
   readonly embeddingSequence: readonly unknown[] | undefined;
   readonly embeddingPairPooled: readonly unknown[] | undefined;
@@ -89,17 +91,32 @@ function warningsOf(...places: unknown[]): string[] {
   return [...new Set(all.filter((warning) => typeof warning === 'string' && warning !== ''))] as string[];
 }
 
-/** Takes the parsed JSON, with or without an envelope around it. Never throws. */
-export function readFoldingResult(value: unknown): FoldingResult {
+function matrix(value: unknown): Matrix | undefined {
+  const rows = list(value);
+  return rows === undefined ? undefined : matrixOf(rows);
+}
+
+/** Where the members of a result are: in the value itself, or in the `data` of an envelope. */
+export function fieldsOfResult(value: unknown): Fields {
   const outer = fieldsOf(value) ?? {};
   const inner = fieldsOf(outer.data);
-  const fields = inner !== undefined && outer.complex === undefined ? inner : outer;
+  return inner !== undefined && outer.complex === undefined ? inner : outer;
+}
+
+/**
+ * Takes the parsed JSON, with or without an envelope around it. Never throws.
+ *
+ * @param pae - the PAE where it was read apart
+ */
+export function readFoldingResult(value: unknown, pae?: Matrix): FoldingResult {
+  const outer = fieldsOf(value) ?? {};
+  const fields = fieldsOfResult(value);
   return {
     complex: readComplex(fields.complex),
     plddt: confidences(fields.plddt),
     ptm: number(fields.ptm),
     interfacePtm: number(fields.interface_ptm),
-    pae: list(fields.pae),
+    pae: pae ?? matrix(fields.pae),
     pairChainsIptm: list(fields.pair_chains_iptm),
     embeddingSequence: list(fields.output_embedding_sequence),
     embeddingPairPooled: list(fields.output_embedding_pair_pooled),

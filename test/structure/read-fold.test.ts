@@ -1,0 +1,121 @@
+// Results whose PAE is read off the bytes are what a parser makes of the same bytes, whatever stands in them and however it is written.
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { listsOf, matrixOf } from '../../src/structure/fold/matrix.ts';
+import { answerFold, type FoldQuestion } from '../../src/structure/fold/questions.ts';
+import { type FoldingResult, readFoldingResult } from '../../src/structure/fold/result.ts';
+import { liftMatrix } from '../../src/upstream/json-matrix.ts';
+import { parseLenient } from '../../src/upstream/lenient-json.ts';
+import { readFold } from '../../src/upstream/read-fold.ts';
+
+const QUESTIONS: readonly FoldQuestion[] = [
+  { ask: 'summary' },
+  { ask: 'paeBlock', range: { maxPoints: 5 } },
+  { ask: 'paeChainPairs' },
+  { ask: 'raw', path: undefined },
+  { ask: 'raw', path: 'pae.1' },
+];
+const told = (read: () => FoldingResult): unknown => {
+  try {
+    const result = read();
+    return QUESTIONS.map((question) => structuredClone(answerFold(result, question)));
+  } catch (error) {
+    return error;
+  }
+};
+const expectSame = (text: string): void => {
+  const bytes = new TextEncoder().encode(text);
+  expect(told(() => readFold(bytes, undefined))).toEqual(told(() => readFoldingResult(parseLenient(text))));
+};
+
+const decimal = fc
+  .tuple(fc.constantFrom('', '-'), fc.nat(10 ** 6), fc.nat(9), fc.integer({ min: 0, max: 12 }))
+  .map(
+    ([sign, whole, digit, places]) =>
+      `${sign}${whole}${places === 0 ? '' : `.${String(digit).repeat(places)}`}`,
+  );
+const odd = fc.constantFrom(
+  ...[
+    'null',
+    'NaN',
+    '-Infinity',
+    '1e3',
+    '1E-7',
+    '-0',
+    '0',
+    '0.1',
+    '31.75',
+    '1e999',
+    '123456789012345678',
+    '0.30000000000000004',
+  ],
+  ...['01', '1.', '.5', '-', '+1', '"x]"', '[1]', '{}', 'true', '', '1 2', '\u00e9'],
+);
+const cell = fc.oneof({ weight: 12, arbitrary: decimal }, { weight: 1, arbitrary: odd });
+const space = fc.constantFrom('', '', ' ', '\n  ', '\t');
+const list = (parts: fc.Arbitrary<string>, length: object) =>
+  fc
+    .tuple(fc.array(parts, { maxLength: 6, ...length }), space, space)
+    .map(([all, before, after]) => `[${before}${all.join(`${after},${before}`)}${after}]`);
+const matrix = list(fc.oneof({ weight: 20, arbitrary: list(cell, {}) }, { weight: 1, arbitrary: odd }), {});
+const around = fc.constantFrom<(pae: string) => string>(
+  (pae) => `{"pae":${pae},"ptm":0.5}`,
+  (pae) => `{"ptm": 0.5, "pae" : ${pae}}`,
+  (pae) => `\ufeff{"é":"ü","pae":${pae}}`,
+  (pae) => `{"data":{"pae":${pae}},"pae":"x"}`,
+  (pae) => `{"data":{"ptm":0.1},"complex":{"pae":${pae}}}`,
+  (pae) => `{"complex":{"pae":[[1]]},"pae":${pae}}`,
+  (pae) => `{"pae":[[1,2],[3,4]],"pae":${pae}}`,
+  (pae) => `{"x":"\\"pae\\":[[1]]","y\\"pae":[[1]],"z":["pae"],"pae":${pae}}`,
+  (pae) => `{"pae":${pae}`,
+  (pae) => `{"ptm":oops,"pae":${pae}}`,
+  (pae) => `{"pae":${pae} x}`,
+);
+
+it('any result with any PAE is read as a parser reads it, errors and their places too', () => {
+  fc.assert(
+    fc.property(matrix, around, (pae, write) => expectSame(write(pae))),
+    { numRuns: 2000 },
+  );
+});
+
+it('every number is the one that JSON.parse gives, to the last bit', () => {
+  fc.assert(
+    fc.property(fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { minLength: 1 }), (row) => {
+      const lifted = liftMatrix(Buffer.from(JSON.stringify({ pae: [row] })), 'pae', '');
+      expect([...(lifted?.matrix.cells ?? [])]).toEqual(JSON.parse(JSON.stringify(row)));
+    }),
+  );
+  fc.assert(
+    fc.property(fc.array(decimal, { minLength: 1 }), (row) => {
+      const lifted = liftMatrix(Buffer.from(`{"pae":[[${row.join(', ')}]]}`), 'pae', '');
+      expect([...(lifted?.matrix.cells ?? [])]).toEqual(row.map(Number));
+    }),
+  );
+});
+
+it('a PAE is taken out whatever its shape, and its rest holds none of it', () => {
+  const rows = [
+    [],
+    ...Array.from({ length: 300 }, (_, i) =>
+      Array.from({ length: (7 * i) % 400 }, (_cell, k) => (i * k) / 8),
+    ),
+  ];
+  const json = Buffer.from(JSON.stringify({ a: 1, pae: rows, z: 'é' }));
+  const lifted = liftMatrix(json, 'pae', 'mark');
+  expect(Buffer.from(lifted?.rest ?? []).toString()).toBe('{"a":1,"pae":"mark","z":"é"}');
+  expect(lifted && listsOf(lifted.matrix)).toEqual(rows);
+  expect(lifted?.matrix).toEqual(matrixOf(rows));
+});
+
+it('names of a deployment are found too, and the value as it came has the lists', () => {
+  const mapping = {
+    result: { answer: [{ parents: [], wire: 'pae', seen: 'predicted_error' }], request: [] },
+  };
+  const result = readFold(Buffer.from('{"predicted_error":[[0.5,NaN],[1,2]],"later":1}'), mapping);
+  expect(answerFold(result, { ask: 'summary' })).toMatchObject({ pae: { size: 2, max: 2 } });
+  expect(answerFold(result, { ask: 'raw', path: 'pae' })).toEqual([
+    [0.5, null],
+    [1, 2],
+  ]);
+});
