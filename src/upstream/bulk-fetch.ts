@@ -88,7 +88,8 @@ async function readArchive(
     const own = each.get(hash);
     if (own !== undefined && saysAll(hash, own, { parts, rows })) onProtein({ hash, soFar: { parts, rows } });
   };
-  const options = { perResidue: needsRows(needs), shrink, mapping, onAnswer, onHash };
+  const level = needs.level === true;
+  const options = { perResidue: needsRows(needs), level, shrink, mapping, onAnswer, onHash };
   return { parts: await readBulkArchive(body, options), rows };
 }
 

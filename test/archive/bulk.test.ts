@@ -95,6 +95,31 @@ test('activations along the sequence are read only for those who want them', asy
   });
 });
 
+test('activations of all features that nobody wants are not even parsed, but for the first protein and where there is no ranking', async () => {
+  const level = { indices: [3, 70], values: [1.5, 0.25], shape: [16384] };
+  const top = [{ feature_index: 3, value: 1.5, label: '[{"' }];
+  const text = JSON.stringify({
+    [A]: { protein_level: level, top_features: top },
+    [B]: { protein_level: level, top_features: top },
+    [C]: { top_features: null, protein_level: level },
+  });
+  for (const piece of [1, 7, 1000]) {
+    const shown: unknown[] = [];
+    const parts = await readBulkArchive(arriving(zipSync({ 'features.json': strToU8(text) }), piece), {
+      level: false,
+      onAnswer: (_, value) => shown.push(value),
+    });
+    expect(parts.problems).toEqual([]);
+    expect(parts.features.get(A)).toMatchObject({ top, proteinLevel: { values: [1.5, 0.25] } });
+    expect(parts.features.get(B)).toEqual({ top });
+    expect(parts.features.get(C)).toEqual({ proteinLevel: { indices: [3, 70], values: [1.5, 0.25] } });
+    expect(shown).toEqual([
+      { [A]: { protein_level: level, top_features: top } },
+      { [C]: { protein_level: level, top_features: null } },
+    ]);
+  }
+});
+
 test('members that are not there are said to be missing', async () => {
   const parts = await read({
     'sequences.fasta': whole['sequences.fasta'],

@@ -107,9 +107,13 @@ export function readStructure(pdb: string): BulkStructure {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+const isNumbers = (list: unknown[]): list is number[] => list.every((item) => typeof item === 'number');
+
 /** A list of numbers, null (NaN on the wire) read as 0; undefined for anything else. */
 function numbers(value: unknown): number[] | undefined {
   if (!Array.isArray(value)) return undefined;
+  // Nearly always: it was parsed a moment ago, and a copy of it is a third of the work of reading features.
+  if (isNumbers(value)) return value;
   const list: number[] = [];
   for (const item of value as unknown[]) {
     if (typeof item !== 'number' && item !== null) return undefined;

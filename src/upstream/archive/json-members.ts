@@ -11,11 +11,49 @@ const BRACKET_BIT = 0x20;
 const CLOSING = 0x7d;
 const NULL = Buffer.from('null');
 
+/** Where the value of a member's own member stands in the member's value. */
+interface JsonPart {
+  readonly key: string;
+  readonly start: number;
+  readonly end: number;
+}
+
 /** One member of the outermost object. */
 export interface JsonMember {
   readonly key: string;
   /** The value as it stands, JSON. */
   readonly value: Buffer;
+  /** The value's own members where it is an object. */
+  readonly parts: readonly JsonPart[];
+}
+
+/** A member's value with `null` in place of those of its parts that are not wanted. */
+export function withoutParts({ value, parts }: JsonMember, unwanted: ReadonlySet<string>): Buffer {
+  const pieces: Buffer[] = [];
+  let from = 0;
+  for (const { key, start, end } of parts) {
+    if (!unwanted.has(key)) continue;
+    pieces.push(value.subarray(from, start), NULL);
+    from = end;
+  }
+  return from === 0 ? value : Buffer.concat([...pieces, value.subarray(from)]);
+}
+
+const stopsAt = (signs: string): Uint8Array => {
+  const stops = new Uint8Array(256);
+  for (const sign of signs) stops[sign.charCodeAt(0)] = 1;
+  return stops;
+};
+const IN_STRING = stopsAt('"\\');
+const OUTSIDE = stopsAt('"[]{}:,');
+/** Below the members' own members, commas and colons divide nothing that is looked at. */
+const DEEP = stopsAt('"[]{}');
+
+/** The next byte that means something. A loop of its own is five times as fast as one in the generator. */
+function nextStop(bytes: Uint8Array, from: number, stops: Uint8Array): number {
+  let at = from;
+  while (at < bytes.length && stops[bytes[at] ?? 0] === 0) at += 1;
+  return at;
 }
 
 /** The object ends too early, or is none. */
@@ -61,11 +99,19 @@ export async function* jsonMembers(
   let innerObject = false;
   let innerKey = false;
   let dropping = false;
+  let parts: JsonPart[] = [];
+  /** The part whose value is being read: its key and where it begins. */
+  let part = { key: '', start: 0 };
   const take = () => {
     const all = Buffer.concat(held);
     held = [];
     heldLength = 0;
     return all;
+  };
+  const takeMember = (): JsonMember => {
+    const member = { key, value: take(), parts };
+    parts = [];
+    return member;
   };
   for await (const chunk of chunks) {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
@@ -81,17 +127,21 @@ export async function* jsonMembers(
       from = to;
     };
     for (let at = 0; at < bytes.length; at++) {
+      if (escaped) {
+        escaped = false;
+        continue;
+      }
+      at = nextStop(bytes, at, inString ? IN_STRING : depth > 2 ? DEEP : OUTSIDE);
       const byte = bytes[at] ?? 0;
       if (inString) {
-        if (escaped) escaped = false;
-        else if (byte === BACKSLASH) escaped = true;
+        if (byte === BACKSLASH) escaped = true;
         else if (byte === QUOTE) inString = false;
         continue;
       }
       if (byte === QUOTE) inString = true;
       else if ((byte | BRACKET_BIT) === BRACE) {
         if (depth === 0) from = at + 1;
-        else keep(at);
+        else if (depth === 1) keep(at);
         depth += 1;
         if (depth === 1 && (byte !== BRACE || ended)) throw new JsonMembersError('This is no JSON object.');
         if (depth === 2) {
@@ -101,11 +151,14 @@ export async function* jsonMembers(
           innerKey = innerObject;
         }
       } else if ((byte | BRACKET_BIT) === CLOSING) {
-        keep(at);
-        if (depth === 2) dropping = false;
+        if (depth <= 2) keep(at);
+        if (depth === 2) {
+          dropping = false;
+          if (innerObject && !innerKey) parts.push({ ...part, end: heldLength });
+        }
         depth -= 1;
         if (depth === 0) {
-          if (inValue) yield { key, value: take() };
+          if (inValue) yield takeMember();
           inValue = false;
           ended = true;
         }
@@ -117,17 +170,20 @@ export async function* jsonMembers(
       } else if (byte === COLON && depth === 2 && innerKey) {
         keep(at + 1);
         innerKey = false;
-        if (drop.size > 0 && drop.has(keyOf(Buffer.concat(inner).subarray(0, -1)))) {
+        part = { key: keyOf(Buffer.concat(inner).subarray(0, -1)), start: heldLength };
+        if (drop.has(part.key)) {
           held.push(NULL);
+          heldLength += NULL.length;
           dropping = true;
         }
       } else if (byte === COMMA && depth === 1) {
         keep(at);
         from = at + 1;
-        yield { key, value: take() };
+        yield takeMember();
         inValue = false;
       } else if (byte === COMMA && depth === 2 && innerObject && !innerKey) {
         keep(at);
+        parts.push({ ...part, end: heldLength });
         dropping = false;
         keep(at + 1);
         inner = [];
