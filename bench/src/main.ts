@@ -5,15 +5,20 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { pinning } from './processes/child.ts';
+import { pinning, pinSelf } from './processes/child.ts';
 import { ROOT, startStub } from './processes/contestants.ts';
 import type { ScenarioResult } from './report/result.ts';
 import { terminalTable, terminalTarget } from './report/table.ts';
+import { batchWalk, pae, watchers } from './scenarios/batches.ts';
 import { type Bench, openBench } from './scenarios/bench.ts';
 import { coldSmall, coldUnlike } from './scenarios/cold.ts';
+import { growth } from './scenarios/growth.ts';
 import { hotOne, hotTiny } from './scenarios/hot.ts';
 import { coldList, farList, hotList } from './scenarios/lists.ts';
-import { makeTemplates } from './world/templates.ts';
+import { startUp, workers } from './scenarios/processes.ts';
+import { structures } from './scenarios/structures.ts';
+import { thumbnails } from './scenarios/thumbnails.ts';
+import { makeTemplates, writeTemplates } from './world/templates.ts';
 
 const { values } = parseArgs({
   options: {
@@ -32,16 +37,28 @@ const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<ScenarioResul
   'list cold': coldList,
   'list far': farList,
   'list hot': hotList,
+  structures,
+  thumbnails,
+  'batch walk': batchWalk,
+  watchers,
+  pae,
+  growth,
+  'start-up': startUp,
+  workers,
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'foldatlas-bench-'));
 const apart = pinning() && availableParallelism() > 1;
-const stub = await startStub(folder, apart ? 1 : undefined);
+const templates = makeTemplates();
+const templatesFile = join(folder, 'templates');
+writeTemplates(templatesFile, templates);
+const stub = await startStub(folder, apart ? 1 : undefined, templatesFile);
+if (apart) pinSelf(1);
 const live = process.stderr.isTTY;
 const bench = openBench({
   quick: values.quick,
   start: { folder, upstream: stub.url, core: apart ? 0 : undefined },
-  templates: makeTemplates(),
+  templates,
   stubUrl: stub.url,
   stub,
   progress: (text) => void (live && process.stderr.write(`\x1b[2K\r  ${text}`)),
@@ -59,6 +76,7 @@ try {
     results.push(result);
     if (live) process.stderr.write('\x1b[2K\r');
     for (const table of result.tables) process.stdout.write(`${terminalTable(table)}\n`);
+    for (const text of result.missing ?? []) process.stdout.write(`${text}\n`);
     for (const target of result.targets) process.stdout.write(`${terminalTarget(target)}\n`);
   }
 } finally {

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -49,13 +50,20 @@ const kilobytes = (status: string, name: string): number =>
 /** Whether processes can be given a core of their own here. */
 export const pinning = (): boolean => canPin;
 
+/** Gives this process a core. */
+export const pinSelf = (core: number): void => {
+  spawnSync('taskset', ['-cp', String(core), String(process.pid)]);
+};
+
 /** @throws Error with what it wrote when it ends, or says no address in time */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { name, file, core, folder } = options;
   const log = join(folder, `${name}.log`);
   const out = openSync(log, 'w');
   const command = [process.execPath, '--import', PROBE, file, ...(options.args ?? [])];
-  const pinned = core !== undefined && canPin ? ['taskset', '-c', String(core), ...command] : command;
+  // Without a core of its own it gets all: it would inherit that of the bench.
+  const cores = core === undefined ? `0-${cpus().length - 1}` : String(core);
+  const pinned = canPin ? ['taskset', '-c', cores, ...command] : command;
   const since = performance.now();
   const child = spawn(pinned[0] ?? '', pinned.slice(1), {
     cwd: options.cwd ?? fileURLToPath(new URL('.', import.meta.url)),

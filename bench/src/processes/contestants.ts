@@ -98,6 +98,12 @@ export function startContestant(
   });
 }
 
-/** Starts the stand-in service. */
-export const startStub = (folder: string, core: number | undefined): Promise<Child> =>
-  startChild({ name: 'stub', file: join(HERE, 'stub/main.js'), folder, core });
+/** Starts the stand-in service. @param templates - the file of its templates */
+export const startStub = (folder: string, core: number | undefined, templates: string): Promise<Child> =>
+  startChild({
+    name: 'stub',
+    file: join(HERE, 'stub/main.js'),
+    folder,
+    core,
+    env: { TEMPLATES: templates },
+  });

@@ -105,7 +105,7 @@ async function sample(bench: Bench, child: Child, plan: Plan, seconds: number): 
 /** Warms everybody up, then measures round by round. */
 export async function measure(bench: Bench, plan: Plan): Promise<Measured[]> {
   const seconds = bench.quick ? 0.35 : (plan.seconds ?? SECONDS);
-  const rounds = bench.quick ? 2 : (plan.rounds ?? ROUNDS);
+  const rounds = bench.quick ? Math.min(2, plan.rounds ?? 2) : (plan.rounds ?? ROUNDS);
   const samples = new Map<Child, Sample[]>(plan.who.map((child) => [child, []]));
   for (const child of plan.who) await sample(bench, child, plan, bench.quick ? 0.5 : 1.5);
   for (let round = 0; round < rounds; round += 1) {

@@ -2,7 +2,7 @@
 // calls that are counted. It listens on loopback and tells its address to whoever started it.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { makeTemplates } from '../world/templates.ts';
+import { readTemplates } from '../world/templates.ts';
 import { type BulkBody, openAtlasAnswers } from './atlas-answers.ts';
 import { openBatchAnswers } from './batch-answers.ts';
 
@@ -16,7 +16,7 @@ interface Answer {
   readonly type?: string;
 }
 
-const atlas = await openAtlasAnswers(makeTemplates());
+const atlas = await openAtlasAnswers(readTemplates(process.env.TEMPLATES ?? ''));
 const batches = openBatchAnswers();
 const state = { latency: 0, done: true };
 const counts = new Map<string, number>();

@@ -1,6 +1,8 @@
 // The sixteen proteins that every record of the stand-in service is made of, computed once with the sandbox's own code, so that
 // texts and numbers have the shapes and sizes of real answers. It knows no hash and no HTTP.
 
+import { readFileSync, writeFileSync } from 'node:fs';
+import { deserialize, serialize } from 'node:v8';
 import type { FeatureEntry, Scale } from '../../../src/sandbox/atlas/feature-values.ts';
 import {
   fourDecimals,
@@ -14,7 +16,7 @@ import { predictConfidence } from '../../../src/sandbox/structure/confidence.ts'
 
 const AMINO_ACIDS = 'ALGVESKIDTRPNFQYHMCW';
 /** Residues of a template: a PDB text of about 30 KB. */
-const RESIDUES = 76;
+const RESIDUES = 47;
 /** How many templates there are. */
 export const TEMPLATES = 16;
 
@@ -47,7 +49,12 @@ function sequenceOf(template: number): string {
   }).join('');
 }
 
-function makeTemplate(number: number): Template {
+/** Pictures take long to draw: these must do for all. */
+const PICTURES = 2;
+const drawPicture = (number: number): Uint8Array =>
+  makeStructure({ form: 'thumbnail', sequence: sequenceOf(number), colouring: { type: 'plddt' } });
+
+function makeTemplate(number: number, png: Uint8Array): Template {
   const sequence = sequenceOf(number);
   const windows = findWindows(sequence);
   const { ptm, meanPlddt, plddt } = predictConfidence(sequence);
@@ -62,10 +69,19 @@ function makeTemplate(number: number): Template {
     features: topFeatures(windows, 100, scale),
     proteinLevel: proteinLevelJson(proteinVector(windows), scale),
     perResidue: perResidueJson(windows, sequence.length, scale),
-    png: makeStructure({ form: 'thumbnail', sequence, colouring: { type: 'plddt' } }),
+    png,
   };
 }
 
-/** Computes the templates; takes about a second. */
-export const makeTemplates = (): readonly Template[] =>
-  Array.from({ length: TEMPLATES }, (_, n) => makeTemplate(n));
+/** Computes the templates; takes some seconds. */
+export function makeTemplates(): readonly Template[] {
+  const pictures = Array.from({ length: PICTURES }, (_, n) => drawPicture(n));
+  return Array.from({ length: TEMPLATES }, (_, n) =>
+    makeTemplate(n, pictures[n % PICTURES] ?? new Uint8Array()),
+  );
+}
+
+/** Templates as a file, so that the stand-in need not compute them once more. */
+export const writeTemplates = (file: string, templates: readonly Template[]): void =>
+  writeFileSync(file, serialize(templates));
+export const readTemplates = (file: string): readonly Template[] => deserialize(readFileSync(file));
