@@ -1,7 +1,7 @@
 // Lets browsers and CDNs keep answers to GET queries for public Atlas data, and nothing else: Cache-Control from the least
 // cacheable field, an ETag, 304 for who has the answer already. It knows no resolver.
-import { createHash } from 'node:crypto';
 import type { Plugin } from 'graphql-yoga';
+import { entityTag, isKnown } from '../entity-tag.ts';
 import { cacheSeconds } from './cache-policy.ts';
 import { REPORT_HEADER } from './use-upstream-report.ts';
 import { addVary } from './vary.ts';
@@ -16,10 +16,6 @@ export interface HttpCacheOptions {
 /** What is not there may come any moment. */
 const ABSENT_SECONDS = 60;
 const NOT_KEPT = 'private, no-store';
-
-/** Whether an If-None-Match header names the tag. */
-const matches = (header: string | null, etag: string): boolean =>
-  (header ?? '').split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 
 export const useHttpCache = ({ recordSeconds, proofNeeded }: HttpCacheOptions): Plugin => {
   /** Seconds that the answer to a request may be kept. */
@@ -47,11 +43,11 @@ export const useHttpCache = ({ recordSeconds, proofNeeded }: HttpCacheOptions): 
       }
       const body = await response.text();
       const { headers } = response;
-      const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+      const etag = entityTag(body);
       headers.set('cache-control', `${proofNeeded ? 'private' : 'public'}, max-age=${seconds}`);
       headers.set('etag', etag);
       addVary(headers, ['accept', REPORT_HEADER]);
-      const known = matches(request.headers.get('if-none-match'), etag);
+      const known = isKnown(request.headers.get('if-none-match'), etag);
       if (known) headers.delete('content-length');
       setResponse(
         new fetchAPI.Response(known ? null : body, { status: known ? 304 : response.status, headers }),

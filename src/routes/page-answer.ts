@@ -1,8 +1,8 @@
 // Pages and their files as HTTP answers: compressed once for each encoding, with ETag and 304, under a policy that lets a page
 // load nothing but the gateway's own files. It knows no page.
-import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { entityTag, isKnown } from '../entity-tag.ts';
 
 type Encoding = 'br' | 'gzip' | 'identity';
 
@@ -27,7 +27,7 @@ const COMPRESS = {
 export function keep(bytes: Uint8Array): Kept {
   const made = new Map<Encoding, Promise<Uint8Array<ArrayBuffer>>>();
   return {
-    etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`,
+    etag: entityTag(bytes),
     encoded(encoding) {
       const known = made.get(encoding);
       if (known !== undefined) return known;
@@ -48,9 +48,6 @@ function encodingFor(request: Request): Encoding {
   return takes('br') ? 'br' : takes('gzip') ? 'gzip' : 'identity';
 }
 
-const matches = (header: string | null, etag: string): boolean =>
-  (header ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*');
-
 /** Answers with what is kept: 304 where the client has it already. */
 export async function keptAnswer(
   request: Request,
@@ -61,7 +58,7 @@ export async function keptAnswer(
   // A strong tag names one sequence of bytes, so each encoding has its own.
   const etag = encoding === 'identity' ? kept.etag : kept.etag.replace(/"$/, `-${encoding}"`);
   const all = { ...headers, etag, vary: 'accept, accept-encoding', 'x-content-type-options': 'nosniff' };
-  if (matches(request.headers.get('if-none-match'), etag))
+  if (isKnown(request.headers.get('if-none-match'), etag))
     return new Response(null, { status: 304, headers: all });
   const body = await kept.encoded(encoding);
   return new Response(body, {

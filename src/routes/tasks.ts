@@ -1,7 +1,7 @@
 // GET /tasks/{taskId}/result.json, structure.cif, structure.pdb, embeddings.npz: the files of a finished task, with the
 // caller's token, under the name that its item was given. Signatures of the upstream are renewed behind the scenes.
-import { createHash } from 'node:crypto';
 import type { GatewayContext } from '../context.ts';
+import { entityTag, isKnown } from '../entity-tag.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import { loadTask, nameOfTask } from '../resolvers/task.ts';
 import { createFoldResults } from '../upstream/fold-results.ts';
@@ -81,13 +81,9 @@ async function resultFile(
 
 /** A file that is made here: whole, or the range asked for, or nothing when the caller has it. */
 function madeFile(request: Request, content: Uint8Array, headers: Record<string, string>): Response {
-  const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`;
+  const etag = entityTag(content);
   const all = { ...headers, etag };
-  const known = request.headers
-    .get('if-none-match')
-    ?.split(',')
-    .map((tag) => tag.trim().replace(/^W\//, ''));
-  if (known?.some((tag) => tag === etag || tag === '*'))
+  if (isKnown(request.headers.get('if-none-match'), etag))
     return new Response(null, { status: 304, headers: all });
   const condition = request.headers.get('if-range');
   const wanted = condition === null || condition === etag ? request.headers.get('range') : null;

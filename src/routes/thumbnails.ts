@@ -1,5 +1,6 @@
 // GET /thumbnails/{hash}/{type}.png: the picture of a structure, which never changes, for browsers and CDNs to keep.
 
+import { isKnown } from '../entity-tag.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import type { Upstream } from '../upstream/http.ts';
 import { THUMBNAIL_TYPES, type Thumbnails } from '../upstream/thumbnails.ts';
@@ -7,10 +8,6 @@ import { plain, readOnly } from './answers.ts';
 
 const PATTERN = /^\/thumbnails\/([^/]+)\/([^/]+)\.png$/;
 const TYPES: readonly string[] = Object.values(THUMBNAIL_TYPES);
-
-/** Whether an If-None-Match header names the tag. */
-const matches = (header: string | null, etag: string): boolean =>
-  (header ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*');
 
 /**
  * The route.
@@ -36,9 +33,9 @@ export const thumbnailRoute =
         'x-content-type-options': 'nosniff',
         'cross-origin-resource-policy': 'cross-origin',
       };
-      if (matches(request.headers.get('if-none-match'), thumbnail.etag))
+      if (isKnown(request.headers.get('if-none-match'), thumbnail.etag))
         return new Response(null, { status: 304, headers });
-      return new Response(new Uint8Array(thumbnail.png), {
+      return new Response(thumbnail.png, {
         headers: { ...headers, 'content-length': String(thumbnail.png.byteLength) },
       });
     });

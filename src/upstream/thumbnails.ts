@@ -1,5 +1,5 @@
 // Thumbnails, which never change for a hash and are kept for a year. It knows neither GraphQL nor HTTP routes.
-import { createHash } from 'node:crypto';
+import { entityTag } from '../entity-tag.ts';
 import * as atlas from './atlas.ts';
 import type { Upstream } from './http.ts';
 import { type KeptReads, keptRead } from './kept-read.ts';
@@ -8,7 +8,7 @@ import { type KeptReads, keptRead } from './kept-read.ts';
 export const THUMBNAIL_TYPES = { PLDDT: 'plddt', PCT_CHARACTERIZED: 'pct-characterized' } as const;
 
 export interface Thumbnail {
-  readonly png: Buffer;
+  readonly png: Buffer<ArrayBuffer>;
   /** A strong entity tag, with its quotes. */
   readonly etag: string;
 }
@@ -25,6 +25,7 @@ export const openThumbnails = (kept: KeptReads<Thumbnail>): Thumbnails => ({
       const bytes = await atlas.thumbnail(shared, hash, type);
       if (bytes === null) return null;
       const png = Buffer.from(bytes);
-      return { png, etag: `"${createHash('sha256').update(png).digest('base64url').slice(0, 27)}"` };
+      // The tag is made once, when the bytes come, and kept with them.
+      return { png, etag: entityTag(png) };
     }),
 });

@@ -1,5 +1,11 @@
 // The gateway's files of the Atlas: thumbnails and structures over HTTP.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { createGateway, type Gateway } from '../../src/gateway.ts';
+import { recorded, testLogger } from '../record.ts';
 import { at, openWorld, type World } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
@@ -43,6 +49,41 @@ describe('/thumbnails', () => {
       sizeBytes: png.byteLength,
       base64: png.toString('base64'),
     });
+  });
+
+  it('is known to the next gateway over a store that lasts: 304 and HEAD touch no upstream', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'thumbnails-'));
+    const open = () =>
+      recorded(
+        createGateway({
+          config: readConfig({ STORE_URL: `sqlite:${join(folder, 'store.db')}` }),
+          upstreamUrl: world.sandboxUrl,
+          log: testLogger(),
+          sandbox: true,
+        }),
+      );
+    const ask = (gateway: Gateway, init: RequestInit = {}) =>
+      gateway.fetch(new Request(`http://gateway.test/thumbnails/${INSULIN}/pct-characterized.png`, init));
+    const before = open();
+    const first = await ask(before);
+    const etag = first.headers.get('etag') ?? '';
+    const length = first.headers.get('content-length');
+    await first.arrayBuffer();
+    await before.close();
+    world.forget();
+    const after = open();
+    const known = { headers: { 'if-none-match': `"other", W/${etag}` } };
+    const answers = [await ask(after, known), await ask(after, { ...known, method: 'HEAD' })];
+    for (const { status, headers } of answers) {
+      expect(status).toBe(304);
+      expect(headers.get('etag')).toBe(etag);
+      expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    }
+    const head = await ask(after, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, length]);
+    expect(world.counts()).toEqual({});
+    await after.close();
+    rmSync(folder, { recursive: true });
   });
 
   it.each([
