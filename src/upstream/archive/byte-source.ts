@@ -15,6 +15,8 @@ export interface ByteSource {
   take(count: number): Promise<Uint8Array>;
   /** Consumes between 1 and `most` bytes, whatever has arrived; null at the end. */
   some(most: number): Promise<Uint8Array | null>;
+  /** All that is left, without consuming it; undefined where that is more than `most` bytes, and ever after. */
+  rest(most: number): Promise<Uint8Array | undefined>;
   /** Gives back the last `count` bytes of what `some` just returned. */
   back(count: number): void;
   /** Ends the stream where nobody wants the rest. */
@@ -28,6 +30,7 @@ export function byteSource(stream: AsyncIterable<Uint8Array>): ByteSource {
   let at = 0;
   let before = 0;
   let ended = false;
+  let long = false;
   let rested = performance.now();
 
   async function fill(count: number): Promise<void> {
@@ -75,6 +78,12 @@ export function byteSource(stream: AsyncIterable<Uint8Array>): ByteSource {
       const piece = held.subarray(at, at + most);
       at += piece.length;
       return piece.length === 0 ? null : piece;
+    },
+    async rest(most) {
+      if (long) return undefined;
+      await fill(most + 1);
+      long = held.length - at > most;
+      return long ? undefined : held.subarray(at);
     },
     back(count) {
       at -= count;

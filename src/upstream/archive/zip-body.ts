@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { ArchiveError } from './archive-error.ts';
 import type { ByteSource } from './byte-source.ts';
-import { FEW, inflate, inflateFew } from './inflate.ts';
+import { FEW, inflate, inflateFew, inflateRest } from './inflate.ts';
 import { DESCRIPTOR_LOOK, descriptorLength, type EntryHeader } from './zip-records.ts';
 
 const PIECE = 64 * 1024;
@@ -70,6 +70,22 @@ async function* inflatedAtOnce(source: ByteSource, header: EntryHeader, check: (
   if (piece.length > 0) yield piece;
 }
 
+/** Compressed bytes that are waited for before anything is inflated, once for an archive. */
+const REST = 1024 ** 2;
+
+/** Data of unknown lengths: in one piece where the rest of the archive is short, as they arrive where it is not. */
+async function* inflatedToTheirEnd(source: ByteSource, check: (length: number) => void) {
+  const rest = await source.rest(REST);
+  const found = rest === undefined ? undefined : inflateRest(rest);
+  if (found === undefined) {
+    yield* inflate(source, undefined, check);
+    return;
+  }
+  await source.take(found.taken);
+  check(found.data.length);
+  if (found.data.length > 0) yield found.data;
+}
+
 const isFew = ({ compressed, size }: EntryHeader): boolean =>
   compressed > 0 && compressed <= FEW && size <= FEW;
 
@@ -97,9 +113,11 @@ export async function* entryBody(
   const length = streamed ? undefined : header.compressed;
   const pieces =
     header.method === 8
-      ? !streamed && isFew(header)
-        ? inflatedAtOnce(source, header, count)
-        : inflate(source, length, count)
+      ? length === undefined
+        ? inflatedToTheirEnd(source, count)
+        : isFew(header)
+          ? inflatedAtOnce(source, header, count)
+          : inflate(source, length, count)
       : length === undefined
         ? storedUntilDescriptor(source, count)
         : stored(source, length, count);
