@@ -1,6 +1,5 @@
 // Reads what a query selects below the field being resolved, so that everything needed can be asked for at once.
 // Fragments, aliases, @skip and @include are honoured. It knows no type of ours.
-import { collectSubFields } from '@graphql-tools/utils';
 import {
   type FieldNode,
   type GraphQLObjectType,
@@ -8,6 +7,7 @@ import {
   getArgumentValues,
   isObjectType,
 } from 'graphql';
+import { collectedFields } from './collected-fields.ts';
 
 /** One selected field: its name in the schema, the arguments it is given, and the nodes of its own selection. */
 export interface Selected {
@@ -30,10 +30,9 @@ export function selectedFields(
 ): Selected[] {
   const type = info.schema.getType(typeName);
   if (!isObjectType(type)) return [];
-  const { fields } = collectSubFields(info.schema, info.fragments, info.variableValues, type, [...nodes]);
   const definitions = type.getFields();
   const selected: Selected[] = [];
-  for (const group of fields.values()) {
+  for (const group of collectedFields(info, type, nodes).values()) {
     const first = group[0];
     const definition = first === undefined ? undefined : definitions[first.name.value];
     if (first === undefined || definition === undefined) continue;
