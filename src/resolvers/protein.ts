@@ -1,6 +1,7 @@
 // What a Protein costs: its fields by parts, its links, and the queries that find one. Policy on calls is the loader's.
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
+import { pacedList } from '../protocol/paced-list.ts';
 import { Cluster } from '../schema/cluster.ts';
 import { Plddt } from '../schema/plddt.ts';
 import { Protein, type ProteinRef } from '../schema/protein.ts';
@@ -196,7 +197,11 @@ builder.queryFields((t) => ({
         );
       }
       const needs = selectedNeeds(info);
-      return hashes.map((hash) => findProtein(ctx, hash, needs));
+      return pacedList(
+        ctx,
+        info,
+        hashes.map((hash) => findProtein(ctx, hash, needs)),
+      );
     },
   }),
   proteinBySequence: t.field({

@@ -62,6 +62,7 @@ test('every member of the archive becomes parts by hash', async () => {
   expect(parts.sequences.get(B)).toEqual({ sequence: 'MENT', accession: null, source: null });
   expect(parts.structures.get(A)).toEqual({
     pdb: PDB,
+    size: PDB.length,
     ptm: 0.8125,
     meanPlddt: 0.75,
     plddt: [0.91, 0.59],
