@@ -17,6 +17,9 @@ export interface Selected {
   readonly parent: GraphQLObjectType;
 }
 
+/** What was read of a selection, by the variables of the operation, the nodes and the type: each object of a list asks the same. */
+const read = new WeakMap<object, WeakMap<readonly FieldNode[], Map<string, readonly Selected[]>>>();
+
 /**
  * The fields selected on an object type below some field nodes, each alias by itself.
  *
@@ -27,7 +30,24 @@ export function selectedFields(
   info: GraphQLResolveInfo,
   typeName: string,
   nodes: readonly FieldNode[] = info.fieldNodes,
-): Selected[] {
+): readonly Selected[] {
+  const ofOperation =
+    read.get(info.variableValues) ?? new WeakMap<readonly FieldNode[], Map<string, readonly Selected[]>>();
+  read.set(info.variableValues, ofOperation);
+  const ofNodes = ofOperation.get(nodes) ?? new Map<string, readonly Selected[]>();
+  ofOperation.set(nodes, ofNodes);
+  const before = ofNodes.get(typeName);
+  if (before !== undefined) return before;
+  const selected = readSelection(info, typeName, nodes);
+  ofNodes.set(typeName, selected);
+  return selected;
+}
+
+function readSelection(
+  info: GraphQLResolveInfo,
+  typeName: string,
+  nodes: readonly FieldNode[],
+): readonly Selected[] {
   const type = info.schema.getType(typeName);
   if (!isObjectType(type)) return [];
   const definitions = type.getFields();
