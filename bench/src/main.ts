@@ -7,7 +7,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pinning, pinSelf } from './processes/child.ts';
 import { ROOT, startStub } from './processes/contestants.ts';
-import type { ScenarioResult } from './report/result.ts';
+import { document, growthLines, PLOT_FILE } from './report/document.ts';
+import { readMachine } from './report/machine.ts';
+import { plot } from './report/plot.ts';
+import { isMet, type ScenarioResult } from './report/result.ts';
 import { terminalTable, terminalTarget } from './report/table.ts';
 import { batchWalk, pae, watchers } from './scenarios/batches.ts';
 import { type Bench, openBench } from './scenarios/bench.ts';
@@ -21,6 +24,7 @@ import { thumbnails } from './scenarios/thumbnails.ts';
 import { makeTemplates, writeTemplates } from './world/templates.ts';
 
 const { values } = parseArgs({
+  strict: true,
   options: {
     quick: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
@@ -84,11 +88,18 @@ try {
   await stub.stop();
   rmSync(folder, { recursive: true, force: true });
 }
+const machine = readMachine(ROOT, apart);
 const out = join(ROOT, 'bench/results');
 mkdirSync(out, { recursive: true });
-const file = join(
-  out,
-  `${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}${values.quick ? '-quick' : ''}.json`,
+const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
+const file = join(out, `${time}${values.quick ? '-quick' : ''}.json`);
+writeFileSync(file, `${JSON.stringify({ machine, quick: values.quick, results }, null, 2)}\n`);
+const targets = results.flatMap((result) => result.targets);
+process.stdout.write(
+  `\n${targets.filter(isMet).length} of ${targets.length} targets are met. ${((performance.now() - since) / 1000).toFixed(0)} s. ${file}\n`,
 );
-writeFileSync(file, `${JSON.stringify({ quick: values.quick, results }, null, 2)}\n`);
-process.stdout.write(`\n${file}\n`);
+if (values.write && values.only === '') {
+  writeFileSync(join(ROOT, 'docs/performance.md'), document(machine, results, values.quick));
+  const labels = { x: 'proteins in a query', y: 'CPU time, ms' };
+  writeFileSync(join(ROOT, 'docs', PLOT_FILE), plot(growthLines(results), labels));
+}
