@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { document, growthLines } from '../../bench/src/report/document.ts';
 import { plot } from '../../bench/src/report/plot.ts';
-import { isMet, type ScenarioResult } from '../../bench/src/report/result.ts';
+import { isMet, joinReports, type Report, type ScenarioResult } from '../../bench/src/report/result.ts';
 import { median, percentile, rotated } from '../../bench/src/report/statistics.ts';
 import { markdownTable, shown, terminalTable } from '../../bench/src/report/table.ts';
 import { entryOf, packPiece, plainPiece, renamed, writeZip } from '../../bench/src/stub/zip-writer.ts';
@@ -66,6 +66,17 @@ const result: ScenarioResult = {
     { text: 'Small', measured: 200, unit: 'MB', bound: { most: 160 } },
   ],
 };
+const machine: Report['machine'] = {
+  date: '2026-01-01',
+  cpu: 'a processor',
+  cores: 2,
+  memoryGB: 8,
+  system: 'Linux',
+  node: '20.0.0',
+  foldatlas: '0',
+  packages: { peer: '1.0.0' },
+  pinned: true,
+};
 
 describe('a report', () => {
   it('shows no digits that mean nothing, and says what was not measured', () => {
@@ -85,22 +96,22 @@ describe('a report', () => {
 
   it('counts what is met and hides nothing that is missed', () => {
     expect(result.targets.map(isMet)).toEqual([true, false]);
-    const machine = {
-      date: '2026-01-01',
-      cpu: 'a processor',
-      cores: 2,
-      memoryGB: 8,
-      system: 'Linux',
-      node: '20.0.0',
-      foldatlas: '0',
-      packages: { peer: '1.0.0' },
-      pinned: true,
-    };
     const text = document(machine, [result], true);
     expect(text).toContain('1 of 2 are met.');
     expect(text).toContain('| Small | at most 160 MB | 200 MB | **missed** |');
     expect(text).toContain('good for nothing else');
     expect(document(machine, [result], false)).not.toContain('good for nothing else');
+  });
+
+  it('takes of several runs the last measurement of a scenario', () => {
+    const again = { ...result, targets: [] };
+    const other = { ...result, name: 'other' };
+    const joined = joinReports([
+      { machine, quick: true, results: [result, other] },
+      { machine, quick: false, results: [again] },
+    ]);
+    expect(joined).toEqual({ machine, quick: true, results: [again, other] });
+    expect(() => joinReports([])).toThrow(RangeError);
   });
 
   it('draws every point that there is, between the axes', () => {

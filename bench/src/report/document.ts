@@ -8,7 +8,7 @@ import { markdownTable, markdownTargets } from './table.ts';
 export const PLOT_FILE = 'performance-growth.svg';
 
 const METHOD = `Every contestant is a process of its own with \`NODE_ENV=production\`, asked alone, in rounds whose order rotates; numbers are medians over the rounds, p50
-and p99 those of a round. Before load each one's answers are compared with the expected data, value by value; a wrong one ends the run. FoldAtlas
+and p99 those of a round. Before load each one's answers are compared with the expected data, value by value; a wrong one fails the run. FoldAtlas
 runs as it is built, with all security limits, the request log (to a file) and the metrics on; only how much is allowed is raised. The peers have none of that and their
 production settings; what each consists of is told in [bench/README.md](../bench/README.md).
 
