@@ -11,15 +11,17 @@ import WebSocket from 'ws';
 import { openApiKeys } from '../../src/callers/api-keys.ts';
 import { isOwnHost } from '../../src/callers/host.ts';
 import type { Gateway } from '../../src/gateway.ts';
+import { ManualClock } from '../../src/sandbox/clock.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { answersOf, type Served, serve, subscribe } from '../live/streams.ts';
-import { openGateway, until } from '../live/support.ts';
-import type { Answer } from '../support.ts';
+import { answersOf, type Served, serve, submit, subscribe } from '../live/streams.ts';
+import { openGateway, run, until } from '../live/support.ts';
+import { type Answer, openWorld } from '../support.ts';
 import { AUDIENCE, ISSUER, type Issuer, openIssuer } from './issuer.ts';
 
 const QUERY = '{ myBatches { totalCount } }';
 const folder = mkdtempSync(join(tmpdir(), 'callers-'));
 const file = join(folder, 'keys');
+const clock = new ManualClock(Date.now());
 let sandbox: Sandbox;
 let issuer: Issuer;
 let gateway: Gateway;
@@ -27,7 +29,7 @@ let served: Served;
 
 beforeAll(async () => {
   writeFileSync(file, '# who may ask\nalice first-key\n\nalice second-key\nplain-key\n');
-  sandbox = await startSandbox({ size: 'small' });
+  sandbox = await startSandbox({ size: 'small', clock, limits: { runningTasks: 3 } });
   issuer = await openIssuer();
   gateway = openGateway(sandbox.url, {
     UPSTREAM_API_KEY: 'upstream',
@@ -195,6 +197,39 @@ describe('tokens of an issuer', () => {
     expect(await asked(await issuer.sign('eve', { exp: now - 10 }))).toEqual(WELCOME);
   });
 
+  it('end the streams that they opened when their own life ends', async () => {
+    const pace = { first: 150, slowest: 150 };
+    const own = openGateway(
+      sandbox.url,
+      {
+        UPSTREAM_API_KEY: 'upstream',
+        GATEWAY_JWKS_URL: issuer.url,
+        GATEWAY_JWT_ISSUER: ISSUER,
+        GATEWAY_JWT_AUDIENCE: AUDIENCE,
+      },
+      pace,
+    );
+    const id = await submit(own, 60, bearer(await issuer.sign('ann')));
+    // Clocks may differ by 30 seconds; of these, two to three are left.
+    const exp = Math.floor(Date.now() / 1000) - 27;
+    const token = await issuer.sign('ann', { exp });
+    const watch = 'subscription($id: ID!) { batchProgress(batchId: $id) { batch { counts { done } } } }';
+    const open = (by: string) =>
+      subscribe((request) => own.fetch(request), watch, { id }, { headers: bearer(by) });
+    const lasting = answersOf(await open(await issuer.sign('ann')));
+    const answers = [];
+    const running = run(clock, 3);
+    for await (const answer of answersOf(await open(token))) answers.push(answer);
+    running.stop();
+    expect(Date.now()).toBeGreaterThanOrEqual((exp + 30) * 1000);
+    expect(answers[0]?.data).toMatchObject({ batchProgress: { batch: { counts: { done: 0 } } } });
+    expect(answers.at(-1)).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+    expect(answers.slice(0, -1).every(({ errors }) => errors === undefined)).toBe(true);
+    expect((await lasting.next()).value).toMatchObject({ data: { batchProgress: {} } });
+    await lasting.return(undefined);
+    await own.close();
+  }, 30_000);
+
   it('let nobody in while the keys of the issuer cannot be had, and leave the keys of the gateway alone', async () => {
     const down = await openIssuer();
     down.fail(true);
@@ -219,6 +254,36 @@ describe('tokens of an issuer', () => {
     await until('the keys to be asked for again', async () => (await asked(token, there.url))[0] === 200);
     await there.close();
     await own.close();
+    await down.close();
+  });
+
+  it('and where their keys are stay out of what is logged when these cannot be had', async () => {
+    const down = await openIssuer();
+    down.fail(true);
+    const token = await down.sign('ann');
+    for (const jwks of [
+      `${down.url}?key=secret-of-the-jwks`,
+      'http://user:secret-of-the-jwks@127.0.0.1:1/jwks',
+    ]) {
+      const lines: string[] = [];
+      const world = await openWorld(
+        {
+          UPSTREAM_API_KEY: 'upstream-secret-of-this-test',
+          GATEWAY_JWKS_URL: jwks,
+          GATEWAY_JWT_ISSUER: ISSUER,
+          GATEWAY_JWT_AUDIENCE: AUDIENCE,
+        },
+        {},
+        (line) => lines.push(line),
+      );
+      const { errors } = await world.query(QUERY, {}, bearer(token));
+      expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_UNAVAILABLE');
+      const seen = lines.join('\n') + JSON.stringify(errors);
+      expect(seen).toContain('tokens cannot be checked');
+      for (const secret of ['secret-of-the-jwks', 'upstream-secret', token, token.split('.')[2] ?? token])
+        expect(seen).not.toContain(secret);
+      await world.close();
+    }
     await down.close();
   });
 });

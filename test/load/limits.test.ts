@@ -176,6 +176,33 @@ describe('shedding', () => {
     }));
 });
 
+describe('an event loop that is late', () => {
+  /** Holds up everything in this process without using a processor. */
+  const hold = (milliseconds: number) =>
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+
+  it('has new requests refused with 503 until it is in time again, but no health check', () =>
+    withGateway({ MAX_EVENT_LOOP_DELAY_MS: '250' }, async ({ url }, gateway) => {
+      const { origin } = new URL(url);
+      expect((await asked(url)).status).toBe(200);
+      // One long turn is no overload.
+      hold(1_100);
+      expect((await asked(url)).status).toBe(200);
+      await until('it to be late for a while', () => {
+        hold(600);
+        return gateway.pressure.isLate;
+      });
+      const refused = await asked(url);
+      expect(refused).toMatchObject({ status: 503, code: 'RATE_LIMITED' });
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect((await fetch(`${origin}/health`)).status).toBe(200);
+      const counted = await (await fetch(`${origin}/metrics`)).text();
+      expect(counted).toMatch(/^foldatlas_requests_refused_total\{reason="busy"\} 1$/m);
+      await until('it to be in time', () => !gateway.pressure.isLate);
+      expect((await asked(url)).status).toBe(200);
+    }));
+});
+
 describe('subscriptions', () => {
   it('are so many for a caller, over event streams and sockets together, and free again when they end', () =>
     withGateway({ MAX_SUBSCRIPTIONS: '2' }, async (served, gateway) => {
