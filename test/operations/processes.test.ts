@@ -7,7 +7,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
 import { openRestarts } from '../../src/process/restarts.ts';
 import { protein } from '../folding/bench.ts';
 import { until } from '../live/support.ts';
@@ -137,6 +139,39 @@ describe('two workers', () => {
     expect((await fetch(`${url}/metrics`, { headers: METRICS })).status).toBe(404);
   });
 
+  it('stream a batch to sockets at both of them', async () => {
+    const input = { items: [protein('GIVEQCCTSICSLYQLENYCN')] };
+    const id = at((await ask(SUBMIT, { input })).data, 'submitFold.batch.batchId');
+    const query =
+      'subscription($id: ID!) { batchProgress(batchId: $id) { final batch { counts { total done } } } }';
+    let begun = 0;
+    const watching = Promise.all(
+      Array.from({ length: 6 }, async (): Promise<unknown> => {
+        const client = createClient({
+          url: `${url.replace('http', 'ws')}/graphql`,
+          webSocketImpl: WebSocket,
+          retryAttempts: 0,
+          connectionParams: { token: 'processes-token' },
+        });
+        let last: unknown;
+        for await (const event of client.iterate({ query, variables: { id } })) {
+          if (last === undefined) begun += 1;
+          last = event;
+        }
+        await client.dispose();
+        return last;
+      }),
+    );
+    await until('all to be told the present state', () => begun === 6);
+    const during = await scrape();
+    expect(during).toMatch(/^foldatlas_watchers 6$/m);
+    // One poller in each worker that has a watcher; they take turns at the upstream.
+    expect(during).toMatch(/^foldatlas_pollers 2$/m);
+    const end = { data: { batchProgress: { final: true, batch: { counts: { total: 1, done: 1 } } } } };
+    expect(await watching).toEqual(Array.from({ length: 6 }, () => end));
+    expect(await scrape()).toMatch(/^foldatlas_watchers 0$/m);
+  }, 60_000);
+
   it('are replaced when they are killed, while the other goes on', async () => {
     const [first] = pidsOf(server);
     if (first === undefined) throw new Error('no worker was named');
@@ -170,6 +205,36 @@ describe('two workers', () => {
 });
 
 describe('a process', () => {
+  it('that is told a second time to stop ends at once, whatever is still under way', async () => {
+    // An upstream that never answers.
+    const asked: string[] = [];
+    const silent = createServer(({ url: path = '' }) => asked.push(path));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const server = start({
+      STORE_URL: 'memory:',
+      UPSTREAM_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+      CONTRACT_CHECK_MINUTES: '0',
+      SHUTDOWN_SECONDS: '300',
+      REQUEST_TIMEOUT_MS: '600000',
+    });
+    await until('it to listen', () => /FoldAtlas .*\/graphql/.test(server.out()), 60_000);
+    const url = /(http:\S+)\/graphql/.exec(server.out())?.[0] ?? '';
+    const answer = fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...AUTH },
+      body: JSON.stringify({ query: '{ task(taskId: "x") { state } }' }),
+    }).catch((error: unknown) => error);
+    await until('the upstream to be asked', () => asked.some((path) => path.endsWith('/status')));
+    server.child.kill('SIGTERM');
+    await until('it to stop', () => logged(server).some(({ message }) => message === 'stopping'));
+    expect(server.child.exitCode).toBeNull();
+    server.child.kill('SIGTERM');
+    expect(await ended(server)).toBe(128 + 15);
+    expect(await answer).toBeInstanceOf(Error);
+    silent.closeAllConnections();
+    await new Promise((resolve) => silent.close(resolve));
+  }, 90_000);
+
   it('that cannot have its port says so and ends with 1', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
