@@ -32,7 +32,7 @@ function featuresOf(found: WithRaw<ProteinRecord>, needs: ProteinNeeds) {
   const values = found.record.sae_features ?? [];
   const { proteinLevel, perResidue } = recordActivations(found.raw) ?? {};
   return {
-    features: { top: topOf(needs), regions: true, values },
+    features: { top: topOf(needs), regions: topOf(needs), values },
     level: proteinLevel !== undefined && sameScale(values, proteinLevel) ? proteinLevel : null,
     ...(needsRows(needs)
       ? {
@@ -150,7 +150,7 @@ export function fromBulk(
       ...(asked.features !== undefined &&
       members.features &&
       (ranking !== undefined || (features === undefined && settled))
-        ? { features: { top: asked.features, regions: false, values: ranking ?? [] } }
+        ? { features: { top: asked.features, regions: 0, values: ranking ?? [] } }
         : {}),
       ...(asked.level === true && features !== undefined
         ? { level: level !== undefined && sameScale(features.top ?? [], level) ? level : null }

@@ -16,18 +16,12 @@ export interface Source {
 
 /** A predicted structure; pLDDT on 0 to 1 as it came. */
 export interface StructureData {
-  /** Empty when the answer gave the scores without the coordinates. Reading it may unpack it: ask `hasCoordinates` first. */
+  /** Empty when the answer gave the scores without the coordinates. */
   readonly pdb: string;
-  /** Bytes of `pdb`, where they are known without unpacking it. */
-  readonly size?: number;
   readonly ptm: number | null;
   readonly meanPlddt: number | null;
   readonly plddt: readonly (number | null)[];
 }
-
-/** Whether there is more than scores. */
-export const hasCoordinates = (structure: StructureData): boolean =>
-  structure.size === undefined ? structure.pdb !== '' : structure.size > 0;
 
 /** Activations along the sequence that are kept. */
 export interface RowsData {
@@ -56,7 +50,8 @@ export interface ProteinData {
   };
   readonly features?: {
     readonly top: number;
-    readonly regions: boolean;
+    /** How many of them, from the strongest on, came with their residue regions. */
+    readonly regions: number;
     readonly values: readonly FeatureValue[];
   };
   /** All activations on the scale of `features`; null where no answer has them. */
@@ -77,11 +72,24 @@ function mergeRows(before: RowsData | null | undefined, after: RowsData | null |
   return { top: Math.max(before.top, after.top), rows: new Map([...before.rows, ...after.rows]) };
 }
 
+type Features = ProteinData['features'];
+
+/** The longer ranking, with the regions that the other has for its strongest features. */
+function mergeFeatures(before: Features, after: Features): Features {
+  if (before === undefined || after === undefined) return after ?? before;
+  if (after.top >= before.top && after.regions >= before.regions) return after;
+  if (before.top >= after.top && before.regions >= after.regions) return before;
+  const [far, near] = after.top > before.top ? [after, before] : [before, after];
+  const known = new Map(near.values.map((value) => [value.feature_index, value]));
+  const values = far.values.map((value) => known.get(value.feature_index) ?? value);
+  // The ranking has changed between the two answers: only one of them can be told.
+  if (near.values.some((value, i) => values[i]?.feature_index !== value.feature_index)) return after;
+  return { top: far.top, regions: near.regions, values };
+}
+
 /** Later answers win, but a larger or richer feature ranking is kept, and what an answer does not have takes nothing away. */
 export function mergeData(before: ProteinData, after: ProteinData): ProteinData {
-  const rank = (data: ProteinData) =>
-    data.features === undefined ? -1 : data.features.top + (data.features.regions ? 0.5 : 0);
-  const features = rank(after) >= rank(before) ? after.features : before.features;
+  const features = mergeFeatures(before.features, after.features);
   const cluster =
     after.cluster?.settled === true || before.cluster === undefined ? after.cluster : before.cluster;
   const rows = mergeRows(before.rows, after.rows);
@@ -123,11 +131,9 @@ export function hadBy(data: ProteinData): HadNeeds {
     ...(data.cluster === undefined ? {} : { link: true }),
     ...(data.level === undefined ? {} : { level: true }),
     ...(data.record === undefined ? {} : { record: true }),
-    ...(data.folded === true || (data.structure != null && hasCoordinates(data.structure))
-      ? { fold: true }
-      : {}),
+    ...(data.folded === true || (data.structure != null && data.structure.pdb !== '') ? { fold: true } : {}),
     ...(data.features === undefined ? {} : { features: data.features.top }),
-    ...(data.features?.regions === true ? { regions: data.features.top } : {}),
+    ...(data.features === undefined ? {} : { regions: data.features.regions }),
     ...(data.rows === null ? { everyRow: true, residues: 100 } : {}),
     ...(data.rows == null ? {} : { rows: [...data.rows.rows.keys()], residues: data.rows.top }),
   };

@@ -120,6 +120,23 @@ describe('what was learnt', () => {
     expect({ features: 1, ...warm.counts() }).toEqual({ features: 1 });
   });
 
+  it('is told of a longer ranking without regions and of a shorter one with them at once', async () => {
+    const [member] = await membersOf(warm, HBA);
+    const ask = async (top: number, of: string) => {
+      const { data } = await warm.query(`{ protein(hash: "${member}") { features(top: ${top}) { ${of} } } }`);
+      return listAt(data, 'protein.features');
+    };
+    const long = await ask(5, 'value');
+    const regions = await ask(3, 'value regions { start }');
+    expect(regions.map((feature) => at(feature, 'value'))).toEqual(
+      long.slice(0, 3).map((feature) => at(feature, 'value')),
+    );
+    for (const feature of regions) expect(listAt(feature, 'regions').length).toBeGreaterThan(0);
+    warm.forget();
+    expect([await ask(5, 'value'), await ask(3, 'value regions { start }')]).toEqual([long, regions]);
+    expect(warm.counts()).toEqual({});
+  });
+
   it('lets a member find its cluster at once, and a list of members be paged without loading it again', async () => {
     const [member] = await membersOf(warm, INSULIN);
     await warm.query(`{ protein(hash: "${member}") { cluster { size } } }`);
