@@ -48,11 +48,9 @@ export async function findFeature(
   return found === null ? null : { index, label: found.record.label, description: found.record.description };
 }
 
-const labelInCatalogue = async (ctx: GatewayContext, index: number): Promise<string> =>
-  (await catalogueEntry(ctx, index))?.label ?? `Feature ${index}`;
-
-const descriptionInCatalogue = async (ctx: GatewayContext, index: number) =>
-  (await catalogueEntry(ctx, index))?.description;
+async function labelOf(ctx: GatewayContext, feature: FeatureRef): Promise<string> {
+  return feature.label ?? (await catalogueEntry(ctx, feature.index))?.label ?? `Feature ${feature.index}`;
+}
 
 /** The identifier that UniProt may know an exemplar by: the accession behind a UniRef90 name, unless it is UniParc's. */
 function uniprotIdOf(accession: string): string | null {
@@ -90,11 +88,12 @@ builder.objectFields(Feature, (t) => ({
   label: t.string({
     nullable: false,
     description: 'A few words on what it stands for.',
-    resolve: ({ label, index }, _, ctx) => label ?? labelInCatalogue(ctx, index),
+    resolve: (feature, _, ctx) => labelOf(ctx, feature),
   }),
   description: t.string({
     description: 'What it stands for, in prose.',
-    resolve: ({ description, index }, _, ctx) => description ?? descriptionInCatalogue(ctx, index),
+    resolve: async (feature, _, ctx) =>
+      feature.description ?? (await catalogueEntry(ctx, feature.index))?.description,
   }),
   summary: t.string({
     complexity: DETAIL,

@@ -14,7 +14,8 @@ export interface Bench {
   readonly quick: boolean;
   readonly start: StartOptions;
   readonly templates: readonly Template[];
-  /** The stand-in service. */
+  readonly stubUrl: string;
+  /** The stand-in's process, to know what it takes of its core. */
   readonly stub: Child;
   /** A contestant, started at its first use and kept until the end. */
   child(name: ContestantName): Promise<Child>;
@@ -40,15 +41,15 @@ export function openBench(options: Omit<Bench, 'child'>): Bench & { close(): Pro
 
 /** Sets the stand-in's delay and what it says of new batches; its counts begin anew. */
 export async function setStub(
-  { stub }: Bench,
+  { stubUrl }: Bench,
   state: { latency?: number; done?: boolean } = {},
 ): Promise<void> {
-  await fetch(`${stub.url}/control`, { method: 'POST', body: JSON.stringify(state) });
+  await fetch(`${stubUrl}/control`, { method: 'POST', body: JSON.stringify(state) });
 }
 
 /** Calls since the last {@link setStub}, by operation. */
-export async function stubCounts({ stub }: Bench): Promise<Record<string, number>> {
-  return (await (await fetch(`${stub.url}/control`)).json()) as Record<string, number>;
+export async function stubCounts({ stubUrl }: Bench): Promise<Record<string, number>> {
+  return (await (await fetch(`${stubUrl}/control`)).json()) as Record<string, number>;
 }
 
 export const sum = (numbers: Iterable<number>): number => {

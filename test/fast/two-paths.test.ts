@@ -1,0 +1,280 @@
+// The two ways into a gateway, a function call (`gateway.fetch`) and a socket (`gateway.listener`), give the same answers: status, headers
+// and bytes, the first time and every time after, when an answer may be kept.
+import type { AddressInfo } from 'node:net';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { createGateway, type Gateway } from '../../src/gateway.ts';
+import { openServer } from '../../src/load/server-limits.ts';
+import { ManualClock } from '../../src/sandbox/clock.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { ask, until } from '../live/support.ts';
+import { testLogger } from '../record.ts';
+import { at } from '../support.ts';
+import { openSender, type Sender } from '../through.ts';
+import {
+  ACCEPTED,
+  CATALOGUE,
+  get,
+  HEADERS,
+  type Ids,
+  post,
+  requestOf,
+  requests,
+  type Sent,
+  TOKEN,
+} from './requests.ts';
+
+/** What no two answers share: ids that nobody gave, what is left of a budget. And the length, which a function call need not state. */
+const OWN = /^(x-request-id|traceresponse|content-length|ratelimit-(limit|remaining|reset))$/;
+
+const clock = new ManualClock(Date.now());
+let sandbox: Sandbox;
+let gateway: Gateway;
+let ids: Ids;
+/** A connection for each request, and one for all. */
+let fresh: Sender;
+let kept: Sender;
+/** What gateways logged of requests. */
+const lines: string[] = [];
+
+/** A gateway as it is, which tests reach by no way but the ones compared here. */
+const open = (env: Record<string, string>): Gateway =>
+  createGateway({
+    config: readConfig({
+      STORE_URL: 'memory:',
+      MAX_EVENT_LOOP_DELAY_MS: '0',
+      CORS_ORIGINS: 'https://app.example',
+      MAX_BODY_BYTES: '200000',
+      PERSISTED_OPERATIONS: 'allow',
+      PERSISTED_OPERATIONS_FILE: new URL('../../persisted-operations.json', import.meta.url).pathname,
+      ...env,
+    }),
+    upstreamUrl: sandbox.url,
+    log: testLogger((line) => void (line.includes('"message":"request"') && lines.push(line))),
+    sandbox: true,
+  });
+
+/** Puts it on a port. */
+async function listen(on: Gateway, keepAlive = true): Promise<{ sender: Sender; close(): Promise<void> }> {
+  const server = openServer(on.listener, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const sender = openSender(async () => port, keepAlive);
+  return {
+    sender,
+    async close() {
+      sender.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const closing: (() => Promise<void>)[] = [];
+beforeAll(async () => {
+  sandbox = await startSandbox({ size: 'small', clock });
+  gateway = open({});
+  const [first, second] = [await listen(gateway, false), await listen(gateway)];
+  fresh = first.sender;
+  kept = second.sender;
+  closing.push(first.close, second.close, gateway.close, sandbox.close);
+  ids = await finished();
+});
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+/** A batch and a look-up that have ended, so that nothing of them moves while they are asked for. */
+async function finished(): Promise<Ids> {
+  const submitted = await ask(
+    gateway,
+    'mutation { submitFold(input: { items: [{ chains: [{ protein: { sequence: "GIVEQCCTSICSLYQLENYCN" } }] }] }) { ... on FoldSubmitted { batch { batchId } } } }',
+    {},
+    TOKEN,
+  );
+  const started = await ask(
+    gateway,
+    'mutation { startBulkLookup(input: { hashes: ["12e9c9e4e2835c302e8ba615115edda3"], structure: false, residueFeatures: false }) { ... on BulkLookup { lookupId } } }',
+    {},
+    TOKEN,
+  );
+  const batchId = String(at(submitted.data, 'submitFold.batch.batchId'));
+  const lookupId = String(at(started.data, 'startBulkLookup.lookupId'));
+  let taskId = '';
+  await until('both to have ended', async () => {
+    clock.advance(60_000);
+    const query = `query($b: ID!, $l: ID!) { batch(batchId: $b) { settled tasks(first: 1) { nodes { taskId } } } bulkLookup(lookupId: $l) { state } }`;
+    const { data } = await ask(gateway, query, { b: batchId, l: lookupId }, TOKEN);
+    taskId = String(at(data, 'batch.tasks.nodes.0.taskId'));
+    return at(data, 'batch.settled') === true && at(data, 'bulkLookup.state') === 'COMPLETE';
+  });
+  return { batchId, taskId, lookupId };
+}
+
+interface Seen {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+/** What may be said of an answer, byte for byte but for signs of life, measured times and the service's ids of requests. */
+async function seen(sent: Sent, send: (request: Request) => Promise<Response>): Promise<Seen> {
+  const response = await send(requestOf(sent));
+  const headers = [...response.headers].map(([name, value]): [string, string] => [name.toLowerCase(), value]);
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const length = response.headers.get('content-length');
+  if (sent.method !== 'HEAD' && length !== null && response.status !== 304)
+    expect(Number(length)).toBe(bytes.length);
+  const id = response.headers.get('x-request-id');
+  return {
+    status: response.status,
+    headers: {
+      ...Object.fromEntries(headers.filter(([name]) => !OWN.test(name))),
+      'x-request-id': id === sent.headers?.['x-request-id'] ? 'as given' : String(id?.length),
+    },
+    body:
+      sent.method === 'HEAD'
+        ? ''
+        : bytes
+            .toString('latin1')
+            .replace(/^:\n\n/gm, '')
+            .replace(/"milliseconds":\d+/g, '"milliseconds":0')
+            .replace(/"requestId":"req_\w+"/g, '"requestId":""'),
+  };
+}
+
+/** Expects the same of both ways, also when an answer was given before, on a connection of its own and on one that is used again. */
+async function compare(sent: Sent, by = gateway.fetch, ways = [fresh, kept, kept]): Promise<Seen> {
+  const expected = await seen(sent, by);
+  for (const way of ways) expect(await seen(sent, way.send)).toEqual(expected);
+  return expected;
+}
+
+/** What a gateway says of what it did: its log, and what it counts of requests, operations, errors and refusals. */
+async function told(from: Gateway): Promise<{ log: unknown[]; counts: Record<string, number> }> {
+  const text = await from.metrics.text();
+  const counted =
+    /^(foldatlas_(?:http_requests|operations|errors|requests_refused)_total(?:\{.*\})?) (\d+)$/gm;
+  const log = lines.splice(0).map((line) => {
+    // What every request has its own of, and what only a connection has.
+    const { time: _, requestId: _1, traceId: _2, milliseconds: _3, bytes: _4, ...rest } = JSON.parse(line);
+    return rest;
+  });
+  return {
+    log,
+    counts: Object.fromEntries([...text.matchAll(counted)].map(([, name, n]) => [name, Number(n)])),
+  };
+}
+
+describe('a request', () => {
+  it('is answered alike by both ways, however often it is sent', async () => {
+    const etag = (await gateway.fetch(requestOf(get({ query: CATALOGUE })))).headers.get('etag');
+    const cases = requests(ids, etag ?? '');
+    expect(cases.length).toBeGreaterThan(200);
+    const unlike: unknown[] = [];
+    for (const [name, sent] of cases)
+      await compare(sent).catch((error: unknown) => unlike.push([name, error]));
+    expect(unlike).toEqual([]);
+  }, 120_000);
+
+  it('is answered alike whatever comes together in it', async () => {
+    const header = fc.constantFrom(...HEADERS.map(([, given]) => given));
+    const requested = fc.record({
+      query: fc.constantFrom(CATALOGUE, `${CATALOGUE} `, '{ feature(index: 7) { label } }', '{ colour }'),
+      variables: fc.constantFrom(undefined, {}, { more: 1 }),
+      operationName: fc.constantFrom(undefined, '', 'A'),
+      accept: fc.constantFrom('*/*', ...ACCEPTED),
+      headers: fc.tuple(header, header),
+      send: fc.constantFrom(get, post),
+    });
+    await fc.assert(
+      fc.asyncProperty(requested, ({ send, accept, headers: [one, two], ...params }) => {
+        const present = Object.entries(params).filter(([, value]) => value !== undefined);
+        return compare(send(Object.fromEntries(present), { accept, ...one, ...two })).then(() => undefined);
+      }),
+      { numRuns: 60 },
+    );
+  }, 60_000);
+
+  it('is answered with nothing that somebody else has proved to be allowed, or asked by another name', async () => {
+    const statuses = async (env: Record<string, string>, cases: readonly Sent[]): Promise<number[]> => {
+      const own = open({ UPSTREAM_API_KEY: 'upstream', ...env });
+      const { sender, close } = await listen(own);
+      const found: number[] = [];
+      for (const sent of cases) {
+        // By name a function call is not refused: only a connection may come from a page of another site.
+        const by = env.GATEWAY_API_KEYS === undefined ? sender.send : own.fetch;
+        found.push((await compare(sent, by, [sender, sender])).status);
+      }
+      await close();
+      await own.close();
+      return found;
+    };
+    const keys = ['Bearer mine', '', 'Bearer wrong', 'Bearer yours', 'Bearer'];
+    for (const send of [get, post])
+      expect(
+        await statuses(
+          { GATEWAY_API_KEYS: 'mine,yours' },
+          keys.map((key) => send({ query: CATALOGUE }, key === '' ? {} : { authorization: key })),
+        ),
+      ).toEqual([200, 401, 401, 200, 401]);
+    const names = ['localhost', 'gateway.test', '127.0.0.1:4000'];
+    for (const send of [get, post])
+      expect(
+        await statuses(
+          {},
+          names.map((host) => ({ ...send({ query: CATALOGUE }), host })),
+        ),
+      ).toEqual([200, 403, 200]);
+  });
+
+  it('is logged and counted alike, and spends of the same budget', async () => {
+    const sent = [
+      post({ query: CATALOGUE }),
+      post({ query: CATALOGUE }),
+      post({ query: CATALOGUE }),
+      get({ query: `query Named ${CATALOGUE}` }, TOKEN),
+      post({ query: '{ colour }' }),
+      post('{'),
+      { path: '/nothing' },
+    ];
+    const said: unknown[] = [];
+    for (const way of ['fetch', 'listener'] as const) {
+      const own = open({
+        RATE_LIMIT_PER_MINUTE: '1000',
+        GATEWAY_SECRET: 'two paths, one secret: 0123456789abcdef',
+      });
+      const served = await listen(own);
+      const send = way === 'fetch' ? own.fetch : served.sender.send;
+      lines.length = 0;
+      const remaining: unknown[] = [];
+      for (const one of sent) {
+        const response = await send(requestOf({ ...one, headers: { ...one.headers, ...TOKEN } }));
+        await response.arrayBuffer();
+        remaining.push(response.headers.get('ratelimit-limit'));
+      }
+      await until('all to be logged', () => lines.length >= sent.length);
+      said.push({ remaining, ...(await told(own)) });
+      await served.close();
+      await own.close();
+    }
+    expect(said[1]).toEqual(said[0]);
+    expect(said[0]).toMatchObject({ remaining: Array(sent.length).fill('1000') });
+  });
+
+  it('spends, answered from what is kept or not, until nothing is left', async () => {
+    const own = open({ RATE_LIMIT_PER_MINUTE: '4' });
+    const { sender, close } = await listen(own);
+    const statuses: number[] = [];
+    for (let i = 0; i < 8; i += 1) {
+      const response = await sender.send(requestOf(post({ query: CATALOGUE }, TOKEN)));
+      await response.arrayBuffer();
+      statuses.push(response.status);
+    }
+    expect(statuses.slice(0, 4)).toEqual([200, 200, 200, 200]);
+    expect(statuses).toContain(429);
+    await close();
+    await own.close();
+  });
+});
