@@ -49,10 +49,12 @@ const OUTSIDE = stopsAt('"[]{}:,');
 /** Below the members' own members, commas and colons divide nothing that is looked at. */
 const DEEP = stopsAt('"[]{}');
 
-/** The next byte that means something. A loop of its own is five times as fast as one in the generator. */
+/** The next byte that means something, looked for four at a time: nearly all of an archive's features are numbers. */
 function nextStop(bytes: Uint8Array, from: number, stops: Uint8Array): number {
+  const stop = (at: number): number => stops[bytes[at] ?? 0] ?? 0;
   let at = from;
-  while (at < bytes.length && stops[bytes[at] ?? 0] === 0) at += 1;
+  while (at + 3 < bytes.length && stop(at) + stop(at + 1) + stop(at + 2) + stop(at + 3) === 0) at += 4;
+  while (at < bytes.length && stop(at) === 0) at += 1;
   return at;
 }
 
