@@ -2,7 +2,10 @@
 // that the load generator is never what is measured. It knows no GraphQL.
 import { connect, type Socket } from 'node:net';
 
-/** One answer. Times are milliseconds from the last byte of the question handed over. */
+/** How much of a body counts as its beginning: a header, a boundary or an empty part is no answer yet. */
+const BEGINNING = 256;
+
+/** One answer. Times are milliseconds from the last byte of the question handed over; the first is that of the body's beginning. */
 export interface Taken {
   readonly status: number;
   readonly bytes: number;
@@ -106,6 +109,7 @@ export async function openConnection(url: string): Promise<Connection> {
   };
   const finish = (): void => {
     const done = asked;
+    if (bytes < BEGINNING) firstMs = performance.now() - (done?.since ?? 0);
     asked = null;
     ending = null;
     chunks = null;
@@ -118,20 +122,18 @@ export async function openConnection(url: string): Promise<Connection> {
     });
   };
   const takeBody = (part: Buffer, now: Asked): void => {
+    const before = bytes;
     if (ending?.length != null) {
       now.kept?.push(part);
       bytes += part.length;
-      if (bytes >= ending.length) finish();
-      return;
-    }
-    bytes += chunks?.take(part, now.kept) ?? 0;
-    if (chunks?.done === true) finish();
+    } else bytes += chunks?.take(part, now.kept) ?? 0;
+    if (before < BEGINNING && bytes >= BEGINNING) firstMs = performance.now() - now.since;
+    if (ending?.length == null ? chunks?.done === true : bytes >= ending.length) finish();
   };
 
   socket.on('data', (data: Buffer) => {
     if (asked === null) return;
     if (ending !== null) {
-      if (bytes === 0) firstMs = performance.now() - asked.since;
       takeBody(data, asked);
       return;
     }
@@ -143,7 +145,6 @@ export async function openConnection(url: string): Promise<Connection> {
     head = NOTHING;
     status = Number(header.slice(9, 12));
     bytes = 0;
-    firstMs = performance.now() - asked.since;
     try {
       ending = endingOf(header, status);
     } catch (error) {
