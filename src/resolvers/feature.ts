@@ -189,7 +189,10 @@ async function searchFeatures(
 ): Promise<readonly number[]> {
   const words = search?.trim() ?? '';
   const chosen = indices == null ? undefined : new Set(indices);
-  if (words === '') return [...(chosen ?? entries.keys())].filter((index) => entries.has(index));
+  if (words === '') {
+    if (chosen === undefined) return ctx.services.catalogue.indices(ctx.upstream);
+    return [...chosen].filter((index) => entries.has(index));
+  }
   const found = await ctx.services.catalogue.search(ctx.upstream, words);
   return found.filter((index) => (chosen?.has(index) ?? true) && entries.has(index));
 }

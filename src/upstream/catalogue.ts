@@ -12,6 +12,8 @@ import type { CatalogueEntry } from './wire.ts';
 export interface Catalogue {
   /** All entries by index; the map's order is that of the index. */
   entries(up: Upstream): Promise<ReadonlyMap<number, CatalogueEntry>>;
+  /** The indices of all entries, ascending: listed once, because writing out 16,384 for every page of ten is a third of its cost. */
+  indices(up: Upstream): Promise<readonly number[]>;
   /** The indices of the entries whose label or description match, best first; words may be begun or misspelt. */
   search(up: Upstream, text: string): Promise<readonly number[]>;
 }
@@ -20,6 +22,7 @@ export interface Catalogue {
 interface Parsed {
   readonly digest: string;
   readonly entries: ReadonlyMap<number, CatalogueEntry>;
+  readonly indices: readonly number[];
   index?: Promise<MiniSearch<CatalogueEntry>>;
 }
 
@@ -57,7 +60,8 @@ export function openCatalogue(cache: Cache<Buffer>): Catalogue {
     if (last?.digest === digest) return last;
     const rows = await atlas.readCatalogue(up, json);
     rows.sort((a, b) => a.feature_index - b.feature_index);
-    last = { digest, entries: new Map(rows.map((row) => [row.feature_index, row])) };
+    const entries = new Map(rows.map((row) => [row.feature_index, row]));
+    last = { digest, entries, indices: [...entries.keys()] };
     return last;
   };
   const parsedOf = (up: Upstream, json: Buffer): Promise<Parsed> => {
@@ -83,6 +87,7 @@ export function openCatalogue(cache: Cache<Buffer>): Catalogue {
   };
   return {
     entries: async (up) => (await load(up)).entries,
+    indices: async (up) => (await load(up)).indices,
     async search(up, text) {
       const loaded = await load(up);
       loaded.index ??= buildIndex(loaded.entries);
