@@ -120,12 +120,10 @@ export function sizeOfPart(kept: KeptPart): number {
     case 'identity':
       return 400 + (kept.value.sequence?.length ?? 0);
     case 'structure':
-      // Not by the length of pLDDT: that would read every atom. A residue takes 300 characters and more, and a number 8 bytes.
-      return (
-        300 +
-        1.03 * (kept.value?.pdb.length ?? 0) +
-        (kept.value?.pdb === '' ? 8 * kept.value.plddt.length : 0)
-      );
+      // Neither by the text, which is unpacked to be read, nor by pLDDT, which is read from it, where its size is known.
+      return kept.value?.size === undefined
+        ? 300 + (kept.value?.pdb.length ?? 0) + 8 * (kept.value?.plddt.length ?? 0)
+        : 300 + 1.03 * kept.value.size;
     case 'link':
       return 200;
     case 'cluster':

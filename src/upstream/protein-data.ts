@@ -16,12 +16,18 @@ export interface Source {
 
 /** A predicted structure; pLDDT on 0 to 1 as it came. */
 export interface StructureData {
-  /** Empty when the answer gave the scores without the coordinates. */
+  /** Empty when the answer gave the scores without the coordinates. Reading it may unpack it: ask `hasCoordinates` first. */
   readonly pdb: string;
+  /** Bytes of `pdb`, where they are known without unpacking it. */
+  readonly size?: number;
   readonly ptm: number | null;
   readonly meanPlddt: number | null;
   readonly plddt: readonly (number | null)[];
 }
+
+/** Whether there is more than scores. */
+export const hasCoordinates = (structure: StructureData): boolean =>
+  structure.size === undefined ? structure.pdb !== '' : structure.size > 0;
 
 /** Activations along the sequence that are kept. */
 export interface RowsData {
@@ -131,7 +137,9 @@ export function hadBy(data: ProteinData): HadNeeds {
     ...(data.cluster === undefined ? {} : { link: true }),
     ...(data.level === undefined ? {} : { level: true }),
     ...(data.record === undefined ? {} : { record: true }),
-    ...(data.folded === true || (data.structure != null && data.structure.pdb !== '') ? { fold: true } : {}),
+    ...(data.folded === true || (data.structure != null && hasCoordinates(data.structure))
+      ? { fold: true }
+      : {}),
     ...(data.features === undefined ? {} : { features: data.features.top }),
     ...(data.features === undefined ? {} : { regions: data.features.regions }),
     ...(data.rows === null ? { everyRow: true, residues: 100 } : {}),

@@ -25,6 +25,8 @@ const RECORDS_IN_FLIGHT = 8;
 export interface ProteinLoader {
   /** Loads what is needed of a protein. Null when the Atlas does not hold it. @throws UpstreamError when that could not be found out */
   load(hash: string, needs: ProteinNeeds): Promise<ProteinData | null>;
+  /** What `load` would give, where nobody has to be asked; undefined where somebody has. */
+  have(hash: string, needs: ProteinNeeds): ProteinData | null | undefined;
   /** What is known of a protein without asking anybody. */
   peek(hash: string): ProteinData | undefined;
   /** What earlier requests learnt of a protein, when that is enough; undefined when somebody would have to be asked. */
@@ -237,6 +239,11 @@ export function createProteinLoader(
           retryable: false,
         });
       }
+      return data.exists ? data : null;
+    },
+    have(hash, needs) {
+      const data = known.get(hash);
+      if (data?.exists === undefined || !needsNothing(lackingNeeds(needs, hadBy(data)))) return undefined;
       return data.exists ? data : null;
     },
     peek: (hash) => known.get(hash),

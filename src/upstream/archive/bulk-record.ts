@@ -2,6 +2,7 @@
 // reading of text that is already there; it knows no zip.
 import { parsePdb } from '../../structure/pdb.ts';
 import { type FeatureValue, featureValue } from '../wire.ts';
+import type { PackedText } from './zip.ts';
 
 /** One sequence of `sequences.fasta`. */
 export interface BulkSequence {
@@ -12,7 +13,10 @@ export interface BulkSequence {
 
 /** One `structures/{hash}.pdb`; pLDDT on 0 to 1, one value a residue. */
 export interface BulkStructure {
+  /** Unpacked anew each time it is read. */
   readonly pdb: string;
+  /** Bytes of it. */
+  readonly size: number;
   readonly ptm: number | null;
   readonly meanPlddt: number | null;
   readonly plddt: readonly (number | null)[];
@@ -76,24 +80,35 @@ function readResidues(pdb: string): Pick<BulkStructure, 'plddt' | 'atomCount'> &
   return { plddt, atomCount, mean };
 }
 
+const readScores = (pdb: string) => ({ ptm: remark(pdb, 'ptm'), mean: remark(pdb, 'mean_plddt') });
+
 /**
  * Reads one structure; the mean is that of the residues where the file does not state it. Only what is asked for is read, once:
- * going through the atoms takes ten times as long as unpacking them, and most who want the file want nothing else of it.
+ * going through the atoms takes ten times as long as unpacking them, and most who want the file want nothing else of it. The
+ * text stays packed: that of 500 structures would be moved about by the garbage collector for as long as the answer takes.
  */
-export function readStructure(pdb: string): BulkStructure {
-  let read: ReturnType<typeof readResidues> | undefined;
+export function readStructure({ size, read }: PackedText): BulkStructure {
+  let ofResidues: ReturnType<typeof readResidues> | undefined;
+  let ofRemarks: ReturnType<typeof readScores> | undefined;
   const residues = () => {
-    read ??= readResidues(pdb);
-    return read;
+    ofResidues ??= readResidues(read());
+    return ofResidues;
+  };
+  const remarks = () => {
+    ofRemarks ??= readScores(read());
+    return ofRemarks;
   };
   return {
-    pdb,
+    size,
+    get pdb() {
+      return read();
+    },
     get ptm() {
-      return remark(pdb, 'ptm');
+      return remarks().ptm;
     },
     get meanPlddt() {
-      const stated = remark(pdb, 'mean_plddt');
-      return stated === null ? residues().mean : unit(stated);
+      const { mean } = remarks();
+      return mean === null ? residues().mean : unit(mean);
     },
     get plddt() {
       return residues().plddt;

@@ -60,7 +60,7 @@ const unreadable = (error: unknown, entry: string): unknown =>
     : error;
 
 async function* structures(entry: ZipEntry, hash: string): AsyncGenerator<BulkRecord> {
-  yield { part: 'structure', hash, structure: readStructure(await entry.text()) };
+  yield { part: 'structure', hash, structure: readStructure(await entry.packed()) };
 }
 
 async function* sequences(entry: ZipEntry): AsyncGenerator<BulkRecord> {

@@ -12,6 +12,8 @@ export interface Measured {
   crc: number;
   size: number;
   compressed: number;
+  /** The data as they stand in the archive, where they were read at once; part of a larger buffer. */
+  packed?: Uint8Array;
 }
 
 async function* stored(source: ByteSource, size: number, check: (length: number) => void) {
@@ -62,10 +64,16 @@ async function* storedUntilDescriptor(source: ByteSource, check: (length: number
 }
 
 /** Data whose lengths are known and small, in one piece. */
-async function* inflatedAtOnce(source: ByteSource, header: EntryHeader, check: (length: number) => void) {
+async function* inflatedAtOnce(
+  source: ByteSource,
+  header: EntryHeader,
+  check: (length: number) => void,
+  measured: Measured,
+) {
   if ((await source.peek(header.compressed)).length < header.compressed)
     throw new ArchiveError('truncated', 'The archive ends inside an entry.');
-  const piece = inflateFew(await source.take(header.compressed), header.size);
+  measured.packed = await source.take(header.compressed);
+  const piece = inflateFew(measured.packed, header.size);
   check(piece.length);
   if (piece.length > 0) yield piece;
 }
@@ -74,14 +82,14 @@ async function* inflatedAtOnce(source: ByteSource, header: EntryHeader, check: (
 const REST = 1024 ** 2;
 
 /** Data of unknown lengths: in one piece where the rest of the archive is short, as they arrive where it is not. */
-async function* inflatedToTheirEnd(source: ByteSource, check: (length: number) => void) {
+async function* inflatedToTheirEnd(source: ByteSource, check: (length: number) => void, measured: Measured) {
   const rest = await source.rest(REST);
   const found = rest === undefined ? undefined : inflateRest(rest);
   if (found === undefined) {
     yield* inflate(source, undefined, check);
     return;
   }
-  await source.take(found.taken);
+  measured.packed = await source.take(found.taken);
   check(found.data.length);
   if (found.data.length > 0) yield found.data;
 }
@@ -114,9 +122,9 @@ export async function* entryBody(
   const pieces =
     header.method === 8
       ? length === undefined
-        ? inflatedToTheirEnd(source, count)
+        ? inflatedToTheirEnd(source, count, measured)
         : isFew(header)
-          ? inflatedAtOnce(source, header, count)
+          ? inflatedAtOnce(source, header, count, measured)
           : inflate(source, length, count)
       : length === undefined
         ? storedUntilDescriptor(source, count)

@@ -1,6 +1,6 @@
 // The mapping file: names that a deployment uses, by operation and path, in YAML or JSON. Every mistake is found at the start
 // and all are told at once. It opens no file.
-import { parse } from 'yaml';
+import { createRequire } from 'node:module';
 import { isAnswerName, PROMISED } from '../contract/operations.ts';
 import { likeness } from '../contract/rename.ts';
 import { pathsOf, shapeOf } from '../contract/shape.ts';
@@ -124,6 +124,9 @@ function readRenames(name: string, fields: Readonly<Record<string, unknown>>, pr
   return { answer: of(false), request: of(true) };
 }
 
+/** The parser, 70 modules that a gateway without a mapping never loads. */
+const yaml = () => createRequire(import.meta.url)('yaml') as typeof import('yaml');
+
 /**
  * Reads the text of a mapping file: `operation: { path: name seen }`. Paths are those of the contract, such as
  * `sae_features[].value`; those of a request begin with `request.`.
@@ -133,7 +136,7 @@ function readRenames(name: string, fields: Readonly<Record<string, unknown>>, pr
 export function readMapping(text: string): { mapping: WireMapping } | { problems: string[] } {
   let content: unknown;
   try {
-    content = parse(text) ?? {};
+    content = yaml().parse(text) ?? {};
   } catch (error) {
     return {
       problems: [`is no YAML: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''}`],
