@@ -1,5 +1,6 @@
 // The two ways into a gateway, a function call (`gateway.fetch`) and a socket (`gateway.listener`), give the same answers: status, headers
 // and bytes, the first time and every time after, when an answer may be kept.
+import { createHash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -118,7 +119,17 @@ interface Seen {
   readonly body: string;
 }
 
-/** What may be said of an answer, byte for byte but for signs of life, measured times and the service's ids of requests. */
+/** A body without signs of life, measured times and the service's ids; of a long one the beginning and a digest, to be shown. */
+function readable(body: string): string {
+  const text = body
+    .replace(/^:\n\n/gm, '')
+    .replace(/"milliseconds":\d+/g, '"milliseconds":0')
+    .replace(/"requestId":"req_\w+"/g, '"requestId":""');
+  if (text.length < 1000) return text;
+  return `${text.slice(0, 500)}… ${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/** What an answer says, but for what no two share. */
 async function seen(sent: Sent, send: (request: Request) => Promise<Response>): Promise<Seen> {
   const response = await send(requestOf(sent));
   const headers = [...response.headers].map(([name, value]): [string, string] => [name.toLowerCase(), value]);
@@ -133,14 +144,7 @@ async function seen(sent: Sent, send: (request: Request) => Promise<Response>): 
       ...Object.fromEntries(headers.filter(([name]) => !OWN.test(name))),
       'x-request-id': id === sent.headers?.['x-request-id'] ? 'as given' : String(id?.length),
     },
-    body:
-      sent.method === 'HEAD'
-        ? ''
-        : bytes
-            .toString('latin1')
-            .replace(/^:\n\n/gm, '')
-            .replace(/"milliseconds":\d+/g, '"milliseconds":0')
-            .replace(/"requestId":"req_\w+"/g, '"requestId":""'),
+    body: sent.method === 'HEAD' ? '' : readable(bytes.toString('latin1')),
   };
 }
 
