@@ -35,8 +35,35 @@ interface KeptSource {
 export interface ProteinCache {
   /** What is kept of what is needed, one entry for each part. */
   read(wanted: ReadonlyMap<string, ProteinNeeds>): Promise<ProteinData[]>;
-  /** Keeps what an answer said of a protein. */
-  write(data: ProteinData): void;
+  /**
+   * Keeps what an answer said of a protein.
+   *
+   * @param company - how many proteins the answer spoke of: structures of long lists are kept when they come a second time
+   */
+  write(data: ProteinData, company?: number): void;
+}
+
+/** In answers of more proteins a structure is kept only when it was seen before. */
+const SHORT_LIST = 20;
+/** Hashes of structures of long lists that are remembered, twice. */
+const MOST_SEEN = 20_000;
+
+/**
+ * Tells what comes a second time. Most long lists of structures are read once, and keeping 500 of them costs four times the work
+ * of passing them on. Two generations, so that the older half can be forgotten at once.
+ */
+function openSeen(): (hash: string) => boolean {
+  let young = new Set<string>();
+  let old = new Set<string>();
+  return (hash) => {
+    if (young.has(hash) || old.has(hash)) return true;
+    if (young.size >= MOST_SEEN) {
+      old = young;
+      young = new Set();
+    }
+    young.add(hash);
+    return false;
+  };
 }
 
 const YEAR = 365 * 24 * 3_600_000;
@@ -146,6 +173,7 @@ export function sizeOfPart(kept: KeptPart): number {
  * @param ttl - milliseconds that what may change is kept; 0: nothing is kept
  */
 export function openProteinCache(cache: Cache<KeptPart>, ttl: number): ProteinCache {
+  const isSeen = openSeen();
   return {
     async read(wanted) {
       if (ttl === 0) return [];
@@ -156,11 +184,12 @@ export function openProteinCache(cache: Cache<KeptPart>, ttl: number): ProteinCa
       const kept = await cache.getMany([...keys.keys()]);
       return [...kept].map(([key, part]) => dataOf(keys.get(key) ?? '', part));
     },
-    write(data) {
+    write(data, company = 1) {
       const { from } = data;
       if (ttl === 0 || from === undefined || from.fromCache || data.exists !== true) return;
       const source = { operation: from.operation, at: from.retrievedAt.getTime(), requestId: from.requestId };
       for (const part of partsOf(data, source)) {
+        if (part.part === 'structure' && company > SHORT_LIST && !isSeen(data.hash)) continue;
         void cache.set(keyOf(part.part, data.hash), part, part.part === 'identity' ? YEAR : ttl);
       }
     },

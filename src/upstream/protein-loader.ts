@@ -68,9 +68,9 @@ export function createProteinLoader(
   const take = (data: ProteinData) => {
     known.set(data.hash, mergeData(known.get(data.hash) ?? emptyData(data.hash), data));
   };
-  const learn = (data: ProteinData) => {
+  const learn = (data: ProteinData, company = 1) => {
     take(data);
-    cache.write(data);
+    cache.write(data, company);
   };
   /** Keeps the parts of a record; the whole of it, which holds them all once more, only when it was asked for. */
   const learnRecord = (data: ProteinData, whole: boolean) => {
@@ -101,9 +101,12 @@ export function createProteinLoader(
     onLoaded: (hash: string) => void,
   ): Promise<[string, Error][]> => {
     const each = new Map(hashes.map((hash) => [hash, forBulk.get(hash) ?? {}]));
-    // Who waits for a protein has it as soon as it is read; what else was said of it, and the cache, come with the whole.
+    // Who waits for a protein has it as soon as it is read; what others need of it comes with the whole.
+    const done = new Set<string>();
     const onProtein = ({ hash, soFar }: ReadProtein): void => {
-      take(fromBulk(hash, each.get(hash) ?? {}, soFar).data);
+      const own = each.get(hash) ?? {};
+      learn(fromBulk(hash, own, soFar).data, hashes.length);
+      if (isDeepStrictEqual(own, needs)) done.add(hash);
       onLoaded(hash);
     };
     const read = await limitBulk(() =>
@@ -115,8 +118,9 @@ export function createProteinLoader(
       ),
     );
     return hashes.flatMap((hash) => {
+      if (done.has(hash)) return [];
       const { data, problem } = fromBulk(hash, needs, read);
-      learn(data);
+      learn(data, hashes.length);
       return problem === undefined ? [] : [[hash, problem] as [string, Error]];
     });
   };
@@ -254,6 +258,6 @@ export function createProteinLoader(
       return needsNothing(lacks(hash, needs)) ? known.get(hash) : undefined;
     },
     variant: createVariantLoader(up, limitRecords, (hash, record) => learn(fromRecord(hash, null, record))),
-    prime: learn,
+    prime: (data) => learn(data),
   };
 }

@@ -98,7 +98,13 @@ function openEntry(
       }
       // A copy: a part of what came from the connection would keep the whole of that in memory.
       const data = Uint8Array.from(measured.packed);
-      return { size: bytes.length, read: () => decoder.decode(inflateFew(data, bytes.length)) };
+      const size = bytes.length;
+      // Most is read in the turn in which it came; the rest is let go then.
+      let fresh: string | undefined = decoder.decode(bytes);
+      setImmediate(() => {
+        fresh = undefined;
+      });
+      return { size, read: () => fresh ?? decoder.decode(inflateFew(data, size)) };
     },
   };
 }
