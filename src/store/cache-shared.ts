@@ -68,13 +68,13 @@ export function openSharedStore(bytes: ByteStore, onError: (error: unknown) => v
       keyv.deserialize = undefined;
       // What is thrown is told once, by the guard.
       keyv.on('error', () => undefined);
-      const read = (key: string) => reading(() => keyv.getRaw(key));
       return {
         async getMany(keys) {
-          const found = await Promise.all(keys.map(read));
+          // One use of the store for all of them: a timer and a race for each cost more than the reading.
+          const found = await reading(() => Promise.all(keys.map((key) => keyv.getRaw(key))));
           return new Map(
             keys.flatMap((key, i) => {
-              const raw = found[i];
+              const raw = found?.[i];
               return raw?.value === undefined
                 ? []
                 : [[key, { value: raw.value, expires: raw.expires }] as const];
