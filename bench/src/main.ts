@@ -1,13 +1,16 @@
 // `npm run bench`: starts the stand-in service and the contestants, measures scenario by scenario, prints tables, and ends everything
 // it started. `--quick` takes two minutes and is good for nothing but seeing that all runs; `--only NAME` runs what has NAME in its
-// name; `--write` writes docs/performance.md.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+// name; `--write` writes docs/performance.md. Given result files it measures nothing and writes the page from them.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pinning, pinSelf } from './processes/child.ts';
 import { ROOT, startStub } from './processes/contestants.ts';
-import type { ScenarioResult } from './report/result.ts';
+import { document, growthLines, PLOT_FILE } from './report/document.ts';
+import { readMachine } from './report/machine.ts';
+import { plot } from './report/plot.ts';
+import { isMet, joinReports, type Report, type ScenarioResult } from './report/result.ts';
 import { terminalTable, terminalTarget } from './report/table.ts';
 import { batchWalk, pae, watchers } from './scenarios/batches.ts';
 import { type Bench, openBench } from './scenarios/bench.ts';
@@ -20,12 +23,14 @@ import { structures } from './scenarios/structures.ts';
 import { thumbnails } from './scenarios/thumbnails.ts';
 import { makeTemplates, writeTemplates } from './world/templates.ts';
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  strict: true,
   options: {
     quick: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
   },
+  allowPositionals: true,
 });
 
 /** The order in which they run. */
@@ -47,48 +52,77 @@ const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<ScenarioResul
   workers,
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'foldatlas-bench-'));
-const apart = pinning() && availableParallelism() > 1;
-const templates = makeTemplates();
-const templatesFile = join(folder, 'templates');
-writeTemplates(templatesFile, templates);
-const stub = await startStub(folder, apart ? 1 : undefined, templatesFile);
-if (apart) pinSelf(1);
 const live = process.stderr.isTTY;
-const bench = openBench({
-  quick: values.quick,
-  start: { folder, upstream: stub.url, core: apart ? 0 : undefined },
-  templates,
-  stubUrl: stub.url,
-  stub,
-  progress: (text) => void (live && process.stderr.write(`\x1b[2K\r  ${text}`)),
-});
+const failures: string[] = [];
 
-const results: ScenarioResult[] = [];
-const since = performance.now();
-try {
-  for (const [name, run] of Object.entries(SCENARIOS)) {
-    if (!name.includes(values.only)) continue;
-    process.stderr.write(
-      `${live ? '\x1b[2K\r' : ''}${((performance.now() - since) / 1000).toFixed(0)} s: ${name}\n`,
-    );
+/** Runs one scenario and prints its tables. One that fails, by a wrong answer or otherwise, fails the bench; the others go on. */
+async function runScenario(bench: Bench, name: string, run: (bench: Bench) => Promise<ScenarioResult>) {
+  try {
     const result = await run(bench);
-    results.push(result);
     if (live) process.stderr.write('\x1b[2K\r');
     for (const table of result.tables) process.stdout.write(`${terminalTable(table)}\n`);
     for (const text of result.missing ?? []) process.stdout.write(`${text}\n`);
     for (const target of result.targets) process.stdout.write(`${terminalTarget(target)}\n`);
+    return [result];
+  } catch (error) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    failures.push(`${name}: ${text}`);
+    process.stderr.write(`FAILED ${name}: ${text}\n`);
+    return [];
   }
-} finally {
-  await bench.close();
-  await stub.stop();
-  rmSync(folder, { recursive: true, force: true });
 }
-const out = join(ROOT, 'bench/results');
-mkdirSync(out, { recursive: true });
-const file = join(
-  out,
-  `${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}${values.quick ? '-quick' : ''}.json`,
-);
-writeFileSync(file, `${JSON.stringify({ quick: values.quick, results }, null, 2)}\n`);
-process.stdout.write(`\n${file}\n`);
+
+/** Starts everybody, measures, ends everybody. */
+async function measureAll(apart: boolean): Promise<ScenarioResult[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'foldatlas-bench-'));
+  const templates = makeTemplates();
+  const file = join(folder, 'templates');
+  writeTemplates(file, templates);
+  const stub = await startStub(folder, apart ? 1 : undefined, file);
+  if (apart) pinSelf(1);
+  const bench = openBench({
+    quick: values.quick,
+    start: { folder, upstream: stub.url, core: apart ? 0 : undefined },
+    templates,
+    stub,
+    progress: (text) => void (live && process.stderr.write(`\x1b[2K\r  ${text}`)),
+  });
+  const results: ScenarioResult[] = [];
+  const since = performance.now();
+  try {
+    for (const [name, run] of Object.entries(SCENARIOS)) {
+      if (!name.includes(values.only)) continue;
+      process.stderr.write(`${((performance.now() - since) / 1000).toFixed(0)} s: ${name}\n`);
+      results.push(...(await runScenario(bench, name, run)));
+    }
+  } finally {
+    await bench.close();
+    await stub.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return results;
+}
+
+function writePage({ machine, results, quick }: Report): void {
+  writeFileSync(join(ROOT, 'docs/performance.md'), document(machine, results, quick));
+  const labels = { x: 'proteins in a query', y: 'CPU time, ms' };
+  writeFileSync(join(ROOT, 'docs', PLOT_FILE), plot(growthLines(results), labels));
+}
+
+if (positionals.length > 0) {
+  writePage(joinReports(positionals.map((name) => JSON.parse(readFileSync(name, 'utf8')) as Report)));
+} else {
+  const apart = pinning() && availableParallelism() > 1;
+  const machine = readMachine(ROOT, apart);
+  const report: Report = { machine, quick: values.quick, results: await measureAll(apart) };
+  const out = join(ROOT, 'bench/results');
+  mkdirSync(out, { recursive: true });
+  const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
+  const file = join(out, `${time}${values.quick ? '-quick' : ''}.json`);
+  writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
+  const targets = report.results.flatMap((result) => result.targets);
+  process.stdout.write(`\n${targets.filter(isMet).length} of ${targets.length} targets are met.\n${file}\n`);
+  if (values.write && values.only === '' && failures.length === 0) writePage(report);
+  for (const failure of failures) process.stderr.write(`\nFAILED ${failure}\n`);
+  process.exitCode = failures.length === 0 ? 0 : 1;
+}

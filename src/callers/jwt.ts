@@ -1,6 +1,5 @@
 // Callers that prove themselves by a JSON Web Token of somebody the operator trusts. Only asymmetric signatures; the keys come
 // from one address and are kept for a while. It must not know what a token opens.
-import { createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose';
 
 export interface JwtOptions {
   readonly jwksUrl: string;
@@ -33,8 +32,10 @@ const FETCH_MS = 5_000;
 /** How long an address that failed is left alone. */
 const REST_MS = 2_000;
 
+type Jose = typeof import('jose');
+
 /** Faults of the token itself, as opposed to those of the place where the keys are. */
-const OF_THE_TOKEN = [
+const ofTheToken = ({ errors }: Jose) => [
   errors.JWTExpired,
   errors.JWTClaimValidationFailed,
   errors.JWTInvalid,
@@ -62,17 +63,26 @@ function restingFetch(): typeof fetch {
   };
 }
 
-/** Opens the check; keys are fetched with the first token. */
-export function openJwt({ jwksUrl, issuer, audience }: JwtOptions): VerifyJwt {
-  const keys = createRemoteJWKSet(new URL(jwksUrl), {
+/** The library, 50 modules that only a gateway with an issuer loads, and with its first token. */
+async function openKeys(jwksUrl: string) {
+  const jose = await import('jose');
+  const keys = jose.createRemoteJWKSet(new URL(jwksUrl), {
     cacheMaxAge: KEEP_MS,
     cooldownDuration: COOLDOWN_MS,
     timeoutDuration: FETCH_MS,
-    [customFetch]: restingFetch(),
+    [jose.customFetch]: restingFetch(),
   });
+  return { jose, keys };
+}
+
+/** Opens the check; keys are fetched with the first token. */
+export function openJwt({ jwksUrl, issuer, audience }: JwtOptions): VerifyJwt {
+  let opening: ReturnType<typeof openKeys> | undefined;
   return async (token) => {
+    opening ??= openKeys(jwksUrl);
+    const { jose, keys } = await opening;
     try {
-      const { payload } = await jwtVerify(token, keys, {
+      const { payload } = await jose.jwtVerify(token, keys, {
         algorithms: ALGORITHMS,
         issuer,
         audience: [...audience],
@@ -82,7 +92,7 @@ export function openJwt({ jwksUrl, issuer, audience }: JwtOptions): VerifyJwt {
       if (typeof payload.sub !== 'string' || payload.sub === '' || payload.exp === undefined) return null;
       return { issuer, subject: payload.sub, expiresAt: (payload.exp + TOLERANCE) * 1000 };
     } catch (error) {
-      if (OF_THE_TOKEN.some((kind) => error instanceof kind)) return null;
+      if (ofTheToken(jose).some((kind) => error instanceof kind)) return null;
       throw new KeysUnavailableError('The keys that tokens are checked with cannot be had.', {
         cause: error,
       });

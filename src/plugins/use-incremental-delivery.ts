@@ -5,6 +5,7 @@ import { type DocumentNode, GraphQLError, visit } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { AnyResult } from '../protocol/answer.ts';
 import { chooseForParts } from '../protocol/media-type.ts';
+import { taken } from '../protocol/paced-list.ts';
 
 const DIRECTIVES = ['defer', 'stream'];
 
@@ -30,14 +31,23 @@ export function useIncrementalDelivery(mask: (error: unknown) => Error): Plugin 
     return seen instanceof GraphQLError ? seen : new GraphQLError(seen.message);
   }
 
-  const masked = ({ incremental, ...result }: AnyResult): AnyResult => ({
+  /** Takes the items away from the executor, whose records hold on to each other until the last item of a list is there. */
+  function take(context: object, items: unknown, path: readonly unknown[] | undefined): unknown {
+    if (!Array.isArray(items)) return items;
+    taken(context, path, items.length);
+    return items.splice(0);
+  }
+
+  const masked = ({ incremental, ...result }: AnyResult, context: object): AnyResult => ({
     ...result,
     ...(incremental === undefined
       ? {}
       : {
-          incremental: incremental.map((part) =>
-            part.errors === undefined ? part : { ...part, errors: part.errors.map(shown) },
-          ),
+          incremental: incremental.map(({ items, ...part }) => ({
+            ...part,
+            ...(items === undefined ? {} : { items: take(context, items, part.path) }),
+            ...(part.errors === undefined ? {} : { errors: part.errors.map(shown) }),
+          })),
         }),
   });
 
@@ -48,7 +58,7 @@ export function useIncrementalDelivery(mask: (error: unknown) => Error): Plugin 
       if (chooseForParts(request.headers.get('accept')) === null) args.document = wholeOf(args.document);
       return {
         onExecuteDone: () => ({
-          onNext: ({ result, setResult }) => setResult(masked(result)),
+          onNext: ({ result, setResult }) => setResult(masked(result, args.contextValue)),
         }),
       };
     },

@@ -12,7 +12,12 @@ interface HttpWishes {
 
 /** A result, or one part of one: `incremental` holds what came later. */
 export interface AnyResult extends ExecutionResult {
-  readonly incremental?: readonly { readonly errors?: readonly GraphQLError[] }[];
+  readonly incremental?: readonly {
+    readonly errors?: readonly GraphQLError[];
+    /** The next of a streamed list; null where it failed. */
+    readonly items?: unknown;
+    readonly path?: readonly (string | number)[];
+  }[];
   readonly hasNext?: boolean;
 }
 

@@ -3,23 +3,26 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import type { ClusterRef } from '../schema/cluster.ts';
 import type { ProteinRef } from '../schema/protein.ts';
+import type { ProteinData } from '../upstream/protein-data.ts';
 import type { ProteinNeeds } from '../upstream/protein-needs.ts';
+import { ofProtein, type Soon } from './at-once.ts';
 import { FIXED } from './protein-parts.ts';
 import { selectedFields } from './selection.ts';
 
 /** The cluster of a protein; null when it belongs to none. @param needs - `{cluster: true}` unless its representative is enough */
-export async function clusterOf(
+export const clusterOf = (
   ctx: GatewayContext,
   { hash }: ProteinRef,
   needs: ProteinNeeds = FIXED.name,
-): Promise<ClusterRef | null> {
-  const data = await ctx.proteins.load(hash, needs);
+): Soon<ClusterRef | null> => ofProtein(ctx, hash, needs, (data) => clusterIn(ctx, hash, data));
+
+function clusterIn(ctx: GatewayContext, hash: string, data: ProteinData | null): Soon<ClusterRef | null> {
   if (data === null) return null;
   const cluster = data.cluster ?? { representative: null, info: null, settled: false };
   if (cluster.representative !== null) return { representative: cluster.representative, info: cluster.info };
   if (cluster.settled) return null;
   // The single record names no representative for a representative, too; the cluster record tells which it is.
-  return (await ctx.clusters.load(hash)) === null ? null : { representative: hash };
+  return ctx.clusters.load(hash).then((found) => (found === null ? null : { representative: hash }));
 }
 
 /** The largest number of features selected on the cluster, so that one call gives them all. */
@@ -37,15 +40,14 @@ const IN_RECORD = new Set(['members', 'memberHashes', 'features', 'raw']);
  * The cluster once its record is there, where something is selected that needs it: the proteins behind its other fields,
  * its representative for one, then share a call with its members.
  */
-export async function withRecord(
+export function withRecord(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   cluster: ClusterRef,
-): Promise<ClusterRef> {
+): Soon<ClusterRef> {
   const needed = selectedFields(info, 'Cluster').some((field) => IN_RECORD.has(field.name));
-  if (needed && cluster.representative !== undefined) {
-    // A failure belongs to the fields that need the record; they ask for it again and are told.
-    await ctx.clusters.load(cluster.representative, selectedTop(info)).catch(() => undefined);
-  }
-  return cluster;
+  if (!needed || cluster.representative === undefined) return cluster;
+  const given = () => cluster;
+  // A failure belongs to the fields that need the record; they ask for it again and are told.
+  return ctx.clusters.load(cluster.representative, selectedTop(info)).then(given, given);
 }

@@ -11,16 +11,18 @@ import { Protein } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
 import type { WithRaw } from '../upstream/atlas.ts';
 import type { ClusterInfo, ClusterRecord } from '../upstream/wire.ts';
+import { after, type Soon } from './at-once.ts';
 import { clusterOf, selectedTop, withRecord } from './cluster-links.ts';
 import { pageCost, pageOf } from './connection.ts';
 import { bulkIsEnough, clusterNeeds, readTop } from './protein-parts.ts';
 import { selectedFields } from './selection.ts';
 
 /** The hash of the representative; a cluster that is only known by a member asks for it. */
-async function representativeOf(ctx: GatewayContext, cluster: ClusterRef): Promise<string> {
+function representativeOf(ctx: GatewayContext, cluster: ClusterRef): Soon<string> {
   if (cluster.representative !== undefined) return cluster.representative;
+  const { member } = cluster;
   // A protein in no cluster stands for itself.
-  return (await clusterOf(ctx, { hash: cluster.member }, { link: true }))?.representative ?? cluster.member;
+  return after(clusterOf(ctx, { hash: member }, { link: true }), (found) => found?.representative ?? member);
 }
 
 const recordOf = async (
@@ -30,13 +32,20 @@ const recordOf = async (
 ): Promise<WithRaw<ClusterRecord> | null> => ctx.clusters.load(await representativeOf(ctx, cluster), top);
 
 /** A key of the cluster, from what is known already, else from what the bulk answer said, else from its record. */
-async function key<K extends keyof ClusterInfo>(
+function key<K extends keyof ClusterInfo>(
+  ctx: GatewayContext,
+  cluster: ClusterRef,
+  name: K,
+): Soon<ClusterInfo[K] | undefined> {
+  const known = cluster.info?.[name];
+  return known === undefined ? keyElsewhere(ctx, cluster, name) : known;
+}
+
+async function keyElsewhere<K extends keyof ClusterInfo>(
   ctx: GatewayContext,
   cluster: ClusterRef,
   name: K,
 ): Promise<ClusterInfo[K] | undefined> {
-  const known = cluster.info?.[name];
-  if (known !== undefined) return known;
   if (cluster.representative === undefined) {
     const info = (await clusterOf(ctx, { hash: cluster.member }))?.info?.[name];
     if (info !== undefined) return info;
@@ -74,7 +83,7 @@ builder.node(Cluster, {
       type: Protein,
       nullable: false,
       description: 'The protein that stands for the cluster.',
-      resolve: async (cluster, _, ctx) => ({ hash: await representativeOf(ctx, cluster) }),
+      resolve: (cluster, _, ctx) => after(representativeOf(ctx, cluster), (hash) => ({ hash })),
     }),
     name: t.string({
       description: 'Name of the representative, such as "Insulin".',
@@ -103,7 +112,8 @@ builder.node(Cluster, {
     meanPlddt: t.float({
       description: 'Mean pLDDT of the structure, 0 to 100 unless another scale is asked for.',
       args: { scale: t.arg(scaleArg) },
-      resolve: async (cluster, { scale }, ctx) => scalePlddt(await key(ctx, cluster, 'mean_plddt'), scale),
+      resolve: (cluster, { scale }, ctx) =>
+        after(key(ctx, cluster, 'mean_plddt'), (mean) => scalePlddt(mean, scale)),
     }),
     ptm: t.float({
       description: 'Predicted TM-score, 0 to 1.',

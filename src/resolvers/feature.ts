@@ -48,9 +48,11 @@ export async function findFeature(
   return found === null ? null : { index, label: found.record.label, description: found.record.description };
 }
 
-async function labelOf(ctx: GatewayContext, feature: FeatureRef): Promise<string> {
-  return feature.label ?? (await catalogueEntry(ctx, feature.index))?.label ?? `Feature ${feature.index}`;
-}
+const labelInCatalogue = async (ctx: GatewayContext, index: number): Promise<string> =>
+  (await catalogueEntry(ctx, index))?.label ?? `Feature ${index}`;
+
+const descriptionInCatalogue = async (ctx: GatewayContext, index: number) =>
+  (await catalogueEntry(ctx, index))?.description;
 
 /** The identifier that UniProt may know an exemplar by: the accession behind a UniRef90 name, unless it is UniParc's. */
 function uniprotIdOf(accession: string): string | null {
@@ -88,12 +90,11 @@ builder.objectFields(Feature, (t) => ({
   label: t.string({
     nullable: false,
     description: 'A few words on what it stands for.',
-    resolve: (feature, _, ctx) => labelOf(ctx, feature),
+    resolve: ({ label, index }, _, ctx) => label ?? labelInCatalogue(ctx, index),
   }),
   description: t.string({
     description: 'What it stands for, in prose.',
-    resolve: async (feature, _, ctx) =>
-      feature.description ?? (await catalogueEntry(ctx, feature.index))?.description,
+    resolve: ({ description, index }, _, ctx) => description ?? descriptionInCatalogue(ctx, index),
   }),
   summary: t.string({
     complexity: DETAIL,

@@ -3,6 +3,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
+import { pacedList } from '../protocol/paced-list.ts';
 import { type LookupRef, ProteinLookup } from '../schema/lookup.ts';
 import type { InvalidInputShape, ProblemShape } from '../schema/problem.ts';
 import { Protein } from '../schema/protein.ts';
@@ -123,6 +124,6 @@ builder.queryField('lookup', (t) =>
         description: 'Such as ["P01308", "HBA_HUMAN", "b840eb6446f9f188023424af40675a36"].',
       }),
     },
-    resolve: (_, { ids }, ctx, info) => lookup(ctx, info, ids),
+    resolve: async (_, { ids }, ctx, info) => pacedList(ctx, info, await lookup(ctx, info, ids)),
   }),
 );

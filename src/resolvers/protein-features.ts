@@ -9,6 +9,7 @@ import { badInput } from '../schema/scalars.ts';
 import { denseRow, type FeatureRow } from '../upstream/activations.ts';
 import { BULK_HASHES } from '../upstream/protein-loader.ts';
 import type { VariantData } from '../upstream/protein-variants.ts';
+import { ofProtein, type Soon } from './at-once.ts';
 import { featureNeeds, readTop, selectedOnFeatures } from './protein-parts.ts';
 
 /** `feature_indices` that one call may name (spec, section Limits). */
@@ -130,14 +131,20 @@ async function exactFeatures(
   return indices.map((index) => found.get(index) ?? null);
 }
 
-async function topFeatures(
+function topFeatures(
   ctx: GatewayContext,
   { hash }: ProteinRef,
   top: number,
   info: GraphQLResolveInfo,
-): Promise<ActivationRef[]> {
-  const data = await ctx.proteins.load(hash, featureNeeds(info, { top }, info.fieldNodes));
-  return (data?.features?.values ?? []).slice(0, top).map((value) => ({ value, from: { hash, top } }));
+): Soon<ActivationRef[]> {
+  const from = { hash, top };
+  return ofProtein(ctx, hash, featureNeeds(info, { top }, info.fieldNodes), (data) =>
+    (data?.features?.values ?? []).slice(0, top).map((value) => ({ value, from })),
+  );
+}
+
+async function rawFeatures(ctx: GatewayContext, { hash }: ProteinRef, top: number): Promise<ActivationRef[]> {
+  return activationsOf(hash, await ctx.proteins.variant(hash, { top, normalize: false }), top);
 }
 
 builder.objectField(Protein, 'features', (t) =>
@@ -162,12 +169,11 @@ builder.objectField(Protein, 'features', (t) =>
           'Scale each feature so that proteins can be compared; false gives raw activations by one call for each protein.',
       }),
     },
-    resolve: async (protein, args, ctx, info) => {
+    resolve: (protein, args, ctx, info) => {
       const normalize = args.normalize !== false;
       if (args.indices != null) return exactFeatures(ctx, protein, args.indices, normalize, info);
       const top = readTop(args.top);
-      if (normalize) return topFeatures(ctx, protein, top, info);
-      return activationsOf(protein.hash, await ctx.proteins.variant(protein.hash, { top, normalize }), top);
+      return normalize ? topFeatures(ctx, protein, top, info) : rawFeatures(ctx, protein, top);
     },
   }),
 );

@@ -1,6 +1,7 @@
 // What a Protein costs: its fields by parts, its links, and the queries that find one. Policy on calls is the loader's.
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
+import { pacedList } from '../protocol/paced-list.ts';
 import { Cluster } from '../schema/cluster.ts';
 import { Plddt } from '../schema/plddt.ts';
 import { Protein, type ProteinRef } from '../schema/protein.ts';
@@ -10,6 +11,7 @@ import { hashOfSequence } from '../schema/uniprot.ts';
 import type { ProteinData, Source } from '../upstream/protein-data.ts';
 import { BULK_HASHES } from '../upstream/protein-loader.ts';
 import { joinNeeds, needsNothing, type ProteinNeeds } from '../upstream/protein-needs.ts';
+import { after, ofProtein, type Soon } from './at-once.ts';
 import { clusterOf, withRecord } from './cluster-links.ts';
 import { clusterNeeds, FIXED, plddtNeeds, selectedNeeds } from './protein-parts.ts';
 
@@ -23,15 +25,14 @@ const BATCHED = 1 / BULK_HASHES;
 const LEAST: ProteinNeeds = { sequence: true };
 
 /** A key of what is known of a protein, from whatever has spoken of it, else by loading its part. */
-async function part<K extends keyof ProteinData>(
+function part<K extends keyof ProteinData>(
   ctx: GatewayContext,
   { hash }: ProteinRef,
   key: K,
   needs: ProteinNeeds,
-): Promise<ProteinData[K] | undefined> {
+): Soon<ProteinData[K] | undefined> {
   const known = ctx.proteins.peek(hash)?.[key];
-  if (known !== undefined) return known;
-  return (await ctx.proteins.load(hash, needs))?.[key];
+  return known === undefined ? ofProtein(ctx, hash, needs, (data) => data?.[key]) : known;
 }
 
 async function nameOf(ctx: GatewayContext, protein: ProteinRef): Promise<string | null> {
@@ -80,20 +81,18 @@ builder.objectFields(Protein, (t) => ({
   ptm: t.float({
     complexity: BATCHED,
     description: 'Predicted TM-score of the structure, 0 to 1; null where there is no structure.',
-    resolve: async ({ hash }, _, ctx) => {
-      const data = await ctx.proteins.load(hash, FIXED.ptm);
-      return (data?.structure ?? data?.scores)?.ptm;
-    },
+    resolve: ({ hash }, _, ctx) =>
+      ofProtein(ctx, hash, FIXED.ptm, (data) => (data?.structure ?? data?.scores)?.ptm),
   }),
   plddt: t.field({
     complexity: BATCHED,
     type: Plddt,
     description: 'Confidence of the structure, residue by residue; null where there is no structure.',
-    resolve: async ({ hash }, _, ctx, info) => {
-      const data = await ctx.proteins.load(hash, plddtNeeds(info));
-      const scores = data?.structure ?? data?.scores;
-      return scores == null ? null : { unit: data?.structure?.plddt ?? [], mean: scores.meanPlddt };
-    },
+    resolve: ({ hash }, _, ctx, info) =>
+      ofProtein(ctx, hash, plddtNeeds(info), (data) => {
+        const scores = data?.structure ?? data?.scores;
+        return scores == null ? null : { unit: data?.structure?.plddt ?? [], mean: scores.meanPlddt };
+      }),
   }),
   foldedOnDemand: t.boolean({
     complexity: 1,
@@ -106,18 +105,18 @@ builder.objectFields(Protein, (t) => ({
     type: Cluster,
     description:
       'The cluster it belongs to; its own when it is the representative. Null when it belongs to none.',
-    resolve: async (protein, _, ctx, info) => {
-      const cluster = await clusterOf(ctx, protein, clusterNeeds(info));
-      return cluster === null ? null : withRecord(ctx, info, cluster);
-    },
+    resolve: (protein, _, ctx, info) =>
+      after(clusterOf(ctx, protein, clusterNeeds(info)), (cluster) =>
+        cluster === null ? null : withRecord(ctx, info, cluster),
+      ),
   }),
   isClusterRepresentative: t.boolean({
     complexity: BATCHED,
     description: 'Whether it stands for its cluster; null when it belongs to none.',
-    resolve: async (protein, _, ctx) => {
-      const representative = (await clusterOf(ctx, protein, FIXED.isClusterRepresentative))?.representative;
-      return representative === undefined ? null : representative === protein.hash;
-    },
+    resolve: (protein, _, ctx) =>
+      after(clusterOf(ctx, protein, FIXED.isClusterRepresentative), (cluster) =>
+        cluster?.representative === undefined ? null : cluster.representative === protein.hash,
+      ),
   }),
   thumbnail: t.field({
     type: Thumbnail,
@@ -196,7 +195,11 @@ builder.queryFields((t) => ({
         );
       }
       const needs = selectedNeeds(info);
-      return hashes.map((hash) => findProtein(ctx, hash, needs));
+      return pacedList(
+        ctx,
+        info,
+        hashes.map((hash) => findProtein(ctx, hash, needs)),
+      );
     },
   }),
   proteinBySequence: t.field({

@@ -1,6 +1,5 @@
 // Reads what a query selects below the field being resolved, so that everything needed can be asked for at once.
 // Fragments, aliases, @skip and @include are honoured. It knows no type of ours.
-import { collectSubFields } from '@graphql-tools/utils';
 import {
   type FieldNode,
   type GraphQLObjectType,
@@ -8,6 +7,7 @@ import {
   getArgumentValues,
   isObjectType,
 } from 'graphql';
+import { collectedFields } from './collected-fields.ts';
 
 /** One selected field: its name in the schema, the arguments it is given, and the nodes of its own selection. */
 export interface Selected {
@@ -16,6 +16,9 @@ export interface Selected {
   readonly nodes: readonly FieldNode[];
   readonly parent: GraphQLObjectType;
 }
+
+/** What was read of a selection, by the variables of the operation, the nodes and the type: each object of a list asks the same. */
+const read = new WeakMap<object, WeakMap<readonly FieldNode[], Map<string, readonly Selected[]>>>();
 
 /**
  * The fields selected on an object type below some field nodes, each alias by itself.
@@ -27,13 +30,29 @@ export function selectedFields(
   info: GraphQLResolveInfo,
   typeName: string,
   nodes: readonly FieldNode[] = info.fieldNodes,
-): Selected[] {
+): readonly Selected[] {
+  const ofOperation =
+    read.get(info.variableValues) ?? new WeakMap<readonly FieldNode[], Map<string, readonly Selected[]>>();
+  read.set(info.variableValues, ofOperation);
+  const ofNodes = ofOperation.get(nodes) ?? new Map<string, readonly Selected[]>();
+  ofOperation.set(nodes, ofNodes);
+  const before = ofNodes.get(typeName);
+  if (before !== undefined) return before;
+  const selected = readSelection(info, typeName, nodes);
+  ofNodes.set(typeName, selected);
+  return selected;
+}
+
+function readSelection(
+  info: GraphQLResolveInfo,
+  typeName: string,
+  nodes: readonly FieldNode[],
+): readonly Selected[] {
   const type = info.schema.getType(typeName);
   if (!isObjectType(type)) return [];
-  const { fields } = collectSubFields(info.schema, info.fragments, info.variableValues, type, [...nodes]);
   const definitions = type.getFields();
   const selected: Selected[] = [];
-  for (const group of fields.values()) {
+  for (const group of collectedFields(info, type, nodes).values()) {
     const first = group[0];
     const definition = first === undefined ? undefined : definitions[first.name.value];
     if (first === undefined || definition === undefined) continue;

@@ -10,6 +10,7 @@ import {
   StructureFormat,
   type StructureShape,
 } from '../schema/structure.ts';
+import { hasCoordinates } from '../upstream/protein-data.ts';
 import { BULK_HASHES } from '../upstream/protein-loader.ts';
 import type { ProteinNeeds } from '../upstream/protein-needs.ts';
 import { type AtlasStructure, atlasStructure, FILE_ENDINGS } from '../upstream/structure-file.ts';
@@ -32,7 +33,8 @@ async function structureOf(
   const percent = args.plddtScale === 'PERCENT';
   // Where only the address is selected nothing is loaded; it then answers 404 where there is no structure.
   const data = wantsFile(info) ? await ctx.proteins.load(hash, STRUCTURE) : ctx.proteins.peek(hash);
-  if (data === null || data?.structure === null || data?.structure?.pdb === '') return null;
+  if (data === null || data?.structure === null) return null;
+  if (data?.structure !== undefined && !hasCoordinates(data.structure)) return null;
   let loaded: Promise<LoadedStructure> | undefined;
   const load = async (): Promise<LoadedStructure> => {
     const structure = (await ctx.proteins.load(hash, STRUCTURE))?.structure;

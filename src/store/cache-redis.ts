@@ -1,10 +1,12 @@
 // The cache's second tier in Redis or Valkey, shared by several gateways. It must not know what the bytes mean.
-import KeyvRedis from '@keyv/redis';
+import { createRequire } from 'node:module';
 import type { KeyvStoreAdapter } from 'keyv';
 import type { ByteStore } from './cache-shared.ts';
 
 /** RESP's type of a string of bytes, which is given as a Buffer rather than decoded as text. */
 const BLOB_STRING = 36;
+/** The client, loaded only where it is used. */
+const keyvRedis = () => createRequire(import.meta.url)('@keyv/redis') as typeof import('@keyv/redis');
 /** Commands that may wait for an answer; more are refused at once. */
 const MOST_WAITING = 2000;
 
@@ -15,6 +17,7 @@ const MOST_WAITING = 2000;
  * @param onError - told of lost connections
  */
 export function openRedisBytes(url: string, onError: (error: unknown) => void): ByteStore {
+  const { default: KeyvRedis } = keyvRedis();
   const redis = new KeyvRedis<Buffer>(
     {
       url,

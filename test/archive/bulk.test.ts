@@ -3,6 +3,7 @@ import { strToU8, zipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import { type BulkParts, readBulkArchive } from '../../src/upstream/archive/bulk.ts';
 import { readBulkRecords } from '../../src/upstream/archive/bulk-stream.ts';
+import { longestBlock, noise } from '../atlas/loop-delay.ts';
 
 const A = 'efebacde779fb9ede77f2039ec6cfe09';
 const B = 'cd9050995bb3aa9f42ca5d1eedd10b2d';
@@ -62,6 +63,7 @@ test('every member of the archive becomes parts by hash', async () => {
   expect(parts.sequences.get(B)).toEqual({ sequence: 'MENT', accession: null, source: null });
   expect(parts.structures.get(A)).toEqual({
     pdb: PDB,
+    size: PDB.length,
     ptm: 0.8125,
     meanPlddt: 0.75,
     plddt: [0.91, 0.59],
@@ -233,18 +235,14 @@ test('500 proteins with activations along the sequence, a few of them huge, do n
     return `"${hash}": {"protein_level": {"indices": [1], "values": [2]}, "per_residue": ${i % 50 === 0 ? huge : small}}`;
   });
   const bytes = zipSync({ 'features.json': strToU8(`{${all.join(',\n')}}`) }, { level: 1 });
-  let slowest = 0;
-  let last = performance.now();
-  const timer = setInterval(() => {
-    slowest = Math.max(slowest, performance.now() - last);
-    last = performance.now();
-  }, 1);
+  const quiet = await noise();
   const counts: number[] = [];
-  for await (const record of readBulkRecords(arriving(bytes, 64 * 1024), { perResidue: true })) {
-    if (record.part === 'features') counts.push(record.features.perResidue?.values.length ?? 0);
-  }
-  clearInterval(timer);
+  const { milliseconds } = await longestBlock(async () => {
+    for await (const record of readBulkRecords(arriving(bytes, 64 * 1024), { perResidue: true })) {
+      if (record.part === 'features') counts.push(record.features.perResidue?.values.length ?? 0);
+    }
+  });
   expect(counts).toEqual(Array.from({ length: 500 }, (_, i) => (i % 50 === 0 ? 128_000 : 1_920)));
-  // 50 ms is the aim; other work on the machine adds to it.
-  expect(slowest).toBeLessThan(150);
+  // 50 ms is the aim; other work on the machine may only be blamed for what it does to a run that waits.
+  expect(milliseconds).toBeLessThan(150 + 3 * quiet);
 });

@@ -25,6 +25,21 @@ async function rank(id: string): Promise<{ name: string; ptm: number }[]> {
   }
 }
 
+const WALK = `query($id: ID!, $after: String) { batch(batchId: $id) { tasks(after: $after) { nodes { name scores { ptm iptm meanPlddt } } pageInfo { hasNextPage endCursor } } } }`;
+
+/** Walks by pages of the usual size. @returns names in order, of tasks that have scores */
+async function walk(id: string): Promise<unknown[]> {
+  const names: unknown[] = [];
+  for (let after: unknown = null; ; ) {
+    const { data, errors } = await bench.ask(WALK, { id, after });
+    expect(errors).toBeUndefined();
+    for (const node of listAt(data, 'batch.tasks.nodes'))
+      if (Number(at(node, 'scores.ptm')) > 0) names.push(at(node, 'name'));
+    if (at(data, 'batch.tasks.pageInfo.hasNextPage') === false) return names;
+    after = at(data, 'batch.tasks.pageInfo.endCursor');
+  }
+}
+
 it('ranks 2,000 tasks, the second time with two calls', { timeout: 240_000 }, async () => {
   const id = await bench.submit({ items: tiny(2000), label: 'big' });
   await bench.pass(120_000);
@@ -37,4 +52,8 @@ it('ranks 2,000 tasks, the second time with two calls', { timeout: 240_000 }, as
   bench.forget();
   expect(await rank(id)).toEqual(first);
   expect(bench.counts()).toEqual({ list: 2 });
+  bench.forget();
+  const names = Array.from({ length: 2000 }, (_, i) => `tiny-${i}`);
+  expect(await walk(id)).toEqual(names);
+  expect(bench.counts()).toEqual({ list: 20 });
 });

@@ -62,8 +62,6 @@ export const foldAtlasSettings = (folder: string, upstream: string | undefined):
   RATE_LIMIT_PER_MINUTE: '10000000',
   MAX_QUERY_COST: '1000000',
   MAX_SUBSCRIPTIONS: '10000',
-  MAX_SOCKETS_PER_ADDRESS: '10000',
-  MAX_CONCURRENT_REQUESTS: '10000',
   CONTRACT_CHECK_MINUTES: '0',
 });
 

@@ -1,4 +1,5 @@
 // What a measurement comes to: tables of numbers and targets that were met or missed. Plain data; it is what the JSON file holds.
+import type { Machine } from './machine.ts';
 
 /** A column: what its numbers are and how many digits after the point are shown. */
 export interface Column {
@@ -34,6 +35,21 @@ export interface ScenarioResult {
   readonly targets: readonly Target[];
   /** What could not be measured, and why. */
   readonly missing?: readonly string[];
+}
+
+/** What a run leaves behind. */
+export interface Report {
+  readonly machine: Machine;
+  readonly quick: boolean;
+  readonly results: readonly ScenarioResult[];
+}
+
+/** Several runs as one: of a scenario that was measured again the last counts. @throws RangeError without a run */
+export function joinReports(reports: readonly Report[]): Report {
+  const last = reports.at(-1);
+  if (last === undefined) throw new RangeError('There is no report.');
+  const results = new Map(reports.flatMap((report) => report.results.map((result) => [result.name, result])));
+  return { machine: last.machine, quick: reports.some(({ quick }) => quick), results: [...results.values()] };
 }
 
 export const isMet = ({ measured, bound }: Target): boolean =>

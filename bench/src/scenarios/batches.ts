@@ -172,7 +172,7 @@ export async function pae(bench: Bench): Promise<ScenarioResult> {
   const ids: string[] = [];
   for (let n = 0; n < rounds + 1; n += 1) ids.push(await submit(child, 1, true));
   const parse = (await rest.ask({
-    parse: `${bench.stubUrl}/downloads/${ids[0]}-00000.json`,
+    parse: `${bench.stub.url}/downloads/${ids[0]}-00000.json`,
     times: 9,
   })) as number;
   const samples: { total: number; cpu: number; stall: number }[] = [];

@@ -14,8 +14,7 @@ export interface Bench {
   readonly quick: boolean;
   readonly start: StartOptions;
   readonly templates: readonly Template[];
-  readonly stubUrl: string;
-  /** The stand-in's process, to know what it takes of its core. */
+  /** The stand-in service. */
   readonly stub: Child;
   /** A contestant, started at its first use and kept until the end. */
   child(name: ContestantName): Promise<Child>;
@@ -41,15 +40,15 @@ export function openBench(options: Omit<Bench, 'child'>): Bench & { close(): Pro
 
 /** Sets the stand-in's delay and what it says of new batches; its counts begin anew. */
 export async function setStub(
-  { stubUrl }: Bench,
+  { stub }: Bench,
   state: { latency?: number; done?: boolean } = {},
 ): Promise<void> {
-  await fetch(`${stubUrl}/control`, { method: 'POST', body: JSON.stringify(state) });
+  await fetch(`${stub.url}/control`, { method: 'POST', body: JSON.stringify(state) });
 }
 
 /** Calls since the last {@link setStub}, by operation. */
-export async function stubCounts({ stubUrl }: Bench): Promise<Record<string, number>> {
-  return (await (await fetch(`${stubUrl}/control`)).json()) as Record<string, number>;
+export async function stubCounts({ stub }: Bench): Promise<Record<string, number>> {
+  return (await (await fetch(`${stub.url}/control`)).json()) as Record<string, number>;
 }
 
 export const sum = (numbers: Iterable<number>): number => {

@@ -8,7 +8,7 @@ import { LIST, openExpected } from './expected.ts';
 import { measure, ofWho } from './measure.ts';
 
 /** Numbers of proteins. */
-export const SIZES = [1, 10, 100, 500, 5000];
+const SIZES = [1, 10, 100, 500, 5000];
 const WHO = ['foldatlas', 'yoga-native', 'rest'] as const;
 const WANTED = { cluster: true, features: true, structure: false, sequence: false };
 
@@ -34,7 +34,7 @@ export async function growth(bench: Bench): Promise<ScenarioResult> {
       next: () => operationBytes(LIST, { hashes: list() }),
       search: true,
       seconds: 1,
-      rounds: 3,
+      rounds: bench.quick ? 1 : 3,
       lists: { kind: `${kind} by hand`, size, wanted: WANTED },
     });
     for (const name of WHO) Object.assign(costs.get(name) ?? {}, { [`n${size}`]: ofWho(measured, name).cpu });

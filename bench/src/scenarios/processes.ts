@@ -32,7 +32,7 @@ export async function startUp(bench: Bench): Promise<ScenarioResult> {
   await setStub(bench, { latency: 0 });
   const rows: { who: string; values: { start: number; answered: number; memory: number } }[] = [];
   const kinds = [
-    { who: 'without the sandbox', upstream: bench.stubUrl, again: false },
+    { who: 'without the sandbox', upstream: bench.stub.url, again: false },
     { who: 'with the sandbox, first start', upstream: undefined, again: false },
     { who: 'with the sandbox, its data there', upstream: undefined, again: true },
   ];

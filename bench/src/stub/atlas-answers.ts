@@ -208,4 +208,3 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
     thumbnail: (hash: string): Uint8Array => pick(hash).png,
   };
 }
-export type AtlasAnswers = Awaited<ReturnType<typeof openAtlasAnswers>>;

@@ -1,0 +1,77 @@
+// docs/performance.md out of results: what was measured on what and how, every target met or missed, every table. Pure.
+import type { Machine } from './machine.ts';
+import type { Line } from './plot.ts';
+import { isMet, type ScenarioResult } from './result.ts';
+import { markdownTable, markdownTargets } from './table.ts';
+
+/** The plot's name, beside the document. */
+export const PLOT_FILE = 'performance-growth.svg';
+
+const METHOD = `Every contestant is a process of its own with \`NODE_ENV=production\`, asked alone, in rounds whose order rotates; numbers are medians over the rounds, p50
+and p99 those of a round. Before load each one's answers are compared with the expected data, value by value; a wrong one fails the run. FoldAtlas
+runs as it is built, with all security limits, the request log (to a file) and the metrics on; only how much is allowed is raised. The peers have none of that and their
+production settings; what each consists of is told in [bench/README.md](../bench/README.md).
+
+The service is a stand-in: prepared answers in the shapes and sizes of the real ones, structures of about 30 KB, with a delay where a table says so. "Per core" is answers
+for the same CPU time of the process, all its threads counted; the ratio says how many times as many FoldAtlas gives. Upstream calls are those that the stand-in
+counted, for one answer. Peak memory is the resident set at its highest during the rounds.
+
+\`npm run bench\` does it again on your machine, in about 12 minutes; \`npm run bench -- --write\` writes this page.`;
+
+const cores = ({ cores: count, pinned }: Machine): string =>
+  pinned
+    ? `${count} cores: one for the contestant, one for load generator and stand-in together, except where a table says otherwise`
+    : `${count} cores, shared by all`;
+
+function head(machine: Machine, quick: boolean): string {
+  const packages = Object.entries(machine.packages).map(([name, version]) => `${name} ${version}`);
+  const warning = quick
+    ? '\n**From a quick run, which only shows that everything runs: these numbers are good for nothing else.**\n'
+    : '';
+  return `# Performance
+
+What FoldAtlas costs beside what you could use instead: a REST client of your own, Apollo Server, Mercurius, Yoga. Written by \`npm run bench -- --write\`.
+${warning}
+| | |
+|---|---|
+| Date | ${machine.date} |
+| Machine | ${machine.cpu}, ${machine.memoryGB} GB, ${machine.system} |
+| Cores | ${cores(machine)} |
+| Node | ${machine.node} |
+| FoldAtlas | ${machine.foldatlas} |
+| Peers | ${packages.join(', ')} |
+
+## How it is measured
+
+${METHOD}
+`;
+}
+
+/** The lines of the plot out of the table of growth. */
+export function growthLines(results: readonly ScenarioResult[]): Line[] {
+  const table = results.find(({ name }) => name === 'growth')?.tables[0];
+  return (table?.rows ?? []).map(({ who, values }) => ({
+    name: who,
+    points: Object.entries(values).flatMap(([key, y]) =>
+      y === null ? [] : [{ x: Number(key.slice(1)), y }],
+    ),
+  }));
+}
+
+/** The whole page. */
+export function document(machine: Machine, results: readonly ScenarioResult[], quick: boolean): string {
+  const targets = results.flatMap((result) => result.targets);
+  const met = targets.filter(isMet).length;
+  const parts = results.flatMap((result) => [
+    ...result.tables.map(markdownTable),
+    ...(result.name === 'growth' ? [`![CPU time by the number of proteins](${PLOT_FILE})`] : []),
+    ...(result.missing ?? []),
+  ]);
+  return [
+    head(machine, quick),
+    `## Targets\n\n${met} of ${targets.length} are met.\n`,
+    `${markdownTargets(targets)}\n`,
+    '## Measurements\n',
+    `${parts.join('\n\n')}\n`,
+  ].join('\n');
+}
