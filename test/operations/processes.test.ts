@@ -140,7 +140,7 @@ describe('two workers', () => {
   });
 
   it('stream a batch to sockets at both of them', async () => {
-    const input = { items: [protein('GIVEQCCTSICSLYQLENYCN')] };
+    const input = { items: [protein('GIVEQCCTSICSLYQLENYCN'.repeat(5))] };
     const id = at((await ask(SUBMIT, { input })).data, 'submitFold.batch.batchId');
     const query =
       'subscription($id: ID!) { batchProgress(batchId: $id) { final batch { counts { total done } } } }';
