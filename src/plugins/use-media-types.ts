@@ -16,14 +16,19 @@ async function* alone(result: AnyResult): AsyncIterable<AnyResult> {
   yield result;
 }
 
-/** Results that many streams were given as one object (shared-events.ts), which are written once. */
-const written = new WeakMap<AnyResult, string>();
-
-function eventJsonOf(result: AnyResult): string {
-  const json = written.get(result) ?? jsonOf(result);
-  written.set(result, json);
-  return json;
+/** Writes the parts of streams. A result that many streams were given as one object (shared-events.ts) is written once, and its bytes are theirs together. */
+function partWriter(framing: Framing): (result: AnyResult) => Uint8Array {
+  const encoder = new TextEncoder();
+  const written = new WeakMap<AnyResult, Uint8Array>();
+  return (result) => {
+    const part = written.get(result) ?? encoder.encode(framing.part(jsonOf(result)));
+    written.set(result, part);
+    return part;
+  };
 }
+
+const WRITERS = new Map([EVENT_STREAM, MULTIPART, MULTIPART_EVENTS].map((one) => [one, partWriter(one)]));
+const writerOf = (framing: Framing) => WRITERS.get(framing) ?? partWriter(framing);
 
 /** @param pulseMs - milliseconds between two signs of life in a silent event stream */
 export const useMediaTypes = (pulseMs: number): Plugin => {
@@ -57,7 +62,9 @@ export const useMediaTypes = (pulseMs: number): Plugin => {
         if (Array.isArray(result))
           throw new Error('Lists of operations are refused before they are executed.');
         if (Symbol.asyncIterator in result)
-          return new Response(streamOf(result, eventJsonOf, framing, pulseMs), { headers: framing.headers });
+          return new Response(streamOf(result, writerOf(framing), framing, pulseMs), {
+            headers: framing.headers,
+          });
         const status = statusOf(result, mediaType);
         const headers = { ...headersOf(result), vary: 'accept' };
         return mediaType === 'application/json' || mediaType === 'application/graphql-response+json'
@@ -65,7 +72,7 @@ export const useMediaTypes = (pulseMs: number): Plugin => {
               status,
               headers: { ...headers, 'content-type': `${mediaType}; charset=utf-8` },
             })
-          : new Response(streamOf(alone(result), jsonOf, framing, pulseMs), {
+          : new Response(streamOf(alone(result), writerOf(framing), framing, pulseMs), {
               status,
               headers: { ...headers, ...framing.headers },
             });

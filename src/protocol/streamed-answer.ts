@@ -44,12 +44,12 @@ export const MULTIPART_EVENTS: Framing = {
 /**
  * The bytes of an answer. Parts are asked for as the client takes them; a client that leaves ends the source.
  *
- * @param write - a result as JSON of one line
+ * @param write - a result as one part, which the stream does not change
  * @param pulseMs - milliseconds between two pulses
  */
 export function streamOf<T>(
   results: AsyncIterable<T>,
-  write: (result: T) => string,
+  write: (result: T) => Uint8Array,
   framing: Framing,
   pulseMs: number,
 ): ReadableStream<Uint8Array> {
@@ -70,7 +70,7 @@ export function streamOf<T>(
     async pull(controller) {
       try {
         const next = await iterator.next();
-        if (next.done !== true) return controller.enqueue(encoder.encode(framing.part(write(next.value))));
+        if (next.done !== true) return controller.enqueue(write(next.value));
         clearInterval(pulses);
         controller.enqueue(encoder.encode(framing.closing));
         controller.close();
