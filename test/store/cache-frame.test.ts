@@ -1,0 +1,28 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decodeFrame, encodeFrame } from '../../src/store/cache-frame.ts';
+
+const bytes = fc.uint8Array({ maxLength: 40 }).map((list) => Buffer.from(list));
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.string(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => (Object.is(number, -0) ? 0 : number)),
+    fc.constantFrom(null, true, false, 'x'.repeat(40_000)),
+    bytes,
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(fc.string({ maxLength: 4 }), tie('value'), { maxKeys: 4, noNullPrototype: true }),
+  ),
+}));
+
+test('values of JSON and bytes are read back as they were, wherever the bytes are and however long the rest is', async () => {
+  await fc.assert(
+    fc.asyncProperty(value, async (kept) => {
+      expect(await decodeFrame(await encodeFrame({ value: kept, expires: 5 }))).toEqual({
+        value: kept,
+        expires: 5,
+      });
+    }),
+    { numRuns: 150 },
+  );
+});

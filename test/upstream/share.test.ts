@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { openShare } from '../../src/upstream/share.ts';
+
+test('a shared read is stopped when the last who waits has left, and left alone when it has ended', async () => {
+  const share = openShare();
+  const signals: AbortSignal[] = [];
+  expect(
+    await share('ended', undefined, async ({ signal }) => {
+      signals.push(signal);
+      return 1;
+    }),
+  ).toBe(1);
+  const leaving = new AbortController();
+  const left = share('left', leaving.signal, ({ signal }) => {
+    signals.push(signal);
+    return new Promise<never>(() => undefined);
+  });
+  setImmediate(() => leaving.abort(new Error('gone')));
+  await expect(left).rejects.toThrow('gone');
+  await expect(
+    share('failed', undefined, async ({ signal }) => {
+      signals.push(signal);
+      throw new Error('half done');
+    }),
+  ).rejects.toThrow('half done');
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, true, true]);
+});
