@@ -6,7 +6,6 @@ import { createLogger } from './log.ts';
 import { openMetricsPort } from './process/metrics-port.ts';
 import { prepareStore } from './process/prepare-store.ts';
 import { startWorkers } from './process/primary.ts';
-import { serve } from './process/serve.ts';
 import { openEnding } from './process/shutdown.ts';
 import { allMetrics, servePrimary } from './process/worker.ts';
 import { startSandboxThread } from './sandbox/sandbox.ts';
@@ -41,6 +40,12 @@ function failStart(error: unknown): never {
   log.flush();
   process.exit(1);
 }
+
+/**
+ * Loads what answers: most of this program. Only here, so that the sandbox, which takes as long on a core of its own, has begun by
+ * then, and a primary that has workers never does.
+ */
+const loadServe = () => import('./process/serve.ts');
 
 async function openSource(): Promise<Source & { close(): Promise<void> }> {
   if (config.UPSTREAM_URL !== undefined)
@@ -81,7 +86,7 @@ async function metricsPort(read: () => Promise<string>): Promise<{ close(): Prom
 
 /** One process that does everything. */
 async function runAlone(): Promise<void> {
-  const source = await openSource();
+  const [source, { serve }] = await Promise.all([openSource(), loadServe()]);
   const served = await serve({ config, log, ...source });
   const metrics = await metricsPort(served.gateway.metrics.text);
   openEnding({
@@ -125,6 +130,7 @@ async function runPrimary(): Promise<void> {
 
 /** One of several processes that answer. */
 async function runWorker(source: Source): Promise<void> {
+  const { serve } = await loadServe();
   const served = await serve({ config, log, ...source, metricsText: allMetrics });
   // A terminal sends these to every process; the primary says what workers do.
   process.on('SIGINT', () => undefined);

@@ -63,6 +63,9 @@ export interface Windows {
   readonly strengths: Uint16Array;
 }
 
+/** Room to sort in, kept from one sequence to the next: growing a universe asks for it thousands of times. */
+let room = new Float64Array(4096);
+
 /** Finds every counting window of a sequence (upper case, any length). */
 export function findWindows(sequence: string): Windows {
   const length = sequence.length;
@@ -74,7 +77,8 @@ export function findWindows(sequence: string): Windows {
     typical[i] = typicalityOf(code);
   }
   // Feature, start and strength packed into one double (14 + 27 + 12 bits), so that one numeric sort orders them.
-  const packed = new Float64Array(SPACINGS.length * length);
+  if (room.length < SPACINGS.length * length) room = new Float64Array(SPACINGS.length * length);
+  const packed = room;
   let count = 0;
   for (const [spacing, { offsets }] of SPACINGS.entries()) {
     const [, b, c, d] = offsets;
@@ -98,9 +102,11 @@ export function findWindows(sequence: string): Windows {
   for (let n = 0; n < count; n++) {
     const word = order[n] ?? 0;
     const place = Math.floor(word / 2 ** 12);
-    strengths[n] = word % 2 ** 12;
-    features[n] = Math.floor(place / 2 ** 27);
-    starts[n] = place % 2 ** 27;
+    const feature = Math.floor(place / 2 ** 27);
+    // The remainders by multiplying: `%` of doubles is a division in software, and there are millions of windows.
+    strengths[n] = word - place * 2 ** 12;
+    features[n] = feature;
+    starts[n] = place - feature * 2 ** 27;
   }
   return { count, features, starts, strengths };
 }

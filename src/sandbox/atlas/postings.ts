@@ -24,7 +24,9 @@ export function invert(vectors: readonly SparseVector[]): Postings {
   const strengths = new Uint16Array(total);
   const next = offsets.slice();
   for (const [id, vector] of vectors.entries())
-    for (const [n, feature] of vector.features.entries()) {
+    // Millions of turns: an iterator of entries would take five times as long.
+    for (let n = 0; n < vector.features.length; n++) {
+      const feature = vector.features[n] ?? 0;
       const at = next[feature] ?? 0;
       proteins[at] = id;
       strengths[at] = vector.strengths[n] ?? 0;

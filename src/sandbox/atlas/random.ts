@@ -40,9 +40,12 @@ export function createRandom(seed: number, name: string): Random {
 
 /** An index drawn in proportion to the weights. */
 export function pickWeighted(random: Random, weights: readonly number[]): number {
-  let left = random.next() * weights.reduce((sum, weight) => sum + weight, 0);
-  for (const [index, weight] of weights.entries()) {
-    left -= weight;
+  // Plain loops: this is drawn for every residue of every protein.
+  let total = 0;
+  for (const weight of weights) total += weight;
+  let left = random.next() * total;
+  for (let index = 0; index < weights.length; index++) {
+    left -= weights[index] ?? 0;
     if (left < 0) return index;
   }
   return weights.length - 1;
