@@ -58,6 +58,9 @@ export type ThreadOptions = Omit<SandboxOptions, 'clock' | 'onRequest' | 'onProg
 
 export type ThreadMessage = { progress: string } | { url: string } | { failure: string };
 
+/** Room for new objects: as many as the thread's own default would be 15 to 25 MB that starting and growing never give back. */
+const YOUNG_MB = 8;
+
 /**
  * Starts a sandbox in a worker thread and resolves once it listens.
  *
@@ -70,7 +73,10 @@ export async function startSandboxThread({
   url: string;
   close(): Promise<void>;
 }> {
-  const worker = startThread('./sandbox-thread', { workerData: options });
+  const worker = startThread('./sandbox-thread', {
+    workerData: options,
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+  });
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   const url = await new Promise<string>((resolve, reject) => {
     worker.on('message', (message: ThreadMessage) => {
