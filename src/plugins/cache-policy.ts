@@ -7,6 +7,7 @@ import {
   isCompositeType,
   Kind,
   TypeInfo,
+  type ValueNode,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
@@ -55,18 +56,47 @@ const AS_RECORDS = [
 /** Root fields that give a public type by an id which may as well be that of something private. */
 const BY_ANY_ID = ['node', 'nodes'];
 
+/** How long answers to a document may be kept. */
+export interface CachePolicy {
+  /** Seconds; null for not at all. */
+  secondsFor(variables: Readonly<Record<string, unknown>>): number | null;
+  /** Whether the same answer is true again: not where it tells whether the gateway had to ask for it. */
+  readonly isRepeatable: boolean;
+}
+
+/** Whether a switch that was given is off. */
+const isOff = (
+  value: ValueNode,
+  variables: Readonly<Record<string, unknown>>,
+  defaults: ReadonlyMap<string, ValueNode | undefined>,
+): boolean => {
+  if (value.kind !== Kind.VARIABLE)
+    return value.kind === Kind.NULL || (value.kind === Kind.BOOLEAN && !value.value);
+  const given = variables[value.name.value];
+  if (given !== undefined) return given === null || given === false;
+  const usual = defaults.get(value.name.value);
+  return usual === undefined || isOff(usual, {}, new Map());
+};
+
+const policies = new WeakMap<DocumentNode, CachePolicy>();
+
 /**
- * Seconds that the answer to a document may be kept; null for not at all. Everything in the document counts, also what a
- * directive or another operation leaves out.
+ * How long the answer to a document may be kept; read from it once. Everything in the document counts, also what a directive or another
+ * operation leaves out.
  *
- * @param recordSeconds - how long the gateway keeps records
+ * @param recordSeconds - how long the gateway keeps records; the same for all documents of a process
  */
-export function cacheSeconds(
+export function cachePolicy(
   schema: GraphQLSchema,
   document: DocumentNode,
-  variables: Readonly<Record<string, unknown>>,
   recordSeconds: number,
-): number | null {
+): CachePolicy {
+  const known = policies.get(document) ?? readPolicy(schema, document, recordSeconds);
+  policies.set(document, known);
+  return known;
+}
+
+function readPolicy(schema: GraphQLSchema, document: DocumentNode, recordSeconds: number): CachePolicy {
   const rules = new Map<string, number>([
     ...FOR_A_DAY.map((name) => [name, DAY] as const),
     ...AS_RECORDS.map(
@@ -75,31 +105,38 @@ export function cacheSeconds(
   ]);
   const types = new TypeInfo(schema);
   let seconds: number | null = DAY;
+  let isRepeatable = true;
   const keep = (most: number | null | undefined) => {
     seconds = seconds === null || most == null ? null : Math.min(seconds, most);
   };
+  /** Arguments that change something upstream are no question. */
+  const switches: ValueNode[] = [];
+  const defaults = new Map<string, ValueNode | undefined>();
   visit(
     document,
     visitWithTypeInfo(types, {
       OperationDefinition: ({ operation }) => {
         if (operation !== 'query') keep(null);
       },
-      // Arguments that change something upstream are no question.
+      VariableDefinition: ({ variable, defaultValue }) =>
+        void defaults.set(variable.name.value, defaultValue),
       Argument: ({ name, value }) => {
-        if (name.value !== 'foldOnMiss') return;
-        const given = value.kind === Kind.VARIABLE ? variables[value.name.value] : value;
-        const off = given === undefined || given === false || given === null;
-        if (!off && !(value.kind === Kind.BOOLEAN && !value.value)) keep(null);
+        if (name.value === 'foldOnMiss') switches.push(value);
       },
       Field: ({ name }) => {
-        if (name.value.startsWith('__') && name.value !== '__typename') keep(null);
-        if (BY_ANY_ID.includes(name.value) && types.getParentType()?.name === 'Query') keep(null);
         const parent = types.getParentType();
+        if (name.value.startsWith('__') && name.value !== '__typename') keep(null);
+        if (BY_ANY_ID.includes(name.value) && parent?.name === 'Query') keep(null);
+        if (name.value === 'fromCache' && parent?.name === 'Provenance') isRepeatable = false;
         keep(parent == null ? null : rules.get(parent.name));
         const type = types.getType();
         if (type != null && isCompositeType(getNamedType(type))) keep(rules.get(getNamedType(type).name));
       },
     }),
   );
-  return seconds;
+  return {
+    secondsFor: (variables) =>
+      switches.every((value) => isOff(value, variables, defaults)) ? seconds : null,
+    isRepeatable,
+  };
 }

@@ -13,6 +13,10 @@ const PLAIN = {
   'x-content-type-options': 'nosniff',
 };
 
+/** Ends an answer of node:http that has not begun. */
+export const breakOff = (response: ServerResponse): void =>
+  void (response.headersSent ? response.destroy() : response.writeHead(500, PLAIN).end(BROKEN));
+
 const broken = (): Response => new Response(BROKEN, { status: 500, headers: PLAIN });
 
 /** The same plugins, whose hooks around a request end it with a plain 500 instead of throwing. */
@@ -49,7 +53,7 @@ export const guardPlugins = (plugins: readonly Plugin[], told: Told): Plugin[] =
   });
 
 /** Whether the address of a request can be read at all: its Host header and its path make a URL. */
-const isAddress = ({ headers, url = '/' }: IncomingMessage): boolean =>
+export const isAddress = ({ headers, url = '/' }: IncomingMessage): boolean =>
   URL.canParse(url, `http://${headers.host ?? 'localhost'}`) &&
   URL.canParse(`http://${headers.host ?? 'localhost'}${url}`);
 

@@ -1,5 +1,5 @@
 // Gives errors that never reach execution (the request, syntax, validation) the same codes as all others.
-import { GraphQLError } from 'graphql';
+import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { redact } from '../redact.ts';
 
@@ -29,12 +29,18 @@ export const coded = (error: GraphQLError): GraphQLError =>
         extensions: { ...error.extensions, code: 'BAD_USER_INPUT', retryable: false },
       });
 
+/** The result with coded errors. @param onError - told of each error */
+export function codedResult<T extends ExecutionResult>(result: T, onError: (error: GraphQLError) => void): T {
+  if (result.errors === undefined) return result;
+  const errors = result.errors.map(coded);
+  errors.forEach(onError);
+  return { ...result, errors };
+}
+
 /** @param onError - told of each error of an answer in one piece */
 export const useErrorCodes = (onError: (error: GraphQLError, request: Request) => void): Plugin => ({
   onResultProcess({ request, result, setResult }) {
-    if (!('errors' in result) || result.errors === undefined) return;
-    const errors = result.errors.map(coded);
-    for (const error of errors) onError(error, request);
-    setResult({ ...result, errors });
+    if ('errors' in result && result.errors !== undefined)
+      setResult(codedResult(result, (error) => onError(error, request)));
   },
 });

@@ -1,8 +1,9 @@
 // Lets browsers and CDNs keep answers to GET queries for public Atlas data, and nothing else: Cache-Control from the least
 // cacheable field, an ETag, 304 for who has the answer already. It knows no resolver.
+import type { ExecutionResult } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { entityTag, isKnown } from '../entity-tag.ts';
-import { cacheSeconds } from './cache-policy.ts';
+import { cachePolicy } from './cache-policy.ts';
 import { REPORT_HEADER } from './use-upstream-report.ts';
 import { addVary } from './vary.ts';
 
@@ -15,7 +16,21 @@ export interface HttpCacheOptions {
 
 /** What is not there may come any moment. */
 const ABSENT_SECONDS = 60;
-const NOT_KEPT = 'private, no-store';
+/** What all other answers say. */
+export const NOT_KEPT = 'private, no-store';
+
+/** Seconds that a result may be kept, where its document may be for so many; null for one that is not whole. */
+export function keptSeconds(result: ExecutionResult, seconds: number): number | null {
+  if (result.errors !== undefined || result.data == null) return null;
+  return Object.values(result.data).includes(null) ? Math.min(seconds, ABSENT_SECONDS) : seconds;
+}
+
+/** What an answer that may be kept says about that. */
+export const keptHeaders = (body: string, seconds: number, proofNeeded: boolean) => ({
+  'cache-control': `${proofNeeded ? 'private' : 'public'}, max-age=${seconds}`,
+  etag: entityTag(body),
+  vary: ['accept', REPORT_HEADER],
+});
 
 export const useHttpCache = ({ recordSeconds, proofNeeded }: HttpCacheOptions): Plugin => {
   /** Seconds that the answer to a request may be kept. */
@@ -24,13 +39,13 @@ export const useHttpCache = ({ recordSeconds, proofNeeded }: HttpCacheOptions): 
     onExecute({ args, context }) {
       const { request } = context;
       if (request.method !== 'GET' || request.headers.get(REPORT_HEADER) === '1') return;
-      const seconds = cacheSeconds(args.schema, args.document, args.variableValues ?? {}, recordSeconds);
+      const policy = cachePolicy(args.schema, args.document, recordSeconds);
+      const seconds = policy.secondsFor(args.variableValues ?? {});
       if (seconds === null) return;
       return {
         onExecuteDone({ result }) {
-          if (Symbol.asyncIterator in result || result.errors !== undefined || result.data == null) return;
-          const absent = Object.values(result.data).includes(null);
-          allowed.set(request, absent ? Math.min(seconds, ABSENT_SECONDS) : seconds);
+          const kept = Symbol.asyncIterator in result ? null : keptSeconds(result, seconds);
+          if (kept !== null) allowed.set(request, kept);
         },
       };
     },
@@ -43,11 +58,10 @@ export const useHttpCache = ({ recordSeconds, proofNeeded }: HttpCacheOptions): 
       }
       const body = await response.text();
       const { headers } = response;
-      const etag = entityTag(body);
-      headers.set('cache-control', `${proofNeeded ? 'private' : 'public'}, max-age=${seconds}`);
-      headers.set('etag', etag);
-      addVary(headers, ['accept', REPORT_HEADER]);
-      const known = isKnown(request.headers.get('if-none-match'), etag);
+      const { vary, ...kept } = keptHeaders(body, seconds, proofNeeded);
+      for (const [name, value] of Object.entries(kept)) headers.set(name, value);
+      addVary(headers, vary);
+      const known = isKnown(request.headers.get('if-none-match'), kept.etag);
       if (known) headers.delete('content-length');
       setResponse(
         new fetchAPI.Response(known ? null : body, { status: known ? 304 : response.status, headers }),

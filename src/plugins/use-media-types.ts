@@ -1,8 +1,14 @@
 // Writes results in the media type that the client likes best, with the status that GraphQL over HTTP asks for. It replaces what Yoga
 // chooses, which knows no weights. It knows no operation.
 import type { Plugin } from 'graphql-yoga';
-import { type AnyResult, headersOf, jsonOf, statusOf } from '../protocol/answer.ts';
-import { chooseForEvents, chooseForParts, chooseForWhole, type MediaType } from '../protocol/media-type.ts';
+import { type AnyResult, headersOf, headOf, jsonOf, statusOf } from '../protocol/answer.ts';
+import {
+  chooseForEvents,
+  chooseForParts,
+  chooseForWhole,
+  isJson,
+  type MediaType,
+} from '../protocol/media-type.ts';
 import { refusal } from '../protocol/refusal.ts';
 import {
   EVENT_STREAM,
@@ -65,17 +71,15 @@ export const useMediaTypes = (pulseMs: number): Plugin => {
           return new Response(streamOf(result, writerOf(framing), framing, pulseMs), {
             headers: framing.headers,
           });
-        const status = statusOf(result, mediaType);
-        const headers = { ...headersOf(result), vary: 'accept' };
-        return mediaType === 'application/json' || mediaType === 'application/graphql-response+json'
-          ? new Response(jsonOf(result), {
-              status,
-              headers: { ...headers, 'content-type': `${mediaType}; charset=utf-8` },
-            })
-          : new Response(streamOf(alone(result), writerOf(framing), framing, pulseMs), {
-              status,
-              headers: { ...headers, ...framing.headers },
-            });
+        if (isJson(mediaType)) {
+          const { status, headers } = headOf(result, mediaType);
+          return new Response(jsonOf(result), { status, headers });
+        }
+        const headers = { ...headersOf(result), vary: 'accept', ...framing.headers };
+        return new Response(streamOf(alone(result), writerOf(framing), framing, pulseMs), {
+          status: statusOf(result, mediaType),
+          headers,
+        });
       }, mediaType);
     },
   };

@@ -18,12 +18,17 @@ export const tooMany = ({ limit, retryAfterSeconds }: Verdict): GraphQLError =>
     retryAfterSeconds,
   );
 
-function say(headers: Headers, { limit, remaining, resetSeconds }: Verdict): void {
+/** What a caller is told of its budget. */
+export const budgetHeaders = ({ limit, remaining, resetSeconds }: Verdict) => ({
+  'ratelimit-limit': String(limit),
+  'ratelimit-remaining': String(remaining),
+  'ratelimit-reset': String(resetSeconds),
+});
+
+function say(headers: Headers, verdict: Verdict): void {
   // What many are given says nothing of one.
   if (headers.get('cache-control')?.includes('public') === true) return;
-  headers.set('ratelimit-limit', String(limit));
-  headers.set('ratelimit-remaining', String(remaining));
-  headers.set('ratelimit-reset', String(resetSeconds));
+  for (const [name, value] of Object.entries(budgetHeaders(verdict))) headers.set(name, value);
 }
 
 /** @param onRefused - told of every refusal */

@@ -1,9 +1,8 @@
 // Reads GraphQL requests in place of Yoga: which methods, which content types, from whose pages, how large, and what is in them. It
 // knows no schema.
-import type { Plugin } from 'graphql-yoga';
-import { isForgery } from '../protocol/cross-site.ts';
-import { chooseForWhole } from '../protocol/media-type.ts';
-import { checkContentType, type OperationParams, readBody, readSearch } from '../protocol/read-params.ts';
+import type { GraphQLParams, Plugin } from 'graphql-yoga';
+import { checkRequest } from '../protocol/check-request.ts';
+import { type OperationParams, readBody, readSearch } from '../protocol/read-params.ts';
 import { refusal } from '../protocol/refusal.ts';
 
 /** What Yoga is given: `query` is there, or says itself that it is missing. */
@@ -38,24 +37,16 @@ async function bytesOf(request: Request, maxBytes: number): Promise<Uint8Array> 
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length);
 }
 
-/** Refuses what must not even be read. @throws GraphQLError (403, 405, 406, 415) */
-function checkRequest({ method, headers }: Request): void {
-  if (method !== 'GET' && method !== 'POST')
-    throw refusal(405, 'GraphQL is asked by GET or POST.', { headers: { allow: 'GET, POST, OPTIONS' } });
-  if (method === 'GET' && isForgery(headers))
-    throw refusal(
-      403,
-      'This looks like a page of another site that asks in your name: links, forms and images of other sites are not answered. Scripts of pages that CORS_ORIGINS lists are.',
-      { code: 'FORBIDDEN' },
-    );
-  const accept = headers.get('accept');
-  if (chooseForWhole(accept) === null)
-    throw refusal(
-      406,
-      'Accept application/json, application/graphql-response+json, text/event-stream or multipart/mixed; nothing else is answered.',
-    );
-  if (method === 'POST') checkContentType(headers.get('content-type'), headers.get('content-encoding'));
-}
+/** What Yoga is given. */
+export const paramsOf = (
+  { variables, extensions, operationName }: OperationParams,
+  query: string,
+): GraphQLParams => ({
+  query,
+  ...(variables === undefined ? {} : { variables }),
+  ...(extensions === undefined ? {} : { extensions }),
+  ...(operationName === undefined ? {} : { operationName }),
+});
 
 export const useRequestReading = ({ maxBytes, documentOf }: ReadRequest): Plugin => ({
   onRequestParse({ request, url, setRequestParser }) {
@@ -63,13 +54,7 @@ export const useRequestReading = ({ maxBytes, documentOf }: ReadRequest): Plugin
     setRequestParser(async () => {
       const params =
         request.method === 'GET' ? readSearch(url.search) : readBody(await bytesOf(request, maxBytes));
-      const { variables, extensions, operationName } = params;
-      return {
-        query: documentOf(params),
-        ...(variables === undefined ? {} : { variables }),
-        ...(extensions === undefined ? {} : { extensions }),
-        ...(operationName === undefined ? {} : { operationName }),
-      };
+      return paramsOf(params, documentOf(params));
     });
   },
 });

@@ -1,6 +1,6 @@
 // How results are written: the status that GraphQL over HTTP asks for, and the JSON without what is only for ourselves. Pure.
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
-import type { MediaType } from './media-type.ts';
+import type { JsonType, MediaType } from './media-type.ts';
 
 /** What an error or a result says about the HTTP answer that carries it. */
 interface HttpWishes {
@@ -61,6 +61,12 @@ export function headersOf(result: AnyResult): Record<string, string> {
   const wishes = [...(result.errors ?? []).map(({ extensions }) => extensions), result.extensions];
   return Object.assign({}, ...wishes.map((extensions) => wishesOf(extensions).headers ?? {}));
 }
+
+/** Status and headers of a result that is answered as JSON. */
+export const headOf = (result: AnyResult, mediaType: JsonType) => ({
+  status: statusOf(result, mediaType),
+  headers: { ...headersOf(result), vary: 'accept', 'content-type': `${mediaType}; charset=utf-8` },
+});
 
 function publicExtensions(
   extensions: Readonly<Record<string, unknown>> | undefined,

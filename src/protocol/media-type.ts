@@ -7,6 +7,12 @@ export type MediaType =
   | 'text/event-stream'
   | 'multipart/mixed';
 
+/** Those of a result in one piece. */
+export type JsonType = 'application/json' | 'application/graphql-response+json';
+
+export const isJson = (type: MediaType | null): type is JsonType =>
+  type === 'application/json' || type === 'application/graphql-response+json';
+
 /** One result at once. The first is taken where the client leaves the choice. */
 const WHOLE: readonly MediaType[] = ['application/json', 'application/graphql-response+json'];
 /** Results one after the other: the events of a subscription. */

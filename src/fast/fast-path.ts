@@ -1,0 +1,212 @@
+// The short way of an ordinary query over node:http: read, looked up among finished answers or executed with all plugins, written. It has
+// no rules of its own. Whatever has not run before, and whatever is refused or streamed, goes the long way through Yoga; what is answered
+// here is put together from the same functions. It must not know a field or a type.
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { GraphQLError } from 'graphql';
+import type { GraphQLParams, YogaServerInstance } from 'graphql-yoga';
+import type { Caller } from '../callers/caller.ts';
+import type { GatewayContext } from '../context.ts';
+import type { Admission } from '../load/admission.ts';
+import type { Pressure } from '../load/pressure.ts';
+import type { Verdict } from '../load/rate-limit.ts';
+import { requestIdOf } from '../operations/request-id.ts';
+import type { Telemetry } from '../operations/telemetry.ts';
+import { traceparent } from '../operations/trace-context.ts';
+import { breakOff, isAddress } from '../plugins/guard.ts';
+import { codedResult } from '../plugins/use-error-codes.ts';
+import type { PlainQueries } from '../plugins/use-plain-queries.ts';
+import { budgetHeaders } from '../plugins/use-rate-limit.ts';
+import { paramsOf } from '../plugins/use-request-reading.ts';
+import { REPORT_HEADER } from '../plugins/use-upstream-report.ts';
+import { checkRequest } from '../protocol/check-request.ts';
+import { corsHeaders } from '../protocol/cors.ts';
+import { chooseForWhole, isJson } from '../protocol/media-type.ts';
+import { type OperationParams, readBody, readSearch } from '../protocol/read-params.ts';
+import { type Finished, type FinishOptions, finish, type Question, write } from './finished.ts';
+import { openFlights } from './flights.ts';
+import type { KeptAnswers } from './kept-answers.ts';
+import { announcedLength, readAll, unread } from './read-body.ts';
+
+export interface FastPathOptions extends FinishOptions {
+  /** The long way. */
+  readonly listener: RequestListener;
+  readonly yoga: Pick<YogaServerInstance<object, GatewayContext>, 'getResultForParams' | 'fetchAPI'>;
+  readonly queries: PlainQueries;
+  readonly kept: KeptAnswers<Finished>;
+  readonly admission: Admission;
+  readonly pressure: Pressure;
+  readonly telemetry: Telemetry;
+  readonly identify: (request: Request) => Promise<Caller>;
+  readonly documentOf: (params: OperationParams) => string;
+  /** Whether a request was sent to the gateway by its name, where that matters. */
+  readonly isMeant: (host: string | undefined) => boolean;
+  /** Told of each error of an answer. */
+  readonly onError: (error: GraphQLError, request: Request) => void;
+  /** Told of what is wrong with the gateway itself. */
+  readonly onFault: (error: unknown) => void;
+  /** Bytes of a body that are read here at most. */
+  readonly maxBytes: number;
+  readonly origins: readonly string[];
+}
+
+/** A question that may be answered here. */
+interface Asked extends Question {
+  readonly params: GraphQLParams;
+}
+
+/** Seconds that an answer is given again at most: nothing becomes older by it than its data may be anyway, but for this. */
+const MOST_SECONDS = 60;
+/** What changes answers by rules that are the long way's. */
+const LONG_WAY_HEADERS = [REPORT_HEADER, 'x-federation-token'];
+/** All that an answer for everybody may depend on, beside the body. */
+const KEY_HEADERS = [
+  'host',
+  'accept',
+  'content-type',
+  'content-encoding',
+  'sec-fetch-site',
+  'sec-fetch-mode',
+];
+
+const keyOf = ({ method, url, headers }: IncomingMessage, body: Buffer | undefined): string => {
+  let key = `${method} ${url}`;
+  for (const name of KEY_HEADERS) key += `\n${headers[name] ?? ''}`;
+  // One character for each byte: another body is another key, whatever it is.
+  return body === undefined ? key : `${key}\n${body.toString('latin1')}`;
+};
+
+/** Headers as the Fetch API takes them. */
+function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
+  const plain: Record<string, string> = {};
+  for (const name in headers) plain[name] = String(headers[name]);
+  return plain;
+}
+
+/** Opens the short way in front of the long one. */
+export function openFastPath(options: FastPathOptions): RequestListener {
+  const { listener, yoga, queries, kept, admission, pressure, telemetry, identify, origins } = options;
+  const flights = openFlights<Finished>();
+
+  /** Whether it is worth to look closer: nothing of the body has been read yet. */
+  function isOrdinary(req: IncomingMessage): boolean {
+    const { url = '', method, headers } = req;
+    if (url !== '/graphql' && !url.startsWith('/graphql?')) return false;
+    if (headers.host === undefined || LONG_WAY_HEADERS.some((name) => headers[name] !== undefined))
+      return false;
+    return method === 'GET' || (method === 'POST' && (announcedLength(req) ?? Infinity) <= options.maxBytes);
+  }
+
+  /** What is asked; null for what goes the long way, refusals among it. */
+  function read(req: IncomingMessage, request: Request, body: Buffer | undefined): Asked | null {
+    const mediaType = chooseForWhole(request.headers.get('accept'));
+    if (!isJson(mediaType) || !isAddress(req) || !options.isMeant(req.headers.host)) return null;
+    try {
+      checkRequest(request);
+      const given = body === undefined ? readSearch(req.url?.slice('/graphql'.length) ?? '') : readBody(body);
+      const text = options.documentOf(given);
+      const query = queries.get(text);
+      if (query === undefined) return null;
+      const seconds = query.isRepeatable ? query.secondsFor(given.variables ?? {}) : null;
+      return { params: paramsOf(given, text), method: req.method, mediaType, name: query.name, seconds };
+    } catch {
+      return null;
+    }
+  }
+
+  async function execute(asked: Asked, request: Request, connection: object): Promise<Finished> {
+    const result = await yoga.getResultForParams({ params: asked.params, request }, connection);
+    if (result === undefined || Symbol.asyncIterator in result)
+      throw new Error('A plain query is answered in one piece.');
+    return finish(
+      codedResult(result, (error) => options.onError(error, request)),
+      asked,
+      options,
+    );
+  }
+
+  /** The answer to a question of somebody who may ask it: somebody else's, where that is the same for all. */
+  async function answerTo(asked: Asked, key: string, request: Request, connection: object) {
+    if (asked.seconds === null) return execute(asked, request, connection);
+    const flown = await flights.share(key, async () => {
+      const own = await execute(asked, request, connection);
+      const shared = own.status === 200 && own.seconds > 0 ? own : null;
+      if (shared !== null) kept.set(key, shared, Math.min(own.seconds, MOST_SECONDS));
+      return { shared, own };
+    });
+    return 'own' in flown ? flown.own : flown.shared;
+  }
+
+  function ownHeaders(request: Request, verdict: Verdict | null, isPublic: boolean): string[] {
+    const { step } = telemetry.exchangeOf(request);
+    const own = ['x-request-id', requestIdOf(request), 'traceresponse', traceparent(step.context)];
+    if (origins.length > 0) own.push(...Object.entries(corsHeaders(request, origins)).flat());
+    // What many are given says nothing of one.
+    if (verdict !== null && !isPublic) own.push(...Object.entries(budgetHeaders(verdict)).flat());
+    return own;
+  }
+
+  async function answer(req: IncomingMessage, res: ServerResponse & { req: IncomingMessage }): Promise<void> {
+    const body = req.method === 'POST' ? await readAll(req) : undefined;
+    const goLong = () => {
+      if (!res.closed) listener(body === undefined ? req : unread(req, body), res);
+    };
+    const leaving = new AbortController();
+    const request = new yoga.fetchAPI.Request(`http://${req.headers.host}${req.url}`, {
+      method: req.method ?? 'GET',
+      headers: plainHeaders(req),
+      signal: leaving.signal,
+    });
+    const key = keyOf(req, body);
+    const found = kept.get(key);
+    // A key stands for everything that `read` looks at; but who has to prove who it is may turn out to be nobody.
+    const asked = found === undefined || options.proofNeeded ? read(req, request, body) : null;
+    if (asked === null && (found === undefined || options.proofNeeded)) return goLong();
+
+    const leave = pressure.enter();
+    if (leave === null) return goLong();
+    res.once('close', leave);
+    admission.note(request, req);
+    const verdict = await admission.spend(request);
+    if (verdict?.allowed === false) {
+      leave();
+      return goLong();
+    }
+    const exchange = telemetry.begin(request);
+    const { bytesWritten } = req.socket;
+    const end = () => {
+      leave();
+      const left = !res.writableFinished;
+      if (left) leaving.abort();
+      telemetry.end(exchange, {
+        status: res.statusCode,
+        bytes: req.socket.bytesWritten - bytesWritten,
+        left,
+      });
+    };
+    if (res.closed) return end();
+    res.once('close', end);
+
+    const caller = await identify(request).catch(() => null);
+    const work = async () => {
+      if (found !== undefined && caller !== null) return found;
+      if (asked === null) throw new Error('Only what is kept need not be read.');
+      return caller === null
+        ? execute(asked, request, { req, res })
+        : answerTo(asked, key, request, { req, res });
+    };
+    const given = await work();
+    exchange.principal = caller?.principal;
+    telemetry.ran(exchange, { type: 'query', name: given.name });
+    if (!res.closed)
+      write(res, given, ownHeaders(request, verdict, given.isPublic), request.headers.get('if-none-match'));
+  }
+
+  return (req, res) => {
+    if (!isOrdinary(req)) return listener(req, res);
+    answer(req, res).catch((error: unknown) => {
+      if (res.closed) return;
+      options.onFault(error);
+      breakOff(res);
+    });
+  };
+}

@@ -1,0 +1,87 @@
+// What comes of a query on the short way: status, headers and bytes, put together from the same functions as on the long one, and
+// written with node:http's own means. It decides nothing about who gets it.
+import type { ServerResponse } from 'node:http';
+import type { ExecutionResult } from 'graphql';
+import { isKnown } from '../entity-tag.ts';
+import { keptHeaders, keptSeconds, NOT_KEPT } from '../plugins/use-http-cache.ts';
+import { DATA_HEADERS } from '../plugins/use-security-headers.ts';
+import { headOf, jsonOf } from '../protocol/answer.ts';
+import type { JsonType } from '../protocol/media-type.ts';
+
+/** An answer as it is written, and as it is kept for others. */
+export interface Finished {
+  readonly status: number;
+  /** Names and values in turn, as node:http takes them. */
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+  /** Such as `"abc"`; undefined where clients may not keep the answer. */
+  readonly etag: string | undefined;
+  /** Whether anybody between here and the caller may keep it. */
+  readonly isPublic: boolean;
+  /** For how many seconds it may be given to others; 0 for not at all. */
+  readonly seconds: number;
+  /** The operation's own name; null for one without. */
+  readonly name: string | null;
+}
+
+export interface FinishOptions {
+  /** Headers that every answer carries. */
+  readonly always: Readonly<Record<string, string>>;
+  /** Whether answers differ by the origin of the page that asks. */
+  readonly byOrigin: boolean;
+  readonly proofNeeded: boolean;
+}
+
+/** What of a query its answer depends on, the result apart. */
+export interface Question {
+  readonly method: string | undefined;
+  readonly mediaType: JsonType;
+  readonly name: string | null;
+  /** For how long its answer may be kept by anybody; null for not at all. */
+  readonly seconds: number | null;
+}
+
+/** Makes the answer that a result is. */
+export function finish(
+  result: ExecutionResult,
+  { method, mediaType, name, seconds: most }: Question,
+  { always, byOrigin, proofNeeded }: FinishOptions,
+): Finished {
+  const { status, headers } = headOf(result, mediaType);
+  const text = jsonOf(result);
+  const seconds = (status === 200 && most !== null ? keptSeconds(result, most) : null) ?? 0;
+  const isKept = method === 'GET' && seconds > 0 && !Object.hasOwn(headers, 'cache-control');
+  const kept = isKept ? keptHeaders(text, seconds, proofNeeded) : undefined;
+  const vary = [headers.vary, ...(byOrigin ? ['origin'] : []), ...(kept?.vary ?? []).slice(1)].join(', ');
+  const all: Record<string, string> = {
+    'cache-control': NOT_KEPT,
+    ...DATA_HEADERS,
+    ...always,
+    ...headers,
+    ...kept,
+    vary,
+  };
+  return {
+    status,
+    seconds,
+    headers: Object.entries(all).flat(),
+    body: Buffer.from(text),
+    etag: kept?.etag,
+    isPublic: isKept && !proofNeeded,
+    name,
+  };
+}
+
+/** Writes an answer. @param own - headers that only this request's answer has, in turn with their values */
+export function write(
+  response: ServerResponse,
+  { status, headers, body, etag }: Finished,
+  own: readonly string[],
+  ifNoneMatch: string | null,
+): void {
+  if (etag !== undefined && isKnown(ifNoneMatch, etag)) {
+    response.writeHead(304, [...headers, ...own]).end();
+    return;
+  }
+  response.writeHead(status, [...headers, 'content-length', String(body.byteLength), ...own]).end(body);
+}

@@ -1,0 +1,34 @@
+// Reads the small body of a request off its connection, and puts it back for whoever has to read it again. It knows no GraphQL.
+import { IncomingMessage } from 'node:http';
+
+/** Bytes of a body that says how long it is; undefined where it does not, or wrongly. */
+export function announcedLength({ headers }: IncomingMessage): number | undefined {
+  const { 'content-length': length, 'transfer-encoding': encoding } = headers;
+  return length !== undefined && encoding === undefined && /^\d{1,15}$/.test(length)
+    ? Number(length)
+    : undefined;
+}
+
+/** The whole body, which node:http ends at its announced length. @throws Error when the client leaves before */
+export function readAll(incoming: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.once('end', () => {
+      const [only] = chunks;
+      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
+    });
+    incoming.once('close', () => reject(new Error('the client left')));
+    incoming.once('error', reject);
+  });
+}
+
+/** The same request with its body unread. */
+export function unread(incoming: IncomingMessage, body: Buffer): IncomingMessage {
+  const { socket, headers, rawHeaders, method, url, httpVersion } = incoming;
+  const again = new IncomingMessage(socket);
+  Object.assign(again, { headers, rawHeaders, method, url, httpVersion, complete: true });
+  again.push(body);
+  again.push(null);
+  return again;
+}

@@ -1,0 +1,49 @@
+// Remembers which documents that have run are plain queries: one operation, answered in one piece. They need not be looked at again when
+// they come the next time. It knows no field.
+import { type DocumentNode, Kind, visit } from 'graphql';
+import type { Plugin, YogaInitialContext } from 'graphql-yoga';
+import { type CachePolicy, cachePolicy } from './cache-policy.ts';
+import { openTextCache } from './document-cache.ts';
+
+/** What is known of a plain query. */
+export interface PlainQuery extends CachePolicy {
+  /** Of the operation; null for one without. */
+  readonly name: string | null;
+}
+
+/** Plain queries by their text. */
+export type PlainQueries = ReturnType<typeof openTextCache<PlainQuery>>;
+
+export const openPlainQueries = (): PlainQueries => openTextCache<PlainQuery>();
+
+const PARTS = ['defer', 'stream'];
+
+/** The name of the only operation; undefined for anything but one query that is answered in one piece. */
+function nameOf(document: DocumentNode): string | null | undefined {
+  const operations = document.definitions.flatMap((node) =>
+    node.kind === Kind.OPERATION_DEFINITION ? [node] : [],
+  );
+  const [only] = operations;
+  if (operations.length !== 1 || only?.operation !== 'query') return undefined;
+  let inParts = false;
+  visit(document, {
+    Directive: ({ name }) => {
+      inParts ||= PARTS.includes(name.value);
+    },
+  });
+  return inParts ? undefined : (only.name?.value ?? null);
+}
+
+/** @param recordSeconds - how long the gateway keeps records */
+export const usePlainQueries = (
+  queries: PlainQueries,
+  recordSeconds: number,
+): Plugin<YogaInitialContext> => ({
+  onExecute({ args, context }) {
+    const text = context.params?.query;
+    if (text == null || queries.get(text) !== undefined) return;
+    const name = nameOf(args.document);
+    if (name !== undefined)
+      queries.set(text, { name, ...cachePolicy(args.schema, args.document, recordSeconds) });
+  },
+});

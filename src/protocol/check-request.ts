@@ -1,0 +1,24 @@
+// Which requests are read at all: their method, the page they come from, what they accept, the type of their body. Pure; it knows no
+// plugin.
+import { isForgery } from './cross-site.ts';
+import { chooseForWhole } from './media-type.ts';
+import { checkContentType } from './read-params.ts';
+import { refusal } from './refusal.ts';
+
+/** Refuses what must not even be read. @throws GraphQLError (403, 405, 406, 415) */
+export function checkRequest({ method, headers }: Request): void {
+  if (method !== 'GET' && method !== 'POST')
+    throw refusal(405, 'GraphQL is asked by GET or POST.', { headers: { allow: 'GET, POST, OPTIONS' } });
+  if (method === 'GET' && isForgery(headers))
+    throw refusal(
+      403,
+      'This looks like a page of another site that asks in your name: links, forms and images of other sites are not answered. Scripts of pages that CORS_ORIGINS lists are.',
+      { code: 'FORBIDDEN' },
+    );
+  if (chooseForWhole(headers.get('accept')) === null)
+    throw refusal(
+      406,
+      'Accept application/json, application/graphql-response+json, text/event-stream or multipart/mixed; nothing else is answered.',
+    );
+  if (method === 'POST') checkContentType(headers.get('content-type'), headers.get('content-encoding'));
+}
