@@ -82,6 +82,7 @@ const variables = z.object({
   STORE_URL: storeUrl.default('sqlite:.data/gateway.db'),
   LEDGER_URL: storeUrl.optional(),
   CACHE_RECORDS_SECONDS: whole(0, 31_536_000).default(3600),
+  CACHE_ANSWERS_MB: whole(0, 4096).default(32),
   GATEWAY_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
   GATEWAY_API_KEYS: list
     .default([])

@@ -5,6 +5,7 @@ import type { Config } from './config.ts';
 import { operationNames, readExamples } from './examples.ts';
 import { contextsFrom } from './gateway/contexts.ts';
 import { type Entrance, openEntrance } from './gateway/entrance.ts';
+import { gatewayListener } from './gateway/listener.ts';
 import { documentLimits, gatewayPlugins } from './gateway/plugins.ts';
 import { gatewayRoutes } from './gateway/routes.ts';
 import { openServices } from './gateway/services.ts';
@@ -17,7 +18,7 @@ import { type Metrics, openMetrics } from './operations/metrics.ts';
 import { CHECK_MS, openReadiness } from './operations/readiness.ts';
 import { openTelemetry, type Telemetry } from './operations/telemetry.ts';
 import type { Tracing } from './operations/tracing.ts';
-import { guardListener } from './plugins/guard.ts';
+import { openPlainQueries } from './plugins/use-plain-queries.ts';
 import { type Operations, openOperations } from './protocol/operations.ts';
 import { schema, subgraphSchema } from './schema.ts';
 import type { BreakerRules } from './upstream/breaker.ts';
@@ -120,12 +121,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     metrics,
     metricsText: options.metricsText,
   });
+  const queries = openPlainQueries();
   const plugins = gatewayPlugins({
     config,
     log,
     telemetry,
     errors,
     operations,
+    queries,
     admission,
     pressure,
     routes,
@@ -135,7 +138,19 @@ export function createGateway(options: GatewayOptions): Gateway {
   const yoga = openYoga({ schema: shownSchema, plugins, openContext, errors });
   return {
     fetch: async (request) => yoga.fetch(request),
-    listener: guardListener(yoga),
+    listener: gatewayListener({
+      config,
+      yoga,
+      queries,
+      callers,
+      admission,
+      pressure,
+      telemetry,
+      operations,
+      errors,
+      log,
+      sandbox,
+    }),
     getEnveloped: yoga.getEnveloped,
     documentOf: operations.documentOf,
     admit: entrance.admit,

@@ -39,9 +39,13 @@ function readable(line: string): string {
   return `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${String(message)}${rest.join('')}\n`;
 }
 
+/** A write of its own for each line would cost more than all else that is done for a small answer. */
+const BYTES_AT_ONCE = 8_192;
+const WRITTEN_WITHIN_MS = 100;
+
 /** Standard error, so that standard output stays free; written behind the requests, and to the end when the process ends. */
 function standardError(): DestinationStream & { flushSync(): void } {
-  return destination({ fd: 2, sync: false });
+  return destination({ fd: 2, sync: false, minLength: BYTES_AT_ONCE, periodicFlush: WRITTEN_WITHIN_MS });
 }
 
 /**

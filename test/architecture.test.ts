@@ -36,6 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   schema: ['builder.ts', 'folding', 'structure'],
   protocol: [],
   plugins: ['upstream', 'callers', 'load', 'protocol', 'redact.ts', 'entity-tag.ts', 'operations'],
+  fast: ['plugins', 'protocol', 'operations', 'entity-tag.ts'],
   routes: [
     'callers',
     'entity-tag.ts',
@@ -68,6 +69,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'schema.ts': ['builder.ts', 'schema', 'resolvers', 'federation'],
   'websocket.ts': ['schema.ts', 'plugins', 'callers', 'load', 'protocol'],
   gateway: [
+    'fast',
     'doctor',
     'load',
     'federation',
@@ -82,7 +84,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'callers',
     'assets.ts',
   ],
-  'gateway.ts': ['gateway', 'schema.ts', 'operations', 'plugins', 'protocol', 'examples.ts'],
+  'gateway.ts': ['fast', 'gateway', 'schema.ts', 'operations', 'plugins', 'protocol', 'examples.ts'],
   process: ['callers', 'load', 'gateway.ts', 'operations', 'store', 'websocket.ts'],
   'server.ts': ['config.ts', 'log.ts', 'process', 'sandbox'],
 };

@@ -16,6 +16,7 @@ import { useIncrementalDelivery } from '../plugins/use-incremental-delivery.ts';
 import { useIntrospection } from '../plugins/use-introspection.ts';
 import { useMediaTypes } from '../plugins/use-media-types.ts';
 import { useOwnHost } from '../plugins/use-own-host.ts';
+import { type PlainQueries, usePlainQueries } from '../plugins/use-plain-queries.ts';
 import { useRateLimit } from '../plugins/use-rate-limit.ts';
 import { useRequestReading } from '../plugins/use-request-reading.ts';
 import { type Route, useRoutes } from '../plugins/use-routes.ts';
@@ -37,6 +38,7 @@ export interface PluginSources extends Pick<Entrance, 'admission' | 'pressure'> 
   readonly telemetry: Telemetry;
   readonly errors: ShownErrors;
   readonly operations: Operations;
+  readonly queries: PlainQueries;
   readonly routes: readonly Route[];
   readonly sandbox: boolean;
   /** Milliseconds between two signs of life in a silent event stream. */
@@ -54,7 +56,7 @@ export const documentLimits = (config: Config) => ({
 
 /** The plugins of a gateway. */
 export function gatewayPlugins(sources: PluginSources): Plugin[] {
-  const { config, log, telemetry, errors, operations, admission, pressure } = sources;
+  const { config, log, telemetry, errors, operations, queries, admission, pressure } = sources;
   const { routes, sandbox, pulseMs } = sources;
   return guardPlugins(
     [
@@ -73,6 +75,7 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
       useUpstreamReport(),
       useHttpCache({ recordSeconds: config.CACHE_RECORDS_SECONDS, proofNeeded: config.proofNeeded }),
       useIntrospection(config.INTROSPECTION),
+      usePlainQueries(queries, config.CACHE_RECORDS_SECONDS),
       useIncrementalDelivery(errors.show),
       useEventContexts(),
       useStreamLimit(admission, openPlaces(config.MAX_SUBSCRIPTIONS), config.MAX_SUBSCRIPTIONS),
