@@ -142,7 +142,6 @@ export function createGateway(options: GatewayOptions): Gateway {
       config,
       yoga,
       queries,
-      callers,
       admission,
       pressure,
       telemetry,

@@ -39,13 +39,39 @@ function readable(line: string): string {
   return `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${String(message)}${rest.join('')}\n`;
 }
 
-/** A write of its own for each line would cost more than all else that is done for a small answer. */
-const BYTES_AT_ONCE = 8_192;
+/** Characters that are written at once: a write for each line would cost more than all else that is done for a small answer. */
+const AT_ONCE = 32_768;
 const WRITTEN_WITHIN_MS = 100;
 
 /** Standard error, so that standard output stays free; written behind the requests, and to the end when the process ends. */
 function standardError(): DestinationStream & { flushSync(): void } {
-  return destination({ fd: 2, sync: false, minLength: BYTES_AT_ONCE, periodicFlush: WRITTEN_WITHIN_MS });
+  const out = destination({ fd: 2, sync: false, maxWrite: 2 * AT_ONCE });
+  let waiting = '';
+  let timer: NodeJS.Timeout | undefined;
+  const hand = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (waiting !== '') out.write(waiting);
+    waiting = '';
+  };
+  const flushSync = () => {
+    hand();
+    out.flushSync();
+  };
+  process.once('exit', () => {
+    // A stream that was never opened has nobody to tell.
+    try {
+      flushSync();
+    } catch {}
+  });
+  return {
+    write(line) {
+      waiting += line;
+      if (waiting.length >= AT_ONCE) hand();
+      else timer ??= setTimeout(hand, WRITTEN_WITHIN_MS).unref();
+    },
+    flushSync,
+  };
 }
 
 /**

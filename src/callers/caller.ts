@@ -21,6 +21,10 @@ export interface Caller {
 export interface Callers {
   /** Who sent a request; asked once for each. @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no proof can be checked */
   identify(request: Request): Promise<Caller>;
+  /** The same for a request that has only headers yet. @param authorization - the header */
+  whoIs(authorization: string | undefined, address: string | undefined): Promise<Caller>;
+  /** Says who sent a request, so that it is not asked again. */
+  note(request: Request, caller: Promise<Caller>): void;
   /** Asks anew: whether who opened a stream may go on. @throws GraphQLError as `identify` */
   again(request: Request): Promise<Caller>;
   /** Reads the file of keys again. */
@@ -53,8 +57,8 @@ interface Accepted {
 const ACCEPTED_MS = 60_000;
 const MOST_ACCEPTED = 10_000;
 
-const bearerOf = (request: Request): string | undefined =>
-  /^Bearer +(\S+)\s*$/i.exec(request.headers.get('authorization') ?? '')?.[1];
+const bearerOf = (authorization: string | undefined): string | undefined =>
+  authorization === undefined ? undefined : /^Bearer +(\S+)\s*$/i.exec(authorization)?.[1];
 
 /** Opens what tells callers apart. @throws Error when the file of keys cannot be read */
 export function openCallers({ config, secret, guesses, onError }: CallersOptions): Callers {
@@ -96,8 +100,8 @@ export function openCallers({ config, secret, guesses, onError }: CallersOptions
     return { caller: proven(principal), until: performance.now() + left };
   }
 
-  async function again(request: Request): Promise<Caller> {
-    const bearer = bearerOf(request);
+  const whoIs: Callers['whoIs'] = async (authorization, address) => {
+    const bearer = bearerOf(authorization);
     if (upstreamKey === undefined)
       return { token: bearer, principal: bearer === undefined ? null : nameOf(bearer), proven: false };
     if (!config.proofNeeded) return proven(nameOf('loopback'));
@@ -106,7 +110,7 @@ export function openCallers({ config, secret, guesses, onError }: CallersOptions
     const known = accepted.get(digest);
     if (known !== undefined && known.until > performance.now()) return known.caller;
     // Who was let in a moment ago is not kept out by others who guess behind the same address.
-    const wait = guesses.refusedFor(addressOf(request));
+    const wait = guesses.refusedFor(address);
     if (wait > 0)
       throw rateLimited(`Too many wrong keys came from your address. Try again in ${wait} s.`, wait);
     const proof = await prove(bearer).catch((error: unknown) => {
@@ -114,12 +118,14 @@ export function openCallers({ config, secret, guesses, onError }: CallersOptions
       throw proofUnavailable();
     });
     if (proof === null) {
-      await guesses.failed(addressOf(request));
+      await guesses.failed(address);
       throw unauthenticated(ways);
     }
     accepted.set(digest, proof);
     return proof.caller;
-  }
+  };
+  const again = (request: Request): Promise<Caller> =>
+    whoIs(request.headers.get('authorization') ?? undefined, addressOf(request));
 
   return {
     identify(request) {
@@ -127,6 +133,8 @@ export function openCallers({ config, secret, guesses, onError }: CallersOptions
       asked.set(request, asking);
       return asking;
     },
+    whoIs,
+    note: (request, caller) => void asked.set(request, caller),
     again,
     reload: keys.reload,
     close: keys.close,

@@ -4,12 +4,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import type { GraphQLParams, YogaServerInstance } from 'graphql-yoga';
-import type { Caller } from '../callers/caller.ts';
 import type { GatewayContext } from '../context.ts';
-import type { Admission } from '../load/admission.ts';
+import type { Admission, Arrival } from '../load/admission.ts';
 import type { Pressure } from '../load/pressure.ts';
-import type { Verdict } from '../load/rate-limit.ts';
-import { requestIdOf } from '../operations/request-id.ts';
+import type { Exchange } from '../operations/exchange.ts';
+import { makeRequestId, noteRequestId } from '../operations/request-id.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { traceparent } from '../operations/trace-context.ts';
 import { breakOff, isAddress } from '../plugins/guard.ts';
@@ -36,7 +35,6 @@ export interface FastPathOptions extends FinishOptions {
   readonly admission: Admission;
   readonly pressure: Pressure;
   readonly telemetry: Telemetry;
-  readonly identify: (request: Request) => Promise<Caller>;
   readonly documentOf: (params: OperationParams) => string;
   /** Whether a request was sent to the gateway by its name, where that matters. */
   readonly isMeant: (host: string | undefined) => boolean;
@@ -54,6 +52,7 @@ interface Asked extends Question {
   readonly params: GraphQLParams;
 }
 
+const PATH = '/graphql';
 /** Seconds that an answer is given again at most: nothing becomes older by it than its data may be anyway, but for this. */
 const MOST_SECONDS = 60;
 /** What changes answers by rules that are the long way's. */
@@ -75,6 +74,26 @@ const keyOf = ({ method, url, headers }: IncomingMessage, body: Buffer | undefin
   return body === undefined ? key : `${key}\n${body.toString('latin1')}`;
 };
 
+/** A request that is answered here. */
+interface Visit {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly arrival: Arrival;
+  readonly exchange: Exchange;
+}
+
+/** A header as the Fetch API would give it. */
+function headerOf({ headers }: IncomingMessage, name: string): string | null {
+  const value = headers[name];
+  return value === undefined ? null : String(value);
+}
+
+/** What was read, wherever it had to be. */
+function questionOf(asked: Asked | null): Asked {
+  if (asked === null) throw new Error('Only what is kept need not be read.');
+  return asked;
+}
+
 /** Headers as the Fetch API takes them. */
 function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
   const plain: Record<string, string> = {};
@@ -84,25 +103,33 @@ function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
 
 /** Opens the short way in front of the long one. */
 export function openFastPath(options: FastPathOptions): RequestListener {
-  const { listener, yoga, queries, kept, admission, pressure, telemetry, identify, origins } = options;
+  const { listener, yoga, queries, kept, admission, pressure, telemetry, origins } = options;
   const flights = openFlights<Finished>();
 
   /** Whether it is worth to look closer: nothing of the body has been read yet. */
   function isOrdinary(req: IncomingMessage): boolean {
     const { url = '', method, headers } = req;
-    if (url !== '/graphql' && !url.startsWith('/graphql?')) return false;
+    if (url !== PATH && !url.startsWith(`${PATH}?`)) return false;
     if (headers.host === undefined || LONG_WAY_HEADERS.some((name) => headers[name] !== undefined))
       return false;
     return method === 'GET' || (method === 'POST' && (announcedLength(req) ?? Infinity) <= options.maxBytes);
   }
 
+  const requestOf = (req: IncomingMessage, signal: AbortSignal): Request =>
+    new yoga.fetchAPI.Request(`http://${req.headers.host}${req.url}`, {
+      method: req.method ?? 'GET',
+      headers: plainHeaders(req),
+      signal,
+    });
+
   /** What is asked; null for what goes the long way, refusals among it. */
-  function read(req: IncomingMessage, request: Request, body: Buffer | undefined): Asked | null {
-    const mediaType = chooseForWhole(request.headers.get('accept'));
-    if (!isJson(mediaType) || !isAddress(req) || !options.isMeant(req.headers.host)) return null;
+  function read(req: IncomingMessage, body: Buffer | undefined): Asked | null {
+    if (!isAddress(req) || !options.isMeant(req.headers.host)) return null;
+    const mediaType = chooseForWhole(req.headers.accept ?? null);
+    if (!isJson(mediaType)) return null;
     try {
-      checkRequest(request);
-      const given = body === undefined ? readSearch(req.url?.slice('/graphql'.length) ?? '') : readBody(body);
+      checkRequest(req.method, { get: (name) => headerOf(req, name) });
+      const given = body === undefined ? readSearch(req.url?.slice(PATH.length) ?? '') : readBody(body);
       const text = options.documentOf(given);
       const query = queries.get(text);
       if (query === undefined) return null;
@@ -113,8 +140,17 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     }
   }
 
-  async function execute(asked: Asked, request: Request, connection: object): Promise<Finished> {
-    const result = await yoga.getResultForParams({ params: asked.params, request }, connection);
+  async function execute(asked: Asked, { req, res, arrival, exchange }: Visit): Promise<Finished> {
+    const leaving = new AbortController();
+    res.once('close', () => {
+      if (!res.writableFinished) leaving.abort();
+    });
+    if (res.closed) leaving.abort();
+    const request = requestOf(req, leaving.signal);
+    noteRequestId(request, exchange.requestId);
+    admission.adopt(request, arrival);
+    telemetry.adopt(request, exchange);
+    const result = await yoga.getResultForParams({ params: asked.params, request }, { req, res });
     if (result === undefined || Symbol.asyncIterator in result)
       throw new Error('A plain query is answered in one piece.');
     return finish(
@@ -125,10 +161,10 @@ export function openFastPath(options: FastPathOptions): RequestListener {
   }
 
   /** The answer to a question of somebody who may ask it: somebody else's, where that is the same for all. */
-  async function answerTo(asked: Asked, key: string, request: Request, connection: object) {
-    if (asked.seconds === null) return execute(asked, request, connection);
+  async function answerTo(asked: Asked, key: string, visit: Visit): Promise<Finished> {
+    if (asked.seconds === null) return execute(asked, visit);
     const flown = await flights.share(key, async () => {
-      const own = await execute(asked, request, connection);
+      const own = await execute(asked, visit);
       const shared = own.status === 200 && own.seconds > 0 ? own : null;
       if (shared !== null) kept.set(key, shared, Math.min(own.seconds, MOST_SECONDS));
       return { shared, own };
@@ -136,13 +172,32 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     return 'own' in flown ? flown.own : flown.shared;
   }
 
-  function ownHeaders(request: Request, verdict: Verdict | null, isPublic: boolean): string[] {
-    const { step } = telemetry.exchangeOf(request);
-    const own = ['x-request-id', requestIdOf(request), 'traceresponse', traceparent(step.context)];
-    if (origins.length > 0) own.push(...Object.entries(corsHeaders(request, origins)).flat());
+  function ownHeaders({ req, exchange, arrival }: Visit, isPublic: boolean): string[] {
+    const own = ['x-request-id', exchange.requestId, 'traceresponse', traceparent(exchange.step.context)];
+    if (origins.length > 0) own.push(...Object.entries(corsHeaders(headerOf(req, 'origin'), origins)).flat());
     // What many are given says nothing of one.
-    if (verdict !== null && !isPublic) own.push(...Object.entries(budgetHeaders(verdict)).flat());
+    if (arrival.verdict !== null && !isPublic)
+      own.push(...Object.entries(budgetHeaders(arrival.verdict)).flat());
     return own;
+  }
+
+  /** Begins a visit: from here on it is answered here. */
+  function begin(req: IncomingMessage, res: ServerResponse, arrival: Arrival, leave: () => void): Visit {
+    const exchange = telemetry.arrive({
+      requestId: makeRequestId(headerOf(req, 'x-request-id')),
+      method: req.method,
+      pathname: PATH,
+      traceparent: headerOf(req, 'traceparent'),
+    });
+    const { bytesWritten } = req.socket;
+    const end = () => {
+      leave();
+      const bytes = req.socket.bytesWritten - bytesWritten;
+      telemetry.end(exchange, { status: res.statusCode, bytes, left: !res.writableFinished });
+    };
+    if (res.closed) end();
+    else res.once('close', end);
+    return { req, res, arrival, exchange };
   }
 
   async function answer(req: IncomingMessage, res: ServerResponse & { req: IncomingMessage }): Promise<void> {
@@ -150,55 +205,30 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     const goLong = () => {
       if (!res.closed) listener(body === undefined ? req : unread(req, body), res);
     };
-    const leaving = new AbortController();
-    const request = new yoga.fetchAPI.Request(`http://${req.headers.host}${req.url}`, {
-      method: req.method ?? 'GET',
-      headers: plainHeaders(req),
-      signal: leaving.signal,
-    });
     const key = keyOf(req, body);
     const found = kept.get(key);
-    // A key stands for everything that `read` looks at; but who has to prove who it is may turn out to be nobody.
-    const asked = found === undefined || options.proofNeeded ? read(req, request, body) : null;
+    // A key stands for everything that is read; but who has to prove who it is may turn out to be nobody.
+    const asked = found === undefined || options.proofNeeded ? read(req, body) : null;
     if (asked === null && (found === undefined || options.proofNeeded)) return goLong();
-
     const leave = pressure.enter();
     if (leave === null) return goLong();
-    res.once('close', leave);
-    admission.note(request, req);
-    const verdict = await admission.spend(request);
-    if (verdict?.allowed === false) {
+    const arrival = await admission.arrive(req).catch((error: unknown) => {
+      leave();
+      throw error;
+    });
+    if (arrival.verdict?.allowed === false) {
       leave();
       return goLong();
     }
-    const exchange = telemetry.begin(request);
-    const { bytesWritten } = req.socket;
-    const end = () => {
-      leave();
-      const left = !res.writableFinished;
-      if (left) leaving.abort();
-      telemetry.end(exchange, {
-        status: res.statusCode,
-        bytes: req.socket.bytesWritten - bytesWritten,
-        left,
-      });
-    };
-    if (res.closed) return end();
-    res.once('close', end);
-
-    const caller = await identify(request).catch(() => null);
-    const work = async () => {
-      if (found !== undefined && caller !== null) return found;
-      if (asked === null) throw new Error('Only what is kept need not be read.');
-      return caller === null
-        ? execute(asked, request, { req, res })
-        : answerTo(asked, key, request, { req, res });
-    };
-    const given = await work();
-    exchange.principal = caller?.principal;
-    telemetry.ran(exchange, { type: 'query', name: given.name });
-    if (!res.closed)
-      write(res, given, ownHeaders(request, verdict, given.isPublic), request.headers.get('if-none-match'));
+    const visit = begin(req, res, arrival, leave);
+    const caller = await arrival.caller.catch(() => null);
+    const given =
+      caller === null
+        ? await execute(questionOf(asked), visit)
+        : (found ?? (await answerTo(questionOf(asked), key, visit)));
+    visit.exchange.principal = caller?.principal;
+    telemetry.ran(visit.exchange, { type: 'query', name: given.name });
+    if (!res.closed) write(res, given, ownHeaders(visit, given.isPublic), headerOf(req, 'if-none-match'));
   }
 
   return (req, res) => {

@@ -3,7 +3,6 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'graphql';
-import { LRUCache } from 'lru-cache';
 import { type Callers, openCallers } from '../callers/caller.ts';
 import { overloaded } from '../callers/refusal.ts';
 import type { Config } from '../config.ts';
@@ -29,9 +28,6 @@ export interface Entrance {
   close(): Promise<void>;
 }
 
-/** Addresses that need not be hidden anew with every request. */
-const MOST_ADDRESSES = 10_000;
-
 /** Opens the entrance. */
 export function openEntrance(config: Config, log: Logger, telemetry: Telemetry): Entrance {
   const onRatesError = (error: unknown) => telemetry.storeFailed('rates', error);
@@ -44,16 +40,12 @@ export function openEntrance(config: Config, log: Logger, telemetry: Telemetry):
     guesses: openGuesses(limit, config.AUTH_FAILURES_PER_MINUTE),
     onError: (what, error) => log.error(what, { error: String(error) }),
   });
-  const hidden = new LRUCache<string, string>({
-    max: MOST_ADDRESSES,
-    memoMethod: (address) => createHmac('sha256', secret).update(`address ${address}`).digest('base64url'),
-  });
   const admission = openAdmission({
     limit,
     perMinute: config.RATE_LIMIT_PER_MINUTE,
     hops: config.TRUST_PROXY,
-    hide: (address) => hidden.memo(address),
-    identify: callers.identify,
+    hide: (address) => createHmac('sha256', secret).update(`address ${address}`).digest('base64url'),
+    callers,
     onUnbelieved: () =>
       log.warn('a proxy forwards addresses, but TRUST_PROXY is 0: all who come through it count as one'),
   });

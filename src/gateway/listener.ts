@@ -13,7 +13,7 @@ import type { Entrance } from './entrance.ts';
 import type { ShownErrors } from './shown-errors.ts';
 import type { GatewayYoga } from './yoga.ts';
 
-export interface ListenerSources extends Pick<Entrance, 'admission' | 'callers' | 'pressure'> {
+export interface ListenerSources extends Pick<Entrance, 'admission' | 'pressure'> {
   readonly config: Config;
   readonly yoga: GatewayYoga;
   readonly queries: PlainQueries;
@@ -29,7 +29,7 @@ const MOST_BYTES = 65_536;
 
 /** Makes the listener. */
 export function gatewayListener(sources: ListenerSources): RequestListener {
-  const { config, yoga, queries, callers, admission, pressure, telemetry, operations, errors, log } = sources;
+  const { config, yoga, queries, admission, pressure, telemetry, operations, errors, log } = sources;
   return openFastPath({
     listener: guardListener(yoga),
     yoga,
@@ -38,7 +38,6 @@ export function gatewayListener(sources: ListenerSources): RequestListener {
     admission,
     pressure,
     telemetry,
-    identify: callers.identify,
     documentOf: operations.documentOf,
     isMeant: (host) => !config.keyForLoopback || isOwnHost(host, config.PUBLIC_URL),
     onError: errors.count,

@@ -1,12 +1,27 @@
 // What stands before the work of every request, whatever it came by: whose budget it is counted against, and whether anything is
 // left of that. It knows no HTTP and no GraphQL.
 import type { IncomingMessage } from 'node:http';
+import { LRUCache } from 'lru-cache';
 import { addressOf, clientAddress, noteAddress } from '../callers/address.ts';
-import type { Caller } from '../callers/caller.ts';
+import type { Caller, Callers } from '../callers/caller.ts';
 import { type Account, accountsOf } from './budgets.ts';
 import type { RateLimit, Verdict } from './rate-limit.ts';
 
+/** A request that has come over a connection, before anything is made of it. */
+export interface Arrival {
+  /** Where from, hidden. */
+  readonly address: string;
+  /** Who asks; rejected for who has not proved it. */
+  readonly caller: Promise<Caller>;
+  /** Null where nothing is counted. */
+  readonly verdict: Verdict | null;
+}
+
 export interface Admission {
+  /** Looks at a request's headers, and counts it. */
+  arrive(incoming: IncomingMessage): Promise<Arrival>;
+  /** Says what came of looking at a request before it was one. */
+  adopt(request: Request, arrival: Arrival): void;
   /** Notes where a request comes from, by its connection. */
   note(request: Request, incoming: IncomingMessage | undefined): void;
   /** Whose budget it is counted against. */
@@ -23,44 +38,68 @@ export interface AdmissionOptions {
   readonly hops: number;
   /** Hides an address: what is kept of it need only be the same again. */
   readonly hide: (address: string) => string;
-  readonly identify: (request: Request) => Promise<Caller>;
+  readonly callers: Pick<Callers, 'identify' | 'whoIs' | 'note'>;
   /** Told once when somebody in front forwards addresses that are not believed. */
   readonly onUnbelieved: () => void;
 }
 
+/** Addresses that need not be read and hidden anew with every request. */
+const MOST_ADDRESSES = 10_000;
+
 /** Opens the entrance. */
 export function openAdmission(options: AdmissionOptions): Admission {
-  const { limit, perMinute, hops, hide, identify, onUnbelieved } = options;
+  const { limit, perMinute, hops, hide, callers, onUnbelieved } = options;
   const known = new WeakMap<Request, Promise<Account[]>>();
+  const addresses = new LRUCache<string, string>({ max: MOST_ADDRESSES });
   let told = false;
 
   // Who has not proved who it is will be told so by whoever needs to know; here it is somebody at an address.
   const asked = async (request: Request): Promise<Account[]> =>
-    accountsOf(await identify(request).catch(() => null), addressOf(request));
+    accountsOf(await callers.identify(request).catch(() => null), addressOf(request));
   const accounts: Admission['accounts'] = (request) => {
     const found = known.get(request) ?? asked(request);
     known.set(request, found);
     return found;
   };
 
-  return {
-    note(request, incoming) {
-      if (incoming === undefined) return;
-      noteAddress(request, hide(clientAddress(incoming, hops)));
-      if (told || hops > 0 || incoming.headers['x-forwarded-for'] === undefined) return;
+  function hiddenAddress(incoming: IncomingMessage): string {
+    const { headers, socket } = incoming;
+    const forwarded = headers['x-forwarded-for'];
+    if (!told && hops === 0 && forwarded !== undefined) {
       told = true;
       onUnbelieved();
+    }
+    const seen = hops === 0 ? String(socket.remoteAddress) : `${socket.remoteAddress} ${forwarded}`;
+    const address = addresses.get(seen) ?? hide(clientAddress(incoming, hops));
+    addresses.set(seen, address);
+    return address;
+  }
+
+  async function spendOf(all: readonly Account[]): Promise<Verdict | null> {
+    let least: Verdict | null = null;
+    for (const { key, share } of all) {
+      const verdict = await limit.spend({ key, perMinute: perMinute * share });
+      if (!verdict.allowed) return verdict;
+      if (least === null || verdict.remaining < least.remaining) least = verdict;
+    }
+    return least;
+  }
+
+  return {
+    async arrive(incoming) {
+      const address = hiddenAddress(incoming);
+      const caller = callers.whoIs(incoming.headers.authorization, address);
+      const counted = accountsOf(await caller.catch(() => null), address);
+      return { address, caller, verdict: perMinute === 0 ? null : await spendOf(counted) };
+    },
+    adopt(request, { address, caller }) {
+      noteAddress(request, address);
+      callers.note(request, caller);
+    },
+    note(request, incoming) {
+      if (incoming !== undefined) noteAddress(request, hiddenAddress(incoming));
     },
     accounts,
-    async spend(request) {
-      if (perMinute === 0) return null;
-      let least: Verdict | null = null;
-      for (const { key, share } of await accounts(request)) {
-        const verdict = await limit.spend({ key, perMinute: perMinute * share });
-        if (!verdict.allowed) return verdict;
-        if (least === null || verdict.remaining < least.remaining) least = verdict;
-      }
-      return least;
-    },
+    spend: async (request) => (perMinute === 0 ? null : spendOf(await accounts(request))),
   };
 }

@@ -1,7 +1,6 @@
 // One request as operations see it: its id, its place in a trace, what it asked for, what it cost. It holds nothing that a log
 // line may not show: a route instead of a path, a name instead of a query.
 import { redact } from '../redact.ts';
-import { requestIdOf } from './request-id.ts';
 import { readTraceparent } from './trace-context.ts';
 import type { Step, Tracing } from './tracing.ts';
 
@@ -20,7 +19,19 @@ export interface Exchange {
   principal: string | null | undefined;
   upstreamCalls: number;
   errors: number;
+  /** Whether it counts among those that are being answered. */
+  begun: boolean;
   ended: boolean;
+}
+
+/** What is known of a request when it comes. */
+export interface Arrived {
+  readonly requestId: string;
+  /** HTTP's, or WS for an operation over WebSocket. */
+  readonly method: string | undefined;
+  readonly pathname: string;
+  /** As W3C Trace Context writes it. */
+  readonly traceparent: string | null;
 }
 
 export interface OperationSeen {
@@ -47,12 +58,15 @@ function routeOf(pathname: string): string {
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'WS']);
 
-/** Begins. @param method - when it is not the request's own */
-export function openExchange(tracing: Tracing, request: Request, method: string = request.method): Exchange {
-  const route = routeOf(new URL(request.url).pathname);
+/** Begins. */
+export function openExchange(
+  tracing: Tracing,
+  { requestId, method = '', pathname, traceparent }: Arrived,
+): Exchange {
+  const route = routeOf(pathname);
   return {
-    requestId: requestIdOf(request),
-    step: tracing.begin('server', route, readTraceparent(request.headers.get('traceparent'))),
+    requestId,
+    step: tracing.begin('server', route, readTraceparent(traceparent)),
     method: METHODS.has(method) ? method : 'other',
     route,
     startedAt: performance.now(),
@@ -60,6 +74,7 @@ export function openExchange(tracing: Tracing, request: Request, method: string 
     principal: undefined,
     upstreamCalls: 0,
     errors: 0,
+    begun: false,
     ended: false,
   };
 }

@@ -3,12 +3,18 @@ import { randomUUID } from 'node:crypto';
 
 const ids = new WeakMap<Request, string>();
 
-/** The id of a request: the caller's own where it sent a usable one in `x-request-id`, else a new one, the same whenever asked. */
+/** The caller's own id where it sent a usable one in `x-request-id`, else a new one. */
+export const makeRequestId = (given: string | null | undefined): string =>
+  given != null && /^[\w.:-]{8,128}$/.test(given) ? given : randomUUID();
+
+/** Says which id a request has. */
+export const noteRequestId = (request: Request, id: string): void => void ids.set(request, id);
+
+/** The id of a request, the same whenever asked. */
 export function requestIdOf(request: Request): string {
   const known = ids.get(request);
   if (known !== undefined) return known;
-  const given = request.headers.get('x-request-id') ?? '';
-  const id = /^[\w.:-]{8,128}$/.test(given) ? given : randomUUID();
+  const id = makeRequestId(request.headers.get('x-request-id'));
   ids.set(request, id);
   return id;
 }

@@ -3,14 +3,26 @@
 import type { Logger } from '../log.ts';
 import type { Found } from '../store/cache.ts';
 import type { CallReport, Upstream } from '../upstream/http.ts';
-import { type Exchange, marks, type OperationSeen, openExchange, shownName } from './exchange.ts';
+import {
+  type Arrived,
+  type Exchange,
+  marks,
+  type OperationSeen,
+  openExchange,
+  shownName,
+} from './exchange.ts';
 import type { Metrics } from './metrics.ts';
+import { requestIdOf } from './request-id.ts';
 import { traceparent } from './trace-context.ts';
 import { type Tracing, untraced } from './tracing.ts';
 
 export interface Telemetry {
   /** Begins a request that will end. @param method - WS for an operation over WebSocket */
   begin(request: Request, method?: string): Exchange;
+  /** Begins what has no request yet. */
+  arrive(arrived: Arrived): Exchange;
+  /** Says which exchange a request belongs to. */
+  adopt(request: Request, exchange: Exchange): void;
   /** The request's, begun or not. */
   exchangeOf(request: Request): Exchange;
   ran(exchange: Exchange, operation: OperationSeen): void;
@@ -54,12 +66,16 @@ export interface TelemetryOptions {
 /** Opens the telemetry of a gateway. */
 export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: TelemetryOptions): Telemetry {
   const exchanges = new WeakMap<Request, Exchange>();
-  const begun = new WeakSet<Exchange>();
 
   const exchangeOf = (request: Request, method?: string): Exchange => {
     const known = exchanges.get(request);
     if (known !== undefined) return known;
-    const exchange = openExchange(tracing, request, method);
+    const exchange = openExchange(tracing, {
+      requestId: requestIdOf(request),
+      method: method ?? request.method,
+      pathname: new URL(request.url).pathname,
+      traceparent: request.headers.get('traceparent'),
+    });
     exchanges.set(request, exchange);
     return exchange;
   };
@@ -123,15 +139,16 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
     });
   }
 
+  const begun = (exchange: Exchange): Exchange => {
+    if (!exchange.begun) metrics.inFlight.inc();
+    exchange.begun = true;
+    return exchange;
+  };
+
   return {
-    begin(request, method) {
-      const exchange = exchangeOf(request, method);
-      if (!begun.has(exchange)) {
-        begun.add(exchange);
-        metrics.inFlight.inc();
-      }
-      return exchange;
-    },
+    begin: (request, method) => begun(exchangeOf(request, method)),
+    arrive: (arrived) => begun(openExchange(tracing, arrived)),
+    adopt: (request, exchange) => void exchanges.set(request, exchange),
     exchangeOf,
     ran(exchange, operation) {
       exchange.operation = operation;
@@ -143,7 +160,7 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
     end(exchange, end) {
       if (exchange.ended) return;
       exchange.ended = true;
-      if (begun.has(exchange)) metrics.inFlight.dec();
+      if (exchange.begun) metrics.inFlight.dec();
       const milliseconds = performance.now() - exchange.startedAt;
       count(exchange, end.status, milliseconds / 1000);
       tell(exchange, end, milliseconds);

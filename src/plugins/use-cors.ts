@@ -13,7 +13,7 @@ export const useCors = (origins: readonly string[]): Plugin => ({
     endResponse(new fetchAPI.Response(null, { status: 204, headers: { ...headers, 'content-length': '0' } }));
   },
   onResponse({ request, response }) {
-    for (const [name, value] of Object.entries(corsHeaders(request, origins)))
+    for (const [name, value] of Object.entries(corsHeaders(request.headers.get('origin'), origins)))
       response.headers.set(name, value);
     if (request.method === 'OPTIONS') addVary(response.headers, ['access-control-request-headers']);
     if (origins.length > 0) addVary(response.headers, ['origin']);

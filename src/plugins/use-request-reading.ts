@@ -50,7 +50,7 @@ export const paramsOf = (
 
 export const useRequestReading = ({ maxBytes, documentOf }: ReadRequest): Plugin => ({
   onRequestParse({ request, url, setRequestParser }) {
-    checkRequest(request);
+    checkRequest(request.method, request.headers);
     setRequestParser(async () => {
       const params =
         request.method === 'GET' ? readSearch(url.search) : readBody(await bytesOf(request, maxBytes));

@@ -1,12 +1,12 @@
 // Which requests are read at all: their method, the page they come from, what they accept, the type of their body. Pure; it knows no
 // plugin.
-import { isForgery } from './cross-site.ts';
+import { type HeadersOf, isForgery } from './cross-site.ts';
 import { chooseForWhole } from './media-type.ts';
 import { checkContentType } from './read-params.ts';
 import { refusal } from './refusal.ts';
 
 /** Refuses what must not even be read. @throws GraphQLError (403, 405, 406, 415) */
-export function checkRequest({ method, headers }: Request): void {
+export function checkRequest(method: string | undefined, headers: HeadersOf): void {
   if (method !== 'GET' && method !== 'POST')
     throw refusal(405, 'GraphQL is asked by GET or POST.', { headers: { allow: 'GET, POST, OPTIONS' } });
   if (method === 'GET' && isForgery(headers))

@@ -16,9 +16,9 @@ function openTo(origin: string | null, origins: readonly string[]): string | nul
 export const isPreflight = ({ method, headers }: Request): boolean =>
   method === 'OPTIONS' && headers.has('origin') && headers.has('access-control-request-method');
 
-/** The headers of any answer. @param origins - exact origins, or `*` for all */
-export function corsHeaders(request: Request, origins: readonly string[]): Record<string, string> {
-  const origin = openTo(request.headers.get('origin'), origins);
+/** The headers of any answer. @param asking - the origin of the page that asks. @param origins - exact origins, or `*` for all */
+export function corsHeaders(asking: string | null, origins: readonly string[]): Record<string, string> {
+  const origin = openTo(asking, origins);
   return origin === null
     ? {}
     : { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED };

@@ -197,10 +197,9 @@ describe('CORS', () => {
   });
 
   it('never opens to null, and is not closed by a star', () => {
-    const from = (origin: string) => new Request('http://gateway.test/', { headers: { origin } });
-    expect(corsHeaders(from('null'), ['*', 'null'])).toEqual({});
-    expect(corsHeaders(from('https://any.example'), ['*'])['access-control-allow-origin']).toBe('*');
-    expect(corsHeaders(from('https://any.example'), [])).toEqual({});
+    expect(corsHeaders('null', ['*', 'null'])).toEqual({});
+    expect(corsHeaders('https://any.example', ['*'])['access-control-allow-origin']).toBe('*');
+    expect(corsHeaders('https://any.example', [])).toEqual({});
   });
 
   it('takes exact origins only, and no star while the gateway lends its key', () => {
