@@ -14,6 +14,8 @@ export interface Logger {
   readonly warn: Write;
   readonly info: Write;
   readonly debug: Write;
+  /** The line that every request ends with, at `info`: plain fields, no error among them. */
+  request(fields: Fields): void;
   /** Writes out what is still in memory: the last thing that a process does. */
   flush(): void;
 }
@@ -74,6 +76,10 @@ function standardError(): DestinationStream & { flushSync(): void } {
   };
 }
 
+/** As pino would write it, in a third of the time: there is one for each request. */
+const requestLine = (fields: Fields): string =>
+  `{"level":"info","time":"${new Date().toISOString()}",${JSON.stringify(fields).slice(1, -1)},"message":"request"}\n`;
+
 /**
  * A logger that drops what is less urgent than `level`. A field named `error` may hold whatever was thrown.
  *
@@ -97,10 +103,15 @@ export function createLogger(level: LogLevel, json: boolean, out?: (line: string
     (own: Exclude<LogLevel, 'silent'>): Write =>
     (message, fields) =>
       fields === undefined ? log[own](message) : log[own](fields, message);
+  const info = at('info');
   return {
+    request:
+      json && log.isLevelEnabled('info')
+        ? (fields) => stream.write(requestLine(fields))
+        : (fields) => info('request', fields),
     error: at('error'),
     warn: at('warn'),
-    info: at('info'),
+    info,
     debug: at('debug'),
     flush: () => {
       // A stream that is not open yet or no more has nothing to flush.

@@ -22,7 +22,7 @@ export interface Callers {
   /** Who sent a request; asked once for each. @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no proof can be checked */
   identify(request: Request): Promise<Caller>;
   /** The same for a request that has only headers yet. @param authorization - the header */
-  whoIs(authorization: string | undefined, address: string | undefined): Promise<Caller>;
+  whoIs(authorization: string | undefined, address: string | undefined): Caller | Promise<Caller>;
   /** Says who sent a request, so that it is not asked again. */
   note(request: Request, caller: Promise<Caller>): void;
   /** Asks anew: whether who opened a stream may go on. @throws GraphQLError as `identify` */
@@ -100,11 +100,15 @@ export function openCallers({ config, secret, guesses, onError }: CallersOptions
     return { caller: proven(principal), until: performance.now() + left };
   }
 
-  const whoIs: Callers['whoIs'] = async (authorization, address) => {
+  const nobody: Caller = { token: undefined, principal: null, proven: false };
+  const whoIs: Callers['whoIs'] = (authorization, address) => {
     const bearer = bearerOf(authorization);
     if (upstreamKey === undefined)
-      return { token: bearer, principal: bearer === undefined ? null : nameOf(bearer), proven: false };
-    if (!config.proofNeeded) return proven(nameOf('loopback'));
+      return bearer === undefined ? nobody : { token: bearer, principal: nameOf(bearer), proven: false };
+    return config.proofNeeded ? proofOf(bearer, address) : proven(nameOf('loopback'));
+  };
+
+  async function proofOf(bearer: string | undefined, address: string | undefined): Promise<Caller> {
     if (bearer === undefined) throw unauthenticated(ways);
     const digest = createHash('sha256').update(bearer).digest('base64');
     const known = accepted.get(digest);
@@ -123,8 +127,9 @@ export function openCallers({ config, secret, guesses, onError }: CallersOptions
     }
     accepted.set(digest, proof);
     return proof.caller;
-  };
-  const again = (request: Request): Promise<Caller> =>
+  }
+
+  const again = async (request: Request): Promise<Caller> =>
     whoIs(request.headers.get('authorization') ?? undefined, addressOf(request));
 
   return {

@@ -177,7 +177,7 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     if (origins.length > 0) own.push(...Object.entries(corsHeaders(headerOf(req, 'origin'), origins)).flat());
     // What many are given says nothing of one.
     if (arrival.verdict !== null && !isPublic)
-      own.push(...Object.entries(budgetHeaders(arrival.verdict)).flat());
+      for (const [name, value] of Object.entries(budgetHeaders(arrival.verdict))) own.push(name, value);
     return own;
   }
 
@@ -221,7 +221,7 @@ export function openFastPath(options: FastPathOptions): RequestListener {
       return goLong();
     }
     const visit = begin(req, res, arrival, leave);
-    const caller = await arrival.caller.catch(() => null);
+    const { caller } = arrival;
     const given =
       caller === null
         ? await execute(questionOf(asked), visit)

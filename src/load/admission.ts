@@ -11,8 +11,10 @@ import type { RateLimit, Verdict } from './rate-limit.ts';
 export interface Arrival {
   /** Where from, hidden. */
   readonly address: string;
-  /** Who asks; rejected for who has not proved it. */
-  readonly caller: Promise<Caller>;
+  /** Who asks; null for who has not proved it. */
+  readonly caller: Caller | null;
+  /** The same, or why it is nobody. */
+  readonly identified: Caller | Promise<Caller>;
   /** Null where nothing is counted. */
   readonly verdict: Verdict | null;
 }
@@ -78,7 +80,8 @@ export function openAdmission(options: AdmissionOptions): Admission {
   async function spendOf(all: readonly Account[]): Promise<Verdict | null> {
     let least: Verdict | null = null;
     for (const { key, share } of all) {
-      const verdict = await limit.spend({ key, perMinute: perMinute * share });
+      const spent = limit.spend({ key, perMinute: perMinute * share });
+      const verdict = 'then' in spent ? await spent : spent;
       if (!verdict.allowed) return verdict;
       if (least === null || verdict.remaining < least.remaining) least = verdict;
     }
@@ -88,13 +91,14 @@ export function openAdmission(options: AdmissionOptions): Admission {
   return {
     async arrive(incoming) {
       const address = hiddenAddress(incoming);
-      const caller = callers.whoIs(incoming.headers.authorization, address);
-      const counted = accountsOf(await caller.catch(() => null), address);
-      return { address, caller, verdict: perMinute === 0 ? null : await spendOf(counted) };
+      const identified = callers.whoIs(incoming.headers.authorization, address);
+      const caller = 'then' in identified ? await identified.catch(() => null) : identified;
+      const verdict = perMinute === 0 ? null : await spendOf(accountsOf(caller, address));
+      return { address, caller, identified, verdict };
     },
-    adopt(request, { address, caller }) {
+    adopt(request, { address, identified }) {
       noteAddress(request, address);
-      callers.note(request, caller);
+      callers.note(request, Promise.resolve(identified));
     },
     note(request, incoming) {
       if (incoming !== undefined) noteAddress(request, hiddenAddress(incoming));

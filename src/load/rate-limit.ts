@@ -22,8 +22,8 @@ export interface Verdict {
 }
 
 export interface RateLimit {
-  /** Spends one token. */
-  spend(budget: Budget): Promise<Verdict>;
+  /** Spends one token; at once where the store need not be asked, which is nearly always. */
+  spend(budget: Budget): Verdict | Promise<Verdict>;
   /** Seconds for which this process knows that nothing is left; 0 when it does not know. Spends nothing and asks nobody. */
   refusedFor(key: string): number;
 }
@@ -121,21 +121,31 @@ export function openRateLimit({
     };
   };
 
+  /** Undefined where the store has to be asked. */
+  function spendNow(budget: Budget, lease: Lease): Verdict | undefined {
+    if (lease.tokens > 0 && now() < lease.until) {
+      lease.tokens -= 1;
+      return verdict(budget, lease, true);
+    }
+    return now() < lease.refusedUntil ? verdict(budget, lease, false) : undefined;
+  }
+
+  async function spendSoon(budget: Budget, lease: Lease): Promise<Verdict> {
+    for (;;) {
+      // All who wait for the same lease wait for one answer.
+      lease.taking ??= refill(lease, budget).finally(() => {
+        lease.taking = undefined;
+      });
+      await lease.taking;
+      const spent = spendNow(budget, lease);
+      if (spent !== undefined) return spent;
+    }
+  }
+
   return {
-    async spend(budget) {
+    spend(budget) {
       const lease = leaseOf(budget.key);
-      for (;;) {
-        if (lease.tokens > 0 && now() < lease.until) {
-          lease.tokens -= 1;
-          return verdict(budget, lease, true);
-        }
-        if (now() < lease.refusedUntil) return verdict(budget, lease, false);
-        // All who wait for the same lease wait for one answer.
-        lease.taking ??= refill(lease, budget).finally(() => {
-          lease.taking = undefined;
-        });
-        await lease.taking;
-      }
+      return spendNow(budget, lease) ?? spendSoon(budget, lease);
     },
     refusedFor(key) {
       const { refusedUntil = 0 } = leases.peek(key) ?? {};

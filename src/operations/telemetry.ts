@@ -102,8 +102,7 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
 
   function tell(exchange: Exchange, { status, bytes, left }: ExchangeEnd, milliseconds: number): void {
     const { method, route, operation, principal, upstreamCalls, errors } = exchange;
-    const write = QUIET.has(route) && status < 500 ? log.debug : log.info;
-    write('request', {
+    const fields = {
       ...marks(exchange),
       method,
       route,
@@ -116,7 +115,9 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
       ...(errors === 0 ? {} : { errors }),
       ...(bytes === undefined ? {} : { bytes }),
       ...(left ? { left } : {}),
-    });
+    };
+    if (QUIET.has(route) && status < 500) log.debug('request', fields);
+    else log.request(fields);
   }
 
   function trace(exchange: Exchange, { status }: ExchangeEnd): void {

@@ -18,7 +18,8 @@ const PATTERN = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)
  * @returns undefined for one that the standard calls invalid: it is then ignored and a new trace begins
  */
 export function readTraceparent(header: string | null): TraceContext | undefined {
-  const [, version, traceId = '', spanId = '', flags = '', more] = PATTERN.exec(header ?? '') ?? [];
+  if (header === null) return undefined;
+  const [, version, traceId = '', spanId = '', flags = '', more] = PATTERN.exec(header) ?? [];
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
