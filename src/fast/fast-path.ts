@@ -182,7 +182,7 @@ export function openFastPath(options: FastPathOptions): RequestListener {
   }
 
   /** Begins a visit: from here on it is answered here. */
-  function begin(req: IncomingMessage, res: ServerResponse, arrival: Arrival, leave: () => void): Visit {
+  function begin(req: IncomingMessage, res: ServerResponse, arrival: Arrival): Visit {
     const exchange = telemetry.arrive({
       requestId: makeRequestId(headerOf(req, 'x-request-id')),
       method: req.method,
@@ -191,7 +191,6 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     });
     const { bytesWritten } = req.socket;
     const end = () => {
-      leave();
       const bytes = req.socket.bytesWritten - bytesWritten;
       telemetry.end(exchange, { status: res.statusCode, bytes, left: !res.writableFinished });
     };
@@ -201,8 +200,13 @@ export function openFastPath(options: FastPathOptions): RequestListener {
   }
 
   async function answer(req: IncomingMessage, res: ServerResponse & { req: IncomingMessage }): Promise<void> {
+    // Who sends a body slowly is under way, too.
+    const leave = pressure.enter();
+    if (leave === null) return void listener(req, res);
+    res.once('close', leave);
     const body = req.method === 'POST' ? await readAll(req) : undefined;
     const goLong = () => {
+      leave();
       if (!res.closed) listener(body === undefined ? req : unread(req, body), res);
     };
     const key = keyOf(req, body);
@@ -210,23 +214,14 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     // A key stands for everything that is read; but who has to prove who it is may turn out to be nobody.
     const asked = found === undefined || options.proofNeeded ? read(req, body) : null;
     if (asked === null && (found === undefined || options.proofNeeded)) return goLong();
-    const leave = pressure.enter();
-    if (leave === null) return goLong();
-    const arrival = await admission.arrive(req).catch((error: unknown) => {
-      leave();
-      throw error;
-    });
-    if (arrival.verdict?.allowed === false) {
-      leave();
-      return goLong();
-    }
-    const visit = begin(req, res, arrival, leave);
-    const { caller } = arrival;
+    const arrival = await admission.arrive(req);
+    if (arrival.verdict?.allowed === false) return goLong();
+    const visit = begin(req, res, arrival);
     const given =
-      caller === null
+      arrival.caller === null
         ? await execute(questionOf(asked), visit)
         : (found ?? (await answerTo(questionOf(asked), key, visit)));
-    visit.exchange.principal = caller?.principal;
+    visit.exchange.principal = arrival.caller?.principal;
     telemetry.ran(visit.exchange, { type: 'query', name: given.name });
     if (!res.closed) write(res, given, ownHeaders(visit, given.isPublic), headerOf(req, 'if-none-match'));
   }
