@@ -112,7 +112,9 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     if (url !== PATH && !url.startsWith(`${PATH}?`)) return false;
     if (headers.host === undefined || LONG_WAY_HEADERS.some((name) => headers[name] !== undefined))
       return false;
-    return method === 'GET' || (method === 'POST' && (announcedLength(req) ?? Infinity) <= options.maxBytes);
+    // Browsers may be given a page.
+    if (method === 'GET') return headers.accept?.includes('text/html') !== true;
+    return method === 'POST' && (announcedLength(req) ?? Infinity) <= options.maxBytes;
   }
 
   const requestOf = (req: IncomingMessage, signal: AbortSignal): Request =>
