@@ -164,7 +164,7 @@ export function openFastPath(options: FastPathOptions): RequestListener {
 
   /** The answer to a question of somebody who may ask it: somebody else's, where that is the same for all. */
   async function answerTo(asked: Asked, key: string, visit: Visit): Promise<Finished> {
-    if (asked.seconds === null) return execute(asked, visit);
+    if (asked.seconds === null || asked.seconds === 0) return execute(asked, visit);
     const flown = await flights.share(key, async () => {
       const own = await execute(asked, visit);
       const shared = own.status === 200 && own.seconds > 0 ? own : null;
@@ -197,7 +197,7 @@ export function openFastPath(options: FastPathOptions): RequestListener {
       telemetry.end(exchange, { status: res.statusCode, bytes, left: !res.writableFinished });
     };
     if (res.closed) end();
-    else res.once('close', end);
+    else res.on('close', end);
     return { req, res, arrival, exchange };
   }
 
@@ -205,7 +205,7 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     // Who sends a body slowly is under way, too.
     const leave = pressure.enter();
     if (leave === null) return void listener(req, res);
-    res.once('close', leave);
+    res.on('close', leave);
     const body = req.method === 'POST' ? await readAll(req) : undefined;
     const goLong = () => {
       leave();
@@ -216,7 +216,8 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     // A key stands for everything that is read; but who has to prove who it is may turn out to be nobody.
     const asked = found === undefined || options.proofNeeded ? read(req, body) : null;
     if (asked === null && (found === undefined || options.proofNeeded)) return goLong();
-    const arrival = await admission.arrive(req);
+    const arriving = admission.arrive(req);
+    const arrival = 'then' in arriving ? await arriving : arriving;
     if (arrival.verdict?.allowed === false) return goLong();
     const visit = begin(req, res, arrival);
     const given =

@@ -17,8 +17,10 @@ export function openFlights<T>(): Flights<T> {
   const underWay = new Map<string, Promise<T | null>>();
   return {
     async share(key, work) {
-      const others = await underWay.get(key);
-      if (others != null) return { shared: others };
+      const flying = underWay.get(key);
+      // Nothing is waited for before this one is known to those who come in the same moment.
+      const others = flying === undefined ? null : await flying;
+      if (others !== null) return { shared: others };
       const working = work();
       const shared = working.then(
         (done) => done.shared,

@@ -14,12 +14,12 @@ export function readAll(incoming: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.once('end', () => {
+    incoming.on('end', () => {
       const [only] = chunks;
       resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
     });
-    incoming.once('close', () => reject(new Error('the client left')));
-    incoming.once('error', reject);
+    // Without a listener of its own for errors, node:http tells of a broken connection by this alone.
+    incoming.on('close', () => reject(new Error('the client left')));
   });
 }
 

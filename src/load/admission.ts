@@ -21,7 +21,7 @@ export interface Arrival {
 
 export interface Admission {
   /** Looks at a request's headers, and counts it. */
-  arrive(incoming: IncomingMessage): Promise<Arrival>;
+  arrive(incoming: IncomingMessage): Arrival | Promise<Arrival>;
   /** Says what came of looking at a request before it was one. */
   adopt(request: Request, arrival: Arrival): void;
   /** Notes where a request comes from, by its connection. */
@@ -51,7 +51,7 @@ const MOST_ADDRESSES = 10_000;
 /** Opens the entrance. */
 export function openAdmission(options: AdmissionOptions): Admission {
   const { limit, perMinute, hops, hide, callers, onUnbelieved } = options;
-  const known = new WeakMap<Request, Promise<Account[]>>();
+  const accountsAsked = new WeakMap<Request, Promise<Account[]>>();
   const addresses = new LRUCache<string, string>({ max: MOST_ADDRESSES });
   let told = false;
 
@@ -59,8 +59,8 @@ export function openAdmission(options: AdmissionOptions): Admission {
   const asked = async (request: Request): Promise<Account[]> =>
     accountsOf(await callers.identify(request).catch(() => null), addressOf(request));
   const accounts: Admission['accounts'] = (request) => {
-    const found = known.get(request) ?? asked(request);
-    known.set(request, found);
+    const found = accountsAsked.get(request) ?? asked(request);
+    accountsAsked.set(request, found);
     return found;
   };
 
@@ -72,29 +72,47 @@ export function openAdmission(options: AdmissionOptions): Admission {
       onUnbelieved();
     }
     const seen = hops === 0 ? String(socket.remoteAddress) : `${socket.remoteAddress} ${forwarded}`;
-    const address = addresses.get(seen) ?? hide(clientAddress(incoming, hops));
+    const known = addresses.get(seen);
+    if (known !== undefined) return known;
+    const address = hide(clientAddress(incoming, hops));
     addresses.set(seen, address);
     return address;
   }
 
-  async function spendOf(all: readonly Account[]): Promise<Verdict | null> {
-    let least: Verdict | null = null;
-    for (const { key, share } of all) {
-      const spent = limit.spend({ key, perMinute: perMinute * share });
-      const verdict = 'then' in spent ? await spent : spent;
+  /** Spends of one account after the other; waits only where a store has to be asked. */
+  function spendOf(
+    all: readonly Account[],
+    at = 0,
+    least: Verdict | null = null,
+  ): Verdict | null | Promise<Verdict | null> {
+    const account = all[at];
+    if (account === undefined) return least;
+    const spent = limit.spend({ key: account.key, perMinute: perMinute * account.share });
+    const next = (verdict: Verdict) => {
       if (!verdict.allowed) return verdict;
-      if (least === null || verdict.remaining < least.remaining) least = verdict;
-    }
-    return least;
+      return spendOf(all, at + 1, least === null || verdict.remaining < least.remaining ? verdict : least);
+    };
+    return 'then' in spent ? spent.then(next) : next(spent);
+  }
+
+  function arrived(
+    address: string,
+    caller: Caller | null,
+    identified: Arrival['identified'],
+  ): Arrival | Promise<Arrival> {
+    const spent = perMinute === 0 ? null : spendOf(accountsOf(caller, address));
+    return spent !== null && 'then' in spent
+      ? spent.then((verdict) => ({ address, caller, identified, verdict }))
+      : { address, caller, identified, verdict: spent };
   }
 
   return {
-    async arrive(incoming) {
+    arrive(incoming) {
       const address = hiddenAddress(incoming);
       const identified = callers.whoIs(incoming.headers.authorization, address);
-      const caller = 'then' in identified ? await identified.catch(() => null) : identified;
-      const verdict = perMinute === 0 ? null : await spendOf(accountsOf(caller, address));
-      return { address, caller, identified, verdict };
+      return 'then' in identified
+        ? identified.catch(() => null).then((caller) => arrived(address, caller, identified))
+        : arrived(address, identified, identified);
     },
     adopt(request, { address, identified }) {
       noteAddress(request, address);

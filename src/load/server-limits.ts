@@ -37,7 +37,7 @@ export function openServer(listener: RequestListener, limits: ServerLimits): Ser
   const count = (socket: Socket, by: number) => answering.set(socket, (answering.get(socket) ?? 0) + by);
   server.on('request', ({ socket }, response) => {
     count(socket, 1);
-    response.once('close', () => count(socket, -1));
+    response.on('close', () => count(socket, -1));
   });
   // Node tells of connections on which nothing moved for so long, counting bytes that the client has taken as movement.
   server.setTimeout(slowReaderMs, (socket) => {

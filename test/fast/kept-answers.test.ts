@@ -1,0 +1,64 @@
+// Finished answers that are kept: bounded by their bytes, gone when they are too old, and whatever is asked for stays.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { openKeptAnswers } from '../../src/fast/kept-answers.ts';
+
+const answer = (bytes: number, text = 'x') => ({ body: Buffer.alloc(bytes, text) });
+const MEGABYTE = 1_000_000;
+
+describe('kept answers', () => {
+  it('are given until their time is over', () => {
+    let now = 0;
+    const kept = openKeptAnswers(MEGABYTE, () => now);
+    kept.set('key', answer(10), 60);
+    now = 59_999;
+    expect(kept.get('key')?.body.length).toBe(10);
+    now = 60_000;
+    expect(kept.get('key')).toBeUndefined();
+    kept.set('key', answer(20), 0);
+    expect(kept.get('key')).toBeUndefined();
+  });
+
+  it('never take more bytes than they may, whatever comes', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 80_000 })), {
+          maxLength: 200,
+        }),
+        (sets) => {
+          const kept = openKeptAnswers(MEGABYTE);
+          const last = new Map<string, number>();
+          for (const [id, bytes] of sets) {
+            kept.set(`key ${id}`, answer(bytes), 60);
+            last.set(`key ${id}`, bytes);
+          }
+          const held = [...last].map(([key, bytes]) => ({ bytes, found: kept.get(key) }));
+          // What is given is what was put in last, and all of it together is no more than is allowed.
+          for (const { bytes, found } of held)
+            if (found !== undefined && bytes <= MEGABYTE / 16) expect(found.body.length).toBe(bytes);
+          const sum = held.reduce((total, { found }) => total + (found?.body.length ?? 0), 0);
+          expect(sum).toBeLessThanOrEqual(MEGABYTE);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('outlive a flood of others when they are asked for now and then', () => {
+    const kept = openKeptAnswers(MEGABYTE);
+    kept.set('asked for', answer(100), 60);
+    kept.set('forgotten', answer(100), 60);
+    for (let i = 0; i < 300; i += 1) {
+      kept.set(`flood ${i}`, answer(10_000), 60);
+      if (i % 20 === 0) expect(kept.get('asked for')).toBeDefined();
+    }
+    expect(kept.get('asked for')).toBeDefined();
+    expect(kept.get('forgotten')).toBeUndefined();
+  });
+
+  it('are none where none may be kept', () => {
+    const kept = openKeptAnswers(0);
+    kept.set('key', answer(1), 60);
+    expect(kept.get('key')).toBeUndefined();
+  });
+});

@@ -1,0 +1,118 @@
+// Who asks the same in the same moment waits for one answer, and who asks it again is given it: counted in upstream calls, over a socket.
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openFlights } from '../../src/fast/flights.ts';
+import { openServer } from '../../src/load/server-limits.ts';
+import { fault } from '../live/support.ts';
+import { at, openWorld, type World } from '../support.ts';
+
+const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
+const HBA = '6077c452d1dc6151040b2b179e2294c7';
+const HBB = '209d686939d0b8d1ea089368150140e2';
+const MYOGLOBIN = 'b840eb6446f9f188023424af40675a36';
+const ABSENT = '00000000000000000000000000000000';
+let world: World;
+let url: string;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  world = await openWorld({ CACHE_RECORDS_SECONDS: '3600' }, { control: true });
+  const server = openServer(world.gateway.listener, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
+  close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+});
+afterAll(async () => {
+  await close();
+  await world.close();
+});
+
+const CARD = 'query Card($hash: ProteinHash!) { protein(hash: $hash) { hash ptm cluster { size } } }';
+const FRESHNESS = 'query Fresh($hash: ProteinHash!) { protein(hash: $hash) { provenance { fromCache } } }';
+
+async function ask(query: string, variables: Record<string, unknown>) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify({ query, variables }),
+  });
+  return (await response.json()) as { data?: unknown; errors?: unknown };
+}
+
+/** How often any cache was looked into so far: an answer that was worked out looks, one that is shared or kept does not. */
+async function lookUps(): Promise<number> {
+  const text = await world.gateway.metrics.text();
+  const counts = [...text.matchAll(/^foldatlas_cache_(?:hits|misses)_total\{.*\} (\d+)$/gm)];
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+describe('answers to public questions', () => {
+  it('are worked out once for all who ask at the same time, and kept', async () => {
+    expect((await ask(CARD, { hash: MYOGLOBIN })).errors).toBeUndefined();
+    const one = await lookUps();
+    await ask(CARD, { hash: HBA });
+    const each = (await lookUps()) - one;
+    expect(each).toBeGreaterThan(0);
+
+    await fault(world.sandboxUrl, { operation: 'bulk', delay_ms: 400, times: 1 });
+    world.forget();
+    const before = await lookUps();
+    const answers = await Promise.all(Array.from({ length: 12 }, () => ask(CARD, { hash: INSULIN })));
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(at(answers[0], 'data.protein.hash')).toBe(INSULIN);
+    expect(world.counts()).toEqual({ bulk: 1 });
+    expect((await lookUps()) - before).toBe(each);
+    expect(await ask(CARD, { hash: INSULIN })).toEqual(answers[0]);
+    expect((await lookUps()) - before).toBe(each);
+  });
+
+  it('that failed are given to nobody else', async () => {
+    await fault(world.sandboxUrl, { operation: 'bulk', status: 500, times: 3 });
+    const failed = await ask(CARD, { hash: ABSENT });
+    expect(at(failed, 'errors.0.extensions.code')).toBe('UPSTREAM_UNAVAILABLE');
+    await fetch(`${world.sandboxUrl}/control/faults`, { method: 'DELETE' });
+    expect(await ask(CARD, { hash: ABSENT })).toEqual({ data: { protein: null } });
+  });
+
+  it('that tell whether they were kept are never kept', async () => {
+    for (const fromCache of [false, true, true])
+      expect(await ask(FRESHNESS, { hash: HBB })).toEqual({
+        data: { protein: { provenance: { fromCache } } },
+      });
+  });
+});
+
+describe('flights', () => {
+  it('leave who waited for nothing to work for itself', async () => {
+    const flights = openFlights<string>();
+    let works = 0;
+    const ends: ((shared: string | null) => void)[] = [];
+    const ask = () =>
+      flights.share('key', async () => {
+        works += 1;
+        const shared = await new Promise<string | null>((resolve) => ends.push(resolve));
+        return { shared, own: works };
+      });
+    const first = ask();
+    const second = ask();
+    ends[0]?.(null);
+    expect(await first).toEqual({ own: 1 });
+    await Promise.resolve();
+    while (ends.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    const third = ask();
+    ends[1]?.('worked out');
+    expect(await second).toEqual({ own: 2 });
+    expect(await third).toEqual({ shared: 'worked out' });
+    expect(works).toBe(2);
+  });
+
+  it('do not hold on to what has failed', async () => {
+    const flights = openFlights<string>();
+    const fail = () => flights.share('key', () => Promise.reject(new Error('no')));
+    await expect(fail()).rejects.toThrow('no');
+    expect(await flights.share('key', async () => ({ shared: null, own: 1 }))).toEqual({ own: 1 });
+  });
+});
