@@ -10,8 +10,13 @@ export interface Cache<T> {
   get(key: string): Promise<T | undefined>;
   /** Those of the values that are kept and fresh, by key. */
   getMany(keys: readonly string[]): Promise<Map<string, T>>;
-  /** Keeps a value. @param ttl - milliseconds, when other than the namespace's */
-  set(key: string, value: T, ttl?: number): Promise<void>;
+  /**
+   * Keeps a value.
+   *
+   * @param ttl - milliseconds, when other than the namespace's
+   * @param tiers - `memory` for what may never be asked for again: writing it down costs more than all else that is done for it
+   */
+  set(key: string, value: T, ttl?: number, tiers?: 'memory' | 'all'): Promise<void>;
   /**
    * The value kept under a key, else that of `load`, which runs once for all who ask at the same time. A value that is no
    * longer fresh is given at once while `load` runs behind it. Null and undefined are given but not kept.
@@ -134,11 +139,11 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
     const found = await readMany(keys);
     return new Map([...found].filter(([, { until }]) => until > now).map(([key, { v }]) => [key, v]));
   };
-  const set = async (key: string, value: T, fresh = ttl): Promise<void> => {
+  const set: Cache<T>['set'] = async (key, value, fresh = ttl, tiers = 'all') => {
     const kept: Kept<T> = { v: value, until: Date.now() + fresh };
     await writeLocal(key, kept, fresh + stale);
     // Nobody waits for the second tier.
-    void shared?.set(key, kept, fresh + stale);
+    if (tiers === 'all') void shared?.set(key, kept, fresh + stale);
   };
   const refresh = <R extends T | null>(key: string, load: () => Promise<R>): Promise<R> => {
     const running = inFlight.get(key) as Promise<R> | undefined;

@@ -38,19 +38,20 @@ export interface ProteinCache {
   /**
    * Keeps what an answer said of a protein.
    *
-   * @param company - how many proteins the answer spoke of: structures of long lists are kept when they come a second time
+   * @param company - how many proteins the answer spoke of: what long lists say is written down when it comes a second time, and their
+   *   structures are kept at all only then
    */
   write(data: ProteinData, company?: number): void;
 }
 
-/** In answers of more proteins a structure is kept only when it was seen before. */
+/** In answers of more proteins than this, what is said of a protein is kept for good only when it was seen before. */
 const SHORT_LIST = 20;
-/** Hashes of structures of long lists that are remembered, twice. */
+/** Hashes of long lists that are remembered, twice. */
 const MOST_SEEN = 20_000;
 
 /**
- * Tells what comes a second time. Most long lists of structures are read once, and keeping 500 of them costs four times the work
- * of passing them on. Two generations, so that the older half can be forgotten at once.
+ * Tells what comes a second time. Most long lists are read once: writing their records down costs a third of all that is done for
+ * them, and keeping 500 structures four times the work of passing them on. Two generations, so that the older half can be forgotten at once.
  */
 function openSeen(): (hash: string) => boolean {
   let young = new Set<string>();
@@ -188,9 +189,11 @@ export function openProteinCache(cache: Cache<KeptPart>, ttl: number): ProteinCa
       const { from } = data;
       if (ttl === 0 || from === undefined || from.fromCache || data.exists !== true) return;
       const source = { operation: from.operation, at: from.retrievedAt.getTime(), requestId: from.requestId };
+      const isPassing = company > SHORT_LIST && !isSeen(data.hash);
       for (const part of partsOf(data, source)) {
-        if (part.part === 'structure' && company > SHORT_LIST && !isSeen(data.hash)) continue;
-        void cache.set(keyOf(part.part, data.hash), part, part.part === 'identity' ? YEAR : ttl);
+        if (part.part === 'structure' && isPassing) continue;
+        const keep = part.part === 'identity' ? YEAR : ttl;
+        void cache.set(keyOf(part.part, data.hash), part, keep, isPassing ? 'memory' : 'all');
       }
     },
   };
