@@ -19,7 +19,9 @@ export function readAll(incoming: IncomingMessage): Promise<Buffer> {
       resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
     });
     // Without a listener of its own for errors, node:http tells of a broken connection by this alone.
-    incoming.on('close', () => reject(new Error('the client left')));
+    incoming.on('close', () => {
+      if (!incoming.complete) reject(new Error('the client left'));
+    });
   });
 }
 
