@@ -4,6 +4,7 @@ import Keyv from 'keyv';
 import type { SharedCache } from './cache.ts';
 import { decodeFrame, encodeFrame } from './cache-frame.ts';
 import { openGuard } from './cache-guard.ts';
+import { openPace } from './cache-pace.ts';
 
 /** A place for bytes under names, each with the milliseconds that it is kept. */
 export interface ByteStore {
@@ -20,6 +21,11 @@ const TIMEOUT_MS = 100;
 const WRITE_TIMEOUT_MS = 5_000;
 const FAILURES = 5;
 const PAUSE_MS = 5_000;
+/**
+ * How often a namespace is written to. Writing a record down costs more than answering from it: under a flood of what was never asked
+ * before most of it is left out, and what is asked again comes by another time.
+ */
+const WRITES = { perSecond: 40, burst: 1_000 };
 /** Nothing is kept for ever. */
 const LONGEST_MS = 366 * 24 * 3_600_000;
 
@@ -66,6 +72,7 @@ export function openSharedStore(bytes: ByteStore, onError: (error: unknown) => v
       });
       keyv.serialize = undefined;
       keyv.deserialize = undefined;
+      const mayWrite = openPace(WRITES);
       // What is thrown is told once, by the guard.
       keyv.on('error', () => undefined);
       return {
@@ -82,6 +89,7 @@ export function openSharedStore(bytes: ByteStore, onError: (error: unknown) => v
           );
         },
         async set(key, value, ttl) {
+          if (!mayWrite()) return;
           const write = writing(() => keyv.set(key, value, ttl));
           writes.add(write);
           await write;

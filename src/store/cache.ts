@@ -26,7 +26,7 @@ export interface Cache<T> {
   wrap<R extends T | null>(key: string, load: () => Promise<R>, onHit?: () => void): Promise<T | R>;
 }
 
-/** One namespace of the second tier. It never throws and answers soon: what it cannot give is missing. */
+/** One namespace of the second tier. It never throws and answers soon: what it cannot give, or has no time to keep, is missing. */
 export interface SharedCache {
   getMany(keys: readonly string[]): Promise<Map<string, { value: unknown; expires: number | undefined }>>;
   set(key: string, value: unknown, ttl: number): Promise<void>;
