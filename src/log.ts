@@ -46,7 +46,7 @@ const AT_ONCE = 32_768;
 const WRITTEN_WITHIN_MS = 100;
 
 /** Standard error, so that standard output stays free; written behind the requests, and to the end when the process ends. */
-function standardError(): DestinationStream & { flushSync(): void } {
+function standardError(): DestinationStream & { hand(): void; flushSync(): void } {
   const out = destination({ fd: 2, sync: false, maxWrite: 2 * AT_ONCE });
   let waiting = '';
   let timer: NodeJS.Timeout | undefined;
@@ -72,6 +72,7 @@ function standardError(): DestinationStream & { flushSync(): void } {
       if (waiting.length >= AT_ONCE) hand();
       else timer ??= setTimeout(hand, WRITTEN_WITHIN_MS).unref();
     },
+    hand,
     flushSync,
   };
 }
@@ -87,7 +88,8 @@ const requestLine = (fields: Fields): string =>
  * @param out - where lines go; standard error when absent
  */
 export function createLogger(level: LogLevel, json: boolean, out?: (line: string) => void): Logger {
-  const stream = out === undefined ? standardError() : { write: out, flushSync: () => undefined };
+  const nothing = () => undefined;
+  const stream = out === undefined ? standardError() : { write: out, hand: nothing, flushSync: nothing };
   const log = pino(
     {
       level,
@@ -103,14 +105,21 @@ export function createLogger(level: LogLevel, json: boolean, out?: (line: string
     (own: Exclude<LogLevel, 'silent'>): Write =>
     (message, fields) =>
       fields === undefined ? log[own](message) : log[own](fields, message);
+  // Trouble does not wait for company: who looks now should see it, and the process may end.
+  const soon =
+    (write: Write): Write =>
+    (message, fields) => {
+      write(message, fields);
+      stream.hand();
+    };
   const info = at('info');
   return {
     request:
       json && log.isLevelEnabled('info')
         ? (fields) => stream.write(requestLine(fields))
         : (fields) => info('request', fields),
-    error: at('error'),
-    warn: at('warn'),
+    error: soon(at('error')),
+    warn: soon(at('warn')),
     info,
     debug: at('debug'),
     flush: () => {

@@ -39,25 +39,29 @@ export function openKeptAnswers<T extends { readonly body: Uint8Array }>(
     youngBytes += entry.bytes;
   }
 
+  function drop(key: string): void {
+    youngBytes -= young.get(key)?.bytes ?? 0;
+    young.delete(key);
+    old.delete(key);
+  }
+
   return {
     get(key) {
       const entry = young.get(key) ?? old.get(key);
       if (entry === undefined) return undefined;
       if (entry.until <= now()) {
-        if (young.delete(key)) youngBytes -= entry.bytes;
-        old.delete(key);
+        drop(key);
         return undefined;
       }
       if (old.delete(key)) keep(key, entry);
       return entry.answer;
     },
     set(key, answer, seconds) {
+      // Whatever stood here is older.
+      drop(key);
       const bytes = key.length + answer.body.byteLength + OVERHEAD;
-      if (seconds <= 0 || bytes > mostBytes * LARGEST_SHARE) return;
-      const before = young.get(key);
-      if (before !== undefined) youngBytes -= before.bytes;
-      old.delete(key);
-      keep(key, { answer, until: now() + seconds * 1000, bytes });
+      if (seconds > 0 && bytes <= mostBytes * LARGEST_SHARE)
+        keep(key, { answer, until: now() + seconds * 1000, bytes });
     },
   };
 }

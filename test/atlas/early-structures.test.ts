@@ -125,9 +125,12 @@ test('a slow client finds a few items ready each time, not all the rest', async 
 });
 
 test('structures of a long list are kept when they are asked for a second time, those of a short one at once', async () => {
+  let asks = 0;
   const asked = async (ids: readonly string[]): Promise<number> => {
     calls = 0;
-    const text = await (await ask(WHOLE, 'application/json', ids)).text();
+    // Another text each time, so that it is the records that are kept and not the answer.
+    asks += 1;
+    const text = await (await ask(`${WHOLE} # ${asks}\n`, 'application/json', ids)).text();
     for (const id of ids) expect(text).toContain(`REMARK ${id}`);
     return calls;
   };
