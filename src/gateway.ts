@@ -3,6 +3,8 @@
 import type { RequestListener } from 'node:http';
 import type { Config } from './config.ts';
 import { operationNames, readExamples } from './examples.ts';
+import type { Finished } from './fast/finished.ts';
+import { openKeptAnswers } from './fast/kept-answers.ts';
 import { contextsFrom } from './gateway/contexts.ts';
 import { type Entrance, openEntrance } from './gateway/entrance.ts';
 import { gatewayListener } from './gateway/listener.ts';
@@ -122,6 +124,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     metricsText: options.metricsText,
   });
   const queries = openPlainQueries();
+  const kept = openKeptAnswers<Finished>(config.CACHE_ANSWERS_MB * 1_000_000);
   const plugins = gatewayPlugins({
     config,
     log,
@@ -129,6 +132,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     errors,
     operations,
     queries,
+    kept,
     admission,
     pressure,
     routes,
@@ -142,6 +146,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       config,
       yoga,
       queries,
+      kept,
       admission,
       pressure,
       telemetry,

@@ -36,7 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   schema: ['builder.ts', 'folding', 'structure'],
   protocol: [],
   plugins: ['upstream', 'callers', 'load', 'protocol', 'redact.ts', 'entity-tag.ts', 'operations'],
-  fast: ['plugins', 'protocol', 'operations', 'entity-tag.ts'],
+  fast: ['callers', 'plugins', 'protocol', 'operations', 'entity-tag.ts'],
   routes: [
     'callers',
     'entity-tag.ts',

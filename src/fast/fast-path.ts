@@ -5,26 +5,23 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { GraphQLError } from 'graphql';
 import type { GraphQLParams, YogaServerInstance } from 'graphql-yoga';
 import type { GatewayContext } from '../context.ts';
-import type { Admission, Arrival } from '../load/admission.ts';
-import type { Pressure } from '../load/pressure.ts';
-import type { Exchange } from '../operations/exchange.ts';
-import { makeRequestId, noteRequestId } from '../operations/request-id.ts';
+import type { Admission } from '../load/admission.ts';
+import { noteRequestId } from '../operations/request-id.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
-import { traceparent } from '../operations/trace-context.ts';
 import { breakOff, isAddress } from '../plugins/guard.ts';
 import { codedResult } from '../plugins/use-error-codes.ts';
 import type { PlainQueries } from '../plugins/use-plain-queries.ts';
-import { budgetHeaders } from '../plugins/use-rate-limit.ts';
 import { paramsOf } from '../plugins/use-request-reading.ts';
 import { REPORT_HEADER } from '../plugins/use-upstream-report.ts';
 import { checkRequest } from '../protocol/check-request.ts';
-import { corsHeaders } from '../protocol/cors.ts';
 import { chooseForWhole, isJson } from '../protocol/media-type.ts';
 import { type OperationParams, readBody, readSearch } from '../protocol/read-params.ts';
+import { answerKey } from './answer-key.ts';
 import { type Finished, type FinishOptions, finish, type Question, write } from './finished.ts';
 import { openFlights } from './flights.ts';
 import type { KeptAnswers } from './kept-answers.ts';
 import { announcedLength, readAll, unread } from './read-body.ts';
+import { headerOf, type Visit, type Visits } from './visit.ts';
 
 export interface FastPathOptions extends FinishOptions {
   /** The long way. */
@@ -32,9 +29,9 @@ export interface FastPathOptions extends FinishOptions {
   readonly yoga: Pick<YogaServerInstance<object, GatewayContext>, 'getResultForParams' | 'fetchAPI'>;
   readonly queries: PlainQueries;
   readonly kept: KeptAnswers<Finished>;
-  readonly admission: Admission;
-  readonly pressure: Pressure;
-  readonly telemetry: Telemetry;
+  readonly visits: Visits;
+  readonly admission: Pick<Admission, 'adopt'>;
+  readonly telemetry: Pick<Telemetry, 'adopt' | 'ran'>;
   readonly documentOf: (params: OperationParams) => string;
   /** Whether a request was sent to the gateway by its name, where that matters. */
   readonly isMeant: (host: string | undefined) => boolean;
@@ -44,7 +41,6 @@ export interface FastPathOptions extends FinishOptions {
   readonly onFault: (error: unknown) => void;
   /** Bytes of a body that are read here at most. */
   readonly maxBytes: number;
-  readonly origins: readonly string[];
 }
 
 /** A question that may be answered here. */
@@ -57,37 +53,6 @@ const PATH = '/graphql';
 const MOST_SECONDS = 60;
 /** What changes answers by rules that are the long way's. */
 const LONG_WAY_HEADERS = [REPORT_HEADER, 'x-federation-token'];
-/** All that an answer for everybody may depend on, beside the body. */
-const KEY_HEADERS = [
-  'host',
-  'accept',
-  'content-type',
-  'content-encoding',
-  'sec-fetch-site',
-  'sec-fetch-mode',
-];
-
-const keyOf = ({ method, url, headers }: IncomingMessage, body: Buffer | undefined): string => {
-  let key = `${method} ${url}`;
-  for (const name of KEY_HEADERS) key += `\n${headers[name] ?? ''}`;
-  // One character for each byte: another body is another key, whatever it is.
-  return body === undefined ? key : `${key}\n${body.toString('latin1')}`;
-};
-
-/** A request that is answered here. */
-interface Visit {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly arrival: Arrival;
-  readonly exchange: Exchange;
-}
-
-/** A header as the Fetch API would give it. */
-function headerOf({ headers }: IncomingMessage, name: string): string | null {
-  const value = headers[name];
-  return value === undefined ? null : String(value);
-}
-
 /** What was read, wherever it had to be. */
 function questionOf(asked: Asked | null): Asked {
   if (asked === null) throw new Error('Only what is kept need not be read.');
@@ -103,7 +68,7 @@ function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
 
 /** Opens the short way in front of the long one. */
 export function openFastPath(options: FastPathOptions): RequestListener {
-  const { listener, yoga, queries, kept, admission, pressure, telemetry, origins } = options;
+  const { listener, yoga, queries, kept, visits, admission, telemetry } = options;
   const flights = openFlights<Finished>();
 
   /** Whether it is worth to look closer: nothing of the body has been read yet. */
@@ -174,59 +139,29 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     return 'own' in flown ? flown.own : flown.shared;
   }
 
-  function ownHeaders({ req, exchange, arrival }: Visit, isPublic: boolean): string[] {
-    const own = ['x-request-id', exchange.requestId, 'traceresponse', traceparent(exchange.step.context)];
-    if (origins.length > 0) own.push(...Object.entries(corsHeaders(headerOf(req, 'origin'), origins)).flat());
-    // What many are given says nothing of one.
-    if (arrival.verdict !== null && !isPublic)
-      for (const [name, value] of Object.entries(budgetHeaders(arrival.verdict))) own.push(name, value);
-    return own;
-  }
-
-  /** Begins a visit: from here on it is answered here. */
-  function begin(req: IncomingMessage, res: ServerResponse, arrival: Arrival): Visit {
-    const exchange = telemetry.arrive({
-      requestId: makeRequestId(headerOf(req, 'x-request-id')),
-      method: req.method,
-      pathname: PATH,
-      traceparent: headerOf(req, 'traceparent'),
-    });
-    const { bytesWritten } = req.socket;
-    const end = () => {
-      const bytes = req.socket.bytesWritten - bytesWritten;
-      telemetry.end(exchange, { status: res.statusCode, bytes, left: !res.writableFinished });
-    };
-    if (res.closed) end();
-    else res.on('close', end);
-    return { req, res, arrival, exchange };
-  }
-
   async function answer(req: IncomingMessage, res: ServerResponse & { req: IncomingMessage }): Promise<void> {
     // Who sends a body slowly is under way, too.
-    const leave = pressure.enter();
+    const leave = visits.enter(res);
     if (leave === null) return void listener(req, res);
-    res.on('close', leave);
     const body = req.method === 'POST' ? await readAll(req) : undefined;
     const goLong = () => {
       leave();
       if (!res.closed) listener(body === undefined ? req : unread(req, body), res);
     };
-    const key = keyOf(req, body);
+    const key = answerKey(req, body);
     const found = kept.get(key);
     // A key stands for everything that is read; but who has to prove who it is may turn out to be nobody.
     const asked = found === undefined || options.proofNeeded ? read(req, body) : null;
     if (asked === null && (found === undefined || options.proofNeeded)) return goLong();
-    const arriving = admission.arrive(req);
-    const arrival = 'then' in arriving ? await arriving : arriving;
-    if (arrival.verdict?.allowed === false) return goLong();
-    const visit = begin(req, res, arrival);
+    const visit = await visits.come(req, res);
+    if (visit === null) return goLong();
     const given =
-      arrival.caller === null
+      visit.arrival.caller === null
         ? await execute(questionOf(asked), visit)
         : (found ?? (await answerTo(questionOf(asked), key, visit)));
-    visit.exchange.principal = arrival.caller?.principal;
     telemetry.ran(visit.exchange, { type: 'query', name: given.name });
-    if (!res.closed) write(res, given, ownHeaders(visit, given.isPublic), headerOf(req, 'if-none-match'));
+    if (!res.closed)
+      write(res, given, visits.ownHeaders(visit, given.isPublic), headerOf(req, 'if-none-match'));
   }
 
   return (req, res) => {

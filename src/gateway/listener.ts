@@ -3,7 +3,10 @@ import type { RequestListener } from 'node:http';
 import { isOwnHost } from '../callers/host.ts';
 import type { Config } from '../config.ts';
 import { openFastPath } from '../fast/fast-path.ts';
-import { openKeptAnswers } from '../fast/kept-answers.ts';
+import type { Finished } from '../fast/finished.ts';
+import type { KeptAnswers } from '../fast/kept-answers.ts';
+import { keptFiles } from '../fast/kept-files.ts';
+import { openVisits } from '../fast/visit.ts';
 import type { Logger } from '../log.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { guardListener } from '../plugins/guard.ts';
@@ -17,6 +20,7 @@ export interface ListenerSources extends Pick<Entrance, 'admission' | 'pressure'
   readonly config: Config;
   readonly yoga: GatewayYoga;
   readonly queries: PlainQueries;
+  readonly kept: KeptAnswers<Finished>;
   readonly telemetry: Telemetry;
   readonly operations: Operations;
   readonly errors: ShownErrors;
@@ -29,22 +33,25 @@ const MOST_BYTES = 65_536;
 
 /** Makes the listener. */
 export function gatewayListener(sources: ListenerSources): RequestListener {
-  const { config, yoga, queries, admission, pressure, telemetry, operations, errors, log } = sources;
+  const { config, yoga, queries, kept, admission, pressure, telemetry, operations, errors, log } = sources;
+  const visits = openVisits({ admission, pressure, telemetry, origins: config.CORS_ORIGINS });
+  const long = guardListener(yoga);
+  const onFault = (error: unknown) => log.error('request', { error });
   return openFastPath({
-    listener: guardListener(yoga),
+    // A caller that has to prove who it is does so on the long way.
+    listener: config.proofNeeded ? long : keptFiles(long, { kept, visits, onFault }),
     yoga,
     queries,
-    kept: openKeptAnswers(config.CACHE_ANSWERS_MB * 1_000_000),
+    kept,
+    visits,
     admission,
-    pressure,
     telemetry,
     documentOf: operations.documentOf,
     isMeant: (host) => !config.keyForLoopback || isOwnHost(host, config.PUBLIC_URL),
     onError: errors.count,
-    onFault: (error) => log.error('request', { error }),
+    onFault,
     always: sources.sandbox ? { 'x-sandbox': '1' } : {},
     maxBytes: Math.min(config.MAX_BODY_BYTES, MOST_BYTES),
-    origins: config.CORS_ORIGINS,
     byOrigin: config.CORS_ORIGINS.length > 0,
     proofNeeded: config.proofNeeded,
   });

@@ -2,6 +2,9 @@
 // It makes no decision of its own.
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
+import type { Finished } from '../fast/finished.ts';
+import type { KeptAnswers } from '../fast/kept-answers.ts';
+import { useKeptFiles } from '../fast/kept-files.ts';
 import { openPlaces } from '../load/streams.ts';
 import type { Logger } from '../log.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
@@ -39,6 +42,7 @@ export interface PluginSources extends Pick<Entrance, 'admission' | 'pressure'> 
   readonly errors: ShownErrors;
   readonly operations: Operations;
   readonly queries: PlainQueries;
+  readonly kept: KeptAnswers<Finished>;
   readonly routes: readonly Route[];
   readonly sandbox: boolean;
   /** Milliseconds between two signs of life in a silent event stream. */
@@ -56,7 +60,7 @@ export const documentLimits = (config: Config) => ({
 
 /** The plugins of a gateway. */
 export function gatewayPlugins(sources: PluginSources): Plugin[] {
-  const { config, log, telemetry, errors, operations, queries, admission, pressure } = sources;
+  const { config, log, telemetry, errors, operations, queries, kept, admission, pressure } = sources;
   const { routes, sandbox, pulseMs } = sources;
   return guardPlugins(
     [
@@ -81,6 +85,7 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
       useStreamLimit(admission, openPlaces(config.MAX_SUBSCRIPTIONS), config.MAX_SUBSCRIPTIONS),
       useTiedStreams(),
       useRoutes(routes),
+      useKeptFiles(kept),
     ],
     (error) => log.error('request', { error }),
   );

@@ -85,6 +85,25 @@ describe('answers to public questions', () => {
   });
 });
 
+describe('pictures', () => {
+  it('are given from memory the second time, with the same headers, and not at all to who has them', async () => {
+    const picture = `${new URL(url).origin}/thumbnails/${INSULIN}/plddt.png`;
+    const headersOf = ({ headers }: Response) =>
+      [...headers].filter(([name]) => !/^(date|x-request-id|traceresponse)$/.test(name));
+    const first = await fetch(picture);
+    expect(first.status).toBe(200);
+    const bytes = Buffer.from(await first.arrayBuffer());
+    expect(bytes.subarray(1, 4).toString()).toBe('PNG');
+    const before = await lookUps();
+    const again = await fetch(picture);
+    expect(Buffer.from(await again.arrayBuffer()).equals(bytes)).toBe(true);
+    expect(headersOf(again)).toEqual(headersOf(first));
+    const known = await fetch(picture, { headers: { 'if-none-match': String(first.headers.get('etag')) } });
+    expect([known.status, await known.text()]).toEqual([304, '']);
+    expect(await lookUps()).toBe(before);
+  });
+});
+
 describe('flights', () => {
   it('leave who waited for nothing to work for itself', async () => {
     const flights = openFlights<string>();
