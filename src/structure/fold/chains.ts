@@ -45,9 +45,15 @@ function starts({ chainId, sequence }: FoldedComplex, plddt: Numbers | undefined
   return [0, ...(fits ? breaks.map((slot, k) => slot - k) : [])].filter((t) => t < sequence.length);
 }
 
+/** What a table says under a name or number; nothing under anything else, which may not even become a text. */
+function saidOf(table: Readonly<Record<string, unknown>>, key: unknown): unknown {
+  const name = typeof key === 'number' ? String(key) : key;
+  return typeof name === 'string' && Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
 function nameOf({ chainId, chainLookup }: FoldedComplex, start: number, index: number): string {
   const id = chainId[start];
-  const named = Object.hasOwn(chainLookup, String(id)) ? chainLookup[String(id)] : undefined;
+  const named = saidOf(chainLookup, id);
   if (typeof named === 'string' && named !== '') return named;
   return typeof id === 'string' && id !== '' ? id : letters(typeof id === 'number' && id >= 0 ? id : index);
 }
@@ -67,7 +73,7 @@ const KINDS = ['protein', 'rna', 'dna', 'ligand'] as const;
 
 /** The kind that the metadata state, where they do. */
 function statedKind({ entityLookup }: FoldedComplex, entity: unknown): FoldedChain['kind'] | undefined {
-  const said = Object.hasOwn(entityLookup, String(entity)) ? entityLookup[String(entity)] : undefined;
+  const said = saidOf(entityLookup, entity);
   const word = typeof said === 'string' ? said.toLowerCase() : '';
   return KINDS.find((kind) => word.includes(kind));
 }
