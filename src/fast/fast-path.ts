@@ -53,6 +53,7 @@ const PATH = '/graphql';
 const MOST_SECONDS = 60;
 /** What changes answers by rules that are the long way's. */
 const LONG_WAY_HEADERS = [REPORT_HEADER, 'x-federation-token'];
+
 /** What was read, wherever it had to be. */
 function questionOf(asked: Asked | null): Asked {
   if (asked === null) throw new Error('Only what is kept need not be read.');
@@ -136,7 +137,13 @@ export function openFastPath(options: FastPathOptions): RequestListener {
       if (shared !== null) kept.set(key, shared, Math.min(own.seconds, MOST_SECONDS));
       return { shared, own };
     });
-    return 'own' in flown ? flown.own : flown.shared;
+    return 'own' in flown ? flown.own : again(flown.shared, visit);
+  }
+
+  /** An answer that was worked out for somebody else, or before. */
+  function again(answered: Finished, { exchange }: Visit): Finished {
+    telemetry.ran(exchange, { type: 'query', name: answered.name });
+    return answered;
   }
 
   async function answer(req: IncomingMessage, res: ServerResponse & { req: IncomingMessage }): Promise<void> {
@@ -158,8 +165,9 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     const given =
       visit.arrival.caller === null
         ? await execute(questionOf(asked), visit)
-        : (found ?? (await answerTo(questionOf(asked), key, visit)));
-    telemetry.ran(visit.exchange, { type: 'query', name: given.name });
+        : found === undefined
+          ? await answerTo(questionOf(asked), key, visit)
+          : again(found, visit);
     if (!res.closed)
       write(res, given, visits.ownHeaders(visit, given.isPublic), headerOf(req, 'if-none-match'));
   }
