@@ -85,7 +85,8 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
       useStreamLimit(admission, openPlaces(config.MAX_SUBSCRIPTIONS), config.MAX_SUBSCRIPTIONS),
       useTiedStreams(),
       useRoutes(routes),
-      useKeptFiles(kept),
+      // Callers that have to prove who they are, are never given a picture from there.
+      ...(config.proofNeeded ? [] : [useKeptFiles(kept)]),
     ],
     (error) => log.error('request', { error }),
   );

@@ -71,10 +71,11 @@ export function openAdmission(options: AdmissionOptions): Admission {
       told = true;
       onUnbelieved();
     }
-    const seen = hops === 0 ? String(socket.remoteAddress) : `${socket.remoteAddress} ${forwarded}`;
+    // Never by the header itself, which anybody may make long.
+    const seen = hops === 0 ? String(socket.remoteAddress) : clientAddress(incoming, hops);
     const known = addresses.get(seen);
     if (known !== undefined) return known;
-    const address = hide(clientAddress(incoming, hops));
+    const address = hide(hops === 0 ? clientAddress(incoming, hops) : seen);
     addresses.set(seen, address);
     return address;
   }
