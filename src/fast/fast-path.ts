@@ -2,14 +2,8 @@
 // no rules of its own. Whatever has not run before, and whatever is refused or streamed, goes the long way through Yoga; what is answered
 // here is put together from the same functions. It must not know a field or a type.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { GraphQLError } from 'graphql';
-import type { GraphQLParams, YogaServerInstance } from 'graphql-yoga';
-import type { GatewayContext } from '../context.ts';
-import type { Admission } from '../load/admission.ts';
-import { noteRequestId } from '../operations/request-id.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { breakOff, isAddress } from '../plugins/guard.ts';
-import { codedResult } from '../plugins/use-error-codes.ts';
 import type { PlainQueries } from '../plugins/use-plain-queries.ts';
 import { paramsOf } from '../plugins/use-request-reading.ts';
 import { REPORT_HEADER } from '../plugins/use-upstream-report.ts';
@@ -17,35 +11,27 @@ import { checkRequest } from '../protocol/check-request.ts';
 import { chooseForWhole, isJson } from '../protocol/media-type.ts';
 import { type OperationParams, readBody, readSearch } from '../protocol/read-params.ts';
 import { answerKey } from './answer-key.ts';
-import { type Finished, type FinishOptions, finish, type Question, write } from './finished.ts';
+import { type Asked, type ExecuteOptions, openExecution } from './execute.ts';
+import { type Finished, write } from './finished.ts';
 import { openFlights } from './flights.ts';
 import type { KeptAnswers } from './kept-answers.ts';
 import { announcedLength, readAll, unread } from './read-body.ts';
 import { headerOf, type Visit, type Visits } from './visit.ts';
 
-export interface FastPathOptions extends FinishOptions {
+export interface FastPathOptions extends Omit<ExecuteOptions, 'telemetry'> {
   /** The long way. */
   readonly listener: RequestListener;
-  readonly yoga: Pick<YogaServerInstance<object, GatewayContext>, 'getResultForParams' | 'fetchAPI'>;
   readonly queries: PlainQueries;
   readonly kept: KeptAnswers<Finished>;
   readonly visits: Visits;
-  readonly admission: Pick<Admission, 'adopt'>;
   readonly telemetry: Pick<Telemetry, 'adopt' | 'ran'>;
   readonly documentOf: (params: OperationParams) => string;
   /** Whether a request was sent to the gateway by its name, where that matters. */
   readonly isMeant: (host: string | undefined) => boolean;
-  /** Told of each error of an answer. */
-  readonly onError: (error: GraphQLError, request: Request) => void;
   /** Told of what is wrong with the gateway itself. */
   readonly onFault: (error: unknown) => void;
   /** Bytes of a body that are read here at most. */
   readonly maxBytes: number;
-}
-
-/** A question that may be answered here. */
-interface Asked extends Question {
-  readonly params: GraphQLParams;
 }
 
 const PATH = '/graphql';
@@ -60,16 +46,10 @@ function questionOf(asked: Asked | null): Asked {
   return asked;
 }
 
-/** Headers as the Fetch API takes them. */
-function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
-  const plain: Record<string, string> = {};
-  for (const name in headers) plain[name] = String(headers[name]);
-  return plain;
-}
-
 /** Opens the short way in front of the long one. */
 export function openFastPath(options: FastPathOptions): RequestListener {
-  const { listener, yoga, queries, kept, visits, admission, telemetry } = options;
+  const { listener, queries, kept, visits, telemetry } = options;
+  const execute = openExecution(options);
   const flights = openFlights<Finished>();
 
   /** Whether it is worth to look closer: nothing of the body has been read yet. */
@@ -82,13 +62,6 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     if (method === 'GET') return headers.accept?.includes('text/html') !== true;
     return method === 'POST' && (announcedLength(req) ?? Infinity) <= options.maxBytes;
   }
-
-  const requestOf = (req: IncomingMessage, signal: AbortSignal): Request =>
-    new yoga.fetchAPI.Request(`http://${req.headers.host}${req.url}`, {
-      method: req.method ?? 'GET',
-      headers: plainHeaders(req),
-      signal,
-    });
 
   /** What is asked; null for what goes the long way, refusals among it. */
   function read(req: IncomingMessage, body: Buffer | undefined): Asked | null {
@@ -106,26 +79,6 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     } catch {
       return null;
     }
-  }
-
-  async function execute(asked: Asked, { req, res, arrival, exchange }: Visit): Promise<Finished> {
-    const leaving = new AbortController();
-    res.once('close', () => {
-      if (!res.writableFinished) leaving.abort();
-    });
-    if (res.closed) leaving.abort();
-    const request = requestOf(req, leaving.signal);
-    noteRequestId(request, exchange.requestId);
-    admission.adopt(request, arrival);
-    telemetry.adopt(request, exchange);
-    const result = await yoga.getResultForParams({ params: asked.params, request }, { req, res });
-    if (result === undefined || Symbol.asyncIterator in result)
-      throw new Error('A plain query is answered in one piece.');
-    return finish(
-      codedResult(result, (error) => options.onError(error, request)),
-      asked,
-      options,
-    );
   }
 
   /** The answer to a question of somebody who may ask it: somebody else's, where that is the same for all. */
