@@ -6,6 +6,7 @@ import RelayPlugin from '@pothos/plugin-relay';
 import { GraphQLError } from 'graphql';
 import type { GatewayContext } from './context.ts';
 import { freeTypenames } from './free-typenames.ts';
+import type { LateText } from './late-text.ts';
 
 /** What the builder knows of types before any is defined: the context, the scalars, what connections carry. */
 export interface Types {
@@ -14,6 +15,8 @@ export interface Types {
   DefaultNodeNullability: false;
   Scalars: {
     ID: { Input: string; Output: string | number };
+    /** A large text may be left packed until it is written. */
+    String: { Input: string; Output: string | LateText };
     DateTime: { Input: Date; Output: Date | string };
     JSON: { Input: unknown; Output: unknown };
     URL: { Input: string; Output: string };

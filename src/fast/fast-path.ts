@@ -122,7 +122,7 @@ export function openFastPath(options: FastPathOptions): RequestListener {
           ? await answerTo(questionOf(asked), key, visit)
           : again(found, visit);
     if (!res.closed)
-      write(res, given, visits.ownHeaders(visit, given.isPublic), headerOf(req, 'if-none-match'));
+      await write(res, given, visits.ownHeaders(visit, given.isPublic), headerOf(req, 'if-none-match'));
   }
 
   return (req, res) => {

@@ -5,15 +5,18 @@ import type { ExecutionResult } from 'graphql';
 import { isKnown } from '../entity-tag.ts';
 import { keptHeaders, keptSeconds, NOT_KEPT } from '../plugins/use-http-cache.ts';
 import { DATA_HEADERS } from '../plugins/use-security-headers.ts';
-import { headOf, jsonOf } from '../protocol/answer.ts';
+import { bodyOf, headOf } from '../protocol/answer.ts';
+import { allOf, type Body, LARGE } from '../protocol/body.ts';
 import type { JsonType } from '../protocol/media-type.ts';
+import { writeBody } from './write-body.ts';
 
 /** An answer as it is written, and as it is kept for others. */
 export interface Finished {
   readonly status: number;
   /** Names and values in turn, as node:http takes them. */
   readonly headers: readonly string[];
-  readonly body: Buffer;
+  /** Bytes, or how to make those of a large answer, which is not kept. */
+  readonly body: Buffer | Body;
   /** Such as `"abc"`; undefined where clients may not keep the answer. */
   readonly etag: string | undefined;
   /** Whether anybody between here and the caller may keep it. */
@@ -48,10 +51,12 @@ export function finish(
   { always, byOrigin, proofNeeded }: FinishOptions,
 ): Finished {
   const { status, headers } = headOf(result, mediaType);
-  const text = jsonOf(result);
+  const made = bodyOf(result);
   const seconds = (status === 200 && most !== null ? keptSeconds(result, most) : null) ?? 0;
   const isKept = method === 'GET' && seconds > 0 && !Object.hasOwn(headers, 'cache-control');
-  const kept = isKept ? keptHeaders(text, seconds, proofNeeded) : undefined;
+  // The tag of what clients may keep comes before the bytes and is made of them all.
+  const body = typeof made === 'string' || made.byteLength <= LARGE || isKept ? allOf(made) : made;
+  const kept = isKept && Buffer.isBuffer(body) ? keptHeaders(body, seconds, proofNeeded) : undefined;
   const vary = [headers.vary, ...(byOrigin ? ['origin'] : []), ...(kept?.vary ?? []).slice(1)].join(', ');
   const all: Record<string, string> = {
     'cache-control': NOT_KEPT,
@@ -65,7 +70,7 @@ export function finish(
     status,
     seconds,
     headers: Object.entries(all).flat(),
-    body: Buffer.from(text),
+    body,
     etag: kept?.etag,
     isPublic: isKept && !proofNeeded,
     name,
@@ -78,10 +83,15 @@ export function write(
   { status, headers, body, etag }: Finished,
   own: readonly string[],
   ifNoneMatch: string | null,
-): void {
+): Promise<void> | undefined {
   if (etag !== undefined && isKnown(ifNoneMatch, etag)) {
     response.writeHead(304, [...headers, ...own]).end();
-    return;
+    return undefined;
+  }
+  if (!Buffer.isBuffer(body)) {
+    response.writeHead(status, [...headers, ...own]);
+    return writeBody(response, body);
   }
   response.writeHead(status, [...headers, 'content-length', String(body.byteLength), ...own]).end(body);
+  return undefined;
 }

@@ -21,7 +21,7 @@ const LARGEST_SHARE = 1 / 16;
 const OVERHEAD = 1024;
 
 /** @param mostBytes - of both generations together; 0 keeps nothing */
-export function openKeptAnswers<T extends { readonly body: Uint8Array }>(
+export function openKeptAnswers<T extends { readonly body: { readonly byteLength: number } }>(
   mostBytes: number,
   now = () => performance.now(),
 ): KeptAnswers<T> {

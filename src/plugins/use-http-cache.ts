@@ -26,7 +26,7 @@ export function keptSeconds(result: ExecutionResult, seconds: number): number | 
 }
 
 /** What an answer that may be kept says about that. */
-export const keptHeaders = (body: string, seconds: number, proofNeeded: boolean) => ({
+export const keptHeaders = (body: string | Uint8Array, seconds: number, proofNeeded: boolean) => ({
   'cache-control': `${proofNeeded ? 'private' : 'public'}, max-age=${seconds}`,
   etag: entityTag(body),
   vary: ['accept', REPORT_HEADER],

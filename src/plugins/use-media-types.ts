@@ -1,7 +1,8 @@
 // Writes results in the media type that the client likes best, with the status that GraphQL over HTTP asks for. It replaces what Yoga
 // chooses, which knows no weights. It knows no operation.
 import type { Plugin } from 'graphql-yoga';
-import { type AnyResult, headersOf, headOf, jsonOf, statusOf } from '../protocol/answer.ts';
+import { type AnyResult, bodyOf, headersOf, headOf, statusOf } from '../protocol/answer.ts';
+import { allOf, LARGE, streamOfBody } from '../protocol/body.ts';
 import {
   chooseForEvents,
   chooseForParts,
@@ -24,10 +25,9 @@ async function* alone(result: AnyResult): AsyncIterable<AnyResult> {
 
 /** Writes the parts of streams. A result that many streams were given as one object (shared-events.ts) is written once, and its bytes are theirs together. */
 function partWriter(framing: Framing): (result: AnyResult) => Uint8Array {
-  const encoder = new TextEncoder();
   const written = new WeakMap<AnyResult, Uint8Array>();
   return (result) => {
-    const part = written.get(result) ?? encoder.encode(framing.part(jsonOf(result)));
+    const part = written.get(result) ?? allOf(bodyOf(result, framing.head, framing.tail));
     written.set(result, part);
     return part;
   };
@@ -72,8 +72,12 @@ export const useMediaTypes = (pulseMs: number): Plugin => {
             headers: framing.headers,
           });
         if (isJson(mediaType)) {
-          const { status, headers } = headOf(result, mediaType);
-          return new Response(jsonOf(result), { status, headers });
+          const body = bodyOf(result);
+          if (typeof body === 'string') return new Response(body, headOf(result, mediaType));
+          return new Response(
+            body.byteLength > LARGE ? streamOfBody(body) : allOf(body),
+            headOf(result, mediaType),
+          );
         }
         const headers = { ...headersOf(result), vary: 'accept', ...framing.headers };
         return new Response(streamOf(alone(result), writerOf(framing), framing, pulseMs), {

@@ -1,5 +1,7 @@
 // How results are written: the status that GraphQL over HTTP asks for, and the JSON without what is only for ourselves. Pure.
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
+import { jsonAround } from '../late-text.ts';
+import { type Body, openBody } from './body.ts';
 import type { JsonType, MediaType } from './media-type.ts';
 
 /** What an error or a result says about the HTTP answer that carries it. */
@@ -87,11 +89,10 @@ export function publicError(error: GraphQLError): GraphQLFormattedError {
   };
 }
 
-/** A result as JSON text. */
-export function jsonOf(result: AnyResult): string {
-  const { errors, extensions, incremental, ...rest } = result;
-  const shown = publicExtensions(extensions);
-  return JSON.stringify({
+/** A result without what is only for ourselves. */
+function shown({ errors, extensions, incremental, ...rest }: AnyResult): object {
+  const publicOnes = publicExtensions(extensions);
+  return {
     ...(errors === undefined ? {} : { errors: errors.map(publicError) }),
     ...rest,
     ...(incremental === undefined
@@ -101,6 +102,22 @@ export function jsonOf(result: AnyResult): string {
             part.errors === undefined ? part : { ...part, errors: part.errors.map(publicError) },
           ),
         }),
-    ...(shown === undefined ? {} : { extensions: shown }),
-  });
+    ...(publicOnes === undefined ? {} : { extensions: publicOnes }),
+  };
+}
+
+/** A result as JSON text. */
+export const jsonOf = (result: AnyResult): string => JSON.stringify(shown(result));
+
+/**
+ * The same where there may be large texts in it: those are then bytes that are made as they are written.
+ *
+ * @param head - what stands before the JSON
+ * @param tail - what follows it
+ */
+export function bodyOf(result: AnyResult, head = '', tail = ''): string | Body {
+  const { around, texts } = jsonAround(shown(result));
+  const last = around.length - 1;
+  const framed = around.map((json, i) => `${i === 0 ? head : ''}${json}${i === last ? tail : ''}`);
+  return texts.length === 0 ? framed.join('') : openBody({ around: framed, texts });
 }

@@ -5,8 +5,9 @@
 export interface Framing {
   readonly headers: Readonly<Record<string, string>>;
   readonly opening: string;
-  /** One part. @param json - a single line */
-  part(json: string): string;
+  /** What stands before and behind the JSON of a part, which is a single line. */
+  readonly head: string;
+  readonly tail: string;
   readonly closing: string;
   /** What is sent when nothing happens, so that nobody on the way takes the connection for dead. */
   readonly pulse?: string;
@@ -20,7 +21,8 @@ export const EVENT_STREAM: Framing = {
     'x-accel-buffering': 'no',
   },
   opening: ':\n\n',
-  part: (json) => `event: next\ndata: ${json}\n\n`,
+  head: 'event: next\ndata: ',
+  tail: '\n\n',
   closing: 'event: complete\ndata:\n\n',
   pulse: ':\n\n',
 };
@@ -29,7 +31,8 @@ export const EVENT_STREAM: Framing = {
 export const MULTIPART: Framing = {
   headers: { 'content-type': 'multipart/mixed; boundary="-"; deferSpec=20220824', 'x-accel-buffering': 'no' },
   opening: '\r\n---',
-  part: (json) => `\r\nContent-Type: application/json; charset=utf-8\r\n\r\n${json}\r\n---`,
+  head: '\r\nContent-Type: application/json; charset=utf-8\r\n\r\n',
+  tail: '\r\n---',
   closing: '--\r\n',
 };
 
@@ -37,8 +40,9 @@ export const MULTIPART: Framing = {
 export const MULTIPART_EVENTS: Framing = {
   ...MULTIPART,
   headers: { ...MULTIPART.headers, 'content-type': 'multipart/mixed; boundary="-"; subscriptionSpec=1.0' },
-  part: (json) => MULTIPART.part(`{"payload":${json}}`),
-  pulse: MULTIPART.part('{}'),
+  head: `${MULTIPART.head}{"payload":`,
+  tail: `}${MULTIPART.tail}`,
+  pulse: `${MULTIPART.head}{}${MULTIPART.tail}`,
 };
 
 /**

@@ -38,7 +38,7 @@ async function structureOf(
   let loaded: Promise<LoadedStructure> | undefined;
   const load = async (): Promise<LoadedStructure> => {
     const structure = (await ctx.proteins.load(hash, STRUCTURE))?.structure;
-    return atlasStructure(structure?.pdb ?? '', { hash, format, percent });
+    return atlasStructure(structure ?? { pdb: '' }, { hash, format, percent });
   };
   return {
     format,

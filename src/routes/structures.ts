@@ -1,7 +1,9 @@
 // GET /structures/{hash}.{pdb|cif}: the predicted structure of an Atlas protein as a file. `?plddt=percent` writes
 // B-factors on 0 to 100.
 import type { GatewayContext } from '../context.ts';
+import { textOf } from '../late-text.ts';
 import type { Route } from '../plugins/use-routes.ts';
+import { hasCoordinates } from '../upstream/protein-data.ts';
 import { atlasStructure, FILE_ENDINGS } from '../upstream/structure-file.ts';
 import { plain, readOnly } from './answers.ts';
 
@@ -20,15 +22,16 @@ export const structureRoute =
       if (ending !== FILE_ENDINGS.PDB && ending !== FILE_ENDINGS.MMCIF) {
         return plain(404, 'Structures are served as .pdb and .cif.');
       }
-      const pdb = (await (await open(request)).proteins.load(hash, { structure: true }))?.structure?.pdb;
-      if (pdb === undefined || pdb === '')
+      const data = await (await open(request)).proteins.load(hash, { structure: true });
+      const structure = data?.structure;
+      if (structure == null || !hasCoordinates(structure))
         return plain(404, 'There is no such protein, or it has no structure.');
-      const { text } = atlasStructure(pdb, {
+      const { text } = atlasStructure(structure, {
         hash,
         format: ending === 'pdb' ? 'PDB' : 'MMCIF',
         percent: url.searchParams.get('plddt') === 'percent',
       });
-      return new Response(text, {
+      return new Response(textOf(text), {
         headers: {
           'content-type': `${TYPES[ending]}; charset=utf-8`,
           'content-disposition': `inline; filename="${hash}.${ending}"`,

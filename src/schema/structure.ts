@@ -1,6 +1,7 @@
 // A structure as a file: where it can be downloaded, and its text for a caller who wants it inside the answer. It
 // must not know how the text is made; that is deferred until somebody selects it.
 import { builder } from '../builder.ts';
+import type { LateText } from '../late-text.ts';
 
 export const StructureFormat = builder.enumType('StructureFormat', {
   description: 'File formats of a structure.',
@@ -14,7 +15,7 @@ export const StructureFormat = builder.enumType('StructureFormat', {
 
 /** The text of a structure file and how many atoms it holds. */
 export interface LoadedStructure {
-  readonly text: string;
+  readonly text: string | LateText;
   readonly atomCount: number;
 }
 

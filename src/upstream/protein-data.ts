@@ -1,5 +1,6 @@
 // What is known of one protein, gathered from whichever answers spoke of it. Undefined means not asked, null means
 // asked and absent. Pure; it makes no call and reads no wire format.
+import type { LateText } from '../late-text.ts';
 import type { FeatureRow } from './activations.ts';
 import type { SparseVector } from './archive/bulk-record.ts';
 import type { WithRaw } from './atlas.ts';
@@ -18,6 +19,8 @@ export interface Source {
 export interface StructureData {
   /** Empty when the answer gave the scores without the coordinates. Reading it may unpack it: ask `hasCoordinates` first. */
   readonly pdb: string;
+  /** The same for whoever writes it out, where it lies packed. */
+  readonly file?: () => LateText;
   /** Bytes of `pdb`, where they are known without unpacking it. */
   readonly size?: number;
   readonly ptm: number | null;

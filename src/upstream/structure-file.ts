@@ -1,7 +1,9 @@
 // An Atlas structure as a file: the upstream's PDB text as it came, rescaled, or written as mmCIF. It knows no request.
+import type { LateText } from '../late-text.ts';
 import { parsePdb } from '../structure/pdb.ts';
 import { pdbToMmcif, scalePdbBFactors } from '../structure/pdb-to-mmcif.ts';
 import { UpstreamError } from './errors.ts';
+import type { StructureData } from './protein-data.ts';
 
 export const FILE_ENDINGS = { PDB: 'pdb', MMCIF: 'cif' } as const;
 
@@ -15,23 +17,23 @@ export interface AtlasStructure {
 /**
  * The text of the file and the number of atoms in it, which is counted when it is asked for: most want the text alone.
  *
- * @param pdb - the record's PDB text, B-factors on 0 to 1
+ * @param structure - the record's PDB text, B-factors on 0 to 1, and where it lies packed
  * @throws UpstreamError UPSTREAM_DRIFT when the text holds no atom
  */
 export function atlasStructure(
-  pdb: string,
+  structure: Pick<StructureData, 'pdb' | 'file'>,
   { hash, format, percent }: AtlasStructure,
-): { readonly text: string; readonly atomCount: number } {
+): { readonly text: string | LateText; readonly atomCount: number } {
   const factor = percent ? 100 : 1;
   if (format === 'PDB') {
     return {
-      text: percent ? scalePdbBFactors(pdb, factor) : pdb,
+      text: percent ? scalePdbBFactors(structure.pdb, factor) : (structure.file?.() ?? structure.pdb),
       get atomCount() {
-        return parsePdb(pdb).atomCount;
+        return parsePdb(structure.pdb).atomCount;
       },
     };
   }
-  const file = pdbToMmcif(pdb, { id: hash, factor });
+  const file = pdbToMmcif(structure.pdb, { id: hash, factor });
   if (file.ok) return { text: file.text, atomCount: file.atomCount };
   throw new UpstreamError(`The structure that the upstream gave cannot be read: ${file.reason}`, {
     operation: 'protein',

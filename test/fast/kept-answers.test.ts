@@ -12,7 +12,7 @@ describe('kept answers', () => {
     const kept = openKeptAnswers(MEGABYTE, () => now);
     kept.set('key', answer(10), 60);
     now = 59_999;
-    expect(kept.get('key')?.body.length).toBe(10);
+    expect(kept.get('key')?.body.byteLength).toBe(10);
     now = 60_000;
     expect(kept.get('key')).toBeUndefined();
     kept.set('key', answer(20), 0);
@@ -34,8 +34,9 @@ describe('kept answers', () => {
           }
           const held = [...last].map(([key, bytes]) => ({ bytes, found: kept.get(key) }));
           // What is given is what was put in last, and all of it together is no more than is allowed.
-          for (const { bytes, found } of held) if (found !== undefined) expect(found.body.length).toBe(bytes);
-          const sum = held.reduce((total, { found }) => total + (found?.body.length ?? 0), 0);
+          for (const { bytes, found } of held)
+            if (found !== undefined) expect(found.body.byteLength).toBe(bytes);
+          const sum = held.reduce((total, { found }) => total + (found?.body.byteLength ?? 0), 0);
           expect(sum).toBeLessThanOrEqual(MEGABYTE);
         },
       ),

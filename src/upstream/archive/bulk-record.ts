@@ -1,8 +1,9 @@
 // What each member of a bulk archive says, as plain values: FASTA, REMARK scores with pLDDT, sparse activations. Pure
 // reading of text that is already there; it knows no zip.
+import { type LateText, lateText } from '../../late-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
 import { type FeatureValue, featureValue } from '../wire.ts';
-import type { PackedText } from './zip.ts';
+import type { PackedText } from './zip-entry.ts';
 
 /** One sequence of `sequences.fasta`. */
 export interface BulkSequence {
@@ -15,6 +16,8 @@ export interface BulkSequence {
 export interface BulkStructure {
   /** Unpacked anew each time it is read. */
   readonly pdb: string;
+  /** The same, unpacked where it is written. */
+  file(): LateText;
   /** Bytes of it. */
   readonly size: number;
   readonly ptm: number | null;
@@ -87,7 +90,7 @@ const readScores = (pdb: string) => ({ ptm: remark(pdb, 'ptm'), mean: remark(pdb
  * going through the atoms takes ten times as long as unpacking them, and most who want the file want nothing else of it. The
  * text stays packed: that of 500 structures would be moved about by the garbage collector for as long as the answer takes.
  */
-export function readStructure({ size, read }: PackedText): BulkStructure {
+export function readStructure({ size, bytes, read }: PackedText): BulkStructure {
   let ofResidues: ReturnType<typeof readResidues> | undefined;
   let ofRemarks: ReturnType<typeof readScores> | undefined;
   const residues = () => {
@@ -100,6 +103,8 @@ export function readStructure({ size, read }: PackedText): BulkStructure {
   };
   return {
     size,
+    // No property: whoever writes a structure down as JSON writes its text once.
+    file: () => lateText(size, bytes),
     get pdb() {
       return read();
     },

@@ -13,7 +13,8 @@ import {
   readStructure,
 } from './bulk-record.ts';
 import { JsonMembersError, jsonMembers, withoutParts } from './json-members.ts';
-import { readZip, type ZipEntry } from './zip.ts';
+import { readZip } from './zip.ts';
+import type { ZipEntry } from './zip-entry.ts';
 import type { ZipLimits } from './zip-limits.ts';
 
 /** The members of a bulk archive. */

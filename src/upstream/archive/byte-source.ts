@@ -5,7 +5,7 @@ import { ArchiveError } from './archive-error.ts';
 /** Milliseconds that byte work may go on before other work of the process gets its turn. */
 const SLICE = 8;
 
-/** Reads from one side only; every method but `back` and `close` waits for bytes where there are none yet. */
+/** Reads from one side only; every method but `back`, `close` and those that end in `Now` waits for bytes where there are none yet. */
 export interface ByteSource {
   /** Bytes consumed so far. */
   readonly position: number;
@@ -13,6 +13,12 @@ export interface ByteSource {
   peek(count: number): Promise<Uint8Array>;
   /** Consumes exactly `count` bytes. @throws ArchiveError `truncated` */
   take(count: number): Promise<Uint8Array>;
+  /**
+   * The same two where nobody has to be waited for, as most often within an archive of hundreds of small entries, for which waiting takes
+   * longer than reading; undefined where somebody has to, other work of the process among them.
+   */
+  peekNow(count: number): Uint8Array | undefined;
+  takeNow(count: number): Uint8Array | undefined;
   /** Consumes between 1 and `most` bytes, whatever has arrived; null at the end. */
   some(most: number): Promise<Uint8Array | null>;
   /** All that is left, without consuming it; undefined where that is more than `most` bytes, and ever after. */
@@ -59,9 +65,17 @@ export function byteSource(stream: AsyncIterable<Uint8Array>): ByteSource {
     at = 0;
   }
 
+  const isHere = (count: number): boolean => held.length - at >= count && performance.now() - rested <= SLICE;
+
   return {
     get position() {
       return before + at;
+    },
+    peekNow: (count) => (isHere(count) ? held.subarray(at, at + count) : undefined),
+    takeNow(count) {
+      if (!isHere(count)) return undefined;
+      at += count;
+      return held.subarray(at - count, at);
     },
     async peek(count) {
       await fill(count);

@@ -63,21 +63,6 @@ async function* storedUntilDescriptor(source: ByteSource, check: (length: number
   }
 }
 
-/** Data whose lengths are known and small, in one piece. */
-async function* inflatedAtOnce(
-  source: ByteSource,
-  header: EntryHeader,
-  check: (length: number) => void,
-  measured: Measured,
-) {
-  if ((await source.peek(header.compressed)).length < header.compressed)
-    throw new ArchiveError('truncated', 'The archive ends inside an entry.');
-  measured.packed = await source.take(header.compressed);
-  const piece = inflateFew(measured.packed, header.size);
-  check(piece.length);
-  if (piece.length > 0) yield piece;
-}
-
 /** Compressed bytes that are waited for before anything is inflated, once for an archive. */
 const REST = 1024 ** 2;
 
@@ -94,8 +79,22 @@ async function* inflatedToTheirEnd(source: ByteSource, check: (length: number) =
   if (found.data.length > 0) yield found.data;
 }
 
-const isFew = ({ compressed, size }: EntryHeader): boolean =>
-  compressed > 0 && compressed <= FEW && size <= FEW;
+/** Whether an entry is read at once, by {@link fewBytes}: compressed, with lengths that are known and small. */
+export const isFew = ({ flags, method, compressed, size }: EntryHeader): boolean =>
+  (flags & 8) === 0 && method === 8 && compressed > 0 && compressed <= FEW && size <= FEW;
+
+/**
+ * The data of an entry of known and small lengths, which are all here: one step where {@link entryBody} takes a dozen.
+ *
+ * @throws ArchiveError `checksum`, `size`, `corrupt`
+ */
+export function fewBytes(packed: Uint8Array, header: EntryHeader): Uint8Array {
+  const data = inflateFew(packed, header.size);
+  if (data.length !== header.size) throw new ArchiveError('size', 'An entry is shorter than it says.');
+  if (crc32(data) !== header.crc)
+    throw new ArchiveError('checksum', 'An entry is not what its checksum says.');
+  return data;
+}
 
 /**
  * The entry's data, piece by piece; checked when the last piece has been taken.
@@ -123,9 +122,7 @@ export async function* entryBody(
     header.method === 8
       ? length === undefined
         ? inflatedToTheirEnd(source, count, measured)
-        : isFew(header)
-          ? inflatedAtOnce(source, header, count, measured)
-          : inflate(source, length, count)
+        : inflate(source, length, count)
       : length === undefined
         ? storedUntilDescriptor(source, count)
         : stored(source, length, count);

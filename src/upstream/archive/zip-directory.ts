@@ -20,9 +20,10 @@ const disagreement = (what: string) =>
   new ArchiveError('directory', `The archive's list of contents disagrees with its entries: ${what}.`);
 
 async function checkHeader(source: ByteSource, left: Map<string, SeenEntry>): Promise<void> {
-  const lengths = headerLengths(await source.peek(46));
+  const lengths = headerLengths(source.peekNow(46) ?? (await source.peek(46)));
   if (lengths === undefined) throw new ArchiveError('truncated', 'The archive ends in its list of contents.');
-  const header = readHeader(await source.take(lengths.fixed + lengths.name + lengths.rest));
+  const whole = lengths.fixed + lengths.name + lengths.rest;
+  const header = readHeader(source.takeNow(whole) ?? (await source.take(whole)));
   const seen = left.get(header.rawName);
   if (seen === undefined) throw disagreement('it names an entry that is not there, or names one twice');
   for (const key of ['crc', 'compressed', 'size', 'offset'] as const) {
@@ -43,7 +44,8 @@ export async function checkDirectory(
 ): Promise<void> {
   const start = source.position;
   const left = new Map(seen);
-  while (signatureOf(await source.peek(4)) === CENTRAL_HEADER) await checkHeader(source, left);
+  while (signatureOf(source.peekNow(4) ?? (await source.peek(4))) === CENTRAL_HEADER)
+    await checkHeader(source, left);
   if (left.size > 0) throw disagreement(`${left.size} entries are not in it`);
   const size = source.position - start;
   const expected = (end: { count: number; size: number; offset: number }, elsewhere: boolean) => {

@@ -37,10 +37,12 @@ export function checkSize(limits: ZipLimits, entry: string, size: number, compre
   }
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** A name as text: UTF-8 where it is, else one character a byte. */
 function decodeName(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     return Buffer.from(bytes).toString('latin1');
   }

@@ -48,7 +48,10 @@ export interface EntryHeader {
   readonly offset: number;
 }
 
-const LOCAL = { length: 30, flags: 6, method: 8, crc: 14, sizes: 18, names: 26 };
+/** Bytes of a local header before its name. */
+export const LOCAL_LENGTH = 30;
+
+const LOCAL = { length: LOCAL_LENGTH, flags: 6, method: 8, crc: 14, sizes: 18, names: 26 };
 const CENTRAL = { length: 46, flags: 8, method: 10, crc: 16, sizes: 20, names: 28 };
 
 /** Lengths of a header's fixed part and of the name, extra field and comment behind it. */

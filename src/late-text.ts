@@ -1,0 +1,60 @@
+// A large text that is unpacked when it is written and not before, so that an answer of hundreds need not hold them all. Whoever makes
+// JSON of it the ordinary way gets a string. It knows neither what the text says nor who writes it.
+import { randomUUID } from 'node:crypto';
+
+/** A text that lies packed somewhere. */
+export interface LateText {
+  /** Bytes of it, in UTF-8. */
+  readonly size: number;
+  /** Unpacks it. Bytes that are no UTF-8 are read as U+FFFD, and a byte order mark at the beginning is no part of the text. */
+  bytes(): Uint8Array;
+  /** The text as `JSON.stringify` takes it. */
+  toJSON(): string;
+}
+
+const decoder = new TextDecoder();
+const all = new WeakSet<object>();
+
+/** Stands for a late text in JSON while it is written around them. Nobody can know it, so that no other string is it. */
+const MARK = `late text ${randomUUID()}`;
+/** Late texts that are left out of the JSON that is being made; undefined where they belong into it. */
+let leftOut: LateText[] | undefined;
+
+/** @param bytes - unpacks the text each time it is called */
+export function lateText(size: number, bytes: () => Uint8Array): LateText {
+  const text: LateText = {
+    size,
+    bytes,
+    toJSON() {
+      if (leftOut === undefined) return decoder.decode(bytes());
+      leftOut.push(text);
+      return MARK;
+    },
+  };
+  all.add(text);
+  return text;
+}
+
+export const isLateText = (value: unknown): value is LateText =>
+  typeof value === 'object' && value !== null && all.has(value);
+
+/** A text that may be a late one, as a string. */
+export const textOf = (text: string | LateText): string => (typeof text === 'string' ? text : text.toJSON());
+
+/** JSON in two: `around[i]` stands before `texts[i]`, the last of `around` behind them all. */
+export interface JsonAround {
+  readonly around: readonly string[];
+  readonly texts: readonly LateText[];
+}
+
+/** The JSON of a value without the late texts in it. */
+export function jsonAround(value: object): JsonAround {
+  const texts: LateText[] = [];
+  leftOut = texts;
+  try {
+    const json = JSON.stringify(value);
+    return { around: texts.length === 0 ? [json] : json.split(`"${MARK}"`), texts };
+  } finally {
+    leftOut = undefined;
+  }
+}

@@ -1,0 +1,114 @@
+// The JSON of a result as bytes that are made as they are written: one large text after the other is unpacked and escaped, so that an
+// answer of hundreds takes little more than one of them. It knows neither GraphQL nor HTTP.
+import { setImmediate as turn } from 'node:timers/promises';
+import type { JsonAround, LateText } from '../late-text.ts';
+import { escaped, escapeLines, type Progress } from './json-text.ts';
+
+/** Puts the next bytes at the beginning of a buffer of some KB. @returns how many; 0 when there are no more */
+export type Fill = (target: Buffer) => number;
+
+export interface Body {
+  /** Bytes of it, about. */
+  readonly byteLength: number;
+  /** Begins to make the bytes. */
+  open(): Fill;
+}
+
+/** Bytes for which it is worth to come back for the next piece. */
+const ROOM = 16;
+
+/** Writes bytes as they are. @returns whether there is more to write of them */
+function copied(bytes: Uint8Array, at: Progress, target: Buffer): boolean {
+  const count = Math.min(bytes.length - at.read, target.length - at.written);
+  target.set(bytes.subarray(at.read, at.read + count), at.written);
+  at.read += count;
+  at.written += count;
+  return at.read < bytes.length;
+}
+
+/** Writes a text in its JSON form. */
+function openText(text: LateText): (at: Progress, target: Buffer) => boolean {
+  const bytes = text.bytes();
+  const source = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let rest: Buffer | undefined;
+  return (at, target) => {
+    if (rest !== undefined) return copied(rest, at, target);
+    const room = new DataView(target.buffer, target.byteOffset, target.byteLength);
+    if (escapeLines(source, room, at, target.length)) return at.read < bytes.length;
+    rest = escaped(bytes, at.read);
+    at.read = 0;
+    return copied(rest, at, target);
+  };
+}
+
+/** Makes a body of what stands around texts and of the texts. */
+export function openBody({ around, texts }: JsonAround): Body {
+  const quoted = around.map((json, i) =>
+    Buffer.from(`${i === 0 ? '' : '"'}${json}${i === texts.length ? '' : '"'}`),
+  );
+  const sizes = [...quoted.map(({ length }) => length), ...texts.map((text) => 1.03 * text.size)];
+  return {
+    byteLength: Math.ceil(sizes.reduce((sum, size) => sum + size, 0)),
+    open() {
+      let part = 0;
+      let write: ((at: Progress, target: Buffer) => boolean) | undefined;
+      const at: Progress = { read: 0, written: 0 };
+      const next = () => {
+        const [bytes, text] = [quoted[part >> 1], texts[part >> 1]];
+        if (part % 2 === 1) return text === undefined ? undefined : openText(text);
+        return bytes === undefined ? undefined : (to: Progress, target: Buffer) => copied(bytes, to, target);
+      };
+      return (target) => {
+        at.written = 0;
+        while (at.written + ROOM <= target.length) {
+          write ??= next();
+          if (write === undefined) break;
+          if (write(at, target)) break;
+          write = undefined;
+          part += 1;
+          at.read = 0;
+        }
+        return at.written;
+      };
+    },
+  };
+}
+
+/** Bytes of a body that is made in one piece rather than in many. */
+export const LARGE = 1024 ** 2;
+/** Bytes of a piece: what a connection takes at once, and far less than a millisecond's work. */
+export const PIECE = 128 * 1024;
+
+/** All bytes of a body. */
+export function allOf(body: string | Body): Buffer<ArrayBuffer> {
+  if (typeof body === 'string') return Buffer.from(body);
+  const fill = body.open();
+  const filled: Buffer<ArrayBuffer>[] = [];
+  // Most often the first holds all.
+  for (let size = body.byteLength + ROOM; ; size = 4096) {
+    const target = Buffer.allocUnsafe(size);
+    const count = fill(target);
+    if (count > 0) filled.push(target.subarray(0, count));
+    if (count < target.length - ROOM || count === 0) break;
+  }
+  const [only] = filled;
+  return filled.length === 1 && only !== undefined ? only : Buffer.concat(filled);
+}
+
+/** A body as a stream, made at the pace of its reader. */
+export function streamOfBody(body: Body): ReadableStream<Uint8Array> {
+  const fill = body.open();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const piece = Buffer.allocUnsafeSlow(PIECE);
+        const count = fill(piece);
+        if (count === 0) return controller.close();
+        controller.enqueue(piece.subarray(0, count));
+        // Other work of the process gets its turn.
+        await turn();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
