@@ -6,7 +6,10 @@ import { randomUUID } from 'node:crypto';
 export interface LateText {
   /** Bytes of it, in UTF-8. */
   readonly size: number;
-  /** Unpacks it. Bytes that are no UTF-8 are read as U+FFFD, and a byte order mark at the beginning is no part of the text. */
+  /**
+   * Unpacks it, for this turn of the event loop: whoever needs bytes beyond that copies them. What is no UTF-8 is read as U+FFFD, and a byte
+   * order mark at the beginning is no part of the text.
+   */
   bytes(): Uint8Array;
   /** The text as `JSON.stringify` takes it. */
   toJSON(): string;

@@ -17,6 +17,8 @@ export interface Body {
 /** Bytes for which it is worth to come back for the next piece. */
 const ROOM = 16;
 
+const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+
 /** Writes bytes as they are. @returns whether there is more to write of them */
 function copied(bytes: Uint8Array, at: Progress, target: Buffer): boolean {
   const count = Math.min(bytes.length - at.read, target.length - at.written);
@@ -28,14 +30,21 @@ function copied(bytes: Uint8Array, at: Progress, target: Buffer): boolean {
 
 /** Writes a text in its JSON form. */
 function openText(text: LateText): (at: Progress, target: Buffer) => boolean {
-  const bytes = text.bytes();
-  const source = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let lines: Uint8Array | undefined;
   let rest: Buffer | undefined;
   return (at, target) => {
     if (rest !== undefined) return copied(rest, at, target);
-    const room = new DataView(target.buffer, target.byteOffset, target.byteLength);
-    if (escapeLines(source, room, at, target.length)) return at.read < bytes.length;
-    rest = escaped(bytes, at.read);
+    const bytes = lines ?? text.bytes();
+    const isBeginning = lines === undefined;
+    const isPlain = escapeLines(viewOf(bytes), viewOf(target), at);
+    if (isPlain && at.read === bytes.length) return false;
+    if (isPlain) {
+      // The bytes are ours in this turn only.
+      lines = bytes.slice(at.read);
+      at.read = 0;
+      return true;
+    }
+    rest = escaped(bytes.subarray(at.read), isBeginning && at.read === 0);
     at.read = 0;
     return copied(rest, at, target);
   };

@@ -26,11 +26,11 @@ const isPlainByte = (byte: number): boolean => byte >= 0x20 && byte < 0x80 && by
  * Writes text that has nothing to escape but ends of lines, as far as it is plain and there is room.
  *
  * @param from - where to go on; moved
- * @param end - of the room in the target
  * @returns false before a byte that is not plain: go on from there with {@link escaped}
  */
-export function escapeLines(source: DataView, target: DataView, from: Progress, end: number): boolean {
+export function escapeLines(source: DataView, target: DataView, from: Progress): boolean {
   const { byteLength } = source;
+  const { byteLength: end } = target;
   let { read, written } = from;
   let plain = true;
   // A byte may become two.
@@ -59,6 +59,6 @@ export function escapeLines(source: DataView, target: DataView, from: Progress, 
 const beginning = new TextDecoder();
 const further = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Any UTF-8 text as it stands in JSON between its quotes. @param from - the first byte of a character */
-export const escaped = (source: Uint8Array, from: number): Buffer =>
-  Buffer.from(JSON.stringify((from === 0 ? beginning : further).decode(source.subarray(from))).slice(1, -1));
+/** Any UTF-8 text as it stands in JSON between its quotes. @param isBeginning - whether a byte order mark would be no part of it */
+export const escaped = (source: Uint8Array, isBeginning: boolean): Buffer =>
+  Buffer.from(JSON.stringify((isBeginning ? beginning : further).decode(source)).slice(1, -1));

@@ -1,49 +1,85 @@
-// Data that were unpacked to be checked and will most likely be wanted again in a moment: held, so that they need not be unpacked twice, as
-// far as all that is held in this process stays small, and for a second at most. It knows nothing of what they are.
+// Data that were unpacked to be checked and will most likely be wanted again in a moment: held in a few blocks of memory that are used over
+// and over, so that they need not be unpacked twice. As buffers of their own they would outlive their use by several answers: memory
+// outside of the heap is collected only when there are 64 MB of it. It knows nothing of what they are.
 
-/** Bytes that are held at most, of all archives together: who does not fit in is unpacked again, some 50 µs for a structure. */
-const MOST_BYTES = 16 * 1024 ** 2;
+const BLOCK_BYTES = 1024 ** 2;
+/** Of all archives together. What does not fit in is unpacked again, some 50 µs for a structure. */
+const MOST_BLOCKS = 16;
+/** For how long data are held, and an unused block is. */
 const HELD_MS = 1000;
 
 export interface Held {
-  /** The data, unless they are held no more. */
+  /** The data, unless they are held no more. Whoever needs them beyond this turn of the event loop copies them. */
   peek(): Uint8Array | undefined;
   /** The same, and lets them go. */
   take(): Uint8Array | undefined;
 }
 
-interface Place {
-  data: Uint8Array | undefined;
+interface Block {
+  readonly memory: Buffer;
+  /** Where there is room. */
+  at: number;
+  /** Data in it that are still held; one with none is free. */
+  held: number;
+  /** When the last was put in, on the clock of `performance.now()`. */
+  since: number;
+  /** Counts up when all in it is forgotten. */
+  round: number;
 }
 
-const places = new Set<Place>();
-let bytes = 0;
+const blocks: Block[] = [];
+let current: Block | undefined;
+let tidying: ReturnType<typeof setInterval> | undefined;
 
-let forgetting: ReturnType<typeof setTimeout> | undefined;
-
-function letGo(place: Place): void {
-  if (!places.delete(place)) return;
-  bytes -= place.data?.length ?? 0;
-  place.data = undefined;
+/** Forgets what was held for long enough, and gives back the memory of blocks that nobody has used since. */
+function tidy(): void {
+  const before = performance.now() - HELD_MS;
+  for (const block of blocks.filter(({ since }) => since < before)) {
+    block.round += 1;
+    blocks.splice(blocks.indexOf(block), 1);
+    if (current === block) current = undefined;
+  }
+  if (blocks.length > 0) return;
+  clearInterval(tidying);
+  tidying = undefined;
 }
+
+/** A block with room; undefined when all are full. */
+function blockFor(length: number): Block | undefined {
+  if (current !== undefined && current.at + length <= BLOCK_BYTES) return current;
+  const free = blocks.find(({ held }) => held === 0);
+  if (free !== undefined) free.at = 0;
+  else if (blocks.length < MOST_BLOCKS && length <= BLOCK_BYTES) {
+    const made = { memory: Buffer.allocUnsafeSlow(BLOCK_BYTES), at: 0, held: 0, since: 0, round: 0 };
+    blocks.push(made);
+    tidying ??= setInterval(tidy, HELD_MS).unref();
+    current = made;
+    return made;
+  }
+  current = free;
+  return free !== undefined && length <= BLOCK_BYTES ? free : undefined;
+}
+
+const NOTHING: Held = { peek: () => undefined, take: () => undefined };
 
 /** Holds data for whoever asks first. */
 export function hold(data: Uint8Array): Held {
-  const place: Place = { data };
-  if (bytes + data.length > MOST_BYTES) place.data = undefined;
-  else {
-    places.add(place);
-    bytes += data.length;
-    forgetting ??= setTimeout(() => {
-      forgetting = undefined;
-      places.forEach(letGo);
-    }, HELD_MS).unref();
-  }
+  const block = blockFor(data.length);
+  if (block === undefined) return NOTHING;
+  const { memory, at: start, round } = block;
+  const end = start + data.length;
+  memory.set(data, start);
+  block.at = end;
+  block.held += 1;
+  block.since = performance.now();
+  let mine = true;
+  const peek = () => (mine && block.round === round ? memory.subarray(start, end) : undefined);
   return {
-    peek: () => place.data,
+    peek,
     take() {
-      const { data: found } = place;
-      letGo(place);
+      const found = peek();
+      if (found !== undefined) block.held -= 1;
+      mine = false;
       return found;
     },
   };

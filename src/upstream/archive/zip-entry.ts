@@ -1,7 +1,7 @@
 // One file of an archive as its reader is given it: as it arrives, whole, as text, or kept packed. It knows nothing of where in the archive it stands.
 import { ArchiveError } from './archive-error.ts';
 import { hold } from './held-data.ts';
-import { inflateFew } from './inflate.ts';
+import { inflateBriefly, inflateFew } from './inflate.ts';
 import { fewBytes, type Measured } from './zip-body.ts';
 import type { EntryHeader } from './zip-records.ts';
 
@@ -24,7 +24,7 @@ export interface ZipEntry {
 export interface PackedText {
   /** Bytes of the text. */
   readonly size: number;
-  /** Unpacks it: some 50 µs for a structure. */
+  /** Unpacks it, for this turn of the event loop: some 50 µs for a structure. */
   bytes(): Uint8Array;
   /** The same as a string. */
   read(): string;
@@ -39,7 +39,10 @@ export const withEntry = (error: unknown, entry: string): unknown =>
 
 /** @param packed - the same data compressed, a part of a larger buffer */
 function packedText(data: Uint8Array, packed: Uint8Array | undefined): PackedText {
-  if (packed === undefined) return { size: data.length, bytes: () => data, read: () => decoder.decode(data) };
+  if (packed === undefined) {
+    const kept = Uint8Array.from(data);
+    return { size: kept.length, bytes: () => kept, read: () => decoder.decode(kept) };
+  }
   const size = data.length;
   // A copy: a part of what came from the connection would keep the whole of that in memory.
   const copy = Uint8Array.from(packed);
@@ -47,8 +50,8 @@ function packedText(data: Uint8Array, packed: Uint8Array | undefined): PackedTex
   return {
     size,
     // Whoever writes it out wants it once.
-    bytes: () => held.take() ?? inflateFew(copy, size),
-    read: () => decoder.decode(held.peek() ?? inflateFew(copy, size)),
+    bytes: () => held.take() ?? inflateBriefly(copy, size),
+    read: () => decoder.decode(held.peek() ?? inflateBriefly(copy, size)),
   };
 }
 
@@ -129,12 +132,12 @@ export function openFewEntry(
   check: () => void,
 ): ZipEntry {
   const open = onlyOnce();
-  const read = (most = kept): Uint8Array => {
+  const read = (unpack: typeof inflateFew, most = kept): Uint8Array => {
     open();
     try {
       check();
       if (packed === undefined) throw new ArchiveError('truncated', 'The archive ends inside an entry.');
-      const data = fewBytes(packed, header);
+      const data = fewBytes(packed, header, unpack);
       if (data.length > most) throw tooLarge(name, most);
       return data;
     } catch (error) {
@@ -145,10 +148,10 @@ export function openFewEntry(
     name,
     size: header.size,
     async *stream() {
-      yield read(Number.POSITIVE_INFINITY);
+      yield read(inflateFew, Number.POSITIVE_INFINITY);
     },
-    bytes: async () => read(),
-    text: async () => decoder.decode(read()),
-    packed: async () => packedText(read(), packed),
+    bytes: async () => read(inflateFew),
+    text: async () => decoder.decode(read(inflateBriefly)),
+    packed: async () => packedText(read(inflateBriefly), packed),
   };
 }

@@ -1,0 +1,195 @@
+// Answers of many structures, over a socket: the same bytes as by a function call, also four at once and where an entry is broken; made
+// at the pace of the reader, and no more when it leaves.
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { zipSync } from 'fflate';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { writeBody } from '../../src/fast/write-body.ts';
+import { createGateway, type Gateway } from '../../src/gateway.ts';
+import { lateText } from '../../src/late-text.ts';
+import { openServer } from '../../src/load/server-limits.ts';
+import { bodyOf } from '../../src/protocol/answer.ts';
+import { testLogger } from '../record.ts';
+import { openSender, type Sender } from '../through.ts';
+
+const LINES = 'ATOM      1  CA  ALA A   1      11.639   6.071  -5.147  1.00  0.91           C  \n'.repeat(
+  300,
+);
+const pdbOf = (hash: string) => `REMARK ${hash} "quoted" \\ Å\n${LINES}`;
+const hashesOf = (from: number) =>
+  Array.from({ length: 120 }, (_, i) => (from * 1000 + i).toString(16).padStart(32, '0'));
+
+let upstream: Server;
+let served: Server;
+let gateway: Gateway;
+let sender: Sender;
+/** Which entry of an archive is damaged. */
+let damaged: number | null = null;
+let calls = 0;
+
+/** An archive with one wrong byte in the data of one entry. */
+function archiveOf(hashes: readonly string[]): Buffer {
+  const files = hashes.map((hash): [string, Uint8Array] => [
+    `structures/${hash}.pdb`,
+    Buffer.from(pdbOf(hash)),
+  ]);
+  const archive = Buffer.from(zipSync(Object.fromEntries(files)));
+  if (damaged !== null) {
+    const at = archive.indexOf(`structures/${hashes[damaged]}.pdb`) + 60;
+    archive[at] = (archive[at] ?? 0) ^ 0xff;
+  }
+  return archive;
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+const listening = async (server: Server): Promise<Server> => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+};
+
+beforeAll(async () => {
+  upstream = await listening(
+    createServer(async (request, response) => {
+      let body = '';
+      for await (const chunk of request) body += String(chunk);
+      calls += 1;
+      if (request.method === 'GET') return void response.writeHead(503).end();
+      const { protein_hashes: wanted } = JSON.parse(body) as { protein_hashes: string[] };
+      response.writeHead(200, { 'content-type': 'application/zip' }).end(archiveOf(wanted));
+    }),
+  );
+  gateway = createGateway({
+    config: readConfig({ STORE_URL: 'memory:', MAX_EVENT_LOOP_DELAY_MS: '0', CACHE_RECORDS_SECONDS: '0' }),
+    upstreamUrl: `http://127.0.0.1:${portOf(upstream)}`,
+    log: testLogger(),
+  });
+  served = await listening(openServer(gateway.listener, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 }));
+  sender = openSender(async () => portOf(served));
+});
+afterAll(async () => {
+  sender.close();
+  await gateway.close();
+  for (const server of [served, upstream]) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+const asked = (ids: readonly string[]) =>
+  new Request('http://gateway.test/graphql', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      query:
+        'query($ids: [String!]!) { lookup(ids: $ids) { requested protein { hash structure { text } } } }',
+      variables: { ids },
+    }),
+  });
+
+const expected = (ids: readonly string[]) => ({
+  data: {
+    lookup: ids.map((hash) => ({ requested: hash, protein: { hash, structure: { text: pdbOf(hash) } } })),
+  },
+});
+
+it('is the same by a function call and over a socket, the first time and later', async () => {
+  const ids = hashesOf(1);
+  calls = 0;
+  const answer = await gateway.fetch(asked(ids));
+  const text = await answer.text();
+  expect(JSON.parse(text)).toEqual(expected(ids));
+  expect(text.length).toBeGreaterThan(2_500_000);
+  for (let time = 0; time < 2; time += 1) {
+    const response = await sender.send(asked(ids));
+    expect(response.headers.get('content-type')).toBe(answer.headers.get('content-type'));
+    expect(await response.text()).toBe(text);
+  }
+  // It is too large to be kept.
+  expect(calls).toBe(3);
+});
+
+it('is right for four who ask at once', async () => {
+  const all = [2, 3, 4, 5].map(hashesOf);
+  const answers = await Promise.all(all.map(async (ids) => (await sender.send(asked(ids))).json()));
+  expect(answers).toEqual(all.map(expected));
+});
+
+it('has an error for a broken entry before anything of it is sent', async () => {
+  damaged = 7;
+  const ids = hashesOf(6);
+  const [called, sent] = [await gateway.fetch(asked(ids)), await sender.send(asked(ids))];
+  damaged = null;
+  const [text, bytes] = [await called.text(), await sent.text()];
+  expect(sent.status).toBe(200);
+  expect(bytes).toBe(text);
+  const { data, errors } = JSON.parse(text);
+  expect(errors).toMatchObject([
+    { path: ['lookup', 7, 'protein'], extensions: { code: 'UPSTREAM_DRIFT', retryable: false } },
+  ]);
+  const whole = expected(ids).data.lookup.map((item, i) => (i === 7 ? { ...item, protein: null } : item));
+  expect(data.lookup).toEqual(whole);
+});
+
+/** Serves a body of 200 texts of 200 KB; counts how many of them have been unpacked. */
+async function openLarge(): Promise<{ server: Server; unpacked: () => number; ended: Promise<void> }> {
+  let unpacked = 0;
+  const bytes = Buffer.from(LINES.repeat(8));
+  const texts = Array.from({ length: 200 }, () =>
+    lateText(bytes.length, () => {
+      unpacked += 1;
+      return bytes;
+    }),
+  );
+  const body = bodyOf({ data: { texts } });
+  if (typeof body === 'string') throw new Error('The texts were not left out.');
+  let end = () => undefined as void;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const server = createServer((_, response) => {
+    response.writeHead(200);
+    void writeBody(response, body).then(end);
+  });
+  return { server: await listening(server), unpacked: () => unpacked, ended };
+}
+
+/** Waits until a count has stood still for many turns of the event loop. */
+async function settled(count: () => number): Promise<number> {
+  for (let still = 0, before = -1; still < 2000; ) {
+    still = count() === before ? still + 1 : 0;
+    before = count();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return count();
+}
+
+it('is made no further than its reader takes it, and ends when it leaves', async () => {
+  const { server, unpacked, ended } = await openLarge();
+  const reader = connect(portOf(server), '127.0.0.1');
+  reader.pause();
+  reader.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+  await once(reader, 'connect');
+  // What the system's buffers hold of 40 MB.
+  const ahead = await settled(unpacked);
+  expect(ahead).toBeGreaterThan(0);
+  expect(ahead).toBeLessThan(100);
+  reader.destroy();
+  await ended;
+  expect(await settled(unpacked)).toBeLessThan(120);
+  await new Promise((resolve) => server.close(resolve));
+});
+
+it('comes whole to a reader that stops and goes on', async () => {
+  const { server, unpacked, ended } = await openLarge();
+  const response = await fetch(`http://127.0.0.1:${portOf(server)}`);
+  await settled(unpacked);
+  expect(((await response.json()) as { data: { texts: string[] } }).data.texts).toEqual(
+    Array(200).fill(LINES.repeat(8)),
+  );
+  await ended;
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});

@@ -1,0 +1,86 @@
+// Large texts in JSON, bytes to bytes: whatever they hold and however small the pieces are that they are written in, what comes out is
+// what JSON.stringify makes of them.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { lateText } from '../../src/late-text.ts';
+import { bodyOf } from '../../src/protocol/answer.ts';
+import { allOf, type Body } from '../../src/protocol/body.ts';
+
+/** A late text that overwrites what it gave as soon as the turn is over. */
+function lateOf(bytes: Uint8Array) {
+  let opened = 0;
+  const text = lateText(bytes.length, () => {
+    opened += 1;
+    const given = Uint8Array.from(bytes);
+    queueMicrotask(() => given.fill(0x23));
+    return given;
+  });
+  return { text, opened: () => opened };
+}
+
+async function inPieces(body: string | Body, size: number): Promise<string> {
+  if (typeof body === 'string') return body;
+  const fill = body.open();
+  const filled: Buffer[] = [];
+  for (;;) {
+    const target = Buffer.alloc(size);
+    const count = fill(target);
+    if (count === 0) return Buffer.concat(filled).toString();
+    filled.push(target.subarray(0, count));
+    await Promise.resolve();
+  }
+}
+
+const PDB = 'ATOM      1  CA  ALA A   1      11.639   6.071  -5.147  1.00  0.91           C  \n';
+const anyBytes = fc.oneof(
+  fc.uint8Array({ maxLength: 300 }),
+  fc.string({ unit: 'binary', maxLength: 200 }).map((text) => new TextEncoder().encode(text)),
+  // Lines as they are in structures, with something else here and there, byte order marks among it.
+  fc
+    .array(fc.constantFrom(PDB, 'REMARK "a" \\ b\r\n', 'Å', '\ufeff', '\u2028', '\t', '\x7f', '\n', '🧬'), {
+      maxLength: 20,
+    })
+    .map((lines) => new TextEncoder().encode(lines.join(''))),
+);
+
+describe('a body with large texts', () => {
+  it('is the JSON of the result, whatever the texts and however it is written', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyBytes, { minLength: 1, maxLength: 5 }),
+        fc.integer({ min: 32, max: 700 }),
+        async (all, size) => {
+          const data = (texts: readonly unknown[]) => ({
+            data: { items: texts.map((text, i) => ({ name: `"${i}"`, text })), more: ['Å', null] },
+            extensions: { cost: 1 },
+          });
+          const expected = JSON.stringify(data(all.map((bytes) => new TextDecoder().decode(bytes))));
+          const result = data(all.map((bytes) => lateOf(bytes).text));
+          expect(JSON.stringify(result)).toBe(expected);
+          const body = bodyOf(result);
+          expect(allOf(body).toString()).toBe(expected);
+          expect(await inPieces(body, size)).toBe(expected);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('unpacks a text when it is its turn, and each time that it is written', async () => {
+    const texts = Array.from({ length: 10 }, () => lateOf(Buffer.from(PDB.repeat(100))));
+    const body = bodyOf({ data: { texts: texts.map(({ text }) => text) } });
+    if (typeof body === 'string') throw new Error('The texts were not left out.');
+    const opened = () => texts.map((one) => one.opened());
+    expect(opened()).toEqual(Array(10).fill(0));
+    const fill = body.open();
+    const target = Buffer.alloc(10_000);
+    fill(target);
+    expect(opened()).toEqual([1, 1, ...Array(8).fill(0)]);
+    expect(allOf(body).length).toBeGreaterThan(80_000);
+    expect(opened()).toEqual([2, 2, ...Array(8).fill(1)]);
+  });
+
+  it('is a string where there are none', () => {
+    expect(bodyOf({ data: { a: 'b' } }, '<', '>')).toBe('<{"data":{"a":"b"}}>');
+  });
+});
