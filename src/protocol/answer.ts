@@ -106,11 +106,8 @@ function shown({ errors, extensions, incremental, ...rest }: AnyResult): object 
   };
 }
 
-/** A result as JSON text. */
-export const jsonOf = (result: AnyResult): string => JSON.stringify(shown(result));
-
 /**
- * The same where there may be large texts in it: those are then bytes that are made as they are written.
+ * A result as JSON: text, or where there are large texts in it, bytes that are made as they are written.
  *
  * @param head - what stands before the JSON
  * @param tail - what follows it

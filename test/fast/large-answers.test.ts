@@ -1,7 +1,7 @@
 // Answers of many structures, over a socket: the same bytes as by a function call, also four at once and where an entry is broken; made
 // at the pace of the reader, and no more when it leaves.
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { zipSync } from 'fflate';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -145,15 +145,12 @@ async function openLarge(): Promise<{ server: Server; unpacked: () => number; en
   );
   const body = bodyOf({ data: { texts } });
   if (typeof body === 'string') throw new Error('The texts were not left out.');
-  let end = () => undefined as void;
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
+  const server = await listening(createServer());
+  const ended = once(server, 'request').then(([, response]: ServerResponse[]) => {
+    response?.writeHead(200);
+    return response === undefined ? undefined : writeBody(response, body);
   });
-  const server = createServer((_, response) => {
-    response.writeHead(200);
-    void writeBody(response, body).then(end);
-  });
-  return { server: await listening(server), unpacked: () => unpacked, ended };
+  return { server, unpacked: () => unpacked, ended };
 }
 
 /** Waits until a count has stood still for many turns of the event loop. */
