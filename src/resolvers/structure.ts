@@ -10,10 +10,11 @@ import {
   StructureFormat,
   type StructureShape,
 } from '../schema/structure.ts';
-import { hasCoordinates } from '../upstream/protein-data.ts';
+import { hasCoordinates, type ProteinData } from '../upstream/protein-data.ts';
 import { BULK_HASHES } from '../upstream/protein-loader.ts';
 import type { ProteinNeeds } from '../upstream/protein-needs.ts';
 import { type AtlasStructure, atlasStructure, FILE_ENDINGS } from '../upstream/structure-file.ts';
+import { ofProtein, type Soon } from './at-once.ts';
 import { wantsFile } from './protein-parts.ts';
 
 const STRUCTURE: ProteinNeeds = { structure: true };
@@ -23,24 +24,20 @@ interface StructureArgs {
   readonly plddtScale?: PlddtScaleName | null | undefined;
 }
 
-async function structureOf(
+function structureOf(
   ctx: GatewayContext,
   hash: string,
   args: StructureArgs,
   info: GraphQLResolveInfo,
-): Promise<StructureShape | null> {
+): Soon<StructureShape | null> {
   const format = args.format ?? 'PDB';
   const percent = args.plddtScale === 'PERCENT';
-  // Where only the address is selected nothing is loaded; it then answers 404 where there is no structure.
-  const data = wantsFile(info) ? await ctx.proteins.load(hash, STRUCTURE) : ctx.proteins.peek(hash);
-  if (data === null || data?.structure === null) return null;
-  if (data?.structure !== undefined && !hasCoordinates(data.structure)) return null;
-  let loaded: Promise<LoadedStructure> | undefined;
-  const load = async (): Promise<LoadedStructure> => {
-    const structure = (await ctx.proteins.load(hash, STRUCTURE))?.structure;
-    return atlasStructure(structure ?? { pdb: '' }, { hash, format, percent });
-  };
-  return {
+  let loaded: Soon<LoadedStructure> | undefined;
+  const load = (): Soon<LoadedStructure> =>
+    ofProtein(ctx, hash, STRUCTURE, (data) =>
+      atlasStructure(data?.structure ?? { pdb: '' }, { hash, format, percent }),
+    );
+  const shape: StructureShape = {
     format,
     url: `${ctx.publicUrl}/structures/${hash}.${FILE_ENDINGS[format]}${percent ? '?plddt=percent' : ''}`,
     load: () => {
@@ -48,6 +45,12 @@ async function structureOf(
       return loaded;
     },
   };
+  const shapeOf = (data: ProteinData | null | undefined): StructureShape | null => {
+    if (data === null || data?.structure === null) return null;
+    return data?.structure !== undefined && !hasCoordinates(data.structure) ? null : shape;
+  };
+  // Where only the address is selected nothing is loaded; it then answers 404 where there is no structure.
+  return wantsFile(info) ? ofProtein(ctx, hash, STRUCTURE, shapeOf) : shapeOf(ctx.proteins.peek(hash));
 }
 
 builder.objectField(Protein, 'structure', (t) =>

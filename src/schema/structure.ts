@@ -23,7 +23,13 @@ export interface LoadedStructure {
 export interface StructureShape {
   readonly format: typeof StructureFormat.$inferType;
   readonly url: string;
-  load(): Promise<LoadedStructure>;
+  load(): LoadedStructure | Promise<LoadedStructure>;
+}
+
+/** Reads something off the file, at once where it is loaded. */
+function read<T>(structure: StructureShape, of: (loaded: LoadedStructure) => T): T | Promise<T> {
+  const loaded = structure.load();
+  return loaded instanceof Promise ? loaded.then(of) : of(loaded);
 }
 
 export const Structure = builder.objectRef<StructureShape>('Structure').implement({
@@ -43,12 +49,12 @@ export const Structure = builder.objectRef<StructureShape>('Structure').implemen
     text: t.string({
       nullable: false,
       description: 'The whole file. Coordinates in ångström, pLDDT in the B-factor column.',
-      resolve: async (structure) => (await structure.load()).text,
+      resolve: (structure) => read(structure, ({ text }) => text),
     }),
     atomCount: t.int({
       nullable: false,
       description: 'Number of atoms in the file.',
-      resolve: async (structure) => (await structure.load()).atomCount,
+      resolve: (structure) => read(structure, ({ atomCount }) => atomCount),
     }),
   }),
 });

@@ -22,6 +22,7 @@ export type BulkMember = 'structures' | 'sequences' | 'clusterInfo' | 'features'
 
 /** One thing that an archive says. */
 export type BulkRecord =
+  /** Told once of each. */
   | { readonly part: 'member'; readonly member: BulkMember }
   | { readonly part: 'sequence'; readonly hash: string; readonly sequence: BulkSequence }
   | { readonly part: 'structure'; readonly hash: string; readonly structure: BulkStructure }
@@ -59,10 +60,6 @@ const unreadable = (error: unknown, entry: string): unknown =>
   error instanceof JsonError || error instanceof JsonMembersError
     ? new ArchiveError('content', error.message, entry)
     : error;
-
-async function* structures(entry: ZipEntry, hash: string): AsyncGenerator<BulkRecord> {
-  yield { part: 'structure', hash, structure: readStructure(await entry.packed()) };
-}
 
 async function* sequences(entry: ZipEntry): AsyncGenerator<BulkRecord> {
   const fasta = await entry.text();
@@ -131,20 +128,24 @@ async function* features(entry: ZipEntry, options: BulkOptions): AsyncGenerator<
   }
 }
 
+/** Members with something of many proteins. */
 function records(
+  name: string,
   entry: ZipEntry,
   options: BulkOptions,
 ): [BulkMember, AsyncGenerator<BulkRecord>] | undefined {
-  const name = wireName(options.mapping, 'archive', entry.name);
   if (name === 'sequences.fasta') return ['sequences', sequences(entry)];
   if (name === 'cluster_info.json') return ['clusterInfo', clusters(entry, options)];
   if (name === 'features.json') return ['features', features(entry, options)];
+  return undefined;
+}
+
+/** The protein whose structure a member is; undefined where it is something else. */
+function structureHash(name: string, mapping: WireMapping | undefined): string | undefined {
   const [folder = '', file = ''] = name.split('/');
-  const hash =
-    wireName(options.mapping, 'archive', folder) === 'structures'
-      ? /^([0-9a-f]{32})\.pdb$/i.exec(file)?.[1]
-      : undefined;
-  return hash === undefined ? undefined : ['structures', structures(entry, normal(hash))];
+  if (wireName(mapping, 'archive', folder) !== 'structures') return undefined;
+  const hash = /^([0-9a-f]{32})\.pdb$/i.exec(file)?.[1];
+  return hash === undefined ? undefined : normal(hash);
 }
 
 /**
@@ -157,6 +158,7 @@ export async function* readBulkRecords(
 ): AsyncGenerator<BulkRecord> {
   const problems: ArchiveError[] = [];
   const told = new Set<string>();
+  const said = new Set<BulkMember>();
   // A damaged entry with nothing behind it is met twice: where it is read, and where the next is looked for.
   const news = (problem: ArchiveError): BulkRecord[] => {
     const name = `${problem.code} ${problem.entry ?? ''}`;
@@ -169,11 +171,24 @@ export async function* readBulkRecords(
     const zip = readZip(source, { ...options.limits, onProblem: (problem) => problems.push(problem) });
     for await (const entry of zip) {
       yield* refused();
-      const [member, found] = records(entry, options) ?? [];
-      if (member === undefined || found === undefined) continue;
-      yield { part: 'member', member };
+      const name = wireName(options.mapping, 'archive', entry.name);
+      const hash = structureHash(name, options.mapping);
+      const many = hash === undefined ? records(name, entry, options) : undefined;
+      const member: BulkMember | undefined = hash === undefined ? many?.[0] : 'structures';
+      if (member === undefined) continue;
+      if (!said.has(member)) yield { part: 'member', member };
+      said.add(member);
       try {
-        yield* found;
+        if (many !== undefined) yield* many[1];
+        else if (hash !== undefined) {
+          // Hundreds come in one archive: no promise is made where there is nothing to wait for.
+          const packed = entry.packed();
+          yield {
+            part: 'structure',
+            hash,
+            structure: readStructure(packed instanceof Promise ? await packed : packed),
+          };
+        }
       } catch (error) {
         const problem = unreadable(error, entry.name);
         if (!(problem instanceof ArchiveError)) throw problem;

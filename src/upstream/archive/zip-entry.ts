@@ -16,8 +16,8 @@ export interface ZipEntry {
   bytes(): Promise<Uint8Array>;
   /** All data as UTF-8 text, checked. @throws ArchiveError */
   text(): Promise<string>;
-  /** The same, kept as small as it came and unpacked anew each time it is read. @throws ArchiveError */
-  packed(): Promise<PackedText>;
+  /** The same, kept as small as it came and unpacked anew each time it is read; at once where all of it is here. @throws ArchiveError */
+  packed(): PackedText | Promise<PackedText>;
 }
 
 /** Checked text, compressed where the archive has it compressed and small. */
@@ -152,6 +152,6 @@ export function openFewEntry(
     },
     bytes: async () => read(inflateFew),
     text: async () => decoder.decode(read(inflateBriefly)),
-    packed: async () => packedText(read(inflateBriefly), packed),
+    packed: () => packedText(read(inflateBriefly), packed),
   };
 }
