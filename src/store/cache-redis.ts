@@ -41,6 +41,14 @@ export function openRedisBytes(url: string, onError: (error: unknown) => void): 
       const bytes: unknown = await store.get(key);
       return Buffer.isBuffer(bytes) ? bytes : undefined;
     },
+    async getMany(keys) {
+      await connected;
+      const found: unknown[] = (await store.getMany?.([...keys])) ?? [];
+      return keys.map((_, i) => {
+        const bytes = found[i];
+        return Buffer.isBuffer(bytes) ? bytes : undefined;
+      });
+    },
     async set(key, bytes, ttl) {
       await connected;
       await store.set(key, bytes, Math.ceil(ttl));

@@ -9,6 +9,8 @@ import { openPace } from './cache-pace.ts';
 /** A place for bytes under names, each with the milliseconds that it is kept. */
 export interface ByteStore {
   get(key: string): Promise<Buffer | undefined>;
+  /** As many values as keys, in their order. */
+  getMany(keys: readonly string[]): Promise<(Buffer | undefined)[]>;
   set(key: string, bytes: Buffer, ttl: number): Promise<void>;
   delete(key: string): Promise<boolean>;
   close(): Promise<void>;
@@ -34,6 +36,10 @@ const framed = (bytes: ByteStore) => ({
   async get(key: string) {
     const found = await bytes.get(key);
     return found === undefined ? undefined : decodeFrame(found);
+  },
+  async getMany(keys: string[]) {
+    const found = await bytes.getMany(keys);
+    return Promise.all(found.map((one) => (one === undefined ? undefined : decodeFrame(one))));
   },
   async set(key: string, entry: { value: unknown; expires?: number }, ttl?: number) {
     await bytes.set(
@@ -78,15 +84,14 @@ export function openSharedStore(bytes: ByteStore, onError: (error: unknown) => v
       return {
         async getMany(keys) {
           // One use of the store for all of them: a timer and a race for each cost more than the reading.
-          const found = await reading(() => Promise.all(keys.map((key) => keyv.getRaw(key))));
-          return new Map(
-            keys.flatMap((key, i) => {
-              const raw = found?.[i];
-              return raw?.value === undefined
-                ? []
-                : [[key, { value: raw.value, expires: raw.expires }] as const];
-            }),
-          );
+          const found = (await reading(() => keyv.getManyRaw([...keys]))) ?? [];
+          const kept = new Map<string, { value: unknown; expires: number | undefined }>();
+          for (const [i, raw] of found.entries()) {
+            const key = keys[i];
+            if (key !== undefined && raw?.value !== undefined)
+              kept.set(key, { value: raw.value, expires: raw.expires });
+          }
+          return kept;
         },
         async set(key, value, ttl) {
           if (!mayWrite()) return;

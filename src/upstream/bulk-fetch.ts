@@ -9,7 +9,7 @@ import { type Downloads, download } from './download.ts';
 import { UpstreamError } from './errors.ts';
 import type { Answer, Upstream } from './http.ts';
 import { networkFailure } from './network-failure.ts';
-import { type ReadBulk, saysAll, wantedRows } from './protein-answers.ts';
+import { now, type ReadBulk, saysAll, wantedRows } from './protein-answers.ts';
 import { needsRows, type ProteinNeeds, topOf } from './protein-needs.ts';
 import type { SharedRun } from './share.ts';
 
@@ -74,6 +74,7 @@ async function readArchive(
   onProtein: (protein: ReadProtein) => void,
 ): Promise<ReadBulk> {
   const rows = new Map<string, ReadonlyMap<number, FeatureRow>>();
+  const from = now('bulk');
   const shrink = (hash: string, features: BulkFeatures): BulkFeatures => {
     const { perResidue, ...rest } = features;
     const own = each.get(hash) ?? {};
@@ -86,11 +87,12 @@ async function readArchive(
   };
   const onHash = (hash: string, parts: BulkParts): void => {
     const own = each.get(hash);
-    if (own !== undefined && saysAll(hash, own, { parts, rows })) onProtein({ hash, soFar: { parts, rows } });
+    if (own !== undefined && saysAll(hash, own, { parts, rows, from }))
+      onProtein({ hash, soFar: { parts, rows, from } });
   };
   const level = needs.level === true;
   const options = { perResidue: needsRows(needs), level, shrink, mapping, onAnswer, onHash };
-  return { parts: await readBulkArchive(body, options), rows };
+  return { parts: await readBulkArchive(body, options), rows, from };
 }
 
 /**

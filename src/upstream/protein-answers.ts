@@ -4,11 +4,12 @@ import type { ArchiveError } from './archive/archive-error.ts';
 import type { BulkParts } from './archive/bulk.ts';
 import type { WithRaw } from './atlas.ts';
 import { UpstreamError } from './errors.ts';
-import { emptyData, type ProteinData, type Source } from './protein-data.ts';
+import { emptyData, type ProteinData, type Source, type Writable } from './protein-data.ts';
 import { needsRows, type ProteinNeeds, topOf } from './protein-needs.ts';
 import { type ClusterInfo, clusterInfo, type FeatureValue, type ProteinRecord } from './wire.ts';
 
-const now = (operation: string, requestId?: string): Source => ({
+/** A note of where data come from that have just come. */
+export const now = (operation: string, requestId?: string): Source => ({
   operation,
   retrievedAt: new Date(),
   fromCache: false,
@@ -80,6 +81,7 @@ export function fromRecord(
 export interface ReadBulk {
   readonly parts: BulkParts;
   readonly rows: ReadonlyMap<string, ReadonlyMap<number, FeatureRow>>;
+  readonly from: Source;
 }
 
 /** Whether an archive has said everything of a protein that it needs, however it goes on. */
@@ -112,9 +114,8 @@ const damaged = (problem: ArchiveError): UpstreamError =>
 export function fromBulk(
   hash: string,
   asked: ProteinNeeds,
-  { parts, rows }: ReadBulk,
+  { parts, rows, from }: ReadBulk,
 ): { data: ProteinData; problem?: Error } {
-  const from = now('bulk');
   const problem = parts.problems[0] && damaged(parts.problems[0]);
   if (!parts.present.has(hash)) {
     // An archive that lost entries cannot say that a protein does not exist.
@@ -123,49 +124,39 @@ export function fromBulk(
       : { data: emptyData(hash), problem };
   }
   const { members } = parts;
-  const sequence = parts.sequences.get(hash);
-  const features = parts.features.get(hash);
-  const level = features?.proteinLevel;
-  const ranking = features?.top ?? (level === undefined ? undefined : rankingOf(level, topOf(asked)));
+  const data: Writable = { hash, exists: true, from };
   // What is missing from a damaged archive may have been lost: it stays unknown and is asked for again by itself.
   const settled = problem === undefined;
-  return {
-    data: {
-      hash,
-      exists: true,
-      ...(asked.sequence === true && members.sequences && (settled || sequence !== undefined)
-        ? {
-            sequence: sequence?.sequence ?? null,
-            length: sequence?.sequence.length ?? null,
-            accession: sequence?.accession ?? null,
-            source: sequence?.source ?? null,
-          }
-        : {}),
-      ...((asked.structure === true || asked.scores === true) &&
-      members.structures &&
-      (settled || parts.structures.has(hash))
-        ? { structure: parts.structures.get(hash) ?? null }
-        : {}),
-      ...clusterPart(hash, asked, parts),
-      ...(asked.features !== undefined &&
-      members.features &&
-      (ranking !== undefined || (features === undefined && settled))
-        ? { features: { top: asked.features, regions: 0, values: ranking ?? [] } }
-        : {}),
-      ...(asked.level === true && features !== undefined
-        ? { level: level !== undefined && sameScale(features.top ?? [], level) ? level : null }
-        : {}),
-      ...(rows.has(hash) ? { rows: { top: asked.residues ?? 0, rows: rows.get(hash) ?? new Map() } } : {}),
-      from,
-    },
-  };
-}
-
-function clusterPart(hash: string, asked: ProteinNeeds, parts: BulkParts): Pick<ProteinData, 'cluster'> {
-  const { clusterInfo: info, clusterLinks: links } = parts.members;
-  if ((asked.cluster !== true && asked.link !== true) || !info || !links) return {};
-  const representative = parts.clusterOf.get(hash) ?? null;
-  return { cluster: { representative, info: infoOf(parts, representative), settled: true } };
+  const sequence = parts.sequences.get(hash);
+  if (asked.sequence === true && members.sequences && (settled || sequence !== undefined)) {
+    data.sequence = sequence?.sequence ?? null;
+    data.length = sequence?.sequence.length ?? null;
+    data.accession = sequence?.accession ?? null;
+    data.source = sequence?.source ?? null;
+  }
+  const structure = parts.structures.get(hash);
+  if (
+    (asked.structure === true || asked.scores === true) &&
+    members.structures &&
+    (settled || structure !== undefined)
+  )
+    data.structure = structure ?? null;
+  if ((asked.cluster === true || asked.link === true) && members.clusterInfo && members.clusterLinks) {
+    const representative = parts.clusterOf.get(hash) ?? null;
+    data.cluster = { representative, info: infoOf(parts, representative), settled: true };
+  }
+  const features = parts.features.get(hash);
+  const level = features?.proteinLevel;
+  if (asked.features !== undefined && members.features && (features !== undefined || settled)) {
+    const ranking = features?.top ?? (level === undefined ? undefined : rankingOf(level, topOf(asked)));
+    if (ranking !== undefined || features === undefined)
+      data.features = { top: asked.features, regions: 0, values: ranking ?? [] };
+  }
+  if (asked.level === true && features !== undefined)
+    data.level = level !== undefined && sameScale(features.top ?? [], level) ? level : null;
+  const own = rows.get(hash);
+  if (own !== undefined) data.rows = { top: asked.residues ?? 0, rows: own };
+  return { data };
 }
 
 function infoOf(parts: BulkParts, representative: string | null): ClusterInfo | null {

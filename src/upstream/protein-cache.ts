@@ -34,7 +34,7 @@ interface KeptSource {
 
 export interface ProteinCache {
   /** What is kept of what is needed, one entry for each part. */
-  read(wanted: ReadonlyMap<string, ProteinNeeds>): Promise<ProteinData[]>;
+  read(wanted: ReadonlyMap<string, ProteinNeeds>): ProteinData[] | Promise<ProteinData[]>;
   /**
    * Keeps what an answer said of a protein.
    *
@@ -176,14 +176,19 @@ export function sizeOfPart(kept: KeptPart): number {
 export function openProteinCache(cache: Cache<KeptPart>, ttl: number): ProteinCache {
   const isSeen = openSeen();
   return {
-    async read(wanted) {
+    read(wanted) {
       if (ttl === 0) return [];
       const keys = new Map<string, string>();
+      // The proteins of a list need the same parts.
+      let last: { needs: ProteinNeeds; parts: Set<PartName> } | undefined;
       for (const [hash, needs] of wanted) {
-        for (const part of partsFor(needs)) keys.set(keyOf(part, hash), hash);
+        if (last?.needs !== needs) last = { needs, parts: partsFor(needs) };
+        for (const part of last.parts) keys.set(keyOf(part, hash), hash);
       }
-      const kept = await cache.getMany([...keys.keys()]);
-      return [...kept].map(([key, part]) => dataOf(keys.get(key) ?? '', part));
+      const read = (kept: ReadonlyMap<string, KeptPart>): ProteinData[] =>
+        Array.from(kept, ([key, part]) => dataOf(keys.get(key) ?? '', part));
+      const found = cache.getMany([...keys.keys()]);
+      return found instanceof Promise ? found.then(read) : read(found);
     },
     write(data, company = 1) {
       const { from } = data;
@@ -193,7 +198,7 @@ export function openProteinCache(cache: Cache<KeptPart>, ttl: number): ProteinCa
       for (const part of partsOf(data, source)) {
         if (part.part === 'structure' && isPassing) continue;
         const keep = part.part === 'identity' ? YEAR : ttl;
-        void cache.set(keyOf(part.part, data.hash), part, keep, isPassing ? 'memory' : 'all');
+        cache.set(keyOf(part.part, data.hash), part, keep, isPassing ? 'memory' : 'all');
       }
     },
   };

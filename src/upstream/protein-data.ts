@@ -74,6 +74,9 @@ export interface ProteinData {
   readonly from?: Source;
 }
 
+/** One that is still being put together. */
+export type Writable = { -readonly [K in keyof ProteinData]: ProteinData[K] };
+
 export const emptyData = (hash: string): ProteinData => ({ hash, exists: undefined });
 
 function mergeRows(before: RowsData | null | undefined, after: RowsData | null | undefined) {
@@ -98,20 +101,17 @@ function mergeFeatures(before: Features, after: Features): Features {
 
 /** Later answers win, but a larger or richer feature ranking is kept, and what an answer does not have takes nothing away. */
 export function mergeData(before: ProteinData, after: ProteinData): ProteinData {
+  const merged: Writable = { ...before, ...after };
+  const exists = after.exists ?? before.exists;
   const features = mergeFeatures(before.features, after.features);
-  const cluster =
-    after.cluster?.settled === true || before.cluster === undefined ? after.cluster : before.cluster;
   const rows = mergeRows(before.rows, after.rows);
   const level = after.level ?? before.level ?? after.level;
-  return {
-    ...before,
-    ...after,
-    exists: after.exists ?? before.exists,
-    ...(features === undefined ? {} : { features }),
-    ...(cluster === undefined ? {} : { cluster }),
-    ...(rows === undefined ? {} : { rows }),
-    ...(level === undefined ? {} : { level }),
-  };
+  merged.exists = exists;
+  if (features !== undefined) merged.features = features;
+  if (before.cluster !== undefined && after.cluster?.settled !== true) merged.cluster = before.cluster;
+  if (rows !== undefined) merged.rows = rows;
+  if (level !== undefined) merged.level = level;
+  return merged;
 }
 
 const EVERYTHING: HadNeeds = {
@@ -132,20 +132,27 @@ const EVERYTHING: HadNeeds = {
 /** Which needs the data already meets. */
 export function hadBy(data: ProteinData): HadNeeds {
   if (data.exists === false) return EVERYTHING;
-  return {
-    ...(data.sequence === undefined || data.accession === undefined ? {} : { sequence: true }),
-    ...(data.structure === undefined ? {} : { structure: true }),
-    ...(data.scores === undefined ? {} : { scores: true }),
-    ...(data.cluster?.settled === true || data.clusterless === true ? { cluster: true } : {}),
-    ...(data.cluster === undefined ? {} : { link: true }),
-    ...(data.level === undefined ? {} : { level: true }),
-    ...(data.record === undefined ? {} : { record: true }),
-    ...(data.folded === true || (data.structure != null && hasCoordinates(data.structure))
-      ? { fold: true }
-      : {}),
-    ...(data.features === undefined ? {} : { features: data.features.top }),
-    ...(data.features === undefined ? {} : { regions: data.features.regions }),
-    ...(data.rows === null ? { everyRow: true, residues: 100 } : {}),
-    ...(data.rows == null ? {} : { rows: [...data.rows.rows.keys()], residues: data.rows.top }),
-  };
+  const { cluster, features, structure, rows } = data;
+  // Set one by one: this is asked several times for each protein of a list.
+  const had: { -readonly [K in keyof HadNeeds]: HadNeeds[K] } = {};
+  if (data.sequence !== undefined && data.accession !== undefined) had.sequence = true;
+  if (structure !== undefined) had.structure = true;
+  if (data.scores !== undefined) had.scores = true;
+  if (cluster?.settled === true || data.clusterless === true) had.cluster = true;
+  if (cluster !== undefined) had.link = true;
+  if (data.level !== undefined) had.level = true;
+  if (data.record !== undefined) had.record = true;
+  if (data.folded === true || (structure != null && hasCoordinates(structure))) had.fold = true;
+  if (features !== undefined) {
+    had.features = features.top;
+    had.regions = features.regions;
+  }
+  if (rows === null) {
+    had.everyRow = true;
+    had.residues = 100;
+  } else if (rows !== undefined) {
+    had.rows = [...rows.rows.keys()];
+    had.residues = rows.top;
+  }
+  return had;
 }

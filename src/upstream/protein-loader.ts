@@ -12,7 +12,15 @@ import { limiter } from './limit.ts';
 import { fromBulk, fromRecord } from './protein-answers.ts';
 import type { ProteinCache } from './protein-cache.ts';
 import { emptyData, hadBy, mergeData, type ProteinData } from './protein-data.ts';
-import { joinNeeds, lackingNeeds, needsNothing, type ProteinNeeds, topOf } from './protein-needs.ts';
+import {
+  areMet,
+  type HadNeeds,
+  joinNeeds,
+  lackingNeeds,
+  needsNothing,
+  type ProteinNeeds,
+  topOf,
+} from './protein-needs.ts';
 import { type BulkCall, planCalls } from './protein-plan.ts';
 import { createVariantLoader, type FeatureVariant, type VariantData } from './protein-variants.ts';
 import type { Share } from './share.ts';
@@ -48,25 +56,47 @@ export interface ProteinLoaderDependencies {
 interface Waiting {
   readonly hash: string;
   readonly needs: ProteinNeeds;
+  readonly promise: Promise<void>;
   resolve(): void;
   reject(error: Error): void;
 }
 
+/** What is known of a protein, and which needs that meets, once somebody has asked. */
+interface Known {
+  readonly data: ProteinData;
+  had: HadNeeds | undefined;
+}
+
+const NOTHING: HadNeeds = {};
+
 const fingerprint = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('base64url');
+
+/** A promise and how it is settled. */
+function withResolvers(): Pick<Waiting, 'promise' | 'resolve' | 'reject'> {
+  let resolve: () => void = () => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const promise = new Promise<void>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}
 
 /** The loader of one request. */
 export function createProteinLoader(
   up: Upstream,
   { downloads, cache, share }: ProteinLoaderDependencies,
 ): ProteinLoader {
-  const known = new Map<string, ProteinData>();
-  const pending = new Map<string, { needs: ProteinNeeds; promise: Promise<unknown> }[]>();
+  const known = new Map<string, Known>();
+  const pending = new Map<string, Waiting[]>();
   const limitBulk = limiter(BULK_IN_FLIGHT);
   const limitRecords = limiter(RECORDS_IN_FLIGHT);
 
+  const dataOf = (hash: string): ProteinData | undefined => known.get(hash)?.data;
   const take = (data: ProteinData) => {
-    known.set(data.hash, mergeData(known.get(data.hash) ?? emptyData(data.hash), data));
+    const before = dataOf(data.hash);
+    known.set(data.hash, { data: before === undefined ? data : mergeData(before, data), had: undefined });
   };
   const learn = (data: ProteinData, company = 1) => {
     take(data);
@@ -78,10 +108,13 @@ export function createProteinLoader(
     const { record, ...parts } = data;
     cache.write(whole ? data : parts);
   };
-  const lacks = (hash: string, needs: ProteinNeeds): ProteinNeeds => {
-    const data = known.get(hash);
-    return lackingNeeds(needs, data === undefined ? {} : hadBy(data));
+  const hadOf = (hash: string): HadNeeds => {
+    const one = known.get(hash);
+    if (one === undefined) return NOTHING;
+    one.had ??= hadBy(one.data);
+    return one.had;
   };
+  const lacks = (hash: string, needs: ProteinNeeds): ProteinNeeds => lackingNeeds(needs, hadOf(hash));
 
   const loadRecord = async (hash: string, needs: ProteinNeeds): Promise<void> => {
     const query = { top: topOf(needs), foldOnMiss: needs.fold === true, normalize: true };
@@ -106,7 +139,7 @@ export function createProteinLoader(
     const onProtein = ({ hash, soFar }: ReadProtein): void => {
       const own = each.get(hash) ?? {};
       learn(fromBulk(hash, own, soFar).data, hashes.length);
-      if (isDeepStrictEqual(own, needs)) done.add(hash);
+      if (own === needs || isDeepStrictEqual(own, needs)) done.add(hash);
       onLoaded(hash);
     };
     const read = await limitBulk(() =>
@@ -139,7 +172,8 @@ export function createProteinLoader(
       fail([...asked.keys()])(tooManyFolds(folds.length));
       return failed;
     }
-    const kept = await cache.read(asked);
+    const reading = cache.read(asked);
+    const kept = reading instanceof Promise ? await reading : reading;
     if (kept.length > 0) up.onCacheHit?.('proteins', kept.length);
     for (const data of kept) take(data);
     const wanted = new Map<string, ProteinNeeds>();
@@ -151,7 +185,7 @@ export function createProteinLoader(
     for (const hash of asked.keys()) if (!wanted.has(hash)) onLoaded(hash);
     const { records, bulk, forBulk } = planCalls(wanted);
     const onRead = (hash: string): void => {
-      if (needsNothing(lacks(hash, wanted.get(hash) ?? {}))) onLoaded(hash);
+      if (areMet(wanted.get(hash) ?? NOTHING, hadOf(hash))) onLoaded(hash);
     };
     await Promise.all([
       ...[...records].map(([hash, needs]) => loadRecord(hash, needs).then(() => onRead(hash), fail([hash]))),
@@ -164,7 +198,7 @@ export function createProteinLoader(
     // What an archive did not hold, the single record does.
     await Promise.all(
       [...forBulk].map(([hash, needs]) => {
-        if (known.get(hash)?.exists !== true || failed.has(hash)) return undefined;
+        if (dataOf(hash)?.exists !== true || failed.has(hash)) return undefined;
         const lacking = lacks(hash, needs);
         return needsNothing(lacking) ? undefined : loadRecord(hash, lacking).catch(fail([hash]));
       }),
@@ -177,85 +211,91 @@ export function createProteinLoader(
     const waitingFor = new Map<string, Waiting[]>();
     for (const one of waiting) {
       const { hash, needs } = one;
-      wanted.set(hash, joinNeeds([wanted.get(hash) ?? {}, needs]));
       const others = waitingFor.get(hash);
+      wanted.set(hash, others === undefined ? needs : joinNeeds([wanted.get(hash) ?? NOTHING, needs]));
       if (others === undefined) waitingFor.set(hash, [one]);
       else others.push(one);
     }
     const onLoaded = (hash: string): void => {
-      for (const { resolve } of waitingFor.get(hash) ?? []) resolve();
+      for (const one of waitingFor.get(hash) ?? []) settle(one);
     };
     const failed = await loadAll(wanted, onLoaded);
-    for (const { hash, resolve, reject } of waiting) {
-      const error = failed.get(hash);
-      if (error === undefined) resolve();
-      else reject(error);
-    }
+    for (const one of waiting) settle(one, failed.get(one.hash));
+  };
+
+  /** Lets go of who waits, which is done once. */
+  const settle = (one: Waiting, error?: Error): void => {
+    const queue = pending.get(one.hash);
+    const at = queue?.indexOf(one) ?? -1;
+    if (queue === undefined || at === -1) return;
+    if (queue.length === 1) pending.delete(one.hash);
+    else queue.splice(at, 1);
+    if (error === undefined) one.resolve();
+    else one.reject(error);
   };
 
   let tick: Waiting[] = [];
   /** Everything that can be asked for without waiting for an answer is asked for before the calls are planned. */
-  const inTick = (hash: string, needs: ProteinNeeds): Promise<void> =>
-    new Promise((resolve, reject) => {
-      tick.push({ hash, needs, resolve, reject });
-      if (tick.length > 1) return;
+  const request = (hash: string, needs: ProteinNeeds): Promise<void> => {
+    const { promise, resolve, reject } = withResolvers();
+    const one = { hash, needs, promise, resolve, reject };
+    const queue = pending.get(hash);
+    if (queue === undefined) pending.set(hash, [one]);
+    else queue.push(one);
+    tick.push(one);
+    if (tick.length === 1)
       setImmediate(() => {
         const waiting = tick;
         tick = [];
         loadTick(waiting).catch((error: unknown) => {
-          for (const one of waiting) one.reject(asError(error));
+          for (const other of waiting) settle(other, asError(error));
         });
       });
-    });
-
-  const request = (hash: string, needs: ProteinNeeds): Promise<unknown> => {
-    const promise = inTick(hash, needs);
-    const entry = { needs, promise };
-    const queue = pending.get(hash) ?? [];
-    queue.push(entry);
-    pending.set(hash, queue);
-    const done = () => {
-      queue.splice(queue.indexOf(entry), 1);
-      if (queue.length === 0) pending.delete(hash);
-    };
-    promise.then(done, done);
     return promise;
+  };
+
+  /** What is known now, everything having been asked for. */
+  const given = (hash: string, needs: ProteinNeeds): ProteinData | null => {
+    const data = dataOf(hash);
+    if (data === undefined || data.exists === undefined) {
+      if (needsNothing(needs)) return data ?? emptyData(hash);
+      throw new UpstreamError('The upstream answered, but said nothing of this protein.', {
+        operation: 'bulk',
+        code: 'UPSTREAM_DRIFT',
+        retryable: false,
+      });
+    }
+    return data.exists ? data : null;
   };
 
   return {
     async load(hash, needs) {
       const lacking = lacks(hash, needs);
-      if (!needsNothing(lacking)) {
-        const underway = pending.get(hash) ?? [];
-        const rest = lackingNeeds(lacking, joinNeeds(underway.map((entry) => entry.needs)));
-        // Only what brings something of it is waited for: another part may be slow, or fail.
-        const awaited = underway
-          .filter((entry) => !isDeepStrictEqual(lackingNeeds(lacking, entry.needs), lacking))
-          .map((entry) => entry.promise);
-        await Promise.all(needsNothing(rest) ? awaited : [...awaited, request(hash, rest)]);
+      if (needsNothing(lacking)) return given(hash, needs);
+      const underway = pending.get(hash);
+      if (underway === undefined) {
+        await request(hash, lacking);
+        return given(hash, needs);
       }
-      const data = known.get(hash);
-      if (data === undefined || data.exists === undefined) {
-        if (needsNothing(needs)) return data ?? emptyData(hash);
-        throw new UpstreamError('The upstream answered, but said nothing of this protein.', {
-          operation: 'bulk',
-          code: 'UPSTREAM_DRIFT',
-          retryable: false,
-        });
-      }
-      return data.exists ? data : null;
+      const rest = lackingNeeds(lacking, joinNeeds(underway.map((entry) => entry.needs)));
+      // Only what brings something of it is waited for: another part may be slow, or fail.
+      const awaited = underway
+        .filter((entry) => !isDeepStrictEqual(lackingNeeds(lacking, entry.needs), lacking))
+        .map((entry) => entry.promise);
+      await Promise.all(needsNothing(rest) ? awaited : [...awaited, request(hash, rest)]);
+      return given(hash, needs);
     },
     have(hash, needs) {
-      const data = known.get(hash);
-      if (data?.exists === undefined || !needsNothing(lackingNeeds(needs, hadBy(data)))) return undefined;
+      const data = dataOf(hash);
+      if (data?.exists === undefined || !areMet(needs, hadOf(hash))) return undefined;
       return data.exists ? data : null;
     },
-    peek: (hash) => known.get(hash),
+    peek: dataOf,
     async recall(hash, needs) {
-      if (!needsNothing(lacks(hash, needs))) {
+      if (!areMet(needs, hadOf(hash))) {
         for (const data of await cache.read(new Map([[hash, needs]]))) take(data);
       }
-      return needsNothing(lacks(hash, needs)) ? known.get(hash) : undefined;
+      return areMet(needs, hadOf(hash)) ? dataOf(hash) : undefined;
     },
     variant: createVariantLoader(up, limitRecords, (hash, record) => learn(fromRecord(hash, null, record))),
     prime: (data) => learn(data),

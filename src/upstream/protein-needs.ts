@@ -37,11 +37,20 @@ type Joined = { -readonly [K in keyof ProteinNeeds]: ProteinNeeds[K] };
 const FLAGS = ['sequence', 'structure', 'scores', 'link', 'cluster', 'level', 'record', 'fold'] as const;
 const AMOUNTS = ['features', 'regions', 'residues'] as const;
 
+/** Whether nothing is needed. */
+export const needsNothing = (needs: ProteinNeeds): boolean => Object.keys(needs).length === 0;
+
+const NOTHING: ProteinNeeds = {};
+
 /** All that any of them needs. */
 export function joinNeeds(all: Iterable<ProteinNeeds>): ProteinNeeds {
+  // The proteins of a list need the same, and mostly by the same object.
+  const different = new Set(all);
+  const [first = NOTHING] = different;
+  if (different.size <= 1) return first;
   const joined: Joined = {};
   const rows = new Set<number>();
-  for (const needs of all) {
+  for (const needs of different) {
     for (const flag of FLAGS) if (needs[flag] === true) joined[flag] = true;
     for (const amount of AMOUNTS) {
       const wanted = needs[amount] ?? 0;
@@ -53,24 +62,36 @@ export function joinNeeds(all: Iterable<ProteinNeeds>): ProteinNeeds {
   return joined;
 }
 
+const lacksRow = (row: number, had: HadNeeds): boolean =>
+  had.everyRow !== true && had.rows?.includes(row) !== true;
+
+/** Who knows the cluster knows its representative, and who has the structure has its scores. */
+const hasFlag = (flag: (typeof FLAGS)[number], had: HadNeeds): boolean =>
+  had[flag] === true ||
+  (flag === 'link' && had.cluster === true) ||
+  (flag === 'scores' && had.structure === true);
+
+/** Whether all of `needs` is in `had`. */
+export const areMet = (needs: ProteinNeeds, had: HadNeeds): boolean =>
+  FLAGS.every((flag) => needs[flag] !== true || hasFlag(flag, had)) &&
+  AMOUNTS.every((amount) => (needs[amount] ?? 0) <= (had[amount] ?? 0)) &&
+  needs.rows?.some((row) => lacksRow(row, had)) !== true;
+
 /** What of `needs` is not in `had`. */
 export function lackingNeeds(needs: ProteinNeeds, had: HadNeeds): ProteinNeeds {
+  // The two usual answers need no new object.
+  if (areMet(needs, had)) return NOTHING;
+  if (needsNothing(had)) return needs;
   const lacking: Joined = {};
-  for (const flag of FLAGS) if (needs[flag] === true && had[flag] !== true) lacking[flag] = true;
-  // Who knows the cluster knows its representative, and who has the structure has its scores.
-  if (had.cluster === true) delete lacking.link;
-  if (had.structure === true) delete lacking.scores;
+  for (const flag of FLAGS) if (needs[flag] === true && !hasFlag(flag, had)) lacking[flag] = true;
   for (const amount of AMOUNTS) {
     const wanted = needs[amount];
     if (wanted !== undefined && wanted > (had[amount] ?? 0)) lacking[amount] = wanted;
   }
-  const rows = needs.rows?.filter((row) => had.everyRow !== true && had.rows?.includes(row) !== true) ?? [];
+  const rows = needs.rows?.filter((row) => lacksRow(row, had)) ?? [];
   if (rows.length > 0) lacking.rows = rows;
   return lacking;
 }
-
-/** Whether nothing is needed. */
-export const needsNothing = (needs: ProteinNeeds): boolean => Object.keys(needs).length === 0;
 
 /** Whether only `GET /proteins/{hash}` can give it. */
 export const needsRecord = (needs: ProteinNeeds): boolean =>
