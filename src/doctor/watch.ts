@@ -12,6 +12,8 @@ import { type Check, type Finding, matters, type Report, shownUrl, statusOf } fr
 export interface ContractWatch {
   /** To be told of answers by every `Upstream`. */
   readonly onAnswer: NonNullable<Upstream['onAnswer']>;
+  /** Whether it is time to look at an answer of that name. */
+  readonly looksAt: (name: string) => boolean;
   /** What is known now, without asking anybody. */
   report(): Report;
   /** Examines the upstream now, once for all who ask; not more often than every half minute. */
@@ -134,10 +136,14 @@ export function openContractWatch(options: WatchOptions): ContractWatch {
     }, milliseconds).unref();
   };
 
+  const looksAt = (name: string): boolean =>
+    now() - (looked.get(name) ?? Number.NEGATIVE_INFINITY) >= SAMPLE_MS;
+
   return {
+    looksAt,
     onAnswer(name, value, readable) {
       const at = now();
-      if (readable && at - (looked.get(name) ?? Number.NEGATIVE_INFINITY) < SAMPLE_MS) return;
+      if (readable && !looksAt(name)) return;
       looked.set(name, at);
       for (const one of noticedIn(name, value)) {
         onDrift(one);

@@ -69,6 +69,7 @@ export function openWayOut(options: WayOutOptions): WayOut {
       requestId,
       signal,
       onAnswer: contract.onAnswer,
+      looksAt: contract.looksAt,
       gate: gates.api,
       caller: from?.principal ?? undefined,
       ...record?.hooks,

@@ -97,7 +97,7 @@ async function levelFeatures(
   info: GraphQLResolveInfo,
 ): Promise<Map<number, ActivationRef> | null> {
   const needs = featureNeeds(info, { indices }, info.fieldNodes);
-  const level = (await ctx.proteins.load(hash, needs))?.level;
+  const level = (await ctx.proteins.load(hash, needs))?.level?.read();
   if (level == null) return null;
   const active = new Map(level.indices.map((index, i) => [index, level.values[i] ?? 0]));
   // What is inactive is 0 when it is in the catalogue, and nothing when it is not.

@@ -1,6 +1,7 @@
 // Sparse activations of features: rankings, rows along a sequence, and whether a vector is on the scale of a ranking.
 // Pure; it knows no archive and no record.
 import { readFeatures, type SparseMatrix, type SparseVector } from './archive/bulk-record.ts';
+import type { ReadRecord } from './atlas.ts';
 import type { FeatureValue } from './wire.ts';
 
 /** One feature along a sequence: `values[i]` at residue `residues[i]` (0-based), 0 everywhere else. */
@@ -55,14 +56,37 @@ export function denseRow(row: FeatureRow, start: number, end: number): number[] 
   return dense;
 }
 
-const read = new WeakMap<object, ReturnType<typeof readFeatures>>();
+const read = new WeakMap<object, NonNullable<ReturnType<typeof readFeatures>>>();
 
-/** What the single record says of activations, in the form of the bulk archive; undefined for what it leaves out. */
-export function recordActivations(raw: unknown): ReturnType<typeof readFeatures> {
-  if (typeof raw !== 'object' || raw === null) return undefined;
-  if (!read.has(raw)) {
-    const { protein_activations: level, per_residue_activations: rows } = raw as Record<string, unknown>;
-    read.set(raw, readFeatures({ protein_level: level, per_residue: rows }));
-  }
-  return read.get(raw);
+/** What the single record says of activations, in the form of the bulk archive; what it leaves out is undefined. */
+export function recordActivations({
+  raw,
+}: {
+  readonly raw: unknown;
+}): NonNullable<ReturnType<typeof readFeatures>> {
+  if (typeof raw !== 'object' || raw === null) return {};
+  const before = read.get(raw);
+  if (before !== undefined) return before;
+  const { protein_activations: level, per_residue_activations: rows } = raw as Record<string, unknown>;
+  const found = readFeatures({ protein_level: level, per_residue: rows }) ?? {};
+  read.set(raw, found);
+  return found;
+}
+
+/** The activations of all features that a record holds; undefined where it leaves them out. Of a record that came as bytes only they are parsed. */
+export const recordLevel = (found: ReadRecord): SparseVector | undefined =>
+  found.parts === undefined
+    ? recordActivations(found).proteinLevel
+    : readFeatures({ protein_level: found.parts.read('protein_activations') })?.proteinLevel;
+
+/** Activations that are read when somebody asks for them. */
+export interface LevelSource {
+  /** Null where they are on another scale than the ranking that came with them. */
+  read(): SparseVector | null;
+  /** What is written down of them. */
+  toJSON(): SparseVector | null;
+}
+
+export function levelSource(read: () => SparseVector | null): LevelSource {
+  return { read, toJSON: read };
 }

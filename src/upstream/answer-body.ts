@@ -62,12 +62,15 @@ function inUtf8(bytes: Uint8Array, contentType: string | undefined): Uint8Array 
   }
 }
 
+/** Reads a whole body as UTF-8, whatever character set it came in. */
+export async function readUtf8(up: Upstream, answer: Answer): Promise<Uint8Array> {
+  return inUtf8(await readBytes(up, answer), single(answer.headers['content-type']));
+}
+
 /** Reads a body as JSON. @returns undefined for an empty body @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
 export async function readJson(up: Upstream, answer: Answer): Promise<unknown> {
-  const bytes = await readBytes(up, answer);
-  if (bytes.byteLength === 0) return undefined;
-  const utf8 = inUtf8(bytes, single(answer.headers['content-type']));
-  return jsonOf(answer.call.operation, utf8, answer.status);
+  const bytes = await readUtf8(up, answer);
+  return bytes.byteLength === 0 ? undefined : jsonOf(answer.call.operation, bytes, answer.status);
 }
 
 /** The typed error for an answer whose status the operation did not ask for. Reads the body for its text. */

@@ -3,12 +3,13 @@
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
-import { jsonOf, readBytes, refusal } from './answer-body.ts';
-import { checked, checkedOf, named, readNamed } from './checked.ts';
+import { jsonOf, readBytes, readUtf8, refusal } from './answer-body.ts';
+import { checked, checkedOf, named, namedJson, readNamed } from './checked.ts';
 import { UpstreamError } from './errors.ts';
 import { type Answer, type Call, send, type Upstream } from './http.ts';
 import { dropMembers } from './json-drop.ts';
 import { namesSeen } from './mapping/rules.ts';
+import { lightRecord, type RecordParts } from './protein-record.ts';
 import * as wire from './wire.ts';
 
 const get = (operation: string, path: string, more: Partial<Call> = {}): Call => ({
@@ -37,6 +38,11 @@ export interface WithRaw<T> {
   readonly requestId: string | undefined;
 }
 
+const requestIdOf = ({ headers }: Answer): string | undefined => {
+  const id = headers['x-request-id'];
+  return typeof id === 'string' ? id : undefined;
+};
+
 async function record<S extends z.ZodType>(
   up: Upstream,
   answer: Answer,
@@ -44,25 +50,27 @@ async function record<S extends z.ZodType>(
   name = answer.call.operation,
 ): Promise<WithRaw<z.output<S>>> {
   const raw = await readNamed(up, name, answer);
-  const id = answer.headers['x-request-id'];
-  return {
-    record: checkedOf(up, name, schema, raw),
-    raw,
-    requestId: typeof id === 'string' ? id : undefined,
-  };
+  return { record: checkedOf(up, name, schema, raw), raw, requestId: requestIdOf(answer) };
 }
 
-async function recordOrNull<S extends z.ZodType>(
+/** Makes a call and reads its answer. Null when it says that there is no such thing. */
+async function foundOrNull<T>(
   up: Upstream,
   call: Call,
-  schema: S,
-): Promise<WithRaw<z.output<S>> | null> {
+  read: (answer: Answer) => Promise<T>,
+): Promise<T | null> {
   const answer = await send(up, call);
-  if (answer.status === 200) return record(up, answer, schema);
+  if (answer.status === 200) return read(answer);
   const error = await refusal(up, answer);
   if (answer.status === 404) return null;
   throw error;
 }
+
+const recordOrNull = <S extends z.ZodType>(
+  up: Upstream,
+  call: Call,
+  schema: S,
+): Promise<WithRaw<z.output<S>> | null> => foundOrNull(up, call, (answer) => record(up, answer, schema));
 
 /** GET /features: the whole catalogue, some 16,384 rows and 7 MB in one answer, as it came. */
 export async function features(up: Upstream): Promise<Buffer> {
@@ -99,6 +107,27 @@ export const cluster = (up: Upstream, hash: string, top: number) =>
     wire.clusterRecord,
   );
 
+/** A protein's record; `parts` where they are read only when somebody asks for them. */
+export interface ReadRecord extends WithRaw<wire.ProteinRecord> {
+  readonly parts?: RecordParts;
+}
+
+/** Reads a protein's record: lightly, where nobody looks for drift and the names are those of the contract. */
+async function readRecord(up: Upstream, answer: Answer): Promise<ReadRecord> {
+  const { mapping } = up.settings;
+  const bytes = await readUtf8(up, answer);
+  if (mapping === undefined && (up.onAnswer === undefined || up.looksAt?.('protein') === false)) {
+    const found = lightRecord(bytes, requestIdOf(answer));
+    if (found !== undefined) return found;
+  }
+  const raw = await namedJson(up, 'protein', jsonOf('protein', bytes));
+  return {
+    record: checkedOf(up, 'protein', wire.proteinRecord, raw),
+    raw,
+    requestId: requestIdOf(answer),
+  };
+}
+
 /** What to ask of the single-record endpoint. */
 export interface ProteinQuery {
   /** Number of top features, 1 to 100. */
@@ -110,8 +139,8 @@ export interface ProteinQuery {
 }
 
 /** GET /proteins/{hash}. Null when the Atlas does not hold it. `fold_on_miss` is always sent: deployments differ in its default. */
-export const protein = (up: Upstream, hash: string, q: ProteinQuery) =>
-  recordOrNull(
+export const protein = (up: Upstream, hash: string, q: ProteinQuery): Promise<ReadRecord | null> =>
+  foundOrNull(
     up,
     get('protein', `/proteins/${segment('protein', hash)}`, {
       query: {
@@ -122,7 +151,7 @@ export const protein = (up: Upstream, hash: string, q: ProteinQuery) =>
       },
       ...(q.foldOnMiss ? { limits: 'proteinFold' } : {}),
     }),
-    wire.proteinRecord,
+    (answer) => readRecord(up, answer),
   );
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');

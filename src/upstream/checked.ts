@@ -25,16 +25,20 @@ export function checked<S extends z.ZodType>(operation: string, schema: S, body:
 export const named = <T>(up: Upstream, name: string, value: T): T =>
   fromWire(up.settings.mapping, name, value);
 
-/** Reads an answer as JSON in the contract's names. @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON, shown to whoever watches for drift */
-export async function readNamed(up: Upstream, name: string, answer: Answer): Promise<unknown> {
+/** A body as JSON in the contract's names. @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON, shown to whoever watches for drift */
+export async function namedJson(up: Upstream, name: string, reading: Promise<unknown>): Promise<unknown> {
   try {
-    return named(up, name, await readJson(up, answer));
+    return named(up, name, await reading);
   } catch (error) {
     if (error instanceof UpstreamError && error.failure.code === 'UPSTREAM_DRIFT')
       up.onAnswer?.(name, undefined, false);
     throw error;
   }
 }
+
+/** Reads an answer as JSON in the contract's names. @throws {@link UpstreamError} as {@link namedJson} */
+export const readNamed = (up: Upstream, name: string, answer: Answer): Promise<unknown> =>
+  namedJson(up, name, readJson(up, answer));
 
 /**
  * Checks an answer and shows it, readable or not, to whoever watches for drift.

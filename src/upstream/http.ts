@@ -62,6 +62,8 @@ export interface Upstream {
   readonly onBytes?: ((operation: string, bytes: number) => void) | undefined;
   /** Told of answers that were there already, by what they are. */
   readonly onCacheHit?: ((what: string, count: number) => void) | undefined;
+  /** Whether an answer of this name is to be shown whole to `onAnswer` if it is readable; always when absent. */
+  readonly looksAt?: ((name: string) => boolean) | undefined;
   /** Shown answers as they are read, under the name that contract/operations.ts gives them, to notice drift. */
   readonly onAnswer?: ((name: string, value: unknown, readable: boolean) => void) | undefined;
 }

@@ -1,12 +1,21 @@
 // Reads what the two answers that know proteins, the single record and the bulk archive, say of one. It makes no call.
-import { type FeatureRow, rankingOf, recordActivations, rowsOf, sameScale } from './activations.ts';
+import {
+  type FeatureRow,
+  levelSource,
+  rankingOf,
+  recordActivations,
+  recordLevel,
+  rowsOf,
+  sameScale,
+} from './activations.ts';
 import type { ArchiveError } from './archive/archive-error.ts';
 import type { BulkParts } from './archive/bulk.ts';
-import type { WithRaw } from './atlas.ts';
+import type { SparseVector } from './archive/bulk-record.ts';
+import type { ReadRecord } from './atlas.ts';
 import { UpstreamError } from './errors.ts';
 import { emptyData, type ProteinData, type Source, type Writable } from './protein-data.ts';
 import { needsRows, type ProteinNeeds, topOf } from './protein-needs.ts';
-import { type ClusterInfo, clusterInfo, type FeatureValue, type ProteinRecord } from './wire.ts';
+import { type ClusterInfo, clusterInfo, type FeatureValue } from './wire.ts';
 
 /** A note of where data come from that have just come. */
 export const now = (operation: string, requestId?: string): Source => ({
@@ -22,19 +31,40 @@ export const wantedRows = (needs: ProteinNeeds, ranking: readonly FeatureValue[]
   ...(needs.rows ?? []),
 ];
 
-function structureOf(record: ProteinRecord): NonNullable<ProteinData['structure']> | null {
-  const { pdb, ptm, mean_plddt: mean, residues_plddt: plddt } = record;
-  if (pdb == null && ptm == null && mean == null) return null;
-  return { pdb: pdb ?? '', ptm: ptm ?? null, meanPlddt: mean ?? null, plddt: plddt ?? [] };
+function structureOf({ record, parts }: ReadRecord): NonNullable<ProteinData['structure']> | null {
+  const { ptm, mean_plddt: mean } = record;
+  const scores = { ptm: ptm ?? null, meanPlddt: mean ?? null };
+  if (parts === undefined) {
+    const { pdb, residues_plddt: plddt } = record;
+    if (pdb == null && ptm == null && mean == null) return null;
+    return { ...scores, pdb: pdb ?? '', plddt: plddt ?? [] };
+  }
+  const size = parts.lengthOf('pdb');
+  if (size === 0 && ptm == null && mean == null) return null;
+  return {
+    ...scores,
+    size,
+    held: parts.bytes,
+    get pdb() {
+      return record.pdb ?? '';
+    },
+    get plddt() {
+      return record.residues_plddt ?? [];
+    },
+  };
 }
 
 /** What a record, asked for its top features, says of activations. */
-function featuresOf(found: WithRaw<ProteinRecord>, needs: ProteinNeeds) {
+function featuresOf(found: ReadRecord, needs: ProteinNeeds) {
   const values = found.record.sae_features ?? [];
-  const { proteinLevel, perResidue } = recordActivations(found.raw) ?? {};
+  const level = (): SparseVector | null => {
+    const vector = recordLevel(found);
+    return vector !== undefined && sameScale(values, vector) ? vector : null;
+  };
+  const perResidue = needsRows(needs) ? recordActivations(found).perResidue : undefined;
   return {
     features: { top: topOf(needs), regions: topOf(needs), values },
-    level: proteinLevel !== undefined && sameScale(values, proteinLevel) ? proteinLevel : null,
+    level: levelSource(level),
     ...(needsRows(needs)
       ? {
           rows:
@@ -52,11 +82,7 @@ function featuresOf(found: WithRaw<ProteinRecord>, needs: ProteinNeeds) {
  *
  * @param needs - what was asked for; null when the answer's features are others than the normalised top ranking
  */
-export function fromRecord(
-  hash: string,
-  needs: ProteinNeeds | null,
-  found: WithRaw<ProteinRecord> | null,
-): ProteinData {
+export function fromRecord(hash: string, needs: ProteinNeeds | null, found: ReadRecord | null): ProteinData {
   const from = now('protein', found?.requestId);
   if (found === null) return { hash, exists: false, from };
   const { record } = found;
@@ -69,7 +95,7 @@ export function fromRecord(
     accession: record.accession ?? null,
     source: record.source ?? null,
     ...(record.protein_name == null ? {} : { name: record.protein_name }),
-    structure: structureOf(record),
+    structure: structureOf(found),
     cluster: { representative, info: null, settled: false },
     ...(needs === null ? {} : featuresOf(found, needs)),
     ...(needs?.fold === true ? { folded: true } : {}),
@@ -152,8 +178,10 @@ export function fromBulk(
     if (ranking !== undefined || features === undefined)
       data.features = { top: asked.features, regions: 0, values: ranking ?? [] };
   }
-  if (asked.level === true && features !== undefined)
-    data.level = level !== undefined && sameScale(features.top ?? [], level) ? level : null;
+  if (asked.level === true && features !== undefined) {
+    const own = level !== undefined && sameScale(features.top ?? [], level) ? level : null;
+    data.level = own === null ? null : levelSource(() => own);
+  }
   const own = rows.get(hash);
   if (own !== undefined) data.rows = { top: asked.residues ?? 0, rows: own };
   return { data };

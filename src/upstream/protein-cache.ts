@@ -1,10 +1,11 @@
 // What was learnt of proteins, kept between requests part by part, so that a later request asks only for what nobody has
 // asked before. Only what the Atlas says of everybody; that a protein does not exist is not kept, it may be added.
 import type { Cache } from '../store/cache.ts';
-import type { WithRaw } from './atlas.ts';
+import { type LevelSource, levelSource } from './activations.ts';
+import type { SparseVector } from './archive/bulk-record.ts';
+import type { ReadRecord } from './atlas.ts';
 import type { ProteinData, RowsData, Source } from './protein-data.ts';
 import type { ProteinNeeds } from './protein-needs.ts';
-import type { ProteinRecord } from './wire.ts';
 
 /** The parts as they are kept: plain JSON. */
 interface Parts {
@@ -14,9 +15,10 @@ interface Parts {
   link: NonNullable<ProteinData['cluster']>;
   cluster: NonNullable<ProteinData['cluster']>;
   features: NonNullable<ProteinData['features']>;
-  level: NonNullable<ProteinData['level']>;
+  /** As it was written down, or as it was learnt. */
+  level: SparseVector | LevelSource;
   rows: { top: number; rows: [number, { residues: readonly number[]; values: readonly number[] }][] };
-  record: WithRaw<ProteinRecord>;
+  record: ReadRecord;
 }
 
 type PartName = keyof Parts;
@@ -90,6 +92,8 @@ const partsFor = (needs: ProteinNeeds): Set<PartName> =>
 
 const keyOf = (part: PartName, hash: string): string => `${part}:${hash}`;
 
+const sourceOf = (level: Parts['level']): LevelSource => ('read' in level ? level : levelSource(() => level));
+
 /** A kept part as an answer. */
 function dataOf(hash: string, kept: KeptPart): ProteinData {
   const { operation, at, requestId } = kept.from;
@@ -108,7 +112,7 @@ function dataOf(hash: string, kept: KeptPart): ProteinData {
     case 'features':
       return { ...base, features: kept.value };
     case 'level':
-      return { ...base, level: kept.value };
+      return { ...base, level: sourceOf(kept.value) };
     case 'record':
       return { ...base, record: kept.value };
   }
@@ -151,7 +155,7 @@ export function sizeOfPart(kept: KeptPart): number {
       // Neither by the text, which is unpacked to be read, nor by pLDDT, which is read from it, where its size is known.
       return kept.value?.size === undefined
         ? 300 + (kept.value?.pdb.length ?? 0) + 8 * (kept.value?.plddt.length ?? 0)
-        : 300 + 1.03 * kept.value.size;
+        : 300 + (kept.value.held ?? 1.03 * kept.value.size);
     case 'link':
       return 200;
     case 'cluster':
@@ -159,12 +163,16 @@ export function sizeOfPart(kept: KeptPart): number {
     case 'features':
       return 400 + 800 * kept.value.values.length;
     case 'level':
-      return 200 + 16 * kept.value.indices.length;
+      return 'read' in kept.value ? 2000 : 200 + 16 * kept.value.indices.length;
     case 'rows':
       return 200 + kept.value.rows.reduce((sum, [, row]) => sum + 100 + 16 * row.values.length, 0);
     case 'record':
       // Coordinates as text, and three numbers for each of up to 64 activations a residue.
-      return 4000 + (kept.value.record.pdb?.length ?? 0) + 2000 * (kept.value.record.sequence?.length ?? 0);
+      return (
+        4000 +
+        (kept.value.parts?.bytes ?? kept.value.record.pdb?.length ?? 0) +
+        2000 * (kept.value.record.sequence?.length ?? 0)
+      );
   }
 }
 

@@ -1,11 +1,10 @@
 // What is known of one protein, gathered from whichever answers spoke of it. Undefined means not asked, null means
 // asked and absent. Pure; it makes no call and reads no wire format.
 import type { LateText } from '../late-text.ts';
-import type { FeatureRow } from './activations.ts';
-import type { SparseVector } from './archive/bulk-record.ts';
-import type { WithRaw } from './atlas.ts';
+import type { FeatureRow, LevelSource } from './activations.ts';
+import type { ReadRecord } from './atlas.ts';
 import type { HadNeeds } from './protein-needs.ts';
-import type { ClusterInfo, FeatureValue, ProteinRecord } from './wire.ts';
+import type { ClusterInfo, FeatureValue } from './wire.ts';
 
 /** Where the data came from and when. */
 export interface Source {
@@ -21,8 +20,10 @@ export interface StructureData {
   readonly pdb: string;
   /** The same for whoever writes it out, where it lies packed. */
   readonly file?: () => LateText;
-  /** Bytes of `pdb`, where they are known without unpacking it. */
+  /** Bytes of `pdb`, about, where they are known without unpacking it. */
   readonly size?: number;
+  /** Bytes that are held for its sake, where that is more than itself. */
+  readonly held?: number;
   readonly ptm: number | null;
   readonly meanPlddt: number | null;
   readonly plddt: readonly (number | null)[];
@@ -64,10 +65,10 @@ export interface ProteinData {
     readonly values: readonly FeatureValue[];
   };
   /** All activations on the scale of `features`; null where no answer has them. */
-  readonly level?: SparseVector | null;
+  readonly level?: LevelSource | null;
   /** Null where no answer has them. */
   readonly rows?: RowsData | null;
-  readonly record?: WithRaw<ProteinRecord>;
+  readonly record?: ReadRecord;
   readonly folded?: boolean;
   /** The bulk archive was asked for clusters and has no such member, and the record has said what it knows instead. */
   readonly clusterless?: boolean;

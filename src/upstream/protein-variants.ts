@@ -6,7 +6,7 @@ import { type FeatureRow, recordActivations, rowsOf } from './activations.ts';
 import * as atlas from './atlas.ts';
 import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
-import type { FeatureValue, ProteinRecord } from './wire.ts';
+import type { FeatureValue } from './wire.ts';
 
 /** A question for features. */
 export interface FeatureVariant {
@@ -35,7 +35,7 @@ interface Asked {
 export function createVariantLoader(
   up: Upstream,
   limited: <T>(task: () => Promise<T>) => Promise<T>,
-  found: (hash: string, record: atlas.WithRaw<ProteinRecord> | null) => void,
+  found: (hash: string, record: atlas.ReadRecord | null) => void,
 ): (hash: string, variant: FeatureVariant) => Promise<VariantData | null> {
   const load = async ({ hash, variant }: Asked): Promise<VariantData | null> => {
     const answer = await limited(() => atlas.protein(up, hash, { ...variant, foldOnMiss: false }));
@@ -44,7 +44,7 @@ export function createVariantLoader(
     return {
       values: answer.record.sae_features ?? [],
       row(feature) {
-        const matrix = recordActivations(answer.raw)?.perResidue;
+        const matrix = recordActivations(answer).perResidue;
         return matrix === undefined ? null : (rowsOf(matrix, [feature]).get(feature) ?? null);
       },
     };

@@ -39,7 +39,8 @@ export function withoutParts({ value, parts }: JsonMember, unwanted: ReadonlySet
   return from === 0 ? value : Buffer.concat([...pieces, value.subarray(from)]);
 }
 
-const stopsAt = (signs: string): Uint8Array => {
+/** A table of the bytes that {@link nextStop} stops at. */
+export const stopsAt = (signs: string): Uint8Array => {
   const stops = new Uint8Array(256);
   for (const sign of signs) stops[sign.charCodeAt(0)] = 1;
   return stops;
@@ -50,7 +51,7 @@ const OUTSIDE = stopsAt('"[]{}:,');
 const DEEP = stopsAt('"[]{}');
 
 /** The next byte that means something, looked for four at a time: nearly all of an archive's features are numbers. */
-function nextStop(bytes: Uint8Array, from: number, stops: Uint8Array): number {
+export function nextStop(bytes: Uint8Array, from: number, stops: Uint8Array): number {
   const stop = (at: number): number => stops[bytes[at] ?? 0] ?? 0;
   let at = from;
   while (at + 3 < bytes.length && stop(at) + stop(at + 1) + stop(at + 2) + stop(at + 3) === 0) at += 4;
