@@ -94,7 +94,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { services, loaders } = opened;
   const entrance = openEntrance(config, log, telemetry);
   const { callers, admission, pressure } = entrance;
-  const openContext = contextsFrom({ services, loaders, callers, telemetry, openUpstream });
+  const contexts = contextsFrom({ services, loaders, callers, telemetry, openUpstream });
 
   let draining = false;
   const readiness = openReadiness({
@@ -118,7 +118,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     sandbox,
     upstreamUrl,
     openUpstream,
-    openContext,
+    openContext: contexts.open,
     readiness,
     metrics,
     metricsText: options.metricsText,
@@ -139,12 +139,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     sandbox,
     pulseMs,
   });
-  const yoga = openYoga({ schema: shownSchema, plugins, openContext, errors });
+  const yoga = openYoga({ schema: shownSchema, plugins, openContext: contexts.open, errors });
   return {
     fetch: async (request) => yoga.fetch(request),
     listener: gatewayListener({
       config,
       yoga,
+      contexts,
       queries,
       kept,
       admission,

@@ -1,26 +1,37 @@
-// What runs a query that nobody has just asked, with all plugins, and finishes its answer. It decides neither who may ask nor what is kept.
+// What runs a query that nobody has just asked and finishes its answer: at once where its document is known to be plain and its caller is
+// known; else by Yoga with all plugins. It decides neither who may ask nor what is kept.
 import type { IncomingMessage } from 'node:http';
-import type { GraphQLError } from 'graphql';
+import { type ExecutionResult, execute, type GraphQLError } from 'graphql';
 import type { GraphQLParams, YogaServerInstance } from 'graphql-yoga';
 import type { GatewayContext } from '../context.ts';
+import type { Contexts } from '../gateway/contexts.ts';
 import type { Admission } from '../load/admission.ts';
+import type { Exchange } from '../operations/exchange.ts';
 import { noteRequestId } from '../operations/request-id.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { codedResult } from '../plugins/use-error-codes.ts';
+import type { PlainQuery } from '../plugins/use-plain-queries.ts';
+import { timeLimit } from '../upstream/time-limit.ts';
 import { type Finished, type FinishOptions, finish, type Question } from './finished.ts';
 import type { Visit } from './visit.ts';
 
 /** A question that may be answered here. */
 export interface Asked extends Question {
   readonly params: GraphQLParams;
+  readonly query: PlainQuery;
 }
 
 export interface ExecuteOptions extends FinishOptions {
   readonly yoga: Pick<YogaServerInstance<object, GatewayContext>, 'getResultForParams' | 'fetchAPI'>;
+  readonly contexts: Pick<Contexts, 'of'>;
   readonly admission: Pick<Admission, 'adopt'>;
-  readonly telemetry: Pick<Telemetry, 'adopt'>;
+  readonly telemetry: Pick<Telemetry, 'adopt' | 'ran'>;
+  /** Milliseconds that a request may take. */
+  readonly patience: number;
   /** Told of each error of an answer. */
   readonly onError: (error: GraphQLError, request: Request) => void;
+  /** The errors of a result as its caller sees them. */
+  readonly shown: (errors: readonly GraphQLError[], exchange: Exchange) => GraphQLError[];
 }
 
 /** Runs a query and gives its finished answer. */
@@ -33,33 +44,82 @@ function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
   return plain;
 }
 
+/** Where requests to a host were sent, as a URL would say it; the last host is remembered. */
+function openOrigins(): (host: string | undefined) => string {
+  let last = { host: '', origin: '' };
+  return (host = '') => {
+    if (last.host !== host) last = { host, origin: new URL(`http://${host}`).origin };
+    return last.origin;
+  };
+}
+
+/** Nobody watches a plain query. */
+const isNoStream = (): never => {
+  throw new Error('Only the events of a stream have contexts of their own.');
+};
+
 /** Opens the execution of plain queries. */
 export function openExecution(options: ExecuteOptions): Execute {
-  const { yoga, admission, telemetry } = options;
-  const requestOf = (req: IncomingMessage, signal: AbortSignal): Request =>
-    new yoga.fetchAPI.Request(`http://${req.headers.host}${req.url}`, {
-      method: req.method ?? 'GET',
-      headers: plainHeaders(req),
-      signal,
-    });
+  const { yoga, contexts, admission, telemetry, patience, shown, onError } = options;
+  const originOf = openOrigins();
 
-  return async (asked, { req, res, arrival, exchange }) => {
+  /** What a query that has run before comes to; undefined where it does not run, such as for its variables. */
+  async function directly({ params, query }: Asked, visit: Visit): Promise<ExecutionResult | undefined> {
+    const { req, res, arrival, exchange } = visit;
+    const { caller } = arrival;
+    if (caller === null) return undefined;
+    const { signal, end, leave } = timeLimit(undefined, patience);
+    const left = () => {
+      if (!res.writableFinished) leave();
+    };
+    res.once('close', left);
+    if (res.closed) leave();
+    try {
+      const result = await execute({
+        schema: query.schema,
+        document: query.document,
+        variableValues: params.variables ?? null,
+        operationName: params.operationName ?? null,
+        contextValue: contexts.of({
+          caller,
+          exchange,
+          signal,
+          clientSignal: signal,
+          origin: originOf(req.headers.host),
+          isRouter: false,
+          fresh: isNoStream,
+        }),
+      });
+      if (!('data' in result)) return undefined;
+      telemetry.ran(exchange, { type: 'query', name: query.name });
+      return result.errors === undefined ? result : { ...result, errors: shown(result.errors, exchange) };
+    } finally {
+      end();
+    }
+  }
+
+  async function byYoga({ params }: Asked, { req, res, arrival, exchange }: Visit): Promise<ExecutionResult> {
     const leaving = new AbortController();
     res.once('close', () => {
       if (!res.writableFinished) leaving.abort();
     });
     if (res.closed) leaving.abort();
-    const request = requestOf(req, leaving.signal);
+    const request = new yoga.fetchAPI.Request(`http://${req.headers.host}${req.url}`, {
+      method: req.method ?? 'GET',
+      headers: plainHeaders(req),
+      signal: leaving.signal,
+    });
     noteRequestId(request, exchange.requestId);
     admission.adopt(request, arrival);
     telemetry.adopt(request, exchange);
-    const result = await yoga.getResultForParams({ params: asked.params, request }, { req, res });
+    const result = await yoga.getResultForParams({ params, request }, { req, res });
     if (result === undefined || Symbol.asyncIterator in result)
       throw new Error('A plain query is answered in one piece.');
-    return finish(
-      codedResult(result, (error) => options.onError(error, request)),
-      asked,
-      options,
-    );
+    return codedResult(result, (error) => onError(error, request));
+  }
+
+  return async (asked, visit) => {
+    const result = (await directly(asked, visit)) ?? (await byYoga(asked, visit));
+    return finish(result, asked, options);
   };
 }

@@ -75,7 +75,14 @@ export function openFastPath(options: FastPathOptions): RequestListener {
       const query = queries.get(text);
       if (query === undefined) return null;
       const seconds = query.isRepeatable ? query.secondsFor(given.variables ?? {}) : null;
-      return { params: paramsOf(given, text), method: req.method, mediaType, name: query.name, seconds };
+      return {
+        params: paramsOf(given, text),
+        query,
+        method: req.method,
+        mediaType,
+        name: query.name,
+        seconds,
+      };
     } catch {
       return null;
     }

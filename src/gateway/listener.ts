@@ -12,6 +12,7 @@ import type { Telemetry } from '../operations/telemetry.ts';
 import { guardListener } from '../plugins/guard.ts';
 import type { PlainQueries } from '../plugins/use-plain-queries.ts';
 import type { Operations } from '../protocol/operations.ts';
+import type { Contexts } from './contexts.ts';
 import type { Entrance } from './entrance.ts';
 import type { ShownErrors } from './shown-errors.ts';
 import type { GatewayYoga } from './yoga.ts';
@@ -19,6 +20,7 @@ import type { GatewayYoga } from './yoga.ts';
 export interface ListenerSources extends Pick<Entrance, 'admission' | 'pressure'> {
   readonly config: Config;
   readonly yoga: GatewayYoga;
+  readonly contexts: Pick<Contexts, 'of'>;
   readonly queries: PlainQueries;
   readonly kept: KeptAnswers<Finished>;
   readonly telemetry: Telemetry;
@@ -33,7 +35,8 @@ const MOST_BYTES = 65_536;
 
 /** Makes the listener. */
 export function gatewayListener(sources: ListenerSources): RequestListener {
-  const { config, yoga, queries, kept, admission, pressure, telemetry, operations, errors, log } = sources;
+  const { config, yoga, contexts, queries, kept, admission, pressure, telemetry, operations, errors, log } =
+    sources;
   const visits = openVisits({ admission, pressure, telemetry, origins: config.CORS_ORIGINS });
   const long = guardListener(yoga);
   const onFault = (error: unknown) => log.error('request', { error });
@@ -49,6 +52,9 @@ export function gatewayListener(sources: ListenerSources): RequestListener {
     documentOf: operations.documentOf,
     isMeant: (host) => !config.keyForLoopback || isOwnHost(host, config.PUBLIC_URL),
     onError: errors.count,
+    shown: errors.ofResult,
+    contexts,
+    patience: config.REQUEST_TIMEOUT_MS,
     onFault,
     always: sources.sandbox ? { 'x-sandbox': '1' } : {},
     maxBytes: Math.min(config.MAX_BODY_BYTES, MOST_BYTES),

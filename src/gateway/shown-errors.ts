@@ -5,6 +5,7 @@ import { type Exchange, marks } from '../operations/exchange.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { maskError } from '../plugins/errors.ts';
+import { coded } from '../plugins/use-error-codes.ts';
 import type { ErrorOwners } from '../plugins/use-telemetry.ts';
 
 export interface ShownErrors {
@@ -14,6 +15,8 @@ export interface ShownErrors {
   show(error: unknown): Error;
   /** Counts an error that is shown as it is. */
   count(error: Error, request: Request): void;
+  /** The errors of a result as its caller sees them, each counted once. */
+  ofResult(errors: readonly GraphQLError[], exchange: Exchange): GraphQLError[];
   /** Counts requests that are refused before they run. */
   countRefusal(reason: 'busy' | 'rate'): (error: Error, request: Request) => void;
 }
@@ -37,22 +40,31 @@ export function openShownErrors(
     telemetry.failed(codeOf(error), owner);
   };
   const count = (error: Error, request: Request) => countOnce(error, telemetry.exchangeOf(request));
+  const show = (error: unknown): Error => {
+    const owner = typeof error === 'object' && error !== null ? owners.get(error) : undefined;
+    const shown = maskError(
+      error,
+      (cause) => log.error('masked error', { ...(owner === undefined ? {} : marks(owner)), error: cause }),
+      suggestions,
+    );
+    countOnce(shown, owner);
+    return shown;
+  };
   return {
     owners,
     count,
+    show,
+    ofResult: (all, exchange) =>
+      all.map((error) => {
+        owners.set(error, exchange);
+        const masked = show(error);
+        const shown = coded(masked instanceof GraphQLError ? masked : new GraphQLError(masked.message));
+        countOnce(shown, exchange);
+        return shown;
+      }),
     countRefusal: (reason) => (error, request) => {
       metrics.refused.inc({ reason });
       count(error, request);
-    },
-    show(error) {
-      const owner = typeof error === 'object' && error !== null ? owners.get(error) : undefined;
-      const shown = maskError(
-        error,
-        (cause) => log.error('masked error', { ...(owner === undefined ? {} : marks(owner)), error: cause }),
-        suggestions,
-      );
-      countOnce(shown, owner);
-      return shown;
     },
   };
 }

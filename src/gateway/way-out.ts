@@ -4,10 +4,11 @@ import type { Config } from '../config.ts';
 import { openContractMetrics } from '../doctor/metrics.ts';
 import { type ContractWatch, openContractWatch } from '../doctor/watch.ts';
 import type { Logger } from '../log.ts';
+import type { Exchange } from '../operations/exchange.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
-import { callRecordOf } from '../plugins/use-upstream-report.ts';
 import type { BreakerRules } from '../upstream/breaker.ts';
+import type { CallRecord } from '../upstream/call-record.ts';
 import { type Downloads, openPublicAgent } from '../upstream/download.ts';
 import { usualGateRules } from '../upstream/gate.ts';
 import { type Gates, openGates } from '../upstream/gates.ts';
@@ -20,7 +21,11 @@ export type OpenUpstream = (
   requestId: string,
   token: string | undefined,
   signal: AbortSignal | undefined,
-  from?: { readonly request: Request; readonly principal: string | null },
+  from?: {
+    readonly exchange: Exchange;
+    readonly record: CallRecord | undefined;
+    readonly principal: string | null;
+  },
 ) => Upstream;
 
 export interface WayOut {
@@ -60,8 +65,8 @@ export function openWayOut(options: WayOutOptions): WayOut {
   const downloads = { publicAgent, gate: gates.files };
 
   const openUpstream: OpenUpstream = (requestId, token, signal, from) => {
-    const record = from && callRecordOf(from.request);
-    const hooks = telemetry.hooksOf(requestId, from && telemetry.exchangeOf(from.request));
+    const record = from?.record;
+    const hooks = telemetry.hooksOf(requestId, from?.exchange);
     return {
       settings,
       agent,
@@ -72,12 +77,16 @@ export function openWayOut(options: WayOutOptions): WayOut {
       looksAt: contract.looksAt,
       gate: gates.api,
       caller: from?.principal ?? undefined,
-      ...record?.hooks,
       ...hooks,
-      onCall: (call) => {
-        record?.hooks.onCall(call);
-        hooks.onCall(call);
-      },
+      ...(record === undefined
+        ? {}
+        : {
+            ...record.hooks,
+            onCall: (call) => {
+              record.hooks.onCall(call);
+              hooks.onCall(call);
+            },
+          }),
     };
   };
 

@@ -1,6 +1,6 @@
 // Remembers which documents that have run are plain queries: one operation, answered in one piece. They need not be looked at again when
 // they come the next time. It knows no field.
-import { type DocumentNode, Kind, visit } from 'graphql';
+import { type DocumentNode, type GraphQLSchema, Kind, visit } from 'graphql';
 import type { Plugin, YogaInitialContext } from 'graphql-yoga';
 import { type CachePolicy, cachePolicy } from './cache-policy.ts';
 import { openTextCache } from './document-cache.ts';
@@ -9,6 +9,9 @@ import { openTextCache } from './document-cache.ts';
 export interface PlainQuery extends CachePolicy {
   /** Of the operation; null for one without. */
   readonly name: string | null;
+  /** As it was parsed, checked and run. */
+  readonly document: DocumentNode;
+  readonly schema: GraphQLSchema;
 }
 
 /** Plain queries by their text. */
@@ -43,7 +46,8 @@ export const usePlainQueries = (
     const text = context.params?.query;
     if (text == null || queries.get(text) !== undefined) return;
     const name = nameOf(args.document);
-    if (name !== undefined)
-      queries.set(text, { name, ...cachePolicy(args.schema, args.document, recordSeconds) });
+    if (name === undefined) return;
+    const { schema, document } = args;
+    queries.set(text, { name, document, schema, ...cachePolicy(schema, document, recordSeconds) });
   },
 });

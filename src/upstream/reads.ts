@@ -112,13 +112,36 @@ export function openReads({ recordSeconds, downloads, store, onError, onLookup }
     catalogue: openCatalogue(open<Buffer>('catalogue', DAY, 32 * MiB, (json) => json.byteLength, MONTH)),
     thumbnails: openThumbnails(thumbnails),
     loaders(up) {
-      const own = createProteinLoader(up, proteins);
+      // Each is made when it is asked for: most requests use one of them.
+      let own: ProteinLoader | undefined;
+      let similar: SimilarityLoader | undefined;
+      let clustered: ClusterLoader | undefined;
+      let detailed: FeatureLoader | undefined;
+      let entries: UniprotLoader | undefined;
+      const ofProteins = () => {
+        own ??= createProteinLoader(up, proteins);
+        return own;
+      };
       return {
-        proteins: own,
-        searches: createSimilarityLoader(up, { ...searches, proteins: own }),
-        clusters: createClusterLoader(up, clusters),
-        features: createFeatureLoader(up, { cache: features, share, name: 'features' }),
-        uniprot: createUniprotLoader(up, { cache: uniprot, share, name: 'uniprot' }),
+        get proteins() {
+          return ofProteins();
+        },
+        get searches() {
+          similar ??= createSimilarityLoader(up, { ...searches, proteins: ofProteins() });
+          return similar;
+        },
+        get clusters() {
+          clustered ??= createClusterLoader(up, clusters);
+          return clustered;
+        },
+        get features() {
+          detailed ??= createFeatureLoader(up, { cache: features, share, name: 'features' });
+          return detailed;
+        },
+        get uniprot() {
+          entries ??= createUniprotLoader(up, { cache: uniprot, share, name: 'uniprot' });
+          return entries;
+        },
       };
     },
   };

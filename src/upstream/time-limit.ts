@@ -11,6 +11,8 @@ export interface TimeLimit {
   lift(): void;
   /** Lets go of the caller's signal too: nothing is limited any more. */
   end(): void;
+  /** Ends now what is limited: whoever waited for it has left. */
+  leave(): void;
 }
 
 const tooLate = (): DOMException =>
@@ -50,7 +52,7 @@ export function timeLimit(signal: AbortSignal | undefined, milliseconds: number)
       signal.addEventListener('abort', leave, { once: true });
     }
   }
-  return { signal: controller.signal, move, lift, end };
+  return { signal: controller.signal, move, lift, end, leave };
 }
 
 /** One signal for a caller's patience and a limit. */
