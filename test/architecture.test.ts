@@ -37,7 +37,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   schema: ['builder.ts', 'folding', 'structure', 'late-text.ts'],
   protocol: ['late-text.ts'],
   plugins: ['upstream', 'callers', 'load', 'protocol', 'redact.ts', 'entity-tag.ts', 'operations'],
-  fast: ['callers', 'plugins', 'protocol', 'operations', 'entity-tag.ts'],
+  execution: [],
+  fast: ['callers', 'execution', 'plugins', 'protocol', 'operations', 'upstream', 'entity-tag.ts'],
   routes: [
     'callers',
     'entity-tag.ts',
@@ -57,6 +58,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   resolvers: [
     'builder.ts',
+    'execution',
     'schema',
     'upstream',
     'structure',

@@ -1,9 +1,10 @@
 // What runs a query that nobody has just asked and finishes its answer: at once where its document is known to be plain and its caller is
 // known; else by Yoga with all plugins. It decides neither who may ask nor what is kept.
 import type { IncomingMessage } from 'node:http';
-import { type ExecutionResult, execute, type GraphQLError } from 'graphql';
+import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { GraphQLParams, YogaServerInstance } from 'graphql-yoga';
 import type { GatewayContext } from '../context.ts';
+import { executeQuery } from '../execution/query.ts';
 import type { Contexts } from '../gateway/contexts.ts';
 import type { Admission } from '../load/admission.ts';
 import type { Exchange } from '../operations/exchange.ts';
@@ -67,7 +68,7 @@ export function openExecution(options: ExecuteOptions): Execute {
   async function directly({ params, query }: Asked, visit: Visit): Promise<ExecutionResult | undefined> {
     const { req, res, arrival, exchange } = visit;
     const { caller } = arrival;
-    if (caller === null) return undefined;
+    if (caller === null || (params.operationName ?? query.name) !== query.name) return undefined;
     const { signal, end, leave } = timeLimit(undefined, patience);
     const left = () => {
       if (!res.writableFinished) leave();
@@ -75,11 +76,10 @@ export function openExecution(options: ExecuteOptions): Execute {
     res.once('close', left);
     if (res.closed) leave();
     try {
-      const result = await execute({
+      const result = await executeQuery({
         schema: query.schema,
         document: query.document,
-        variableValues: params.variables ?? null,
-        operationName: params.operationName ?? null,
+        variableValues: params.variables,
         contextValue: contexts.of({
           caller,
           exchange,
@@ -90,7 +90,7 @@ export function openExecution(options: ExecuteOptions): Execute {
           fresh: isNoStream,
         }),
       });
-      if (!('data' in result)) return undefined;
+      if (result === undefined) return undefined;
       telemetry.ran(exchange, { type: 'query', name: query.name });
       return result.errors === undefined ? result : { ...result, errors: shown(result.errors, exchange) };
     } finally {

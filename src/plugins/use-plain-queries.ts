@@ -28,13 +28,17 @@ function nameOf(document: DocumentNode): string | null | undefined {
   );
   const [only] = operations;
   if (operations.length !== 1 || only?.operation !== 'query') return undefined;
-  let inParts = false;
+  let isPlain = true;
   visit(document, {
-    Directive: ({ name }) => {
-      inParts ||= PARTS.includes(name.value);
+    Directive({ name }) {
+      if (PARTS.includes(name.value)) isPlain = false;
+    },
+    // No member of an object has that name without harm.
+    Field({ alias }) {
+      if (alias?.value === '__proto__') isPlain = false;
     },
   });
-  return inParts ? undefined : (only.name?.value ?? null);
+  return isPlain ? (only.name?.value ?? null) : undefined;
 }
 
 /** @param recordSeconds - how long the gateway keeps records */

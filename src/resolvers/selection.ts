@@ -7,7 +7,7 @@ import {
   getArgumentValues,
   isObjectType,
 } from 'graphql';
-import { collectedFields } from './collected-fields.ts';
+import { collectedFields } from '../execution/collected-fields.ts';
 
 /** One selected field: its name in the schema, the arguments it is given, and the nodes of its own selection. */
 export interface Selected {

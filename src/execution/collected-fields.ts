@@ -17,7 +17,12 @@ import {
   typeFromAST,
 } from 'graphql';
 
-type Operation = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
+export type Operation = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
+
+/** A field, or an operation. */
+export interface Selecting {
+  readonly selectionSet?: SelectionSetNode | undefined;
+}
 
 const isIncluded = ({ variableValues }: Operation, node: SelectionNode): boolean =>
   getDirectiveValues(GraphQLSkipDirective, node, variableValues)?.if !== true &&
@@ -42,7 +47,7 @@ function isAbout(
 export function collectedFields(
   operation: Operation,
   type: GraphQLObjectType,
-  nodes: readonly FieldNode[],
+  nodes: readonly Selecting[],
 ): Map<string, FieldNode[]> {
   const fields = new Map<string, FieldNode[]>();
   const seen = new Set<string>();
