@@ -56,7 +56,7 @@ function makeShape(type: GraphQLOutputType): Shape {
 }
 
 /** The shape of a type; the same whenever asked. */
-export function shapeOf(type: GraphQLOutputType): Shape {
+function shapeOf(type: GraphQLOutputType): Shape {
   const known = shapes.get(type);
   if (known !== undefined) return known;
   const made = makeShape(type);

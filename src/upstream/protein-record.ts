@@ -24,7 +24,6 @@ const LIGHT = Object.keys(proteinRecord.shape).filter(
   (name) => !['pdb', 'residues_plddt', 'sae_features'].includes(name),
 );
 const { pdb, residues_plddt: plddt, sae_features: features } = proteinRecord.shape;
-const NULL = 'null';
 const QUOTE = 0x22;
 
 /** What cannot be read throws as the whole record would. */
@@ -60,9 +59,9 @@ export function lightRecord(
   const bytes = Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength);
   const members = objectMembers(bytes);
   if (members === undefined) return undefined;
-  const text = (name: string): string => members.get(name)?.toString('utf8') ?? NULL;
+  const text = (name: string): string => members.get(name)?.toString('utf8') ?? '';
   const light = LIGHT.flatMap((name) => (members.has(name) ? [`"${name}":${text(name)}`] : []));
-  const read = (name: string): unknown => parsed(text(name));
+  const read = (name: string): unknown => (members.has(name) ? parsed(text(name)) : undefined);
   const record = lightly(`{${light.join(',')}}`);
   if (record === undefined) return undefined;
   let raw: unknown;

@@ -1,0 +1,103 @@
+// The members of a JSON object as bytes: what they are parsed to is what the whole is parsed to.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { objectMembers } from '../../src/upstream/json-object.ts';
+import { lightRecord } from '../../src/upstream/protein-record.ts';
+import { proteinRecord } from '../../src/upstream/wire.ts';
+
+const key = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 6 }), fc.constantFrom('a', 'b', 'pdb'));
+const object = fc.dictionary(key, fc.jsonValue({ maxDepth: 3, noUnicodeString: false }));
+
+describe('the members of an object', () => {
+  it('are those that a parser finds', () => {
+    fc.assert(
+      fc.property(object, fc.constantFrom(0, 1, 2), (value, indent) => {
+        const text = JSON.stringify(value, undefined, indent);
+        const members = objectMembers(Buffer.from(text));
+        if (members === undefined) {
+          // Escaped names are left to a parser.
+          expect(Object.keys(value).some((name) => JSON.stringify(name) !== `"${name}"`)).toBe(true);
+          return;
+        }
+        const read = [...members].map(([name, bytes]) => [name, JSON.parse(bytes.toString())]);
+        expect(Object.fromEntries(read)).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('are not looked for in anything else', () => {
+    for (const text of [
+      '',
+      ' ',
+      '[]',
+      '"a"',
+      '5',
+      'null',
+      '{',
+      '{"a"',
+      '{"a":',
+      '{"a":1',
+      '{"a":1,',
+      '{"a":1,}',
+      '{"a":"x}',
+      '{"a":[1}',
+      '{"a" 1}',
+      '{"a":1} 2',
+      '{"\\u0061":1}',
+    ])
+      expect(objectMembers(Buffer.from(text)), text).toBeUndefined();
+  });
+
+  it('never reach beyond the bytes that are there', () => {
+    fc.assert(
+      fc.property(object, fc.nat(), (value, cut) => {
+        const text = Buffer.from(JSON.stringify(value));
+        const whole = text.subarray(0, cut % text.length);
+        expect(objectMembers(whole)).toBeUndefined();
+      }),
+    );
+  });
+});
+
+const record = fc.record(
+  {
+    protein_hash: fc.string({ unit: fc.constantFrom('0', 'a'), minLength: 32, maxLength: 32 }),
+    accession: fc.option(fc.string()),
+    sequence: fc.option(fc.string({ unit: fc.constantFrom('A', 'C', 'W') })),
+    ptm: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
+    mean_plddt: fc.option(fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constant('high'))),
+    residues_plddt: fc.oneof(
+      fc.array(fc.option(fc.double({ min: 0, max: 1, noNaN: true }))),
+      fc.constant('none'),
+    ),
+    pdb: fc.oneof(fc.option(fc.string()), fc.constant(7)),
+    sae_features: fc.array(
+      fc.record({
+        feature_index: fc.nat(16_383),
+        value: fc.double({ min: 0, max: 99, noNaN: true }),
+        label: fc.string(),
+      }),
+    ),
+    later: fc.jsonValue(),
+  },
+  { requiredKeys: ['protein_hash'] },
+);
+
+describe('a record that is read by its members', () => {
+  it('says what the whole says', () => {
+    fc.assert(
+      fc.property(record, (value) => {
+        const text = JSON.stringify(value);
+        const read = lightRecord(Buffer.from(text), 'id');
+        const whole = proteinRecord.parse(JSON.parse(text));
+        expect({ ...read?.record }).toEqual({ ...whole });
+        expect(read?.raw).toEqual(JSON.parse(text));
+        expect(read?.parts.lengthOf('pdb')).toBe(
+          typeof value.pdb === 'string' ? Buffer.byteLength(JSON.stringify(value.pdb)) - 2 : 0,
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
