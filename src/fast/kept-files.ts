@@ -1,13 +1,13 @@
 // The short way of public pictures that were answered before: kept as bytes when the long way has answered one, given again from memory.
 // It must not know what a picture shows.
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Plugin } from 'graphql-yoga';
 import { incomingOf } from '../callers/connection.ts';
 import { breakOff } from '../plugins/guard.ts';
 import { answerKey } from './answer-key.ts';
 import { type Finished, write } from './finished.ts';
 import type { KeptAnswers } from './kept-answers.ts';
-import { headerOf, type Visits } from './visit.ts';
+import { headerOf, type Visit, type Visits } from './visit.ts';
 
 const PATH = '/thumbnails/';
 /** Seconds that a picture is given from memory; it never changes, but its protein may go. */
@@ -49,26 +49,26 @@ export function keptFiles(
   listener: RequestListener,
   { kept, visits, onFault }: KeptFilesOptions,
 ): RequestListener {
-  async function give(
-    found: Finished,
-    leave: () => void,
-    req: IncomingMessage,
-    res: ServerResponse & { req: IncomingMessage },
-  ): Promise<void> {
-    const visit = await visits.come(req, res);
-    if (visit !== null)
-      return write(res, found, visits.ownHeaders(visit, true), headerOf(req, 'if-none-match'));
-    leave();
-    if (!res.closed) listener(req, res);
-  }
-
   return (req, res) => {
     const found = isPicture(req) ? kept.get(answerKey(req)) : undefined;
-    const leave = found === undefined ? null : visits.enter(res);
-    if (found === undefined || leave === null) return listener(req, res);
-    give(found, leave, req, res).catch((error: unknown) => {
+    const entered = found === undefined ? null : visits.enter(req, res);
+    if (found === undefined || entered === null) return listener(req, res);
+    const give = (visit: Visit | null): void => {
+      if (visit === null) {
+        entered.leave();
+        if (!res.closed) listener(req, res);
+      } else write(res, found, visits.ownHeaders(visit, true), headerOf(req, 'if-none-match'));
+    };
+    const fail = (error: unknown): void => {
       onFault(error);
       breakOff(res);
-    });
+    };
+    try {
+      const coming = visits.come(entered);
+      if (coming !== null && 'then' in coming) coming.then(give).catch(fail);
+      else give(coming);
+    } catch (error) {
+      fail(error);
+    }
   };
 }

@@ -9,19 +9,13 @@ export function announcedLength({ headers }: IncomingMessage): number | undefine
     : undefined;
 }
 
-/** The whole body, which node:http ends at its announced length. @throws Error when the client leaves before */
-export function readAll(incoming: IncomingMessage): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.on('end', () => {
-      const [only] = chunks;
-      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
-    });
-    // Without a listener of its own for errors, node:http tells of a broken connection by this alone.
-    incoming.on('close', () => {
-      if (!incoming.complete) reject(new Error('the client left'));
-    });
+/** Reads the whole body, which node:http ends at its announced length. @param done - never called when the client leaves before */
+export function readAll(incoming: IncomingMessage, done: (body: Buffer) => void): void {
+  const chunks: Buffer[] = [];
+  incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+  incoming.on('end', () => {
+    const [only] = chunks;
+    done(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
   });
 }
 

@@ -10,6 +10,19 @@ import { traceparent } from '../operations/trace-context.ts';
 import { budgetHeaders } from '../plugins/use-rate-limit.ts';
 import { corsHeaders } from '../protocol/cors.ts';
 
+/** A request that has a place among those under way. */
+export interface Entered {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse & { req: IncomingMessage };
+  /** Gives the place back, once or more often. */
+  readonly leave: () => void;
+  /** What is told of it; undefined for what is not answered here. */
+  exchange: Exchange | undefined;
+  /** Of the connection, when it was decided that it is answered here. */
+  bytesWritten: number;
+}
+
+/** A request that is answered here. */
 export interface Visit {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -32,48 +45,69 @@ export function headerOf({ headers }: IncomingMessage, name: string): string | n
 }
 
 export interface Visits {
-  /** Takes a place among the requests under way, until the answer has gone. @returns how to leave before; null when there is no room */
-  enter(res: ServerResponse): (() => void) | null;
-  /** Counts who comes. From then on it is answered here. @returns null for who has asked too often, and is not counted as a visit */
-  come(req: IncomingMessage, res: ServerResponse): Promise<Visit | null>;
+  /** Takes a place among the requests under way, until the answer has gone. @returns null when there is no room */
+  enter(req: IncomingMessage, res: ServerResponse & { req: IncomingMessage }): Entered | null;
+  /**
+   * Counts who comes, at once where nobody has to be asked. From then on it is answered here.
+   *
+   * @returns null for who has asked too often, and is not counted as a visit
+   */
+  come(entered: Entered): Visit | null | Promise<Visit | null>;
   /** Headers that only this answer has, in turn with their values. @param isPublic - whether others may be given the same answer */
   ownHeaders(visit: Visit, isPublic: boolean): string[];
 }
 
-export const openVisits = ({ admission, pressure, telemetry, origins }: VisitOptions): Visits => ({
-  enter(res) {
-    const leave = pressure.enter();
-    if (leave !== null) res.on('close', leave);
-    return leave;
-  },
-  async come(req, res) {
-    const arriving = admission.arrive(req);
-    const arrival = 'then' in arriving ? await arriving : arriving;
+export function openVisits({ admission, pressure, telemetry, origins }: VisitOptions): Visits {
+  function end({ req, res, exchange, bytesWritten }: Entered): void {
+    if (exchange === undefined) return;
+    const bytes = req.socket.bytesWritten - bytesWritten;
+    telemetry.end(exchange, { status: res.statusCode, bytes, left: !res.writableFinished });
+  }
+
+  function arrived(entered: Entered, arrival: Arrival): Visit | null {
+    const { req, res } = entered;
     if (arrival.verdict?.allowed === false) return null;
+    const { method, url = '/' } = req;
+    const search = url.indexOf('?');
     const exchange = telemetry.arrive({
       requestId: makeRequestId(headerOf(req, 'x-request-id')),
-      method: req.method,
-      pathname: req.url?.split('?', 1)[0] ?? '/',
+      method,
+      pathname: search < 0 ? url : url.slice(0, search),
       traceparent: headerOf(req, 'traceparent'),
     });
     exchange.principal = arrival.caller?.principal;
-    const { bytesWritten } = req.socket;
-    const end = () => {
-      const bytes = req.socket.bytesWritten - bytesWritten;
-      telemetry.end(exchange, { status: res.statusCode, bytes, left: !res.writableFinished });
-    };
-    if (res.closed) end();
-    else res.on('close', end);
+    entered.exchange = exchange;
+    entered.bytesWritten = req.socket.bytesWritten;
+    if (res.closed) end(entered);
     return { req, res, arrival, exchange };
-  },
-  ownHeaders({ req, exchange, arrival }, isPublic) {
-    const own = ['x-request-id', exchange.requestId, 'traceresponse', traceparent(exchange.step.context)];
-    if (origins.length > 0)
-      for (const [name, value] of Object.entries(corsHeaders(headerOf(req, 'origin'), origins)))
-        own.push(name, value);
-    // What many are given says nothing of one.
-    if (arrival.verdict !== null && !isPublic)
-      for (const [name, value] of Object.entries(budgetHeaders(arrival.verdict))) own.push(name, value);
-    return own;
-  },
-});
+  }
+
+  return {
+    enter(req, res) {
+      const leave = pressure.enter();
+      if (leave === null) return null;
+      const entered: Entered = { req, res, leave, exchange: undefined, bytesWritten: 0 };
+      res.on('close', () => {
+        leave();
+        end(entered);
+      });
+      return entered;
+    },
+    come(entered) {
+      const arriving = admission.arrive(entered.req);
+      return 'then' in arriving
+        ? arriving.then((arrival) => arrived(entered, arrival))
+        : arrived(entered, arriving);
+    },
+    ownHeaders({ req, exchange, arrival }, isPublic) {
+      const own = ['x-request-id', exchange.requestId, 'traceresponse', traceparent(exchange.step.context)];
+      if (origins.length > 0)
+        for (const [name, value] of Object.entries(corsHeaders(headerOf(req, 'origin'), origins)))
+          own.push(name, value);
+      // What many are given says nothing of one.
+      if (arrival.verdict !== null && !isPublic)
+        for (const [name, value] of Object.entries(budgetHeaders(arrival.verdict))) own.push(name, value);
+      return own;
+    },
+  };
+}

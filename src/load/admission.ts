@@ -48,11 +48,17 @@ export interface AdmissionOptions {
 /** Addresses that need not be read and hidden anew with every request. */
 const MOST_ADDRESSES = 10_000;
 
+/** An address as it is kept, with what is counted against whoever says no more of itself. */
+interface Place {
+  readonly address: string;
+  readonly accounts: readonly Account[];
+}
+
 /** Opens the entrance. */
 export function openAdmission(options: AdmissionOptions): Admission {
   const { limit, perMinute, hops, hide, callers, onUnbelieved } = options;
   const accountsAsked = new WeakMap<Request, Promise<Account[]>>();
-  const addresses = new LRUCache<string, string>({ max: MOST_ADDRESSES });
+  const addresses = new LRUCache<string, Place>({ max: MOST_ADDRESSES });
   let told = false;
 
   // Who has not proved who it is will be told so by whoever needs to know; here it is somebody at an address.
@@ -64,7 +70,7 @@ export function openAdmission(options: AdmissionOptions): Admission {
     return found;
   };
 
-  function hiddenAddress(incoming: IncomingMessage): string {
+  function placeOf(incoming: IncomingMessage): Place {
     const { headers, socket } = incoming;
     const forwarded = headers['x-forwarded-for'];
     if (!told && hops === 0 && forwarded !== undefined) {
@@ -76,8 +82,9 @@ export function openAdmission(options: AdmissionOptions): Admission {
     const known = addresses.get(seen);
     if (known !== undefined) return known;
     const address = hide(hops === 0 ? clientAddress(incoming, hops) : seen);
-    addresses.set(seen, address);
-    return address;
+    const place = { address, accounts: accountsOf(null, address) };
+    addresses.set(seen, place);
+    return place;
   }
 
   /** Spends of one account after the other; waits only where a store has to be asked. */
@@ -97,11 +104,12 @@ export function openAdmission(options: AdmissionOptions): Admission {
   }
 
   function arrived(
-    address: string,
+    { address, accounts }: Place,
     caller: Caller | null,
     identified: Arrival['identified'],
   ): Arrival | Promise<Arrival> {
-    const spent = perMinute === 0 ? null : spendOf(accountsOf(caller, address));
+    const charged = caller === null || caller.principal === null ? accounts : accountsOf(caller, address);
+    const spent = perMinute === 0 ? null : spendOf(charged);
     return spent !== null && 'then' in spent
       ? spent.then((verdict) => ({ address, caller, identified, verdict }))
       : { address, caller, identified, verdict: spent };
@@ -109,18 +117,18 @@ export function openAdmission(options: AdmissionOptions): Admission {
 
   return {
     arrive(incoming) {
-      const address = hiddenAddress(incoming);
-      const identified = callers.whoIs(incoming.headers.authorization, address);
+      const place = placeOf(incoming);
+      const identified = callers.whoIs(incoming.headers.authorization, place.address);
       return 'then' in identified
-        ? identified.catch(() => null).then((caller) => arrived(address, caller, identified))
-        : arrived(address, identified, identified);
+        ? identified.catch(() => null).then((caller) => arrived(place, caller, identified))
+        : arrived(place, identified, identified);
     },
     adopt(request, { address, identified }) {
       noteAddress(request, address);
       callers.note(request, Promise.resolve(identified));
     },
     note(request, incoming) {
-      if (incoming !== undefined) noteAddress(request, hiddenAddress(incoming));
+      if (incoming !== undefined) noteAddress(request, placeOf(incoming).address);
     },
     accounts,
     spend: async (request) => (perMinute === 0 ? null : spendOf(await accounts(request))),

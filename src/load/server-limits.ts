@@ -1,5 +1,5 @@
 // A node server that no slow client can hold: headers and bodies must come in time, and answers must be taken. It knows no route.
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface ServerLimits {
@@ -22,6 +22,8 @@ const KEEP_ALIVE_MS = 65_000;
 /** Makes the server; it does not listen yet. */
 export function openServer(listener: RequestListener, limits: ServerLimits): Server {
   const { maxHeaderBytes, slowReaderMs } = limits;
+  /** The last answer that was asked for on a connection: when it is given, all before it are. */
+  const lastAnswers = new WeakMap<Socket, ServerResponse>();
   const server = createServer(
     {
       maxHeaderSize: maxHeaderBytes,
@@ -30,19 +32,15 @@ export function openServer(listener: RequestListener, limits: ServerLimits): Ser
       connectionsCheckingInterval: limits.checkEveryMs ?? CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
-    listener,
+    (request, response) => {
+      lastAnswers.set(request.socket, response);
+      listener(request, response);
+    },
   );
-  /** Answers under way on a connection. */
-  const answering = new WeakMap<Socket, number>();
-  const count = (socket: Socket, by: number) => answering.set(socket, (answering.get(socket) ?? 0) + by);
-  server.on('request', ({ socket }, response) => {
-    count(socket, 1);
-    response.on('close', () => count(socket, -1));
-  });
   // Node tells of connections on which nothing moved for so long, counting bytes that the client has taken as movement.
   server.setTimeout(slowReaderMs, (socket) => {
     // Nobody is answered here: a connection that is kept for the next request, and was for long enough.
-    if ((answering.get(socket) ?? 0) === 0) socket.destroy();
+    if (lastAnswers.get(socket)?.closed !== false) socket.destroy();
     // The client is the one who does not move.
     else if (socket.writableLength > 0) socket.destroy();
     // We are: it waits for us, or listens to a stream in which nothing happens.

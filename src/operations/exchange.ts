@@ -34,6 +34,15 @@ export interface Arrived {
   readonly traceparent: string | null;
 }
 
+/** How it ended. */
+export interface ExchangeEnd {
+  readonly status: number;
+  /** Sent to the caller, headers among them; undefined when nobody counted. */
+  readonly bytes: number | undefined;
+  /** Whether the caller left before the end of the answer. */
+  readonly left: boolean;
+}
+
 export interface OperationSeen {
   readonly type: 'query' | 'mutation' | 'subscription';
   /** As the caller named it; null for one without a name. */

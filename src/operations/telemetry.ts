@@ -3,9 +3,11 @@
 import type { Logger } from '../log.ts';
 import type { Found } from '../store/cache.ts';
 import type { CallReport, Upstream } from '../upstream/http.ts';
+import { accessMembers } from './access-line.ts';
 import {
   type Arrived,
   type Exchange,
+  type ExchangeEnd,
   marks,
   type OperationSeen,
   openExchange,
@@ -36,17 +38,8 @@ export interface Telemetry {
   storeFailed(store: string, error: unknown, requestId?: string): void;
 }
 
-export interface ExchangeEnd {
-  readonly status: number;
-  /** Sent to the caller, headers among them; undefined when nobody counted. */
-  readonly bytes: number | undefined;
-  /** Whether the caller left before the end of the answer. */
-  readonly left: boolean;
-}
-
 /** Asked every few seconds by machines: no news. */
 const QUIET = new Set(['/health', '/ready', '/metrics']);
-const PRINCIPAL_LETTERS = 8;
 
 const outcomeOf = (status: number): string => {
   if (status === 0) return 'no_answer';
@@ -100,27 +93,14 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
     if (type !== 'subscription') metrics.operationSeconds.observe({ type }, seconds);
   }
 
-  function tell(exchange: Exchange, { status, bytes, left }: ExchangeEnd, milliseconds: number): void {
-    const { method, route, operation, principal, upstreamCalls, errors } = exchange;
-    // Set one by one: spreading what may be absent would cost more than writing the line.
-    const fields: Record<string, unknown> = marks(exchange);
-    fields.method = method;
-    fields.route = route;
-    if (method !== 'WS') fields.status = status;
-    fields.milliseconds = Math.round(milliseconds * 10) / 10;
-    if (operation !== undefined) fields.operation = operation.type;
-    if (operation?.name != null) fields.name = shownName(operation.name);
-    if (principal != null) fields.principal = principal.slice(0, PRINCIPAL_LETTERS);
-    fields.upstreamCalls = upstreamCalls;
-    if (errors > 0) fields.errors = errors;
-    if (bytes !== undefined) fields.bytes = bytes;
-    if (left) fields.left = left;
-    if (QUIET.has(route) && status < 500) log.debug('request', fields);
-    else log.request(fields);
+  function tell(exchange: Exchange, end: ExchangeEnd, milliseconds: number): void {
+    const isQuiet = QUIET.has(exchange.route) && end.status < 500;
+    log.request(isQuiet ? 'debug' : 'info', accessMembers(exchange, end, milliseconds));
   }
 
   function trace(exchange: Exchange, { status }: ExchangeEnd): void {
     const { step, requestId, route, method, operation, upstreamCalls, errors } = exchange;
+    if (step.end === undefined) return;
     const name = operation?.name == null ? undefined : shownName(operation.name);
     const words = operation === undefined ? [method, route] : [operation.type, name ?? ''];
     step.end({
@@ -178,7 +158,7 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
               'foldatlas.request_id': requestId,
               ...(status === 0 ? {} : { 'http.response.status_code': status }),
             };
-            step.end({ name: operation, attributes, failed: status === 0 || status >= 400 });
+            step.end?.({ name: operation, attributes, failed: status === 0 || status >= 400 });
           },
         };
       },

@@ -30,17 +30,19 @@ export const traceparent = ({ traceId, spanId, sampled }: TraceContext): string 
   `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
 
 const IDS_BYTES = 24;
-/** Asking for random bytes costs much the same for few and for many. */
-const pool = Buffer.alloc(IDS_BYTES * 128);
-let used = pool.length;
+const IDS_LETTERS = 2 * IDS_BYTES;
+/** Asking for random bytes, and writing them out, costs much the same for few and for many. */
+const bytes = Buffer.alloc(IDS_BYTES * 128);
+let letters = '';
+let used = 0;
 
 function randomHex(): string {
-  if (used === pool.length) {
-    randomFillSync(pool);
+  if (used === letters.length) {
+    letters = randomFillSync(bytes).toString('hex');
     used = 0;
   }
-  used += IDS_BYTES;
-  return pool.toString('hex', used - IDS_BYTES, used);
+  used += IDS_LETTERS;
+  return letters.slice(used - IDS_LETTERS, used);
 }
 
 /** The next step of a trace; the first of a new one without a parent. */

@@ -6,7 +6,8 @@ import { nextStep, type TraceContext } from './trace-context.ts';
 /** A step of a trace that is under way. */
 export interface Step {
   readonly context: TraceContext;
-  end(what: StepEnd): void;
+  /** Absent where nobody records it. */
+  readonly end?: (what: StepEnd) => void;
 }
 
 export interface StepEnd {
@@ -26,7 +27,7 @@ export interface Tracing {
 
 /** Steps that nobody records: ids for logs, for the upstream and for the caller. */
 export const untraced: Tracing = {
-  begin: (_kind, _name, parent) => ({ context: nextStep(parent), end: () => undefined }),
+  begin: (_kind, _name, parent) => ({ context: nextStep(parent) }),
   close: async () => undefined,
 };
 
