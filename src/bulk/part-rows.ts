@@ -33,7 +33,7 @@ async function readAll(
     reading.rows.set(hash, found);
     return found;
   };
-  for await (const record of readBulkRecords(archive, { mapping })) {
+  await readBulkRecords(archive, { mapping }, (record) => {
     if (record.part === 'sequence') {
       const { sequence, accession, source } = record.sequence;
       Object.assign(row(record.hash), { accession, source, length: sequence.length, sequence });
@@ -60,7 +60,7 @@ async function readAll(
       row(record.hash);
       if (record.representative !== null) reading.links.set(record.hash, record.representative);
     } else if (record.part === 'problem') reading.damaged = true;
-  }
+  });
   return reading;
 }
 

@@ -21,14 +21,18 @@ const written = (response: ServerResponse, bytes: Uint8Array): Promise<boolean> 
 /** Writes a body to an answer whose head has been written, and ends it. */
 export async function writeBody(response: ServerResponse, body: Body): Promise<void> {
   const fill = body.open();
-  // One buffer for all: it is free again when the system has taken what was in it.
-  const piece = Buffer.allocUnsafeSlow(PIECE);
+  // While the system takes what is in one buffer the other is filled; two are all that it takes.
+  let [free, full] = [Buffer.allocUnsafeSlow(PIECE), Buffer.allocUnsafeSlow(PIECE)];
+  let taken = Promise.resolve(true);
   let rested = performance.now();
-  for (let count = fill(piece); count > 0; count = fill(piece)) {
-    if (!(await written(response, piece.subarray(0, count)))) return;
+  for (let count = fill(free); count > 0; count = fill(free)) {
+    const before = taken;
+    taken = written(response, free.subarray(0, count));
+    if (!(await before)) return;
+    [free, full] = [full, free];
     if (performance.now() - rested < SLICE) continue;
     await turn();
     rested = performance.now();
   }
-  response.end();
+  if (await taken) response.end();
 }

@@ -50,11 +50,11 @@ describe(`an archive of ${PROTEINS} proteins, ${Math.round(json.length / 1e6)} M
     let most = 0;
     let count = 0;
     const { milliseconds } = await longestBlock(async () => {
-      for await (const record of readBulkRecords(arriving(), { perResidue: true })) {
-        if (record.part !== 'features') continue;
+      await readBulkRecords(arriving(), { perResidue: true }, (record) => {
+        if (record.part !== 'features') return;
         count += record.features.perResidue?.values.length ?? 0;
         most = Math.max(most, process.memoryUsage().rss - before.rss);
-      }
+      });
     });
     expect(count).toBe(PROTEINS * LENGTH * ACTIVE);
     console.info(

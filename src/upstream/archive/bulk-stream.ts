@@ -2,7 +2,7 @@
 // archive. It knows the members' names and nothing of who wants them.
 import { JsonError } from '../lenient-json.ts';
 import { fromWire, namesSeen, type WireMapping, wireName } from '../mapping/rules.ts';
-import { parseJson } from '../parse-json.ts';
+import { parseJson, parseSmallJson } from '../parse-json.ts';
 import { ArchiveError } from './archive-error.ts';
 import {
   type BulkFeatures,
@@ -35,6 +35,9 @@ export type BulkRecord =
   | { readonly part: 'links' }
   | { readonly part: 'problem'; readonly problem: ArchiveError };
 
+/** Is told of records. What it throws ends the reading. */
+type Tell = (record: BulkRecord) => void;
+
 /** What of the archive is wanted. */
 export interface BulkOptions {
   /** Whether activations along the sequence are wanted; they are most of an archive and passed over unless true. */
@@ -61,39 +64,39 @@ const unreadable = (error: unknown, entry: string): unknown =>
     ? new ArchiveError('content', error.message, entry)
     : error;
 
-async function* sequences(entry: ZipEntry): AsyncGenerator<BulkRecord> {
+async function sequences(entry: ZipEntry, tell: Tell): Promise<void> {
   const fasta = await entry.text();
   if (/^\s*[^\s>]/.test(fasta)) {
-    yield { part: 'problem', problem: new ArchiveError('content', 'This is no FASTA.', entry.name) };
+    tell({ part: 'problem', problem: new ArchiveError('content', 'This is no FASTA.', entry.name) });
   }
   for (const [hash, sequence] of readFasta(fasta)) {
-    if (HASH.test(hash)) yield { part: 'sequence', hash, sequence };
+    if (HASH.test(hash)) tell({ part: 'sequence', hash, sequence });
     else
-      yield {
+      tell({
         part: 'problem',
         problem: new ArchiveError('content', 'A header has no protein hash.', entry.name),
-      };
+      });
   }
 }
 
 const members = (value: unknown): [string, unknown][] =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
 
-async function* clusters(entry: ZipEntry, { mapping, onAnswer }: BulkOptions): AsyncGenerator<BulkRecord> {
+async function clusters(entry: ZipEntry, { mapping, onAnswer }: BulkOptions, tell: Tell): Promise<void> {
   const parsed = await parseJson(await entry.bytes(), { workerAboveBytes: LARGE });
   const top = new Map(members(fromWire(mapping, 'clusterInfo', parsed)));
   onAnswer?.('clusterInfo', parsed, true);
   for (const [representative, record] of members(top.get('clusters'))) {
-    yield { part: 'cluster', representative: normal(representative), record };
+    tell({ part: 'cluster', representative: normal(representative), record });
   }
   if (typeof top.get('proteins') !== 'object' || top.get('proteins') === null) return;
-  yield { part: 'links' };
+  tell({ part: 'links' });
   for (const [hash, representative] of members(top.get('proteins'))) {
-    yield {
+    tell({
       part: 'link',
       hash: normal(hash),
       representative: typeof representative === 'string' ? normal(representative) : null,
-    };
+    });
   }
 }
 
@@ -101,105 +104,114 @@ const ROWS: ReadonlySet<string> = new Set(['per_residue']);
 const LEVEL: ReadonlySet<string> = new Set(['protein_level']);
 const NONE: ReadonlySet<string> = new Set();
 
-async function* features(entry: ZipEntry, options: BulkOptions): AsyncGenerator<BulkRecord> {
+async function features(entry: ZipEntry, options: BulkOptions, tell: Tell): Promise<void> {
   const { mapping, onAnswer } = options;
   const drop = options.perResidue === true ? NONE : namesSeen(mapping, 'bulkFeatures', ROWS);
   const level = namesSeen(mapping, 'bulkFeatures', LEVEL);
-  const readAs = async (key: string, value: Uint8Array) => {
-    const parsed = { [key]: await parseJson(value, { workerAboveBytes: LARGE }) };
+  const parse = (value: Uint8Array) =>
+    value.length > LARGE ? parseJson(value, { workerAboveBytes: LARGE }) : parseSmallJson(value);
+  const readAs = (key: string, value: unknown) => {
+    const parsed = { [key]: value };
     return { parsed, read: readFeatures(fromWire(mapping, 'bulkFeatures', parsed)[key]) };
   };
   // What nobody wants takes two thirds of the time. The first protein is read whole: what has changed in it is to be noticed.
   let lean = false;
   for await (const member of jsonMembers(entry.stream(), drop, MOST_FEATURES)) {
     const { key } = member;
+    // A promise of its own is waited for only where there is one: most are parsed already.
+    const some = lean ? parse(withoutParts(member, level)) : undefined;
     let read: BulkFeatures | undefined = lean
-      ? (await readAs(key, withoutParts(member, level))).read
+      ? readAs(key, some instanceof Promise ? await some : some).read
       : undefined;
     if (read?.top === undefined) {
-      const whole = await readAs(key, member.value);
+      const all = parse(member.value);
+      const whole = readAs(key, all instanceof Promise ? await all : all);
       read = whole.read;
       onAnswer?.('bulkFeatures', whole.parsed, read !== undefined);
     }
     lean = options.level === false && read?.top !== undefined;
-    if (read !== undefined) yield { part: 'features', hash: normal(key), features: read };
+    if (read !== undefined) tell({ part: 'features', hash: normal(key), features: read });
     else
-      yield { part: 'problem', problem: new ArchiveError('content', 'Features are no object.', entry.name) };
+      tell({ part: 'problem', problem: new ArchiveError('content', 'Features are no object.', entry.name) });
   }
 }
 
-/** Members with something of many proteins. */
-function records(
-  name: string,
-  entry: ZipEntry,
-  options: BulkOptions,
-): [BulkMember, AsyncGenerator<BulkRecord>] | undefined {
-  if (name === 'sequences.fasta') return ['sequences', sequences(entry)];
-  if (name === 'cluster_info.json') return ['clusterInfo', clusters(entry, options)];
-  if (name === 'features.json') return ['features', features(entry, options)];
-  return undefined;
-}
+/** How members with something of many proteins are read. */
+const READERS: Readonly<
+  Record<string, [BulkMember, (entry: ZipEntry, options: BulkOptions, tell: Tell) => Promise<void>]>
+> = {
+  'sequences.fasta': ['sequences', (entry, _, tell) => sequences(entry, tell)],
+  'cluster_info.json': ['clusterInfo', clusters],
+  'features.json': ['features', features],
+};
+
+const STRUCTURE = /^[0-9a-f]{32}\.pdb$/i;
 
 /** The protein whose structure a member is; undefined where it is something else. */
 function structureHash(name: string, mapping: WireMapping | undefined): string | undefined {
-  const [folder = '', file = ''] = name.split('/');
-  if (wireName(mapping, 'archive', folder) !== 'structures') return undefined;
-  const hash = /^([0-9a-f]{32})\.pdb$/i.exec(file)?.[1];
-  return hash === undefined ? undefined : normal(hash);
+  const slash = name.indexOf('/');
+  if (slash === -1 || wireName(mapping, 'archive', name.slice(0, slash)) !== 'structures') return undefined;
+  return STRUCTURE.test(name.slice(slash + 1)) ? name.slice(slash + 1, slash + 33).toLowerCase() : undefined;
+}
+
+/** Reads one member, where it is known. */
+async function readMember(entry: ZipEntry, options: BulkOptions, tell: Tell): Promise<void> {
+  const name = wireName(options.mapping, 'archive', entry.name);
+  const [member, read] = Object.hasOwn(READERS, name) ? (READERS[name] ?? []) : [];
+  if (member === undefined || read === undefined) return;
+  tell({ part: 'member', member });
+  await read(entry, options, tell);
 }
 
 /**
  * Reads the archive that `POST /proteins/batch` answers with (spec, Bulk lookup). Members and keys that are not known are
  * passed over. What is damaged becomes a `problem` record and what is whole still comes; only a failing source throws.
+ *
+ * @param tell - told of each record as soon as it is read; thousands in a list, each of which would be a handful of promises of a generator
  */
-export async function* readBulkRecords(
+export async function readBulkRecords(
   source: AsyncIterable<Uint8Array>,
-  options: BulkOptions = {},
-): AsyncGenerator<BulkRecord> {
+  options: BulkOptions,
+  tell: Tell,
+): Promise<void> {
   const problems: ArchiveError[] = [];
   const told = new Set<string>();
-  const said = new Set<BulkMember>();
   // A damaged entry with nothing behind it is met twice: where it is read, and where the next is looked for.
-  const news = (problem: ArchiveError): BulkRecord[] => {
+  const tellOnce = (problem: ArchiveError): void => {
     const name = `${problem.code} ${problem.entry ?? ''}`;
-    if (told.has(name) && problem.code !== 'content') return [];
+    if (told.has(name) && problem.code !== 'content') return;
     told.add(name);
-    return [{ part: 'problem', problem }];
+    tell({ part: 'problem', problem });
   };
-  const refused = () => problems.splice(0).flatMap(news);
+  const tellRefused = () => problems.splice(0).forEach(tellOnce);
+  let hasStructures = false;
   try {
     const zip = readZip(source, { ...options.limits, onProblem: (problem) => problems.push(problem) });
     for await (const entry of zip) {
-      yield* refused();
-      const name = wireName(options.mapping, 'archive', entry.name);
-      const hash = structureHash(name, options.mapping);
-      const many = hash === undefined ? records(name, entry, options) : undefined;
-      const member: BulkMember | undefined = hash === undefined ? many?.[0] : 'structures';
-      if (member === undefined) continue;
-      if (!said.has(member)) yield { part: 'member', member };
-      said.add(member);
+      tellRefused();
       try {
-        if (many !== undefined) yield* many[1];
-        else if (hash !== undefined) {
-          // Hundreds come in one archive: no promise is made where there is nothing to wait for.
-          const packed = entry.packed();
-          yield {
-            part: 'structure',
-            hash,
-            structure: readStructure(packed instanceof Promise ? await packed : packed),
-          };
+        const hash = structureHash(entry.name, options.mapping);
+        if (hash === undefined) {
+          await readMember(entry, options, tell);
+          continue;
         }
+        if (!hasStructures) tell({ part: 'member', member: 'structures' });
+        hasStructures = true;
+        // Hundreds come in one archive: nobody waits where there is nothing to wait for.
+        const packed = entry.packed();
+        const text = packed instanceof Promise ? await packed : packed;
+        tell({ part: 'structure', hash, structure: readStructure(text) });
       } catch (error) {
         const problem = unreadable(error, entry.name);
         if (!(problem instanceof ArchiveError)) throw problem;
-        yield* news(problem);
+        tellOnce(problem);
       }
     }
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
-    yield* refused();
-    yield* news(error);
+    tellRefused();
+    tellOnce(error);
     return;
   }
-  yield* refused();
+  tellRefused();
 }

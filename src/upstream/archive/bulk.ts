@@ -63,7 +63,7 @@ export async function readBulkArchive(
     problems,
     members,
   };
-  for await (const record of readBulkRecords(source, options)) {
+  await readBulkRecords(source, options, (record) => {
     if ('hash' in record) present.add(record.hash);
     if (record.part === 'member') members[record.member] = true;
     else if (record.part === 'links') members.clusterLinks = true;
@@ -76,6 +76,6 @@ export async function readBulkArchive(
       members.topFeatures ||= record.features.top !== undefined;
     } else if (record.representative !== null) clusterOf.set(record.hash, record.representative);
     if ('hash' in record) options.onHash?.(record.hash, parts);
-  }
+  });
   return parts;
 }
