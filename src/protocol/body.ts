@@ -83,8 +83,8 @@ export function openBody({ around, texts }: JsonAround): Body {
   };
 }
 
-/** Bytes of a body that is made in one piece rather than in many. */
-export const LARGE = 1024 ** 2;
+/** Bytes of a body that is made in one piece rather than in many: as many as an answer may have that is kept unless configured otherwise. */
+export const LARGE = 2_000_000;
 /** Bytes of a piece: what a connection takes at once, and far less than a millisecond's work. */
 export const PIECE = 128 * 1024;
 
