@@ -10,6 +10,7 @@ import { createBatchReader } from '../upstream/batch-reader.ts';
 import type { CallRecord } from '../upstream/call-record.ts';
 import { createFoldResults } from '../upstream/fold-results.ts';
 import { createOwned } from '../upstream/owned.ts';
+import type { Loaders } from '../upstream/reads.ts';
 import { deadline } from '../upstream/time-limit.ts';
 import type { OpenedServices } from './services.ts';
 import type { OpenUpstream } from './way-out.ts';
@@ -46,85 +47,117 @@ export interface ContextSources extends Pick<OpenedServices, 'services' | 'loade
   readonly openUpstream: OpenUpstream;
 }
 
-/** Makes a value when it is asked for first. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
+/**
+ * What a request carries, each part made when it is asked for first: most requests use one or two. A class, because an object with getters
+ * of its own is ten times as slow to make.
+ */
+class LazyContext implements GatewayContext {
+  readonly services;
+  readonly requestId;
+  readonly principal;
+  readonly isRouter;
+  readonly publicUrl;
+  readonly upstream;
+  readonly clientSignal;
+  readonly fresh;
+  private readonly loaders: Loaders;
+  private ownSubmissions: GatewayContext['submissions'] | undefined;
+  private ownOwned: GatewayContext['owned'] | undefined;
+  private ownBatches: GatewayContext['batches'] | undefined;
+  private ownFolds: GatewayContext['folds'] | undefined;
+
+  constructor({ services, loaders, openUpstream }: ContextSources, asker: Asker) {
+    const { exchange, signal, record, caller, isRouter, clientSignal, origin, fresh } = asker;
+    const { token, principal } = caller;
+    exchange.principal = principal;
+    this.services = services;
+    this.requestId = exchange.requestId;
+    this.principal = principal;
+    this.isRouter = isRouter;
+    this.publicUrl = services.config.PUBLIC_URL ?? origin;
+    this.clientSignal = clientSignal;
+    this.fresh = fresh;
+    this.upstream = openUpstream(exchange.requestId, token, signal, { record, exchange, principal });
+    this.loaders = loaders(this.upstream);
+  }
+  get proteins() {
+    return this.loaders.proteins;
+  }
+  get clusters() {
+    return this.loaders.clusters;
+  }
+  get features() {
+    return this.loaders.features;
+  }
+  get searches() {
+    return this.loaders.searches;
+  }
+  get uniprot() {
+    return this.loaders.uniprot;
+  }
+  get submissions() {
+    const { ledger, config } = this.services;
+    this.ownSubmissions ??= createSubmissions(ledger, this.principal, config.proofNeeded);
+    return this.ownSubmissions;
+  }
+  get owned() {
+    this.ownOwned ??= createOwned(this.submissions);
+    return this.ownOwned;
+  }
+  get batches() {
+    this.ownBatches ??= createBatchReader(this.upstream, this.owned);
+    return this.ownBatches;
+  }
+  get folds() {
+    const { downloads } = this.services;
+    this.ownFolds ??= createFoldResults(this.upstream, downloads, this.batches, this.submissions);
+    return this.ownFolds;
+  }
 }
+
+/** All of a context as members of its own, for who copies it. */
+const copied = (context: GatewayContext): GatewayContext => ({
+  services: context.services,
+  requestId: context.requestId,
+  principal: context.principal,
+  isRouter: context.isRouter,
+  publicUrl: context.publicUrl,
+  upstream: context.upstream,
+  clientSignal: context.clientSignal,
+  fresh: context.fresh,
+  proteins: context.proteins,
+  clusters: context.clusters,
+  features: context.features,
+  searches: context.searches,
+  uniprot: context.uniprot,
+  submissions: context.submissions,
+  owned: context.owned,
+  batches: context.batches,
+  folds: context.folds,
+});
 
 /** Functions that make the context of each request. */
 export function contextsFrom(sources: ContextSources): Contexts {
-  const { services, loaders, callers, telemetry, openUpstream } = sources;
-  const { config, ledger, downloads } = services;
-
-  function of(asker: Asker): GatewayContext {
-    const { exchange, signal, record } = asker;
-    const { token, principal } = asker.caller;
-    const { requestId } = exchange;
-    exchange.principal = principal;
-    const upstream = openUpstream(requestId, token, signal, { record, exchange, principal });
-    // Most requests use one or two of these.
-    const own = loaders(upstream);
-    const submissions = once(() => createSubmissions(ledger, principal, config.proofNeeded));
-    const owned = once(() => createOwned(submissions()));
-    const batches = once(() => createBatchReader(upstream, owned()));
-    const folds = once(() => createFoldResults(upstream, downloads, batches(), submissions()));
-    return {
-      services,
-      requestId,
-      principal,
-      isRouter: asker.isRouter,
-      publicUrl: config.PUBLIC_URL ?? asker.origin,
-      upstream,
-      clientSignal: asker.clientSignal,
-      fresh: asker.fresh,
-      get proteins() {
-        return own.proteins;
-      },
-      get clusters() {
-        return own.clusters;
-      },
-      get features() {
-        return own.features;
-      },
-      get searches() {
-        return own.searches;
-      },
-      get uniprot() {
-        return own.uniprot;
-      },
-      get submissions() {
-        return submissions();
-      },
-      get owned() {
-        return owned();
-      },
-      get batches() {
-        return batches();
-      },
-      get folds() {
-        return folds();
-      },
-    };
-  }
+  const { services, callers, telemetry } = sources;
+  const { config } = services;
+  const of = (asker: Asker): GatewayContext => new LazyContext(sources, asker);
 
   const ofRequest = (request: Request, caller: Caller): GatewayContext =>
-    of({
-      caller,
-      exchange: telemetry.exchangeOf(request),
-      signal: deadline(request.signal, config.REQUEST_TIMEOUT_MS),
-      clientSignal: request.signal,
-      origin: new URL(request.url).origin,
-      isRouter: isRouter(request, config.FEDERATION_TOKEN),
-      record: callRecordOf(request),
-      async fresh() {
-        const again = await callers.again(request);
-        return () => ofRequest(request, again);
-      },
-    });
+    copied(
+      of({
+        caller,
+        exchange: telemetry.exchangeOf(request),
+        signal: deadline(request.signal, config.REQUEST_TIMEOUT_MS),
+        clientSignal: request.signal,
+        origin: new URL(request.url).origin,
+        isRouter: isRouter(request, config.FEDERATION_TOKEN),
+        record: callRecordOf(request),
+        async fresh() {
+          const again = await callers.again(request);
+          return () => ofRequest(request, again);
+        },
+      }),
+    );
 
   return { of, open: async (request) => ofRequest(request, await callers.identify(request)) };
 }

@@ -15,7 +15,7 @@ import type { ReadRecord } from './atlas.ts';
 import { UpstreamError } from './errors.ts';
 import { emptyData, type ProteinData, type Source, type Writable } from './protein-data.ts';
 import { needsRows, type ProteinNeeds, topOf } from './protein-needs.ts';
-import { type ClusterInfo, clusterInfo, type FeatureValue } from './wire.ts';
+import { type ClusterInfo, clusterInfo, type FeatureValue, type ProteinRecord } from './wire.ts';
 
 /** A note of where data come from that have just come. */
 export const now = (operation: string, requestId?: string): Source => ({
@@ -31,27 +31,45 @@ export const wantedRows = (needs: ProteinNeeds, ranking: readonly FeatureValue[]
   ...(needs.rows ?? []),
 ];
 
-function structureOf({ record, parts }: ReadRecord): NonNullable<ProteinData['structure']> | null {
-  const { ptm, mean_plddt: mean } = record;
-  const scores = { ptm: ptm ?? null, meanPlddt: mean ?? null };
-  if (parts === undefined) {
-    const { pdb, residues_plddt: plddt } = record;
-    if (pdb == null && ptm == null && mean == null) return null;
-    return { ...scores, pdb: pdb ?? '', plddt: plddt ?? [] };
+type Structure = NonNullable<ProteinData['structure']>;
+
+/** The structure of a record whose coordinates are bytes until they are read. A class, because an object with getters of its own is slow to make. */
+class LightStructure implements Structure {
+  readonly size: number;
+  readonly held: number;
+  readonly ptm: number | null;
+  readonly meanPlddt: number | null;
+  private readonly record: ProteinRecord;
+
+  constructor(record: ProteinRecord, size: number, held: number) {
+    this.record = record;
+    this.size = size;
+    this.held = held;
+    this.ptm = record.ptm ?? null;
+    this.meanPlddt = record.mean_plddt ?? null;
   }
-  const size = parts.lengthOf('pdb');
-  if (size === 0 && ptm == null && mean == null) return null;
-  return {
-    ...scores,
-    size,
-    held: parts.bytes,
-    get pdb() {
-      return record.pdb ?? '';
-    },
-    get plddt() {
-      return record.residues_plddt ?? [];
-    },
-  };
+  get pdb() {
+    return this.record.pdb ?? '';
+  }
+  get plddt() {
+    return this.record.residues_plddt ?? [];
+  }
+  toJSON(): Structure {
+    const { pdb, plddt, ptm, meanPlddt } = this;
+    return { pdb, plddt, ptm, meanPlddt };
+  }
+}
+
+function structureOf({ record, parts }: ReadRecord): Structure | null {
+  const { ptm, mean_plddt: mean } = record;
+  const unscored = ptm == null && mean == null;
+  if (parts !== undefined) {
+    const size = parts.lengthOf('pdb');
+    return size === 0 && unscored ? null : new LightStructure(record, size, parts.bytes);
+  }
+  const { pdb, residues_plddt: plddt } = record;
+  if (pdb == null && unscored) return null;
+  return { pdb: pdb ?? '', plddt: plddt ?? [], ptm: ptm ?? null, meanPlddt: mean ?? null };
 }
 
 /** What a record, asked for its top features, says of activations. */

@@ -47,50 +47,111 @@ function lightly(text: string): ProteinRecord | undefined {
   }
 }
 
+class Parts implements RecordParts {
+  readonly whole: Buffer;
+  private readonly members: ReadonlyMap<string, Buffer>;
+
+  constructor(whole: Buffer, members: ReadonlyMap<string, Buffer>) {
+    this.whole = whole;
+    this.members = members;
+  }
+  get bytes() {
+    return this.whole.length;
+  }
+  lengthOf(name: string): number {
+    const member = this.members.get(name);
+    return member?.[0] === QUOTE ? member.length - 2 : 0;
+  }
+  read(name: string): unknown {
+    const member = this.members.get(name);
+    return member === undefined ? undefined : parsed(member.toString('utf8'));
+  }
+  toJSON(): undefined {}
+}
+
+type Light = Omit<ProteinRecord, 'pdb' | 'residues_plddt' | 'sae_features'>;
+
+/** A record as whoever reads it sees it. A class, because an object with getters of its own is slow to make. */
+class LightRecord implements ProteinRecord {
+  readonly protein_hash;
+  readonly accession;
+  readonly source;
+  readonly header;
+  readonly protein_name;
+  readonly sequence;
+  readonly sequence_length;
+  readonly ptm;
+  readonly mean_plddt;
+  readonly folded_on_demand;
+  readonly cluster_rep_protein_hash;
+  private readonly parts: RecordParts;
+
+  constructor(light: Light, parts: RecordParts) {
+    this.protein_hash = light.protein_hash;
+    this.accession = light.accession;
+    this.source = light.source;
+    this.header = light.header;
+    this.protein_name = light.protein_name;
+    this.sequence = light.sequence;
+    this.sequence_length = light.sequence_length;
+    this.ptm = light.ptm;
+    this.mean_plddt = light.mean_plddt;
+    this.folded_on_demand = light.folded_on_demand;
+    this.cluster_rep_protein_hash = light.cluster_rep_protein_hash;
+    this.parts = parts;
+  }
+  get pdb() {
+    return checked('protein', pdb, this.parts.read('pdb'));
+  }
+  get residues_plddt() {
+    return checked('protein', plddt, this.parts.read('residues_plddt'));
+  }
+  get sae_features() {
+    return checked('protein', features, this.parts.read('sae_features'));
+  }
+  toJSON(): ProteinRecord {
+    const { parts: _, ...light } = this;
+    const { pdb, residues_plddt, sae_features } = this;
+    return { ...light, pdb, residues_plddt, sae_features };
+  }
+}
+
+/** What was read, and the rest of it for who asks. */
+class ReadLightly {
+  readonly record: ProteinRecord;
+  readonly requestId: string | undefined;
+  readonly parts: Parts;
+  private parsed: { readonly raw: unknown } | undefined;
+
+  constructor(light: Light, parts: Parts, requestId: string | undefined) {
+    this.record = new LightRecord(light, parts);
+    this.requestId = requestId;
+    this.parts = parts;
+  }
+  get raw(): unknown {
+    this.parsed ??= { raw: parsed(this.parts.whole.toString('utf8')) };
+    return this.parsed.raw;
+  }
+  toJSON(): WithRaw<ProteinRecord> {
+    const { record, raw, requestId } = this;
+    return { record, raw, requestId };
+  }
+}
+
 /**
  * Reads a record.
  *
  * @returns undefined where what is read at once is not what is promised: whoever reads it whole can say why
  */
-export function lightRecord(
-  whole: Uint8Array,
-  requestId: string | undefined,
-): (WithRaw<ProteinRecord> & { readonly parts: RecordParts }) | undefined {
+export function lightRecord(whole: Uint8Array, requestId: string | undefined): ReadLightly | undefined {
   const bytes = Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength);
   const members = objectMembers(bytes);
   if (members === undefined) return undefined;
-  const text = (name: string): string => members.get(name)?.toString('utf8') ?? '';
-  const light = LIGHT.flatMap((name) => (members.has(name) ? [`"${name}":${text(name)}`] : []));
-  const read = (name: string): unknown => (members.has(name) ? parsed(text(name)) : undefined);
+  const light: string[] = [];
+  for (const name of LIGHT) {
+    const member = members.get(name);
+    if (member !== undefined) light.push(`"${name}":${member.toString('utf8')}`);
+  }
   const record = lightly(`{${light.join(',')}}`);
-  if (record === undefined) return undefined;
-  let raw: unknown;
-  return {
-    record: {
-      ...record,
-      get pdb() {
-        return checked('protein', pdb, read('pdb'));
-      },
-      get residues_plddt() {
-        return checked('protein', plddt, read('residues_plddt'));
-      },
-      get sae_features() {
-        return checked('protein', features, read('sae_features'));
-      },
-    },
-    get raw() {
-      raw ??= parsed(bytes.toString('utf8'));
-      return raw;
-    },
-    requestId,
-    parts: {
-      lengthOf(name) {
-        const member = members.get(name);
-        return member?.[0] === QUOTE ? member.length - 2 : 0;
-      },
-      read,
-      bytes: bytes.length,
-      toJSON: () => undefined,
-    },
-  };
+  return record === undefined ? undefined : new ReadLightly(record, new Parts(bytes, members), requestId);
 }

@@ -102,12 +102,35 @@ async function sample(bench: Bench, child: Child, plan: Plan, seconds: number): 
   };
 }
 
+/** Seconds of a step of warming up, and how many steps it may take. */
+const WARMING = { seconds: 1.5, steps: 10 };
+/** By so much a step has to be cheaper than the best before it for the next to be worth while. */
+const STILL_FALLING = 0.97;
+
+/** Loads a contestant until an answer costs no less than before: compilers go on for ten seconds under load, with everybody. */
+async function warmUp(bench: Bench, child: Child, plan: Plan): Promise<void> {
+  if (bench.quick || plan.requests !== undefined) {
+    await sample(bench, child, plan, bench.quick ? 0.5 : WARMING.seconds);
+    return;
+  }
+  let best = Number.POSITIVE_INFINITY;
+  let steady = 0;
+  for (let step = 0; step < WARMING.steps && steady < 2; step += 1) {
+    const { cpu } = await sample(bench, child, plan, WARMING.seconds);
+    steady = cpu > best * STILL_FALLING ? steady + 1 : 0;
+    best = Math.min(best, cpu);
+  }
+}
+
 /** Warms everybody up, then measures round by round. */
 export async function measure(bench: Bench, plan: Plan): Promise<Measured[]> {
   const seconds = bench.quick ? 0.35 : (plan.seconds ?? SECONDS);
   const rounds = bench.quick ? Math.min(2, plan.rounds ?? 2) : (plan.rounds ?? ROUNDS);
   const samples = new Map<Child, Sample[]>(plan.who.map((child) => [child, []]));
-  for (const child of plan.who) await sample(bench, child, plan, bench.quick ? 0.5 : 1.5);
+  for (const child of plan.who) {
+    bench.progress(`warming up: ${titleOf(child.name)}`);
+    await warmUp(bench, child, plan);
+  }
   for (let round = 0; round < rounds; round += 1) {
     for (const child of rotated(plan.who, round)) {
       bench.progress(`round ${round + 1} of ${rounds}: ${titleOf(child.name)}`);
