@@ -34,7 +34,8 @@ export async function readBytes(up: Upstream, answer: Answer): Promise<Uint8Arra
     throw networkFailure(operation, error, up.signal);
   }
   up.onBytes?.(operation, size);
-  return Buffer.concat(chunks, size);
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size);
 }
 
 /** Parses a whole body. @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */

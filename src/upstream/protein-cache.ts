@@ -42,8 +42,10 @@ export interface ProteinCache {
    *
    * @param company - how many proteins the answer spoke of: what long lists say is written down when it comes a second time, and their
    *   structures are kept at all only then
+   * @param asked - what a record was asked for: where that is none of its large parts, they are kept when they come a second time. Nobody may
+   *   ever want them, and to hold their bytes costs more than all else that is done for a record
    */
-  write(data: ProteinData, company?: number): void;
+  write(data: ProteinData, company?: number, asked?: ProteinNeeds): void;
 }
 
 /** In answers of more proteins than this, what is said of a protein is kept for good only when it was seen before. */
@@ -89,6 +91,12 @@ const PARTS: Readonly<Record<keyof ProteinNeeds, readonly PartName[]>> = {
 
 const partsFor = (needs: ProteinNeeds): Set<PartName> =>
   new Set((Object.keys(needs) as (keyof ProteinNeeds)[]).flatMap((need) => PARTS[need]));
+
+const LARGE: readonly PartName[] = ['structure', 'level'];
+
+/** Whether none of the large parts of a record is wanted: they share their bytes. */
+const isSmall = (needs: ProteinNeeds): boolean =>
+  needs.record !== true && !LARGE.some((part) => partsFor(needs).has(part));
 
 const keyOf = (part: PartName, hash: string): string => `${part}:${hash}`;
 
@@ -198,15 +206,16 @@ export function openProteinCache(cache: Cache<KeptPart>, ttl: number): ProteinCa
       const found = cache.getMany([...keys.keys()]);
       return found instanceof Promise ? found.then(read) : read(found);
     },
-    write(data, company = 1) {
+    write(data, company = 1, asked) {
       const { from } = data;
       if (ttl === 0 || from === undefined || from.fromCache || data.exists !== true) return;
       const source = { operation: from.operation, at: from.retrievedAt.getTime(), requestId: from.requestId };
-      const isPassing = company > SHORT_LIST && !isSeen(data.hash);
+      const isLong = company > SHORT_LIST;
+      const isPassing = (isLong || (asked !== undefined && isSmall(asked))) && !isSeen(data.hash);
       for (const part of partsOf(data, source)) {
-        if (part.part === 'structure' && isPassing) continue;
+        if (isPassing && (part.part === 'structure' || (!isLong && part.part === 'level'))) continue;
         const keep = part.part === 'identity' ? YEAR : ttl;
-        cache.set(keyOf(part.part, data.hash), part, keep, isPassing ? 'memory' : 'all');
+        cache.set(keyOf(part.part, data.hash), part, keep, isPassing && isLong ? 'memory' : 'all');
       }
     },
   };

@@ -103,10 +103,11 @@ export function createProteinLoader(
     cache.write(data, company);
   };
   /** Keeps the parts of a record; the whole of it, which holds them all once more, only when it was asked for. */
-  const learnRecord = (data: ProteinData, whole: boolean) => {
+  const learnRecord = (data: ProteinData, needs: ProteinNeeds) => {
     take(data);
     const { record, ...parts } = data;
-    cache.write(whole ? data : parts);
+    const whole = needs.record === true || needs.fold === true;
+    cache.write(whole ? data : parts, 1, needs);
   };
   const hadOf = (hash: string): HadNeeds => {
     const one = known.get(hash);
@@ -122,10 +123,7 @@ export function createProteinLoader(
       share(`protein ${hash} ${JSON.stringify(query)}`, up.signal, (run) => readFolded(up, hash, query, run)),
     );
     const data = fromRecord(hash, needs, found);
-    learnRecord(
-      needs.cluster === true ? { ...data, clusterless: true } : data,
-      needs.record === true || needs.fold === true,
-    );
+    learnRecord(needs.cluster === true ? { ...data, clusterless: true } : data, needs);
   };
 
   const loadBulk = async (
