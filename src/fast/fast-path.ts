@@ -16,6 +16,7 @@ import { type Finished, write } from './finished.ts';
 import { openFlights } from './flights.ts';
 import type { KeptAnswers } from './kept-answers.ts';
 import { announcedLength, readAll, unread } from './read-body.ts';
+import { openSecondSight } from './second-sight.ts';
 import { type Entered, headerOf, type Visit, type Visits } from './visit.ts';
 
 export interface FastPathOptions extends Omit<ExecuteOptions, 'telemetry'> {
@@ -43,6 +44,7 @@ export function openFastPath(options: FastPathOptions): RequestListener {
   const { listener, queries, kept, visits, telemetry } = options;
   const execute = openExecution(options);
   const flights = openFlights<Finished>();
+  const isAskedAgain = openSecondSight();
 
   /** Whether it is worth to look closer: nothing of the body has been read yet. */
   function isOrdinary(req: IncomingMessage): boolean {
@@ -84,13 +86,16 @@ export function openFastPath(options: FastPathOptions): RequestListener {
   /** The answer to a question of somebody who may ask it: somebody else's, where that is the same for all. */
   async function answerTo(asked: Asked, key: string, visit: Visit): Promise<Finished> {
     if (asked.seconds === null || asked.seconds === 0) return execute(asked, visit);
+    const keep = (answered: Finished) => kept.set(key, answered, Math.min(answered.seconds, MOST_SECONDS));
     const flown = await flights.share(key, async () => {
       const own = await execute(asked, visit);
       const shared = own.status === 200 && own.seconds > 0 ? own : null;
-      if (shared !== null) kept.set(key, shared, Math.min(own.seconds, MOST_SECONDS));
+      if (shared !== null && isAskedAgain(key)) keep(shared);
       return { shared, own };
     });
-    return 'own' in flown ? flown.own : again(flown.shared, visit);
+    if ('own' in flown) return flown.own;
+    if (kept.get(key) === undefined) keep(flown.shared);
+    return again(flown.shared, visit);
   }
 
   /** An answer that was worked out for somebody else, or before. */

@@ -69,6 +69,19 @@ describe('answers to public questions', () => {
     expect((await lookUps()) - before).toBe(each);
   });
 
+  it('are kept when the same is asked a second time: most different questions are asked once', async () => {
+    const query = `${CARD} # asked alone`;
+    const costs: number[] = [];
+    for (let time = 0; time < 4; time += 1) {
+      const before = await lookUps();
+      expect((await ask(query, { hash: HBA })).errors).toBeUndefined();
+      costs.push((await lookUps()) - before);
+    }
+    // The first of all goes the long way; nothing of this document has run before.
+    expect(costs.slice(0, 3).every((cost) => cost > 0)).toBe(true);
+    expect(costs[3]).toBe(0);
+  });
+
   it('that failed are given to nobody else', async () => {
     await fault(world.sandboxUrl, { operation: 'bulk', status: 500, times: 3 });
     const failed = await ask(CARD, { hash: ABSENT });
