@@ -5,8 +5,9 @@
 const BLOCK_BYTES = 1024 ** 2;
 /** Of all archives together. What does not fit in is unpacked again, some 50 µs for a structure. */
 const MOST_BLOCKS = 16;
-/** For how long data are held, and an unused block is. */
+/** For how long data are held, and for how long a block that nobody uses is kept: new memory costs as much as unpacking what goes into it. */
 const HELD_MS = 1000;
+const KEPT_MS = 30_000;
 
 export interface Held {
   /** The data, unless they are held no more. Whoever needs them beyond this turn of the event loop copies them. */
@@ -33,9 +34,13 @@ let tidying: ReturnType<typeof setInterval> | undefined;
 
 /** Forgets what was held for long enough, and gives back the memory of blocks that nobody has used since. */
 function tidy(): void {
-  const before = performance.now() - HELD_MS;
-  for (const block of blocks.filter(({ since }) => since < before)) {
-    block.round += 1;
+  const now = performance.now();
+  for (const block of [...blocks]) {
+    if (now - block.since > HELD_MS) {
+      block.round += 1;
+      block.held = 0;
+    }
+    if (now - block.since <= KEPT_MS) continue;
     blocks.splice(blocks.indexOf(block), 1);
     if (current === block) current = undefined;
   }

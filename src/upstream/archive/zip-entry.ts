@@ -40,12 +40,12 @@ export const withEntry = (error: unknown, entry: string): unknown =>
 /** @param packed - the same data compressed, a part of a larger buffer */
 function packedText(data: Uint8Array, packed: Uint8Array | undefined): PackedText {
   if (packed === undefined) {
-    const kept = Uint8Array.from(data);
+    const kept = new Uint8Array(data);
     return { size: kept.length, bytes: () => kept, read: () => decoder.decode(kept) };
   }
   const size = data.length;
   // A copy: a part of what came from the connection would keep the whole of that in memory.
-  const copy = Uint8Array.from(packed);
+  const copy = new Uint8Array(packed);
   const held = hold(data);
   return {
     size,
