@@ -31,6 +31,9 @@ export type Shape =
 
 export type Args = Readonly<Record<string, unknown>>;
 
+/** A resolver that takes three arguments at most. */
+export type Brief = (source: unknown, args: Args, context: unknown) => unknown;
+
 /** A field of an object, once for all objects of the type. */
 export interface PlannedField {
   /** By which it stands in the answer. */
@@ -39,7 +42,11 @@ export interface PlannedField {
   readonly parent: GraphQLObjectType;
   readonly definition: GraphQLField<unknown, unknown>;
   readonly resolve: GraphQLFieldResolver<unknown, unknown>;
+  /** The same, where nobody looks at what it is told of the execution. */
+  readonly brief: Brief | undefined;
   readonly shape: Shape;
+  /** Its type, where that is a leaf. */
+  readonly leaf: GraphQLLeafType | undefined;
   /** Its arguments. @throws GraphQLError where they are not what the field takes, each time that they are asked for */
   args(): Args;
 }
@@ -62,6 +69,31 @@ function shapeOf(type: GraphQLOutputType): Shape {
   const made = makeShape(type);
   shapes.set(type, made);
   return made;
+}
+
+const briefs = new WeakMap<object, Brief | null>();
+
+/** A resolver that has no parameter for it cannot see what it is told of the execution, unless it takes all arguments as they come. */
+function makeBrief(resolve: GraphQLFieldResolver<unknown, unknown>): Brief | null {
+  if (resolve.length > 3 || /\.\.\.|\barguments\b|\[native code\]/.test(String(resolve))) return null;
+  return resolve as Brief;
+}
+
+/** What is known of an abstract type is told to the function that says which type a value has. */
+const isAbstract = (shape: Shape): boolean =>
+  shape.kind === 'abstract' || ('of' in shape && isAbstract(shape.of));
+
+function briefOf(resolve: GraphQLFieldResolver<unknown, unknown>, shape: Shape): Brief | undefined {
+  if (isAbstract(shape)) return undefined;
+  const known = briefs.get(resolve);
+  const brief = known === undefined ? makeBrief(resolve) : known;
+  if (known === undefined) briefs.set(resolve, brief);
+  return brief ?? undefined;
+}
+
+function leafOf(shape: Shape): GraphQLLeafType | undefined {
+  const inner = shape.kind === 'nonNull' ? shape.of : shape;
+  return inner.kind === 'leaf' ? inner.type : undefined;
 }
 
 function definitionOf(
@@ -89,13 +121,17 @@ export function plannedFields(
     // As graphql-js does: what validation has not seen is left out.
     if (first === undefined || definition === undefined) continue;
     let args: Args | undefined = definition.args.length === 0 ? NO_ARGS : undefined;
+    const resolve = definition.resolve ?? defaultFieldResolver;
+    const shape = shapeOf(definition.type);
     planned.push({
       key,
       nodes: group,
       parent,
       definition,
-      resolve: definition.resolve ?? defaultFieldResolver,
-      shape: shapeOf(definition.type),
+      resolve,
+      brief: briefOf(resolve, shape),
+      shape,
+      leaf: leafOf(shape),
       args() {
         args ??= getArgumentValues(definition, first, operation.variableValues);
         return args;

@@ -32,6 +32,8 @@ export interface QueryArgs {
 }
 
 type Data = Record<string, unknown>;
+/** What a resolver is told of the execution; undefined where nobody looks at it. */
+type Info = GraphQLResolveInfo & typeof HELPERS;
 
 interface Run {
   readonly schema: GraphQLSchema;
@@ -87,7 +89,7 @@ function completeList(
   run: Run,
   field: PlannedField,
   of: Shape,
-  info: GraphQLResolveInfo,
+  info: Info | undefined,
   path: Path,
   value: unknown,
 ) {
@@ -132,7 +134,7 @@ function complete(
   run: Run,
   field: PlannedField,
   shape: Shape,
-  info: GraphQLResolveInfo,
+  info: Info | undefined,
   path: Path,
   value: unknown,
 ): unknown {
@@ -157,6 +159,8 @@ function complete(
     case 'list':
       return completeList(run, field, shape.of, info, path, value);
     case 'abstract': {
+      if (info === undefined)
+        throw new Error('An abstract type is completed with all that there is to know.');
       const resolveType = shape.type.resolveType ?? defaultTypeResolver;
       const name: unknown = resolveType(value, run.contextValue, info, shape.type);
       const go = (found: unknown) =>
@@ -171,7 +175,7 @@ function completeCaught(
   run: Run,
   field: PlannedField,
   shape: Shape,
-  info: GraphQLResolveInfo,
+  info: Info | undefined,
   path: Path,
   value: unknown,
 ): unknown {
@@ -187,29 +191,44 @@ function completeCaught(
   }
 }
 
-function resolveField(run: Run, field: PlannedField, path: Path, source: unknown): unknown {
-  const { definition, nodes, parent, shape } = field;
-  const info: GraphQLResolveInfo & typeof HELPERS = {
-    fieldName: definition.name,
-    fieldNodes: nodes,
-    returnType: definition.type,
-    parentType: parent,
-    path,
-    schema: run.schema,
-    fragments: run.fragments,
-    rootValue: undefined,
-    operation: run.operation,
-    variableValues: run.variableValues,
-    getAbortSignal: HELPERS.getAbortSignal,
-    getAsyncHelpers: HELPERS.getAsyncHelpers,
-  };
-  let value: unknown;
-  try {
-    value = field.resolve(source, field.args(), run.contextValue, info);
-  } catch (error) {
-    return failed(run, error, field, shape, path);
+const infoOf = (run: Run, { definition, nodes, parent }: PlannedField, path: Path): Info => ({
+  fieldName: definition.name,
+  fieldNodes: nodes,
+  returnType: definition.type,
+  parentType: parent,
+  path,
+  schema: run.schema,
+  fragments: run.fragments,
+  rootValue: undefined,
+  operation: run.operation,
+  variableValues: run.variableValues,
+  getAbortSignal: HELPERS.getAbortSignal,
+  getAsyncHelpers: HELPERS.getAsyncHelpers,
+});
+
+function resolveField(run: Run, field: PlannedField, prev: Path | undefined, source: unknown): unknown {
+  const { brief, leaf, shape } = field;
+  const pathHere = (): Path => ({ prev, key: field.key, typename: field.parent.name });
+  if (brief === undefined) {
+    const path = pathHere();
+    const info = infoOf(run, field, path);
+    let value: unknown;
+    try {
+      value = field.resolve(source, field.args(), run.contextValue, info);
+    } catch (error) {
+      return failed(run, error, field, shape, path);
+    }
+    return completeCaught(run, field, shape, info, path, value);
   }
-  return completeCaught(run, field, shape, info, path, value);
+  try {
+    const value = brief(source, field.args(), run.contextValue);
+    if (value == null && shape.kind !== 'nonNull') return null;
+    // Most fields are leaves that are there at once: nobody asks where they stand.
+    const written: unknown = leaf === undefined || typeof value === 'object' ? null : leaf.serialize(value);
+    return written ?? completeCaught(run, field, shape, undefined, pathHere(), value);
+  } catch (error) {
+    return failed(run, error, field, shape, pathHere());
+  }
 }
 
 /** Waits for the members that are promises, and puts each in its place. */
@@ -229,12 +248,7 @@ function completeObject(
   let waits = false;
   try {
     for (const field of fields) {
-      const value = resolveField(
-        run,
-        field,
-        { prev: path, key: field.key, typename: field.parent.name },
-        source,
-      );
+      const value = resolveField(run, field, path, source);
       waits ||= isPromise(value);
       data[field.key] = value;
     }

@@ -13,6 +13,7 @@ import type { BulkParts } from './archive/bulk.ts';
 import type { SparseVector } from './archive/bulk-record.ts';
 import type { ReadRecord } from './atlas.ts';
 import { UpstreamError } from './errors.ts';
+import { lateMembers } from './late-members.ts';
 import { emptyData, type ProteinData, type Source, type Writable } from './protein-data.ts';
 import { needsRows, type ProteinNeeds, topOf } from './protein-needs.ts';
 import { type ClusterInfo, clusterInfo, type FeatureValue, type ProteinRecord } from './wire.ts';
@@ -205,8 +206,8 @@ export function fromBulk(
   return { data };
 }
 
+const clusterInfoOf = lateMembers(clusterInfo);
+
 function infoOf(parts: BulkParts, representative: string | null): ClusterInfo | null {
-  if (representative === null) return null;
-  const parsed = clusterInfo.safeParse(parts.clusters.get(representative));
-  return parsed.success ? parsed.data : null;
+  return representative === null ? null : clusterInfoOf(parts.clusters.get(representative));
 }

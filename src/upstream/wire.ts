@@ -122,6 +122,22 @@ export const featureValue = z.object({
 });
 export type FeatureValue = z.output<typeof featureValue>;
 
+const mayBeText = (value: unknown): boolean => value == null || typeof value === 'string';
+
+/** Whether a value plainly is one, without regions: nearly all are, and a look is a tenth of the work of reading one by the schema. */
+export const isPlainFeature = (value: unknown): value is FeatureValue =>
+  typeof value === 'object' &&
+  value !== null &&
+  'feature_index' in value &&
+  typeof value.feature_index === 'number' &&
+  Number.isSafeInteger(value.feature_index) &&
+  value.feature_index >= 0 &&
+  'value' in value &&
+  Number.isFinite(value.value) &&
+  !('residue_regions' in value) &&
+  (!('label' in value) || mayBeText(value.label)) &&
+  (!('description' in value) || mayBeText(value.description));
+
 export const proteinRecord = z.object({
   protein_hash: text,
   accession: maybe(text),

@@ -2,7 +2,7 @@
 // reading of text that is already there; it knows no zip.
 import { type LateText, lateText } from '../../late-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
-import { type FeatureValue, featureValue } from '../wire.ts';
+import { type FeatureValue, featureValue, isPlainFeature } from '../wire.ts';
 import type { PackedText } from './zip-entry.ts';
 
 /** One sequence of `sequences.fasta`. */
@@ -169,6 +169,7 @@ function matrix(value: unknown): SparseMatrix | undefined {
 
 function ranking(value: unknown): FeatureValue[] | undefined {
   if (!Array.isArray(value)) return undefined;
+  if (value.every(isPlainFeature)) return value;
   return value.flatMap((item: unknown) => {
     const parsed = featureValue.safeParse(item);
     return parsed.success ? [parsed.data] : [];
