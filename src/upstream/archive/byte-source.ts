@@ -11,6 +11,8 @@ export interface ByteSource {
   readonly position: number;
   /** The next `count` bytes without consuming them; fewer only at the end of the stream. */
   peek(count: number): Promise<Uint8Array>;
+  /** Whether there are as many bytes. */
+  has(count: number): Promise<boolean>;
   /** Consumes exactly `count` bytes. @throws ArchiveError `truncated` */
   take(count: number): Promise<Uint8Array>;
   /**
@@ -29,12 +31,20 @@ export interface ByteSource {
   close(): Promise<void>;
 }
 
-/** Wraps a stream. Lets other work run in between, even when all bytes are there already. */
+/**
+ * Wraps a stream. Lets other work run in between, even when all bytes are there already. What is given is part of the pieces as they
+ * came, and a copy only where it lies across two of them: joining them all would be new memory for each, and collecting that is what
+ * reading a large archive would cost most.
+ */
 export function byteSource(stream: AsyncIterable<Uint8Array>): ByteSource {
   const iterator = stream[Symbol.asyncIterator]();
   let held: Uint8Array = new Uint8Array(0);
   let at = 0;
-  let before = 0;
+  /** What came behind what is held. */
+  const behind: Uint8Array[] = [];
+  /** Bytes from here to the end of what is behind. */
+  let have = 0;
+  let position = 0;
   let ended = false;
   let long = false;
   let rested = performance.now();
@@ -44,65 +54,90 @@ export function byteSource(stream: AsyncIterable<Uint8Array>): ByteSource {
       await turn();
       rested = performance.now();
     }
-    const pieces: Uint8Array[] = [];
-    let have = held.length - at;
     while (have < count && !ended) {
       const next = await iterator.next();
       if (next.done === true) ended = true;
       else if (next.value.length > 0) {
-        pieces.push(next.value);
+        // As a Buffer every part that is taken of it would be one, which costs ten times as much to make.
+        behind.push(new Uint8Array(next.value.buffer, next.value.byteOffset, next.value.byteLength));
         have += next.value.length;
       }
     }
-    if (pieces.length === 0) return;
-    before += at;
-    const rest = held.subarray(at);
-    const first = pieces[0];
-    const joined =
-      rest.length === 0 && pieces.length === 1 && first !== undefined
-        ? first
-        : Buffer.concat([rest, ...pieces]);
-    // As a Buffer every part that is taken of it would be one, which costs ten times as much to make.
-    held = new Uint8Array(joined.buffer, joined.byteOffset, joined.byteLength);
-    at = 0;
+    skip(0);
   }
 
-  const isHere = (count: number): boolean => held.length - at >= count && performance.now() - rested <= SLICE;
+  /** Goes on by so many bytes, which are there. */
+  function skip(count: number): void {
+    at += count;
+    have -= count;
+    position += count;
+    while (at >= held.length && behind.length > 0) {
+      at -= held.length;
+      held = behind.shift() ?? held;
+    }
+  }
+
+  /** The next bytes, as many as there are of so many. */
+  function view(count: number): Uint8Array {
+    const length = Math.min(count, have);
+    if (at + length <= held.length) return held.subarray(at, at + length);
+    const joined = new Uint8Array(length);
+    joined.set(held.subarray(at));
+    let to = held.length - at;
+    for (const piece of behind) {
+      if (to === length) break;
+      joined.set(piece.subarray(0, length - to), to);
+      to += Math.min(piece.length, length - to);
+    }
+    return joined;
+  }
+
+  function taken(count: number): Uint8Array {
+    const bytes = view(count);
+    skip(bytes.length);
+    return bytes;
+  }
+
+  const isHere = (count: number): boolean => have >= count && performance.now() - rested <= SLICE;
 
   return {
     get position() {
-      return before + at;
+      return position;
     },
-    peekNow: (count) => (isHere(count) ? held.subarray(at, at + count) : undefined),
-    takeNow(count) {
-      if (!isHere(count)) return undefined;
-      at += count;
-      return held.subarray(at - count, at);
+    peekNow: (count) => (isHere(count) ? view(count) : undefined),
+    takeNow: (count) => (isHere(count) ? taken(count) : undefined),
+    async has(count) {
+      await fill(count);
+      return have >= count;
     },
     async peek(count) {
       await fill(count);
-      return held.subarray(at, at + count);
+      return view(count);
     },
     async take(count) {
       await fill(count);
-      if (held.length - at < count) throw new ArchiveError('truncated', 'The archive ends too early.');
-      at += count;
-      return held.subarray(at - count, at);
+      if (have < count) throw new ArchiveError('truncated', 'The archive ends too early.');
+      return taken(count);
     },
     async some(most) {
       await fill(1);
       const piece = held.subarray(at, at + most);
+      // Not on to the next piece: some of it may be given back.
       at += piece.length;
+      have -= piece.length;
+      position += piece.length;
       return piece.length === 0 ? null : piece;
     },
     async rest(most) {
       if (long) return undefined;
       await fill(most + 1);
-      long = held.length - at > most;
-      return long ? undefined : held.subarray(at);
+      long = have > most;
+      return long ? undefined : view(have);
     },
     back(count) {
       at -= count;
+      have += count;
+      position -= count;
     },
     async close() {
       if (!ended) await iterator.return?.();

@@ -44,14 +44,14 @@ function packedText(data: Uint8Array, packed: Uint8Array | undefined): PackedTex
     return { size: kept.length, bytes: () => kept, read: () => decoder.decode(kept) };
   }
   const size = data.length;
-  // A copy: a part of what came from the connection would keep the whole of that in memory.
-  const copy = new Uint8Array(packed);
+  // No copy, although a part of what came from the connection keeps the whole of that, 64 KB, in memory: the entries beside it are most
+  // often kept as long, and as many copies of everything that passes would make the collector run for each answer.
   const held = hold(data);
   return {
     size,
     // Whoever writes it out wants it once.
-    bytes: () => held.take() ?? inflateBriefly(copy, size),
-    read: () => decoder.decode(held.peek() ?? inflateBriefly(copy, size)),
+    bytes: () => held.take() ?? inflateBriefly(packed, size),
+    read: () => decoder.decode(held.peek() ?? inflateBriefly(packed, size)),
   };
 }
 

@@ -31,8 +31,7 @@ async function nextHeader(source: ByteSource): Promise<EntryHeader> {
 
 /** The data of an entry, all at once; undefined where the archive ends before they do. */
 async function wholeData(source: ByteSource, { compressed }: EntryHeader): Promise<Uint8Array | undefined> {
-  if ((await source.peek(compressed)).length < compressed) return undefined;
-  return source.take(compressed);
+  return (await source.has(compressed)) ? source.take(compressed) : undefined;
 }
 
 function refusal(
