@@ -22,8 +22,8 @@ const KEEP_ALIVE_MS = 65_000;
 /** Makes the server; it does not listen yet. */
 export function openServer(listener: RequestListener, limits: ServerLimits): Server {
   const { maxHeaderBytes, slowReaderMs } = limits;
-  /** The last answer that was asked for on a connection: when it is given, all before it are. */
-  const lastAnswers = new WeakMap<Socket, ServerResponse>();
+  /** The last answer that was asked for on a connection: when it is given, all before it are. One entry for a connection, not for a request. */
+  const last = new WeakMap<Socket, { answer: ServerResponse }>();
   const server = createServer(
     {
       maxHeaderSize: maxHeaderBytes,
@@ -33,14 +33,16 @@ export function openServer(listener: RequestListener, limits: ServerLimits): Ser
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
     (request, response) => {
-      lastAnswers.set(request.socket, response);
+      const known = last.get(request.socket);
+      if (known === undefined) last.set(request.socket, { answer: response });
+      else known.answer = response;
       listener(request, response);
     },
   );
   // Node tells of connections on which nothing moved for so long, counting bytes that the client has taken as movement.
   server.setTimeout(slowReaderMs, (socket) => {
     // Nobody is answered here: a connection that is kept for the next request, and was for long enough.
-    if (lastAnswers.get(socket)?.closed !== false) socket.destroy();
+    if (last.get(socket)?.answer.closed !== false) socket.destroy();
     // The client is the one who does not move.
     else if (socket.writableLength > 0) socket.destroy();
     // We are: it waits for us, or listens to a stream in which nothing happens.
