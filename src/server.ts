@@ -7,6 +7,7 @@ import { openMetricsPort } from './process/metrics-port.ts';
 import { prepareStore } from './process/prepare-store.ts';
 import { startWorkers } from './process/primary.ts';
 import { openEnding } from './process/shutdown.ts';
+import { releaseStartMemory } from './process/start-memory.ts';
 import { allMetrics, servePrimary } from './process/worker.ts';
 import { startSandboxThread } from './sandbox/sandbox.ts';
 
@@ -152,3 +153,4 @@ const running =
       ? runPrimary()
       : runAlone();
 await running.catch(failStart);
+releaseStartMemory();
