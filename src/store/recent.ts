@@ -38,12 +38,10 @@ export function openRecent<T>(maxBytes: number, sizeOf: (value: T) => number): R
     youngBytes += entry.bytes;
   }
 
-  function drop(key: string): void {
+  /** Takes an entry out of the young generation. One of the same key in the old one is older, and seen by nobody while there is a younger. */
+  function dropYoung(key: string): void {
     const entry = young.get(key);
-    if (entry === undefined) {
-      old.delete(key);
-      return;
-    }
+    if (entry === undefined) return;
     youngBytes -= entry.bytes;
     young.delete(key);
   }
@@ -54,7 +52,8 @@ export function openRecent<T>(maxBytes: number, sizeOf: (value: T) => number): R
       const found = entry ?? old.get(key);
       if (found === undefined) return undefined;
       if (found.until <= Date.now()) {
-        drop(key);
+        dropYoung(key);
+        old.delete(key);
         return undefined;
       }
       if (entry === undefined) {
@@ -64,11 +63,12 @@ export function openRecent<T>(maxBytes: number, sizeOf: (value: T) => number): R
       return found.value;
     },
     set(key, value, milliseconds) {
-      // Whatever stood here is older.
-      drop(key);
       const bytes = OVERHEAD + key.length + sizeOf(value);
+      dropYoung(key);
       if (milliseconds > 0 && bytes <= maxBytes / 2)
         keep(key, { value, until: Date.now() + milliseconds, bytes });
+      // What is not kept must not be answered from what stood there before.
+      else old.delete(key);
     },
   };
 }

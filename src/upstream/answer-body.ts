@@ -1,5 +1,6 @@
 // The body of an answer, gathered: as bytes within the operation's limit, as JSON, or as the error that a refusal is. It makes no
 // call and knows no operation's meaning.
+import type { Readable } from 'node:stream';
 import { redact } from '../redact.ts';
 import { codeOfStatus, errorText, retryAfterSeconds, UpstreamError } from './errors.ts';
 import type { Answer, Upstream } from './http.ts';
@@ -8,34 +9,62 @@ import { networkFailure } from './network-failure.ts';
 import { limitsOf } from './operations.ts';
 import { parseJson } from './parse-json.ts';
 
+const NO_BYTES = new Uint8Array();
+
 const single = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value[0] : value;
+
+/** A body that was closed before its end, by the name that Node's own streams have for it. */
+const brokenOff = (): Error =>
+  Object.assign(new Error('The connection was closed before the end of the answer.'), {
+    code: 'ERR_STREAM_PREMATURE_CLOSE',
+  });
+
+/** All chunks of a body. Listened to, not iterated over: that makes a promise for each chunk, and a third of the work of a small answer. */
+const chunksOf = (body: Readable, onSize: (size: number) => void): Promise<Uint8Array[]> =>
+  new Promise((resolve, reject) => {
+    const cutOff = () => reject(body.errored ?? brokenOff());
+    if (body.destroyed) return cutOff();
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    body.on('data', (chunk: Uint8Array) => {
+      size += chunk.byteLength;
+      chunks.push(chunk);
+      try {
+        onSize(size);
+      } catch (error) {
+        reject(error);
+        body.destroy();
+      }
+    });
+    body.once('end', () => resolve(chunks));
+    body.once('error', reject);
+    body.once('close', cutOff);
+  });
 
 /** Reads a whole body. @throws {@link UpstreamError} when it breaks off, comes too late or is larger than any honest answer */
 export async function readBytes(up: Upstream, answer: Answer): Promise<Uint8Array> {
   const { operation } = answer.call;
   const { bytes: most } = limitsOf(operation);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const check = (size: number): void => {
+    if (size <= most) return;
+    throw new UpstreamError(`The upstream's answer to ${operation} is too large.`, {
+      operation,
+      code: 'UPSTREAM_DRIFT',
+      status: answer.status,
+      retryable: false,
+    });
+  };
+  let chunks: Uint8Array[];
   try {
-    for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
-      size += chunk.byteLength;
-      if (size > most) {
-        throw new UpstreamError(`The upstream's answer to ${operation} is too large.`, {
-          operation,
-          code: 'UPSTREAM_DRIFT',
-          status: answer.status,
-          retryable: false,
-        });
-      }
-      chunks.push(chunk);
-    }
+    chunks = await chunksOf(answer.body, check);
   } catch (error) {
     throw networkFailure(operation, error, up.signal);
   }
-  up.onBytes?.(operation, size);
-  const [first] = chunks;
-  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size);
+  const [first = NO_BYTES] = chunks;
+  const bytes = chunks.length <= 1 ? first : Buffer.concat(chunks);
+  up.onBytes?.(operation, bytes.byteLength);
+  return bytes;
 }
 
 /** Parses a whole body. @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */

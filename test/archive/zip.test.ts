@@ -60,7 +60,10 @@ const sample: Files = {
   'ünïcode/é.txt': strToU8('PK\x07\x08PK\x03\x04 is only text'),
 };
 
-const path = fc.stringMatching(/^[a-zA-Z0-9_é-]{1,12}(\/[a-z0-9]{1,6}){0,2}$/);
+const path = fc
+  .stringMatching(/^[a-zA-Z0-9_é-]{1,12}(\/[a-z0-9]{1,6}){0,2}$/)
+  // fflate, which writes them here, cannot take that name out of an object.
+  .filter((name) => name !== '__proto__');
 const content = fc.oneof(
   fc.uint8Array({ maxLength: 3000 }),
   fc.string({ maxLength: 50 }).map((text) => strToU8(text.repeat(200))),
