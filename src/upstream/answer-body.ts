@@ -37,7 +37,11 @@ const chunksOf = (body: Readable, onSize: (size: number) => void): Promise<Uint8
         body.destroy();
       }
     });
-    body.once('end', () => resolve(chunks));
+    body.once('end', () => {
+      // Every body is closed behind its end, and an error costs its stack.
+      body.off('close', cutOff);
+      resolve(chunks);
+    });
     body.once('error', reject);
     body.once('close', cutOff);
   });
