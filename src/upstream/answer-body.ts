@@ -101,10 +101,13 @@ export async function readUtf8(up: Upstream, answer: Answer): Promise<Uint8Array
   return inUtf8(await readBytes(up, answer), single(answer.headers['content-type']));
 }
 
+/** A body as JSON. @returns undefined for an empty one @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
+export const bodyJson = async ({ call, status }: Answer, bytes: Uint8Array): Promise<unknown> =>
+  bytes.byteLength === 0 ? undefined : jsonOf(call.operation, bytes, status);
+
 /** Reads a body as JSON. @returns undefined for an empty body @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
 export async function readJson(up: Upstream, answer: Answer): Promise<unknown> {
-  const bytes = await readUtf8(up, answer);
-  return bytes.byteLength === 0 ? undefined : jsonOf(answer.call.operation, bytes, answer.status);
+  return bodyJson(answer, await readUtf8(up, answer));
 }
 
 /** The typed error for an answer whose status the operation did not ask for. Reads the body for its text. */

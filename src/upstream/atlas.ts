@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
-import { jsonOf, readBytes, readUtf8, refusal } from './answer-body.ts';
+import { bodyJson, jsonOf, readBytes, readUtf8, refusal } from './answer-body.ts';
 import { checked, checkedOf, named, namedJson, readNamed } from './checked.ts';
 import { UpstreamError } from './errors.ts';
 import { type Answer, type Call, send, type Upstream } from './http.ts';
@@ -120,7 +120,7 @@ async function readRecord(up: Upstream, answer: Answer): Promise<ReadRecord> {
     const found = lightRecord(bytes, requestIdOf(answer));
     if (found !== undefined) return found;
   }
-  const raw = await namedJson(up, 'protein', jsonOf('protein', bytes));
+  const raw = await namedJson(up, 'protein', bodyJson(answer, bytes));
   return {
     record: checkedOf(up, 'protein', wire.proteinRecord, raw),
     raw,
