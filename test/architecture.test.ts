@@ -38,7 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   protocol: ['late-text.ts'],
   plugins: ['upstream', 'callers', 'load', 'protocol', 'redact.ts', 'entity-tag.ts', 'operations'],
   execution: [],
-  fast: ['callers', 'execution', 'plugins', 'protocol', 'operations', 'upstream', 'entity-tag.ts'],
+  fast: ['callers', 'execution', 'plugins', 'protocol', 'operations', 'store', 'upstream', 'entity-tag.ts'],
   routes: [
     'callers',
     'entity-tag.ts',

@@ -2,7 +2,6 @@
 // no rules of its own. Whatever has not run before, and whatever is refused or streamed, goes the long way through Yoga; what is answered
 // here is put together from the same functions. It must not know a field or a type.
 import type { IncomingMessage, RequestListener } from 'node:http';
-import type { Telemetry } from '../operations/telemetry.ts';
 import { breakOff, isAddress } from '../plugins/guard.ts';
 import type { PlainQueries } from '../plugins/use-plain-queries.ts';
 import { paramsOf } from '../plugins/use-request-reading.ts';
@@ -19,13 +18,12 @@ import { announcedLength, readAll, unread } from './read-body.ts';
 import { openSecondSight } from './second-sight.ts';
 import { type Entered, headerOf, type Visit, type Visits } from './visit.ts';
 
-export interface FastPathOptions extends Omit<ExecuteOptions, 'telemetry'> {
+export interface FastPathOptions extends ExecuteOptions {
   /** The long way. */
   readonly listener: RequestListener;
   readonly queries: PlainQueries;
   readonly kept: KeptAnswers<Finished>;
   readonly visits: Visits;
-  readonly telemetry: Pick<Telemetry, 'adopt' | 'ran'>;
   readonly documentOf: (params: OperationParams) => string;
   /** Whether a request was sent to the gateway by its name, where that matters. */
   readonly isMeant: (host: string | undefined) => boolean;

@@ -59,10 +59,18 @@ interface Kept<T> {
   readonly until: number;
 }
 
+/** What an entry of the first tier takes beside its key and value, about. */
+const OVERHEAD = 200;
+
 /** Opens a namespace. */
 export function openCache<T>(options: CacheOptions<T>): Cache<T> {
   const { namespace, ttl, stale = 0, maxBytes, sizeOf, shared, onError, onLookup } = options;
-  const local = openRecent<Kept<T>>(maxBytes, ({ v }) => sizeOf(v));
+  const local = openRecent<Kept<T>>({
+    maxBytes,
+    largestShare: 1 / 2,
+    sizeOf: ({ v }) => sizeOf(v) + OVERHEAD,
+    now: Date.now,
+  });
   const inFlight = new Map<string, Promise<unknown>>();
 
   /** Looks in the second tier for what the first has not. */

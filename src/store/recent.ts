@@ -9,21 +9,24 @@ export interface Recent<T> {
 
 interface Entry<T> {
   readonly value: T;
-  /** Milliseconds since the epoch. */
+  /** On the clock of the options. */
   readonly until: number;
   readonly bytes: number;
 }
 
-/** What an entry takes beside its key and value, about. */
-const OVERHEAD = 200;
+export interface RecentOptions<T> {
+  /** Of both generations together. */
+  readonly maxBytes: number;
+  /** The part of them that one value may take at most. */
+  readonly largestShare: number;
+  /** Roughly the bytes that a value takes, with all that is kept for its sake but the key. */
+  readonly sizeOf: (value: T) => number;
+  /** Milliseconds. */
+  readonly now: () => number;
+}
 
-/**
- * Opens a place for values.
- *
- * @param maxBytes - of both generations together; what is larger than half of it is not kept
- * @param sizeOf - roughly the bytes that a value takes
- */
-export function openRecent<T>(maxBytes: number, sizeOf: (value: T) => number): Recent<T> {
+/** Opens a place for values. */
+export function openRecent<T>({ maxBytes, largestShare, sizeOf, now }: RecentOptions<T>): Recent<T> {
   let young = new Map<string, Entry<T>>();
   let old = new Map<string, Entry<T>>();
   let youngBytes = 0;
@@ -51,7 +54,7 @@ export function openRecent<T>(maxBytes: number, sizeOf: (value: T) => number): R
       const entry = young.get(key);
       const found = entry ?? old.get(key);
       if (found === undefined) return undefined;
-      if (found.until <= Date.now()) {
+      if (found.until <= now()) {
         dropYoung(key);
         old.delete(key);
         return undefined;
@@ -63,10 +66,10 @@ export function openRecent<T>(maxBytes: number, sizeOf: (value: T) => number): R
       return found.value;
     },
     set(key, value, milliseconds) {
-      const bytes = OVERHEAD + key.length + sizeOf(value);
+      const bytes = key.length + sizeOf(value);
       dropYoung(key);
-      if (milliseconds > 0 && bytes <= maxBytes / 2)
-        keep(key, { value, until: Date.now() + milliseconds, bytes });
+      if (milliseconds > 0 && bytes <= maxBytes * largestShare)
+        keep(key, { value, until: now() + milliseconds, bytes });
       // What is not kept must not be answered from what stood there before.
       else old.delete(key);
     },

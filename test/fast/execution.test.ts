@@ -75,6 +75,19 @@ const make = (seed: number, salt: number, index: number): unknown =>
     ? Array.from({ length: mix(seed, salt + 99) % 4 }, (_, i) => ({ seed: mix(seed, salt + i) }))
     : { seed: mix(seed, salt) };
 
+/** A type in each of its wrappings. @param salt - of the first */
+const wrappedFields = (letter: string, salt: number, type: GraphQLOutputType) =>
+  Object.fromEntries(
+    wrapped.map((wrap, index) => [
+      `${letter}${index}`,
+      {
+        type: wrap(type),
+        resolve: ({ seed }: Node, _: unknown, ctx: Context) =>
+          fate(ctx, seed, salt + index, () => make(seed, salt + index, index)),
+      },
+    ]),
+  );
+
 function objectType(name: string): GraphQLObjectType {
   return new GraphQLObjectType({
     name,
@@ -100,26 +113,8 @@ function objectType(name: string): GraphQLObjectType {
         resolve: (_: Node, { to, by, all }: { to: number; by?: number | null; all?: number[] | null }) =>
           to * 100 + (by ?? 50) + (all ?? []).reduce((sum, one) => sum + one, 0),
       },
-      ...Object.fromEntries(
-        wrapped.map((wrap, index) => [
-          `o${index}`,
-          {
-            type: wrap(even),
-            resolve: ({ seed }: Node, _: unknown, ctx: Context) =>
-              fate(ctx, seed, 10 + index, () => make(seed, 10 + index, index)),
-          },
-        ]),
-      ),
-      ...Object.fromEntries(
-        wrapped.map((wrap, index) => [
-          `i${index}`,
-          {
-            type: wrap(named),
-            resolve: ({ seed }: Node, _: unknown, ctx: Context) =>
-              fate(ctx, seed, 20 + index, () => make(seed, 20 + index, index)),
-          },
-        ]),
-      ),
+      ...wrappedFields('o', 10, even),
+      ...wrappedFields('i', 20, named),
       u: {
         type: new GraphQLList(either),
         resolve: ({ seed }: Node, _: unknown, ctx: Context) => fate(ctx, seed, 30, () => make(seed, 30, 2)),
