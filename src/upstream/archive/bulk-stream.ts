@@ -1,8 +1,8 @@
 // A bulk archive as a stream of records, one protein's part at a time, so that memory follows one protein and not the
 // archive. It knows the members' names and nothing of who wants them.
-import { JsonError } from '../lenient-json.ts';
+import { JsonError, parseLenient } from '../lenient-json.ts';
 import { fromWire, namesSeen, type WireMapping, wireName } from '../mapping/rules.ts';
-import { parseJson, parseSmallJson } from '../parse-json.ts';
+import { parseJson } from '../parse-json.ts';
 import { ArchiveError } from './archive-error.ts';
 import {
   type BulkFeatures,
@@ -12,7 +12,7 @@ import {
   readFeatures,
   readStructure,
 } from './bulk-record.ts';
-import { JsonMembersError, jsonMembers, withoutParts } from './json-members.ts';
+import { type JsonMember, JsonMembersError, jsonMembers, wantedPieces } from './json-members.ts';
 import { readZip } from './zip.ts';
 import type { ZipEntry } from './zip-entry.ts';
 import type { ZipLimits } from './zip-limits.ts';
@@ -103,36 +103,46 @@ async function clusters(entry: ZipEntry, { mapping, onAnswer }: BulkOptions, tel
 const ROWS: ReadonlySet<string> = new Set(['per_residue']);
 const LEVEL: ReadonlySet<string> = new Set(['protein_level']);
 const NONE: ReadonlySet<string> = new Set();
+const NULL = Buffer.from('null');
+
+/** A member's value without what is not wanted of it; a promise where it is large. @throws JsonError */
+function parseMember(member: JsonMember, unwanted: ReadonlySet<string>): unknown {
+  const pieces = wantedPieces(member, unwanted);
+  if (member.value.length > LARGE) {
+    const between = pieces.flatMap((piece, i) => (i === 0 ? [piece] : [NULL, piece]));
+    return parseJson(Buffer.concat(between), { workerAboveBytes: LARGE });
+  }
+  return parseLenient(pieces.map((piece) => piece.toString('utf8')).join('null'));
+}
 
 async function features(entry: ZipEntry, options: BulkOptions, tell: Tell): Promise<void> {
   const { mapping, onAnswer } = options;
   const drop = options.perResidue === true ? NONE : namesSeen(mapping, 'bulkFeatures', ROWS);
-  const level = namesSeen(mapping, 'bulkFeatures', LEVEL);
-  const parse = (value: Uint8Array) =>
-    value.length > LARGE ? parseJson(value, { workerAboveBytes: LARGE }) : parseSmallJson(value);
-  const readAs = (key: string, value: unknown) => {
-    const parsed = { [key]: value };
-    return { parsed, read: readFeatures(fromWire(mapping, 'bulkFeatures', parsed)[key]) };
-  };
+  const unwanted = new Set([...drop, ...namesSeen(mapping, 'bulkFeatures', LEVEL)]);
+  const readAs = (key: string, value: unknown): BulkFeatures | undefined =>
+    readFeatures(mapping === undefined ? value : fromWire(mapping, 'bulkFeatures', { [key]: value })[key]);
   // What nobody wants takes two thirds of the time. The first protein is read whole: what has changed in it is to be noticed.
   let lean = false;
-  for await (const member of jsonMembers(entry.stream(), drop, MOST_FEATURES)) {
-    const { key } = member;
-    // A promise of its own is waited for only where there is one: most are parsed already.
-    const some = lean ? parse(withoutParts(member, level)) : undefined;
-    let read: BulkFeatures | undefined = lean
-      ? readAs(key, some instanceof Promise ? await some : some).read
-      : undefined;
-    if (read?.top === undefined) {
-      const all = parse(member.value);
-      const whole = readAs(key, all instanceof Promise ? await all : all);
-      read = whole.read;
-      onAnswer?.('bulkFeatures', whole.parsed, read !== undefined);
+  for await (const members of jsonMembers(entry.stream(), drop, MOST_FEATURES)) {
+    for (const member of members) {
+      const { key } = member;
+      // A promise is waited for only where there is one: most are parsed already.
+      const some = lean ? parseMember(member, unwanted) : undefined;
+      let read: BulkFeatures | undefined = lean ? readAs(key, some instanceof Promise ? await some : some) : undefined;
+      if (read?.top === undefined) {
+        const parsed = parseMember(member, drop);
+        const all = parsed instanceof Promise ? await parsed : parsed;
+        read = readAs(key, all);
+        onAnswer?.('bulkFeatures', { [key]: all }, read !== undefined);
+      }
+      lean = options.level === false && read?.top !== undefined;
+      if (read !== undefined) tell({ part: 'features', hash: normal(key), features: read });
+      else
+        tell({
+          part: 'problem',
+          problem: new ArchiveError('content', 'Features are no object.', entry.name),
+        });
     }
-    lean = options.level === false && read?.top !== undefined;
-    if (read !== undefined) tell({ part: 'features', hash: normal(key), features: read });
-    else
-      tell({ part: 'problem', problem: new ArchiveError('content', 'Features are no object.', entry.name) });
   }
 }
 

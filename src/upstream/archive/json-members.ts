@@ -1,14 +1,21 @@
 // The members of one large JSON object, each as the bytes of its value, without ever holding the whole object. It
 // looks only at what divides JSON (strings, brackets, commas) and leaves the values to a parser.
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-const COMMA = 0x2c;
-const BRACE = 0x7b;
-/** With this bit set, both opening brackets are `{` and both closing ones `}`. */
-const BRACKET_BIT = 0x20;
-const CLOSING = 0x7d;
+import {
+  afterSpace,
+  afterString,
+  afterValue,
+  BACKSLASH,
+  OPEN as BRACE,
+  BRACKET_BIT,
+  CLOSE as CLOSING,
+  COLON,
+  COMMA,
+  nextStop,
+  QUOTE,
+  stopsAt,
+} from '../json-scan.ts';
+
 const NULL = Buffer.from('null');
 
 /** Where the value of a member's own member stands in the member's value. */
@@ -27,37 +34,23 @@ export interface JsonMember {
   readonly parts: readonly JsonPart[];
 }
 
-/** A member's value with `null` in place of those of its parts that are not wanted. */
-export function withoutParts({ value, parts }: JsonMember, unwanted: ReadonlySet<string>): Buffer {
+/** The pieces of a member's value without those of its parts that are not wanted: between two of them `null` is to stand. */
+export function wantedPieces({ value, parts }: JsonMember, unwanted: ReadonlySet<string>): Buffer[] {
   const pieces: Buffer[] = [];
   let from = 0;
   for (const { key, start, end } of parts) {
     if (!unwanted.has(key)) continue;
-    pieces.push(value.subarray(from, start), NULL);
+    pieces.push(value.subarray(from, start));
     from = end;
   }
-  return from === 0 ? value : Buffer.concat([...pieces, value.subarray(from)]);
+  pieces.push(value.subarray(from));
+  return pieces;
 }
 
-/** A table of the bytes that {@link nextStop} stops at. */
-export const stopsAt = (signs: string): Uint8Array => {
-  const stops = new Uint8Array(256);
-  for (const sign of signs) stops[sign.charCodeAt(0)] = 1;
-  return stops;
-};
 const IN_STRING = stopsAt('"\\');
 const OUTSIDE = stopsAt('"[]{}:,');
 /** Below the members' own members, commas and colons divide nothing that is looked at. */
 const DEEP = stopsAt('"[]{}');
-
-/** The next byte that means something, looked for four at a time: nearly all of an archive's features are numbers. */
-export function nextStop(bytes: Uint8Array, from: number, stops: Uint8Array): number {
-  const stop = (at: number): number => stops[bytes[at] ?? 0] ?? 0;
-  let at = from;
-  while (at + 3 < bytes.length && stop(at) + stop(at + 1) + stop(at + 2) + stop(at + 3) === 0) at += 4;
-  while (at < bytes.length && stop(at) === 0) at += 1;
-  return at;
-}
 
 /** The object ends too early, or is none. */
 export class JsonMembersError extends Error {
@@ -77,10 +70,53 @@ const keyOf = (bytes: Buffer): string => {
   throw new JsonMembersError('A key is no JSON string.');
 };
 
+/** What a key may be made of for its bytes to be its text. */
+const PLAIN_KEY = /^[\w ()-]*$/;
+
+/** A key that is plainly one, with the place behind its colon; undefined for what is to be looked at more closely. */
+function plainKey(bytes: Buffer, from: number): { readonly key: string; readonly end: number } | undefined {
+  if (bytes[from] !== QUOTE) return undefined;
+  const end = afterString(bytes, from);
+  const colon = end === -1 ? -1 : afterSpace(bytes, end);
+  if (bytes[colon] !== COLON) return undefined;
+  const key = bytes.toString('latin1', from + 1, end - 1);
+  return PLAIN_KEY.test(key) ? { key, end: afterSpace(bytes, colon + 1) } : undefined;
+}
+
 /**
- * Walks the object as its bytes arrive.
+ * A member that is an object and all here, as nearly all are, with the place behind it: a quarter of the work of looking at each byte for where
+ * a piece may end. Undefined for any other.
+ */
+function wholeMember(
+  bytes: Buffer,
+  from: number,
+): { readonly member: JsonMember; readonly end: number } | undefined {
+  const own = plainKey(bytes, afterSpace(bytes, from));
+  if (own === undefined || bytes[own.end] !== BRACE) return undefined;
+  const parts: JsonPart[] = [];
+  let at = afterSpace(bytes, own.end + 1);
+  while (bytes[at] !== CLOSING) {
+    const inner = plainKey(bytes, at);
+    const end = inner === undefined ? -1 : afterValue(bytes, inner.end);
+    if (inner === undefined || end <= inner.end) return undefined;
+    parts.push({ key: inner.key, start: inner.end - own.end, end: end - own.end });
+    at = afterSpace(bytes, end);
+    if (bytes[at] === CLOSING) break;
+    if (bytes[at] !== COMMA) return undefined;
+    at = afterSpace(bytes, at + 1);
+    if (bytes[at] !== QUOTE) return undefined;
+  }
+  const end = afterSpace(bytes, at + 1);
+  if (bytes[end] !== COMMA && bytes[end] !== CLOSING) return undefined;
+  return { member: { key: own.key, value: bytes.subarray(own.end, at + 1), parts }, end };
+}
+
+/**
+ * Walks the object as its bytes arrive. Yields those members that have come to their end, together: hundreds in one piece, each of which
+ * would be a handful of promises by itself.
  *
- * @param drop - keys of the members' own members that are not wanted: their values are replaced by `null` and never held
+ * @param drop - keys of the members' own members that are not wanted: where they go on beyond a piece they are never held, and `null`
+ *   stands in their place
  * @param most - bytes that one value may have
  * @throws JsonMembersError
  */
@@ -88,7 +124,24 @@ export async function* jsonMembers(
   chunks: AsyncIterable<Uint8Array>,
   drop: ReadonlySet<string>,
   most: number,
-): AsyncGenerator<JsonMember> {
+): AsyncGenerator<readonly JsonMember[]> {
+  const walk = openWalk(drop, most);
+  for await (const chunk of chunks) {
+    const members: JsonMember[] = [];
+    let failure: unknown;
+    try {
+      walk.take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), members);
+    } catch (error) {
+      failure = error;
+    }
+    // What stood before the failure is whole.
+    if (members.length > 0) yield members;
+    if (failure !== undefined) throw failure;
+  }
+  walk.end();
+}
+
+function openWalk(drop: ReadonlySet<string>, most: number) {
   let depth = 0;
   let inString = false;
   let escaped = false;
@@ -116,8 +169,7 @@ export async function* jsonMembers(
     parts = [];
     return member;
   };
-  for await (const chunk of chunks) {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  const walkOver = (bytes: Buffer, members: JsonMember[]): void => {
     let from = 0;
     const keep = (to: number) => {
       if (to > from && depth > 0 && !dropping) {
@@ -133,6 +185,18 @@ export async function* jsonMembers(
       if (escaped) {
         escaped = false;
         continue;
+      }
+      if (at === from && depth === 1 && !inValue && !inString && heldLength === 0) {
+        const whole = wholeMember(bytes, at);
+        if (whole !== undefined && whole.member.value.length <= most) {
+          members.push(whole.member);
+          from = whole.end + 1;
+          at = whole.end;
+          if (bytes[at] === COMMA) continue;
+          depth = 0;
+          ended = true;
+          continue;
+        }
       }
       at = nextStop(bytes, at, inString ? IN_STRING : depth > 2 ? DEEP : OUTSIDE);
       const byte = bytes[at] ?? 0;
@@ -161,7 +225,7 @@ export async function* jsonMembers(
         }
         depth -= 1;
         if (depth === 0) {
-          if (inValue) yield takeMember();
+          if (inValue) members.push(takeMember());
           inValue = false;
           ended = true;
         }
@@ -182,7 +246,7 @@ export async function* jsonMembers(
       } else if (byte === COMMA && depth === 1) {
         keep(at);
         from = at + 1;
-        yield takeMember();
+        members.push(takeMember());
         inValue = false;
       } else if (byte === COMMA && depth === 2 && innerObject && !innerKey) {
         keep(at);
@@ -194,6 +258,11 @@ export async function* jsonMembers(
       }
     }
     keep(bytes.length);
-  }
-  if (!ended) throw new JsonMembersError('The JSON object ends too early.');
+  };
+  return {
+    take: walkOver,
+    end() {
+      if (!ended) throw new JsonMembersError('The JSON object ends too early.');
+    },
+  };
 }

@@ -1,0 +1,75 @@
+// Finds its way through JSON that is there as bytes without parsing it: where a string, a value or white space ends. It looks only at
+// what divides JSON and says nothing of whether values are valid.
+
+export const QUOTE = 0x22;
+export const BACKSLASH = 0x5c;
+export const COLON = 0x3a;
+export const COMMA = 0x2c;
+export const OPEN = 0x7b;
+export const CLOSE = 0x7d;
+/** With this bit set, both opening brackets are `{` and both closing ones `}`. */
+export const BRACKET_BIT = 0x20;
+
+/** A table of the bytes that {@link nextStop} stops at. */
+export const stopsAt = (signs: string): Uint8Array => {
+  const stops = new Uint8Array(256);
+  for (const sign of signs) stops[sign.charCodeAt(0)] = 1;
+  return stops;
+};
+const BRACKETS = stopsAt('"[]{}');
+const ENDS = stopsAt(',}] \t\r\n');
+const SPACES = stopsAt(' \t\r\n');
+
+/** The next byte that means something, looked for four at a time: nearly all of an archive's features are numbers. */
+export function nextStop(bytes: Uint8Array, from: number, stops: Uint8Array): number {
+  const stop = (at: number): number => stops[bytes[at] ?? 0] ?? 0;
+  let at = from;
+  while (at + 3 < bytes.length && stop(at) + stop(at + 1) + stop(at + 2) + stop(at + 3) === 0) at += 4;
+  while (at < bytes.length && stop(at) === 0) at += 1;
+  return at;
+}
+
+/** Bytes of a string that are looked at one by one: most strings are shorter, and to look for a quote in long ones at once costs as much. */
+const SHORT = 64;
+
+/** Where a string that begins at `from` has ended; -1 when it does not. */
+export function afterString(bytes: Buffer, from: number): number {
+  let at = from + 1;
+  for (const end = Math.min(at + SHORT, bytes.length); at < end; at++) {
+    if (bytes[at] === QUOTE) return at + 1;
+    if (bytes[at] === BACKSLASH) at += 1;
+  }
+  for (let quote = bytes.indexOf(QUOTE, at); quote !== -1; quote = bytes.indexOf(QUOTE, quote + 1)) {
+    let back = quote;
+    while (back > at && bytes[back - 1] === BACKSLASH) back -= 1;
+    if ((quote - back) % 2 === 0) return quote + 1;
+  }
+  return -1;
+}
+
+/** Where a value that begins at `from` has ended; -1 when it does not. */
+export function afterValue(bytes: Buffer, from: number): number {
+  const first = bytes[from] ?? 0;
+  if (first === QUOTE) return afterString(bytes, from);
+  if ((first | BRACKET_BIT) !== OPEN) return nextStop(bytes, from, ENDS);
+  let depth = 0;
+  for (let at = from; at < bytes.length; ) {
+    at = nextStop(bytes, at, BRACKETS);
+    const byte = bytes[at] ?? 0;
+    if (byte === QUOTE) {
+      at = afterString(bytes, at);
+      if (at === -1) return -1;
+      continue;
+    }
+    depth += (byte | BRACKET_BIT) === OPEN ? 1 : -1;
+    at += 1;
+    if (depth === 0) return at;
+  }
+  return -1;
+}
+
+export function afterSpace(bytes: Buffer, from: number): number {
+  let at = from;
+  while (SPACES[bytes[at] ?? 0] === 1) at += 1;
+  return at;
+}
