@@ -17,6 +17,9 @@ function initialCount({ schema, fieldNodes, variableValues, path }: GraphQLResol
   return values === undefined || values.if === false ? undefined : Number(values.initialCount);
 }
 
+/** Whether the items of a root field are given as they come. */
+export const isStreamed = (info: GraphQLResolveInfo): boolean => initialCount(info) !== undefined;
+
 /**
  * The items of a root field: as they are, or where they are streamed (`@stream`) each when its turn comes, so that no more than a
  * few are ready and not yet {@link taken}.

@@ -1,7 +1,7 @@
 // What a Protein costs: its fields by parts, its links, and the queries that find one. Policy on calls is the loader's.
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
-import { pacedList } from '../protocol/paced-list.ts';
+import { isStreamed, pacedList } from '../protocol/paced-list.ts';
 import { Cluster } from '../schema/cluster.ts';
 import { Plddt } from '../schema/plddt.ts';
 import { Protein, type ProteinRef } from '../schema/protein.ts';
@@ -150,6 +150,27 @@ export async function findProtein(
   return found === null ? null : { hash };
 }
 
+/** A failure in its place in a list. */
+function failing(error: Error): Promise<never> {
+  const failed = Promise.reject(error);
+  // Nobody may look at it any more by the time that it is there.
+  failed.catch(() => undefined);
+  return failed;
+}
+
+/** The same for a list: one promise for all of them, where they need not be given as they come. */
+async function findProteins(
+  ctx: GatewayContext,
+  hashes: readonly string[],
+  needs: ProteinNeeds,
+): Promise<(ProteinRef | null | Promise<never>)[]> {
+  const found = await ctx.proteins.loadAll(hashes, needsNothing(needs) ? LEAST : needs);
+  return found.map((data) => {
+    if (data instanceof Error) return failing(data);
+    return data === null ? null : { hash: data.hash };
+  });
+}
+
 const foldOnMiss = (fold: boolean | null | undefined): ProteinNeeds =>
   fold === true ? { fold: true, structure: true } : {};
 
@@ -195,6 +216,7 @@ builder.queryFields((t) => ({
         );
       }
       const needs = selectedNeeds(info);
+      if (!isStreamed(info)) return findProteins(ctx, hashes, needs);
       return pacedList(
         ctx,
         info,

@@ -59,9 +59,9 @@ async function* counted(up: Upstream, { body, call }: Answer): AsyncGenerator<Ui
   }
 }
 
-/** A protein of which an archive has said all that is needed, while the rest of it is still coming. */
-export interface ReadProtein {
-  readonly hash: string;
+/** Proteins of which an archive has said all that is needed, while the rest of it is still coming. */
+export interface ReadProteins {
+  readonly hashes: readonly string[];
   readonly soFar: ReadBulk;
 }
 
@@ -71,7 +71,7 @@ async function readArchive(
   body: AsyncIterable<Uint8Array>,
   needs: ProteinNeeds,
   each: ReadonlyMap<string, ProteinNeeds>,
-  onProtein: (protein: ReadProtein) => void,
+  onProteins: (proteins: ReadProteins) => void,
 ): Promise<ReadBulk> {
   const rows = new Map<string, ReadonlyMap<number, FeatureRow>>();
   const from = now('bulk');
@@ -85,13 +85,20 @@ async function readArchive(
     }
     return rest;
   };
+  let read: { hashes: string[]; soFar: ReadBulk } | undefined;
   const onHash = (hash: string, parts: BulkParts): void => {
     const own = each.get(hash);
-    if (own !== undefined && saysAll(hash, own, { parts, rows, from }))
-      onProtein({ hash, soFar: { parts, rows, from } });
+    const soFar = { parts, rows, from };
+    if (own === undefined || !saysAll(hash, own, soFar)) return;
+    read ??= { hashes: [], soFar };
+    read.hashes.push(hash);
+  };
+  const onPause = (): void => {
+    if (read !== undefined) onProteins(read);
+    read = undefined;
   };
   const level = needs.level === true;
-  const options = { perResidue: needsRows(needs), level, shrink, mapping, onAnswer, onHash };
+  const options = { perResidue: needsRows(needs), level, shrink, mapping, onAnswer, onHash, onPause };
   return { parts: await readBulkArchive(body, options), rows, from };
 }
 
@@ -100,7 +107,7 @@ async function readArchive(
  *
  * @param needs - the union of `each`
  * @param each - what each protein needs
- * @param run - told of each {@link ReadProtein} as soon as its own needs are met
+ * @param run - told of {@link ReadProteins} as soon as their own needs are met
  * @throws UpstreamError when no archive came; one that names the job when it is still running as the caller's time is up
  */
 export async function fetchBulk(

@@ -3,7 +3,7 @@
 // knows the Atlas operations and nothing of GraphQL.
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { fetchBulk, type ReadProtein } from './bulk-fetch.ts';
+import { fetchBulk, type ReadProteins } from './bulk-fetch.ts';
 import type { Downloads } from './download.ts';
 import { asError, UpstreamError } from './errors.ts';
 import { MOST_FOLDS, readFolded, tooManyFolds } from './fold-on-miss.ts';
@@ -33,6 +33,8 @@ const RECORDS_IN_FLIGHT = 8;
 export interface ProteinLoader {
   /** Loads what is needed of a protein. Null when the Atlas does not hold it. @throws UpstreamError when that could not be found out */
   load(hash: string, needs: ProteinNeeds): Promise<ProteinData | null>;
+  /** The same for a list, in its order, duplicates kept: one promise instead of a dozen for each. An error stands where `load` would throw it. */
+  loadAll(hashes: readonly string[], needs: ProteinNeeds): Promise<(ProteinData | null | Error)[]>;
   /** What `load` would give, where nobody has to be asked; undefined where somebody has. */
   have(hash: string, needs: ProteinNeeds): ProteinData | null | undefined;
   /** What is known of a protein without asking anybody. */
@@ -52,13 +54,20 @@ export interface ProteinLoaderDependencies {
   readonly share: Share;
 }
 
-/** Somebody who waits for a protein. */
+type Failures = ReadonlyMap<string, Error>;
+
+/** Somebody who waits for proteins. */
 interface Waiting {
-  readonly hash: string;
+  readonly hashes: readonly string[];
   readonly needs: ProteinNeeds;
-  readonly promise: Promise<void>;
-  resolve(): void;
-  reject(error: Error): void;
+  /** Those who wait for the same calls. */
+  readonly round: readonly Waiting[];
+  /** How many of the proteins are not settled yet. */
+  left: number;
+  failures: Map<string, Error> | undefined;
+  /** Given what failed, once all are settled. */
+  readonly promise: Promise<Failures | undefined>;
+  readonly resolve: (failures: Failures | undefined) => void;
 }
 
 /** What is known of a protein, and which needs that meets, once somebody has asked. */
@@ -73,14 +82,18 @@ const fingerprint = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('base64url');
 
 /** A promise and how it is settled. */
-function withResolvers(): Pick<Waiting, 'promise' | 'resolve' | 'reject'> {
-  let resolve: () => void = () => undefined;
-  let reject: (error: Error) => void = () => undefined;
-  const promise = new Promise<void>((yes, no) => {
+function withResolver(): Pick<Waiting, 'promise' | 'resolve'> {
+  let resolve: Waiting['resolve'] = () => undefined;
+  const promise = new Promise<Failures | undefined>((yes) => {
     resolve = yes;
-    reject = no;
   });
-  return { promise, resolve, reject };
+  return { promise, resolve };
+}
+
+/** @throws what one of the proteins failed with */
+function raise(failures: Failures | undefined, hash: string): void {
+  const error = failures?.get(hash);
+  if (error !== undefined) throw error;
 }
 
 /** The loader of one request. */
@@ -89,7 +102,7 @@ export function createProteinLoader(
   { downloads, cache, share }: ProteinLoaderDependencies,
 ): ProteinLoader {
   const known = new Map<string, Known>();
-  const pending = new Map<string, Waiting[]>();
+  const pending = new Map<string, readonly Waiting[]>();
   const limitBulk = limiter(BULK_IN_FLIGHT);
   const limitRecords = limiter(RECORDS_IN_FLIGHT);
 
@@ -134,18 +147,20 @@ export function createProteinLoader(
     const each = new Map(hashes.map((hash) => [hash, forBulk.get(hash) ?? {}]));
     // Who waits for a protein has it as soon as it is read; what others need of it comes with the whole.
     const done = new Set<string>();
-    const onProtein = ({ hash, soFar }: ReadProtein): void => {
-      const own = each.get(hash) ?? {};
-      learn(fromBulk(hash, own, soFar).data, hashes.length);
-      if (own === needs || isDeepStrictEqual(own, needs)) done.add(hash);
-      onLoaded(hash);
+    const onRead = ({ hashes: some, soFar }: ReadProteins): void => {
+      for (const hash of some) {
+        const own = each.get(hash) ?? {};
+        learn(fromBulk(hash, own, soFar).data, hashes.length);
+        if (own === needs || isDeepStrictEqual(own, needs)) done.add(hash);
+        onLoaded(hash);
+      }
     };
     const read = await limitBulk(() =>
       share(
         `bulk ${fingerprint([needs, [...each]])}`,
         up.signal,
         (run) => fetchBulk({ ...up, signal: run.signal }, downloads, needs, each, run),
-        onProtein,
+        onRead,
       ),
     );
     return hashes.flatMap((hash) => {
@@ -157,7 +172,7 @@ export function createProteinLoader(
   };
 
   /** Loads everything wanted in one tick; a hash's failure stays that hash's. @param onLoaded - told of each that is there before the others */
-  const loadAll = async (
+  const loadWanted = async (
     asked: ReadonlyMap<string, ProteinNeeds>,
     onLoaded: (hash: string) => void,
   ): Promise<Map<string, Error>> => {
@@ -204,49 +219,53 @@ export function createProteinLoader(
     return failed;
   };
 
-  const loadTick = async (waiting: readonly Waiting[]): Promise<void> => {
+  const loadRound = async (round: readonly Waiting[]): Promise<void> => {
     const wanted = new Map<string, ProteinNeeds>();
-    const waitingFor = new Map<string, Waiting[]>();
-    for (const one of waiting) {
-      const { hash, needs } = one;
-      const others = waitingFor.get(hash);
-      wanted.set(hash, others === undefined ? needs : joinNeeds([wanted.get(hash) ?? NOTHING, needs]));
-      if (others === undefined) waitingFor.set(hash, [one]);
-      else others.push(one);
+    for (const { hashes, needs } of round) {
+      for (const hash of hashes) {
+        const others = wanted.get(hash);
+        wanted.set(hash, others === undefined ? needs : joinNeeds([others, needs]));
+      }
     }
-    const onLoaded = (hash: string): void => {
-      for (const one of waitingFor.get(hash) ?? []) settle(one);
-    };
-    const failed = await loadAll(wanted, onLoaded);
-    for (const one of waiting) settle(one, failed.get(one.hash));
+    const failed = await loadWanted(wanted, (hash) => settle(round, hash));
+    for (const hash of wanted.keys()) settle(round, hash, failed.get(hash));
   };
 
-  /** Lets go of who waits, which is done once. */
-  const settle = (one: Waiting, error?: Error): void => {
-    const queue = pending.get(one.hash);
-    const at = queue?.indexOf(one) ?? -1;
-    if (queue === undefined || at === -1) return;
-    if (queue.length === 1) pending.delete(one.hash);
-    else queue.splice(at, 1);
-    if (error === undefined) one.resolve();
-    else one.reject(error);
+  /** Lets go of who waits for a protein in a round, which is done once. */
+  const settle = (round: readonly Waiting[], hash: string, error?: Error): void => {
+    const queue = pending.get(hash) ?? [];
+    const others = queue.filter((one) => one.round !== round);
+    if (others.length === queue.length) return;
+    if (others.length === 0) pending.delete(hash);
+    else pending.set(hash, others);
+    for (const one of queue) {
+      if (one.round !== round) continue;
+      if (error !== undefined) {
+        one.failures ??= new Map();
+        one.failures.set(hash, error);
+      }
+      one.left -= 1;
+      if (one.left === 0) one.resolve(one.failures);
+    }
   };
 
-  let tick: Waiting[] = [];
+  let coming: Waiting[] = [];
   /** Everything that can be asked for without waiting for an answer is asked for before the calls are planned. */
-  const request = (hash: string, needs: ProteinNeeds): Promise<void> => {
-    const { promise, resolve, reject } = withResolvers();
-    const one = { hash, needs, promise, resolve, reject };
-    const queue = pending.get(hash);
-    if (queue === undefined) pending.set(hash, [one]);
-    else queue.push(one);
-    tick.push(one);
-    if (tick.length === 1)
+  const request = (hashes: readonly string[], needs: ProteinNeeds): Waiting['promise'] => {
+    const round = coming;
+    const { promise, resolve } = withResolver();
+    const one: Waiting = { hashes, needs, round, left: hashes.length, failures: undefined, promise, resolve };
+    const alone = [one];
+    for (const hash of hashes) {
+      const queue = pending.get(hash);
+      pending.set(hash, queue === undefined ? alone : [...queue, one]);
+    }
+    coming.push(one);
+    if (coming.length === 1)
       setImmediate(() => {
-        const waiting = tick;
-        tick = [];
-        loadTick(waiting).catch((error: unknown) => {
-          for (const other of waiting) settle(other, asError(error));
+        coming = [];
+        loadRound(round).catch((error: unknown) => {
+          for (const other of round) for (const hash of other.hashes) settle(round, hash, asError(error));
         });
       });
     return promise;
@@ -266,22 +285,45 @@ export function createProteinLoader(
     return data.exists ? data : null;
   };
 
-  return {
-    async load(hash, needs) {
-      const lacking = lacks(hash, needs);
-      if (needsNothing(lacking)) return given(hash, needs);
-      const underway = pending.get(hash);
-      if (underway === undefined) {
-        await request(hash, lacking);
-        return given(hash, needs);
-      }
-      const rest = lackingNeeds(lacking, joinNeeds(underway.map((entry) => entry.needs)));
-      // Only what brings something of it is waited for: another part may be slow, or fail.
-      const awaited = underway
-        .filter((entry) => !isDeepStrictEqual(lackingNeeds(lacking, entry.needs), lacking))
-        .map((entry) => entry.promise);
-      await Promise.all(needsNothing(rest) ? awaited : [...awaited, request(hash, rest)]);
+  const load = async (hash: string, needs: ProteinNeeds): Promise<ProteinData | null> => {
+    const lacking = lacks(hash, needs);
+    if (needsNothing(lacking)) return given(hash, needs);
+    const underway = pending.get(hash);
+    if (underway === undefined) {
+      raise(await request([hash], lacking), hash);
       return given(hash, needs);
+    }
+    const rest = lackingNeeds(lacking, joinNeeds(underway.map((entry) => entry.needs)));
+    // Only what brings something of it is waited for: another part may be slow, or fail.
+    const awaited = underway
+      .filter((entry) => !isDeepStrictEqual(lackingNeeds(lacking, entry.needs), lacking))
+      .map((entry) => entry.promise);
+    const all = needsNothing(rest) ? awaited : [...awaited, request([hash], rest)];
+    await Promise.all(all.map((one) => one.then((failures) => raise(failures, hash))));
+    return given(hash, needs);
+  };
+
+  return {
+    load,
+    async loadAll(hashes, needs) {
+      const unknown: string[] = [];
+      const others = new Map<string, Promise<ProteinData | null | Error>>();
+      for (const hash of new Set(hashes)) {
+        if (known.has(hash) || pending.has(hash)) others.set(hash, load(hash, needs).catch(asError));
+        else unknown.push(hash);
+      }
+      const failures = unknown.length === 0 ? undefined : await request(unknown, needs);
+      const found = new Map<string, ProteinData | null | Error>();
+      for (const [hash, other] of others) found.set(hash, await other);
+      return hashes.map((hash) => {
+        const other = found.get(hash) ?? failures?.get(hash);
+        if (other !== undefined) return other;
+        try {
+          return given(hash, needs);
+        } catch (error) {
+          return asError(error);
+        }
+      });
     },
     have(hash, needs) {
       const data = dataOf(hash);

@@ -49,6 +49,8 @@ export interface BulkOptions {
   readonly mapping?: WireMapping | undefined;
   /** Shown what members say, to notice drift. */
   readonly onAnswer?: ((name: string, value: unknown, readable: boolean) => void) | undefined;
+  /** Told, after some records, that the next may take a while to come. */
+  readonly onPause?: () => void;
 }
 
 /** Bytes of one protein's features: 2,000 residues with 64 active features each take about 4 MB. */
@@ -128,7 +130,9 @@ async function features(entry: ZipEntry, options: BulkOptions, tell: Tell): Prom
       const { key } = member;
       // A promise is waited for only where there is one: most are parsed already.
       const some = lean ? parseMember(member, unwanted) : undefined;
-      let read: BulkFeatures | undefined = lean ? readAs(key, some instanceof Promise ? await some : some) : undefined;
+      let read: BulkFeatures | undefined = lean
+        ? readAs(key, some instanceof Promise ? await some : some)
+        : undefined;
       if (read?.top === undefined) {
         const parsed = parseMember(member, drop);
         const all = parsed instanceof Promise ? await parsed : parsed;
@@ -143,6 +147,7 @@ async function features(entry: ZipEntry, options: BulkOptions, tell: Tell): Prom
           problem: new ArchiveError('content', 'Features are no object.', entry.name),
         });
     }
+    options.onPause?.();
   }
 }
 
@@ -203,6 +208,7 @@ export async function readBulkRecords(
         const hash = structureHash(entry.name, options.mapping);
         if (hash === undefined) {
           await readMember(entry, options, tell);
+          options.onPause?.();
           continue;
         }
         if (!hasStructures) tell({ part: 'member', member: 'structures' });
@@ -211,6 +217,7 @@ export async function readBulkRecords(
         const packed = entry.packed();
         const text = packed instanceof Promise ? await packed : packed;
         tell({ part: 'structure', hash, structure: readStructure(text) });
+        options.onPause?.();
       } catch (error) {
         const problem = unreadable(error, entry.name);
         if (!(problem instanceof ArchiveError)) throw problem;
