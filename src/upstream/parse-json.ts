@@ -9,9 +9,6 @@ function textOf(bytes: Uint8Array): string {
   return buffer.toString(isAscii(buffer) ? 'latin1' : 'utf8');
 }
 
-/** Parses a small JSON body at once, for whoever has hundreds of them. @throws JsonError as {@link parseJson} */
-export const parseSmallJson = (bytes: Uint8Array): unknown => parseLenient(textOf(bytes));
-
 const ask = openThread('./json-worker');
 
 /**
