@@ -1,6 +1,5 @@
 // The gateway as a function from requests to answers: joins what src/gateway/ opens. No socket, no environment: everything but
 // listening can be tried through `gateway.fetch`.
-import type { RequestListener } from 'node:http';
 import type { Config } from './config.ts';
 import { operationNames, readExamples } from './examples.ts';
 import type { Finished } from './fast/finished.ts';
@@ -15,6 +14,7 @@ import { openShownErrors } from './gateway/shown-errors.ts';
 import { openConfiguredGates, openWayOut } from './gateway/way-out.ts';
 import { type GatewayYoga, openYoga } from './gateway/yoga.ts';
 import type { PaceRules } from './live/pace.ts';
+import type { Answering } from './load/server-limits.ts';
 import type { Logger } from './log.ts';
 import { type Metrics, openMetrics } from './operations/metrics.ts';
 import { CHECK_MS, openReadiness } from './operations/readiness.ts';
@@ -49,7 +49,9 @@ export interface Gateway extends Pick<Entrance, 'admit' | 'isKnown' | 'pressure'
   /** Answers one request. */
   fetch(request: Request): Promise<Response>;
   /** The same as a listener for node:http. */
-  readonly listener: RequestListener;
+  readonly listener: Answering['listener'];
+  /** Answers from the connections of a server what came over them before. Without it everything is answered all the same. */
+  readonly watch: Required<Answering>['watch'];
   /** Parses, validates and executes with all plugins, for transports other than HTTP. */
   readonly getEnveloped: GatewayYoga['getEnveloped'];
   /** The text of the document that a request means. @throws GraphQLError when it names none, or one that is not known */
@@ -142,7 +144,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const yoga = openYoga({ schema: shownSchema, plugins, openContext: contexts.open, errors });
   return {
     fetch: async (request) => yoga.fetch(request),
-    listener: gatewayListener({
+    ...gatewayListener({
       config,
       yoga,
       contexts,

@@ -110,7 +110,7 @@ export function openSender(port: () => Promise<number>, keepAlive = true): Sende
 /** The same gateway, whose `fetch` goes over a socket; the server is closed with it. */
 function overSocket(gateway: Gateway): Gateway {
   const { MAX_HEADER_BYTES: maxHeaderBytes, SLOW_READER_SECONDS: seconds } = readConfig({});
-  const server = openServer(gateway.listener, { maxHeaderBytes, slowReaderMs: seconds * 1000 });
+  const server = openServer(gateway, { maxHeaderBytes, slowReaderMs: seconds * 1000 });
   let port: Promise<number> | undefined;
   const listening = () =>
     (port ??= new Promise<number>((resolve) =>

@@ -31,7 +31,10 @@ function networkOf(address: string): string {
  *
  * @param hops - how many proxies in front add to that header; what stands further left anybody may have written
  */
-export function clientAddress({ headers, socket }: IncomingMessage, hops: number): string {
+export function clientAddress(
+  { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
+  hops: number,
+): string {
   const { 'x-forwarded-for': header = '' } = headers;
   const forwarded = (Array.isArray(header) ? header.join(',') : header)
     .split(',')

@@ -15,6 +15,7 @@ import { type Finished, write } from './finished.ts';
 import { openFlights } from './flights.ts';
 import type { KeptAnswers } from './kept-answers.ts';
 import { announcedLength, readAll, unread } from './read-body.ts';
+import type { Repeats } from './repeats.ts';
 import { openSecondSight } from './second-sight.ts';
 import { type Entered, headerOf, type Visit, type Visits } from './visit.ts';
 
@@ -24,6 +25,7 @@ export interface FastPathOptions extends ExecuteOptions {
   readonly queries: PlainQueries;
   readonly kept: KeptAnswers<Finished>;
   readonly visits: Visits;
+  readonly repeats: Pick<Repeats, 'note'>;
   readonly documentOf: (params: OperationParams) => string;
   /** Whether a request was sent to the gateway by its name, where that matters. */
   readonly isMeant: (host: string | undefined) => boolean;
@@ -39,7 +41,7 @@ const MOST_SECONDS = 60;
 
 /** Opens the short way in front of the long one. */
 export function openFastPath(options: FastPathOptions): RequestListener {
-  const { listener, queries, kept, visits, telemetry } = options;
+  const { listener, queries, kept, visits, repeats, telemetry } = options;
   const execute = openExecution(options);
   const flights = openFlights<Finished>();
   const isAskedAgain = openSecondSight();
@@ -130,7 +132,10 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     if (asked === null && (found === undefined || options.proofNeeded)) return goLong();
     const answer = (visit: Visit | null): Promise<void> | undefined => {
       if (visit === null) return goLong();
-      if (found !== undefined && visit.arrival.caller !== null) return give(again(found, visit), visit);
+      if (found !== undefined && visit.arrival.caller !== null) {
+        repeats.note(req, key, { type: 'query', name: found.name });
+        return give(again(found, visit), visit);
+      }
       return asked === null ? undefined : work(asked, key, visit);
     };
     const coming = visits.come(entered);

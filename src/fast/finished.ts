@@ -77,21 +77,39 @@ export function finish(
   };
 }
 
+/** What a client is given at once. */
+export interface Content {
+  readonly status: number;
+  /** Names and values in turn, the length of the body among them. */
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** What goes to a client; null for a large body, which is written as it is made. */
+export function contentFor(
+  { status, headers, body, etag }: Finished,
+  ifNoneMatch: string | null,
+): Content | null {
+  if (etag !== undefined && isKnown(ifNoneMatch, etag)) return { status: 304, headers, body: NOTHING };
+  if (!Buffer.isBuffer(body)) return null;
+  return { status, headers: [...headers, 'content-length', String(body.byteLength)], body };
+}
+
 /** Writes an answer. @param own - headers that only this request's answer has, in turn with their values */
 export function write(
   response: ServerResponse,
-  { status, headers, body, etag }: Finished,
+  finished: Finished,
   own: readonly string[],
   ifNoneMatch: string | null,
 ): Promise<void> | undefined {
-  if (etag !== undefined && isKnown(ifNoneMatch, etag)) {
-    response.writeHead(304, [...headers, ...own]).end();
-    return undefined;
-  }
-  if (!Buffer.isBuffer(body)) {
+  const content = contentFor(finished, ifNoneMatch);
+  if (content === null) {
+    const { status, headers, body } = finished;
     response.writeHead(status, [...headers, ...own]);
-    return writeBody(response, body);
+    return Buffer.isBuffer(body) ? undefined : writeBody(response, body);
   }
-  response.writeHead(status, [...headers, 'content-length', String(body.byteLength), ...own]).end(body);
+  response.writeHead(content.status, [...content.headers, ...own]).end(content.body);
   return undefined;
 }

@@ -7,6 +7,7 @@ import { breakOff } from '../plugins/guard.ts';
 import { answerKey } from './answer-key.ts';
 import { type Finished, write } from './finished.ts';
 import type { KeptAnswers } from './kept-answers.ts';
+import type { Repeats } from './repeats.ts';
 import { headerOf, type Visit, type Visits } from './visit.ts';
 
 const PATH = '/thumbnails/';
@@ -40,6 +41,7 @@ export const useKeptFiles = (kept: KeptAnswers<Finished>): Plugin => ({
 export interface KeptFilesOptions {
   readonly kept: KeptAnswers<Finished>;
   readonly visits: Visits;
+  readonly repeats: Pick<Repeats, 'note'>;
   /** Told of what is wrong with the gateway itself. */
   readonly onFault: (error: unknown) => void;
 }
@@ -47,17 +49,21 @@ export interface KeptFilesOptions {
 /** Opens the short way in front of the long one. */
 export function keptFiles(
   listener: RequestListener,
-  { kept, visits, onFault }: KeptFilesOptions,
+  { kept, visits, repeats, onFault }: KeptFilesOptions,
 ): RequestListener {
   return (req, res) => {
-    const found = isPicture(req) ? kept.get(answerKey(req)) : undefined;
+    const key = isPicture(req) ? answerKey(req) : undefined;
+    const found = key === undefined ? undefined : kept.get(key);
     const entered = found === undefined ? null : visits.enter(req, res);
-    if (found === undefined || entered === null) return listener(req, res);
+    if (key === undefined || found === undefined || entered === null) return listener(req, res);
     const give = (visit: Visit | null): void => {
       if (visit === null) {
         entered.leave();
         if (!res.closed) listener(req, res);
-      } else write(res, found, visits.ownHeaders(visit, true), headerOf(req, 'if-none-match'));
+        return;
+      }
+      repeats.note(req, key, undefined);
+      write(res, found, visits.ownHeaders(visit, true), headerOf(req, 'if-none-match'));
     };
     const fail = (error: unknown): void => {
       onFault(error);

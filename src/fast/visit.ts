@@ -3,12 +3,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Admission, Arrival } from '../load/admission.ts';
 import type { Pressure } from '../load/pressure.ts';
-import type { Exchange } from '../operations/exchange.ts';
+import type { Exchange, ExchangeEnd } from '../operations/exchange.ts';
 import { makeRequestId } from '../operations/request-id.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { traceparent } from '../operations/trace-context.ts';
 import { budgetHeaders } from '../plugins/use-rate-limit.ts';
 import { corsHeaders } from '../protocol/cors.ts';
+
+/** What is looked at of a request. */
+export type Asking = Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'socket'>;
 
 /** A request that has a place among those under way. */
 export interface Entered {
@@ -30,6 +33,13 @@ export interface Visit {
   readonly exchange: Exchange;
 }
 
+/** A request that is answered in the moment that it comes. */
+export interface VisitAtOnce extends Pick<Visit, 'arrival' | 'exchange'> {
+  readonly req: Asking;
+  /** Tells of it when its answer has gone. */
+  readonly end: (end: ExchangeEnd) => void;
+}
+
 export interface VisitOptions {
   readonly admission: Admission;
   readonly pressure: Pressure;
@@ -39,7 +49,7 @@ export interface VisitOptions {
 }
 
 /** A header as the Fetch API would give it. */
-export function headerOf({ headers }: IncomingMessage, name: string): string | null {
+export function headerOf({ headers }: Pick<IncomingMessage, 'headers'>, name: string): string | null {
   const value = headers[name];
   return value === undefined ? null : String(value);
 }
@@ -53,8 +63,13 @@ export interface Visits {
    * @returns null for who has asked too often, and is not counted as a visit
    */
   come(entered: Entered): Visit | null | Promise<Visit | null>;
+  /** Both at once. @returns null for who cannot be answered now, or has to be asked for first, and is then counted as nothing */
+  comeAtOnce(req: Asking): VisitAtOnce | null;
   /** Headers that only this answer has, in turn with their values. @param isPublic - whether others may be given the same answer */
-  ownHeaders(visit: Visit, isPublic: boolean): string[];
+  ownHeaders(
+    visit: Pick<Visit, 'arrival' | 'exchange'> & { readonly req: Asking },
+    isPublic: boolean,
+  ): string[];
 }
 
 export function openVisits({ admission, pressure, telemetry, origins }: VisitOptions): Visits {
@@ -64,9 +79,7 @@ export function openVisits({ admission, pressure, telemetry, origins }: VisitOpt
     telemetry.end(exchange, { status: res.statusCode, bytes, left: !res.writableFinished });
   }
 
-  function arrived(entered: Entered, arrival: Arrival): Visit | null {
-    const { req, res } = entered;
-    if (arrival.verdict?.allowed === false) return null;
+  function begin(req: Asking, arrival: Arrival): Exchange {
     const { method, url = '/' } = req;
     const search = url.indexOf('?');
     const exchange = telemetry.arrive({
@@ -76,6 +89,13 @@ export function openVisits({ admission, pressure, telemetry, origins }: VisitOpt
       traceparent: headerOf(req, 'traceparent'),
     });
     exchange.principal = arrival.caller?.principal;
+    return exchange;
+  }
+
+  function arrived(entered: Entered, arrival: Arrival): Visit | null {
+    const { req, res } = entered;
+    if (arrival.verdict?.allowed === false) return null;
+    const exchange = begin(req, arrival);
     entered.exchange = exchange;
     entered.bytesWritten = req.socket.bytesWritten;
     if (res.closed) end(entered);
@@ -98,6 +118,24 @@ export function openVisits({ admission, pressure, telemetry, origins }: VisitOpt
       return 'then' in arriving
         ? arriving.then((arrival) => arrived(entered, arrival))
         : arrived(entered, arriving);
+    },
+    comeAtOnce(req) {
+      const leave = pressure.enter();
+      const arrival = leave === null ? null : admission.arriveAtOnce(req);
+      if (leave === null || arrival === null) {
+        leave?.();
+        return null;
+      }
+      const exchange = begin(req, arrival);
+      return {
+        req,
+        arrival,
+        exchange,
+        end(end) {
+          leave();
+          telemetry.end(exchange, end);
+        },
+      };
     },
     ownHeaders({ req, exchange, arrival }, isPublic) {
       const own = ['x-request-id', exchange.requestId, 'traceresponse', traceparent(exchange.step.context)];

@@ -1,12 +1,13 @@
 // The gateway as a listener for node:http: the short way in front of Yoga's. It decides nothing.
-import type { RequestListener } from 'node:http';
 import { isOwnHost } from '../callers/host.ts';
 import type { Config } from '../config.ts';
 import { openFastPath } from '../fast/fast-path.ts';
 import type { Finished } from '../fast/finished.ts';
 import type { KeptAnswers } from '../fast/kept-answers.ts';
 import { keptFiles } from '../fast/kept-files.ts';
+import { openRepeats } from '../fast/repeats.ts';
 import { openVisits } from '../fast/visit.ts';
+import type { Answering } from '../load/server-limits.ts';
 import type { Logger } from '../log.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { guardListener } from '../plugins/guard.ts';
@@ -33,20 +34,22 @@ export interface ListenerSources extends Pick<Entrance, 'admission' | 'pressure'
 /** Bytes of a question that is answered on the short way; longer ones are read as they come. */
 const MOST_BYTES = 65_536;
 
-/** Makes the listener. */
-export function gatewayListener(sources: ListenerSources): RequestListener {
+/** Makes the listener, and what it wants to see of the server beside requests. */
+export function gatewayListener(sources: ListenerSources): Required<Answering> {
   const { config, yoga, contexts, queries, kept, admission, pressure, telemetry, operations, errors, log } =
     sources;
   const visits = openVisits({ admission, pressure, telemetry, origins: config.CORS_ORIGINS });
+  const repeats = openRepeats({ kept, visits, telemetry });
   const long = guardListener(yoga);
   const onFault = (error: unknown) => log.error('request', { error });
-  return openFastPath({
+  const listener = openFastPath({
     // A caller that has to prove who it is does so on the long way.
-    listener: config.proofNeeded ? long : keptFiles(long, { kept, visits, onFault }),
+    listener: config.proofNeeded ? long : keptFiles(long, { kept, visits, repeats, onFault }),
     yoga,
     queries,
     kept,
     visits,
+    repeats,
     admission,
     telemetry,
     documentOf: operations.documentOf,
@@ -61,4 +64,6 @@ export function gatewayListener(sources: ListenerSources): RequestListener {
     byOrigin: config.CORS_ORIGINS.length > 0,
     proofNeeded: config.proofNeeded,
   });
+  // Nobody who has to be asked who it is can be answered at once.
+  return { listener, watch: config.proofNeeded ? () => undefined : repeats.watch };
 }

@@ -7,6 +7,9 @@ import type { Caller, Callers } from '../callers/caller.ts';
 import { type Account, accountsOf } from './budgets.ts';
 import type { RateLimit, Verdict } from './rate-limit.ts';
 
+/** What is looked at of a request. */
+export type Connected = Pick<IncomingMessage, 'headers' | 'socket'>;
+
 /** A request that has come over a connection, before anything is made of it. */
 export interface Arrival {
   /** Where from, hidden. */
@@ -21,7 +24,9 @@ export interface Arrival {
 
 export interface Admission {
   /** Looks at a request's headers, and counts it. */
-  arrive(incoming: IncomingMessage): Arrival | Promise<Arrival>;
+  arrive(incoming: Connected): Arrival | Promise<Arrival>;
+  /** The same for who is known and may come; null, and counted as nothing, where somebody has to be asked or it may not. */
+  arriveAtOnce(incoming: Connected): Arrival | null;
   /** Says what came of looking at a request before it was one. */
   adopt(request: Request, arrival: Arrival): void;
   /** Notes where a request comes from, by its connection. */
@@ -70,7 +75,7 @@ export function openAdmission(options: AdmissionOptions): Admission {
     return found;
   };
 
-  function placeOf(incoming: IncomingMessage): Place {
+  function placeOf(incoming: Connected): Place {
     const { headers, socket } = incoming;
     const forwarded = headers['x-forwarded-for'];
     if (!told && hops === 0 && forwarded !== undefined) {
@@ -103,13 +108,17 @@ export function openAdmission(options: AdmissionOptions): Admission {
     return 'then' in spent ? spent.then(next) : next(spent);
   }
 
+  /** Whose budgets a request is counted against. */
+  const chargedTo = ({ address, accounts }: Place, caller: Caller | null): readonly Account[] =>
+    caller === null || caller.principal === null ? accounts : accountsOf(caller, address);
+
   function arrived(
-    { address, accounts }: Place,
+    place: Place,
     caller: Caller | null,
     identified: Arrival['identified'],
   ): Arrival | Promise<Arrival> {
-    const charged = caller === null || caller.principal === null ? accounts : accountsOf(caller, address);
-    const spent = perMinute === 0 ? null : spendOf(charged);
+    const { address } = place;
+    const spent = perMinute === 0 ? null : spendOf(chargedTo(place, caller));
     return spent !== null && 'then' in spent
       ? spent.then((verdict) => ({ address, caller, identified, verdict }))
       : { address, caller, identified, verdict: spent };
@@ -122,6 +131,14 @@ export function openAdmission(options: AdmissionOptions): Admission {
       return 'then' in identified
         ? identified.catch(() => null).then((caller) => arrived(place, caller, identified))
         : arrived(place, identified, identified);
+    },
+    arriveAtOnce(incoming) {
+      const place = placeOf(incoming);
+      const caller = callers.whoIs(incoming.headers.authorization, place.address);
+      if ('then' in caller) return null;
+      if (perMinute > 0 && !chargedTo(place, caller).every(({ key }) => limit.isAtOnce(key))) return null;
+      const arrival = arrived(place, caller, caller);
+      return 'then' in arrival ? null : arrival;
     },
     adopt(request, { address, identified }) {
       noteAddress(request, address);

@@ -81,7 +81,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     await within(CLOSE_MS, gateway.close(), () => log.warn('the store did not close in time'));
     await tracing?.close();
   };
-  const server = openServer(gateway.listener, {
+  const server = openServer(gateway, {
     maxHeaderBytes: config.MAX_HEADER_BYTES,
     slowReaderMs: config.SLOW_READER_SECONDS * 1000,
   });

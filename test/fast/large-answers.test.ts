@@ -66,7 +66,7 @@ beforeAll(async () => {
     upstreamUrl: `http://127.0.0.1:${portOf(upstream)}`,
     log: testLogger(),
   });
-  served = await listening(openServer(gateway.listener, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 }));
+  served = await listening(openServer(gateway, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 }));
   sender = openSender(async () => portOf(served));
 });
 afterAll(async () => {

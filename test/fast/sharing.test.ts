@@ -17,7 +17,7 @@ let close: () => Promise<void>;
 
 beforeAll(async () => {
   world = await openWorld({ CACHE_RECORDS_SECONDS: '3600' }, { control: true });
-  const server = openServer(world.gateway.listener, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 });
+  const server = openServer(world.gateway, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
   close = async () => {

@@ -12,13 +12,16 @@ afterEach(async () => {
 });
 
 async function listen(listener: RequestListener, slowReaderMs: number): Promise<() => Socket> {
-  server = openServer(listener, {
-    maxHeaderBytes: 4096,
-    slowReaderMs,
-    headersMs: 300,
-    requestMs: 300,
-    checkEveryMs: 50,
-  });
+  server = openServer(
+    { listener },
+    {
+      maxHeaderBytes: 4096,
+      slowReaderMs,
+      headersMs: 300,
+      requestMs: 300,
+      checkEveryMs: 50,
+    },
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return () => connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
 }
