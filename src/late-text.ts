@@ -15,31 +15,39 @@ export interface LateText {
   toJSON(): string;
 }
 
+/** What a late text is unpacked from. */
+export type Packed = Pick<LateText, 'size' | 'bytes'>;
+
 const decoder = new TextDecoder();
-const all = new WeakSet<object>();
 
 /** Stands for a late text in JSON while it is written around them. Nobody can know it, so that no other string is it. */
 const MARK = `late text ${randomUUID()}`;
 /** Late texts that are left out of the JSON that is being made; undefined where they belong into it. */
 let leftOut: LateText[] | undefined;
 
-/** @param bytes - unpacks the text each time it is called */
-export function lateText(size: number, bytes: () => Uint8Array): LateText {
-  const text: LateText = {
-    size,
-    bytes,
-    toJSON() {
-      if (leftOut === undefined) return decoder.decode(bytes());
-      leftOut.push(text);
-      return MARK;
-    },
-  };
-  all.add(text);
-  return text;
+class Late implements LateText {
+  readonly #packed: Packed;
+
+  constructor(packed: Packed) {
+    this.#packed = packed;
+  }
+  get size(): number {
+    return this.#packed.size;
+  }
+  bytes(): Uint8Array {
+    return this.#packed.bytes();
+  }
+  toJSON(): string {
+    if (leftOut === undefined) return decoder.decode(this.bytes());
+    leftOut.push(this);
+    return MARK;
+  }
 }
 
-export const isLateText = (value: unknown): value is LateText =>
-  typeof value === 'object' && value !== null && all.has(value);
+/** @param packed - unpacked each time it is read */
+export const lateText = (packed: Packed): LateText => new Late(packed);
+
+export const isLateText = (value: unknown): value is LateText => value instanceof Late;
 
 /** A text that may be a late one, as a string. */
 export const textOf = (text: string | LateText): string => (typeof text === 'string' ? text : text.toJSON());

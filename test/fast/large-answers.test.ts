@@ -138,9 +138,12 @@ async function openLarge(): Promise<{ server: Server; unpacked: () => number; en
   let unpacked = 0;
   const bytes = Buffer.from(LINES.repeat(8));
   const texts = Array.from({ length: 200 }, () =>
-    lateText(bytes.length, () => {
-      unpacked += 1;
-      return bytes;
+    lateText({
+      size: bytes.length,
+      bytes: () => {
+        unpacked += 1;
+        return bytes;
+      },
     }),
   );
   const body = bodyOf({ data: { texts } });

@@ -9,11 +9,14 @@ import { allOf, type Body } from '../../src/protocol/body.ts';
 /** A late text that overwrites what it gave as soon as the turn is over. */
 function lateOf(bytes: Uint8Array) {
   let opened = 0;
-  const text = lateText(bytes.length, () => {
-    opened += 1;
-    const given = Uint8Array.from(bytes);
-    queueMicrotask(() => given.fill(0x23));
-    return given;
+  const text = lateText({
+    size: bytes.length,
+    bytes: () => {
+      opened += 1;
+      const given = Uint8Array.from(bytes);
+      queueMicrotask(() => given.fill(0x23));
+      return given;
+    },
   });
   return { text, opened: () => opened };
 }

@@ -85,44 +85,56 @@ function readResidues(pdb: string): Pick<BulkStructure, 'plddt' | 'atomCount'> &
 
 const readScores = (pdb: string) => ({ ptm: remark(pdb, 'ptm'), mean: remark(pdb, 'mean_plddt') });
 
+/** A class, as there are hundreds in an archive, and an object with getters and closures of its own is slow to make. */
+class PackedStructure implements BulkStructure {
+  readonly size: number;
+  private readonly text: PackedText;
+  private ofResidues: ReturnType<typeof readResidues> | undefined;
+  private ofRemarks: ReturnType<typeof readScores> | undefined;
+
+  constructor(text: PackedText) {
+    this.size = text.size;
+    this.text = text;
+  }
+  file(): LateText {
+    return lateText(this.text);
+  }
+  get pdb(): string {
+    return this.text.read();
+  }
+  get ptm(): number | null {
+    return this.remarks().ptm;
+  }
+  get meanPlddt(): number | null {
+    const { mean } = this.remarks();
+    return mean === null ? this.residues().mean : unit(mean);
+  }
+  get plddt() {
+    return this.residues().plddt;
+  }
+  get atomCount(): number {
+    return this.residues().atomCount;
+  }
+  toJSON() {
+    const { size, pdb, ptm, meanPlddt, plddt, atomCount } = this;
+    return { size, pdb, ptm, meanPlddt, plddt, atomCount };
+  }
+  private residues() {
+    this.ofResidues ??= readResidues(this.pdb);
+    return this.ofResidues;
+  }
+  private remarks() {
+    this.ofRemarks ??= readScores(this.pdb);
+    return this.ofRemarks;
+  }
+}
+
 /**
  * Reads one structure; the mean is that of the residues where the file does not state it. Only what is asked for is read, once:
  * going through the atoms takes ten times as long as unpacking them, and most who want the file want nothing else of it. The
  * text stays packed: that of 500 structures would be moved about by the garbage collector for as long as the answer takes.
  */
-export function readStructure({ size, bytes, read }: PackedText): BulkStructure {
-  let ofResidues: ReturnType<typeof readResidues> | undefined;
-  let ofRemarks: ReturnType<typeof readScores> | undefined;
-  const residues = () => {
-    ofResidues ??= readResidues(read());
-    return ofResidues;
-  };
-  const remarks = () => {
-    ofRemarks ??= readScores(read());
-    return ofRemarks;
-  };
-  return {
-    size,
-    // No property: whoever writes a structure down as JSON writes its text once.
-    file: () => lateText(size, bytes),
-    get pdb() {
-      return read();
-    },
-    get ptm() {
-      return remarks().ptm;
-    },
-    get meanPlddt() {
-      const { mean } = remarks();
-      return mean === null ? residues().mean : unit(mean);
-    },
-    get plddt() {
-      return residues().plddt;
-    },
-    get atomCount() {
-      return residues().atomCount;
-    },
-  };
-}
+export const readStructure = (packed: PackedText): BulkStructure => new PackedStructure(packed);
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

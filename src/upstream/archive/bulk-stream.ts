@@ -14,7 +14,7 @@ import {
 } from './bulk-record.ts';
 import { type JsonMember, JsonMembersError, jsonMembers, wantedPieces } from './json-members.ts';
 import { readZip } from './zip.ts';
-import type { ZipEntry } from './zip-entry.ts';
+import type { PackedText, ZipEntry } from './zip-entry.ts';
 import type { ZipLimits } from './zip-limits.ts';
 
 /** The members of a bulk archive. */
@@ -200,28 +200,48 @@ export async function readBulkRecords(
   };
   const tellRefused = () => problems.splice(0).forEach(tellOnce);
   let hasStructures = false;
+  const tellStructure = (hash: string, text: PackedText): void =>
+    tell({ part: 'structure', hash, structure: readStructure(text) });
+  const tellDamage = (error: unknown, name: string): void => {
+    const problem = unreadable(error, name);
+    if (!(problem instanceof ArchiveError)) throw problem;
+    tellOnce(problem);
+  };
+  const structureOf = ({ name }: ZipEntry): string | undefined => {
+    tellRefused();
+    const hash = structureHash(name, options.mapping);
+    if (hash !== undefined && !hasStructures) tell({ part: 'member', member: 'structures' });
+    hasStructures ||= hash !== undefined;
+    return hash;
+  };
+  // Hundreds of structures come in one archive: nobody waits where there is nothing to wait for.
+  const take = (entry: ZipEntry): boolean => {
+    const hash = structureOf(entry);
+    if (hash === undefined) return false;
+    try {
+      const packed = entry.packed();
+      if (packed instanceof Promise) return false;
+      tellStructure(hash, packed);
+    } catch (error) {
+      tellDamage(error, entry.name);
+    }
+    return true;
+  };
   try {
-    const zip = readZip(source, { ...options.limits, onProblem: (problem) => problems.push(problem) });
-    for await (const entry of zip) {
-      tellRefused();
+    const onProblem = (problem: ArchiveError): void => void problems.push(problem);
+    for await (const entry of readZip(source, {
+      ...options.limits,
+      onProblem,
+      take,
+      onWait: options.onPause,
+    })) {
+      const hash = structureOf(entry);
       try {
-        const hash = structureHash(entry.name, options.mapping);
-        if (hash === undefined) {
-          await readMember(entry, options, tell);
-          options.onPause?.();
-          continue;
-        }
-        if (!hasStructures) tell({ part: 'member', member: 'structures' });
-        hasStructures = true;
-        // Hundreds come in one archive: nobody waits where there is nothing to wait for.
-        const packed = entry.packed();
-        const text = packed instanceof Promise ? await packed : packed;
-        tell({ part: 'structure', hash, structure: readStructure(text) });
+        if (hash === undefined) await readMember(entry, options, tell);
+        else tellStructure(hash, await entry.packed());
         options.onPause?.();
       } catch (error) {
-        const problem = unreadable(error, entry.name);
-        if (!(problem instanceof ArchiveError)) throw problem;
-        tellOnce(problem);
+        tellDamage(error, entry.name);
       }
     }
   } catch (error) {

@@ -35,8 +35,10 @@ export interface ByteSource {
  * Wraps a stream. Lets other work run in between, even when all bytes are there already. What is given is part of the pieces as they
  * came, and a copy only where it lies across two of them: joining them all would be new memory for each, and collecting that is what
  * reading a large archive would cost most.
+ *
+ * @param onWait - told each time before bytes are waited for, or others get their turn
  */
-export function byteSource(stream: AsyncIterable<Uint8Array>): ByteSource {
+export function byteSource(stream: AsyncIterable<Uint8Array>, onWait?: () => void): ByteSource {
   const iterator = stream[Symbol.asyncIterator]();
   let held: Uint8Array = new Uint8Array(0);
   let at = 0;
@@ -50,6 +52,7 @@ export function byteSource(stream: AsyncIterable<Uint8Array>): ByteSource {
   let rested = performance.now();
 
   async function fill(count: number): Promise<void> {
+    onWait?.();
     if (performance.now() - rested > SLICE) {
       await turn();
       rested = performance.now();

@@ -9,15 +9,17 @@ const MOST_BLOCKS = 16;
 const HELD_MS = 1000;
 const KEPT_MS = 30_000;
 
+/** Where data are held. */
 export interface Held {
-  /** The data, unless they are held no more. Whoever needs them beyond this turn of the event loop copies them. */
-  peek(): Uint8Array | undefined;
-  /** The same, and lets them go. */
-  take(): Uint8Array | undefined;
+  readonly block: Block;
+  readonly start: number;
+  readonly end: number;
+  /** The block's own when they were put in; -1 once they have been taken. */
+  round: number;
 }
 
 interface Block {
-  readonly memory: Buffer;
+  readonly memory: Uint8Array;
   /** Where there is room. */
   at: number;
   /** Data in it that are still held; one with none is free. */
@@ -55,7 +57,7 @@ function blockFor(length: number): Block | undefined {
   const free = blocks.find(({ held }) => held === 0);
   if (free !== undefined) free.at = 0;
   else if (blocks.length < MOST_BLOCKS && length <= BLOCK_BYTES) {
-    const made = { memory: Buffer.allocUnsafeSlow(BLOCK_BYTES), at: 0, held: 0, since: 0, round: 0 };
+    const made = { memory: new Uint8Array(BLOCK_BYTES), at: 0, held: 0, since: 0, round: 0 };
     blocks.push(made);
     tidying ??= setInterval(tidy, HELD_MS).unref();
     current = made;
@@ -65,27 +67,27 @@ function blockFor(length: number): Block | undefined {
   return free !== undefined && length <= BLOCK_BYTES ? free : undefined;
 }
 
-const NOTHING: Held = { peek: () => undefined, take: () => undefined };
-
-/** Holds data for whoever asks first. */
-export function hold(data: Uint8Array): Held {
+/** Holds data for whoever asks first; undefined where there is no room. */
+export function hold(data: Uint8Array): Held | undefined {
   const block = blockFor(data.length);
-  if (block === undefined) return NOTHING;
-  const { memory, at: start, round } = block;
+  if (block === undefined) return undefined;
+  const start = block.at;
   const end = start + data.length;
-  memory.set(data, start);
+  block.memory.set(data, start);
   block.at = end;
   block.held += 1;
   block.since = performance.now();
-  let mine = true;
-  const peek = () => (mine && block.round === round ? memory.subarray(start, end) : undefined);
-  return {
-    peek,
-    take() {
-      const found = peek();
-      if (found !== undefined) block.held -= 1;
-      mine = false;
-      return found;
-    },
-  };
+  return { block, start, end, round: block.round };
+}
+
+/** The data, unless they are held no more. Whoever needs them beyond this turn of the event loop copies them. */
+export const peek = ({ block, start, end, round }: Held): Uint8Array | undefined =>
+  block.round === round ? block.memory.subarray(start, end) : undefined;
+
+/** The same, and lets them go. */
+export function take(held: Held): Uint8Array | undefined {
+  const found = peek(held);
+  if (found !== undefined) held.block.held -= 1;
+  held.round = -1;
+  return found;
 }

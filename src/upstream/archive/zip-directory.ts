@@ -3,9 +3,10 @@ import { ArchiveError } from './archive-error.ts';
 import type { ByteSource } from './byte-source.ts';
 import {
   CENTRAL_HEADER,
+  CENTRAL_LENGTH,
   END_OF_DIRECTORY,
   type EntryHeader,
-  headerLengths,
+  headerLength,
   readDirectoryEnd,
   readHeader,
   signatureOf,
@@ -14,22 +15,23 @@ import {
 } from './zip-records.ts';
 
 /** What was found where an entry stood. */
-export type SeenEntry = Pick<EntryHeader, 'crc' | 'compressed' | 'size' | 'offset'>;
+export interface SeenEntry extends Pick<EntryHeader, 'crc' | 'compressed' | 'size' | 'offset'> {
+  /** Whether the list of contents has named it. */
+  listed: boolean;
+}
 
 const disagreement = (what: string) =>
   new ArchiveError('directory', `The archive's list of contents disagrees with its entries: ${what}.`);
 
-async function checkHeader(source: ByteSource, left: Map<string, SeenEntry>): Promise<void> {
-  const lengths = headerLengths(source.peekNow(46) ?? (await source.peek(46)));
-  if (lengths === undefined) throw new ArchiveError('truncated', 'The archive ends in its list of contents.');
-  const whole = lengths.fixed + lengths.name + lengths.rest;
-  const header = readHeader(source.takeNow(whole) ?? (await source.take(whole)));
-  const seen = left.get(header.rawName);
-  if (seen === undefined) throw disagreement('it names an entry that is not there, or names one twice');
+/** Holds one line of the list against what was there. */
+function checkLine(header: EntryHeader, seen: ReadonlyMap<string, SeenEntry>): void {
+  const entry = seen.get(header.rawName);
+  if (entry === undefined || entry.listed)
+    throw disagreement('it names an entry that is not there, or names one twice');
   for (const key of ['crc', 'compressed', 'size', 'offset'] as const) {
-    if (seen[key] !== header[key]) throw disagreement(`${key} of an entry`);
+    if (entry[key] !== header[key]) throw disagreement(`${key} of an entry`);
   }
-  left.delete(header.rawName);
+  entry.listed = true;
 }
 
 /**
@@ -43,10 +45,16 @@ export async function checkDirectory(
   seen: ReadonlyMap<string, SeenEntry>,
 ): Promise<void> {
   const start = source.position;
-  const left = new Map(seen);
-  while (signatureOf(source.peekNow(4) ?? (await source.peek(4))) === CENTRAL_HEADER)
-    await checkHeader(source, left);
-  if (left.size > 0) throw disagreement(`${left.size} entries are not in it`);
+  let listed = 0;
+  for (;;) {
+    const head = source.peekNow(CENTRAL_LENGTH) ?? (await source.peek(CENTRAL_LENGTH));
+    if (signatureOf(head) !== CENTRAL_HEADER) break;
+    const whole = headerLength(head);
+    if (whole === undefined) throw new ArchiveError('truncated', 'The archive ends in its list of contents.');
+    checkLine(readHeader(source.takeNow(whole) ?? (await source.take(whole))), seen);
+    listed += 1;
+  }
+  if (listed < seen.size) throw disagreement(`${seen.size - listed} entries are not in it`);
   const size = source.position - start;
   const expected = (end: { count: number; size: number; offset: number }, elsewhere: boolean) => {
     const same = (stated: number, found: number, none: number) =>

@@ -1,6 +1,6 @@
 // One file of an archive as its reader is given it: as it arrives, whole, as text, or kept packed. It knows nothing of where in the archive it stands.
 import { ArchiveError } from './archive-error.ts';
-import { hold } from './held-data.ts';
+import { type Held, hold, peek, take } from './held-data.ts';
 import { inflateBriefly, inflateFew } from './inflate.ts';
 import { fewBytes, type Measured } from './zip-body.ts';
 import type { EntryHeader } from './zip-records.ts';
@@ -37,22 +37,33 @@ export const withEntry = (error: unknown, entry: string): unknown =>
     ? new ArchiveError(error.code, error.message, entry, { cause: error.cause })
     : error;
 
-/** @param packed - the same data compressed, a part of a larger buffer */
-function packedText(data: Uint8Array, packed: Uint8Array | undefined): PackedText {
-  if (packed === undefined) {
-    const kept = new Uint8Array(data);
-    return { size: kept.length, bytes: () => kept, read: () => decoder.decode(kept) };
-  }
-  const size = data.length;
+/** Text of an entry that was read at once. A class, as there are hundreds: closures of each are what the collector would have most of. */
+class FewText implements PackedText {
+  readonly size: number;
   // No copy, although a part of what came from the connection keeps the whole of that, 64 KB, in memory: the entries beside it are most
   // often kept as long, and as many copies of everything that passes would make the collector run for each answer.
-  const held = hold(data);
-  return {
-    size,
+  readonly #packed: Uint8Array;
+  readonly #held: Held | undefined;
+
+  /** @param packed - the same data compressed, a part of a larger buffer */
+  constructor(data: Uint8Array, packed: Uint8Array) {
+    this.size = data.length;
+    this.#packed = packed;
+    this.#held = hold(data);
+  }
+  bytes(): Uint8Array {
     // Whoever writes it out wants it once.
-    bytes: () => held.take() ?? inflateBriefly(packed, size),
-    read: () => decoder.decode(held.peek() ?? inflateBriefly(packed, size)),
-  };
+    return (this.#held && take(this.#held)) ?? inflateBriefly(this.#packed, this.size);
+  }
+  read(): string {
+    return decoder.decode((this.#held && peek(this.#held)) ?? inflateBriefly(this.#packed, this.size));
+  }
+}
+
+function packedText(data: Uint8Array, packed: Uint8Array | undefined): PackedText {
+  if (packed !== undefined) return new FewText(data, packed);
+  const kept = new Uint8Array(data);
+  return { size: kept.length, bytes: () => kept, read: () => decoder.decode(kept) };
 }
 
 async function* pieces(body: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -71,13 +82,7 @@ async function gathered(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return all.length === 1 && only !== undefined ? only : Buffer.concat(all);
 }
 
-const onlyOnce = (): (() => void) => {
-  let opened = false;
-  return () => {
-    if (opened) throw new Error('An entry can be read only once.');
-    opened = true;
-  };
-};
+const onlyOnce = (): Error => new Error('An entry can be read only once.');
 
 const tooLarge = (name: string, kept: number): ArchiveError =>
   new ArchiveError('limit', `An entry is larger than ${kept} bytes.`, name);
@@ -90,9 +95,10 @@ export function openEntry(
   kept: number,
   measured: Measured,
 ): ZipEntry {
-  const open = onlyOnce();
+  let opened = false;
   const stream = () => {
-    open();
+    if (opened) throw onlyOnce();
+    opened = true;
     return pieces(body);
   };
   const held = async function* () {
@@ -118,40 +124,69 @@ export function openEntry(
   };
 }
 
+/** An entry whose data are here and few. A class for the same reason as above. */
+class FewEntry implements ZipEntry {
+  readonly name: string;
+  readonly #header: EntryHeader;
+  readonly #packed: Uint8Array | undefined;
+  readonly #kept: number;
+  readonly #check: (size: number) => void;
+  #opened = false;
+
+  constructor(
+    name: string,
+    header: EntryHeader,
+    packed: Uint8Array | undefined,
+    kept: number,
+    check: (size: number) => void,
+  ) {
+    this.name = name;
+    this.#header = header;
+    this.#packed = packed;
+    this.#kept = kept;
+    this.#check = check;
+  }
+  get size(): number {
+    return this.#header.size;
+  }
+  #read(unpack: typeof inflateFew, most = this.#kept): Uint8Array {
+    if (this.#opened) throw onlyOnce();
+    this.#opened = true;
+    try {
+      this.#check(this.#header.size);
+      if (this.#packed === undefined)
+        throw new ArchiveError('truncated', 'The archive ends inside an entry.');
+      const data = fewBytes(this.#packed, this.#header, unpack);
+      if (data.length > most) throw tooLarge(this.name, most);
+      return data;
+    } catch (error) {
+      throw withEntry(error, this.name);
+    }
+  }
+  async *stream(): AsyncGenerator<Uint8Array> {
+    yield this.#read(inflateFew, Number.POSITIVE_INFINITY);
+  }
+  async bytes(): Promise<Uint8Array> {
+    return this.#read(inflateFew);
+  }
+  async text(): Promise<string> {
+    return decoder.decode(this.#read(inflateBriefly));
+  }
+  packed(): PackedText {
+    return packedText(this.#read(inflateBriefly), this.#packed);
+  }
+}
+
 /**
  * An entry whose data are here and few: read in one step.
  *
  * @param packed - as they stand in the archive; undefined where it ends before they do
- * @param check - throws where they are more than is allowed
+ * @param check - told of the entry's size; throws where that is more than is allowed
  */
-export function openFewEntry(
+export const openFewEntry = (
   name: string,
   header: EntryHeader,
   packed: Uint8Array | undefined,
   kept: number,
-  check: () => void,
-): ZipEntry {
-  const open = onlyOnce();
-  const read = (unpack: typeof inflateFew, most = kept): Uint8Array => {
-    open();
-    try {
-      check();
-      if (packed === undefined) throw new ArchiveError('truncated', 'The archive ends inside an entry.');
-      const data = fewBytes(packed, header, unpack);
-      if (data.length > most) throw tooLarge(name, most);
-      return data;
-    } catch (error) {
-      throw withEntry(error, name);
-    }
-  };
-  return {
-    name,
-    size: header.size,
-    async *stream() {
-      yield read(inflateFew, Number.POSITIVE_INFINITY);
-    },
-    bytes: async () => read(inflateFew),
-    text: async () => decoder.decode(read(inflateBriefly)),
-    packed: () => packedText(read(inflateBriefly), packed),
-  };
-}
+  check: (size: number) => void,
+): ZipEntry => new FewEntry(name, header, packed, kept, check);

@@ -40,24 +40,26 @@ export function checkSize(limits: ZipLimits, entry: string, size: number, compre
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** A name as text: UTF-8 where it is, else one character a byte. */
-function decodeName(bytes: Uint8Array): string {
+function decodeName(raw: string): string {
+  if (/^[ -~]*$/.test(raw)) return raw;
   try {
-    return decoder.decode(bytes);
+    return decoder.decode(Buffer.from(raw, 'latin1'));
   } catch {
-    return Buffer.from(bytes).toString('latin1');
+    return raw;
   }
 }
 
 /**
  * The entry's name, when it is a plain relative path.
  *
+ * @param raw - the name's bytes, one character each
  * @returns the name, or the error for a name that could reach elsewhere or cannot be shown
  */
-export function safeName(bytes: Uint8Array, limits: ZipLimits): string | ArchiveError {
-  if (bytes.length > limits.nameBytes) {
+export function safeName(raw: string, limits: ZipLimits): string | ArchiveError {
+  if (raw.length > limits.nameBytes) {
     return new ArchiveError('limit', `An entry's name is longer than ${limits.nameBytes} bytes.`);
   }
-  const name = decodeName(bytes);
+  const name = decodeName(raw);
   const parts = name.split('/');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
   if (name === '' || /[\u0000-\u001f\u007f\\]/.test(name)) {

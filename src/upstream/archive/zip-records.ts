@@ -12,9 +12,13 @@ const ELSEWHERE = 0xffffffff;
 
 const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
+// Not by a view: there are hundreds of headers in an archive, and each would need one.
+const short = (bytes: Uint8Array, at: number): number => (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
+const word = (bytes: Uint8Array, at: number): number =>
+  (short(bytes, at) | (short(bytes, at + 2) << 16)) >>> 0;
+
 /** The four bytes that a record begins with; -1 when there are fewer. */
-export const signatureOf = (bytes: Uint8Array): number =>
-  bytes.length < 4 ? -1 : viewOf(bytes).getUint32(0, true);
+export const signatureOf = (bytes: Uint8Array): number => (bytes.length < 4 ? -1 : word(bytes, 0));
 
 /** The 64-bit numbers of the zip64 extra field (0x0001); undefined without one. */
 function zip64Numbers(extra: Uint8Array): number[] | undefined {
@@ -40,57 +44,50 @@ export interface EntryHeader {
   readonly crc: number;
   readonly compressed: number;
   readonly size: number;
-  /** The name's bytes, one character each, to compare. */
+  /** The name's bytes, one character each. */
   readonly rawName: string;
-  readonly nameBytes: Uint8Array;
-  readonly zip64: boolean;
   /** Where the local header begins; 0 in a local header. */
   readonly offset: number;
 }
 
-/** Bytes of a local header before its name. */
+/** Bytes of a header before its name. */
 export const LOCAL_LENGTH = 30;
+export const CENTRAL_LENGTH = 46;
 
 const LOCAL = { length: LOCAL_LENGTH, flags: 6, method: 8, crc: 14, sizes: 18, names: 26 };
-const CENTRAL = { length: 46, flags: 8, method: 10, crc: 16, sizes: 20, names: 28 };
+const CENTRAL = { length: CENTRAL_LENGTH, flags: 8, method: 10, crc: 16, sizes: 20, names: 28 };
 
-/** Lengths of a header's fixed part and of the name, extra field and comment behind it. */
-export function headerLengths(bytes: Uint8Array): { fixed: number; name: number; rest: number } | undefined {
+/** Length of a whole header, name, extra field and comment included; undefined where these bytes are too few to tell, or none of one. */
+export function headerLength(bytes: Uint8Array): number | undefined {
   const signature = signatureOf(bytes);
   const form = signature === LOCAL_HEADER ? LOCAL : signature === CENTRAL_HEADER ? CENTRAL : undefined;
   if (form === undefined || bytes.length < form.length) return undefined;
-  const view = viewOf(bytes);
-  const comment = form === CENTRAL ? view.getUint16(32, true) : 0;
-  return {
-    fixed: form.length,
-    name: view.getUint16(form.names, true),
-    rest: view.getUint16(form.names + 2, true) + comment,
-  };
+  const comment = form === CENTRAL ? short(bytes, 32) : 0;
+  return form.length + short(bytes, form.names) + short(bytes, form.names + 2) + comment;
 }
 
 /** Reads a whole header, name and extra field included. */
 export function readHeader(bytes: Uint8Array): EntryHeader {
   const central = signatureOf(bytes) === CENTRAL_HEADER;
   const form = central ? CENTRAL : LOCAL;
-  const view = viewOf(bytes);
-  const nameEnd = form.length + view.getUint16(form.names, true);
-  const nameBytes = bytes.slice(form.length, nameEnd);
-  const numbers = zip64Numbers(bytes.subarray(nameEnd, nameEnd + view.getUint16(form.names + 2, true)));
-  const waiting = [...(numbers ?? [])];
-  const wide = (value: number) => (value === ELSEWHERE ? (waiting.shift() ?? value) : value);
+  const nameEnd = form.length + short(bytes, form.names);
+  const extra = short(bytes, form.names + 2);
+  const numbers = extra === 0 ? undefined : zip64Numbers(bytes.subarray(nameEnd, nameEnd + extra));
+  const waiting = numbers === undefined ? undefined : [...numbers];
+  const wide = (value: number) => (value === ELSEWHERE ? (waiting?.shift() ?? value) : value);
   // The extra field lists the size before the compressed size, the header the other way round.
-  const size = wide(view.getUint32(form.sizes + 4, true));
-  const compressed = wide(view.getUint32(form.sizes, true));
+  const size = wide(word(bytes, form.sizes + 4));
+  const compressed = wide(word(bytes, form.sizes));
   return {
-    flags: view.getUint16(form.flags, true),
-    method: view.getUint16(form.method, true),
-    crc: view.getUint32(form.crc, true),
+    flags: short(bytes, form.flags),
+    method: short(bytes, form.method),
+    crc: word(bytes, form.crc),
     compressed,
     size,
-    rawName: Buffer.from(nameBytes).toString('latin1'),
-    nameBytes,
-    zip64: numbers !== undefined,
-    offset: central ? wide(view.getUint32(42, true)) : 0,
+    rawName: Buffer.from(bytes.buffer, bytes.byteOffset + form.length, nameEnd - form.length).toString(
+      'latin1',
+    ),
+    offset: central ? wide(word(bytes, 42)) : 0,
   };
 }
 

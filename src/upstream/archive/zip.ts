@@ -8,7 +8,7 @@ import { openEntry, openFewEntry, withEntry, type ZipEntry } from './zip-entry.t
 import { checkSize, defaultZipLimits, safeName, type ZipLimits } from './zip-limits.ts';
 import {
   type EntryHeader,
-  headerLengths,
+  headerLength,
   LOCAL_HEADER,
   LOCAL_LENGTH,
   readHeader,
@@ -19,14 +19,18 @@ import {
 export interface ZipOptions extends Partial<ZipLimits> {
   /** Told of an entry that is refused where reading can go on behind it; without this, the refusal is thrown. */
   readonly onProblem?: (problem: ArchiveError) => void;
+  /** Offered each entry that is read in one step, of which an archive may have hundreds; what it takes is not given out, which costs a handful of promises. */
+  readonly take?: (entry: ZipEntry) => boolean;
+  /** Told each time before bytes are waited for, or others get their turn. */
+  readonly onWait?: (() => void) | undefined;
 }
 
-async function nextHeader(source: ByteSource): Promise<EntryHeader> {
-  const lengths = headerLengths(source.peekNow(LOCAL_LENGTH) ?? (await source.peek(LOCAL_LENGTH)));
-  if (lengths === undefined)
-    throw new ArchiveError('truncated', 'The archive ends in the header of an entry.');
-  const whole = lengths.fixed + lengths.name + lengths.rest;
-  return readHeader(source.takeNow(whole) ?? (await source.take(whole)));
+/** Reads the header of which these bytes are the beginning. */
+function nextHeader(source: ByteSource, start: Uint8Array): EntryHeader | Promise<EntryHeader> {
+  const whole = headerLength(start);
+  if (whole === undefined) throw new ArchiveError('truncated', 'The archive ends in the header of an entry.');
+  const bytes = source.takeNow(whole);
+  return bytes === undefined ? source.take(whole).then(readHeader) : readHeader(bytes);
 }
 
 /** The data of an entry, all at once; undefined where the archive ends before they do. */
@@ -88,7 +92,7 @@ export async function* readZip(
   options: ZipOptions = {},
 ): AsyncGenerator<ZipEntry, void, undefined> {
   const limits: ZipLimits = { ...defaultZipLimits, ...options };
-  const source = byteSource(stream);
+  const source = byteSource(stream, options.onWait);
   const seen = new Map<string, SeenEntry>();
   let total = 0;
   const checkTotal = (size: number): void => {
@@ -96,12 +100,15 @@ export async function* readZip(
       throw new ArchiveError('limit', `The archive holds more than ${limits.totalBytes} bytes.`);
   };
   try {
-    while (signatureOf(source.peekNow(4) ?? (await source.peek(4))) === LOCAL_HEADER) {
+    for (;;) {
+      const start = source.peekNow(LOCAL_LENGTH) ?? (await source.peek(LOCAL_LENGTH));
+      if (signatureOf(start) !== LOCAL_HEADER) break;
       const offset = source.position;
-      const header = await nextHeader(source);
+      const reading = nextHeader(source, start);
+      const header = reading instanceof Promise ? await reading : reading;
       if (seen.size >= limits.entries)
         throw new ArchiveError('limit', `The archive has more than ${limits.entries} entries.`);
-      const name = safeName(header.nameBytes, limits);
+      const name = safeName(header.rawName, limits);
       const label = name instanceof ArchiveError ? undefined : name;
       const refused = refusal(header, name, seen.has(header.rawName), limits);
       const end = source.position + header.compressed;
@@ -114,7 +121,8 @@ export async function* readZip(
       }
       if (readable && isFew(header)) {
         const data = source.takeNow(header.compressed) ?? (await wholeData(source, header));
-        yield openFewEntry(label, header, data, limits.keptBytes, () => checkTotal(header.size));
+        const entry = openFewEntry(label, header, data, limits.keptBytes, checkTotal);
+        if (options.take?.(entry) !== true) yield entry;
       } else if (readable || streamed) {
         const check = (size: number, compressed: number) => {
           checkSize(limits, label ?? '', size, compressed);
@@ -134,7 +142,7 @@ export async function* readZip(
       checkTotal(0);
       if (!seen.has(header.rawName)) {
         const { crc, size, compressed } = streamed ? measured : header;
-        seen.set(header.rawName, { crc, size, compressed, offset });
+        seen.set(header.rawName, { crc, size, compressed, offset, listed: false });
       }
     }
     const next = await source.peek(4);
