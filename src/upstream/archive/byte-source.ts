@@ -38,7 +38,7 @@ export interface ByteSource {
  *
  * @param onWait - told each time before bytes are waited for, or others get their turn
  */
-export function byteSource(stream: AsyncIterable<Uint8Array>, onWait?: () => void): ByteSource {
+export function byteSource(stream: AsyncIterable<Uint8Array>, onWait?: () => unknown): ByteSource {
   const iterator = stream[Symbol.asyncIterator]();
   let held: Uint8Array = new Uint8Array(0);
   let at = 0;

@@ -21,7 +21,7 @@ export interface ZipOptions extends Partial<ZipLimits> {
   readonly onProblem?: (problem: ArchiveError) => void;
   /** Offered each entry that is read in one step, of which an archive may have hundreds; what it takes is not given out, which costs a handful of promises. */
   readonly take?: (entry: ZipEntry) => boolean;
-  /** Told each time before bytes are waited for, or others get their turn. */
+  /** Told each time before bytes of an entry are waited for, or others get their turn. */
   readonly onWait?: (() => void) | undefined;
 }
 
@@ -92,7 +92,9 @@ export async function* readZip(
   options: ZipOptions = {},
 ): AsyncGenerator<ZipEntry, void, undefined> {
   const limits: ZipLimits = { ...defaultZipLimits, ...options };
-  const source = byteSource(stream, options.onWait);
+  // Behind the last entry the whole is told in a moment.
+  let hasMore = true;
+  const source = byteSource(stream, () => hasMore && options.onWait?.());
   const seen = new Map<string, SeenEntry>();
   let total = 0;
   const checkTotal = (size: number): void => {
@@ -145,7 +147,8 @@ export async function* readZip(
         seen.set(header.rawName, { crc, size, compressed, offset, listed: false });
       }
     }
-    const next = await source.peek(4);
+    hasMore = false;
+    const next = source.peekNow(4) ?? (await source.peek(4));
     if (next.length < 4) throw new ArchiveError('truncated', 'The archive ends too early.');
     if (next[0] !== 0x50 || next[1] !== 0x4b) {
       throw new ArchiveError(
