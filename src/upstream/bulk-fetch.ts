@@ -1,5 +1,6 @@
 // One bulk look-up from the question to the parts: posts it, follows the job where the upstream makes one of it, reads the
 // archive as it arrives. It knows nothing of who asked for which part.
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FeatureRow, rankingOf, rowsOf } from './activations.ts';
 import { type BulkParts, readBulkArchive } from './archive/bulk.ts';
@@ -10,6 +11,7 @@ import { UpstreamError } from './errors.ts';
 import type { Answer, Upstream } from './http.ts';
 import { networkFailure } from './network-failure.ts';
 import { now, type ReadBulk, saysAll, wantedRows } from './protein-answers.ts';
+import type { Source } from './protein-data.ts';
 import { needsRows, type ProteinNeeds, topOf } from './protein-needs.ts';
 import type { SharedRun } from './share.ts';
 
@@ -51,12 +53,75 @@ async function jobArchive(up: Upstream, downloads: Downloads, jobId: string): Pr
   );
 }
 
-/** The body, with its bytes counted. */
-async function* counted(up: Upstream, { body, call }: Answer): AsyncGenerator<Uint8Array> {
+/** The body, with its bytes counted. @param onChunk - given each piece */
+async function* counted(
+  up: Upstream,
+  { body, call }: Answer,
+  onChunk: (chunk: Uint8Array) => void,
+): AsyncGenerator<Uint8Array> {
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
     up.onBytes?.(call.operation, chunk.byteLength);
+    onChunk(chunk);
     yield chunk;
   }
+}
+
+/** Bytes of an archive that may be kept as it came. */
+const MOST_KEPT = 1024 ** 2;
+
+/** An archive as it came, to be read again. */
+export interface Archive {
+  readonly hashes: readonly string[];
+  /** What was asked for. */
+  readonly needs: ProteinNeeds;
+  readonly byteLength: number;
+  read(): Promise<ReadBulk>;
+}
+
+/** Whether an archive for these needs may be kept as it came: structures and activations along the sequence are too large for that. */
+export const isKeepable = (needs: ProteinNeeds): boolean =>
+  needs.structure !== true && needs.scores !== true && !needsRows(needs);
+
+/** Gathers the pieces of an archive while they are few. */
+function openKeeper() {
+  const chunks: Uint8Array[] = [];
+  let byteLength = 0;
+  return {
+    take(chunk: Uint8Array): void {
+      byteLength += chunk.length;
+      if (byteLength <= MOST_KEPT) chunks.push(chunk);
+      else chunks.length = 0;
+    },
+    archive(
+      { settings }: Upstream,
+      hashes: readonly string[],
+      needs: ProteinNeeds,
+      from: Source,
+    ): Archive | undefined {
+      if (byteLength > MOST_KEPT) return undefined;
+      return {
+        hashes,
+        needs,
+        byteLength,
+        async read() {
+          const nobody = () => undefined;
+          const { parts, rows } = await readArchive(
+            { settings },
+            Readable.from(chunks),
+            needs,
+            new Map(),
+            nobody,
+          );
+          return { parts, rows, from };
+        },
+      };
+    },
+  };
+}
+
+/** What was read of an archive, and where it may be kept, itself. */
+export interface FetchedBulk extends ReadBulk {
+  readonly archive: Archive | undefined;
 }
 
 /** Proteins of which an archive has said all that is needed, while the rest of it is still coming. */
@@ -67,7 +132,7 @@ export interface ReadProteins {
 
 /** Reads an archive; of activations along the sequence only the wanted rows stay, one protein at a time. */
 async function readArchive(
-  { settings: { mapping }, onAnswer }: Upstream,
+  { settings: { mapping }, onAnswer }: Pick<Upstream, 'settings' | 'onAnswer'>,
   body: AsyncIterable<Uint8Array>,
   needs: ProteinNeeds,
   each: ReadonlyMap<string, ProteinNeeds>,
@@ -116,7 +181,7 @@ export async function fetchBulk(
   needs: ProteinNeeds,
   each: ReadonlyMap<string, ProteinNeeds>,
   run: SharedRun,
-): Promise<ReadBulk> {
+): Promise<FetchedBulk> {
   const started = await atlas.bulk(up, {
     hashes: [...each.keys()],
     top: topOf(needs),
@@ -128,8 +193,15 @@ export async function fetchBulk(
   });
   if (started.kind === 'job') run.onLeave(() => tooLate(started.jobId));
   const answer = started.kind === 'zip' ? started.answer : await jobArchive(up, downloads, started.jobId);
+  const keeper = isKeepable(needs) ? openKeeper() : undefined;
   try {
-    return await readArchive(up, counted(up, answer), needs, each, run.tell);
+    const body = counted(up, answer, (chunk) => keeper?.take(chunk));
+    const read = await readArchive(up, body, needs, each, run.tell);
+    const isWhole = read.parts.problems.length === 0;
+    return {
+      ...read,
+      archive: isWhole ? keeper?.archive(up, [...each.keys()], needs, read.from) : undefined,
+    };
   } catch (error) {
     throw networkFailure('bulk', error, up.signal);
   }

@@ -1,9 +1,12 @@
 // What was learnt of proteins, kept between requests part by part, so that a later request asks only for what nobody has
 // asked before. Only what the Atlas says of everybody; that a protein does not exist is not kept, it may be added.
 import type { Cache } from '../store/cache.ts';
+import { openRecent } from '../store/recent.ts';
 import { type LevelSource, levelSource } from './activations.ts';
 import type { SparseVector } from './archive/bulk-record.ts';
 import type { ReadRecord } from './atlas.ts';
+import type { Archive } from './bulk-fetch.ts';
+import { fromBulk } from './protein-answers.ts';
 import type { ProteinData, RowsData, Source } from './protein-data.ts';
 import type { ProteinNeeds } from './protein-needs.ts';
 
@@ -22,6 +25,7 @@ interface Parts {
 }
 
 type PartName = keyof Parts;
+type Tiers = Parameters<Cache<unknown>['set']>[3];
 
 /** A part with a note of where it came from. */
 export type KeptPart = {
@@ -46,10 +50,18 @@ export interface ProteinCache {
    *   ever want them, and to hold their bytes costs more than all else that is done for a record
    */
   write(data: ProteinData, company?: number, asked?: ProteinNeeds): void;
+  /** Keeps what an archive said of a protein if that comes a second time: the archive itself is kept. */
+  writeAgain(data: ProteinData): void;
+  /** Keeps an archive as it came, until one of its proteins is asked for again. */
+  keep(archive: Archive): void;
 }
 
 /** In answers of more proteins than this, what is said of a protein is kept for good only when it was seen before. */
-const SHORT_LIST = 20;
+export const SHORT_LIST = 20;
+/** Bytes of archives that are kept as they came. */
+const MOST_ARCHIVES = 24 * 1024 ** 2;
+/** Archives that one look-up reads again at most; proteins of further ones are asked for anew. */
+const MOST_AGAIN = 8;
 /** Hashes of long lists that are remembered, twice. */
 const MOST_SEEN = 20_000;
 
@@ -91,6 +103,11 @@ const PARTS: Readonly<Record<keyof ProteinNeeds, readonly PartName[]>> = {
 
 const partsFor = (needs: ProteinNeeds): Set<PartName> =>
   new Set((Object.keys(needs) as (keyof ProteinNeeds)[]).flatMap((need) => PARTS[need]));
+
+const haveCommonParts = (some: ProteinNeeds, others: ProteinNeeds): boolean => {
+  const parts = partsFor(others);
+  return [...partsFor(some)].some((part) => parts.has(part));
+};
 
 const LARGE: readonly PartName[] = ['structure', 'level'];
 
@@ -185,38 +202,97 @@ export function sizeOfPart(kept: KeptPart): number {
 }
 
 /**
- * The cache of proteins.
+ * The cache of proteins. Archives of long lists are kept as they came: most are never asked for again, and to keep what they say as objects
+ * took a fifth of all that was done for them, most of it by the collector.
  *
  * @param ttl - milliseconds that what may change is kept; 0: nothing is kept
  */
 export function openProteinCache(cache: Cache<KeptPart>, ttl: number): ProteinCache {
   const isSeen = openSeen();
+  const archives = openRecent<Archive>({
+    maxBytes: MOST_ARCHIVES,
+    largestShare: 1,
+    sizeOf: ({ byteLength, hashes }) => 100 + byteLength / hashes.length,
+    now: Date.now,
+  });
+
+  const keepParts = (
+    data: ProteinData,
+    from: Source,
+    isKept: (part: PartName) => boolean,
+    tiers: Tiers,
+  ): void => {
+    const source = { operation: from.operation, at: from.retrievedAt.getTime(), requestId: from.requestId };
+    for (const part of partsOf(data, source)) {
+      if (!isKept(part.part)) continue;
+      const keep = (part.part === 'identity' ? YEAR : ttl) - (Date.now() - source.at);
+      if (keep > 0) cache.set(keyOf(part.part, data.hash), part, keep, tiers);
+    }
+  };
+  const writeAll = (data: ProteinData): void => {
+    if (data.from !== undefined && data.exists === true) keepParts(data, data.from, () => true, 'all');
+  };
+
+  const readParts = (wanted: ReadonlyMap<string, ProteinNeeds>): ProteinData[] | Promise<ProteinData[]> => {
+    const keys = new Map<string, string>();
+    // The proteins of a list need the same parts.
+    let last: { needs: ProteinNeeds; parts: Set<PartName> } | undefined;
+    for (const [hash, needs] of wanted) {
+      if (last?.needs !== needs) last = { needs, parts: partsFor(needs) };
+      for (const part of last.parts) keys.set(keyOf(part, hash), hash);
+    }
+    const read = (kept: ReadonlyMap<string, KeptPart>): ProteinData[] =>
+      Array.from(kept, ([key, part]) => dataOf(keys.get(key) ?? '', part));
+    const found = cache.getMany([...keys.keys()]);
+    return found instanceof Promise ? found.then(read) : read(found);
+  };
+  /** What an archive says of proteins that are asked for again; they are kept one by one from now on. */
+  const readAgain = async (archive: Archive, hashes: readonly string[]): Promise<ProteinData[]> => {
+    const read = await archive.read();
+    return hashes.flatMap((hash) => {
+      const { data } = fromBulk(hash, archive.needs, read);
+      writeAll(data);
+      archives.set(hash, archive, 0);
+      return data.exists === true ? [{ ...data, from: { ...read.from, fromCache: true } }] : [];
+    });
+  };
+  /** The archives that say something of what is wanted, and of which proteins. */
+  const archivesOf = (wanted: ReadonlyMap<string, ProteinNeeds>): Map<Archive, string[]> => {
+    const found = new Map<Archive, string[]>();
+    for (const [hash, needs] of wanted) {
+      const archive = archives.get(hash);
+      if (archive === undefined || !haveCommonParts(needs, archive.needs)) continue;
+      const others = found.get(archive);
+      if (others !== undefined) others.push(hash);
+      else if (found.size < MOST_AGAIN) found.set(archive, [hash]);
+    }
+    return found;
+  };
+
   return {
     read(wanted) {
       if (ttl === 0) return [];
-      const keys = new Map<string, string>();
-      // The proteins of a list need the same parts.
-      let last: { needs: ProteinNeeds; parts: Set<PartName> } | undefined;
-      for (const [hash, needs] of wanted) {
-        if (last?.needs !== needs) last = { needs, parts: partsFor(needs) };
-        for (const part of last.parts) keys.set(keyOf(part, hash), hash);
-      }
-      const read = (kept: ReadonlyMap<string, KeptPart>): ProteinData[] =>
-        Array.from(kept, ([key, part]) => dataOf(keys.get(key) ?? '', part));
-      const found = cache.getMany([...keys.keys()]);
-      return found instanceof Promise ? found.then(read) : read(found);
+      const again = archivesOf(wanted);
+      if (again.size === 0) return readParts(wanted);
+      return Promise.all([
+        ...Array.from(again, ([archive, hashes]) => readAgain(archive, hashes)),
+        readParts(wanted),
+      ]).then((found) => found.flat());
     },
     write(data, company = 1, asked) {
       const { from } = data;
       if (ttl === 0 || from === undefined || from.fromCache || data.exists !== true) return;
-      const source = { operation: from.operation, at: from.retrievedAt.getTime(), requestId: from.requestId };
       const isLong = company > SHORT_LIST;
       const isPassing = (isLong || (asked !== undefined && isSmall(asked))) && !isSeen(data.hash);
-      for (const part of partsOf(data, source)) {
-        if (isPassing && (part.part === 'structure' || (!isLong && part.part === 'level'))) continue;
-        const keep = part.part === 'identity' ? YEAR : ttl;
-        cache.set(keyOf(part.part, data.hash), part, keep, isPassing && isLong ? 'memory' : 'all');
-      }
+      const isKept = (part: PartName) =>
+        !isPassing || !(part === 'structure' || (!isLong && part === 'level'));
+      keepParts(data, from, isKept, isPassing && isLong ? 'memory' : 'all');
+    },
+    writeAgain(data) {
+      if (ttl !== 0 && data.exists === true && isSeen(data.hash)) writeAll(data);
+    },
+    keep(archive) {
+      if (ttl !== 0) for (const hash of archive.hashes) archives.set(hash, archive, ttl);
     },
   };
 }

@@ -3,14 +3,14 @@
 // knows the Atlas operations and nothing of GraphQL.
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { fetchBulk, type ReadProteins } from './bulk-fetch.ts';
+import { fetchBulk, isKeepable, type ReadProteins } from './bulk-fetch.ts';
 import type { Downloads } from './download.ts';
 import { asError, UpstreamError } from './errors.ts';
 import { MOST_FOLDS, readFolded, tooManyFolds } from './fold-on-miss.ts';
 import type { Upstream } from './http.ts';
 import { limiter } from './limit.ts';
 import { fromBulk, fromRecord } from './protein-answers.ts';
-import type { ProteinCache } from './protein-cache.ts';
+import { type ProteinCache, SHORT_LIST } from './protein-cache.ts';
 import { emptyData, hadBy, mergeData, type ProteinData } from './protein-data.ts';
 import {
   areMet,
@@ -111,9 +111,9 @@ export function createProteinLoader(
     const before = dataOf(data.hash);
     known.set(data.hash, { data: before === undefined ? data : mergeData(before, data), had: undefined });
   };
-  const learn = (data: ProteinData, company = 1) => {
+  const learn = (data: ProteinData) => {
     take(data);
-    cache.write(data, company);
+    cache.write(data);
   };
   /** Keeps the parts of a record; the whole of it, which holds them all once more, only when it was asked for. */
   const learnRecord = (data: ProteinData, needs: ProteinNeeds) => {
@@ -145,12 +145,18 @@ export function createProteinLoader(
     onLoaded: (hash: string) => void,
   ): Promise<[string, Error][]> => {
     const each = new Map(hashes.map((hash) => [hash, forBulk.get(hash) ?? {}]));
+    const isKept = hashes.length > SHORT_LIST && isKeepable(needs);
+    const learnRead = (data: ProteinData) => {
+      take(data);
+      if (isKept) cache.writeAgain(data);
+      else cache.write(data, hashes.length);
+    };
     // Who waits for a protein has it as soon as it is read; what others need of it comes with the whole.
     const done = new Set<string>();
     const onRead = ({ hashes: some, soFar }: ReadProteins): void => {
       for (const hash of some) {
         const own = each.get(hash) ?? {};
-        learn(fromBulk(hash, own, soFar).data, hashes.length);
+        learnRead(fromBulk(hash, own, soFar).data);
         if (own === needs || isDeepStrictEqual(own, needs)) done.add(hash);
         onLoaded(hash);
       }
@@ -163,10 +169,11 @@ export function createProteinLoader(
         onRead,
       ),
     );
+    if (isKept && read.archive !== undefined) cache.keep(read.archive);
     return hashes.flatMap((hash) => {
       if (done.has(hash)) return [];
       const { data, problem } = fromBulk(hash, needs, read);
-      learn(data, hashes.length);
+      learnRead(data);
       return problem === undefined ? [] : [[hash, problem] as [string, Error]];
     });
   };
