@@ -105,6 +105,49 @@ describe('what was learnt', () => {
     expect(warm.counts()).toEqual({ bulk: 1 });
   });
 
+  it('of a long list is there again, for the list, for a part of it and for one of it that needs more', async () => {
+    const { data } = await warm.query(
+      '{ a: cluster(hash: "' +
+        HBA +
+        '") { members(first: 60) { nodes { hash } } } b: cluster(hash: "' +
+        INSULIN +
+        '") { members(first: 60) { nodes { hash } } } }',
+    );
+    const members = ['a', 'b'].flatMap((name) =>
+      listAt(data, `${name}.members.nodes`).map((node) => String(at(node, 'hash'))),
+    );
+    const list = [...new Set(members)].filter((hash) => hash !== HBA && hash !== INSULIN);
+    expect(list.length).toBeGreaterThan(21);
+    const ask = async (hashes: readonly string[], fields: string) => {
+      warm.forget();
+      const { data: found, errors } = await warm.query(
+        `query($h: [ProteinHash!]!) { proteins(hashes: $h) { ${fields} } }`,
+        { h: hashes },
+      );
+      expect(errors).toBeUndefined();
+      return listAt(found, 'proteins');
+    };
+    const fields =
+      'hash length cluster { name size } features(top: 4) { value feature { label } } provenance { fromCache retrievedAt }';
+    const first = await ask(list, fields);
+    expect(warm.counts()).toEqual({ bulk: 1 });
+    // Out of the archive, and from then on one by one.
+    for (const times of [1, 2]) {
+      const half = await ask(list.slice(times, 10), fields);
+      expect(warm.counts()).toEqual({});
+      for (const [i, protein] of half.entries()) {
+        const { provenance, ...rest } = first[i + times] as Record<string, unknown>;
+        expect(protein).toEqual({ ...rest, provenance: { ...(provenance as object), fromCache: true } });
+      }
+    }
+    // All but pTM is known: without its cluster it would be a bulk call as well.
+    const more = await ask(list.slice(12, 13), 'length cluster { size } ptm');
+    expect(warm.counts()).toEqual({ protein: 1 });
+    expect(at(more, '0.cluster.size')).toBe(at(first, '12.cluster.size'));
+    await ask(list.slice(13), fields);
+    expect(warm.counts()).toEqual({});
+  });
+
   it('comes from the single record as well', async () => {
     await warm.query(
       `{ protein(hash: "${HBA}") { ptm structure { text } features(top: 8) { regions { start } } } }`,
