@@ -38,6 +38,7 @@ const REMEMBERED_MS = 600_000;
 const NEVER = ['authorization', 'cookie', 'x-request-id', 'traceparent'] as const;
 
 const HEAD_END = '\r\n\r\n';
+const NO_HEAD = Buffer.alloc(0);
 
 /** A request that was answered before. */
 interface Repeat extends Pick<Asking, 'method' | 'url' | 'headers'> {
@@ -46,7 +47,7 @@ interface Repeat extends Pick<Asking, 'method' | 'url' | 'headers'> {
   /** The answer that was given last, and how it begins on the connection, up to what only one answer has. */
   finished: Finished | undefined;
   content: Content | undefined;
-  head: string;
+  head: Buffer;
 }
 
 /** What is known of a connection. */
@@ -82,10 +83,9 @@ function prepare(repeat: Repeat, found: Finished, asking: Asking): void {
   const content = contentFor(found, headerOf(asking, 'if-none-match'));
   repeat.finished = found;
   repeat.content = content === null || content.body.length > MOST_GIVEN ? undefined : content;
-  repeat.head =
-    content === null
-      ? ''
-      : `HTTP/1.1 ${content.status} ${STATUS_CODES[content.status]}\r\n${linesOf(content.headers)}`;
+  if (content === null) return;
+  const { status, headers } = content;
+  repeat.head = Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${linesOf(headers)}`, 'latin1');
 }
 
 /** The time as answers state it, made once a second. */
@@ -126,11 +126,12 @@ export function openRepeats({ kept, visits, telemetry }: RepeatsOptions): Repeat
     if (content === undefined || visit === null) return false;
     if (operation !== undefined) telemetry.ran(visit.exchange, operation);
     const own = linesOf(visits.ownHeaders(visit, found.isPublic));
-    const head = `${shared}${own}Date: ${date()}\r\n${keepAlive}\r\n`;
+    const tail = `${own}Date: ${date()}\r\n${keepAlive}\r\n`;
     const { status, body } = content;
-    const bytes = Buffer.allocUnsafe(head.length + body.length);
-    bytes.write(head, 'latin1');
-    bytes.set(body, head.length);
+    const bytes = Buffer.allocUnsafe(shared.length + tail.length + body.length);
+    bytes.set(shared);
+    bytes.write(tail, shared.length, 'latin1');
+    bytes.set(body, shared.length + tail.length);
     socket.write(bytes, (error) => visit.end({ status, bytes: bytes.length, left: error != null }));
     return true;
   }
@@ -188,7 +189,7 @@ export function openRepeats({ kept, visits, telemetry }: RepeatsOptions): Repeat
         operation,
         finished: undefined,
         content: undefined,
-        head: '',
+        head: NO_HEAD,
       };
     },
     watch(server) {

@@ -1,10 +1,11 @@
 // What Prometheus is told of a gateway, in a registry of its own. Every label is one of few words chosen here or in the code:
 // no id, no name that a caller makes up, nothing secret.
 import { readFileSync } from 'node:fs';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Gauge, Histogram, Registry } from 'prom-client';
 import type { Gates } from '../upstream/gates.ts';
 import { addGateMetrics } from './gate-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
+import { openTally } from './tally.ts';
 
 /** What is looked at when metrics are read. */
 export interface Sights {
@@ -31,7 +32,7 @@ export function openMetrics(sights: Sights) {
   const registry = new Registry();
   const registers = [registry];
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
-    new Counter<L>({ name: `foldatlas_${name}`, help, labelNames, registers });
+    openTally<L>({ name: `foldatlas_${name}`, help, labelNames, registers });
   const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
     new Histogram<L>({ name: `foldatlas_${name}`, help, labelNames, buckets: SECONDS, registers });
   const watched = (name: string, help: string, read: () => number) =>
@@ -56,6 +57,9 @@ export function openMetrics(sights: Sights) {
   watched('watchers', 'Streams of batches and bulk look-ups that are watched.', sights.watchers);
   watched('bulk_lookups', 'Bulk look-ups that are worked on.', sights.bulkLookups);
 
+  const inFlight = { now: 0 };
+  watched('requests_in_flight', 'Requests, streams among them, that are being answered.', () => inFlight.now);
+
   addGateMetrics(registers, sights.gates);
 
   return {
@@ -72,11 +76,8 @@ export function openMetrics(sights: Sights) {
     requestSeconds: histogram('http_request_duration_seconds', 'HTTP requests, start to last byte.', [
       'route',
     ]),
-    inFlight: new Gauge({
-      name: 'foldatlas_requests_in_flight',
-      help: 'Requests, streams among them, that are being answered.',
-      registers,
-    }),
+    /** Requests, streams among them, that are being answered. */
+    inFlight,
     upstreamCalls: counter('upstream_calls_total', 'Tries of upstream calls by operation and outcome.', [
       'operation',
       'outcome',

@@ -120,7 +120,7 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
   }
 
   const begun = (exchange: Exchange): Exchange => {
-    if (!exchange.begun) metrics.inFlight.inc();
+    if (!exchange.begun) metrics.inFlight.now += 1;
     exchange.begun = true;
     return exchange;
   };
@@ -140,7 +140,7 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
     end(exchange, end) {
       if (exchange.ended) return;
       exchange.ended = true;
-      if (exchange.begun) metrics.inFlight.dec();
+      if (exchange.begun) metrics.inFlight.now -= 1;
       const milliseconds = performance.now() - exchange.startedAt;
       count(exchange, end.status, milliseconds / 1000);
       tell(exchange, end, milliseconds);
