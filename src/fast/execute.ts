@@ -12,7 +12,7 @@ import { noteRequestId } from '../operations/request-id.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { codedResult } from '../plugins/use-error-codes.ts';
 import type { PlainQuery } from '../plugins/use-plain-queries.ts';
-import { timeLimit } from '../upstream/time-limit.ts';
+import { TimeLimit } from '../upstream/time-limit.ts';
 import { type Finished, type FinishOptions, finish, type Question } from './finished.ts';
 import type { Visit } from './visit.ts';
 
@@ -69,12 +69,12 @@ export function openExecution(options: ExecuteOptions): Execute {
     const { req, res, arrival, exchange } = visit;
     const { caller } = arrival;
     if (caller === null || (params.operationName ?? query.name) !== query.name) return undefined;
-    const { signal, end, leave } = timeLimit(undefined, patience);
+    const limit = new TimeLimit(undefined, patience);
     const left = () => {
-      if (!res.writableFinished) leave();
+      if (!res.writableFinished) limit.leave();
     };
     res.once('close', left);
-    if (res.closed) leave();
+    if (res.closed) limit.leave();
     try {
       const result = await executeQuery({
         schema: query.schema,
@@ -83,8 +83,8 @@ export function openExecution(options: ExecuteOptions): Execute {
         contextValue: contexts.of({
           caller,
           exchange,
-          signal,
-          clientSignal: signal,
+          signal: limit.leaving,
+          clientSignal: limit.leaving,
           origin: originOf(req.headers.host),
           isRouter: false,
           fresh: isNoStream,
@@ -94,7 +94,7 @@ export function openExecution(options: ExecuteOptions): Execute {
       telemetry.ran(exchange, { type: 'query', name: query.name });
       return result.errors === undefined ? result : { ...result, errors: shown(result.errors, exchange) };
     } finally {
-      end();
+      limit.end();
     }
   }
 

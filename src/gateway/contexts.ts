@@ -9,6 +9,7 @@ import { createSubmissions } from '../store/submissions.ts';
 import { createBatchReader } from '../upstream/batch-reader.ts';
 import type { CallRecord } from '../upstream/call-record.ts';
 import { createFoldResults } from '../upstream/fold-results.ts';
+import { type Leaving, signalOf } from '../upstream/leaving.ts';
 import { createOwned } from '../upstream/owned.ts';
 import type { Loaders } from '../upstream/reads.ts';
 import { deadline } from '../upstream/time-limit.ts';
@@ -20,9 +21,9 @@ export interface Asker {
   readonly caller: Caller;
   readonly exchange: Exchange;
   /** Aborted when the time is up, or when the client has left. */
-  readonly signal: AbortSignal;
+  readonly signal: Leaving;
   /** Aborted when the client has left. */
-  readonly clientSignal: AbortSignal;
+  readonly clientSignal: Leaving;
   /** Such as `http://127.0.0.1:4000`. */
   readonly origin: string;
   readonly isRouter: boolean;
@@ -58,8 +59,8 @@ class LazyContext implements GatewayContext {
   readonly isRouter;
   readonly publicUrl;
   readonly upstream;
-  readonly clientSignal;
   readonly fresh;
+  private readonly client: Leaving;
   private readonly loaders: Loaders;
   private ownSubmissions: GatewayContext['submissions'] | undefined;
   private ownOwned: GatewayContext['owned'] | undefined;
@@ -75,10 +76,13 @@ class LazyContext implements GatewayContext {
     this.principal = principal;
     this.isRouter = isRouter;
     this.publicUrl = services.config.PUBLIC_URL ?? origin;
-    this.clientSignal = clientSignal;
+    this.client = clientSignal;
     this.fresh = fresh;
     this.upstream = openUpstream(exchange.requestId, token, signal, { record, exchange, principal });
     this.loaders = loaders(this.upstream);
+  }
+  get clientSignal() {
+    return signalOf(this.client);
   }
   get proteins() {
     return this.loaders.proteins;

@@ -13,6 +13,7 @@ import { type Downloads, openPublicAgent } from '../upstream/download.ts';
 import { usualGateRules } from '../upstream/gate.ts';
 import { type Gates, openGates } from '../upstream/gates.ts';
 import { openAgent, type Upstream } from '../upstream/http.ts';
+import type { Leaving } from '../upstream/leaving.ts';
 import { reach } from '../upstream/probe.ts';
 import { settingsOf } from '../upstream/settings.ts';
 
@@ -20,7 +21,7 @@ import { settingsOf } from '../upstream/settings.ts';
 export type OpenUpstream = (
   requestId: string,
   token: string | undefined,
-  signal: AbortSignal | undefined,
+  signal: Leaving | undefined,
   from?: {
     readonly exchange: Exchange;
     readonly record: CallRecord | undefined;

@@ -3,7 +3,7 @@
 import type { Readable } from 'node:stream';
 import { redact } from '../redact.ts';
 import { codeOfStatus, errorText, retryAfterSeconds, UpstreamError } from './errors.ts';
-import type { Answer, Upstream } from './http.ts';
+import type { Upstream, WholeAnswer } from './http.ts';
 import { inputFaults } from './input-path.ts';
 import { networkFailure } from './network-failure.ts';
 import { limitsOf } from './operations.ts';
@@ -46,27 +46,41 @@ const chunksOf = (body: Readable, onSize: (size: number) => void): Promise<Uint8
     body.once('close', cutOff);
   });
 
-/** Reads a whole body. @throws {@link UpstreamError} when it breaks off, comes too late or is larger than any honest answer */
-export async function readBytes(up: Upstream, answer: Answer): Promise<Uint8Array> {
-  const { operation } = answer.call;
+/** A body that is larger than any honest answer. */
+export const tooLarge = (operation: string, status: number): UpstreamError =>
+  new UpstreamError(`The upstream's answer to ${operation} is too large.`, {
+    operation,
+    code: 'UPSTREAM_DRIFT',
+    status,
+    retryable: false,
+  });
+
+/** Reads a body that comes in pieces. */
+async function piecesOf(
+  up: Upstream,
+  body: Readable,
+  operation: string,
+  status: number,
+): Promise<Uint8Array> {
   const { bytes: most } = limitsOf(operation);
   const check = (size: number): void => {
-    if (size <= most) return;
-    throw new UpstreamError(`The upstream's answer to ${operation} is too large.`, {
-      operation,
-      code: 'UPSTREAM_DRIFT',
-      status: answer.status,
-      retryable: false,
-    });
+    if (size > most) throw tooLarge(operation, status);
   };
   let chunks: Uint8Array[];
   try {
-    chunks = await chunksOf(answer.body, check);
+    chunks = await chunksOf(body, check);
   } catch (error) {
     throw networkFailure(operation, error, up.signal);
   }
   const [first = NO_BYTES] = chunks;
-  const bytes = chunks.length <= 1 ? first : Buffer.concat(chunks);
+  return chunks.length <= 1 ? first : Buffer.concat(chunks);
+}
+
+/** Reads a whole body. @throws {@link UpstreamError} when it breaks off, comes too late or is larger than any honest answer */
+export async function readBytes(up: Upstream, answer: WholeAnswer): Promise<Uint8Array> {
+  const { operation } = answer.call;
+  if ('broken' in answer) throw answer.broken;
+  const bytes = 'bytes' in answer ? answer.bytes : await piecesOf(up, answer.body, operation, answer.status);
   up.onBytes?.(operation, bytes.byteLength);
   return bytes;
 }
@@ -97,21 +111,21 @@ function inUtf8(bytes: Uint8Array, contentType: string | undefined): Uint8Array 
 }
 
 /** Reads a whole body as UTF-8, whatever character set it came in. */
-export async function readUtf8(up: Upstream, answer: Answer): Promise<Uint8Array> {
+export async function readUtf8(up: Upstream, answer: WholeAnswer): Promise<Uint8Array> {
   return inUtf8(await readBytes(up, answer), single(answer.headers['content-type']));
 }
 
 /** A body as JSON. @returns undefined for an empty one @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
-export const bodyJson = async ({ call, status }: Answer, bytes: Uint8Array): Promise<unknown> =>
+export const bodyJson = async ({ call, status }: WholeAnswer, bytes: Uint8Array): Promise<unknown> =>
   bytes.byteLength === 0 ? undefined : jsonOf(call.operation, bytes, status);
 
 /** Reads a body as JSON. @returns undefined for an empty body @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
-export async function readJson(up: Upstream, answer: Answer): Promise<unknown> {
+export async function readJson(up: Upstream, answer: WholeAnswer): Promise<unknown> {
   return bodyJson(answer, await readUtf8(up, answer));
 }
 
 /** The typed error for an answer whose status the operation did not ask for. Reads the body for its text. */
-export async function refusal(up: Upstream, answer: Answer): Promise<UpstreamError> {
+export async function refusal(up: Upstream, answer: WholeAnswer): Promise<UpstreamError> {
   const { operation } = answer.call;
   const body = await readJson(up, answer).catch(() => undefined);
   const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};

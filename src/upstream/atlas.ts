@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { bodyJson, jsonOf, readBytes, readUtf8, refusal } from './answer-body.ts';
 import { checked, checkedOf, named, namedJson, readNamed } from './checked.ts';
 import { UpstreamError } from './errors.ts';
-import { type Answer, type Call, send, type Upstream } from './http.ts';
+import { type Answer, ask, type Call, send, type Upstream, type WholeAnswer } from './http.ts';
 import { dropMembers } from './json-drop.ts';
 import { namesSeen } from './mapping/rules.ts';
 import { lightRecord, type RecordParts } from './protein-record.ts';
@@ -38,14 +38,14 @@ export interface WithRaw<T> {
   readonly requestId: string | undefined;
 }
 
-const requestIdOf = ({ headers }: Answer): string | undefined => {
+const requestIdOf = ({ headers }: WholeAnswer): string | undefined => {
   const id = headers['x-request-id'];
   return typeof id === 'string' ? id : undefined;
 };
 
 async function record<S extends z.ZodType>(
   up: Upstream,
-  answer: Answer,
+  answer: WholeAnswer,
   schema: S,
   name = answer.call.operation,
 ): Promise<WithRaw<z.output<S>>> {
@@ -57,9 +57,9 @@ async function record<S extends z.ZodType>(
 async function foundOrNull<T>(
   up: Upstream,
   call: Call,
-  read: (answer: Answer) => Promise<T>,
+  read: (answer: WholeAnswer) => Promise<T>,
 ): Promise<T | null> {
-  const answer = await send(up, call);
+  const answer = await ask(up, call);
   if (answer.status === 200) return read(answer);
   const error = await refusal(up, answer);
   if (answer.status === 404) return null;
@@ -74,7 +74,7 @@ const recordOrNull = <S extends z.ZodType>(
 
 /** GET /features: the whole catalogue, some 16,384 rows and 7 MB in one answer, as it came. */
 export async function features(up: Upstream): Promise<Buffer> {
-  const answer = await send(up, get('features', '/features'));
+  const answer = await ask(up, get('features', '/features'));
   if (answer.status !== 200) throw await refusal(up, answer);
   const bytes = await readBytes(up, answer);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -113,7 +113,7 @@ export interface ReadRecord extends WithRaw<wire.ProteinRecord> {
 }
 
 /** Reads a protein's record: lightly, where nobody looks for drift and the names are those of the contract. */
-async function readRecord(up: Upstream, answer: Answer): Promise<ReadRecord> {
+async function readRecord(up: Upstream, answer: WholeAnswer): Promise<ReadRecord> {
   const { mapping } = up.settings;
   const bytes = await readUtf8(up, answer);
   if (mapping === undefined && (up.onAnswer === undefined || up.looksAt?.('protein') === false)) {
@@ -171,7 +171,7 @@ function asPng(bytes: Uint8Array): Uint8Array {
 export async function thumbnail(up: Upstream, hash: string, type: string): Promise<Uint8Array | null> {
   const kind = segment('thumbnail', up.settings.thumbnailTypes?.[type] ?? type);
   const path = `/proteins/${segment('thumbnail', hash)}/thumbnail/${kind}`;
-  const answer = await send(up, get('thumbnail', path, { accept: 'image/png' }));
+  const answer = await ask(up, get('thumbnail', path, { accept: 'image/png' }));
   if (answer.status === 200) return asPng(await readBytes(up, answer));
   const error = await refusal(up, answer);
   if (answer.status === 404) return null;
@@ -223,7 +223,7 @@ export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
 
 /** GET /proteins/batch/jobs/{id}. @throws UpstreamError RESULT_EXPIRED (410) when it is too old */
 export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob> {
-  const answer = await send(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
+  const answer = await ask(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
   if (answer.status === 200 || answer.status === 202) return (await record(up, answer, wire.bulkJob)).record;
   throw await refusal(up, answer);
 }

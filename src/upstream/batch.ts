@@ -5,7 +5,7 @@ import { redact } from '../redact.ts';
 import { refusal } from './answer-body.ts';
 import { checked, checkedOf, readNamed } from './checked.ts';
 import { errorText, UpstreamError } from './errors.ts';
-import { type Answer, type Call, send, type Upstream } from './http.ts';
+import { ask, type Call, type Upstream, type WholeAnswer } from './http.ts';
 import * as wire from './wire.ts';
 
 /** An answer's `data`, with what stood beside it in the envelope. */
@@ -26,7 +26,7 @@ const envelope = z.object({
  *
  * @throws UpstreamError
  */
-function refuseError(up: Upstream, { status, call: { operation } }: Answer, body: unknown): void {
+function refuseError(up: Upstream, { status, call: { operation } }: WholeAnswer, body: unknown): void {
   if (typeof body !== 'object' || body === null) return;
   const { status: word, data } = body as Record<string, unknown>;
   if (word !== 'error' || (typeof data === 'object' && data !== null)) return;
@@ -41,7 +41,7 @@ function refuseError(up: Upstream, { status, call: { operation } }: Answer, body
 
 async function open<S extends z.ZodType>(
   up: Upstream,
-  answer: Answer,
+  answer: WholeAnswer,
   schema: S,
 ): Promise<Enveloped<z.output<S>>> {
   const { operation } = answer.call;
@@ -75,7 +75,7 @@ async function orNull<S extends z.ZodType>(
   call: Call,
   schema: S,
 ): Promise<Enveloped<z.output<S>> | null> {
-  const answer = await send(up, call);
+  const answer = await ask(up, call);
   if (answer.status === 200) return open(up, answer, schema);
   const error = await refusal(up, answer);
   if (answer.status === 404) return null;
@@ -88,7 +88,7 @@ async function orNull<S extends z.ZodType>(
  * @throws UpstreamError with the status of the refusal; a missing status means that no answer came
  */
 export async function submit(up: Upstream, request: unknown): Promise<Enveloped<wire.Submitted>> {
-  const answer = await send(up, post('submit', request));
+  const answer = await ask(up, post('submit', request));
   if (answer.status !== 200) throw await refusal(up, answer);
   return open(up, answer, wire.submitted);
 }
@@ -137,7 +137,7 @@ export async function cancel(
   up: Upstream,
   target: { task_id: string } | { batch_id: string },
 ): Promise<CancelEnding> {
-  const answer = await send(up, post('cancel', target));
+  const answer = await ask(up, post('cancel', target));
   if (answer.status === 200) return { kind: 'cancelled', answer: await open(up, answer, wire.cancelled) };
   const error = await refusal(up, answer);
   if (answer.status === 409) return { kind: 'nothing', error };

@@ -9,6 +9,7 @@ import * as atlas from './atlas.ts';
 import { type Downloads, download } from './download.ts';
 import { UpstreamError } from './errors.ts';
 import type { Answer, Upstream } from './http.ts';
+import { signalOf } from './leaving.ts';
 import { networkFailure } from './network-failure.ts';
 import { now, type ReadBulk, saysAll, wantedRows } from './protein-answers.ts';
 import type { Source } from './protein-data.ts';
@@ -37,7 +38,7 @@ async function finishedJob(up: Upstream, jobId: string): Promise<string> {
     if (['failed', 'cancelled', 'expired'].includes(state)) {
       throw failed(`The upstream's bulk job ${jobId} ended as ${state}. Try again.`);
     }
-    await sleep(pause, undefined, { signal: up.signal });
+    await sleep(pause, undefined, up.signal === undefined ? {} : { signal: signalOf(up.signal) });
   }
 }
 

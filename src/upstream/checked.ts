@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { redact } from '../redact.ts';
 import { readJson } from './answer-body.ts';
 import { UpstreamError } from './errors.ts';
-import type { Answer, Upstream } from './http.ts';
+import type { Upstream, WholeAnswer } from './http.ts';
 import { fromWire } from './mapping/rules.ts';
 
 /** Checks an answer against its wire schema. @throws {@link UpstreamError} UPSTREAM_DRIFT that names operation, JSON path, expected and seen */
@@ -37,7 +37,7 @@ export async function namedJson(up: Upstream, name: string, reading: Promise<unk
 }
 
 /** Reads an answer as JSON in the contract's names. @throws {@link UpstreamError} as {@link namedJson} */
-export const readNamed = (up: Upstream, name: string, answer: Answer): Promise<unknown> =>
+export const readNamed = (up: Upstream, name: string, answer: WholeAnswer): Promise<unknown> =>
   namedJson(up, name, readJson(up, answer));
 
 /**

@@ -162,6 +162,8 @@ export async function download(
   const url = signedUrl(up, text);
   const dispatcher = agentFor(up, downloads, url);
   const gate = downloads.gate?.(url.host);
-  const wanted: Exchange = { operation: 'download', url, method: 'GET', headers, dispatcher, gate };
+  const { origin } = url;
+  const path = url.pathname + url.search;
+  const wanted: Exchange = { operation: 'download', origin, path, method: 'GET', headers, dispatcher, gate };
   return tries(up.signal, () => attempt(up, wanted));
 }

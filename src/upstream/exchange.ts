@@ -1,21 +1,27 @@
 // One HTTP request and its answer: through the gate of its host, within the operation's limits of time, reported when it has
 // ended. It knows neither of the two APIs and never tries again.
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, request } from 'undici';
+import { tooLarge } from './answer-body.ts';
 import { UpstreamError } from './errors.ts';
-import type { Gate, PassageEnding } from './gate.ts';
-import type { Answer, Upstream } from './http.ts';
+import type { Gate, Passage, PassageEnding } from './gate.ts';
+import { gather } from './gather.ts';
+import type { Answer, StartedCall, Upstream, WholeAnswer } from './http.ts';
+import type { Leaving } from './leaving.ts';
 import { networkFailure } from './network-failure.ts';
 import { limitsOf, STALL_MS } from './operations.ts';
-import { timeLimit } from './time-limit.ts';
+import { TimeLimit } from './time-limit.ts';
 
 /** A request that is ready to be sent. */
 export interface Exchange {
   readonly operation: string;
   /** The line of the table of limits, where it is another than the operation's own. */
   readonly limits?: string | undefined;
-  readonly url: URL;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** Path and search. */
+  readonly path: string;
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
   /** Sent as JSON. */
@@ -38,11 +44,13 @@ function endingOfFault(failure: unknown): PassageEnding {
 }
 
 /** What the end of a body says of the upstream. One that the reader has dropped says nothing. */
-function endingOfBody({ errored }: Readable, status: number, signal: AbortSignal | undefined): PassageEnding {
+function endingOfBody({ errored }: Readable, status: number, signal: Leaving | undefined): PassageEnding {
   if (errored == null) return endingOfStatus(status);
   const dropped = 'code' in errored && errored.code === 'UND_ERR_ABORTED';
   return dropped || signal?.aborted === true ? 'left' : 'failed';
 }
+
+const NO_BYTES = Buffer.alloc(0);
 
 const DECODERS: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> = {
   gzip: createGunzip,
@@ -51,18 +59,100 @@ const DECODERS: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> 
   br: createBrotliDecompress,
 };
 
-/** An answer that was compressed although nobody asked for it, as if it had not been. */
-function decoded({ statusCode: status, headers, body }: Dispatcher.ResponseData, operation: string): Answer {
+type Headers = Answer['headers'];
+
+/** Unpacks what came compressed although nobody asked for it; undefined where nothing did. */
+function decoderOf(headers: Headers, status: number): ReturnType<typeof createGunzip> | undefined {
   const encoding = headers['content-encoding'];
   const decoder = typeof encoding === 'string' ? DECODERS[encoding.trim().toLowerCase()] : undefined;
-  const call = { operation };
   // A range of compressed bytes cannot be read by itself.
-  if (decoder === undefined || status === 206) return { status, headers, body, call };
+  return status === 206 ? undefined : decoder?.();
+}
+
+/** An answer that was compressed as if it had not been. */
+function decoded(status: number, headers: Headers, body: Readable, operation: string): Answer {
+  const decoder = decoderOf(headers, status);
+  const call = { operation };
+  if (decoder === undefined) return { status, headers, body, call };
   const { 'content-encoding': _, 'content-length': __, ...rest } = headers;
-  const plain = decoder();
-  body.on('error', (error) => plain.destroy(error));
-  plain.on('close', () => body.destroy());
-  return { status, headers: rest, body: body.pipe(plain), call };
+  body.on('error', (error) => decoder.destroy(error));
+  decoder.on('close', () => body.destroy());
+  return { status, headers: rest, body: body.pipe(decoder), call };
+}
+
+/** A request that has passed the gate: limited, traced and told of. */
+class UnderWay {
+  readonly limit: TimeLimit;
+  readonly options: Dispatcher.DispatchOptions;
+  private readonly up: Upstream;
+  private readonly operation: string;
+  private readonly whole: number;
+  private readonly passage: Passage | undefined;
+  private readonly trace: StartedCall | undefined;
+  private readonly started = performance.now();
+
+  constructor(up: Upstream, wanted: Exchange, passage: Passage | undefined) {
+    const { operation, origin, path, method, headers, body } = wanted;
+    const { patience = 1 } = up.settings;
+    const { start, whole } = limitsOf(wanted.limits ?? operation, patience);
+    this.up = up;
+    this.operation = operation;
+    this.whole = whole;
+    this.passage = passage;
+    this.limit = new TimeLimit(up.signal, start);
+    this.trace = up.startCall?.(operation);
+    this.options = {
+      origin,
+      path,
+      method,
+      headers:
+        wanted.traced === true && this.trace !== undefined ? { ...headers, ...this.trace.headers } : headers,
+      bodyTimeout: STALL_MS * patience,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    };
+  }
+
+  /** The answer begins. */
+  begun(status: number): void {
+    this.report(status);
+    // A body at a client's pace takes as long as the client does, and holds nobody else up meanwhile.
+    if (this.up.streamed === true) {
+      this.limit.lift();
+      this.passage?.(endingOfStatus(status));
+    } else this.limit.move(Math.max(0, this.whole - (performance.now() - this.started)));
+  }
+  /** All is over. */
+  ended(ending: PassageEnding): void {
+    this.limit.end();
+    this.passage?.(ending);
+  }
+  /** There was no answer. @returns why, in our words */
+  failed(error: unknown): unknown {
+    this.limit.end();
+    this.report(0);
+    const failure = networkFailure(this.operation, error, this.up.signal);
+    this.passage?.(endingOfFault(failure));
+    return failure;
+  }
+  private report(status: number): void {
+    const ended = { operation: this.operation, status, milliseconds: performance.now() - this.started };
+    this.trace?.ended(ended);
+    this.up.onCall(ended);
+  }
+}
+
+/** Passes the gate. */
+async function enter(up: Upstream, wanted: Exchange): Promise<UnderWay> {
+  const { operation, gate, scope } = wanted;
+  const entering = gate?.enter({
+    operation,
+    caller: up.caller ?? '',
+    request: up.requestId,
+    scope,
+    signal: up.signal,
+    patience: limitsOf(wanted.limits ?? operation, up.settings.patience).start,
+  });
+  return new UnderWay(up, wanted, entering instanceof Promise ? await entering : entering);
 }
 
 /**
@@ -71,51 +161,57 @@ function decoded({ statusCode: status, headers, body }: Dispatcher.ResponseData,
  * @throws UpstreamError when no answer came, with `sent: false` where the request certainly never left
  */
 export async function exchange(up: Upstream, wanted: Exchange): Promise<Answer> {
-  const { operation, url, method, headers, body, dispatcher, gate, scope } = wanted;
-  const { patience = 1 } = up.settings;
-  const { start, whole } = limitsOf(wanted.limits ?? operation, patience);
-  const entering = gate?.enter({
-    operation,
-    caller: up.caller ?? '',
-    request: up.requestId,
-    scope,
-    signal: up.signal,
-    patience: start,
-  });
-  const leave = entering instanceof Promise ? await entering : entering;
-  const limit = timeLimit(up.signal, start);
-  const started = performance.now();
-  const trace = up.startCall?.(operation);
-  const report = (status: number): void => {
-    const ended = { operation, status, milliseconds: performance.now() - started };
-    trace?.ended(ended);
-    up.onCall(ended);
-  };
+  const { operation, dispatcher } = wanted;
+  const way = await enter(up, wanted);
   try {
-    const answer = await request(url, {
+    const { origin, path, ...options } = way.options;
+    const {
+      statusCode: status,
+      headers,
+      body,
+    } = await request(`${origin}${path}`, {
+      ...options,
       dispatcher,
-      method,
-      headers: wanted.traced === true ? { ...headers, ...trace?.headers } : headers,
-      signal: limit.signal,
-      bodyTimeout: STALL_MS * patience,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: way.limit.leaving.signal,
     });
-    report(answer.statusCode);
-    // A body at a client's pace takes as long as the client does, and holds nobody else up meanwhile.
-    if (up.streamed === true) {
-      limit.lift();
-      leave?.(endingOfStatus(answer.statusCode));
-    } else limit.move(Math.max(0, whole - (performance.now() - started)));
-    answer.body.once('close', () => {
-      limit.end();
-      leave?.(endingOfBody(answer.body, answer.statusCode, up.signal));
-    });
-    return decoded(answer, operation);
+    way.begun(status);
+    body.once('close', () => way.ended(endingOfBody(body, status, up.signal)));
+    return decoded(status, headers, body, operation);
   } catch (error) {
-    limit.end();
-    report(0);
-    const failure = networkFailure(operation, error, up.signal);
-    leave?.(endingOfFault(failure));
-    throw failure;
+    throw way.failed(error);
+  }
+}
+
+/**
+ * The same, its body gathered. What is wrong with the body is told to who reads it: by then there was an answer.
+ *
+ * @throws UpstreamError as {@link exchange}
+ */
+export async function exchangeWhole(up: Upstream, wanted: Exchange): Promise<WholeAnswer> {
+  const { operation, dispatcher } = wanted;
+  const { bytes: most } = limitsOf(operation);
+  const way = await enter(up, wanted);
+  let status = 0;
+  try {
+    const { headers, chunks, broken } = await gather(dispatcher, way.options, way.limit.leaving, {
+      begun(answered) {
+        status = answered;
+        way.begun(status);
+      },
+      grown(bytes) {
+        if (bytes > most) throw tooLarge(operation, status);
+      },
+    });
+    const dropped = broken instanceof UpstreamError || up.signal?.aborted === true;
+    way.ended(broken === undefined ? endingOfStatus(status) : dropped ? 'left' : 'failed');
+    const call = { operation };
+    if (broken !== undefined)
+      return { status, headers, call, broken: networkFailure(operation, broken, up.signal) };
+    if (headers['content-encoding'] !== undefined && decoderOf(headers, status) !== undefined)
+      return decoded(status, headers, Readable.from(chunks), operation);
+    const [first = NO_BYTES] = chunks;
+    return { status, headers, call, bytes: chunks.length <= 1 ? first : Buffer.concat(chunks) };
+  } catch (error) {
+    throw way.failed(error);
   }
 }

@@ -9,6 +9,7 @@ import {
 } from './breaker.ts';
 import { UpstreamError } from './errors.ts';
 import { fairQueue } from './fair-queue.ts';
+import type { Leaving } from './leaving.ts';
 import { openSlowDowns } from './slow-down.ts';
 
 export interface GateRules {
@@ -34,7 +35,7 @@ export interface Passenger {
   /** Who shares a pause with it; undefined for a call that is sent whatever others were told. */
   readonly scope: string | undefined;
   /** Ends the wait. */
-  readonly signal: AbortSignal | undefined;
+  readonly signal: Leaving | undefined;
   /** Milliseconds that it waits for its turn at most. */
   readonly patience: number;
 }
@@ -82,7 +83,7 @@ interface Waiting {
 }
 
 /** Waits, unless the signal says otherwise. */
-const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
+const pause = (milliseconds: number, signal: Leaving | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     const leave = () => {
       clearTimeout(timer);
@@ -93,7 +94,7 @@ const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<v
       resolve();
     }, milliseconds);
     if (signal?.aborted === true) leave();
-    else signal?.addEventListener('abort', leave, { once: true });
+    else signal?.addEventListener('abort', leave);
   });
 
 /** Opens the gate to a host. @param now - milliseconds of a clock that only goes forward */
@@ -188,7 +189,7 @@ export function openGate(rules: GateRules, now: () => number = () => performance
         waiting.refuse('waited');
       }, patience);
       if (signal?.aborted === true) return leave();
-      signal?.addEventListener('abort', leave, { once: true });
+      signal?.addEventListener('abort', leave);
       queue.push(caller, request, waiting);
       if (queue.size > rules.queue) queue.dropLast(caller)?.refuse('full');
       return undefined;

@@ -4,8 +4,9 @@ import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { refusal } from './answer-body.ts';
 import { isAboutCredits } from './errors.ts';
-import { exchange } from './exchange.ts';
+import { type Exchange, exchange, exchangeWhole } from './exchange.ts';
 import type { Gate } from './gate.ts';
+import type { Leaving } from './leaving.ts';
 import { toWire, type WireMapping } from './mapping/rules.ts';
 import { tries } from './tries.ts';
 
@@ -53,7 +54,7 @@ export interface Upstream {
   readonly gate?: Gate | undefined;
   /** Whether bodies go on to a client at its own pace: then they hold no place in the gate and have no limit of time. */
   readonly streamed?: boolean;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: Leaving | undefined;
   /** Told of every try of a call as it begins; what it gives is sent with it and told of its end. */
   readonly startCall?: ((operation: string) => StartedCall) | undefined;
   /** Told of every call that ended, whatever its end. */
@@ -97,13 +98,55 @@ export interface Answer {
   readonly call: { readonly operation: string };
 }
 
-function urlOf({ baseUrl, batchPrefix, atlasPrefix }: UpstreamSettings, { api, path, query }: Call): URL {
-  const url = new URL(baseUrl + (api === 'batch' ? batchPrefix : atlasPrefix) + path);
-  for (const [name, value] of Object.entries(query ?? {})) {
+/** An answer that was read whole: its bytes, or what is wrong with them, or where they came compressed a body that holds them. */
+export type WholeAnswer =
+  | Answer
+  | (Omit<Answer, 'body'> & { readonly bytes: Buffer })
+  | (Omit<Answer, 'body'> & { readonly broken: unknown });
+
+/** What needs no second look by a URL parser: no step up the path, no escape, no separator. */
+const PLAIN_PATH = /^[\w/-]*$/;
+const PLAIN_WORD = /^[\w-]*$/;
+
+const inForm = (text: string): string =>
+  PLAIN_WORD.test(text) ? text : new URLSearchParams([[text, '']]).toString().slice(0, -1);
+
+function searchOf(query: Call['query']): string {
+  let search = '';
+  for (const name in query) {
+    const value = query[name];
     if (value === undefined) continue;
-    for (const one of Array.isArray(value) ? value : [value]) url.searchParams.append(name, String(one));
+    for (const one of typeof value === 'object' ? value : [value])
+      search += `${search === '' ? '?' : '&'}${inForm(name)}=${inForm(String(one))}`;
   }
-  return url;
+  return search;
+}
+
+interface Base {
+  readonly origin: string;
+  readonly pathname: string;
+}
+
+/** Where the APIs are, parsed once. */
+const bases = new WeakMap<UpstreamSettings, Record<Call['api'], Base>>();
+
+function baseOf(settings: UpstreamSettings, api: Call['api']): Base {
+  const known = bases.get(settings);
+  if (known !== undefined) return known[api];
+  const { baseUrl, batchPrefix, atlasPrefix } = settings;
+  const read = (prefix: string): Base => {
+    const { origin, pathname } = new URL(`${baseUrl}${prefix}/-`);
+    return { origin, pathname: pathname.slice(0, -2) };
+  };
+  const found = { batch: read(batchPrefix), atlas: read(atlasPrefix) };
+  bases.set(settings, found);
+  return found[api];
+}
+
+function placeOf(settings: UpstreamSettings, { api, path, query }: Call): Pick<Exchange, 'origin' | 'path'> {
+  const { origin, pathname } = baseOf(settings, api);
+  const whole = PLAIN_PATH.test(path) ? pathname + path : new URL(origin + pathname + path).pathname;
+  return { origin, path: whole + searchOf(query) };
 }
 
 /**
@@ -115,16 +158,18 @@ function scopeOf(up: Upstream, { api, repeatable }: Call): string | undefined {
   return api === 'atlas' ? 'atlas' : `batch ${up.token ?? ''}`;
 }
 
-/** One try of a call. */
-function attempt(up: Upstream, call: Call): Promise<Answer> {
+/** A call as it is sent. */
+function exchangeOf(up: Upstream, call: Call): Exchange {
   const { operation, api, method, body, accept = 'application/json' } = call;
   const headers: Record<string, string> = { accept, 'x-request-id': up.requestId };
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (api === 'batch' && up.token !== undefined) headers.authorization = `Bearer ${up.token}`;
-  return exchange(up, {
+  const { origin, path } = placeOf(up.settings, call);
+  return {
     operation,
     limits: call.limits,
-    url: urlOf(up.settings, call),
+    origin,
+    path,
     method,
     headers,
     body,
@@ -132,8 +177,11 @@ function attempt(up: Upstream, call: Call): Promise<Answer> {
     traced: true,
     gate: up.gate,
     scope: scopeOf(up, call),
-  });
+  };
 }
+
+/** How a request is sent and its answer received. */
+type Way<A extends WholeAnswer> = (up: Upstream, wanted: Exchange) => Promise<A>;
 
 /** The call in the names of the deployment. */
 const renamed = (mapping: WireMapping | undefined, call: Call): Call =>
@@ -149,8 +197,8 @@ const renamed = (mapping: WireMapping | undefined, call: Call): Call =>
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 
 /** One try of a read; a refusal that may pass is thrown, and one that asks to slow down is made known. */
-async function attemptRead(up: Upstream, call: Call): Promise<Answer> {
-  const answer = await attempt(up, call);
+async function attemptRead<A extends WholeAnswer>(up: Upstream, call: Call, way: Way<A>): Promise<A> {
+  const answer = await way(up, exchangeOf(up, call));
   if (!PASSING.has(answer.status)) return answer;
   const error = await refusal(up, answer);
   const scope = scopeOf(up, call);
@@ -160,12 +208,17 @@ async function attemptRead(up: Upstream, call: Call): Promise<Answer> {
   throw error;
 }
 
+function sendBy<A extends WholeAnswer>(up: Upstream, asked: Call, way: Way<A>): Promise<A> {
+  const call = renamed(up.settings.mapping, asked);
+  return call.repeatable ? tries(up.signal, () => attemptRead(up, call, way)) : way(up, exchangeOf(up, call));
+}
+
 /**
  * Makes one call and gives the answer of whatever status, its body unread. What only reads is tried up to three times.
  *
  * @throws UpstreamError UPSTREAM_TIMEOUT or UPSTREAM_UNAVAILABLE when no answer came; for a repeatable call also the last refusal of a kind that may pass
  */
-export function send(up: Upstream, asked: Call): Promise<Answer> {
-  const call = renamed(up.settings.mapping, asked);
-  return call.repeatable ? tries(up.signal, () => attemptRead(up, call)) : attempt(up, call);
-}
+export const send = (up: Upstream, asked: Call): Promise<Answer> => sendBy(up, asked, exchange);
+
+/** The same for an answer that is read whole, which is cheaper. @throws UpstreamError as {@link send} */
+export const ask = (up: Upstream, asked: Call): Promise<WholeAnswer> => sendBy(up, asked, exchangeWhole);

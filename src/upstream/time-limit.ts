@@ -1,60 +1,76 @@
-// A limit of time joined with a caller's patience into one abort signal. It knows nothing of what is limited.
+// A limit of time joined with somebody's patience. It knows nothing of what is limited.
 import { setMaxListeners } from 'node:events';
-
-/** A limit that can be moved and lifted. */
-export interface TimeLimit {
-  /** Aborted by the caller's signal, with its reason, or when the time is up, with a TimeoutError. */
-  readonly signal: AbortSignal;
-  /** Puts the end off to so many milliseconds from now. */
-  move(milliseconds: number): void;
-  /** Lifts the limit; the caller's signal still counts. */
-  lift(): void;
-  /** Lets go of the caller's signal too: nothing is limited any more. */
-  end(): void;
-  /** Ends now what is limited: whoever waited for it has left. */
-  leave(): void;
-}
+import { Leave, type Leaving } from './leaving.ts';
 
 const tooLate = (): DOMException =>
   new DOMException('The operation was aborted due to timeout', 'TimeoutError');
 
-/**
- * Begins a limit. The timer holds the signal: one of `AbortSignal.timeout` that only `AbortSignal.any` refers to may be collected
- * before its time, and then nothing ends.
- */
-export function timeLimit(signal: AbortSignal | undefined, milliseconds: number): TimeLimit {
-  const controller = new AbortController();
-  // Many calls and events share a patience; each listens no longer than its own limit.
-  setMaxListeners(0, controller.signal);
-  let timer: NodeJS.Timeout | undefined;
-  const lift = () => clearTimeout(timer);
-  const leave = () => {
-    lift();
-    controller.abort(signal?.reason);
+/** A limit that can be moved and lifted. Begins at once. */
+export class TimeLimit {
+  /** Aborted by the caller, with their reason, or when the time is up, with a TimeoutError. */
+  readonly leaving = new Leave();
+  private readonly caller: Leaving | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  /** On the clock of `performance.now()`. */
+  private until = 0;
+
+  constructor(caller: Leaving | undefined, milliseconds: number) {
+    this.caller = caller;
+    if (caller?.aborted === true) {
+      this.leave();
+      return;
+    }
+    this.move(milliseconds);
+    // Many calls and events share a patience; each listens no longer than its own limit.
+    if (caller instanceof AbortSignal) setMaxListeners(0, caller);
+    caller?.addEventListener('abort', this.leave);
+  }
+
+  /** Puts the end off to so many milliseconds from now. */
+  move(milliseconds: number): void {
+    const until = performance.now() + milliseconds;
+    // A timer that comes too early begins again: usually none comes at all.
+    if (this.timer === undefined || until < this.until) this.start(milliseconds);
+    this.until = until;
+  }
+  /** Lifts the limit; the caller may still leave. */
+  lift(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+  }
+  /** Lets go of the caller too: nothing is limited any more. */
+  end(): void {
+    this.lift();
+    this.caller?.removeEventListener('abort', this.leave);
+  }
+  /** Ends now what is limited: whoever waited for it has left. */
+  readonly leave = (): void => {
+    this.lift();
+    this.leaving.leave(this.caller?.reason);
   };
-  const end = () => {
-    lift();
-    signal?.removeEventListener('abort', leave);
-  };
-  const late = () => {
-    end();
-    controller.abort(tooLate());
-  };
-  const move = (by: number) => {
-    lift();
-    timer = setTimeout(late, by).unref();
-  };
-  if (signal?.aborted === true) leave();
-  else {
-    move(milliseconds);
-    if (signal !== undefined) {
-      setMaxListeners(0, signal);
-      signal.addEventListener('abort', leave, { once: true });
+
+  private start(milliseconds: number): void {
+    this.lift();
+    this.timer = setTimeout(late, milliseconds, this).unref();
+  }
+  /** Ends what is limited, unless the end was put off. */
+  check(): void {
+    const left = this.until - performance.now();
+    if (left >= 1) this.start(left);
+    else {
+      this.end();
+      this.leaving.leave(tooLate());
     }
   }
-  return { signal: controller.signal, move, lift, end, leave };
 }
 
-/** One signal for a caller's patience and a limit. */
-export const deadline = (signal: AbortSignal | undefined, milliseconds: number): AbortSignal =>
-  timeLimit(signal, milliseconds).signal;
+function late(limit: TimeLimit): void {
+  limit.check();
+}
+
+/**
+ * One signal for a caller's patience and a limit. The timer holds it: one of `AbortSignal.timeout` that only `AbortSignal.any` refers to may
+ * be collected before its time, and then nothing ends.
+ */
+export const deadline = (caller: Leaving | undefined, milliseconds: number): AbortSignal =>
+  new TimeLimit(caller, milliseconds).leaving.signal;

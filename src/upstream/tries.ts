@@ -1,6 +1,7 @@
 // A read that is tried again after a failure that may pass. It knows no call and no rule of when (retry.ts).
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UpstreamError } from './errors.ts';
+import { type Leaving, signalOf } from './leaving.ts';
 import { retryPause } from './retry.ts';
 
 /**
@@ -9,7 +10,7 @@ import { retryPause } from './retry.ts';
  * @param signal - ends the waiting between two tries
  * @throws the last failure; anything but an UpstreamError at once
  */
-export async function tries<T>(signal: AbortSignal | undefined, once: () => Promise<T>): Promise<T> {
+export async function tries<T>(signal: Leaving | undefined, once: () => Promise<T>): Promise<T> {
   let last: UpstreamError | undefined;
   for (let tried = 1; ; tried += 1) {
     try {
@@ -22,6 +23,6 @@ export async function tries<T>(signal: AbortSignal | undefined, once: () => Prom
     }
     const pause = retryPause(last, tried, Math.random());
     if (pause === null) throw last;
-    await sleep(pause, undefined, signal === undefined ? {} : { signal });
+    await sleep(pause, undefined, signal === undefined ? {} : { signal: signalOf(signal) });
   }
 }
