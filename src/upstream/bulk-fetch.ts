@@ -197,7 +197,7 @@ export async function fetchBulk(
   const keeper = isKeepable(needs) ? openKeeper() : undefined;
   try {
     const body = counted(up, answer, (chunk) => keeper?.take(chunk));
-    const read = await readArchive(up, body, needs, each, run.tell);
+    const read = await readArchive(up, body, needs, each, (piece) => run.tell(piece));
     const isWhole = read.parts.problems.length === 0;
     return {
       ...read,

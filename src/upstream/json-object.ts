@@ -2,26 +2,35 @@
 // asked for. It looks only at what divides JSON and says nothing of whether values are valid.
 import { afterSpace, afterString, afterValue, CLOSE, COLON, COMMA, OPEN, QUOTE } from './json-scan.ts';
 
+/** A member: its name begins at `from`, its value at `start`, and it ends before `stop`. Offsets in bytes. */
+export interface Member {
+  readonly name: string;
+  readonly from: number;
+  readonly start: number;
+  readonly stop: number;
+}
+
 /**
- * Divides an object into its members, by their names. Of two members with one name the later counts.
+ * Divides an object into its members, in their order. Of two members with one name the later counts.
  *
  * @returns undefined for anything that is not plainly an object: a parser may know better
  */
-export function objectMembers(bytes: Buffer): Map<string, Buffer> | undefined {
-  const members = new Map<string, Buffer>();
+export function objectMembers(bytes: Buffer): Member[] | undefined {
+  const members: Member[] = [];
   let at = afterSpace(bytes, 0);
   if (bytes[at] !== OPEN) return undefined;
   at = afterSpace(bytes, at + 1);
   while (bytes[at] === QUOTE) {
-    const end = afterString(bytes, at);
+    const from = at;
+    const end = afterString(bytes, from);
     const colon = afterSpace(bytes, end);
     if (end === -1 || bytes[colon] !== COLON) return undefined;
-    const key = bytes.toString('utf8', at + 1, end - 1);
-    if (key.includes('\\')) return undefined;
+    const name = bytes.toString('utf8', from + 1, end - 1);
+    if (name.includes('\\')) return undefined;
     const start = afterSpace(bytes, colon + 1);
     const stop = afterValue(bytes, start);
     if (stop <= start) return undefined;
-    members.set(key, bytes.subarray(start, stop));
+    members.push({ name, from, start, stop });
     at = afterSpace(bytes, stop);
     if (bytes[at] !== COMMA) break;
     at = afterSpace(bytes, at + 1);

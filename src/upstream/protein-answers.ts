@@ -10,12 +10,12 @@ import {
 } from './activations.ts';
 import type { ArchiveError } from './archive/archive-error.ts';
 import type { BulkParts } from './archive/bulk.ts';
-import type { SparseVector } from './archive/bulk-record.ts';
 import type { ReadRecord } from './atlas.ts';
 import { UpstreamError } from './errors.ts';
 import { lateMembers } from './late-members.ts';
 import { emptyData, type ProteinData, type Source, type Writable } from './protein-data.ts';
 import { needsRows, type ProteinNeeds, topOf } from './protein-needs.ts';
+import { LateFeatures } from './protein-record.ts';
 import { type ClusterInfo, clusterInfo, type FeatureValue, type ProteinRecord } from './wire.ts';
 
 /** A note of where data come from that have just come. */
@@ -73,27 +73,53 @@ function structureOf({ record, parts }: ReadRecord): Structure | null {
   return { pdb: pdb ?? '', plddt: plddt ?? [], ptm: ptm ?? null, meanPlddt: mean ?? null };
 }
 
+type Features = NonNullable<ProteinData['features']>;
+
+/** Features of a record that are bytes until they are read. */
+class LightFeatures implements Features {
+  readonly top: number;
+  readonly regions: number;
+  private readonly late: LateFeatures;
+
+  constructor(top: number, late: LateFeatures) {
+    this.top = top;
+    this.regions = top;
+    this.late = late;
+  }
+  get values() {
+    return this.late.values;
+  }
+  get size() {
+    return this.late.size;
+  }
+  toJSON(): Features {
+    const { top, regions, values } = this;
+    return { top, regions, values };
+  }
+}
+
+/** Nobody has asked for the features that come with every record: most of what is to be read of it, where the coordinates are not. */
+const lightFeatures = ({ record, parts }: ReadRecord, top: number): Features =>
+  parts === undefined
+    ? { top, regions: top, values: record.sae_features ?? [] }
+    : new LightFeatures(top, new LateFeatures(parts));
+
 /** What a record, asked for its top features, says of activations. */
-function featuresOf(found: ReadRecord, needs: ProteinNeeds) {
-  const values = found.record.sae_features ?? [];
-  const level = (): SparseVector | null => {
+function addFeatures(data: Writable, found: ReadRecord, needs: ProteinNeeds): void {
+  const features = lightFeatures(found, topOf(needs));
+  data.features = features;
+  data.level = levelSource(() => {
     const vector = recordLevel(found);
-    return vector !== undefined && sameScale(values, vector) ? vector : null;
-  };
-  const perResidue = needsRows(needs) ? recordActivations(found).perResidue : undefined;
-  return {
-    features: { top: topOf(needs), regions: topOf(needs), values },
-    level: levelSource(level),
-    ...(needsRows(needs)
-      ? {
-          rows:
-            perResidue === undefined
-              ? null
-              : { top: needs.residues ?? 0, rows: rowsOf(perResidue, wantedRows(needs, values)) },
-        }
-      : {}),
-    record: found,
-  };
+    return vector !== undefined && sameScale(features.values, vector) ? vector : null;
+  });
+  if (needsRows(needs)) {
+    const { perResidue } = recordActivations(found);
+    data.rows =
+      perResidue === undefined
+        ? null
+        : { top: needs.residues ?? 0, rows: rowsOf(perResidue, wantedRows(needs, features.values)) };
+  }
+  data.record = found;
 }
 
 /**
@@ -106,20 +132,21 @@ export function fromRecord(hash: string, needs: ProteinNeeds | null, found: Read
   if (found === null) return { hash, exists: false, from };
   const { record } = found;
   const representative = record.cluster_rep_protein_hash ?? null;
-  return {
+  const data: Writable = {
     hash,
     exists: true,
     sequence: record.sequence ?? null,
     length: record.sequence_length ?? record.sequence?.length ?? null,
     accession: record.accession ?? null,
     source: record.source ?? null,
-    ...(record.protein_name == null ? {} : { name: record.protein_name }),
     structure: structureOf(found),
     cluster: { representative, info: null, settled: false },
-    ...(needs === null ? {} : featuresOf(found, needs)),
-    ...(needs?.fold === true ? { folded: true } : {}),
     from,
   };
+  if (record.protein_name != null) data.name = record.protein_name;
+  if (needs !== null) addFeatures(data, found, needs);
+  if (needs?.fold === true) data.folded = true;
+  return data;
 }
 
 /** A bulk archive and the rows that were kept of it, by hash. */

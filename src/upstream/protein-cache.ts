@@ -115,6 +115,9 @@ const LARGE: readonly PartName[] = ['structure', 'level'];
 const isSmall = (needs: ProteinNeeds): boolean =>
   needs.record !== true && !LARGE.some((part) => partsFor(needs).has(part));
 
+const wantsFeatures = (asked: ProteinNeeds | undefined): boolean =>
+  asked === undefined || partsFor(asked).has('features');
+
 const keyOf = (part: PartName, hash: string): string => `${part}:${hash}`;
 
 const sourceOf = (level: Parts['level']): LevelSource => ('read' in level ? level : levelSource(() => level));
@@ -186,7 +189,7 @@ export function sizeOfPart(kept: KeptPart): number {
     case 'cluster':
       return 4000;
     case 'features':
-      return 400 + 800 * kept.value.values.length;
+      return 400 + (kept.value.size ?? 800 * kept.value.values.length);
     case 'level':
       return 'read' in kept.value ? 2000 : 200 + 16 * kept.value.indices.length;
     case 'rows':
@@ -219,18 +222,18 @@ export function openProteinCache(cache: Cache<KeptPart>, ttl: number): ProteinCa
   const keepParts = (
     data: ProteinData,
     from: Source,
-    isKept: (part: PartName) => boolean,
-    tiers: Tiers,
+    tiersFor: (part: KeptPart) => Tiers | undefined,
   ): void => {
     const source = { operation: from.operation, at: from.retrievedAt.getTime(), requestId: from.requestId };
     for (const part of partsOf(data, source)) {
-      if (!isKept(part.part)) continue;
+      const tiers = tiersFor(part);
+      if (tiers === undefined) continue;
       const keep = (part.part === 'identity' ? YEAR : ttl) - (Date.now() - source.at);
       if (keep > 0) cache.set(keyOf(part.part, data.hash), part, keep, tiers);
     }
   };
   const writeAll = (data: ProteinData): void => {
-    if (data.from !== undefined && data.exists === true) keepParts(data, data.from, () => true, 'all');
+    if (data.from !== undefined && data.exists === true) keepParts(data, data.from, () => 'all');
   };
 
   const readParts = (wanted: ReadonlyMap<string, ProteinNeeds>): ProteinData[] | Promise<ProteinData[]> => {
@@ -284,9 +287,13 @@ export function openProteinCache(cache: Cache<KeptPart>, ttl: number): ProteinCa
       if (ttl === 0 || from === undefined || from.fromCache || data.exists !== true) return;
       const isLong = company > SHORT_LIST;
       const isPassing = (isLong || (asked !== undefined && isSmall(asked))) && !isSeen(data.hash);
-      const isKept = (part: PartName) =>
-        !isPassing || !(part === 'structure' || (!isLong && part === 'level'));
-      keepParts(data, from, isKept, isPassing && isLong ? 'memory' : 'all');
+      const isAsked = wantsFeatures(asked);
+      keepParts(data, from, ({ part, value }) => {
+        if (isPassing && (part === 'structure' || (!isLong && part === 'level'))) return undefined;
+        // What nobody asked for is not read in order to be written down.
+        const isUnread = part === 'features' && value.size !== undefined && !isAsked;
+        return isUnread || (isPassing && isLong) ? 'memory' : 'all';
+      });
     },
     writeAgain(data) {
       if (ttl !== 0 && data.exists === true && isSeen(data.hash)) writeAll(data);

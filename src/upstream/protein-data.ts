@@ -63,6 +63,8 @@ export interface ProteinData {
     /** How many of them, from the strongest on, came with their residue regions. */
     readonly regions: number;
     readonly values: readonly FeatureValue[];
+    /** Bytes that are held for the values, where they are not read yet. */
+    readonly size?: number;
   };
   /** All activations on the scale of `features`; null where no answer has them. */
   readonly level?: LevelSource | null;

@@ -1,11 +1,12 @@
 // The record of a protein whose coordinates and activations stay bytes until somebody reads them: they are nine tenths of it, and most
 // who ask for a protein do not ask for them. It makes no call.
+import type { z } from 'zod';
 import type { WithRaw } from './atlas.ts';
 import { checked } from './checked.ts';
 import { UpstreamError } from './errors.ts';
-import { objectMembers } from './json-object.ts';
+import { type Member, objectMembers } from './json-object.ts';
 import { parseLenient } from './lenient-json.ts';
-import { type ProteinRecord, proteinRecord } from './wire.ts';
+import { type FeatureValue, type ProteinRecord, proteinRecord } from './wire.ts';
 
 /** The members of a record that are bytes until they are read. */
 export interface RecordParts {
@@ -13,18 +14,20 @@ export interface RecordParts {
   lengthOf(name: string): number;
   /** The member as it came. @throws UpstreamError UPSTREAM_DRIFT when it is no JSON */
   read(name: string): unknown;
+  /** The bytes of a member by themselves, which hold nothing else of the record; none where it is missing. */
+  copy(name: string): Buffer;
   /** Bytes of the whole record, which are held as long as any part of it is. */
   readonly bytes: number;
   /** It is no part of what is written down. */
   toJSON(): undefined;
 }
 
-/** Members that are parsed at once, together. */
-const LIGHT = Object.keys(proteinRecord.shape).filter(
-  (name) => !['pdb', 'residues_plddt', 'sae_features'].includes(name),
-);
 const { pdb, residues_plddt: plddt, sae_features: features } = proteinRecord.shape;
+const light = proteinRecord.omit({ pdb: true, residues_plddt: true, sae_features: true });
+/** Members that are parsed at once, together. */
+const LIGHT = new Set(Object.keys(light.shape));
 const QUOTE = 0x22;
+const NO_BYTES = Buffer.alloc(0);
 
 /** What cannot be read throws as the whole record would. */
 function parsed(text: string): unknown {
@@ -39,9 +42,11 @@ function parsed(text: string): unknown {
   }
 }
 
-function lightly(text: string): ProteinRecord | undefined {
+type Light = z.output<typeof light>;
+
+function lightly(text: string): Light | undefined {
   try {
-    return proteinRecord.safeParse(parseLenient(text)).data;
+    return light.safeParse(parseLenient(text)).data;
   } catch {
     return undefined;
   }
@@ -49,9 +54,9 @@ function lightly(text: string): ProteinRecord | undefined {
 
 class Parts implements RecordParts {
   readonly whole: Buffer;
-  private readonly members: ReadonlyMap<string, Buffer>;
+  private readonly members: readonly Member[];
 
-  constructor(whole: Buffer, members: ReadonlyMap<string, Buffer>) {
+  constructor(whole: Buffer, members: readonly Member[]) {
     this.whole = whole;
     this.members = members;
   }
@@ -59,17 +64,22 @@ class Parts implements RecordParts {
     return this.whole.length;
   }
   lengthOf(name: string): number {
-    const member = this.members.get(name);
-    return member?.[0] === QUOTE ? member.length - 2 : 0;
+    const member = this.member(name);
+    return member !== undefined && this.whole[member.start] === QUOTE ? member.stop - member.start - 2 : 0;
   }
   read(name: string): unknown {
-    const member = this.members.get(name);
-    return member === undefined ? undefined : parsed(member.toString('utf8'));
+    const member = this.member(name);
+    return member === undefined ? undefined : parsed(this.whole.toString('utf8', member.start, member.stop));
+  }
+  copy(name: string): Buffer {
+    const member = this.member(name);
+    return member === undefined ? NO_BYTES : Buffer.from(this.whole.subarray(member.start, member.stop));
+  }
+  private member(name: string): Member | undefined {
+    return this.members.findLast((member) => member.name === name);
   }
   toJSON(): undefined {}
 }
-
-type Light = Omit<ProteinRecord, 'pdb' | 'residues_plddt' | 'sae_features'>;
 
 /** A record as whoever reads it sees it. A class, because an object with getters of its own is slow to make. */
 class LightRecord implements ProteinRecord {
@@ -116,6 +126,26 @@ class LightRecord implements ProteinRecord {
   }
 }
 
+/** The features of a record that stay bytes until somebody reads them. They hold nothing else of it. */
+export class LateFeatures {
+  /** Bytes until then. */
+  readonly size: number;
+  private bytes: Buffer | undefined;
+  private read: readonly FeatureValue[] = [];
+
+  constructor(parts: RecordParts) {
+    this.bytes = parts.copy('sae_features');
+    this.size = this.bytes.length;
+  }
+  /** @throws UpstreamError UPSTREAM_DRIFT */
+  get values(): readonly FeatureValue[] {
+    if (this.bytes !== undefined && this.size > 0)
+      this.read = checked('protein', features, parsed(this.bytes.toString('utf8'))) ?? [];
+    this.bytes = undefined;
+    return this.read;
+  }
+}
+
 /** What was read, and the rest of it for who asks. */
 class ReadLightly {
   readonly record: ProteinRecord;
@@ -138,6 +168,22 @@ class ReadLightly {
   }
 }
 
+/** The members that are parsed at once as an object. Those that stand side by side are read as one. */
+function lightText(bytes: Buffer, members: readonly Member[]): string {
+  let text = '{';
+  for (let i = 0; i < members.length; i += 1) {
+    const first = members[i];
+    if (first === undefined || !LIGHT.has(first.name)) continue;
+    let { stop } = first;
+    for (let next = members[i + 1]; next !== undefined && LIGHT.has(next.name); next = members[i + 1]) {
+      stop = next.stop;
+      i += 1;
+    }
+    text += (text === '{' ? '' : ',') + bytes.toString('utf8', first.from, stop);
+  }
+  return `${text}}`;
+}
+
 /**
  * Reads a record.
  *
@@ -147,11 +193,6 @@ export function lightRecord(whole: Uint8Array, requestId: string | undefined): R
   const bytes = Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength);
   const members = objectMembers(bytes);
   if (members === undefined) return undefined;
-  const light: string[] = [];
-  for (const name of LIGHT) {
-    const member = members.get(name);
-    if (member !== undefined) light.push(`"${name}":${member.toString('utf8')}`);
-  }
-  const record = lightly(`{${light.join(',')}}`);
-  return record === undefined ? undefined : new ReadLightly(record, new Parts(bytes, members), requestId);
+  const found = lightly(lightText(bytes, members));
+  return found === undefined ? undefined : new ReadLightly(found, new Parts(bytes, members), requestId);
 }

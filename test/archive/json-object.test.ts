@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { objectMembers } from '../../src/upstream/json-object.ts';
-import { lightRecord } from '../../src/upstream/protein-record.ts';
+import { LateFeatures, lightRecord } from '../../src/upstream/protein-record.ts';
 import { proteinRecord } from '../../src/upstream/wire.ts';
 
 const key = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 6 }), fc.constantFrom('a', 'b', 'pdb'));
@@ -13,14 +13,22 @@ describe('the members of an object', () => {
     fc.assert(
       fc.property(object, fc.constantFrom(0, 1, 2), (value, indent) => {
         const text = JSON.stringify(value, undefined, indent);
-        const members = objectMembers(Buffer.from(text));
+        const bytes = Buffer.from(text);
+        const members = objectMembers(bytes);
         if (members === undefined) {
           // Escaped names are left to a parser.
           expect(Object.keys(value).some((name) => JSON.stringify(name) !== `"${name}"`)).toBe(true);
           return;
         }
-        const read = [...members].map(([name, bytes]) => [name, JSON.parse(bytes.toString())]);
+        const read = members.map(({ name, start, stop }) => [
+          name,
+          JSON.parse(bytes.toString('utf8', start, stop)),
+        ]);
         expect(Object.fromEntries(read)).toEqual(JSON.parse(text));
+        for (const { name, from, stop } of members)
+          expect(JSON.parse(`{${bytes.toString('utf8', from, stop)}}`)).toEqual({
+            [name]: JSON.parse(text)[name],
+          });
       }),
       { numRuns: 500 },
     );
@@ -87,11 +95,16 @@ const record = fc.record(
 describe('a record that is read by its members', () => {
   it('says what the whole says', () => {
     fc.assert(
-      fc.property(record, (value) => {
-        const text = JSON.stringify(value);
+      fc.property(record, fc.infiniteStream(fc.nat()), (value, order) => {
+        // What is parsed together may stand anywhere.
+        const shuffled = Object.entries(value)
+          .map((member) => [order.next().value, member] as const)
+          .sort(([a], [b]) => a - b);
+        const text = JSON.stringify(Object.fromEntries(shuffled.map(([, member]) => member)));
         const read = lightRecord(Buffer.from(text), 'id');
         const whole = proteinRecord.parse(JSON.parse(text));
         expect(JSON.parse(JSON.stringify(read?.record))).toEqual(JSON.parse(JSON.stringify(whole)));
+        expect(read && new LateFeatures(read.parts).values).toEqual(whole.sae_features ?? []);
         expect(read?.raw).toEqual(JSON.parse(text));
         expect(read?.parts.lengthOf('pdb')).toBe(
           typeof value.pdb === 'string' ? Buffer.byteLength(JSON.stringify(value.pdb)) - 2 : 0,
