@@ -61,7 +61,7 @@ export const SHORT_LIST = 20;
 /** Bytes of archives that are kept as they came. */
 const MOST_ARCHIVES = 24 * 1024 ** 2;
 /** Archives that one look-up reads again at most; proteins of further ones are asked for anew. */
-const MOST_AGAIN = 8;
+const MOST_AGAIN = 12;
 /** Hashes of long lists that are remembered, twice. */
 const MOST_SEEN = 20_000;
 
