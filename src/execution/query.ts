@@ -206,28 +206,36 @@ const infoOf = (run: Run, { definition, nodes, parent }: PlannedField, path: Pat
   getAsyncHelpers: HELPERS.getAsyncHelpers,
 });
 
+const pathOf = ({ key, parent }: PlannedField, prev: Path | undefined): Path => ({
+  prev,
+  key,
+  typename: parent.name,
+});
+
+/** Resolves a field by a function that is told of the execution. */
+function resolveTold(run: Run, field: PlannedField, prev: Path | undefined, source: unknown): unknown {
+  const path = pathOf(field, prev);
+  const info = infoOf(run, field, path);
+  let value: unknown;
+  try {
+    value = field.resolve(source, field.args(), run.contextValue, info);
+  } catch (error) {
+    return failed(run, error, field, field.shape, path);
+  }
+  return completeCaught(run, field, field.shape, info, path, value);
+}
+
 function resolveField(run: Run, field: PlannedField, prev: Path | undefined, source: unknown): unknown {
   const { brief, leaf, shape } = field;
-  const pathHere = (): Path => ({ prev, key: field.key, typename: field.parent.name });
-  if (brief === undefined) {
-    const path = pathHere();
-    const info = infoOf(run, field, path);
-    let value: unknown;
-    try {
-      value = field.resolve(source, field.args(), run.contextValue, info);
-    } catch (error) {
-      return failed(run, error, field, shape, path);
-    }
-    return completeCaught(run, field, shape, info, path, value);
-  }
+  if (brief === undefined) return resolveTold(run, field, prev, source);
   try {
     const value = brief(source, field.args(), run.contextValue);
     if (value == null && shape.kind !== 'nonNull') return null;
     // Most fields are leaves that are there at once: nobody asks where they stand.
     const written: unknown = leaf === undefined || typeof value === 'object' ? null : leaf.serialize(value);
-    return written ?? completeCaught(run, field, shape, undefined, pathHere(), value);
+    return written ?? completeCaught(run, field, shape, undefined, pathOf(field, prev), value);
   } catch (error) {
-    return failed(run, error, field, shape, pathHere());
+    return failed(run, error, field, shape, pathOf(field, prev));
   }
 }
 

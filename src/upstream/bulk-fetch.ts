@@ -151,17 +151,17 @@ async function readArchive(
     }
     return rest;
   };
-  let read: { hashes: string[]; soFar: ReadBulk } | undefined;
+  let soFar: ReadBulk | undefined;
+  let complete: string[] = [];
   const onHash = (hash: string, parts: BulkParts): void => {
+    soFar ??= { parts, rows, from };
     const own = each.get(hash);
-    const soFar = { parts, rows, from };
-    if (own === undefined || !saysAll(hash, own, soFar)) return;
-    read ??= { hashes: [], soFar };
-    read.hashes.push(hash);
+    if (own !== undefined && saysAll(hash, own, soFar)) complete.push(hash);
   };
   const onPause = (): void => {
-    if (read !== undefined) onProteins(read);
-    read = undefined;
+    if (soFar === undefined || complete.length === 0) return;
+    onProteins({ hashes: complete, soFar });
+    complete = [];
   };
   const level = needs.level === true;
   const options = { perResidue: needsRows(needs), level, shrink, mapping, onAnswer, onHash, onPause };

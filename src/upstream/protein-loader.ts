@@ -145,6 +145,7 @@ export function createProteinLoader(
     onLoaded: (hash: string) => void,
   ): Promise<[string, Error][]> => {
     const each = new Map(hashes.map((hash) => [hash, forBulk.get(hash) ?? {}]));
+    const areAlike = hashes.every((hash) => each.get(hash) === needs);
     const isKept = hashes.length > SHORT_LIST && isKeepable(needs);
     const learnRead = (data: ProteinData) => {
       take(data);
@@ -163,7 +164,7 @@ export function createProteinLoader(
     };
     const read = await limitBulk(() =>
       share(
-        `bulk ${fingerprint([needs, [...each]])}`,
+        `bulk ${fingerprint([needs, areAlike ? hashes : [...each]])}`,
         up.signal,
         (run) => fetchBulk({ ...up, signal: run.signal }, downloads, needs, each, run),
         onRead,

@@ -34,17 +34,16 @@ export interface JsonMember {
   readonly parts: readonly JsonPart[];
 }
 
-/** The pieces of a member's value without those of its parts that are not wanted: between two of them `null` is to stand. */
-export function wantedPieces({ value, parts }: JsonMember, unwanted: ReadonlySet<string>): Buffer[] {
-  const pieces: Buffer[] = [];
+/** A member's value as text, with `null` in place of those of its parts that are not wanted. */
+export function textWithout({ value, parts }: JsonMember, unwanted: ReadonlySet<string>): string {
+  let text = '';
   let from = 0;
   for (const { key, start, end } of parts) {
     if (!unwanted.has(key)) continue;
-    pieces.push(value.subarray(from, start));
+    text += `${value.toString('utf8', from, start)}null`;
     from = end;
   }
-  pieces.push(value.subarray(from));
-  return pieces;
+  return text + value.toString('utf8', from);
 }
 
 const IN_STRING = stopsAt('"\\');
