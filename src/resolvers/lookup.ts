@@ -3,14 +3,16 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
-import { pacedList } from '../protocol/paced-list.ts';
+import { isStreamed, pacedList } from '../protocol/paced-list.ts';
 import { type LookupRef, ProteinLookup } from '../schema/lookup.ts';
 import type { InvalidInputShape, ProblemShape } from '../schema/problem.ts';
 import { Protein } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
 import { hashOfEntry } from '../schema/uniprot.ts';
-import { UpstreamError } from '../upstream/errors.ts';
-import { findProtein } from './protein.ts';
+import { asError, UpstreamError } from '../upstream/errors.ts';
+import type { ProteinNeeds } from '../upstream/protein-needs.ts';
+import type { Soon } from './at-once.ts';
+import { findProtein, loadProteins } from './protein.ts';
 import { selectedNeeds } from './protein-parts.ts';
 import { selectedFields } from './selection.ts';
 import { findEntry, isUniprotId } from './uniprot.ts';
@@ -26,6 +28,11 @@ type Resolved =
 
 const notFound = (message: string, hint: string): ProblemShape => ({ kind: 'NotFound', message, hint });
 
+const UNKNOWN = notFound(
+  'The Atlas does not hold this protein.',
+  'Fold it with submitFold, or search for similar ones.',
+);
+
 const invalid = (path: string, message: string): InvalidInputShape => ({
   kind: 'InvalidInput',
   message,
@@ -33,11 +40,16 @@ const invalid = (path: string, message: string): InvalidInputShape => ({
   issues: [{ path, code: 'NOT_AN_IDENTIFIER', message }],
 });
 
-async function resolveId(ctx: GatewayContext, requested: string, path: string): Promise<Resolved> {
+function resolveId(ctx: GatewayContext, requested: string, index: number): Soon<Resolved> {
   const id = requested.trim();
   if (/^[0-9a-f]{32}$/i.test(id)) return { hash: id.toLowerCase() };
+  const path = `ids.${index}`;
   if (!isUniprotId(id))
     return { problem: invalid(path, `${JSON.stringify(requested.slice(0, 60))} is no protein identifier.`) };
+  return resolveEntry(ctx, id, path);
+}
+
+async function resolveEntry(ctx: GatewayContext, id: string, path: string): Promise<Resolved> {
   try {
     const entry = await findEntry(ctx, id);
     if (entry === null)
@@ -59,43 +71,48 @@ async function resolveId(ctx: GatewayContext, requested: string, path: string): 
   }
 }
 
+/** What there is to say of an identifier. @param found - the protein, or why it could not be found out; undefined where nobody was asked for one */
+function refOf(requested: string, resolved: Resolved, found?: object | null): LookupRef {
+  const ref: LookupRef = { requested, hash: null, exists: false, problem: null, failure: undefined };
+  if ('problem' in resolved) return { ...ref, problem: resolved.problem };
+  if ('failure' in resolved) return { ...ref, failure: resolved.failure };
+  const { hash } = resolved;
+  if (found instanceof Error) return { ...ref, hash, failure: found };
+  return found == null ? { ...ref, hash, problem: UNKNOWN } : { ...ref, hash, exists: true };
+}
+
+/** All as soon as all are there. */
+async function lookupWhole(
+  ctx: GatewayContext,
+  ids: readonly string[],
+  resolved: readonly Resolved[],
+  needs: ProteinNeeds,
+): Promise<LookupRef[]> {
+  const hashes = resolved.flatMap((one) => ('hash' in one ? [one.hash] : []));
+  const found = (await loadProteins(ctx, hashes, needs)).values();
+  return resolved.map((one, i) => refOf(ids[i] ?? '', one, 'hash' in one ? found.next().value : undefined));
+}
+
 async function lookup(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   ids: readonly string[],
-): Promise<Promise<LookupRef>[]> {
+): Promise<readonly Soon<LookupRef>[]> {
   if (ids.length > MOST_IDS)
     throw badInput(`\`ids\` holds ${ids.length} ids; at most ${MOST_IDS} fit in one query. Ask in several.`);
-  const resolved = await Promise.all(ids.map((id, index) => resolveId(ctx, id, `ids.${index}`)));
+  const resolved = await Promise.all(ids.map((id, index) => resolveId(ctx, id, index)));
   const below = selectedFields(info, 'ProteinLookup').filter((field) => field.name === 'protein');
   const needs = selectedNeeds(
     info,
     below.flatMap((field) => field.nodes),
   );
-  return resolved.map(async (found, index): Promise<LookupRef> => {
-    const ref: LookupRef = {
-      requested: ids[index] ?? '',
-      hash: null,
-      exists: false,
-      problem: null,
-      failure: undefined,
-    };
-    if ('problem' in found) return { ...ref, problem: found.problem };
-    if ('failure' in found) return { ...ref, failure: found.failure };
-    try {
-      const protein = await findProtein(ctx, found.hash, needs);
-      const problem =
-        protein === null
-          ? notFound(
-              'The Atlas does not hold this protein.',
-              'Fold it with submitFold, or search for similar ones.',
-            )
-          : null;
-      return { ...ref, hash: found.hash, exists: protein !== null, problem };
-    } catch (failure) {
-      return { ...ref, hash: found.hash, failure };
-    }
+  if (!isStreamed(info)) return lookupWhole(ctx, ids, resolved, needs);
+  const items = resolved.map(async (one, i): Promise<LookupRef> => {
+    const id = ids[i] ?? '';
+    if (!('hash' in one)) return refOf(id, one);
+    return refOf(id, one, await findProtein(ctx, one.hash, needs).catch(asError));
   });
+  return pacedList(ctx, info, items);
 }
 
 builder.objectField(ProteinLookup, 'protein', (t) =>
@@ -124,6 +141,6 @@ builder.queryField('lookup', (t) =>
         description: 'Such as ["P01308", "HBA_HUMAN", "b840eb6446f9f188023424af40675a36"].',
       }),
     },
-    resolve: async (_, { ids }, ctx, info) => pacedList(ctx, info, await lookup(ctx, info, ids)),
+    resolve: (_, { ids }, ctx, info) => lookup(ctx, info, ids),
   }),
 );

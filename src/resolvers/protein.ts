@@ -150,6 +150,13 @@ export async function findProtein(
   return found === null ? null : { hash };
 }
 
+/** The same for a list, whose items need not be given as they come: one promise for all of them. An error stands where one could not be found out. */
+export const loadProteins = (
+  { proteins }: GatewayContext,
+  hashes: readonly string[],
+  needs: ProteinNeeds,
+): Promise<(ProteinData | null | Error)[]> => proteins.loadAll(hashes, needsNothing(needs) ? LEAST : needs);
+
 /** A failure in its place in a list. */
 function failing(error: Error): Promise<never> {
   const failed = Promise.reject(error);
@@ -158,13 +165,12 @@ function failing(error: Error): Promise<never> {
   return failed;
 }
 
-/** The same for a list: one promise for all of them, where they need not be given as they come. */
 async function findProteins(
   ctx: GatewayContext,
   hashes: readonly string[],
   needs: ProteinNeeds,
 ): Promise<(ProteinRef | null | Promise<never>)[]> {
-  const found = await ctx.proteins.loadAll(hashes, needsNothing(needs) ? LEAST : needs);
+  const found = await loadProteins(ctx, hashes, needs);
   return found.map((data) => {
     if (data instanceof Error) return failing(data);
     return data === null ? null : { hash: data.hash };
