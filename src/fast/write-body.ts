@@ -2,6 +2,7 @@
 // the process gets its turn in between. It knows neither what is written nor why.
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
+import { collectYoung } from '../collect-young.ts';
 import { type Body, PIECE } from '../protocol/body.ts';
 
 /** Milliseconds that may go by before other work gets its turn. */
@@ -35,4 +36,5 @@ export async function writeBody(response: ServerResponse, body: Body): Promise<v
     rested = performance.now();
   }
   if (await taken) response.end();
+  setImmediate(collectYoung);
 }

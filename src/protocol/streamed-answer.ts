@@ -1,5 +1,7 @@
 // Results that come one after the other, as the bytes of one answer: Server-Sent Events as graphql-sse speaks them, or multipart/mixed as
 // clients of `@defer` read it. It knows neither the server nor GraphQL.
+import { setImmediate as turn } from 'node:timers/promises';
+import { collectYoung } from '../collect-young.ts';
 
 /** How parts are written one after the other. */
 export interface Framing {
@@ -45,6 +47,9 @@ export const MULTIPART_EVENTS: Framing = {
   pulse: `${MULTIPART.head}{}${MULTIPART.tail}`,
 };
 
+/** Bytes behind which it is worth to tidy up. */
+const LARGE = 2_000_000;
+
 /**
  * The bytes of an answer. Parts are asked for as the client takes them; a client that leaves ends the source.
  *
@@ -61,6 +66,12 @@ export function streamOf<T>(
   const iterator = results[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   let pulses: ReturnType<typeof setInterval> | undefined;
+  let parts = 0;
+  let bytes = 0;
+  const end = (): void => {
+    clearInterval(pulses);
+    if (bytes > LARGE) setImmediate(collectYoung);
+  };
   return new ReadableStream<Uint8Array>({
     start(controller) {
       const { opening, pulse } = framing;
@@ -73,18 +84,25 @@ export function streamOf<T>(
     },
     async pull(controller) {
       try {
+        // What comes in one turn of the event loop goes into one part: each costs as much as the items of several.
+        if (parts > 1) await turn();
         const next = await iterator.next();
-        if (next.done !== true) return controller.enqueue(write(next.value));
-        clearInterval(pulses);
+        if (next.done !== true) {
+          const part = write(next.value);
+          parts += 1;
+          bytes += part.byteLength;
+          return controller.enqueue(part);
+        }
+        end();
         controller.enqueue(encoder.encode(framing.closing));
         controller.close();
       } catch (error) {
-        clearInterval(pulses);
+        end();
         controller.error(error);
       }
     },
     async cancel() {
-      clearInterval(pulses);
+      end();
       await iterator.return?.();
     },
   });

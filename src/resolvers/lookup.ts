@@ -10,7 +10,6 @@ import { Protein } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
 import { hashOfEntry } from '../schema/uniprot.ts';
 import { asError, UpstreamError } from '../upstream/errors.ts';
-import type { ProteinNeeds } from '../upstream/protein-needs.ts';
 import type { Soon } from './at-once.ts';
 import { findProtein, loadProteins } from './protein.ts';
 import { selectedNeeds } from './protein-parts.ts';
@@ -81,23 +80,8 @@ function refOf(requested: string, resolved: Resolved, found?: object | null): Lo
   return found == null ? { ...ref, hash, problem: UNKNOWN } : { ...ref, hash, exists: true };
 }
 
-/** All as soon as all are there. */
-async function lookupWhole(
-  ctx: GatewayContext,
-  ids: readonly string[],
-  resolved: readonly Resolved[],
-  needs: ProteinNeeds,
-): Promise<LookupRef[]> {
-  const hashes = resolved.flatMap((one) => ('hash' in one ? [one.hash] : []));
-  const found = (await loadProteins(ctx, hashes, needs)).values();
-  return resolved.map((one, i) => refOf(ids[i] ?? '', one, 'hash' in one ? found.next().value : undefined));
-}
-
-async function lookup(
-  ctx: GatewayContext,
-  info: GraphQLResolveInfo,
-  ids: readonly string[],
-): Promise<readonly Soon<LookupRef>[]> {
+/** What all identifiers came to, and what is selected on the proteins. */
+async function resolveAll(ctx: GatewayContext, info: GraphQLResolveInfo, ids: readonly string[]) {
   if (ids.length > MOST_IDS)
     throw badInput(`\`ids\` holds ${ids.length} ids; at most ${MOST_IDS} fit in one query. Ask in several.`);
   const resolved = await Promise.all(ids.map((id, index) => resolveId(ctx, id, index)));
@@ -106,7 +90,28 @@ async function lookup(
     info,
     below.flatMap((field) => field.nodes),
   );
-  if (!isStreamed(info)) return lookupWhole(ctx, ids, resolved, needs);
+  return { resolved, needs };
+}
+
+/** All as soon as all are there. */
+async function lookup(
+  ctx: GatewayContext,
+  info: GraphQLResolveInfo,
+  ids: readonly string[],
+): Promise<LookupRef[]> {
+  const { resolved, needs } = await resolveAll(ctx, info, ids);
+  const hashes = resolved.flatMap((one) => ('hash' in one ? [one.hash] : []));
+  const found = (await loadProteins(ctx, hashes, needs)).values();
+  return resolved.map((one, i) => refOf(ids[i] ?? '', one, 'hash' in one ? found.next().value : undefined));
+}
+
+/** Each as soon as it is there. */
+async function lookupInParts(
+  ctx: GatewayContext,
+  info: GraphQLResolveInfo,
+  ids: readonly string[],
+): Promise<AsyncIterable<LookupRef>> {
+  const { resolved, needs } = await resolveAll(ctx, info, ids);
   const items = resolved.map(async (one, i): Promise<LookupRef> => {
     const id = ids[i] ?? '';
     if (!('hash' in one)) return refOf(id, one);
@@ -141,6 +146,7 @@ builder.queryField('lookup', (t) =>
         description: 'Such as ["P01308", "HBA_HUMAN", "b840eb6446f9f188023424af40675a36"].',
       }),
     },
-    resolve: (_, { ids }, ctx, info) => lookup(ctx, info, ids),
+    resolve: (_, { ids }, ctx, info) =>
+      isStreamed(info) ? lookupInParts(ctx, info, ids) : lookup(ctx, info, ids),
   }),
 );

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type FeatureRow, rankingOf, rowsOf } from './activations.ts';
 import { type BulkParts, readBulkArchive } from './archive/bulk.ts';
 import type { BulkFeatures } from './archive/bulk-record.ts';
+import { inTurn } from './archive/reading-turns.ts';
 import * as atlas from './atlas.ts';
 import { type Downloads, download } from './download.ts';
 import { UpstreamError } from './errors.ts';
@@ -168,6 +169,9 @@ async function readArchive(
   return { parts: await readBulkArchive(body, options), rows, from };
 }
 
+/** Structures that take so much memory while they are read that it matters who else reads. */
+const MANY = 50;
+
 /**
  * Looks up at most 500 proteins with exactly the members that are needed.
  *
@@ -197,7 +201,10 @@ export async function fetchBulk(
   const keeper = isKeepable(needs) ? openKeeper() : undefined;
   try {
     const body = counted(up, answer, (chunk) => keeper?.take(chunk));
-    const read = await readArchive(up, body, needs, each, (piece) => run.tell(piece));
+    const isLarge = needs.structure === true && each.size > MANY;
+    const read = await readArchive(up, isLarge ? inTurn(body) : body, needs, each, (piece) =>
+      run.tell(piece),
+    );
     const isWhole = read.parts.problems.length === 0;
     return {
       ...read,
