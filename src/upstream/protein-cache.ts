@@ -208,9 +208,10 @@ export function sizeOfPart(kept: KeptPart): number {
  * The cache of proteins. Archives of long lists are kept as they came: most are never asked for again, and to keep what they say as objects
  * took a fifth of all that was done for them, most of it by the collector.
  *
+ * @param known - by hash, of which proteins there may be parts in `cache`
  * @param ttl - milliseconds that what may change is kept; 0: nothing is kept
  */
-export function openProteinCache(cache: Cache<KeptPart>, ttl: number): ProteinCache {
+export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl: number): ProteinCache {
   const isSeen = openSeen();
   const archives = openRecent<Archive>({
     maxBytes: MOST_ARCHIVES,
@@ -225,29 +226,44 @@ export function openProteinCache(cache: Cache<KeptPart>, ttl: number): ProteinCa
     tiersFor: (part: KeptPart) => Tiers | undefined,
   ): void => {
     const source = { operation: from.operation, at: from.retrievedAt.getTime(), requestId: from.requestId };
+    let most: Tiers | undefined;
     for (const part of partsOf(data, source)) {
       const tiers = tiersFor(part);
       if (tiers === undefined) continue;
+      if (most !== 'all') most = tiers;
       const keep = (part.part === 'identity' ? YEAR : ttl) - (Date.now() - source.at);
       if (keep > 0) cache.set(keyOf(part.part, data.hash), part, keep, tiers);
     }
+    if (most !== undefined) known.set(data.hash, true, YEAR, most);
   };
   const writeAll = (data: ProteinData): void => {
     if (data.from !== undefined && data.exists === true) keepParts(data, data.from, () => 'all');
   };
 
-  const readParts = (wanted: ReadonlyMap<string, ProteinNeeds>): ProteinData[] | Promise<ProteinData[]> => {
+  const readParts = (
+    wanted: ReadonlyMap<string, ProteinNeeds>,
+    ofThese: Iterable<string>,
+  ): ProteinData[] | Promise<ProteinData[]> => {
     const keys = new Map<string, string>();
     // The proteins of a list need the same parts.
     let last: { needs: ProteinNeeds; parts: Set<PartName> } | undefined;
-    for (const [hash, needs] of wanted) {
+    for (const hash of ofThese) {
+      const needs = wanted.get(hash) ?? {};
       if (last?.needs !== needs) last = { needs, parts: partsFor(needs) };
       for (const part of last.parts) keys.set(keyOf(part, hash), hash);
     }
+    if (keys.size === 0) return [];
     const read = (kept: ReadonlyMap<string, KeptPart>): ProteinData[] =>
       Array.from(kept, ([key, part]) => dataOf(keys.get(key) ?? '', part));
     const found = cache.getMany([...keys.keys()]);
     return found instanceof Promise ? found.then(read) : read(found);
+  };
+  /** What is kept part by part. Of most proteins nothing is: to look for each part of them was a tenth of all that is done for a list. */
+  const readKept = (wanted: ReadonlyMap<string, ProteinNeeds>): ProteinData[] | Promise<ProteinData[]> => {
+    const found = known.getMany([...wanted.keys()]);
+    return found instanceof Promise
+      ? found.then((some) => readParts(wanted, some.keys()))
+      : readParts(wanted, found.keys());
   };
   /** What an archive says of proteins that are asked for again; they are kept one by one from now on. */
   const readAgain = async (archive: Archive, hashes: readonly string[]): Promise<ProteinData[]> => {
@@ -276,10 +292,10 @@ export function openProteinCache(cache: Cache<KeptPart>, ttl: number): ProteinCa
     read(wanted) {
       if (ttl === 0) return [];
       const again = archivesOf(wanted);
-      if (again.size === 0) return readParts(wanted);
+      if (again.size === 0) return readKept(wanted);
       return Promise.all([
         ...Array.from(again, ([archive, hashes]) => readAgain(archive, hashes)),
-        readParts(wanted),
+        readKept(wanted),
       ]).then((found) => found.flat());
     },
     write(data, company = 1, asked) {

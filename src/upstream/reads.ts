@@ -80,7 +80,11 @@ export function openReads({ recordSeconds, downloads, store, onError, onLookup }
     name: 'thumbnails',
   };
   const proteins = {
-    cache: openProteinCache(open<KeptPart>('proteins', records, 64 * MiB, sizeOfPart), records),
+    cache: openProteinCache(
+      open<KeptPart>('proteins', records, 64 * MiB, sizeOfPart),
+      open<true>('knownProteins', YEAR, 16 * MiB, () => 0),
+      records,
+    ),
     downloads,
     share,
   };
