@@ -1,0 +1,74 @@
+// Several large archives at once: one is read at a time, but nobody waits for one that does not come.
+import { describe, expect, it } from 'vitest';
+import { inTurn } from '../../src/upstream/archive/reading-turns.ts';
+
+const bytes = (n: number) => Uint8Array.of(n);
+
+/** A source that gives so many pieces, then waits until it is let go, and gives one more. */
+function stalling(pieces: number) {
+  let go = (): void => undefined;
+  const stalled = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  async function* source() {
+    for (let n = 0; n < pieces; n += 1) yield bytes(n);
+    await stalled;
+    yield bytes(pieces);
+  }
+  return { source: source(), go };
+}
+
+async function read(source: AsyncIterable<Uint8Array>, name: string, seen: string[]): Promise<void> {
+  for await (const [n] of inTurn(source)) seen.push(`${name}${n}`);
+}
+
+describe('archives that are read in turn', () => {
+  it('are read one after the other where all have come', async () => {
+    const seen: string[] = [];
+    async function* all() {
+      for (let n = 0; n < 3; n += 1) yield bytes(n);
+    }
+    await Promise.all([read(all(), 'a', seen), read(all(), 'b', seen)]);
+    expect(seen).toEqual(['a0', 'a1', 'a2', 'b0', 'b1', 'b2']);
+  });
+
+  it('do not wait for one that stands still, at its beginning or later', async () => {
+    for (const pieces of [0, 1, 2]) {
+      const seen: string[] = [];
+      const first = stalling(pieces);
+      const second = stalling(2);
+      second.go();
+      const reading = read(first.source, 'a', seen);
+      await read(second.source, 'b', seen);
+      expect(seen.filter((one) => one.startsWith('b'))).toEqual(['b0', 'b1', 'b2']);
+      first.go();
+      await reading;
+      expect(seen.filter((one) => one.startsWith('a'))).toHaveLength(pieces + 1);
+    }
+  });
+
+  it('do not wait for one that nobody takes', async () => {
+    const seen: string[] = [];
+    const [first, second] = [stalling(2), stalling(2)];
+    first.go();
+    second.go();
+    const left = inTurn(first.source);
+    await left.next();
+    await read(second.source, 'b', seen);
+    expect(seen).toEqual(['b0', 'b1', 'b2']);
+    expect((await left.next()).value).toEqual(bytes(1));
+    await left.return(undefined);
+  });
+
+  it('go on when the one before is given up', async () => {
+    const seen: string[] = [];
+    const first = inTurn(stalling(2).source);
+    await first.next();
+    const second = stalling(1);
+    second.go();
+    const reading = read(second.source, 'b', seen);
+    await first.return(undefined);
+    await reading;
+    expect(seen).toEqual(['b0', 'b1']);
+  });
+});
