@@ -14,6 +14,8 @@ export interface Logger {
   readonly warn: Write;
   readonly info: Write;
   readonly debug: Write;
+  /** Whether what is said by `debug` is written: what is put together for it alone need not be. */
+  readonly tellsDebug: boolean;
   /** The line that every request ends with. @param members - its fields as members of a JSON object, no error among them */
   request(level: 'info' | 'debug', members: string): void;
   /** Writes out what is still in memory: the last thing that a process does. */
@@ -133,6 +135,7 @@ export function createLogger(level: LogLevel, json: boolean, out?: (line: string
     warn: soon(at('warn')),
     info: at('info'),
     debug: at('debug'),
+    tellsDebug: isTold.debug,
     flush: () => {
       // A stream that is not open yet or no more has nothing to flush.
       try {

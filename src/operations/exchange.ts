@@ -92,4 +92,9 @@ export function openExchange(
 export const marks = ({ requestId, step }: Exchange) => ({ requestId, traceId: step.context.traceId });
 
 /** An operation's name as it may be shown: it is the caller's text. */
-export const shownName = (name: string): string => redact(name.slice(0, 100));
+export function shownName(name: string): string {
+  if (lastName.name !== name) lastName = { name, shown: redact(name.slice(0, 100)) };
+  return lastName.shown;
+}
+/** What was shown last: most requests ask what others have just asked. */
+let lastName = { name: '', shown: '' };

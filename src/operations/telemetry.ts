@@ -152,13 +152,14 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
         return {
           headers: { traceparent: traceparent(step.context) },
           ended({ status }) {
+            if (step.end === undefined) return;
             const attributes = {
               'foldatlas.upstream_operation': operation,
               'foldatlas.outcome': outcomeOf(status),
               'foldatlas.request_id': requestId,
               ...(status === 0 ? {} : { 'http.response.status_code': status }),
             };
-            step.end?.({ name: operation, attributes, failed: status === 0 || status >= 400 });
+            step.end({ name: operation, attributes, failed: status === 0 || status >= 400 });
           },
         };
       },
@@ -167,6 +168,7 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
         if (exchange !== undefined) exchange.upstreamCalls += 1;
         metrics.upstreamCalls.inc({ operation, outcome: outcomeOf(status) });
         metrics.upstreamSeconds.observe({ operation }, milliseconds / 1000);
+        if (!log.tellsDebug) return;
         log.debug('upstream', {
           ...(exchange === undefined ? { requestId } : marks(exchange)),
           ...call,

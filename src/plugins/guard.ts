@@ -53,9 +53,14 @@ export const guardPlugins = (plugins: readonly Plugin[], told: Told): Plugin[] =
   });
 
 /** Whether the address of a request can be read at all: its Host header and its path make a URL. */
-export const isAddress = ({ headers, url = '/' }: IncomingMessage): boolean =>
-  URL.canParse(url, `http://${headers.host ?? 'localhost'}`) &&
-  URL.canParse(`http://${headers.host ?? 'localhost'}${url}`);
+export function isAddress({ headers: { host = 'localhost' }, url = '/' }: IncomingMessage): boolean {
+  if (host === lastAddress.host && url === lastAddress.url) return true;
+  if (!URL.canParse(url, `http://${host}`) || !URL.canParse(`http://${host}${url}`)) return false;
+  lastAddress = { host, url };
+  return true;
+}
+/** What could be read last: most requests go where others have just gone. */
+let lastAddress = { host: '', url: '' };
 
 /** The same listener, which refuses requests whose address cannot be read. */
 export const guardListener =

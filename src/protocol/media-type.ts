@@ -74,9 +74,15 @@ function chooseMediaType(accept: string | null, offers: readonly MediaType[]): M
   return rated[0]?.type ?? null;
 }
 
+/** What was read last: clients send the same with every request, and to read it takes a hundred small objects. */
+let last: { readonly accept: string | null; readonly type: MediaType | null } | undefined;
+
 /** The media type of one whole result: JSON where it is accepted at all, else a stream of one event. */
-export const chooseForWhole = (accept: string | null): MediaType | null =>
-  chooseMediaType(accept, WHOLE) ?? chooseMediaType(accept, PARTS);
+export function chooseForWhole(accept: string | null): MediaType | null {
+  if (last?.accept !== accept)
+    last = { accept, type: chooseMediaType(accept, WHOLE) ?? chooseMediaType(accept, PARTS) };
+  return last?.type ?? null;
+}
 
 /** Those of some media types that a client names: a wildcard is no wish for a stream of parts. */
 function chooseNamed(accept: string | null, offers: readonly MediaType[]): MediaType | null {

@@ -9,6 +9,8 @@ import { openPace } from './cache-pace.ts';
 /** A place for bytes under names, each with the milliseconds that it is kept. */
 export interface ByteStore {
   get(key: string): Promise<Buffer | undefined>;
+  /** Whether there is nothing under a key, where that can be said at once. Of what is there it says so; it may err. */
+  lacks?(key: string): boolean;
   /** As many values as keys, in their order. */
   getMany(keys: readonly string[]): Promise<(Buffer | undefined)[]>;
   set(key: string, bytes: Buffer, ttl: number): Promise<void>;
@@ -23,6 +25,8 @@ const TIMEOUT_MS = 100;
 const WRITE_TIMEOUT_MS = 5_000;
 const FAILURES = 5;
 const PAUSE_MS = 5_000;
+/** So many keys are looked for one by one. */
+const FEW = 4;
 /**
  * How often a namespace is written to. Writing a record down costs more than answering from it: under a flood of what was never asked
  * before most of it is left out, and what is asked again comes by another time.
@@ -71,9 +75,10 @@ export function openSharedStore(bytes: ByteStore, onError: (error: unknown) => v
   const writes = new Set<Promise<unknown>>();
   return {
     namespace(name) {
+      const namespace = `${SHAPE}:${name}`;
       const keyv = new Keyv<unknown>({
         store: framed(bytes),
-        namespace: `${SHAPE}:${name}`,
+        namespace,
         throwOnErrors: true,
       });
       keyv.serialize = undefined;
@@ -81,7 +86,19 @@ export function openSharedStore(bytes: ByteStore, onError: (error: unknown) => v
       const mayWrite = openPace(WRITES);
       // What is thrown is told once, by the guard.
       keyv.on('error', () => undefined);
+      /** A value that is not there costs a look at the store, not a way through all that reads one. */
+      const lacks = (keys: readonly string[]): boolean => {
+        if (bytes.lacks === undefined || keys.length > FEW) return false;
+        try {
+          for (const key of keys) if (!bytes.lacks(`${namespace}:${key}`)) return false;
+          return true;
+        } catch {
+          // Whoever reads next is told.
+          return false;
+        }
+      };
       return {
+        lacks,
         async getMany(keys) {
           // One use of the store for all of them: a timer and a race for each cost more than the reading.
           const found = (await reading(() => keyv.getManyRaw([...keys]))) ?? [];

@@ -43,6 +43,7 @@ export function openSqliteBytes(file: string, mostBytes = MOST_BYTES): ByteStore
   database.exec('PRAGMA busy_timeout = 100; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF');
   database.exec(TABLE);
   const read = database.prepare('SELECT bytes FROM cache WHERE key = ? AND expires_at > ?');
+  const find = database.prepare('SELECT 1 AS found FROM cache WHERE key = ? AND expires_at > ?');
   // For many keys at once: most of them are usually missing, and asking for each by itself takes ten times as long.
   const readMany = database.prepare(
     'SELECT key, bytes FROM cache WHERE key IN (SELECT value FROM json_each(?)) AND expires_at > ?',
@@ -105,6 +106,7 @@ export function openSqliteBytes(file: string, mostBytes = MOST_BYTES): ByteStore
 
   return {
     get: async (key) => readOne(key),
+    lacks: (key) => !waiting.has(key) && find.get(key, Date.now()) === undefined,
     async getMany(keys) {
       if (keys.length <= FEW) return keys.map(readOne);
       const found = new Map<unknown, Buffer | undefined>();

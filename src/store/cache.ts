@@ -27,6 +27,8 @@ export interface Cache<T> {
 
 /** One namespace of the second tier. It never throws and answers soon: what it cannot give, or has no time to keep, is missing. */
 export interface SharedCache {
+  /** Whether none of the values is there, where that can be said at once: most of what is asked for the first time is nowhere. */
+  lacks?(keys: readonly string[]): boolean;
   getMany(keys: readonly string[]): Promise<Map<string, { value: unknown; expires: number | undefined }>>;
   set(key: string, value: unknown, ttl: number): Promise<void>;
 }
@@ -98,7 +100,8 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
       if (kept === undefined) missing.push(key);
       else found.set(key, kept);
     }
-    if (missing.length > 0 && shared !== undefined) return readShared(found, missing);
+    if (missing.length > 0 && shared !== undefined && shared.lacks?.(missing) !== true)
+      return readShared(found, missing);
     onLookup?.(namespace, { memory: found.size, store: 0, missing: missing.length });
     return found;
   };
