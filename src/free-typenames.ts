@@ -18,21 +18,21 @@ declare global {
 
 type Asked = Pick<GraphQLResolveInfo, 'operation' | 'fragments'>;
 
-const known = new WeakMap<OperationDefinitionNode, Asked>();
+/** Undefined where there is none. */
+const known = new WeakMap<OperationDefinitionNode, Asked | undefined>();
 
 const bare = <T extends OperationDefinitionNode | GraphQLResolveInfo['fragments'][string]>(node: T): T =>
   visit(node, { Field: ({ name }) => (name.value === '__typename' ? null : undefined) });
 
-/** What is asked without `__typename`. The resolver's own nodes stay as they are. */
-function withoutTypenames({ operation, fragments }: Asked): Asked {
-  const found = known.get(operation);
-  if (found !== undefined) return found;
-  const asked = {
-    operation: bare(operation),
-    fragments: Object.fromEntries(Object.entries(fragments).map(([name, node]) => [name, bare(node)])),
-  };
-  known.set(operation, asked);
-  return asked;
+/** What is asked without `__typename`; undefined where nobody asks for it. The resolver's own nodes stay as they are. */
+function withoutTypenames({ operation, fragments }: Asked): Asked | undefined {
+  if (known.has(operation)) return known.get(operation);
+  const all = Object.entries(fragments).map(([name, node]) => [name, bare(node)] as const);
+  const asked = { operation: bare(operation), fragments: Object.fromEntries(all) };
+  // A visit that changes nothing gives the node itself.
+  const isSame = asked.operation === operation && all.every(([name, node]) => fragments[name] === node);
+  known.set(operation, isSame ? undefined : asked);
+  return known.get(operation);
 }
 
 class FreeTypenames<Types extends SchemaTypes> extends BasePlugin<Types> {
@@ -41,8 +41,10 @@ class FreeTypenames<Types extends SchemaTypes> extends BasePlugin<Types> {
     { kind }: PothosOutputFieldConfig<Types>,
   ): GraphQLFieldResolver<unknown, Types['Context'], object> {
     if (kind !== 'Query' && kind !== 'Mutation' && kind !== 'Subscription') return resolver;
-    return (parent, args, context, info) =>
-      resolver(parent, args, context, { ...info, ...withoutTypenames(info) });
+    return (parent, args, context, info) => {
+      const asked = withoutTypenames(info);
+      return resolver(parent, args, context, asked === undefined ? info : { ...info, ...asked });
+    };
   }
 }
 

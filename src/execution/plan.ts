@@ -1,8 +1,11 @@
 // What of a query's execution is the same for every object of a type: which fields, by which functions, of which shape. A list of a hundred
-// objects works it out once. It runs nothing and knows no type of ours.
+// objects works it out once, and so does a document that comes again where nothing of it is left to its variables. It runs nothing and
+// knows no type of ours.
 import {
+  type DocumentNode,
   defaultFieldResolver,
   type FieldNode,
+  type FragmentDefinitionNode,
   type GraphQLAbstractType,
   type GraphQLField,
   type GraphQLFieldResolver,
@@ -15,9 +18,13 @@ import {
   isLeafType,
   isListType,
   isNonNullType,
+  Kind,
+  type OperationDefinitionNode,
   SchemaMetaFieldDef,
   TypeMetaFieldDef,
   TypeNameMetaFieldDef,
+  type ValueNode,
+  visit,
 } from 'graphql';
 import { collectedFields, type Operation, type Selecting } from './collected-fields.ts';
 
@@ -47,8 +54,75 @@ export interface PlannedField {
   readonly shape: Shape;
   /** Its type, where that is a leaf. */
   readonly leaf: GraphQLLeafType | undefined;
-  /** Its arguments. @throws GraphQLError where they are not what the field takes, each time that they are asked for */
-  args(): Args;
+  /** Its arguments where they are the same in every run; undefined where they were never asked for, or are left to variables. */
+  args: Args | undefined;
+  readonly usesVariables: boolean;
+}
+
+const isVariable = (value: ValueNode): boolean => {
+  if (value.kind === Kind.LIST) return value.values.some(isVariable);
+  if (value.kind === Kind.OBJECT) return value.fields.some((field) => isVariable(field.value));
+  return value.kind === Kind.VARIABLE;
+};
+
+/** Whether anything of a field itself, not of what is below it, is left to variables. */
+const usesVariables = ({ arguments: given = [] }: FieldNode): boolean =>
+  given.some(({ value }) => isVariable(value));
+
+/** A run's own arguments of fields, which many objects share. */
+export type OwnArgs = Map<PlannedField, Args>;
+
+/** The arguments of a field in a run. @throws GraphQLError where they are not what the field takes, each time that they are asked for */
+export function argsOf(field: PlannedField, own: OwnArgs, variables: Operation['variableValues']): Args {
+  const known = field.args ?? own.get(field);
+  if (known !== undefined) return known;
+  const [node] = field.nodes;
+  const args = node === undefined ? NO_ARGS : getArgumentValues(field.definition, node, variables);
+  if (field.usesVariables) own.set(field, args);
+  else field.args = args;
+  return args;
+}
+
+/** The planned fields below some nodes, by the type that they are read as. */
+type Plans = Map<readonly FieldNode[], Map<GraphQLObjectType, readonly PlannedField[]>>;
+
+/** A document that holds one operation, taken apart. */
+export interface Prepared {
+  readonly schema: GraphQLSchema;
+  readonly operation: OperationDefinitionNode | undefined;
+  readonly fragments: Record<string, FragmentDefinitionNode>;
+  /** For all of its runs; undefined where a directive may leave something out of one of them. */
+  readonly plans: Plans | undefined;
+  /** The fields of the operation itself, once they are known. */
+  fields: readonly PlannedField[] | undefined;
+}
+
+const prepared = new WeakMap<DocumentNode, Prepared>();
+
+function hasDirective(document: DocumentNode): boolean {
+  let found = false;
+  visit(document, {
+    Directive() {
+      found = true;
+    },
+  });
+  return found;
+}
+
+/** Takes a document apart; the same whenever asked. */
+export function prepare(schema: GraphQLSchema, document: DocumentNode): Prepared {
+  const known = prepared.get(document);
+  if (known?.schema === schema) return known;
+  const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
+  let operation: OperationDefinitionNode | undefined;
+  for (const node of document.definitions) {
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments[node.name.value] = node;
+    else if (node.kind === Kind.OPERATION_DEFINITION) operation = node;
+  }
+  const plans: Plans | undefined = hasDirective(document) ? undefined : new Map();
+  const made: Prepared = { schema, operation, fragments, plans, fields: undefined };
+  prepared.set(document, made);
+  return made;
 }
 
 const NO_ARGS: Args = Object.freeze({});
@@ -120,7 +194,6 @@ export function plannedFields(
     const definition = first && definitionOf(operation.schema, parent, first.name.value);
     // As graphql-js does: what validation has not seen is left out.
     if (first === undefined || definition === undefined) continue;
-    let args: Args | undefined = definition.args.length === 0 ? NO_ARGS : undefined;
     const resolve = definition.resolve ?? defaultFieldResolver;
     const shape = shapeOf(definition.type);
     planned.push({
@@ -132,10 +205,8 @@ export function plannedFields(
       brief: briefOf(resolve, shape),
       shape,
       leaf: leafOf(shape),
-      args() {
-        args ??= getArgumentValues(definition, first, operation.variableValues);
-        return args;
-      },
+      args: definition.args.length === 0 ? NO_ARGS : undefined,
+      usesVariables: usesVariables(first),
     });
   }
   return planned;

@@ -13,13 +13,20 @@ import {
   type GraphQLSchema,
   getVariableValues,
   isObjectType,
-  Kind,
   locatedError,
   type OperationDefinitionNode,
   OperationTypeNode,
   responsePathAsArray,
 } from 'graphql';
-import { type PlannedField, plannedFields, type Shape } from './plan.ts';
+import {
+  argsOf,
+  type OwnArgs,
+  type PlannedField,
+  type Prepared,
+  plannedFields,
+  prepare,
+  type Shape,
+} from './plan.ts';
 
 type Path = GraphQLResolveInfo['path'];
 
@@ -41,7 +48,8 @@ interface Run {
   readonly operation: OperationDefinitionNode;
   readonly variableValues: Record<string, unknown>;
   readonly contextValue: unknown;
-  readonly plans: Map<readonly FieldNode[], Map<GraphQLObjectType, readonly PlannedField[]>>;
+  readonly plans: NonNullable<Prepared['plans']>;
+  readonly args: OwnArgs;
   readonly errors: GraphQLError[];
   /** Where the errors stand: what is below such a place is null already. */
   readonly nulled: Set<Path | undefined>;
@@ -218,7 +226,7 @@ function resolveTold(run: Run, field: PlannedField, prev: Path | undefined, sour
   const info = infoOf(run, field, path);
   let value: unknown;
   try {
-    value = field.resolve(source, field.args(), run.contextValue, info);
+    value = field.resolve(source, argsOf(field, run.args, run.variableValues), run.contextValue, info);
   } catch (error) {
     return failed(run, error, field, field.shape, path);
   }
@@ -229,7 +237,7 @@ function resolveField(run: Run, field: PlannedField, prev: Path | undefined, sou
   const { brief, leaf, shape } = field;
   if (brief === undefined) return resolveTold(run, field, prev, source);
   try {
-    const value = brief(source, field.args(), run.contextValue);
+    const value = brief(source, argsOf(field, run.args, run.variableValues), run.contextValue);
     if (value == null && shape.kind !== 'nonNull') return null;
     // Most fields are leaves that are there at once: nobody asks where they stand.
     const written: unknown = leaf === undefined || typeof value === 'object' ? null : leaf.serialize(value);
@@ -287,12 +295,8 @@ async function answer(run: Run, fields: readonly PlannedField[]): Promise<Execut
  */
 export function executeQuery(args: QueryArgs): Promise<ExecutionResult> | undefined {
   const { schema, document, contextValue, variableValues = {} } = args;
-  const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
-  let operation: OperationDefinitionNode | undefined;
-  for (const node of document.definitions) {
-    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments[node.name.value] = node;
-    else if (node.kind === Kind.OPERATION_DEFINITION) operation = node;
-  }
+  const known = prepare(schema, document);
+  const { operation, fragments } = known;
   const type = schema.getQueryType();
   if (operation?.operation !== OperationTypeNode.QUERY || type == null) return undefined;
   const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues);
@@ -303,9 +307,12 @@ export function executeQuery(args: QueryArgs): Promise<ExecutionResult> | undefi
     operation,
     variableValues: variables.coerced,
     contextValue,
-    plans: new Map(),
+    plans: known.plans ?? new Map(),
+    args: new Map(),
     errors: [],
     nulled: new Set(),
   };
-  return answer(run, plannedFields(run, type, [operation]));
+  const fields = known.fields ?? plannedFields(run, type, [operation]);
+  if (known.plans !== undefined) known.fields = fields;
+  return answer(run, fields);
 }

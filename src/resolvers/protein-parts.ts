@@ -115,6 +115,15 @@ function needsOf(info: GraphQLResolveInfo, field: Selected): ProteinNeeds {
   return {};
 }
 
+/** What was worked out of a selection, which is another where its variables are. */
+const known = new WeakMap<readonly Selected[], ProteinNeeds>();
+
 /** Everything that a selection on a protein needs, to be asked for at once. @param nodes - the selection; that of the field being resolved when absent */
-export const selectedNeeds = (info: GraphQLResolveInfo, nodes?: readonly FieldNode[]): ProteinNeeds =>
-  joinNeeds(selectedFields(info, 'Protein', nodes).map((field) => needsOf(info, field)));
+export function selectedNeeds(info: GraphQLResolveInfo, nodes?: readonly FieldNode[]): ProteinNeeds {
+  const selected = selectedFields(info, 'Protein', nodes);
+  const before = known.get(selected);
+  if (before !== undefined) return before;
+  const needs = joinNeeds(selected.map((field) => needsOf(info, field)));
+  known.set(selected, needs);
+  return needs;
+}

@@ -177,8 +177,10 @@ async function findProteins(
   });
 }
 
-const foldOnMiss = (fold: boolean | null | undefined): ProteinNeeds =>
-  fold === true ? { fold: true, structure: true } : {};
+const FOLD: ProteinNeeds = { fold: true, structure: true };
+
+const withFold = (needs: ProteinNeeds, fold: boolean | null | undefined): ProteinNeeds =>
+  fold === true ? joinNeeds([needs, FOLD]) : needs;
 
 builder.queryFields((t) => ({
   protein: t.field({
@@ -198,7 +200,7 @@ builder.queryFields((t) => ({
       }),
     },
     resolve: (_, { hash, foldOnMiss: fold }, ctx, info) =>
-      findProtein(ctx, hash, joinNeeds([selectedNeeds(info), foldOnMiss(fold)])),
+      findProtein(ctx, hash, withFold(selectedNeeds(info), fold)),
   }),
   proteins: t.field({
     complexity: ({ hashes }) => ({
@@ -248,6 +250,6 @@ builder.queryFields((t) => ({
       }),
     },
     resolve: (_, { sequence, foldOnMiss: fold }, ctx, info) =>
-      findProtein(ctx, hashOfSequence(sequence), joinNeeds([selectedNeeds(info), foldOnMiss(fold)])),
+      findProtein(ctx, hashOfSequence(sequence), withFold(selectedNeeds(info), fold)),
   }),
 }));

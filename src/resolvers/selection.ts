@@ -1,11 +1,13 @@
 // Reads what a query selects below the field being resolved, so that everything needed can be asked for at once.
 // Fragments, aliases, @skip and @include are honoured. It knows no type of ours.
 import {
+  BREAK,
   type FieldNode,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   getArgumentValues,
   isObjectType,
+  visit,
 } from 'graphql';
 import { collectedFields } from '../execution/collected-fields.ts';
 
@@ -17,8 +19,37 @@ export interface Selected {
   readonly parent: GraphQLObjectType;
 }
 
-/** What was read of a selection, by the variables of the operation, the nodes and the type: each object of a list asks the same. */
-const read = new WeakMap<object, WeakMap<readonly FieldNode[], Map<string, readonly Selected[]>>>();
+/** What was read of some nodes, by the type that they are read as: each object of a list asks the same. */
+type Read = WeakMap<readonly FieldNode[], Map<string, readonly Selected[]>>;
+
+/** By the variables of the operation, and of nodes below which nothing is left to them. */
+const byVariables = new WeakMap<object, Read>();
+const constant: Read = new WeakMap();
+const isConstant = new WeakMap<readonly FieldNode[], boolean>();
+
+/** Whether what is selected below some nodes is the same whatever the variables: nothing there names one. What fragments say is not looked at. */
+function sameForAll(nodes: readonly FieldNode[]): boolean {
+  const known = isConstant.get(nodes);
+  if (known !== undefined) return known;
+  let found = true;
+  const leave = () => {
+    found = false;
+    return BREAK;
+  };
+  for (const { selectionSet } of nodes)
+    if (selectionSet !== undefined) visit(selectionSet, { Variable: leave, FragmentSpread: leave });
+  isConstant.set(nodes, found);
+  return found;
+}
+
+function readOf({ variableValues }: GraphQLResolveInfo, nodes: readonly FieldNode[]): Read {
+  if (sameForAll(nodes)) return constant;
+  const known = byVariables.get(variableValues);
+  if (known !== undefined) return known;
+  const made: Read = new WeakMap();
+  byVariables.set(variableValues, made);
+  return made;
+}
 
 /**
  * The fields selected on an object type below some field nodes, each alias by itself.
@@ -31,11 +62,9 @@ export function selectedFields(
   typeName: string,
   nodes: readonly FieldNode[] = info.fieldNodes,
 ): readonly Selected[] {
-  const ofOperation =
-    read.get(info.variableValues) ?? new WeakMap<readonly FieldNode[], Map<string, readonly Selected[]>>();
-  read.set(info.variableValues, ofOperation);
-  const ofNodes = ofOperation.get(nodes) ?? new Map<string, readonly Selected[]>();
-  ofOperation.set(nodes, ofNodes);
+  const read = readOf(info, nodes);
+  const ofNodes = read.get(nodes) ?? new Map<string, readonly Selected[]>();
+  if (ofNodes.size === 0) read.set(nodes, ofNodes);
   const before = ofNodes.get(typeName);
   if (before !== undefined) return before;
   const selected = readSelection(info, typeName, nodes);
