@@ -46,7 +46,7 @@ export interface ProteinCache {
    *
    * @param company - how many proteins the answer spoke of: what long lists say is written down when it comes a second time, and their
    *   structures are kept at all only then
-   * @param asked - what a record was asked for: where that is none of its large parts, they are kept when they come a second time. Nobody may
+   * @param asked - what a record was asked for: the whole of it is kept where that was asked for. Where it is none of its large parts, they are kept when they come a second time. Nobody may
    *   ever want them, and to hold their bytes costs more than all else that is done for a record
    */
   write(data: ProteinData, company?: number, asked?: ProteinNeeds): void;
@@ -101,8 +101,16 @@ const PARTS: Readonly<Record<keyof ProteinNeeds, readonly PartName[]>> = {
   fold: ['structure'],
 };
 
-const partsFor = (needs: ProteinNeeds): Set<PartName> =>
-  new Set((Object.keys(needs) as (keyof ProteinNeeds)[]).flatMap((need) => PARTS[need]));
+/** By needs, most of which come again with their query. */
+const partsKnown = new WeakMap<ProteinNeeds, ReadonlySet<PartName>>();
+
+function partsFor(needs: ProteinNeeds): ReadonlySet<PartName> {
+  const known = partsKnown.get(needs);
+  if (known !== undefined) return known;
+  const parts = new Set((Object.keys(needs) as (keyof ProteinNeeds)[]).flatMap((need) => PARTS[need]));
+  partsKnown.set(needs, parts);
+  return parts;
+}
 
 const haveCommonParts = (some: ProteinNeeds, others: ProteinNeeds): boolean => {
   const parts = partsFor(others);
@@ -246,7 +254,7 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
   ): ProteinData[] | Promise<ProteinData[]> => {
     const keys = new Map<string, string>();
     // The proteins of a list need the same parts.
-    let last: { needs: ProteinNeeds; parts: Set<PartName> } | undefined;
+    let last: { needs: ProteinNeeds; parts: ReadonlySet<PartName> } | undefined;
     for (const hash of ofThese) {
       const needs = wanted.get(hash) ?? {};
       if (last?.needs !== needs) last = { needs, parts: partsFor(needs) };
@@ -254,7 +262,7 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
     }
     if (keys.size === 0) return [];
     const read = (kept: ReadonlyMap<string, KeptPart>): ProteinData[] =>
-      Array.from(kept, ([key, part]) => dataOf(keys.get(key) ?? '', part));
+      kept.size === 0 ? [] : Array.from(kept, ([key, part]) => dataOf(keys.get(key) ?? '', part));
     const found = cache.getMany([...keys.keys()]);
     return found instanceof Promise ? found.then(read) : read(found);
   };
@@ -276,11 +284,12 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
     });
   };
   /** The archives that say something of what is wanted, and of which proteins. */
-  const archivesOf = (wanted: ReadonlyMap<string, ProteinNeeds>): Map<Archive, string[]> => {
-    const found = new Map<Archive, string[]>();
+  const archivesOf = (wanted: ReadonlyMap<string, ProteinNeeds>): Map<Archive, string[]> | undefined => {
+    let found: Map<Archive, string[]> | undefined;
     for (const [hash, needs] of wanted) {
       const archive = archives.get(hash);
       if (archive === undefined || !haveCommonParts(needs, archive.needs)) continue;
+      found ??= new Map();
       const others = found.get(archive);
       if (others !== undefined) others.push(hash);
       else if (found.size < MOST_AGAIN) found.set(archive, [hash]);
@@ -292,7 +301,7 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
     read(wanted) {
       if (ttl === 0) return [];
       const again = archivesOf(wanted);
-      if (again.size === 0) return readKept(wanted);
+      if (again === undefined) return readKept(wanted);
       return Promise.all([
         ...Array.from(again, ([archive, hashes]) => readAgain(archive, hashes)),
         readKept(wanted),
@@ -304,7 +313,10 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
       const isLong = company > SHORT_LIST;
       const isPassing = (isLong || (asked !== undefined && isSmall(asked))) && !isSeen(data.hash);
       const isAsked = wantsFeatures(asked);
+      // The whole holds all parts once more.
+      const isWhole = asked === undefined || asked.record === true || asked.fold === true;
       keepParts(data, from, ({ part, value }) => {
+        if (part === 'record' && !isWhole) return undefined;
         if (isPassing && (part === 'structure' || (!isLong && part === 'level'))) return undefined;
         // What nobody asked for is not read in order to be written down.
         const isUnread = part === 'features' && value.size !== undefined && !isAsked;

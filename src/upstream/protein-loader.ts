@@ -21,7 +21,7 @@ import {
   type ProteinNeeds,
   topOf,
 } from './protein-needs.ts';
-import { type BulkCall, planCalls } from './protein-plan.ts';
+import { type BulkCall, isInRecord, planCalls } from './protein-plan.ts';
 import { createVariantLoader, type FeatureVariant, type VariantData } from './protein-variants.ts';
 import type { Share } from './share.ts';
 
@@ -105,6 +105,7 @@ export function createProteinLoader(
   const pending = new Map<string, readonly Waiting[]>();
   const limitBulk = limiter(BULK_IN_FLIGHT);
   const limitRecords = limiter(RECORDS_IN_FLIGHT);
+  let variants: ProteinLoader['variant'] | undefined;
 
   const dataOf = (hash: string): ProteinData | undefined => known.get(hash)?.data;
   const take = (data: ProteinData) => {
@@ -115,13 +116,6 @@ export function createProteinLoader(
     take(data);
     cache.write(data);
   };
-  /** Keeps the parts of a record; the whole of it, which holds them all once more, only when it was asked for. */
-  const learnRecord = (data: ProteinData, needs: ProteinNeeds) => {
-    take(data);
-    const { record, ...parts } = data;
-    const whole = needs.record === true || needs.fold === true;
-    cache.write(whole ? data : parts, 1, needs);
-  };
   const hadOf = (hash: string): HadNeeds => {
     const one = known.get(hash);
     if (one === undefined) return NOTHING;
@@ -130,13 +124,29 @@ export function createProteinLoader(
   };
   const lacks = (hash: string, needs: ProteinNeeds): ProteinNeeds => lackingNeeds(needs, hadOf(hash));
 
+  /** Takes in what is kept of what is needed; at once where no store has to be asked. */
+  const recall = (asked: ReadonlyMap<string, ProteinNeeds>): Promise<void> | undefined => {
+    const takeAll = (kept: readonly ProteinData[]): void => {
+      if (kept.length > 0) up.onCacheHit?.('proteins', kept.length);
+      for (const data of kept) take(data);
+    };
+    const reading = cache.read(asked);
+    if (reading instanceof Promise) return reading.then(takeAll);
+    takeAll(reading);
+    return undefined;
+  };
+
   const loadRecord = async (hash: string, needs: ProteinNeeds): Promise<void> => {
     const query = { top: topOf(needs), foldOnMiss: needs.fold === true, normalize: true };
     const found = await limitRecords(() =>
-      share(`protein ${hash} ${JSON.stringify(query)}`, up.signal, (run) => readFolded(up, hash, query, run)),
+      share(`protein ${hash} ${query.top} ${query.foldOnMiss}`, up.signal, (run) =>
+        readFolded(up, hash, query, run),
+      ),
     );
     const data = fromRecord(hash, needs, found);
-    learnRecord(needs.cluster === true ? { ...data, clusterless: true } : data, needs);
+    const own = needs.cluster === true ? { ...data, clusterless: true } : data;
+    take(own);
+    cache.write(own, 1, needs);
   };
 
   const loadBulk = async (
@@ -193,10 +203,8 @@ export function createProteinLoader(
       fail([...asked.keys()])(tooManyFolds(folds.length));
       return failed;
     }
-    const reading = cache.read(asked);
-    const kept = reading instanceof Promise ? await reading : reading;
-    if (kept.length > 0) up.onCacheHit?.('proteins', kept.length);
-    for (const data of kept) take(data);
+    const reading = recall(asked);
+    if (reading !== undefined) await reading;
     const wanted = new Map<string, ProteinNeeds>();
     for (const [hash, needs] of asked) {
       const lacking = lacks(hash, needs);
@@ -227,7 +235,20 @@ export function createProteinLoader(
     return failed;
   };
 
+  /** Loads a protein for whoever asks for nothing else: its record says it all, there is nothing to plan. */
+  const loadLone = async (round: readonly Waiting[], hash: string, needs: ProteinNeeds): Promise<void> => {
+    const reading = recall(new Map([[hash, needs]]));
+    if (reading !== undefined) await reading;
+    const lacking = lacks(hash, needs);
+    if (!needsNothing(lacking)) await loadRecord(hash, lacking.fold === true ? needs : lacking);
+    settle(round, hash);
+  };
+
   const loadRound = async (round: readonly Waiting[]): Promise<void> => {
+    const [first] = round;
+    const [lone] = first?.hashes ?? [];
+    if (round.length === 1 && first?.hashes.length === 1 && lone !== undefined && isInRecord(first.needs))
+      return loadLone(round, lone, first.needs);
     const wanted = new Map<string, ProteinNeeds>();
     for (const { hashes, needs } of round) {
       for (const hash of hashes) {
@@ -345,7 +366,12 @@ export function createProteinLoader(
       }
       return areMet(needs, hadOf(hash)) ? dataOf(hash) : undefined;
     },
-    variant: createVariantLoader(up, limitRecords, (hash, record) => learn(fromRecord(hash, null, record))),
+    variant(hash, variant) {
+      variants ??= createVariantLoader(up, limitRecords, (found, record) =>
+        learn(fromRecord(found, null, record)),
+      );
+      return variants(hash, variant);
+    },
     prime: (data) => learn(data),
   };
 }

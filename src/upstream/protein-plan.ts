@@ -18,13 +18,16 @@ export interface Plan {
   readonly forBulk: ReadonlyMap<string, ProteinNeeds>;
 }
 
+/** Whether a record says all of what is needed: of its cluster it knows less than the bulk answer. */
+export const isInRecord = (needs: ProteinNeeds): boolean => needs.cluster !== true && needs.link !== true;
+
 /** Plans the calls. What a record answers is not asked of the bulk call as well, but for what it never has: its cluster. */
 export function planCalls(wanted: ReadonlyMap<string, ProteinNeeds>): Plan {
   const records = new Map<string, ProteinNeeds>();
   const forBulk = new Map<string, ProteinNeeds>();
   for (const [hash, needs] of wanted) {
     const { cluster, ...rest } = needs;
-    const lone = wanted.size === 1 && cluster !== true && needs.link !== true;
+    const lone = wanted.size === 1 && isInRecord(needs);
     if (!needsRecord(needs) && !lone) forBulk.set(hash, needs);
     else {
       records.set(hash, rest);
