@@ -1,11 +1,11 @@
 // What was learnt of proteins, kept between requests part by part, so that a later request asks only for what nobody has
 // asked before. Only what the Atlas says of everybody; that a protein does not exist is not kept, it may be added.
 import type { Cache } from '../store/cache.ts';
-import { openRecent } from '../store/recent.ts';
 import { type LevelSource, levelSource } from './activations.ts';
 import type { SparseVector } from './archive/bulk-record.ts';
 import type { ReadRecord } from './atlas.ts';
 import type { Archive } from './bulk-fetch.ts';
+import { openKeptArchives } from './kept-archives.ts';
 import { fromBulk } from './protein-answers.ts';
 import type { ProteinData, RowsData, Source } from './protein-data.ts';
 import type { ProteinNeeds } from './protein-needs.ts';
@@ -221,12 +221,7 @@ export function sizeOfPart(kept: KeptPart): number {
  */
 export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl: number): ProteinCache {
   const isSeen = openSeen();
-  const archives = openRecent<Archive>({
-    maxBytes: MOST_ARCHIVES,
-    largestShare: 1,
-    sizeOf: ({ byteLength, hashes }) => 100 + byteLength / hashes.length,
-    now: Date.now,
-  });
+  const archives = openKeptArchives(MOST_ARCHIVES);
 
   const keepParts = (
     data: ProteinData,
@@ -276,10 +271,10 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
   /** What an archive says of proteins that are asked for again; they are kept one by one from now on. */
   const readAgain = async (archive: Archive, hashes: readonly string[]): Promise<ProteinData[]> => {
     const read = await archive.read();
+    for (const hash of archives.leave(archive, hashes)) writeAll(fromBulk(hash, archive.needs, read).data);
     return hashes.flatMap((hash) => {
       const { data } = fromBulk(hash, archive.needs, read);
       writeAll(data);
-      archives.set(hash, archive, 0);
       return data.exists === true ? [{ ...data, from: { ...read.from, fromCache: true } }] : [];
     });
   };
@@ -287,7 +282,7 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
   const archivesOf = (wanted: ReadonlyMap<string, ProteinNeeds>): Map<Archive, string[]> | undefined => {
     let found: Map<Archive, string[]> | undefined;
     for (const [hash, needs] of wanted) {
-      const archive = archives.get(hash);
+      const archive = archives.of(hash);
       if (archive === undefined || !haveCommonParts(needs, archive.needs)) continue;
       found ??= new Map();
       const others = found.get(archive);
@@ -327,7 +322,7 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
       if (ttl !== 0 && data.exists === true && isSeen(data.hash)) writeAll(data);
     },
     keep(archive) {
-      if (ttl !== 0) for (const hash of archive.hashes) archives.set(hash, archive, ttl);
+      if (ttl !== 0) archives.keep(archive, ttl);
     },
   };
 }
