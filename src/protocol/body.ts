@@ -2,7 +2,8 @@
 // answer of hundreds takes little more than one of them. It knows neither GraphQL nor HTTP.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { JsonAround, LateText } from '../late-text.ts';
-import { escaped, escapeLines, type Progress } from './json-text.ts';
+import type { Progress } from './escape-vector.ts';
+import { escaped, escapeLines } from './json-text.ts';
 
 /** Puts the next bytes at the beginning of a buffer of some KB. @returns how many; 0 when there are no more */
 export type Fill = (target: Buffer) => number;
@@ -16,8 +17,6 @@ export interface Body {
 
 /** Bytes for which it is worth to come back for the next piece. */
 const ROOM = 16;
-
-const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 
 /** Writes bytes as they are. @returns whether there is more to write of them */
 function copied(bytes: Uint8Array, at: Progress, target: Buffer): boolean {
@@ -36,7 +35,7 @@ function openText(text: LateText): (at: Progress, target: Buffer) => boolean {
     if (rest !== undefined) return copied(rest, at, target);
     const bytes = lines ?? text.bytes();
     const isBeginning = lines === undefined;
-    const isPlain = escapeLines(viewOf(bytes), viewOf(target), at);
+    const isPlain = escapeLines(bytes, target, at);
     if (isPlain && at.read === bytes.length) return false;
     if (isPlain) {
       // The bytes are ours in this turn only.

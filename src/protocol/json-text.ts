@@ -1,14 +1,9 @@
 // Text as it stands in JSON, bytes to bytes: a structure is a hundred thousand bytes of plain ASCII in lines, for which making a string,
 // another with escapes and bytes again takes three times as long. Pure.
+import { escapeVector, type Progress } from './escape-vector.ts';
 
 const NEWLINE = 10;
 const BACKSLASH_N = 0x5c6e;
-
-/** How far escaping has come: bytes read and bytes written. */
-export interface Progress {
-  read: number;
-  written: number;
-}
 
 /** Whether four bytes stand in JSON as they are: printable ASCII other than quote and backslash. Looked at together, by the borrows that smaller bytes leave. */
 const isPlain = (four: number): boolean => {
@@ -22,13 +17,20 @@ const isPlain = (four: number): boolean => {
 
 const isPlainByte = (byte: number): boolean => byte >= 0x20 && byte < 0x80 && byte !== 0x22 && byte !== 0x5c;
 
+const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+
 /**
  * Writes text that has nothing to escape but ends of lines, as far as it is plain and there is room.
  *
  * @param from - where to go on; moved
  * @returns false before a byte that is not plain: go on from there with {@link escaped}
  */
-export function escapeLines(source: DataView, target: DataView, from: Progress): boolean {
+export function escapeLines(source: Uint8Array, target: Uint8Array, from: Progress): boolean {
+  escapeVector(source, target, from);
+  return from.read === source.length || escapeByFours(viewOf(source), viewOf(target), from);
+}
+
+function escapeByFours(source: DataView, target: DataView, from: Progress): boolean {
   const { byteLength } = source;
   const { byteLength: end } = target;
   let { read, written } = from;

@@ -69,6 +69,26 @@ describe('a body with large texts', () => {
     );
   });
 
+  it('is that where a single byte of a long text is another', async () => {
+    const bytes = Buffer.from(PDB.repeat(1500));
+    const other = fc.record({
+      at: fc.integer({ min: 0, max: bytes.length - 1 }),
+      byte: fc.integer({ min: 0, max: 127 }),
+      size: fc.integer({ min: 30_000, max: 140_000 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(other, async ({ at, byte, size }) => {
+        const text = Buffer.from(bytes);
+        text[at] = byte;
+        const body = bodyOf({ data: { text: lateOf(text).text } });
+        expect((await inPieces(body, size)) === JSON.stringify({ data: { text: text.toString() } })).toBe(
+          true,
+        );
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it('unpacks a text when it is its turn, and each time that it is written', async () => {
     const texts = Array.from({ length: 10 }, () => lateOf(Buffer.from(PDB.repeat(100))));
     const body = bodyOf({ data: { texts: texts.map(({ text }) => text) } });
