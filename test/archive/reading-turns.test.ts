@@ -1,61 +1,90 @@
-// Who reads large archives when several do: one after the other, but nobody waits for one that has nothing to read.
-import { expect, test } from 'vitest';
+// Several large archives at once: one is read at a time, but nobody waits for one that does not come.
+import { describe, expect, it } from 'vitest';
 import { inTurn } from '../../src/upstream/archive/reading-turns.ts';
 
-const BYTES = new Uint8Array(1);
+const bytes = (n: number) => Uint8Array.of(n);
 
-/** A source of so many pieces; before the one at `pause` it waits to be let go on. */
-function openSource(pieces: number, pause = -1) {
-  let goOn = (): void => undefined;
-  const paused = new Promise<void>((resolve) => (goOn = resolve));
-  const source = (async function* () {
-    for (let i = 0; i < pieces; i++) {
-      if (i === pause) await paused;
-      yield BYTES;
-    }
-  })();
-  return { source, goOn };
-}
-
-/** Reads everything, with other work in between, and notes each piece. */
-async function read(name: string, source: AsyncIterable<Uint8Array>, order: string[], most = 1e6) {
-  let count = 0;
-  for await (const _ of inTurn(source)) {
-    order.push(name);
-    count += 1;
-    if (count === most) return;
-    await new Promise((resolve) => setImmediate(resolve));
+/** A source that gives so many pieces, then waits until it is let go, and gives one more. */
+function stalling(pieces: number) {
+  let go = (): void => undefined;
+  const stalled = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  async function* source() {
+    for (let n = 0; n < pieces; n += 1) yield bytes(n);
+    await stalled;
+    yield bytes(pieces);
   }
+  return { source: source(), go };
 }
 
-test('one is read to its end before the next is', async () => {
-  const order: string[] = [];
-  await Promise.all(['a', 'b', 'c'].map((name) => read(name, openSource(4).source, order)));
-  expect(order.join('')).toBe('aaaabbbbcccc');
-});
+async function read(source: AsyncIterable<Uint8Array>, name: string, seen: string[]): Promise<void> {
+  for await (const [n] of inTurn(source)) seen.push(`${name}${n}`);
+}
 
-test('others go on while one has nothing to read, and it comes to its end as well', async () => {
-  const order: string[] = [];
-  const slow = openSource(4, 2);
-  const reading = read('a', slow.source, order);
-  await read('b', openSource(4).source, order);
-  expect(order.join('').replaceAll('b', '')).toBe('aa');
-  slow.goOn();
-  await reading;
-  expect(order.join('')).toBe('aabbbbaa');
-});
+describe('archives that are read in turn', () => {
+  it('are read one after the other where all have come', async () => {
+    const seen: string[] = [];
+    async function* all() {
+      for (let n = 0; n < 3; n += 1) yield bytes(n);
+    }
+    await Promise.all([read(all(), 'a', seen), read(all(), 'b', seen)]);
+    expect(seen).toEqual(['a0', 'a1', 'a2', 'b0', 'b1', 'b2']);
+  });
 
-test('who leaves, or whose source fails, holds nobody up', async () => {
-  const order: string[] = [];
-  const broken = (async function* () {
-    yield BYTES;
-    throw new Error('The connection broke.');
-  })();
-  const all = [
-    read('a', openSource(4).source, order, 2),
-    expect(read('b', broken, order)).rejects.toThrow('The connection broke.'),
-    read('c', openSource(2).source, order),
-  ];
-  await Promise.all(all);
-  expect(order.join('')).toBe('aabcc');
+  it('do not wait for one that stands still, at its beginning or later', async () => {
+    for (const pieces of [0, 1, 2]) {
+      const seen: string[] = [];
+      const first = stalling(pieces);
+      const second = stalling(2);
+      second.go();
+      const reading = read(first.source, 'a', seen);
+      await read(second.source, 'b', seen);
+      expect(seen.filter((one) => one.startsWith('b'))).toEqual(['b0', 'b1', 'b2']);
+      first.go();
+      await reading;
+      expect(seen.filter((one) => one.startsWith('a'))).toHaveLength(pieces + 1);
+    }
+  });
+
+  it('do not wait for one that nobody takes', async () => {
+    const seen: string[] = [];
+    const [first, second] = [stalling(2), stalling(2)];
+    first.go();
+    second.go();
+    const left = inTurn(first.source);
+    await left.next();
+    await read(second.source, 'b', seen);
+    expect(seen).toEqual(['b0', 'b1', 'b2']);
+    expect((await left.next()).value).toEqual(bytes(1));
+    await left.return(undefined);
+  });
+
+  it('go on when the one before is given up', async () => {
+    const seen: string[] = [];
+    const first = inTurn(stalling(2).source);
+    await first.next();
+    const second = stalling(1);
+    second.go();
+    const reading = read(second.source, 'b', seen);
+    await first.return(undefined);
+    await reading;
+    expect(seen).toEqual(['b0', 'b1']);
+  });
+
+  it('go on when the one before breaks', async () => {
+    const seen: string[] = [];
+    async function* broken() {
+      yield bytes(0);
+      throw new Error('The connection broke.');
+    }
+    const second = stalling(1);
+    second.go();
+    const reading = read(broken(), 'a', seen);
+    await Promise.all([
+      expect(reading).rejects.toThrow('The connection broke.'),
+      read(second.source, 'b', seen),
+    ]);
+    expect(seen).toEqual(['a0', 'b0', 'b1']);
+  });
 });
