@@ -76,13 +76,16 @@ async function piecesOf(
   return chunks.length <= 1 ? first : Buffer.concat(chunks);
 }
 
-/** Reads a whole body. @throws {@link UpstreamError} when it breaks off, comes too late or is larger than any honest answer */
-export async function readBytes(up: Upstream, answer: WholeAnswer): Promise<Uint8Array> {
+/** Reads a whole body, at once where it is there. @throws {@link UpstreamError} when it breaks off, comes too late or is larger than any honest answer */
+export function readBytes(up: Upstream, answer: WholeAnswer): Uint8Array | Promise<Uint8Array> {
   const { operation } = answer.call;
   if ('broken' in answer) throw answer.broken;
-  const bytes = 'bytes' in answer ? answer.bytes : await piecesOf(up, answer.body, operation, answer.status);
-  up.onBytes?.(operation, bytes.byteLength);
-  return bytes;
+  const told = (bytes: Uint8Array): Uint8Array => {
+    up.onBytes?.(operation, bytes.byteLength);
+    return bytes;
+  };
+  if ('bytes' in answer) return told(answer.bytes);
+  return piecesOf(up, answer.body, operation, answer.status).then(told);
 }
 
 /** Parses a whole body. @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
@@ -110,9 +113,11 @@ function inUtf8(bytes: Uint8Array, contentType: string | undefined): Uint8Array 
   }
 }
 
-/** Reads a whole body as UTF-8, whatever character set it came in. */
-export async function readUtf8(up: Upstream, answer: WholeAnswer): Promise<Uint8Array> {
-  return inUtf8(await readBytes(up, answer), single(answer.headers['content-type']));
+/** Reads a whole body as UTF-8, whatever character set it came in. @throws {@link UpstreamError} as {@link readBytes} */
+export function readUtf8(up: Upstream, answer: WholeAnswer): Uint8Array | Promise<Uint8Array> {
+  const type = single(answer.headers['content-type']);
+  const reading = readBytes(up, answer);
+  return reading instanceof Promise ? reading.then((bytes) => inUtf8(bytes, type)) : inUtf8(reading, type);
 }
 
 /** A body as JSON. @returns undefined for an empty one @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */

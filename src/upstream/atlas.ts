@@ -115,7 +115,8 @@ export interface ReadRecord extends WithRaw<wire.ProteinRecord> {
 /** Reads a protein's record: lightly, where nobody looks for drift and the names are those of the contract. */
 async function readRecord(up: Upstream, answer: WholeAnswer): Promise<ReadRecord> {
   const { mapping } = up.settings;
-  const bytes = await readUtf8(up, answer);
+  const reading = readUtf8(up, answer);
+  const bytes = reading instanceof Promise ? await reading : reading;
   if (mapping === undefined && (up.onAnswer === undefined || up.looksAt?.('protein') === false)) {
     const found = lightRecord(bytes, requestIdOf(answer));
     if (found !== undefined) return found;

@@ -141,8 +141,8 @@ class UnderWay {
   }
 }
 
-/** Passes the gate. */
-async function enter(up: Upstream, wanted: Exchange): Promise<UnderWay> {
+/** Passes the gate, at once where nothing stands against it. */
+function enter(up: Upstream, wanted: Exchange): UnderWay | Promise<UnderWay> {
   const { operation, gate, scope } = wanted;
   const entering = gate?.enter({
     operation,
@@ -152,7 +152,9 @@ async function enter(up: Upstream, wanted: Exchange): Promise<UnderWay> {
     signal: up.signal,
     patience: limitsOf(wanted.limits ?? operation, up.settings.patience).start,
   });
-  return new UnderWay(up, wanted, entering instanceof Promise ? await entering : entering);
+  return entering instanceof Promise
+    ? entering.then((passage) => new UnderWay(up, wanted, passage))
+    : new UnderWay(up, wanted, entering);
 }
 
 /**
@@ -162,7 +164,8 @@ async function enter(up: Upstream, wanted: Exchange): Promise<UnderWay> {
  */
 export async function exchange(up: Upstream, wanted: Exchange): Promise<Answer> {
   const { operation, dispatcher } = wanted;
-  const way = await enter(up, wanted);
+  const entering = enter(up, wanted);
+  const way = entering instanceof Promise ? await entering : entering;
   try {
     const { origin, path, ...options } = way.options;
     const {
@@ -190,7 +193,8 @@ export async function exchange(up: Upstream, wanted: Exchange): Promise<Answer> 
 export async function exchangeWhole(up: Upstream, wanted: Exchange): Promise<WholeAnswer> {
   const { operation, dispatcher } = wanted;
   const { bytes: most } = limitsOf(operation);
-  const way = await enter(up, wanted);
+  const entering = enter(up, wanted);
+  const way = entering instanceof Promise ? await entering : entering;
   let status = 0;
   try {
     const { headers, chunks, broken } = await gather(dispatcher, way.options, way.limit.leaving, {
