@@ -23,7 +23,8 @@ else goes through Yoga. A finished answer is kept when it is asked a second time
 the same for everybody. Who asks for it with the very same bytes, as programs do, is answered from the connection, without HTTP being read again: node:http is given whatever else
 comes, and a test sends hundreds of mixtures, cut anywhere, to see that nothing is told apart wrongly. Whoever asks the same at the same moment waits for the same answer. A document that has run before is executed by \`src/execution\`, which works out once
 what is the same for all objects of a list; a test holds it against graphql-js with hundreds of documents made up at random. Records are read as far as somebody asks: coordinates,
-features and activations stay bytes. Small answers of the service are gathered without a stream, and who waits for a call is told without AbortSignals. Large answers are written one text at a time, escaped
+features and activations stay bytes. The proteins of a list are loaded as one; what an archive said of a long list is kept as it came
+until one of them is asked for again. Small answers of the service are gathered without a stream, and who waits for a call is told without AbortSignals. Large answers are written one text at a time, escaped
 sixteen bytes at a time; large archives that come at once are read one after the other, and what such an answer leaves behind is collected right behind it. The test suite runs once by each way, and a test sends hundreds of requests by both and compares.
 
 Tried and left out:
