@@ -14,8 +14,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
-    // Much of what a test does is waiting, some for half a minute: three files at a time even where there are only two cores.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    // Much of what a test does is waiting: two files at a time even where there are only two cores. Three are no faster there.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     // The files of a worker share their modules: loading the gateway anew for each of them costs more than many of them do.
     isolate: false,
     // Tests of leases, reconnecting and killed processes wait for real time, and the machines of CI are shared: a defect fails
