@@ -133,7 +133,7 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     const answer = (visit: Visit | null): Promise<void> | undefined => {
       if (visit === null) return goLong();
       if (found !== undefined && visit.arrival.caller !== null) {
-        repeats.note(req, key, { type: 'query', name: found.name });
+        repeats.note(req, key, found, { type: 'query', name: found.name });
         return give(again(found, visit), visit);
       }
       return asked === null ? undefined : work(asked, key, visit);

@@ -62,7 +62,7 @@ export function keptFiles(
         if (!res.closed) listener(req, res);
         return;
       }
-      repeats.note(req, key, undefined);
+      repeats.note(req, key, found, undefined);
       write(res, found, visits.ownHeaders(visit, true), headerOf(req, 'if-none-match'));
     };
     const fail = (error: unknown): void => {

@@ -4,6 +4,7 @@
 // Everything else goes to node:http, which the connection still belongs to.
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { isKnown } from '../entity-tag.ts';
 import type { OperationSeen } from '../operations/exchange.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { openRecent } from '../store/recent.ts';
@@ -20,14 +21,18 @@ export interface RepeatsOptions {
 }
 
 export interface Repeats {
-  /** Says which kept answer a request was given. @param operation - what it asked for, where that was a query */
-  note(req: IncomingMessage, key: string, operation: OperationSeen | undefined): void;
+  /**
+   * Says which kept answer a request was given.
+   *
+   * @param operation - what it asked for, where that was a query
+   */
+  note(req: IncomingMessage, key: string, given: Finished, operation: OperationSeen | undefined): void;
   /** Looks at all that comes to a server. */
   watch(server: Server): void;
 }
 
 /** Bytes of a request that is remembered, and of an answer that is given here. */
-const MOST_ASKED = 4_096;
+const MOST_ASKED = 2_048;
 const MOST_GIVEN = 65_536;
 /** Bytes of all requests that are remembered, and what each takes beside its bytes, about. */
 const MOST_REMEMBERED = 4_000_000;
@@ -77,6 +82,10 @@ function linesOf(headers: readonly string[]): string {
   for (let i = 0; i < headers.length; i += 2) lines += `${headers[i]}: ${headers[i + 1]}\r\n`;
   return lines;
 }
+
+/** Whether what a client is given of an answer may be copied. */
+const isSmall = ({ body, etag }: Finished, asking: Pick<Asking, 'headers'>): boolean =>
+  body.byteLength <= MOST_GIVEN || (etag !== undefined && isKnown(headerOf(asking, 'if-none-match'), etag));
 
 /** How an answer begins, and what follows; nothing for one that is too large to be copied. */
 function prepare(repeat: Repeat, found: Finished, asking: Asking): void {
@@ -177,9 +186,9 @@ export function openRepeats({ kept, visits, telemetry }: RepeatsOptions): Repeat
   }
 
   return {
-    note(req, key, operation) {
+    note(req, key, given, operation) {
       const line = lines.get(req.socket);
-      if (line === undefined) return;
+      if (line === undefined || !isSmall(given, req)) return;
       const { method, url, headers } = req;
       line.repeat = {
         method,
