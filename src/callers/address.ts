@@ -2,6 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 
+/** What is looked at of a request. */
+export type Connected = Pick<IncomingMessage, 'headers' | 'socket'>;
+
 const addresses = new WeakMap<Request, string>();
 
 /** An address as text, without port, brackets and the wrapping of IPv4 in IPv6; null when it is none. */
@@ -31,10 +34,7 @@ function networkOf(address: string): string {
  *
  * @param hops - how many proxies in front add to that header; what stands further left anybody may have written
  */
-export function clientAddress(
-  { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
-  hops: number,
-): string {
+export function clientAddress({ headers, socket }: Connected, hops: number): string {
   const { 'x-forwarded-for': header = '' } = headers;
   const forwarded = (Array.isArray(header) ? header.join(',') : header)
     .split(',')

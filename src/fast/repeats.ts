@@ -4,11 +4,10 @@
 // Everything else goes to node:http, which the connection still belongs to.
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { isKnown } from '../entity-tag.ts';
 import type { OperationSeen } from '../operations/exchange.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { openRecent } from '../store/recent.ts';
-import { type Content, contentFor, type Finished } from './finished.ts';
+import { type Content, contentFor, type Finished, isHad } from './finished.ts';
 import type { KeptAnswers } from './kept-answers.ts';
 import { announcedLength } from './read-body.ts';
 import { openSecondSight } from './second-sight.ts';
@@ -84,8 +83,8 @@ function linesOf(headers: readonly string[]): string {
 }
 
 /** Whether what a client is given of an answer may be copied. */
-const isSmall = ({ body, etag }: Finished, asking: Pick<Asking, 'headers'>): boolean =>
-  body.byteLength <= MOST_GIVEN || (etag !== undefined && isKnown(headerOf(asking, 'if-none-match'), etag));
+const isSmall = (given: Finished, asking: Pick<Asking, 'headers'>): boolean =>
+  given.body.byteLength <= MOST_GIVEN || isHad(given, headerOf(asking, 'if-none-match'));
 
 /** How an answer begins, and what follows; nothing for one that is too large to be copied. */
 function prepare(repeat: Repeat, found: Finished, asking: Asking): void {

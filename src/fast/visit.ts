@@ -66,10 +66,7 @@ export interface Visits {
   /** Both at once. @returns null for who cannot be answered now, or has to be asked for first, and is then counted as nothing */
   comeAtOnce(req: Asking): VisitAtOnce | null;
   /** Headers that only this answer has, in turn with their values. @param isPublic - whether others may be given the same answer */
-  ownHeaders(
-    visit: Pick<Visit, 'arrival' | 'exchange'> & { readonly req: Asking },
-    isPublic: boolean,
-  ): string[];
+  ownHeaders(visit: Omit<VisitAtOnce, 'end'>, isPublic: boolean): string[];
 }
 
 export function openVisits({ admission, pressure, telemetry, origins }: VisitOptions): Visits {

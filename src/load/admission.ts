@@ -2,13 +2,10 @@
 // left of that. It knows no HTTP and no GraphQL.
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
-import { addressOf, clientAddress, noteAddress } from '../callers/address.ts';
+import { addressOf, type Connected, clientAddress, noteAddress } from '../callers/address.ts';
 import type { Caller, Callers } from '../callers/caller.ts';
 import { type Account, accountsOf } from './budgets.ts';
 import type { RateLimit, Verdict } from './rate-limit.ts';
-
-/** What is looked at of a request. */
-export type Connected = Pick<IncomingMessage, 'headers' | 'socket'>;
 
 /** A request that has come over a connection, before anything is made of it. */
 export interface Arrival {

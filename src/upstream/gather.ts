@@ -1,6 +1,7 @@
 // One request whose answer is gathered whole, by undici's own means: no stream is made for a body that nobody reads in pieces, which is half
 // of the work of a small answer. It knows neither operations nor limits.
 import type { Dispatcher } from 'undici';
+import { asError } from './errors.ts';
 import type { Leaving } from './leaving.ts';
 
 export interface Gathered {
@@ -63,7 +64,7 @@ class Gathering implements Dispatcher.DispatchHandler {
     try {
       this.watching.grown(this.bytes);
     } catch (error) {
-      controller.abort(asFault(error));
+      controller.abort(asError(error));
     }
   }
   onResponseEnd(): void {
@@ -78,14 +79,12 @@ class Gathering implements Dispatcher.DispatchHandler {
     else this.resolve({ status: this.status, headers: this.headers, chunks: this.chunks, broken });
   }
   private readonly left = (): void => {
-    const reason = asFault(this.leaving.reason);
+    const reason = asError(this.leaving.reason);
     // One that waits for a connection yet is ended when it gets one.
     if (this.controller === undefined) this.end(reason);
     else this.controller.abort(reason);
   };
 }
-
-const asFault = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));
 
 /** Sends a request and gathers its answer. @throws what it failed with before there was an answer */
 export const gather = (
