@@ -9,6 +9,7 @@ import { startWorkers } from './process/primary.ts';
 import { openEnding } from './process/shutdown.ts';
 import { releaseStartMemory } from './process/start-memory.ts';
 import { allMetrics, servePrimary } from './process/worker.ts';
+import { makeAllYoung } from './process/young-objects.ts';
 import { startSandboxThread } from './sandbox/sandbox.ts';
 
 /** EX_CONFIG of sysexits.h: the configuration is wrong, and starting again will not help. */
@@ -33,6 +34,7 @@ function configOrExit(): Config {
   }
 }
 
+makeAllYoung();
 const config = configOrExit();
 const log = createLogger(config.LOG_LEVEL, config.production);
 
