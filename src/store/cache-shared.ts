@@ -1,6 +1,7 @@
 // The second tier of the cache over any store of bytes: Keyv for names and expiry, frames for what the bytes mean, a guard so
 // that nobody waits for a store that does not answer. It must not know which store it is.
 import Keyv from 'keyv';
+import { Passing } from '../passing.ts';
 import type { SharedCache } from './cache.ts';
 import { decodeFrame, encodeFrame } from './cache-frame.ts';
 import { openGuard } from './cache-guard.ts';
@@ -72,7 +73,8 @@ export function openSharedStore(bytes: ByteStore, onError: (error: unknown) => v
   const rules = { failures: FAILURES, pause: PAUSE_MS, onError };
   const reading = openGuard({ ...rules, timeout: TIMEOUT_MS });
   const writing = openGuard({ ...rules, timeout: WRITE_TIMEOUT_MS });
-  const writes = new Set<Promise<unknown>>();
+  const writes = new Passing<number, Promise<unknown>>();
+  let lastWrite = 0;
   return {
     namespace(name) {
       const namespace = `${SHAPE}:${name}`;
@@ -113,14 +115,15 @@ export function openSharedStore(bytes: ByteStore, onError: (error: unknown) => v
         async set(key, value, ttl) {
           if (!mayWrite()) return;
           const write = writing(() => keyv.set(key, value, ttl));
-          writes.add(write);
+          const id = ++lastWrite;
+          writes.set(id, write);
           await write;
-          writes.delete(write);
+          writes.delete(id);
         },
       };
     },
     async close() {
-      await Promise.all(writes);
+      await Promise.all(Array.from(writes.entries(), ([, write]) => write));
       await bytes.close();
     },
   };

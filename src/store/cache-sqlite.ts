@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { Passing } from '../passing.ts';
 import type { ByteStore } from './cache-shared.ts';
 
 const MiB = 1024 * 1024;
@@ -53,7 +54,7 @@ export function openSqliteBytes(file: string, mostBytes = MOST_BYTES): ByteStore
   const expire = database.prepare('DELETE FROM cache WHERE expires_at <= ?');
   const total = database.prepare('SELECT coalesce(sum(size), 0) AS bytes FROM cache');
   const oldest = database.prepare('SELECT key, size FROM cache ORDER BY written_at LIMIT 1000');
-  const waiting = new Map<string, Waiting>();
+  const waiting = new Passing<string, Waiting>();
   let writing: Promise<void> | undefined;
   let swept = 0;
 
@@ -76,7 +77,7 @@ export function openSqliteBytes(file: string, mostBytes = MOST_BYTES): ByteStore
     let bytes = 0;
     database.exec('BEGIN');
     try {
-      for (const [key, entry] of waiting) {
+      for (const [key, entry] of waiting.entries()) {
         write.run(key, entry.bytes, entry.bytes.length, Date.now(), entry.expiresAt);
         waiting.delete(key);
         bytes += entry.bytes.length;

@@ -1,6 +1,7 @@
 // What is kept between requests of what the Atlas said, in two tiers: a bounded map in this process, and behind it the
 // store that outlives it or is shared by several. A crowd that asks for the same thing causes one call. Public data only;
 // errors are never kept; a broken store is bypassed, never a failure. It must not know what it holds.
+import { Passing } from '../passing.ts';
 import { openRecent } from './recent.ts';
 
 /** A namespace of the cache. Values must not be changed after they were put in or taken out. */
@@ -73,7 +74,7 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
     sizeOf: ({ v }) => sizeOf(v) + OVERHEAD,
     now: Date.now,
   });
-  const inFlight = new Map<string, Promise<unknown>>();
+  const inFlight = new Passing<string, Promise<unknown>>();
 
   /** Looks in the second tier for what the first has not. */
   const readShared = async (

@@ -1,6 +1,7 @@
 // One connection to Redis or Valkey: made in the background, made again when it is lost, and never waited for: every command
 // is answered or has failed within two seconds. It must not know what is kept there.
 import { createRequire } from 'node:module';
+import { Passing } from '../passing.ts';
 
 /** Milliseconds that a command may take, connecting included. */
 const COMMAND_MS = 2_000;
@@ -76,7 +77,8 @@ export function openRedis(url: string, onError: (error: unknown) => void): Redis
   const place = placeOf(url);
   let fault: unknown;
   let closed = false;
-  const underWay = new Set<Promise<unknown>>();
+  const underWay = new Passing<number, Promise<unknown>>();
+  let last = 0;
 
   const onFault = (error: unknown) => {
     if (closed) return;
@@ -121,8 +123,9 @@ export function openRedis(url: string, onError: (error: unknown) => void): Redis
 
   function send(...command: string[]): Promise<unknown> {
     const asked = ask(command);
-    underWay.add(asked);
-    const done = () => underWay.delete(asked);
+    const id = ++last;
+    underWay.set(id, asked);
+    const done = () => underWay.delete(id);
     asked.then(done, done);
     return asked;
   }
@@ -131,7 +134,7 @@ export function openRedis(url: string, onError: (error: unknown) => void): Redis
     send,
     run: (script, keys, args) => send('EVAL', script, String(keys.length), ...keys, ...args),
     async close() {
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(Array.from(underWay.entries(), ([, asked]) => asked));
       closed = true;
       link.end();
     },

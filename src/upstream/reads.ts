@@ -45,6 +45,54 @@ export interface ReadsOptions {
   readonly onLookup?: CacheOptions<never>['onLookup'];
 }
 
+/** What all requests have in common, loader by loader. */
+interface Kept {
+  readonly proteins: Parameters<typeof createProteinLoader>[1];
+  readonly clusters: Parameters<typeof createClusterLoader>[1];
+  readonly searches: Omit<Parameters<typeof createSimilarityLoader>[1], 'proteins'>;
+  readonly features: Parameters<typeof createFeatureLoader>[1];
+  readonly uniprot: Parameters<typeof createUniprotLoader>[1];
+}
+
+/**
+ * Loaders that are made when they are asked for: most requests use one of them. A class: of an object with getters of its own V8 keeps
+ * all that the getters see until the next full collection, which here is everything that the request has read.
+ */
+class LazyLoaders implements Loaders {
+  private readonly up: Upstream;
+  private readonly kept: Kept;
+  private ownProteins: ProteinLoader | undefined;
+  private ownSearches: SimilarityLoader | undefined;
+  private ownClusters: ClusterLoader | undefined;
+  private ownFeatures: FeatureLoader | undefined;
+  private ownUniprot: UniprotLoader | undefined;
+
+  constructor(up: Upstream, kept: Kept) {
+    this.up = up;
+    this.kept = kept;
+  }
+  get proteins() {
+    this.ownProteins ??= createProteinLoader(this.up, this.kept.proteins);
+    return this.ownProteins;
+  }
+  get searches() {
+    this.ownSearches ??= createSimilarityLoader(this.up, { ...this.kept.searches, proteins: this.proteins });
+    return this.ownSearches;
+  }
+  get clusters() {
+    this.ownClusters ??= createClusterLoader(this.up, this.kept.clusters);
+    return this.ownClusters;
+  }
+  get features() {
+    this.ownFeatures ??= createFeatureLoader(this.up, this.kept.features);
+    return this.ownFeatures;
+  }
+  get uniprot() {
+    this.ownUniprot ??= createUniprotLoader(this.up, this.kept.uniprot);
+    return this.ownUniprot;
+  }
+}
+
 /** Opens the Atlas for a process. */
 export function openReads({ recordSeconds, downloads, store, onError, onLookup }: ReadsOptions): Reads {
   const records = recordSeconds * 1000;
@@ -115,38 +163,13 @@ export function openReads({ recordSeconds, downloads, store, onError, onLookup }
   return {
     catalogue: openCatalogue(open<Buffer>('catalogue', DAY, 32 * MiB, (json) => json.byteLength, MONTH)),
     thumbnails: openThumbnails(thumbnails),
-    loaders(up) {
-      // Each is made when it is asked for: most requests use one of them.
-      let own: ProteinLoader | undefined;
-      let similar: SimilarityLoader | undefined;
-      let clustered: ClusterLoader | undefined;
-      let detailed: FeatureLoader | undefined;
-      let entries: UniprotLoader | undefined;
-      const ofProteins = () => {
-        own ??= createProteinLoader(up, proteins);
-        return own;
-      };
-      return {
-        get proteins() {
-          return ofProteins();
-        },
-        get searches() {
-          similar ??= createSimilarityLoader(up, { ...searches, proteins: ofProteins() });
-          return similar;
-        },
-        get clusters() {
-          clustered ??= createClusterLoader(up, clusters);
-          return clustered;
-        },
-        get features() {
-          detailed ??= createFeatureLoader(up, { cache: features, share, name: 'features' });
-          return detailed;
-        },
-        get uniprot() {
-          entries ??= createUniprotLoader(up, { cache: uniprot, share, name: 'uniprot' });
-          return entries;
-        },
-      };
-    },
+    loaders: (up) =>
+      new LazyLoaders(up, {
+        proteins,
+        clusters,
+        searches,
+        features: { cache: features, share, name: 'features' },
+        uniprot: { cache: uniprot, share, name: 'uniprot' },
+      }),
   };
 }

@@ -14,6 +14,20 @@ export interface AtlasStructure {
   readonly percent: boolean;
 }
 
+/** A class: an object with a getter of its own would be kept, and its text with it, until the next full collection. */
+class PdbFile {
+  readonly text: string | LateText;
+  private readonly structure: Pick<StructureData, 'pdb'>;
+
+  constructor(text: string | LateText, structure: Pick<StructureData, 'pdb'>) {
+    this.text = text;
+    this.structure = structure;
+  }
+  get atomCount(): number {
+    return parsePdb(this.structure.pdb).atomCount;
+  }
+}
+
 /**
  * The text of the file and the number of atoms in it, which is counted when it is asked for: most want the text alone.
  *
@@ -26,12 +40,10 @@ export function atlasStructure(
 ): { readonly text: string | LateText; readonly atomCount: number } {
   const factor = percent ? 100 : 1;
   if (format === 'PDB') {
-    return {
-      text: percent ? scalePdbBFactors(structure.pdb, factor) : (structure.file?.() ?? structure.pdb),
-      get atomCount() {
-        return parsePdb(structure.pdb).atomCount;
-      },
-    };
+    return new PdbFile(
+      percent ? scalePdbBFactors(structure.pdb, factor) : (structure.file?.() ?? structure.pdb),
+      structure,
+    );
   }
   const file = pdbToMmcif(structure.pdb, { id: hash, factor });
   if (file.ok) return { text: file.text, atomCount: file.atomCount };

@@ -8,7 +8,7 @@ const SLICE = 8;
 /** Reads from one side only; every method but `back`, `close` and those that end in `Now` waits for bytes where there are none yet. */
 export interface ByteSource {
   /** Bytes consumed so far. */
-  readonly position: number;
+  position(): number;
   /** The next `count` bytes without consuming them; fewer only at the end of the stream. */
   peek(count: number): Promise<Uint8Array>;
   /** Whether there are as many bytes. */
@@ -104,9 +104,7 @@ export function byteSource(stream: AsyncIterable<Uint8Array>, onWait?: () => unk
   const isHere = (count: number): boolean => have >= count && performance.now() - rested <= SLICE;
 
   return {
-    get position() {
-      return position;
-    },
+    position: () => position,
     peekNow: (count) => (isHere(count) ? view(count) : undefined),
     takeNow: (count) => (isHere(count) ? taken(count) : undefined),
     async has(count) {

@@ -110,13 +110,13 @@ export async function* entryBody(
   measured: Measured,
 ): AsyncGenerator<Uint8Array> {
   const streamed = (header.flags & 8) !== 0;
-  const start = source.position;
+  const start = source.position();
   let size = 0;
   let crc = 0;
   const count = (length: number) => {
     size += length;
     if (!streamed && size > header.size) throw new ArchiveError('size', 'An entry is longer than it says.');
-    check(size, source.position - start);
+    check(size, source.position() - start);
   };
   const length = streamed ? undefined : header.compressed;
   const pieces =
@@ -131,7 +131,7 @@ export async function* entryBody(
     crc = crc32(piece, crc);
     yield piece;
   }
-  const compressed = source.position - start;
+  const compressed = source.position() - start;
   Object.assign(measured, { crc, size, compressed });
   if (streamed) {
     const look = await source.peek(DESCRIPTOR_LOOK);

@@ -44,7 +44,7 @@ export async function checkDirectory(
   source: ByteSource,
   seen: ReadonlyMap<string, SeenEntry>,
 ): Promise<void> {
-  const start = source.position;
+  const start = source.position();
   let listed = 0;
   for (;;) {
     const head = source.peekNow(CENTRAL_LENGTH) ?? (await source.peek(CENTRAL_LENGTH));
@@ -55,7 +55,7 @@ export async function checkDirectory(
     listed += 1;
   }
   if (listed < seen.size) throw disagreement(`${seen.size - listed} entries are not in it`);
-  const size = source.position - start;
+  const size = source.position() - start;
   const expected = (end: { count: number; size: number; offset: number }, elsewhere: boolean) => {
     const same = (stated: number, found: number, none: number) =>
       stated === found || (elsewhere && stated === none);

@@ -105,7 +105,7 @@ export async function* readZip(
     for (;;) {
       const start = source.peekNow(LOCAL_LENGTH) ?? (await source.peek(LOCAL_LENGTH));
       if (signatureOf(start) !== LOCAL_HEADER) break;
-      const offset = source.position;
+      const offset = source.position();
       const reading = nextHeader(source, start);
       const header = reading instanceof Promise ? await reading : reading;
       if (seen.size >= limits.entries)
@@ -113,7 +113,7 @@ export async function* readZip(
       const name = safeName(header.rawName, limits);
       const label = name instanceof ArchiveError ? undefined : name;
       const refused = refusal(header, name, seen.has(header.rawName), limits);
-      const end = source.position + header.compressed;
+      const end = source.position() + header.compressed;
       const streamed = (header.flags & 8) !== 0;
       const readable = refused === undefined && label?.endsWith('/') === false;
       const measured: Measured = { crc: header.crc, size: header.size, compressed: header.compressed };
@@ -139,7 +139,7 @@ export async function* readZip(
           while ((await body.next()).done !== true);
         } else await body.return(undefined);
       }
-      if (!streamed && source.position < end) await passOver(source, end, label);
+      if (!streamed && source.position() < end) await passOver(source, end, label);
       total += measured.size;
       checkTotal(0);
       if (!seen.has(header.rawName)) {
@@ -163,8 +163,8 @@ export async function* readZip(
 }
 
 async function passOver(source: ByteSource, end: number, entry: string | undefined): Promise<void> {
-  while (source.position < end) {
-    if ((await source.some(end - source.position)) === null) {
+  while (source.position() < end) {
+    if ((await source.some(end - source.position())) === null) {
       throw new ArchiveError('truncated', 'The archive ends inside an entry.', entry);
     }
   }

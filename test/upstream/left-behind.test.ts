@@ -1,0 +1,92 @@
+// What a request leaves behind dies young: it is collected by the cheap collector, which sees the young generation alone. Whatever keeps it
+// until a full collection keeps the bytes of its answers too, which can be counted.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { collectYoung } from '../../src/collect-young.ts';
+import { Passing } from '../../src/passing.ts';
+import { openAgent, type Upstream } from '../../src/upstream/http.ts';
+import { openReads } from '../../src/upstream/reads.ts';
+
+const BYTES = 20_000;
+const pdb = 'ATOM'.padEnd(BYTES);
+const server = createServer((request, response) => {
+  const hash = /proteins\/(\w+)/.exec(request.url ?? '')?.[1];
+  response.end(JSON.stringify({ protein_hash: hash, sequence: 'GIVEQCC', sequence_length: 7, pdb }));
+});
+const agent = openAgent();
+let baseUrl = '';
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await agent.close();
+  server.close();
+});
+
+/** Collects everything. What is in use then is old from now on. */
+function collectAll(): void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  setFlagsFromString('--no-expose-gc');
+  collect();
+}
+
+/** Does something many times, sixteen at once, with the young collected all the time. @returns bytes left behind by each */
+async function leftByEach(one: (n: number) => unknown): Promise<number> {
+  const TIMES = 800;
+  let before = 0;
+  for (let n = 0; n < TIMES; n += 16) {
+    await Promise.all(Array.from({ length: 16 }, (_, i) => one(n + i)));
+    if (n === 160) collectAll();
+    else collectYoung();
+    if (n === 160) before = process.memoryUsage().arrayBuffers;
+  }
+  collectYoung();
+  return (process.memoryUsage().arrayBuffers - before) / (TIMES - 176);
+}
+
+test('what has passed through a place for what comes and goes', async () => {
+  const passing = new Passing<number, Uint8Array>();
+  const left = await leftByEach((n) => {
+    passing.set(n, new Uint8Array(BYTES));
+    passing.delete(n - 8);
+  });
+  expect(left).toBeLessThan(BYTES / 10);
+});
+
+test('the loaders of a request, and the answer that they were given', async () => {
+  const reads = openReads({
+    recordSeconds: 0,
+    downloads: { publicAgent: agent, gate: undefined },
+    store: undefined,
+    onError: (error) => expect(error).toBeUndefined(),
+  });
+  const settings = {
+    baseUrl,
+    batchPrefix: '/batch',
+    atlasPrefix: '/atlas',
+    listLimitField: 'limit',
+    listCursorField: 'cursor',
+    downloadHosts: [],
+  };
+  const left = await leftByEach(async (n) => {
+    const up: Upstream = {
+      settings,
+      agent,
+      token: undefined,
+      requestId: `request ${n}`,
+      signal: undefined,
+      onCall: () => undefined,
+      looksAt: () => false,
+    };
+    const hash = n.toString(16).padStart(32, '0');
+    const found = await reads.loaders(up).proteins.load(hash, { sequence: true });
+    expect(found?.sequence).toBe('GIVEQCC');
+  });
+  expect(left).toBeLessThan(BYTES / 10);
+});
