@@ -3,11 +3,12 @@
 import type { Readable } from 'node:stream';
 import { redact } from '../redact.ts';
 import { codeOfStatus, errorText, retryAfterSeconds, UpstreamError } from './errors.ts';
-import type { Upstream, WholeAnswer } from './http.ts';
+import type { Answer, Upstream, WholeAnswer } from './http.ts';
 import { inputFaults } from './input-path.ts';
 import { networkFailure } from './network-failure.ts';
 import { limitsOf } from './operations.ts';
 import { parseJson } from './parse-json.ts';
+import { gatherShared } from './shared-bytes.ts';
 
 const NO_BYTES = new Uint8Array();
 
@@ -20,18 +21,14 @@ const brokenOff = (): Error =>
     code: 'ERR_STREAM_PREMATURE_CLOSE',
   });
 
-/** All chunks of a body. Listened to, not iterated over: that makes a promise for each chunk, and a third of the work of a small answer. */
-const chunksOf = (body: Readable, onSize: (size: number) => void): Promise<Uint8Array[]> =>
+/** Takes the pieces of a body. Listened to, not iterated over: that makes a promise for each piece, and a third of the work of a small answer. */
+const eachPiece = (body: Readable, take: (piece: Uint8Array) => void): Promise<void> =>
   new Promise((resolve, reject) => {
     const cutOff = () => reject(body.errored ?? brokenOff());
     if (body.destroyed) return cutOff();
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    body.on('data', (chunk: Uint8Array) => {
-      size += chunk.byteLength;
-      chunks.push(chunk);
+    body.on('data', (piece: Uint8Array) => {
       try {
-        onSize(size);
+        take(piece);
       } catch (error) {
         reject(error);
         body.destroy();
@@ -40,7 +37,7 @@ const chunksOf = (body: Readable, onSize: (size: number) => void): Promise<Uint8
     body.once('end', () => {
       // Every body is closed behind its end, and an error costs its stack.
       body.off('close', cutOff);
-      resolve(chunks);
+      resolve();
     });
     body.once('error', reject);
     body.once('close', cutOff);
@@ -55,25 +52,40 @@ export const tooLarge = (operation: string, status: number): UpstreamError =>
     retryable: false,
   });
 
-/** Reads a body that comes in pieces. */
-async function piecesOf(
+/** Reads a body that comes in pieces. @returns how many bytes */
+async function readPieces(
   up: Upstream,
-  body: Readable,
-  operation: string,
-  status: number,
-): Promise<Uint8Array> {
+  { body, status, call: { operation } }: Answer,
+  take: (piece: Uint8Array) => void,
+): Promise<number> {
   const { bytes: most } = limitsOf(operation);
-  const check = (size: number): void => {
-    if (size > most) throw tooLarge(operation, status);
-  };
-  let chunks: Uint8Array[];
+  let size = 0;
   try {
-    chunks = await chunksOf(body, check);
+    await eachPiece(body, (piece) => {
+      size += piece.byteLength;
+      if (size > most) throw tooLarge(operation, status);
+      take(piece);
+    });
   } catch (error) {
     throw networkFailure(operation, error, up.signal);
   }
-  const [first = NO_BYTES] = chunks;
-  return chunks.length <= 1 ? first : Buffer.concat(chunks);
+  return size;
+}
+
+async function joined(up: Upstream, answer: Answer): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  await readPieces(up, answer, (piece) => pieces.push(piece));
+  const [first = NO_BYTES] = pieces;
+  return pieces.length <= 1 ? first : Buffer.concat(pieces);
+}
+
+/** Reads a whole body into memory that all threads share. @throws {@link UpstreamError} as {@link readBytes} */
+export async function readShared(up: Upstream, answer: Answer): Promise<Uint8Array<SharedArrayBuffer>> {
+  const promised = Number(single(answer.headers['content-length']) ?? 0);
+  const shared = gatherShared(Number.isSafeInteger(promised) ? promised : 0);
+  const size = await readPieces(up, answer, shared.add);
+  up.onBytes?.(answer.call.operation, size);
+  return shared.bytes();
 }
 
 /** Reads a whole body, at once where it is there. @throws {@link UpstreamError} when it breaks off, comes too late or is larger than any honest answer */
@@ -85,7 +97,7 @@ export function readBytes(up: Upstream, answer: WholeAnswer): Uint8Array | Promi
     return bytes;
   };
   if ('bytes' in answer) return told(answer.bytes);
-  return piecesOf(up, answer.body, operation, answer.status).then(told);
+  return joined(up, answer).then(told);
 }
 
 /** Parses a whole body. @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */

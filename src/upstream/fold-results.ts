@@ -2,7 +2,7 @@
 // signature when the first has expired; scalar scores kept in the store. It must not know GraphQL or what a fold means.
 import type { TaskScores } from '../store/ledger.ts';
 import type { Submissions } from '../store/submissions.ts';
-import { readBytes } from './answer-body.ts';
+import { readShared } from './answer-body.ts';
 import type { BatchReader } from './batch-reader.ts';
 import { type Downloads, download } from './download.ts';
 import { UpstreamError } from './errors.ts';
@@ -77,7 +77,7 @@ export function createFoldResults(
       const answer = await begin(taskId);
       return answer === null
         ? null
-        : openFold(await readBytes(up, answer), { mapping: up.settings.mapping }).catch(unreadable);
+        : openFold(await readShared(up, answer), { mapping: up.settings.mapping }).catch(unreadable);
     });
 
   /** A result that nobody asked to keep: shared while it is under way, let go behind that. */

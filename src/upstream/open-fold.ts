@@ -6,7 +6,8 @@ import { answerFold, type FoldAnswers, type FoldQuestion } from '../structure/fo
 import type { FoldReply, FoldRequest } from './fold-worker.ts';
 import type { WireMapping } from './mapping/rules.ts';
 import { readFold } from './read-fold.ts';
-import { copyOf, openThread } from './thread.ts';
+import { sharedOf } from './shared-bytes.ts';
+import { openThread } from './thread.ts';
 
 /** One folding result. Every method may be called any number of times, also after `close`, which only frees memory early. */
 export interface FoldHandle {
@@ -41,13 +42,12 @@ function askHere(bytes: Uint8Array, mapping: WireMapping | undefined): Asker {
 }
 
 function askThread(fold: number, bytes: Uint8Array, mapping: WireMapping | undefined): Asker {
-  const send = (request: FoldRequest, transfer?: ArrayBuffer[]) =>
-    ask(request, transfer) as Promise<FoldReply>;
+  const shared = sharedOf(bytes);
+  const send = (request: FoldRequest) => ask(request) as Promise<FoldReply>;
   return async (question) => {
     const first = await send({ fold, question });
     if (first.held) return first.answer;
-    const copy = copyOf(bytes);
-    const second = await send({ fold, question, bytes: copy, mapping }, [copy.buffer]);
+    const second = await send({ fold, question, bytes: shared, mapping });
     if (second.held) return second.answer;
     throw new Error('The thread did not keep the result.');
   };

@@ -24,9 +24,11 @@ function withPae(rest: Uint8Array, pae: Matrix, mapping: WireMapping | undefined
   }
   const fields = fieldsOfResult(value);
   if (fields.pae !== MARK) return undefined;
-  // Whoever asks for the value as it came is given lists.
-  Object.defineProperty(fields, 'pae', { get: () => listsOf(pae), enumerable: true, configurable: true });
-  return readFoldingResult(value, pae);
+  // Whoever asks for the value as it came is given lists. No getter: V8 would hold what it sees until its next full collection.
+  return readFoldingResult(value, pae, () => {
+    const whole = { ...fields, pae: listsOf(pae) };
+    return fields === value ? whole : { ...Object(value), data: whole };
+  });
 }
 
 /**

@@ -1,33 +1,56 @@
-// A matrix of numbers in one block of memory: a list of lists of a million numbers takes a multiple of its room and of the time to go
-// through. It must not know what the numbers mean.
+// A matrix of numbers that is asked for row by row, so that nobody has to keep a block for all its cells: touching eight megabytes that
+// the process has not used before costs more than reading a row again. It must not know what the numbers mean.
 
 /** Rows may be of different lengths. What is not a number is NaN. */
 export interface Matrix {
-  /** Where each row begins in `cells`; one more entry than rows, the last is the end. */
-  readonly starts: readonly number[];
-  readonly cells: Float64Array;
+  readonly rowCount: number;
+  /** The largest number; null when there is none. */
+  readonly max: number | null;
+  /** A row; good until the next is asked for. */
+  row(index: number): Float64Array;
 }
 
-export const rowCount = ({ starts }: Matrix): number => starts.length - 1;
-
-/** A matrix from lists as JSON gives them; a row that is no list is an empty one. */
-export function matrixOf(rows: readonly unknown[]): Matrix {
-  const starts = [0];
-  for (const row of rows) starts.push((starts.at(-1) ?? 0) + (Array.isArray(row) ? row.length : 0));
-  const cells = new Float64Array(starts.at(-1) ?? 0).fill(Number.NaN);
-  for (const [r, row] of rows.entries()) {
-    if (!Array.isArray(row)) continue;
-    const start = starts[r] ?? 0;
-    for (let c = 0; c < row.length; c++) {
-      const cell: unknown = row[c];
-      if (typeof cell === 'number') cells[start + c] = cell;
-    }
+/** The largest number of a row, or of the rows before it. */
+export function largest(row: Float64Array, before: number): number {
+  let max = before;
+  for (let at = 0; at < row.length; at++) {
+    const cell = row[at] ?? Number.NaN;
+    if (cell > max) max = cell;
   }
-  return { starts, cells };
+  return max;
 }
 
-/** The matrix as lists again, with null for what is not a number. */
-export const listsOf = ({ starts, cells }: Matrix): (number | null)[][] =>
-  Array.from({ length: starts.length - 1 }, (_, r) =>
-    Array.from(cells.subarray(starts[r], starts[r + 1]), (cell) => (Number.isNaN(cell) ? null : cell)),
+/** Lists as JSON gives them; a row that is no list is an empty one. */
+class ListMatrix implements Matrix {
+  readonly rowCount: number;
+  readonly max: number | null;
+  private readonly rows: readonly unknown[];
+  private cells = new Float64Array(0);
+
+  constructor(rows: readonly unknown[]) {
+    this.rows = rows;
+    this.rowCount = rows.length;
+    let max = Number.NEGATIVE_INFINITY;
+    for (let r = 0; r < rows.length; r++) max = largest(this.row(r), max);
+    this.max = max === Number.NEGATIVE_INFINITY ? null : max;
+  }
+  row(index: number): Float64Array {
+    const given = this.rows[index];
+    const list: readonly unknown[] = Array.isArray(given) ? given : [];
+    if (list.length > this.cells.length) this.cells = new Float64Array(list.length);
+    for (let c = 0; c < list.length; c++) {
+      const cell = list[c];
+      this.cells[c] = typeof cell === 'number' ? cell : Number.NaN;
+    }
+    return this.cells.subarray(0, list.length);
+  }
+}
+
+/** A matrix from lists. */
+export const matrixOf = (rows: readonly unknown[]): Matrix => new ListMatrix(rows);
+
+/** The matrix as lists, with null for what is not a number. */
+export const listsOf = (matrix: Matrix): (number | null)[][] =>
+  Array.from({ length: matrix.rowCount }, (_, r) =>
+    Array.from(matrix.row(r), (cell) => (Number.isNaN(cell) ? null : cell)),
   );

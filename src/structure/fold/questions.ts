@@ -4,7 +4,6 @@ import { writeMmcif } from '../mmcif.ts';
 import type { StructureFile } from '../model.ts';
 import { writePdb } from '../pdb-text.ts';
 import { chainsOf, type FoldedChain, meanOf, tokenPlddt } from './chains.ts';
-import { rowCount } from './matrix.ts';
 import { modelOfFold } from './model.ts';
 import {
   type ChainPair,
@@ -13,7 +12,6 @@ import {
   type PaeRange,
   paeBlock,
   paeChainPairs,
-  paeMax,
 } from './pae.ts';
 import { atPath } from './path.ts';
 import type { FoldingResult, Numbers } from './result.ts';
@@ -82,7 +80,7 @@ function summarise(result: FoldingResult): FoldSummary {
     meanPlddt: meanOf(result.plddt ?? tokenPlddt(result)),
     chains,
     chainPairs: iptmChainPairs(result.pairChainsIptm, chains),
-    pae: result.pae === undefined ? null : { size: rowCount(result.pae), max: paeMax(result.pae) },
+    pae: result.pae === undefined ? null : { size: result.pae.rowCount, max: result.pae.max },
     embeddings: sequenceShape === null && pairShape === null ? null : { sequenceShape, pairShape },
     warnings: result.warnings,
   };
@@ -100,7 +98,7 @@ export function answerFold(result: FoldingResult, question: FoldQuestion): FoldA
   if (question.ask === 'paeChainPairs') {
     return result.pae === undefined ? [] : paeChainPairs(result.pae, chainsOf(result));
   }
-  if (question.ask === 'raw') return atPath(result.raw, question.path);
+  if (question.ask === 'raw') return atPath(result.raw(), question.path);
   const model = modelOfFold(result);
   if (model === undefined) return { ok: false, reason: 'The result holds no structure.' };
   return question.ask === 'mmcif' ? writeMmcif(model) : writePdb(model);

@@ -44,7 +44,7 @@ export interface FoldingResult {
   readonly tokensUsed: number | undefined;
   readonly warnings: readonly string[];
   /** The value as it came. */
-  readonly raw: unknown;
+  readonly raw: () => unknown;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -107,8 +107,13 @@ export function fieldsOfResult(value: unknown): Fields {
  * Takes the parsed JSON, with or without an envelope around it. Never throws.
  *
  * @param pae - the PAE where it was read apart
+ * @param raw - then gives the value as it came
  */
-export function readFoldingResult(value: unknown, pae?: Matrix): FoldingResult {
+export function readFoldingResult(
+  value: unknown,
+  pae?: Matrix,
+  raw: () => unknown = () => value,
+): FoldingResult {
   const outer = fieldsOf(value) ?? {};
   const fields = fieldsOfResult(value);
   return {
@@ -125,6 +130,6 @@ export function readFoldingResult(value: unknown, pae?: Matrix): FoldingResult {
     created: text(fields.created),
     tokensUsed: number(fields.tokens_used),
     warnings: warningsOf(fields.warning_messages, outer.warning_messages),
-    raw: value,
+    raw,
   };
 }

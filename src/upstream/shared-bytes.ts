@@ -1,0 +1,44 @@
+// Bytes that all threads see: gathered into one block as they come and never copied again, so that a large file takes its own size of memory
+// and each piece dies young. It knows neither calls nor what the bytes mean.
+
+/** Room that is made on a mere promise of so many bytes. */
+const MOST_PROMISED = 64 * 1024 ** 2;
+const UNPROMISED = 64 * 1024;
+
+const block = (size: number): Uint8Array<SharedArrayBuffer> => new Uint8Array(new SharedArrayBuffer(size));
+
+export interface SharedBytes {
+  add(piece: Uint8Array): void;
+  /** All pieces so far. */
+  bytes(): Uint8Array<SharedArrayBuffer>;
+}
+
+/** @param promised - how many there will be, as the sender says; 0 or less when it does not */
+export function gatherShared(promised: number): SharedBytes {
+  let room = block(promised > 0 ? Math.min(promised, MOST_PROMISED) : UNPROMISED);
+  let size = 0;
+  return {
+    add(piece) {
+      const needed = size + piece.byteLength;
+      if (needed > room.byteLength) {
+        const larger = block(Math.max(needed, 2 * room.byteLength));
+        larger.set(room.subarray(0, size));
+        room = larger;
+      }
+      room.set(piece, size);
+      size = needed;
+    },
+    bytes: () => room.subarray(0, size),
+  };
+}
+
+const isShared = (bytes: Uint8Array): bytes is Uint8Array<SharedArrayBuffer> =>
+  bytes.buffer instanceof SharedArrayBuffer;
+
+/** Bytes as all threads see them: these, where they are shared already, else a copy. */
+export function sharedOf(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
+  if (isShared(bytes)) return bytes;
+  const copy = block(bytes.byteLength);
+  copy.set(bytes);
+  return copy;
+}
