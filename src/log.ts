@@ -50,13 +50,15 @@ const WRITTEN_WITHIN_MS = 100;
 /** Standard error, so that standard output stays free; written behind the requests, and to the end when the process ends. */
 function standardError(): DestinationStream & { hand(): void; flushSync(): void } {
   const out = destination({ fd: 2, sync: false, maxWrite: 2 * AT_ONCE });
-  let waiting = '';
+  /** What waits, as bytes: of lines put together as text each letter would be looked up again, and their pieces kept until then. */
+  const waiting = Buffer.allocUnsafeSlow(2 * AT_ONCE);
+  let bytes = 0;
   let timer: NodeJS.Timeout | undefined;
   const hand = () => {
     clearTimeout(timer);
     timer = undefined;
-    if (waiting !== '') out.write(waiting);
-    waiting = '';
+    if (bytes > 0) out.write(waiting.toString('utf8', 0, bytes));
+    bytes = 0;
   };
   const flushSync = () => {
     hand();
@@ -70,8 +72,12 @@ function standardError(): DestinationStream & { hand(): void; flushSync(): void 
   });
   return {
     write(line) {
-      waiting += line;
-      if (waiting.length >= AT_ONCE) hand();
+      // No letter takes more than three bytes.
+      const most = 3 * line.length;
+      if (most > waiting.length - bytes) hand();
+      if (most > waiting.length) out.write(line);
+      else bytes += waiting.write(line, bytes);
+      if (bytes >= AT_ONCE) hand();
       else timer ??= setTimeout(hand, WRITTEN_WITHIN_MS).unref();
     },
     hand,
