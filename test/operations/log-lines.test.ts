@@ -1,0 +1,39 @@
+// Lines of the log reach standard error whole and in their order, however long they are and whatever letters they hold.
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+
+const LINES = 400;
+/** Letters of one, two, three and four bytes. */
+const LETTERS = ['a', 'é', '☃', '🧬'];
+/** Longer than all that is gathered before it is written, now and then. */
+const lineOf = (n: number): string => `${LETTERS[n % 4]}`.repeat(n % 50 === 7 ? 40_000 : (n * 37) % 900);
+
+const PROGRAM = `
+  import { createLogger } from '${new URL('../../src/log.ts', import.meta.url)}';
+  const lineOf = ${lineOf.toString()};
+  const LETTERS = ${JSON.stringify(LETTERS)};
+  const log = createLogger('info', true);
+  for (let n = 0; n < ${LINES}; n += 1)
+    if (n % 3 === 0) log.request('info', '"n":' + n + ',"text":' + JSON.stringify(lineOf(n)));
+    else log[n % 100 === 1 ? 'warn' : 'info']('other', { n, text: lineOf(n) });
+  log.flush();
+`;
+
+test('lines of all sizes and letters are written whole, in their order', () => {
+  const { stderr, status } = spawnSync(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=module', '-e', PROGRAM],
+    {
+      encoding: 'utf8',
+      timeout: 20_000,
+      maxBuffer: 64 * 1024 ** 2,
+    },
+  );
+  expect(status).toBe(0);
+  const lines = stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { n: number; text: string });
+  expect(lines.map(({ n }) => n)).toEqual(Array.from({ length: LINES }, (_, n) => n));
+  for (const { n, text } of lines) expect(text).toBe(lineOf(n));
+}, 30_000);
