@@ -61,6 +61,7 @@ class LazyContext implements GatewayContext {
   readonly upstream;
   readonly fresh;
   private readonly client: Leaving;
+  private readonly exchange: Exchange;
   private readonly loaders: Loaders;
   private ownSubmissions: GatewayContext['submissions'] | undefined;
   private ownOwned: GatewayContext['owned'] | undefined;
@@ -71,6 +72,7 @@ class LazyContext implements GatewayContext {
     const { exchange, signal, record, caller, isRouter, clientSignal, origin, fresh } = asker;
     const { token, principal } = caller;
     exchange.principal = principal;
+    this.exchange = exchange;
     this.services = services;
     this.requestId = exchange.requestId;
     this.principal = principal;
@@ -114,7 +116,10 @@ class LazyContext implements GatewayContext {
   }
   get folds() {
     const { downloads } = this.services;
-    this.ownFolds ??= createFoldResults(this.upstream, downloads, this.batches, this.submissions);
+    const { lettingGo } = this.exchange;
+    this.ownFolds ??= createFoldResults(this.upstream, downloads, this.batches, this.submissions, (close) =>
+      lettingGo.push(close),
+    );
     return this.ownFolds;
   }
 }

@@ -22,6 +22,8 @@ export interface Exchange {
   /** Whether it counts among those that are being answered. */
   begun: boolean;
   ended: boolean;
+  /** Lets go of what it leaves behind, each called once when it has ended. They hold as little as they can: it may be a stream of a day. */
+  readonly lettingGo: (() => void)[];
 }
 
 /** What is known of a request when it comes. */
@@ -85,6 +87,7 @@ export function openExchange(
     errors: 0,
     begun: false,
     ended: false,
+    lettingGo: [],
   };
 }
 

@@ -145,6 +145,7 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
       count(exchange, end.status, milliseconds / 1000);
       tell(exchange, end, milliseconds);
       trace(exchange, end);
+      for (const letGo of exchange.lettingGo) letGo();
     },
     hooksOf: (requestId, exchange) => ({
       startCall(operation) {

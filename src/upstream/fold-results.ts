@@ -42,12 +42,13 @@ function unreadable(error: unknown): never {
   );
 }
 
-/** Makes the reader of one request. */
+/** Makes the reader of one request. @param onOpened - told how to let go of each result that is kept for the request */
 export function createFoldResults(
   up: Upstream,
   downloads: Downloads,
   batches: BatchReader,
   submissions: Submissions,
+  onOpened: (close: () => void) => void = () => undefined,
 ): FoldResults {
   const held = new Map<string, Promise<FoldHandle | null>>();
   const passing = new Map<string, Promise<FoldHandle | null>>();
@@ -106,7 +107,12 @@ export function createFoldResults(
     url: urlOf,
     download: begin,
     open(taskId) {
-      const opening = held.get(taskId) ?? pass(taskId);
+      const known = held.get(taskId);
+      if (known !== undefined) return known;
+      const opening = pass(taskId).then((fold) => {
+        if (fold !== null) onOpened(fold.close);
+        return fold;
+      });
       held.set(taskId, opening);
       return opening;
     },

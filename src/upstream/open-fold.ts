@@ -53,6 +53,11 @@ function askThread(fold: number, bytes: Uint8Array, mapping: WireMapping | undef
   };
 }
 
+/** Made apart, so that whoever keeps it keeps no result. */
+const closing = (fold: number) => () => {
+  ask({ fold, close: true } satisfies FoldRequest).catch(() => undefined);
+};
+
 /**
  * Opens the folding-result JSON that a finished task's signed URL gives.
  *
@@ -79,8 +84,6 @@ export async function openFold(
     mmcif: () => asker({ ask: 'mmcif' }),
     pdb: () => asker({ ask: 'pdb' }),
     raw: (path) => asker({ ask: 'raw', path }),
-    close: () => {
-      if (large) ask({ fold, close: true } satisfies FoldRequest).catch(() => undefined);
-    },
+    close: large ? closing(fold) : () => undefined,
   };
 }

@@ -1,8 +1,9 @@
 // Results through GraphQL, every number against an independent computation on the JSON behind the signed URL, and what
 // each costs upstream.
 import { createHash } from 'node:crypto';
+import { Worker } from 'node:worker_threads';
 import { unzipSync } from 'fflate';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { at, listAt } from '../support.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts';
 
@@ -294,6 +295,36 @@ describe('a result of several megabytes', () => {
     expect(at(result, 'pae.block.step')).toBe(284);
     const [[first] = []] = at(result, 'pae.block.values') as number[][];
     expect(first).toBeCloseTo(mean(pae.slice(0, 284).flatMap((row) => row.slice(0, 284))), 9);
+  });
+});
+
+describe('the thread that holds a large result', () => {
+  it('is given its bytes once, however much is asked of it, and told when the request has been answered', async () => {
+    const id = await bench.submit({
+      items: [
+        { chains: [{ protein: { sequence: HBA.repeat(4), ids: ['A'] } }], includePae: true },
+        protein('GIV'),
+      ],
+    });
+    await bench.pass(60_000);
+    bench.forget();
+    const sent = vi.spyOn(Worker.prototype, 'postMessage');
+    onTestFinished(() => sent.mockRestore());
+    const { data, errors } = await bench.ask(
+      'query($id: ID!) { task(taskId: $id) { a: result { ptm pae { block(maxPoints: 4) { step } } } b: result { structure { atomCount } plddt { values } } } }',
+      { id: `${id}-00000` },
+    );
+    expect(errors).toBeUndefined();
+    expect(at(data, 'task.b.plddt.values')).toHaveLength(568);
+    const bodies = sent.mock.calls.map(([message]) => message.body as Record<string, unknown>);
+    const folds = new Set(bodies.map(({ fold }) => fold));
+    expect(folds.size).toBe(1);
+    expect(bodies.filter(({ bytes }) => bytes !== undefined)).toHaveLength(1);
+    expect(bodies.filter(({ question }) => question !== undefined).length).toBeGreaterThan(3);
+    await vi.waitFor(() =>
+      expect(sent.mock.lastCall?.[0].body).toEqual({ fold: [...folds][0], close: true }),
+    );
+    expect(bench.counts()).toMatchObject({ download: 1 });
   });
 });
 

@@ -6,7 +6,7 @@ import type { Child } from '../processes/child.ts';
 import type { ScenarioResult } from '../report/result.ts';
 import { median } from '../report/statistics.ts';
 import { PAE_TOKENS, paeAt, scoresOf } from '../stub/batch-answers.ts';
-import { type Bench, compareAnswer, setStub, stubCounts, sum } from './bench.ts';
+import { askOnce, type Bench, compareBody, setStub, stubCounts, sum } from './bench.ts';
 import { AUTH, data, itemName, metric, submit } from './gateway.ts';
 
 const WALK = `query Walk($id: ID!, $after: String) { batch(batchId: $id) { tasks(first: 500, after: $after) {
@@ -179,9 +179,11 @@ export async function pae(bench: Bench): Promise<ScenarioResult> {
   for (const id of ids) {
     const before = await child.read();
     const since = performance.now();
-    await compareAnswer(child, operationBytes(PAE, { id: `${id}-00000` }, AUTH), expected);
+    const { body } = await askOnce(child.url, operationBytes(PAE, { id: `${id}-00000` }, AUTH));
     const total = performance.now() - since;
     const after = await child.read();
+    // Comparing is no part of the query; it would add a sixth of what that is measured against.
+    compareBody(child, body, expected);
     samples.push({ total, cpu: after.cpu - before.cpu, stall: after.stall });
   }
   const warm = samples.slice(1);

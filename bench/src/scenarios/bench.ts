@@ -68,18 +68,22 @@ export async function askOnce(url: string, request: Buffer): Promise<{ status: n
 }
 
 /**
- * Asks a contestant and compares its answer value by value.
+ * Compares an answer value by value.
  *
- * @returns the bytes of the answer
  * @throws Error that ends the bench: a wrong answer is worth no measurement
  */
-export async function compareAnswer(child: Child, request: Buffer, expected: unknown): Promise<Buffer> {
-  const { body } = await askOnce(child.url, request);
+export function compareBody({ name }: Child, body: Buffer, expected: unknown): void {
   const answer = JSON.parse(body.toString()) as { data?: unknown; errors?: unknown };
   const data: unknown = JSON.parse(JSON.stringify(answer.data ?? null));
   if (answer.errors !== undefined || !isDeepStrictEqual(data, expected))
     throw new Error(
-      `${titleOf(child.name)} answers wrongly.\nexpected ${JSON.stringify(expected).slice(0, 700)}\nanswered ${JSON.stringify(answer).slice(0, 700)}`,
+      `${titleOf(name)} answers wrongly.\nexpected ${JSON.stringify(expected).slice(0, 700)}\nanswered ${JSON.stringify(answer).slice(0, 700)}`,
     );
+}
+
+/** Asks a contestant and compares its answer. @returns the bytes of the answer @throws Error as {@link compareBody} */
+export async function compareAnswer(child: Child, request: Buffer, expected: unknown): Promise<Buffer> {
+  const { body } = await askOnce(child.url, request);
+  compareBody(child, body, expected);
   return body;
 }
