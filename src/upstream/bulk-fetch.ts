@@ -134,7 +134,7 @@ export interface ReadProteins {
 
 /** Reads an archive; of activations along the sequence only the wanted rows stay, one protein at a time. */
 async function readArchive(
-  { settings: { mapping }, onAnswer }: Pick<Upstream, 'settings' | 'onAnswer'>,
+  { settings: { mapping }, onAnswer, looksAt }: Pick<Upstream, 'settings' | 'onAnswer' | 'looksAt'>,
   body: AsyncIterable<Uint8Array>,
   needs: ProteinNeeds,
   each: ReadonlyMap<string, ProteinNeeds>,
@@ -165,7 +165,16 @@ async function readArchive(
     complete = [];
   };
   const level = needs.level === true;
-  const options = { perResidue: needsRows(needs), level, shrink, mapping, onAnswer, onHash, onPause };
+  const options = {
+    perResidue: needsRows(needs),
+    level,
+    shrink,
+    mapping,
+    onAnswer,
+    looksAt,
+    onHash,
+    onPause,
+  };
   return { parts: await readBulkArchive(body, options), rows, from };
 }
 

@@ -1,7 +1,6 @@
 // This request's proteins: every part asked for in one tick, over every protein, merged into the fewest calls. What an
 // earlier request learnt comes from the cache, what another is asking at this moment is shared. Results map by hash. It
 // knows the Atlas operations and nothing of GraphQL.
-import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { fetchBulk, isKeepable, type ReadProteins } from './bulk-fetch.ts';
 import type { Downloads } from './download.ts';
@@ -77,9 +76,6 @@ interface Known {
 }
 
 const NOTHING: HadNeeds = {};
-
-const fingerprint = (value: unknown): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest('base64url');
 
 /** A promise and how it is settled. */
 function withResolver(): Pick<Waiting, 'promise' | 'resolve'> {
@@ -174,7 +170,7 @@ export function createProteinLoader(
     };
     const read = await limitBulk(() =>
       share(
-        `bulk ${fingerprint([needs, areAlike ? hashes : [...each]])}`,
+        `bulk ${JSON.stringify([needs, areAlike ? hashes : [...each]])}`,
         up.signal,
         (run) => fetchBulk({ ...up, signal: run.signal }, downloads, needs, each, run),
         onRead,

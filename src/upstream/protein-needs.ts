@@ -71,11 +71,12 @@ const hasFlag = (flag: (typeof FLAGS)[number], had: HadNeeds): boolean =>
   (flag === 'link' && had.cluster === true) ||
   (flag === 'scores' && had.structure === true);
 
-/** Whether all of `needs` is in `had`. */
-export const areMet = (needs: ProteinNeeds, had: HadNeeds): boolean =>
-  FLAGS.every((flag) => needs[flag] !== true || hasFlag(flag, had)) &&
-  AMOUNTS.every((amount) => (needs[amount] ?? 0) <= (had[amount] ?? 0)) &&
-  needs.rows?.some((row) => lacksRow(row, had)) !== true;
+/** Whether all of `needs` is in `had`. In loops: it is asked several times for each protein of a list. */
+export function areMet(needs: ProteinNeeds, had: HadNeeds): boolean {
+  for (const flag of FLAGS) if (needs[flag] === true && !hasFlag(flag, had)) return false;
+  for (const amount of AMOUNTS) if ((needs[amount] ?? 0) > (had[amount] ?? 0)) return false;
+  return needs.rows?.some((row) => lacksRow(row, had)) !== true;
+}
 
 /** What of `needs` is not in `had`. */
 export function lackingNeeds(needs: ProteinNeeds, had: HadNeeds): ProteinNeeds {

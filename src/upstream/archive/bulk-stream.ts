@@ -12,7 +12,14 @@ import {
   readFeatures,
   readStructure,
 } from './bulk-record.ts';
-import { type JsonMember, JsonMembersError, jsonMembers, textWithout } from './json-members.ts';
+import { clusterMembers } from './cluster-members.ts';
+import {
+  eachJsonMember,
+  type JsonMember,
+  JsonMembersError,
+  jsonMembers,
+  textWithout,
+} from './json-members.ts';
 import { readZip } from './zip.ts';
 import type { PackedText, ZipEntry } from './zip-entry.ts';
 import type { ZipLimits } from './zip-limits.ts';
@@ -49,6 +56,8 @@ export interface BulkOptions {
   readonly mapping?: WireMapping | undefined;
   /** Shown what members say, to notice drift. */
   readonly onAnswer?: ((name: string, value: unknown, readable: boolean) => void) | undefined;
+  /** Whether a member of this name is to be shown to `onAnswer`; always when absent. */
+  readonly looksAt?: ((name: string) => boolean) | undefined;
   /** Told, after some records, that the next may take a while to come. */
   readonly onPause?: () => void;
 }
@@ -61,6 +70,7 @@ const LARGE = 256 * 1024;
 /** Bytes of what is said of the clusters of 500 proteins, parsed in a few milliseconds: a thread would take more to be told and to answer. */
 const FEW_CLUSTERS = 1024 ** 2;
 
+const decoder = new TextDecoder();
 const HASH = /^[0-9a-f]{32}$/;
 const normal = (hash: string) => hash.trim().toLowerCase();
 
@@ -87,19 +97,43 @@ async function sequences(entry: ZipEntry, tell: Tell): Promise<void> {
 const members = (value: unknown): [string, unknown][] =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
 
-async function clusters(entry: ZipEntry, { mapping, onAnswer }: BulkOptions, tell: Tell): Promise<void> {
-  const parsed =
-    entry.size !== undefined && entry.size <= FEW_CLUSTERS
-      ? parseLenient(await entry.text())
-      : await parseJson(await entry.bytes(), { workerAboveBytes: LARGE });
+/** What is said of clusters and of who belongs to them; undefined where it is not said who. */
+interface SaidOfClusters {
+  readonly clusters: Iterable<[string, unknown]>;
+  readonly proteins?: Iterable<[string, unknown]>;
+}
+
+/** Takes what is said of clusters out of the whole. */
+function clustersIn(parsed: unknown, { mapping, onAnswer }: BulkOptions): SaidOfClusters {
   const top = new Map(members(fromWire(mapping, 'clusterInfo', parsed)));
   onAnswer?.('clusterInfo', parsed, true);
-  for (const [representative, record] of members(top.get('clusters'))) {
+  const proteins = top.get('proteins');
+  const clusters = members(top.get('clusters'));
+  return typeof proteins === 'object' && proteins !== null
+    ? { clusters, proteins: members(proteins) }
+    : { clusters };
+}
+
+/** Reads what is said of a few clusters: record by record where nobody looks at the whole. @throws JsonError */
+function fewClusters(bytes: Uint8Array, options: BulkOptions): SaidOfClusters {
+  const { mapping, onAnswer, looksAt } = options;
+  const isWatched = onAnswer !== undefined && looksAt?.('clusterInfo') !== false;
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const read = mapping === undefined && !isWatched ? clusterMembers(buffer) : undefined;
+  return read ?? clustersIn(parseLenient(decoder.decode(bytes)), options);
+}
+
+async function clusters(entry: ZipEntry, options: BulkOptions, tell: Tell): Promise<void> {
+  const isFew = entry.size !== undefined && entry.size <= FEW_CLUSTERS;
+  const said = isFew
+    ? await entry.read((bytes) => fewClusters(bytes, options))
+    : clustersIn(await parseJson(await entry.bytes(), { workerAboveBytes: LARGE }), options);
+  for (const [representative, record] of said.clusters) {
     tell({ part: 'cluster', representative: normal(representative), record });
   }
-  if (typeof top.get('proteins') !== 'object' || top.get('proteins') === null) return;
+  if (said.proteins === undefined) return;
   tell({ part: 'links' });
-  for (const [hash, representative] of members(top.get('proteins'))) {
+  for (const [hash, representative] of said.proteins) {
     tell({
       part: 'link',
       hash: normal(hash),
@@ -121,37 +155,74 @@ function parseMember(member: JsonMember, unwanted: ReadonlySet<string>): unknown
   return text.length > LARGE ? parseJson(Buffer.from(text), off) : parseLenient(text);
 }
 
-async function features(entry: ZipEntry, options: BulkOptions, tell: Tell): Promise<void> {
-  const { mapping, onAnswer } = options;
-  const drop = options.perResidue === true ? NONE : namesSeen(mapping, 'bulkFeatures', ROWS);
+/** Goes on until something has to be waited for, which is given back. */
+type Steps = Generator<Promise<unknown>, void, unknown>;
+
+/** The reading of features, in which one protein's may say how the next is read. */
+interface FeatureReading {
+  readonly entry: ZipEntry;
+  readonly options: BulkOptions;
+  readonly tell: Tell;
+  /** What is not wanted of any, and what is not where there is a ranking. */
+  readonly drop: ReadonlySet<string>;
+  readonly unwanted: ReadonlySet<string>;
+  /** What nobody wants takes two thirds of the time. The first protein is read whole: what has changed in it is to be noticed. */
+  lean: boolean;
+}
+
+function openFeatures(entry: ZipEntry, options: BulkOptions, tell: Tell): FeatureReading {
+  const { mapping, perResidue } = options;
+  const drop = perResidue === true ? NONE : namesSeen(mapping, 'bulkFeatures', ROWS);
   const unwanted = new Set([...drop, ...namesSeen(mapping, 'bulkFeatures', LEVEL)]);
-  const readAs = (key: string, value: unknown): BulkFeatures | undefined =>
-    readFeatures(mapping === undefined ? value : fromWire(mapping, 'bulkFeatures', { [key]: value })[key]);
-  // What nobody wants takes two thirds of the time. The first protein is read whole: what has changed in it is to be noticed.
-  let lean = false;
-  for await (const members of jsonMembers(entry.stream(), drop, MOST_FEATURES)) {
-    for (const member of members) {
-      const { key } = member;
-      // A promise is waited for only where there is one: most are parsed already.
-      const some = lean ? parseMember(member, unwanted) : undefined;
-      let read: BulkFeatures | undefined = lean
-        ? readAs(key, some instanceof Promise ? await some : some)
-        : undefined;
-      if (read?.top === undefined) {
-        const parsed = parseMember(member, drop);
-        const all = parsed instanceof Promise ? await parsed : parsed;
-        read = readAs(key, all);
-        onAnswer?.('bulkFeatures', { [key]: all }, read !== undefined);
-      }
-      lean = options.level === false && read?.top !== undefined;
-      if (read !== undefined) tell({ part: 'features', hash: normal(key), features: read });
-      else
-        tell({
-          part: 'problem',
-          problem: new ArchiveError('content', 'Features are no object.', entry.name),
-        });
+  return { entry, options, tell, drop, unwanted, lean: false };
+}
+
+const readAs = (mapping: WireMapping | undefined, key: string, value: unknown): BulkFeatures | undefined =>
+  readFeatures(mapping === undefined ? value : fromWire(mapping, 'bulkFeatures', { [key]: value })[key]);
+
+/**
+ * Reads some proteins' features. Not a function within another: V8 keeps what a generator function sees, once it was called, until the next full
+ * collection.
+ */
+function* readMembers(reading: FeatureReading, members: readonly JsonMember[]): Steps {
+  const { entry, tell, drop, unwanted } = reading;
+  const { mapping, onAnswer, level, onPause } = reading.options;
+  for (const member of members) {
+    const { key } = member;
+    // A promise is waited for only where there is one: most are parsed already.
+    const some = reading.lean ? parseMember(member, unwanted) : undefined;
+    let read: BulkFeatures | undefined = reading.lean
+      ? readAs(mapping, key, some instanceof Promise ? yield some : some)
+      : undefined;
+    if (read?.top === undefined) {
+      const parsed = parseMember(member, drop);
+      const all = parsed instanceof Promise ? yield parsed : parsed;
+      read = readAs(mapping, key, all);
+      onAnswer?.('bulkFeatures', { [key]: all }, read !== undefined);
     }
-    options.onPause?.();
+    reading.lean = level === false && read?.top !== undefined;
+    if (read !== undefined) tell({ part: 'features', hash: normal(key), features: read });
+    else
+      tell({
+        part: 'problem',
+        problem: new ArchiveError('content', 'Features are no object.', entry.name),
+      });
+  }
+  onPause?.();
+}
+
+async function features(entry: ZipEntry, options: BulkOptions, tell: Tell): Promise<void> {
+  const reading = openFeatures(entry, options, tell);
+  const { drop } = reading;
+  if (entry.isHere && entry.size !== undefined && entry.size <= LARGE) {
+    // None of it is large, so nothing is waited for, and the bytes need not outlive this turn.
+    const read = (members: readonly JsonMember[]) => readMembers(reading, members).next();
+    await entry.read((bytes) => eachJsonMember(bytes, drop, MOST_FEATURES, read));
+    return;
+  }
+  for await (const members of jsonMembers(entry.stream(), drop, MOST_FEATURES)) {
+    const steps = readMembers(reading, members);
+    for (let step = steps.next(); step.done !== true; ) step = steps.next(await step.value);
   }
 }
 

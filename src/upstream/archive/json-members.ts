@@ -110,6 +110,25 @@ function wholeMember(
   return { member: { key: own.key, value: bytes.subarray(own.end, at + 1), parts }, end };
 }
 
+/** Is given members that have come to their end. */
+type UseMembers = (members: readonly JsonMember[]) => void;
+
+type Walk = ReturnType<typeof openWalk>;
+
+/** Goes over the next bytes. @returns the members that end in them, and what is wrong behind these */
+function walkOn(
+  walk: Walk,
+  bytes: Uint8Array,
+): { readonly members: JsonMember[]; readonly failure: unknown } {
+  const members: JsonMember[] = [];
+  try {
+    walk.take(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), members);
+    return { members, failure: undefined };
+  } catch (failure) {
+    return { members, failure };
+  }
+}
+
 /**
  * Walks the object as its bytes arrive. Yields those members that have come to their end, together: hundreds in one piece, each of which
  * would be a handful of promises by itself.
@@ -126,17 +145,25 @@ export async function* jsonMembers(
 ): AsyncGenerator<readonly JsonMember[]> {
   const walk = openWalk(drop, most);
   for await (const chunk of chunks) {
-    const members: JsonMember[] = [];
-    let failure: unknown;
-    try {
-      walk.take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), members);
-    } catch (error) {
-      failure = error;
-    }
+    const { members, failure } = walkOn(walk, chunk);
     // What stood before the failure is whole.
     if (members.length > 0) yield members;
     if (failure !== undefined) throw failure;
   }
+  walk.end();
+}
+
+/** The same where all bytes are here. @param use - done with the members when it returns */
+export function eachJsonMember(
+  bytes: Uint8Array,
+  drop: ReadonlySet<string>,
+  most: number,
+  use: UseMembers,
+): void {
+  const walk = openWalk(drop, most);
+  const { members, failure } = walkOn(walk, bytes);
+  if (members.length > 0) use(members);
+  if (failure !== undefined) throw failure;
   walk.end();
 }
 

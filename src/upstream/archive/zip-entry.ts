@@ -10,10 +10,14 @@ export interface ZipEntry {
   readonly name: string;
   /** Uncompressed bytes as the archive states them; undefined where it does not before the data. */
   readonly size: number | undefined;
+  /** Whether all data are here, few, and read in one step. */
+  readonly isHere: boolean;
   /** The data as they arrive. Only after the last piece are they known to be whole: until then an error may follow. */
   stream(): AsyncGenerator<Uint8Array>;
   /** All data, checked. @throws ArchiveError */
   bytes(): Promise<Uint8Array>;
+  /** Gives all data, checked, to a function that is done with them when it returns: others may come in their place then. @throws ArchiveError */
+  read<T>(use: (bytes: Uint8Array) => T): Promise<T>;
   /** All data as UTF-8 text, checked. @throws ArchiveError */
   text(): Promise<string>;
   /** The same, kept as small as it came and unpacked anew each time it is read; at once where all of it is here. @throws ArchiveError */
@@ -112,8 +116,10 @@ export function openEntry(
   return {
     name,
     size,
+    isHere: false,
     stream,
     bytes: () => gathered(held()),
+    read: async (use) => use(await gathered(held())),
     async text() {
       // Decoded whole: piece by piece it takes ten times as long.
       return decoder.decode(await gathered(held()));
@@ -127,6 +133,7 @@ export function openEntry(
 /** An entry whose data are here and few. A class for the same reason as above. */
 class FewEntry implements ZipEntry {
   readonly name: string;
+  readonly isHere = true;
   readonly #header: EntryHeader;
   readonly #packed: Uint8Array | undefined;
   readonly #kept: number;
@@ -168,6 +175,9 @@ class FewEntry implements ZipEntry {
   }
   async bytes(): Promise<Uint8Array> {
     return this.#read(inflateFew);
+  }
+  async read<T>(use: (bytes: Uint8Array) => T): Promise<T> {
+    return use(this.#read(inflateBriefly));
   }
   async text(): Promise<string> {
     return decoder.decode(this.#read(inflateBriefly));
