@@ -2,7 +2,7 @@
 // the process gets its turn in between. It knows neither what is written nor why.
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
-import { collectYoung } from '../collect-young.ts';
+import { WritingTurn } from '../large-turns.ts';
 import { type Body, PIECE } from '../protocol/body.ts';
 
 /** Milliseconds that may go by before other work gets its turn. */
@@ -26,15 +26,17 @@ export async function writeBody(response: ServerResponse, body: Body): Promise<v
   let [free, full] = [Buffer.allocUnsafeSlow(PIECE), Buffer.allocUnsafeSlow(PIECE)];
   let taken = Promise.resolve(true);
   let rested = performance.now();
+  const turnOfWriting = new WritingTurn();
   for (let count = fill(free); count > 0; count = fill(free)) {
+    turnOfWriting.goOn();
     const before = taken;
     taken = written(response, free.subarray(0, count));
-    if (!(await before)) return;
+    if (!(await before)) return turnOfWriting.end();
     [free, full] = [full, free];
     if (performance.now() - rested < SLICE) continue;
     await turn();
     rested = performance.now();
   }
   if (await taken) response.end();
-  setImmediate(collectYoung);
+  turnOfWriting.end();
 }

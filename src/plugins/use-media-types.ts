@@ -23,18 +23,20 @@ async function* alone(result: AnyResult): AsyncIterable<AnyResult> {
   yield result;
 }
 
-/** Writes the parts of streams. A result that many streams were given as one object (shared-events.ts) is written once, and its bytes are theirs together. */
-function partWriter(framing: Framing): (result: AnyResult) => Uint8Array {
+const partOf = (framing: Framing) => (result: AnyResult) => allOf(bodyOf(result, framing.head, framing.tail));
+
+/** Writes events. A result that many streams were given as one object (shared-events.ts) is written once, and its bytes are theirs together. */
+function eventWriter(framing: Framing): (result: AnyResult) => Uint8Array {
+  const write = partOf(framing);
   const written = new WeakMap<AnyResult, Uint8Array>();
   return (result) => {
-    const part = written.get(result) ?? allOf(bodyOf(result, framing.head, framing.tail));
+    const part = written.get(result) ?? write(result);
     written.set(result, part);
     return part;
   };
 }
 
-const WRITERS = new Map([EVENT_STREAM, MULTIPART, MULTIPART_EVENTS].map((one) => [one, partWriter(one)]));
-const writerOf = (framing: Framing) => WRITERS.get(framing) ?? partWriter(framing);
+const EVENT_WRITERS = new Map([EVENT_STREAM, MULTIPART_EVENTS].map((one) => [one, eventWriter(one)]));
 
 /** @param pulseMs - milliseconds between two signs of life in a silent event stream */
 export const useMediaTypes = (pulseMs: number): Plugin => {
@@ -64,11 +66,13 @@ export const useMediaTypes = (pulseMs: number): Plugin => {
     onResultProcess({ request, result: given, setResultProcessor }) {
       const mediaType = mediaTypeOf(request, Symbol.asyncIterator in given);
       const framing = framingOf(request, mediaType);
+      // Parts are nobody else's: what remembered their bytes would hold them for longer than they are needed.
+      const write = (subscriptions.has(request) ? EVENT_WRITERS.get(framing) : undefined) ?? partOf(framing);
       setResultProcessor((result, { Response }) => {
         if (Array.isArray(result))
           throw new Error('Lists of operations are refused before they are executed.');
         if (Symbol.asyncIterator in result)
-          return new Response(streamOf(result, writerOf(framing), framing, pulseMs), {
+          return new Response(streamOf(result, write, framing, pulseMs), {
             headers: framing.headers,
           });
         if (isJson(mediaType)) {
@@ -80,7 +84,7 @@ export const useMediaTypes = (pulseMs: number): Plugin => {
           );
         }
         const headers = { ...headersOf(result), vary: 'accept', ...framing.headers };
-        return new Response(streamOf(alone(result), writerOf(framing), framing, pulseMs), {
+        return new Response(streamOf(alone(result), write, framing, pulseMs), {
           status: statusOf(result, mediaType),
           headers,
         });

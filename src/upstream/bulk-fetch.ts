@@ -2,10 +2,10 @@
 // archive as it arrives. It knows nothing of who asked for which part.
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inTurn } from '../large-turns.ts';
 import { type FeatureRow, rankingOf, rowsOf } from './activations.ts';
 import { type BulkParts, readBulkArchive } from './archive/bulk.ts';
 import type { BulkFeatures } from './archive/bulk-record.ts';
-import { inTurn } from './archive/reading-turns.ts';
 import * as atlas from './atlas.ts';
 import { type Downloads, download } from './download.ts';
 import { UpstreamError } from './errors.ts';

@@ -25,7 +25,7 @@ comes, and a test sends hundreds of mixtures, cut anywhere, to see that nothing 
 what is the same for all objects of a list; a test holds it against graphql-js with hundreds of documents made up at random. Records are read as far as somebody asks: coordinates,
 features and activations stay bytes. The proteins of a list are loaded as one; what an archive said of a long list is kept as it came
 until one of them is asked for again. Small answers of the service are gathered without a stream, and who waits for a call is told without AbortSignals. Large answers are written one text at a time, escaped
-sixteen bytes at a time; large archives that come at once are read one after the other, and what such an answer leaves behind is collected right behind it.
+sixteen bytes at a time; of large answers at once each is read and written before the next, and what such an answer leaves behind is collected right behind it.
 What a request leaves behind dies young: nothing that outlives it refers to what it made, and V8 is told to make all of it in the young generation; else most of the time goes into
 full collections after a start or an idle hour. The test suite runs once by each way, and a test sends hundreds of requests by both and compares.
 

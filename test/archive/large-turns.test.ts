@@ -1,6 +1,6 @@
-// Several large archives at once: one is read at a time, but nobody waits for one that does not come.
+// Several large answers at once: the archive of one is read and what came of it written before the next, but nobody waits for one that does not come or is not taken.
 import { describe, expect, it } from 'vitest';
-import { inTurn } from '../../src/upstream/archive/reading-turns.ts';
+import { inTurn, WritingTurn } from '../../src/large-turns.ts';
 
 const bytes = (n: number) => Uint8Array.of(n);
 
@@ -86,5 +86,55 @@ describe('archives that are read in turn', () => {
       read(second.source, 'b', seen),
     ]);
     expect(seen).toEqual(['a0', 'b0', 'b1']);
+  });
+
+  it('wait until what came of the one before has been written', async () => {
+    const seen: string[] = [];
+    const [first, second] = [stalling(1), stalling(1)];
+    first.go();
+    second.go();
+    await read(first.source, 'a', seen);
+    const writing = new WritingTurn();
+    const reading = read(second.source, 'b', seen);
+    for (let n = 0; n < 20; n += 1) {
+      writing.goOn();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    seen.push('written');
+    writing.end();
+    await reading;
+    expect(seen).toEqual(['a0', 'a1', 'written', 'b0', 'b1']);
+  });
+
+  it('do not wait for an answer that nobody takes, or nobody writes', async () => {
+    for (const begin of [() => new WritingTurn().goOn(), () => undefined]) {
+      const seen: string[] = [];
+      const [first, second] = [stalling(1), stalling(1)];
+      first.go();
+      second.go();
+      await read(first.source, 'a', seen);
+      begin();
+      await read(second.source, 'b', seen);
+      expect(seen).toEqual(['a0', 'a1', 'b0', 'b1']);
+    }
+  });
+
+  it('wait for the writing of one answer, not of any other', async () => {
+    const seen: string[] = [];
+    const first = stalling(1);
+    first.go();
+    await read(first.source, 'a', seen);
+    const [writing, other] = [new WritingTurn(), new WritingTurn()];
+    writing.goOn();
+    other.goOn();
+    const second = stalling(1);
+    second.go();
+    const reading = read(second.source, 'b', seen);
+    other.end();
+    await new Promise((resolve) => setImmediate(resolve));
+    seen.push('written');
+    writing.end();
+    await reading;
+    expect(seen).toEqual(['a0', 'a1', 'written', 'b0', 'b1']);
   });
 });
