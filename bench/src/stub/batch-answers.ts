@@ -58,7 +58,8 @@ const enveloped = (data: object): string => JSON.stringify({ status: 'success', 
 /** Batches, empty at the start. */
 export function openBatchAnswers() {
   const batches = new Map<string, Batch>();
-  let large: string | undefined;
+  /** As bytes, like any file: a text would be encoded anew for each download, and whoever waits for it would be told to be slow. */
+  let large: Uint8Array | undefined;
   const times = () => ({
     expires_at: new Date(Date.now() + DAY).toISOString(),
     results_expire_at: new Date(Date.now() + 31 * DAY).toISOString(),
@@ -123,11 +124,11 @@ export function openBatchAnswers() {
       );
     },
     /** The file behind a task's `response`. */
-    result(taskId: string): string | undefined {
+    result(taskId: string): string | Uint8Array | undefined {
       const task = taskOf(taskId);
       if (task === undefined) return undefined;
       if (!task.batch.pae) return resultJson(task.number, SMALL_TOKENS, false);
-      large ??= resultJson(0, PAE_TOKENS, true);
+      large ??= Buffer.from(resultJson(0, PAE_TOKENS, true));
       return large;
     },
   };
