@@ -1,6 +1,7 @@
 // Compiles the gateway to dist/ for tests of what is shipped: once at a time, and only what has changed.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -22,14 +23,35 @@ async function lock(): Promise<void> {
   }
 }
 
+/** What the compiler knows of its last run, and what says that it was this one and that all of it was good. */
+const BUILT = `${ROOT}dist/.tsbuildinfo`;
+const GOOD = `${ROOT}dist/.tsbuildinfo.good`;
+const SOURCES = ['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
+
+/** When a file was changed last, or anything in a folder, also by being taken away; never where there is none. */
+function changedAt(path: string): number {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return Number.NEGATIVE_INFINITY;
+  const within = stat.isDirectory() ? readdirSync(path).map((name) => changedAt(join(path, name))) : [];
+  return Math.max(stat.mtimeMs, ...within);
+}
+
+/** Even when there is nothing to do the compiler takes five seconds to find that out. */
+const isBuilt = (): boolean =>
+  changedAt(GOOD) >= changedAt(BUILT) &&
+  changedAt(BUILT) > Number.NEGATIVE_INFINITY &&
+  changedAt(GOOD) > Math.max(...SOURCES.map((path) => changedAt(join(ROOT, path))));
+
 /** Brings dist/ up to date; other test files wait meanwhile. @throws when the compiler finds an error */
 export async function build(): Promise<void> {
   await lock();
   try {
+    if (isBuilt()) return;
     execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
       cwd: ROOT,
       stdio: 'inherit',
     });
+    writeFileSync(GOOD, '');
   } finally {
     rmdirSync(LOCK);
   }
