@@ -10,14 +10,16 @@ async function* arriving(bytes: Uint8Array) {
   yield bytes;
 }
 
+const sorted = <T>(map: ReadonlyMap<string, T>) => new Map([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
+
 /** What is read of a member's text. */
 async function said(text: string, options: BulkOptions) {
   const zip = zipSync({ 'cluster_info.json': strToU8(text) });
   const { clusters, clusterOf, members, problems } = await readBulkArchive(arriving(zip), options);
   const failures = problems.map(({ code, message, entry }) => ({ code, message, entry }));
   return {
-    clusters: new Map([...clusters].sort()),
-    clusterOf: new Map([...clusterOf].sort()),
+    clusters: sorted(clusters),
+    clusterOf: sorted(clusterOf),
     members,
     failures,
   };
@@ -73,6 +75,7 @@ test.each([
   '{"proteins":{"p":"\\u0061"},"clusters":{"\\u0061":{}},"more":[1]}',
   '{"clusters":{"a":{"b":1,}},"proteins":{}}',
   '{"clusters":{"a":{},},"proteins":{}}',
+  '{"clusters":{"a":{"toString":1,"__proto__":2},"b":{"toString":1}},"proteins":{}}',
   '{"clusters":{"a" {}},"proteins":{}}',
   '{"clusters":{"a":},"proteins":{}}',
   '{"clusters":{"a":tru},"proteins":{}}',

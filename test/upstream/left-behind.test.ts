@@ -2,11 +2,14 @@
 // until a full collection keeps the bytes of its answers too, which can be counted.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { strToU8, zipSync } from 'fflate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { collectYoung } from '../../src/collect-young.ts';
 import { Passing } from '../../src/passing.ts';
+import { readBulkArchive } from '../../src/upstream/archive/bulk.ts';
 import { openAgent, type Upstream } from '../../src/upstream/http.ts';
 import { openReads } from '../../src/upstream/reads.ts';
 
@@ -37,17 +40,20 @@ function collectAll(): void {
 }
 
 /** Does something many times, sixteen at once, with the young collected all the time. @returns bytes left behind by each */
-async function leftByEach(one: (n: number) => unknown): Promise<number> {
+async function leftByEach(
+  one: (n: number) => unknown,
+  bytes = () => process.memoryUsage().arrayBuffers,
+): Promise<number> {
   const TIMES = 800;
   let before = 0;
   for (let n = 0; n < TIMES; n += 16) {
     await Promise.all(Array.from({ length: 16 }, (_, i) => one(n + i)));
     if (n === 160) collectAll();
     else collectYoung();
-    if (n === 160) before = process.memoryUsage().arrayBuffers;
+    if (n === 160) before = bytes();
   }
   collectYoung();
-  return (process.memoryUsage().arrayBuffers - before) / (TIMES - 176);
+  return (bytes() - before) / (TIMES - 176);
 }
 
 test('what has passed through a place for what comes and goes', async () => {
@@ -89,4 +95,25 @@ test('the loaders of a request, and the answer that they were given', async () =
     expect(found?.sequence).toBe('GIVEQCC');
   });
   expect(left).toBeLessThan(BYTES / 10);
+});
+
+test('an archive of features, and what it says', async () => {
+  const PROTEINS = 40;
+  const label = 'x'.repeat(400);
+  const archives = Array.from({ length: 4 }, (_, k) => {
+    const hashes = Array.from({ length: PROTEINS }, (_, i) =>
+      (k * PROTEINS + i).toString(16).padStart(32, '0'),
+    );
+    const top_features = [{ feature_index: 3, value: 1.5, label }];
+    const features = Object.fromEntries(hashes.map((hash) => [hash, { top_features }]));
+    return zipSync({ 'features.json': strToU8(JSON.stringify(features)) });
+  });
+  const left = await leftByEach(
+    async (n) => {
+      const parts = await readBulkArchive(Readable.from([archives[n % archives.length]]), { level: false });
+      expect(parts.features.size).toBe(PROTEINS);
+    },
+    () => process.memoryUsage().heapUsed,
+  );
+  expect(left).toBeLessThan(PROTEINS * label.length);
 });

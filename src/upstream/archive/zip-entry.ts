@@ -91,6 +91,20 @@ const onlyOnce = (): Error => new Error('An entry can be read only once.');
 const tooLarge = (name: string, kept: number): ArchiveError =>
   new ArchiveError('limit', `An entry is larger than ${kept} bytes.`, name);
 
+/** Pieces while they are few. Not a function within another: V8 keeps what a generator function sees, once it was called, until a full collection. */
+async function* upTo(
+  most: number,
+  name: string,
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  for await (const piece of body) {
+    length += piece.length;
+    if (length > most) throw tooLarge(name, most);
+    yield piece;
+  }
+}
+
 /** An entry whose data come one after the other. @param kept - bytes that are held at most */
 export function openEntry(
   name: string,
@@ -105,14 +119,7 @@ export function openEntry(
     opened = true;
     return pieces(body);
   };
-  const held = async function* () {
-    let length = 0;
-    for await (const piece of stream()) {
-      length += piece.length;
-      if (length > kept) throw tooLarge(name, kept);
-      yield piece;
-    }
-  };
+  const held = () => upTo(kept, name, stream());
   return {
     name,
     size,

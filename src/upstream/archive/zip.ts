@@ -63,18 +63,23 @@ function refusal(
   return undefined;
 }
 
+async function* noting(
+  data: AsyncGenerator<Uint8Array>,
+  label: string | undefined,
+  seen: { failed: unknown },
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* data;
+  } catch (error) {
+    seen.failed = label === undefined ? error : withEntry(error, label);
+    throw seen.failed;
+  }
+}
+
 /** The data of an entry, and with what they have failed. */
 function watched(data: AsyncGenerator<Uint8Array>, label: string | undefined) {
-  let failed: unknown;
-  const body = (async function* () {
-    try {
-      yield* data;
-    } catch (error) {
-      failed = label === undefined ? error : withEntry(error, label);
-      throw failed;
-    }
-  })();
-  return { body, failure: () => failed };
+  const seen: { failed: unknown } = { failed: undefined };
+  return { body: noting(data, label, seen), failure: () => seen.failed };
 }
 
 /**
