@@ -42,3 +42,20 @@ export class Passing<K extends string | number, T> {
     for (const [key, { value }] of this.boxes) if (value !== undefined) yield [key, value];
   }
 }
+
+/** What is under way and has to be waited for before something may end. */
+export class UnderWay {
+  private readonly passing = new Passing<number, Promise<unknown>>();
+  private last = 0;
+
+  add(work: Promise<unknown>): void {
+    const id = ++this.last;
+    this.passing.set(id, work);
+    const done = () => this.passing.delete(id);
+    work.then(done, done);
+  }
+  /** Waits for all that is under way now, however it ends. */
+  async ended(): Promise<void> {
+    await Promise.allSettled(Array.from(this.passing.entries(), ([, work]) => work));
+  }
+}

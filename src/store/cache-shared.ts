@@ -1,7 +1,7 @@
 // The second tier of the cache over any store of bytes: Keyv for names and expiry, frames for what the bytes mean, a guard so
 // that nobody waits for a store that does not answer. It must not know which store it is.
 import Keyv from 'keyv';
-import { Passing } from '../passing.ts';
+import { UnderWay } from '../passing.ts';
 import type { SharedCache } from './cache.ts';
 import { decodeFrame, encodeFrame } from './cache-frame.ts';
 import { openGuard } from './cache-guard.ts';
@@ -73,8 +73,7 @@ export function openSharedStore(bytes: ByteStore, onError: (error: unknown) => v
   const rules = { failures: FAILURES, pause: PAUSE_MS, onError };
   const reading = openGuard({ ...rules, timeout: TIMEOUT_MS });
   const writing = openGuard({ ...rules, timeout: WRITE_TIMEOUT_MS });
-  const writes = new Passing<number, Promise<unknown>>();
-  let lastWrite = 0;
+  const writes = new UnderWay();
   return {
     namespace(name) {
       const namespace = `${SHAPE}:${name}`;
@@ -115,15 +114,13 @@ export function openSharedStore(bytes: ByteStore, onError: (error: unknown) => v
         async set(key, value, ttl) {
           if (!mayWrite()) return;
           const write = writing(() => keyv.set(key, value, ttl));
-          const id = ++lastWrite;
-          writes.set(id, write);
+          writes.add(write);
           await write;
-          writes.delete(id);
         },
       };
     },
     async close() {
-      await Promise.all(Array.from(writes.entries(), ([, write]) => write));
+      await writes.ended();
       await bytes.close();
     },
   };

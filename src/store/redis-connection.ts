@@ -1,7 +1,7 @@
 // One connection to Redis or Valkey: made in the background, made again when it is lost, and never waited for: every command
 // is answered or has failed within two seconds. It must not know what is kept there.
 import { createRequire } from 'node:module';
-import { Passing } from '../passing.ts';
+import { UnderWay } from '../passing.ts';
 
 /** Milliseconds that a command may take, connecting included. */
 const COMMAND_MS = 2_000;
@@ -77,8 +77,7 @@ export function openRedis(url: string, onError: (error: unknown) => void): Redis
   const place = placeOf(url);
   let fault: unknown;
   let closed = false;
-  const underWay = new Passing<number, Promise<unknown>>();
-  let last = 0;
+  const underWay = new UnderWay();
 
   const onFault = (error: unknown) => {
     if (closed) return;
@@ -123,10 +122,7 @@ export function openRedis(url: string, onError: (error: unknown) => void): Redis
 
   function send(...command: string[]): Promise<unknown> {
     const asked = ask(command);
-    const id = ++last;
-    underWay.set(id, asked);
-    const done = () => underWay.delete(id);
-    asked.then(done, done);
+    underWay.add(asked);
     return asked;
   }
 
@@ -134,7 +130,7 @@ export function openRedis(url: string, onError: (error: unknown) => void): Redis
     send,
     run: (script, keys, args) => send('EVAL', script, String(keys.length), ...keys, ...args),
     async close() {
-      await Promise.allSettled(Array.from(underWay.entries(), ([, asked]) => asked));
+      await underWay.ended();
       closed = true;
       link.end();
     },
