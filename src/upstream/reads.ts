@@ -160,16 +160,16 @@ export function openReads({ recordSeconds, downloads, store, onError, onLookup }
           ),
     share,
   };
+  const kept: Kept = {
+    proteins,
+    clusters,
+    searches,
+    features: { cache: features, share, name: 'features' },
+    uniprot: { cache: uniprot, share, name: 'uniprot' },
+  };
   return {
     catalogue: openCatalogue(open<Buffer>('catalogue', DAY, 32 * MiB, (json) => json.byteLength, MONTH)),
     thumbnails: openThumbnails(thumbnails),
-    loaders: (up) =>
-      new LazyLoaders(up, {
-        proteins,
-        clusters,
-        searches,
-        features: { cache: features, share, name: 'features' },
-        uniprot: { cache: uniprot, share, name: 'uniprot' },
-      }),
+    loaders: (up) => new LazyLoaders(up, kept),
   };
 }
