@@ -18,6 +18,13 @@ function stalling(pieces: number) {
   return { source: source(), go };
 }
 
+/** One that never waits. */
+function going(pieces: number) {
+  const { source, go } = stalling(pieces);
+  go();
+  return source;
+}
+
 async function read(source: AsyncIterable<Uint8Array>, name: string, seen: string[]): Promise<void> {
   for await (const [n] of inTurn(source)) seen.push(`${name}${n}`);
 }
@@ -36,10 +43,9 @@ describe('archives that are read in turn', () => {
     for (const pieces of [0, 1, 2]) {
       const seen: string[] = [];
       const first = stalling(pieces);
-      const second = stalling(2);
-      second.go();
+      const second = going(2);
       const reading = read(first.source, 'a', seen);
-      await read(second.source, 'b', seen);
+      await read(second, 'b', seen);
       expect(seen.filter((one) => one.startsWith('b'))).toEqual(['b0', 'b1', 'b2']);
       first.go();
       await reading;
@@ -49,12 +55,10 @@ describe('archives that are read in turn', () => {
 
   it('do not wait for one that nobody takes', async () => {
     const seen: string[] = [];
-    const [first, second] = [stalling(2), stalling(2)];
-    first.go();
-    second.go();
-    const left = inTurn(first.source);
+    const [first, second] = [going(2), going(2)];
+    const left = inTurn(first);
     await left.next();
-    await read(second.source, 'b', seen);
+    await read(second, 'b', seen);
     expect(seen).toEqual(['b0', 'b1', 'b2']);
     expect((await left.next()).value).toEqual(bytes(1));
     await left.return(undefined);
@@ -64,9 +68,8 @@ describe('archives that are read in turn', () => {
     const seen: string[] = [];
     const first = inTurn(stalling(2).source);
     await first.next();
-    const second = stalling(1);
-    second.go();
-    const reading = read(second.source, 'b', seen);
+    const second = going(1);
+    const reading = read(second, 'b', seen);
     await first.return(undefined);
     await reading;
     expect(seen).toEqual(['b0', 'b1']);
@@ -78,24 +81,18 @@ describe('archives that are read in turn', () => {
       yield bytes(0);
       throw new Error('The connection broke.');
     }
-    const second = stalling(1);
-    second.go();
+    const second = going(1);
     const reading = read(broken(), 'a', seen);
-    await Promise.all([
-      expect(reading).rejects.toThrow('The connection broke.'),
-      read(second.source, 'b', seen),
-    ]);
+    await Promise.all([expect(reading).rejects.toThrow('The connection broke.'), read(second, 'b', seen)]);
     expect(seen).toEqual(['a0', 'b0', 'b1']);
   });
 
   it('wait until what came of the one before has been written', async () => {
     const seen: string[] = [];
-    const [first, second] = [stalling(1), stalling(1)];
-    first.go();
-    second.go();
-    await read(first.source, 'a', seen);
+    const [first, second] = [going(1), going(1)];
+    await read(first, 'a', seen);
     const writing = new WritingTurn();
-    const reading = read(second.source, 'b', seen);
+    const reading = read(second, 'b', seen);
     for (let n = 0; n < 20; n += 1) {
       writing.goOn();
       await new Promise((resolve) => setImmediate(resolve));
@@ -109,27 +106,23 @@ describe('archives that are read in turn', () => {
   it('do not wait for an answer that nobody takes, or nobody writes', async () => {
     for (const begin of [() => new WritingTurn().goOn(), () => undefined]) {
       const seen: string[] = [];
-      const [first, second] = [stalling(1), stalling(1)];
-      first.go();
-      second.go();
-      await read(first.source, 'a', seen);
+      const [first, second] = [going(1), going(1)];
+      await read(first, 'a', seen);
       begin();
-      await read(second.source, 'b', seen);
+      await read(second, 'b', seen);
       expect(seen).toEqual(['a0', 'a1', 'b0', 'b1']);
     }
   });
 
   it('wait for the writing of one answer, not of any other', async () => {
     const seen: string[] = [];
-    const first = stalling(1);
-    first.go();
-    await read(first.source, 'a', seen);
+    const first = going(1);
+    await read(first, 'a', seen);
     const [writing, other] = [new WritingTurn(), new WritingTurn()];
     writing.goOn();
     other.goOn();
-    const second = stalling(1);
-    second.go();
-    const reading = read(second.source, 'b', seen);
+    const second = going(1);
+    const reading = read(second, 'b', seen);
     other.end();
     await new Promise((resolve) => setImmediate(resolve));
     seen.push('written');
