@@ -31,8 +31,8 @@ export interface ListenerSources extends Pick<Entrance, 'admission' | 'pressure'
   readonly sandbox: boolean;
 }
 
-/** Bytes of a question that is answered on the short way; longer ones are read as they come. */
-const MOST_BYTES = 65_536;
+/** Bytes of a question that is answered on the short way, such as one for 5,000 proteins by their hashes; longer ones are read as they come. */
+const MOST_BYTES = 262_144;
 
 /** Makes the listener, and what it wants to see of the server beside requests. */
 export function gatewayListener(sources: ListenerSources): Required<Answering> {
