@@ -10,16 +10,29 @@ export interface PaceOptions {
   readonly now?: () => number;
 }
 
-/** @returns a function that says whether it may be done now, and counts it if so */
-export function openPace({ perSecond, burst, now = () => performance.now() }: PaceOptions): () => boolean {
+export interface Pace {
+  /** Whether it may be done now. */
+  isDue(): boolean;
+  /** The same; counts it if so. */
+  take(): boolean;
+}
+
+/** Opens a pace. */
+export function openPace({ perSecond, burst, now = () => performance.now() }: PaceOptions): Pace {
   let left = burst;
   let at = now();
-  return () => {
+  const isDue = (): boolean => {
     const moment = now();
     left = Math.min(burst, left + ((moment - at) / 1000) * perSecond);
     at = moment;
-    if (left < 1) return false;
-    left -= 1;
-    return true;
+    return left >= 1;
+  };
+  return {
+    isDue,
+    take() {
+      const may = isDue();
+      if (may) left -= 1;
+      return may;
+    },
   };
 }

@@ -10,7 +10,7 @@ import { openPace } from './cache-pace.ts';
 /** A place for bytes under names, each with the milliseconds that it is kept. */
 export interface ByteStore {
   get(key: string): Promise<Buffer | undefined>;
-  /** Whether there is nothing under a key, where that can be said at once. Of what is there it says so; it may err. */
+  /** Whether there is nothing under a key, where that can be said at once. Of what was written elsewhere in this moment it may say so wrongly. */
   lacks?(key: string): boolean;
   /** As many values as keys, in their order. */
   getMany(keys: readonly string[]): Promise<(Buffer | undefined)[]>;
@@ -26,8 +26,6 @@ const TIMEOUT_MS = 100;
 const WRITE_TIMEOUT_MS = 5_000;
 const FAILURES = 5;
 const PAUSE_MS = 5_000;
-/** So many keys are looked for one by one. */
-const FEW = 4;
 /**
  * How often a namespace is written to. Writing a record down costs more than answering from it: under a flood of what was never asked
  * before most of it is left out, and what is asked again comes by another time.
@@ -84,12 +82,12 @@ export function openSharedStore(bytes: ByteStore, onError: (error: unknown) => v
       });
       keyv.serialize = undefined;
       keyv.deserialize = undefined;
-      const mayWrite = openPace(WRITES);
+      const pace = openPace(WRITES);
       // What is thrown is told once, by the guard.
       keyv.on('error', () => undefined);
       /** A value that is not there costs a look at the store, not a way through all that reads one. */
       const lacks = (keys: readonly string[]): boolean => {
-        if (bytes.lacks === undefined || keys.length > FEW) return false;
+        if (bytes.lacks === undefined) return false;
         try {
           for (const key of keys) if (!bytes.lacks(`${namespace}:${key}`)) return false;
           return true;
@@ -100,6 +98,7 @@ export function openSharedStore(bytes: ByteStore, onError: (error: unknown) => v
       };
       return {
         lacks,
+        takes: pace.isDue,
         async getMany(keys) {
           // One use of the store for all of them: a timer and a race for each cost more than the reading.
           const found = (await reading(() => keyv.getManyRaw([...keys]))) ?? [];
@@ -112,7 +111,7 @@ export function openSharedStore(bytes: ByteStore, onError: (error: unknown) => v
           return kept;
         },
         async set(key, value, ttl) {
-          if (!mayWrite()) return;
+          if (!pace.take()) return;
           const write = writing(() => keyv.set(key, value, ttl));
           writes.add(write);
           await write;

@@ -17,6 +17,8 @@ export interface Cache<T> {
    * @param tiers - `memory` for what may never be asked for again: writing it down costs more than all else that is done for it
    */
   set(key: string, value: T, ttl?: number, tiers?: 'memory' | 'all'): void;
+  /** Whether what is set now is written down, too: there may be no store, or no time for all that comes. */
+  writes(): boolean;
   /**
    * The value kept under a key, else that of `load`, which runs once for all who ask at the same time. A value that is no
    * longer fresh is given at once while `load` runs behind it. Null and undefined are given but not kept.
@@ -31,6 +33,8 @@ export interface SharedCache {
   /** Whether none of the values is there, where that can be said at once: most of what is asked for the first time is nowhere. */
   lacks?(keys: readonly string[]): boolean;
   getMany(keys: readonly string[]): Promise<Map<string, { value: unknown; expires: number | undefined }>>;
+  /** Whether it has time for a value now. */
+  takes(): boolean;
   set(key: string, value: unknown, ttl: number): Promise<void>;
 }
 
@@ -139,6 +143,7 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
     getMany,
     get: async (key) => (await getMany([key])).get(key),
     set,
+    writes: () => shared?.takes() === true,
     async wrap<R extends T | null>(key: string, load: () => Promise<R>, onHit?: () => void) {
       const kept = (await readMany([key])).get(key);
       if (kept === undefined) return refresh(key, load);

@@ -6,9 +6,11 @@ import type { SparseVector } from './archive/bulk-record.ts';
 import type { ReadRecord } from './atlas.ts';
 import type { Archive } from './bulk-fetch.ts';
 import { openKeptArchives } from './kept-archives.ts';
+import { openKeptRecords } from './kept-records.ts';
 import { fromBulk } from './protein-answers.ts';
 import type { ProteinData, RowsData, Source } from './protein-data.ts';
 import type { ProteinNeeds } from './protein-needs.ts';
+import { openSeen } from './seen.ts';
 
 /** The parts as they are kept: plain JSON. */
 interface Parts {
@@ -62,26 +64,10 @@ export const SHORT_LIST = 20;
 const MOST_ARCHIVES = 24 * 1024 ** 2;
 /** Archives that one look-up reads again at most; proteins of further ones are asked for anew. */
 const MOST_AGAIN = 12;
-/** Hashes of long lists that are remembered, twice. */
-const MOST_SEEN = 20_000;
-
-/**
- * Tells what comes a second time. Most long lists are read once: writing their records down costs a third of all that is done for
- * them, and keeping 500 structures four times the work of passing them on. Two generations, so that the older half can be forgotten at once.
- */
-function openSeen(): (hash: string) => boolean {
-  let young = new Set<string>();
-  let old = new Set<string>();
-  return (hash) => {
-    if (young.has(hash) || old.has(hash)) return true;
-    if (young.size >= MOST_SEEN) {
-      old = young;
-      young = new Set();
-    }
-    young.add(hash);
-    return false;
-  };
-}
+/** Bytes of what records say that are kept as they came. */
+const MOST_RECORDS = 16 * 1024 ** 2;
+/** Hashes that are remembered because they may come a second time. */
+const MOST_SEEN = 65_536;
 
 const YEAR = 365 * 24 * 3_600_000;
 
@@ -122,6 +108,9 @@ const LARGE: readonly PartName[] = ['structure', 'level'];
 /** Whether none of the large parts of a record is wanted: they share their bytes. */
 const isSmall = (needs: ProteinNeeds): boolean =>
   needs.record !== true && !LARGE.some((part) => partsFor(needs).has(part));
+
+/** Whether a part is bytes until somebody asks for it: what nobody asked for is not read in order to be written down. */
+const isUnread = ({ part, value }: KeptPart): boolean => part === 'features' && value.size !== undefined;
 
 const wantsFeatures = (asked: ProteinNeeds | undefined): boolean =>
   asked === undefined || partsFor(asked).has('features');
@@ -220,8 +209,9 @@ export function sizeOfPart(kept: KeptPart): number {
  * @param ttl - milliseconds that what may change is kept; 0: nothing is kept
  */
 export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl: number): ProteinCache {
-  const isSeen = openSeen();
+  const isSeen = openSeen(MOST_SEEN);
   const archives = openKeptArchives(MOST_ARCHIVES);
+  const records = openKeptRecords(MOST_RECORDS);
 
   const keepParts = (
     data: ProteinData,
@@ -261,6 +251,11 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
     const found = cache.getMany([...keys.keys()]);
     return found instanceof Promise ? found.then(read) : read(found);
   };
+  /** Keeps part by part what records say of proteins that are asked for again. */
+  const unpack = (hash: string): void => {
+    const data = records.take(hash);
+    if (data?.from !== undefined) keepParts(data, data.from, (part) => (isUnread(part) ? 'memory' : 'all'));
+  };
   /** What is kept part by part. Of most proteins nothing is: to look for each part of them was a tenth of all that is done for a list. */
   const readKept = (wanted: ReadonlyMap<string, ProteinNeeds>): ProteinData[] | Promise<ProteinData[]> => {
     const found = known.getMany([...wanted.keys()]);
@@ -295,6 +290,7 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
   return {
     read(wanted) {
       if (ttl === 0) return [];
+      for (const hash of wanted.keys()) unpack(hash);
       const again = archivesOf(wanted);
       if (again === undefined) return readKept(wanted);
       return Promise.all([
@@ -307,15 +303,17 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
       if (ttl === 0 || from === undefined || from.fromCache || data.exists !== true) return;
       const isLong = company > SHORT_LIST;
       const isPassing = (isLong || (asked !== undefined && isSmall(asked))) && !isSeen(data.hash);
+      // Nobody may ever ask for it again, and there is no time to write it down.
+      if (isPassing && !isLong && !cache.writes() && records.keep(data, ttl)) return;
+      records.drop(data.hash);
       const isAsked = wantsFeatures(asked);
       // The whole holds all parts once more.
       const isWhole = asked === undefined || asked.record === true || asked.fold === true;
-      keepParts(data, from, ({ part, value }) => {
+      keepParts(data, from, (kept) => {
+        const { part } = kept;
         if (part === 'record' && !isWhole) return undefined;
         if (isPassing && (part === 'structure' || (!isLong && part === 'level'))) return undefined;
-        // What nobody asked for is not read in order to be written down.
-        const isUnread = part === 'features' && value.size !== undefined && !isAsked;
-        return isUnread || (isPassing && isLong) ? 'memory' : 'all';
+        return (isUnread(kept) && !isAsked) || (isPassing && isLong) ? 'memory' : 'all';
       });
     },
     writeAgain(data) {

@@ -18,6 +18,10 @@ export interface RecordParts {
   copy(name: string): Buffer;
   /** Bytes of the whole record, which are held as long as any part of it is. */
   readonly bytes: number;
+  /** Bytes of the record without coordinates and activations, as JSON. */
+  readonly smallBytes: number;
+  /** Writes that JSON. A record that is read from it says the same, but for what it lacks. */
+  writeSmall(target: Buffer, at: number): void;
   /** It is no part of what is written down. */
   toJSON(): undefined;
 }
@@ -26,7 +30,12 @@ const { pdb, residues_plddt: plddt, sae_features: features } = proteinRecord.sha
 const light = proteinRecord.omit({ pdb: true, residues_plddt: true, sae_features: true });
 /** Members that are parsed at once, together. */
 const LIGHT = new Set(Object.keys(light.shape));
+/** Members that are no large part: of what else a service sends nothing is ever read. */
+const SMALL = new Set([...LIGHT, 'sae_features']);
 const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
 const NO_BYTES = Buffer.alloc(0);
 
 /** What cannot be read throws as the whole record would. */
@@ -74,6 +83,21 @@ class Parts implements RecordParts {
   copy(name: string): Buffer {
     const member = this.member(name);
     return member === undefined ? NO_BYTES : Buffer.from(this.whole.subarray(member.start, member.stop));
+  }
+  get smallBytes(): number {
+    // A bracket or a comma in front of each, and a bracket behind the last.
+    let bytes = 1;
+    for (const { name, from, stop } of this.members) if (SMALL.has(name)) bytes += stop - from + 1;
+    return bytes;
+  }
+  writeSmall(target: Buffer, at: number): void {
+    let end = at;
+    for (const { name, from, stop } of this.members) {
+      if (!SMALL.has(name)) continue;
+      target[end] = end === at ? OPEN : COMMA;
+      end += 1 + this.whole.copy(target, end + 1, from, stop);
+    }
+    target[end] = CLOSE;
   }
   private member(name: string): Member | undefined {
     return this.members.findLast((member) => member.name === name);
