@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { Passing } from '../passing.ts';
 import type { ByteStore } from './cache-shared.ts';
+import { openSqliteKeys } from './sqlite-keys.ts';
 
 const MiB = 1024 * 1024;
 /** What the file may hold; past it, what was written longest ago goes first. */
@@ -54,6 +55,7 @@ export function openSqliteBytes(file: string, mostBytes = MOST_BYTES): ByteStore
   const expire = database.prepare('DELETE FROM cache WHERE expires_at <= ?');
   const total = database.prepare('SELECT coalesce(sum(size), 0) AS bytes FROM cache');
   const oldest = database.prepare('SELECT key, size FROM cache ORDER BY written_at LIMIT 1000');
+  const keys = openSqliteKeys(database);
   const waiting = new Passing<string, Waiting>();
   let writing: Promise<void> | undefined;
   let swept = 0;
@@ -107,16 +109,18 @@ export function openSqliteBytes(file: string, mostBytes = MOST_BYTES): ByteStore
 
   return {
     get: async (key) => readOne(key),
-    lacks: (key) => !waiting.has(key) && find.get(key, Date.now()) === undefined,
-    async getMany(keys) {
-      if (keys.length <= FEW) return keys.map(readOne);
+    lacks: (key) => !keys.mayHave(key) || (!waiting.has(key) && find.get(key, Date.now()) === undefined),
+    async getMany(wanted) {
+      if (wanted.length <= FEW) return wanted.map(readOne);
       const found = new Map<unknown, Buffer | undefined>();
-      for (const { key, bytes } of readMany.all(JSON.stringify(keys), Date.now()))
+      const some = wanted.filter((key) => keys.mayHave(key));
+      for (const { key, bytes } of readMany.all(JSON.stringify(some), Date.now()))
         found.set(key, bufferOf(bytes));
-      return keys.map((key) => waiting.get(key)?.bytes ?? found.get(key));
+      return wanted.map((key) => waiting.get(key)?.bytes ?? found.get(key));
     },
     set(key, bytes, ttl) {
       waiting.set(key, { bytes, expiresAt: Date.now() + ttl });
+      keys.add(key);
       writing ??= writeAll();
       return writing;
     },
@@ -126,6 +130,7 @@ export function openSqliteBytes(file: string, mostBytes = MOST_BYTES): ByteStore
     },
     async close() {
       await writing?.catch(() => undefined);
+      keys.close();
       database.close();
     },
   };
