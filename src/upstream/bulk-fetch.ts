@@ -7,6 +7,7 @@ import { type FeatureRow, rankingOf, rowsOf } from './activations.ts';
 import { type BulkParts, readBulkArchive } from './archive/bulk.ts';
 import type { BulkFeatures } from './archive/bulk-record.ts';
 import * as atlas from './atlas.ts';
+import { type ByteRing, copyOf, isThere, type Place } from './byte-ring.ts';
 import { type Downloads, download } from './download.ts';
 import { UpstreamError } from './errors.ts';
 import type { Answer, Upstream } from './http.ts';
@@ -77,46 +78,73 @@ export interface Archive {
   /** What was asked for. */
   readonly needs: ProteinNeeds;
   readonly byteLength: number;
-  read(): Promise<ReadBulk>;
+  /** Moves its bytes to where they may stay. */
+  moveTo(ring: ByteRing): void;
+  /** Whether others have not taken the place of its bytes. */
+  isThere(): boolean;
+  /** @returns undefined where others have */
+  read(): Promise<ReadBulk | undefined>;
 }
 
 /** Whether an archive for these needs may be kept as it came: structures and activations along the sequence are too large for that. */
 export const isKeepable = (needs: ProteinNeeds): boolean =>
   needs.structure !== true && needs.scores !== true && !needsRows(needs);
 
+class ArrivedArchive implements Archive {
+  readonly hashes: readonly string[];
+  readonly needs: ProteinNeeds;
+  readonly byteLength: number;
+  private readonly settings: Upstream['settings'];
+  private readonly from: Source;
+  private pieces: readonly Uint8Array[];
+  private place: Place | undefined;
+
+  constructor(
+    { settings }: Upstream,
+    hashes: readonly string[],
+    needs: ProteinNeeds,
+    from: Source,
+    pieces: readonly Uint8Array[],
+    byteLength: number,
+  ) {
+    this.settings = settings;
+    this.hashes = hashes;
+    this.needs = needs;
+    this.from = from;
+    this.pieces = pieces;
+    this.byteLength = byteLength;
+  }
+  moveTo(ring: ByteRing): void {
+    this.place ??= ring.put(this.pieces);
+    this.pieces = [];
+  }
+  isThere(): boolean {
+    return this.place !== undefined && isThere(this.place);
+  }
+  async read(): Promise<ReadBulk | undefined> {
+    const { needs, from } = this;
+    const up = { settings: this.settings };
+    const bytes = this.place && copyOf(this.place);
+    if (bytes === undefined) return undefined;
+    const nobody = () => undefined;
+    const { parts, rows } = await readArchive(up, Readable.from([bytes]), needs, new Map(), nobody);
+    return { parts, rows, from };
+  }
+}
+
 /** Gathers the pieces of an archive while they are few. */
 function openKeeper() {
-  const chunks: Uint8Array[] = [];
+  const pieces: Uint8Array[] = [];
   let byteLength = 0;
   return {
-    take(chunk: Uint8Array): void {
-      byteLength += chunk.length;
-      if (byteLength <= MOST_KEPT) chunks.push(chunk);
-      else chunks.length = 0;
+    take(piece: Uint8Array): void {
+      byteLength += piece.length;
+      if (byteLength <= MOST_KEPT) pieces.push(piece);
+      else pieces.length = 0;
     },
-    archive(
-      { settings }: Upstream,
-      hashes: readonly string[],
-      needs: ProteinNeeds,
-      from: Source,
-    ): Archive | undefined {
+    archive(up: Upstream, hashes: readonly string[], needs: ProteinNeeds, from: Source): Archive | undefined {
       if (byteLength > MOST_KEPT) return undefined;
-      return {
-        hashes,
-        needs,
-        byteLength,
-        async read() {
-          const nobody = () => undefined;
-          const { parts, rows } = await readArchive(
-            { settings },
-            Readable.from(chunks),
-            needs,
-            new Map(),
-            nobody,
-          );
-          return { parts, rows, from };
-        },
-      };
+      return new ArrivedArchive(up, hashes, needs, from, pieces, byteLength);
     },
   };
 }

@@ -1,6 +1,6 @@
 // Archives kept as they came, each found by any of the proteins that it is still kept for. It does not know what they say.
-import { openRecent } from '../store/recent.ts';
 import type { Archive } from './bulk-fetch.ts';
+import { openByteRing } from './byte-ring.ts';
 
 export interface KeptArchives {
   /** The archive that was kept last for a protein. */
@@ -17,41 +17,64 @@ export interface KeptArchives {
 
 /** The part of an archive's proteins for which it is worth to be kept. */
 const LEAST_SHARE = 1 / 2;
-/** Bytes that an entry takes beside its share of the archive. */
+/** Bytes that a protein takes beside its share of the archive. */
 const OVERHEAD = 100;
 
-/** @param maxBytes - of all archives together, and up to twice as much where they are kept for some of their proteins */
+/** Into so many blocks the memory of archives is divided: all in one of them are given up together. */
+const BLOCKS = 6;
+
+/** @param maxBytes - of all archives together */
 export function openKeptArchives(maxBytes: number): KeptArchives {
-  const archives = openRecent<Archive>({
-    maxBytes,
-    largestShare: 1,
-    sizeOf: ({ byteLength, hashes }) => OVERHEAD + byteLength / hashes.length,
-    now: Date.now,
-  });
-  /** For how many proteins each is kept still. */
-  const left = new WeakMap<Archive, number>();
+  const ring = openByteRing(Math.ceil(maxBytes / BLOCKS), BLOCKS);
+  // Two generations, the older of which is forgotten at once.
+  let young = new Map<string, Archive>();
+  let old = new Map<string, Archive>();
+  let youngBytes = 0;
+  /** For how many of its proteins each is kept still, and until when. */
+  const kept = new WeakMap<Archive, { left: number; readonly until: number }>();
+
+  function of(hash: string): Archive | undefined {
+    const archive = young.get(hash) ?? old.get(hash);
+    if (archive?.isThere() !== true) return undefined;
+    return (kept.get(archive)?.until ?? 0) > Date.now() ? archive : undefined;
+  }
+
+  function forget(archive: Archive, hashes: readonly string[]): void {
+    for (const hash of hashes)
+      for (const some of [young, old]) if (some.get(hash) === archive) some.delete(hash);
+  }
 
   function leave(archive: Archive, hashes: readonly string[]): readonly string[] {
-    for (const hash of hashes) if (archives.get(hash) === archive) archives.set(hash, archive, 0);
-    const count = (left.get(archive) ?? 0) - hashes.length;
-    left.set(archive, count);
-    if (count >= archive.hashes.length * LEAST_SHARE) return [];
-    const others = archive.hashes.filter((hash) => archives.get(hash) === archive);
-    for (const hash of others) archives.set(hash, archive, 0);
+    forget(archive, hashes);
+    const own = kept.get(archive);
+    if (own === undefined) return [];
+    own.left -= hashes.length;
+    if (own.left >= archive.hashes.length * LEAST_SHARE) return [];
+    const others = archive.hashes.filter((hash) => of(hash) === archive);
+    forget(archive, others);
     return others;
   }
 
   return {
-    of: archives.get,
+    of,
     keep(archive, milliseconds) {
+      archive.moveTo(ring);
+      if (!archive.isThere()) return;
       const before = new Map<Archive, string[]>();
       for (const hash of archive.hashes) {
-        const other = archives.get(hash);
+        const other = of(hash);
         if (other !== undefined) before.set(other, [...(before.get(other) ?? []), hash]);
       }
       for (const [other, hashes] of before) leave(other, hashes);
-      left.set(archive, archive.hashes.length);
-      for (const hash of archive.hashes) archives.set(hash, archive, milliseconds);
+      const bytes = archive.byteLength + OVERHEAD * archive.hashes.length;
+      if (youngBytes + bytes > maxBytes / 2) {
+        old = young;
+        young = new Map();
+        youngBytes = 0;
+      }
+      youngBytes += bytes;
+      kept.set(archive, { left: archive.hashes.length, until: Date.now() + milliseconds });
+      for (const hash of archive.hashes) young.set(hash, archive);
     },
     leave,
   };

@@ -266,6 +266,7 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
   /** What an archive says of proteins that are asked for again; they are kept one by one from now on. */
   const readAgain = async (archive: Archive, hashes: readonly string[]): Promise<ProteinData[]> => {
     const read = await archive.read();
+    if (read === undefined) return [];
     for (const hash of archives.leave(archive, hashes)) writeAll(fromBulk(hash, archive.needs, read).data);
     return hashes.flatMap((hash) => {
       const { data } = fromBulk(hash, archive.needs, read);
