@@ -23,3 +23,11 @@ export function wordOf(hash: string, word: number): number {
 /** A number that depends on the first and the last word, whose low bits differ for hashes that somebody has counted up, too. */
 export const placeOf = (hash: string): number =>
   Math.imul(wordOf(hash, 0), 30) + wordOf(hash, HASH_WORDS - 1);
+
+/** A number that depends on all digits, and is not 0: two hashes in a billion have the same. */
+export function tagOf(hash: string): number {
+  const [one, two, three, four] = [wordOf(hash, 0), wordOf(hash, 1), wordOf(hash, 2), wordOf(hash, 3)];
+  return (
+    (Math.imul(one, 0x9e3779b1) ^ Math.imul(two, 0x85ebca77) ^ Math.imul(three, 0xc2b2ae3d) ^ four) >>> 0 || 1
+  );
+}

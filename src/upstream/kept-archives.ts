@@ -1,81 +1,74 @@
-// Archives kept as they came, each found by any of the proteins that it is still kept for. It does not know what they say.
+// Archives kept as they came, each found by any of its proteins, in memory that is taken once. A Map of proteins grew by as many as a list has
+// with each list, and most of what it took was to look up in it what was never there. It does not know what archives say.
+import { Passing } from '../passing.ts';
 import type { Archive } from './bulk-fetch.ts';
 import { openByteRing } from './byte-ring.ts';
+import { placeOf, tagOf } from './hash-words.ts';
 
 export interface KeptArchives {
   /** The archive that was kept last for a protein. */
   of(hash: string): Archive | undefined;
   /** Keeps an archive for all of its proteins. @param milliseconds - at most */
   keep(archive: Archive, milliseconds: number): void;
-  /**
-   * Says that an archive need not be kept for some of its proteins any more.
-   *
-   * @returns proteins for which it is not kept any more either, because only few are left: an archive takes as much for one as for all
-   */
-  leave(archive: Archive, hashes: readonly string[]): readonly string[];
+  /** Says that some proteins need not be found any more. */
+  forget(hashes: readonly string[]): void;
 }
-
-/** The part of an archive's proteins for which it is worth to be kept. */
-const LEAST_SHARE = 1 / 2;
-/** Bytes that a protein takes beside its share of the archive. */
-const OVERHEAD = 100;
 
 /** Into so many blocks the memory of archives is divided: all in one of them are given up together. */
 const BLOCKS = 6;
+/** Bytes that an archive has of a protein, about. */
+const USUAL = 1500;
+/** Proteins that have a common place in the index; the oldest of them goes first. */
+const WAYS = 8;
 
 /** @param maxBytes - of all archives together */
 export function openKeptArchives(maxBytes: number): KeptArchives {
   const ring = openByteRing(Math.ceil(maxBytes / BLOCKS), BLOCKS);
-  // Two generations, the older of which is forgotten at once.
-  let young = new Map<string, Archive>();
-  let old = new Map<string, Archive>();
-  let youngBytes = 0;
-  /** For how many of its proteins each is kept still, and until when. */
-  const kept = new WeakMap<Archive, { left: number; readonly until: number }>();
+  const places = 2 ** Math.ceil(Math.log2(maxBytes / USUAL));
+  /** Of each protein a number that stands for it, and that of its archive; 0 where there is none. */
+  const tags = new Uint32Array(places * WAYS);
+  const numbers = new Uint32Array(places * WAYS);
+  const archives = new Passing<number, { readonly archive: Archive; readonly until: number }>();
+  let [oldest, latest] = [1, 0];
 
-  function of(hash: string): Archive | undefined {
-    const archive = young.get(hash) ?? old.get(hash);
-    if (archive?.isThere() !== true) return undefined;
-    return (kept.get(archive)?.until ?? 0) > Date.now() ? archive : undefined;
+  const firstOf = (hash: string): number => (placeOf(hash) & (places - 1)) * WAYS;
+  /** Where in the index a protein stands; -1 where it does not. */
+  function find(hash: string): number {
+    const first = firstOf(hash);
+    const tag = tagOf(hash);
+    for (let at = first; at < first + WAYS; at += 1) if (tags[at] === tag && numbers[at] !== 0) return at;
+    return -1;
   }
-
-  function forget(archive: Archive, hashes: readonly string[]): void {
-    for (const hash of hashes)
-      for (const some of [young, old]) if (some.get(hash) === archive) some.delete(hash);
-  }
-
-  function leave(archive: Archive, hashes: readonly string[]): readonly string[] {
-    forget(archive, hashes);
-    const own = kept.get(archive);
-    if (own === undefined) return [];
-    own.left -= hashes.length;
-    if (own.left >= archive.hashes.length * LEAST_SHARE) return [];
-    const others = archive.hashes.filter((hash) => of(hash) === archive);
-    forget(archive, others);
-    return others;
+  function put(hash: string, number: number): void {
+    const known = find(hash);
+    const first = firstOf(hash);
+    const end = known === -1 ? first + WAYS - 1 : known;
+    tags.copyWithin(first + 1, first, end);
+    numbers.copyWithin(first + 1, first, end);
+    tags[first] = tagOf(hash);
+    numbers[first] = number;
   }
 
   return {
-    of,
+    of(hash) {
+      const at = find(hash);
+      const kept = at === -1 ? undefined : archives.get(numbers[at] ?? 0);
+      return kept?.archive.isThere() === true && kept.until > Date.now() ? kept.archive : undefined;
+    },
     keep(archive, milliseconds) {
       archive.moveTo(ring);
       if (!archive.isThere()) return;
-      const before = new Map<Archive, string[]>();
-      for (const hash of archive.hashes) {
-        const other = of(hash);
-        if (other !== undefined) before.set(other, [...(before.get(other) ?? []), hash]);
-      }
-      for (const [other, hashes] of before) leave(other, hashes);
-      const bytes = archive.byteLength + OVERHEAD * archive.hashes.length;
-      if (youngBytes + bytes > maxBytes / 2) {
-        old = young;
-        young = new Map();
-        youngBytes = 0;
-      }
-      youngBytes += bytes;
-      kept.set(archive, { left: archive.hashes.length, until: Date.now() + milliseconds });
-      for (const hash of archive.hashes) young.set(hash, archive);
+      for (; oldest <= latest && archives.get(oldest)?.archive.isThere() !== true; oldest += 1)
+        archives.delete(oldest);
+      latest += 1;
+      archives.set(latest, { archive, until: Date.now() + milliseconds });
+      for (const hash of archive.hashes) put(hash, latest);
     },
-    leave,
+    forget(hashes) {
+      for (const hash of hashes) {
+        const at = find(hash);
+        if (at !== -1) numbers[at] = 0;
+      }
+    },
   };
 }

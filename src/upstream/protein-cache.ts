@@ -267,7 +267,7 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
   const readAgain = async (archive: Archive, hashes: readonly string[]): Promise<ProteinData[]> => {
     const read = await archive.read();
     if (read === undefined) return [];
-    for (const hash of archives.leave(archive, hashes)) writeAll(fromBulk(hash, archive.needs, read).data);
+    archives.forget(hashes);
     return hashes.flatMap((hash) => {
       const { data } = fromBulk(hash, archive.needs, read);
       writeAll(data);

@@ -1,6 +1,6 @@
 // Tells what comes a second time, of many thousands of proteins, in one table of numbers. A Set of them would have to be copied as it grows and
 // kept alive by the collector; it cost more than anything else that is done to keep a list. It knows nothing of proteins.
-import { placeOf, wordOf } from './hash-words.ts';
+import { placeOf, tagOf } from './hash-words.ts';
 
 /** Hashes that have a common place; the oldest of them goes first. */
 const WAYS = 4;
@@ -13,11 +13,7 @@ export function openSeen(most: number): (hash: string) => boolean {
   const tags = new Uint32Array(most);
   const places = most / WAYS - 1;
   return (hash) => {
-    // All digits make the tag: two hashes in a billion are taken for one.
-    const [one, two, three, four] = [wordOf(hash, 0), wordOf(hash, 1), wordOf(hash, 2), wordOf(hash, 3)];
-    const tag =
-      (Math.imul(one, 0x9e3779b1) ^ Math.imul(two, 0x85ebca77) ^ Math.imul(three, 0xc2b2ae3d) ^ four) >>> 0 ||
-      1;
+    const tag = tagOf(hash);
     const first = (placeOf(hash) & places) * WAYS;
     for (let at = first; at < first + WAYS; at += 1) if (tags[at] === tag) return true;
     tags.copyWithin(first + 1, first, first + WAYS - 1);
