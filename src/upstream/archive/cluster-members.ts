@@ -1,7 +1,8 @@
 // Reads `cluster_info.json` record by record. As one text a parser would make an object with a key for each protein of it, and no key comes
 // twice: each is written into tables that V8 keeps until a full collection, and each makes it a new kind of object, which takes longer
 // than all else that is in there. It knows nothing of what the records say.
-import { afterSpace, afterString, afterValue, CLOSE, COLON, COMMA, OPEN, QUOTE } from '../json-scan.ts';
+import { afterSpace, afterString, CLOSE, COLON, COMMA, OPEN, QUOTE } from '../json-scan.ts';
+import { valuesIn } from '../json-vector.ts';
 import { JsonError, parseLenient } from '../lenient-json.ts';
 
 /** The members of an object. Of two with one name the later counts. */
@@ -52,11 +53,12 @@ function readObject(bytes: Buffer, from: number, read: ReadValue): number | unde
 /** @throws JsonError for a record that is no JSON */
 function readMembers(bytes: Buffer): ClusterMembers | undefined {
   const found = new Map<string, Members>();
+  const after = valuesIn(bytes);
   const readInto =
     (members: Members): ReadValue =>
     (key, from) => {
       const text = plainString(bytes, from);
-      const end = text?.end ?? afterValue(bytes, from);
+      const end = text?.end ?? after(from);
       if (end <= from) return undefined;
       members.set(key, text?.text ?? parseLenient(bytes.toString('utf8', from, end)));
       return end;

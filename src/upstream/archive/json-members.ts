@@ -4,7 +4,6 @@
 import {
   afterSpace,
   afterString,
-  afterValue,
   BACKSLASH,
   OPEN as BRACE,
   BRACKET_BIT,
@@ -15,6 +14,7 @@ import {
   QUOTE,
   stopsAt,
 } from '../json-scan.ts';
+import { type AfterValue, valuesIn } from '../json-vector.ts';
 
 const NULL = Buffer.from('null');
 
@@ -89,6 +89,7 @@ function plainKey(bytes: Buffer, from: number): { readonly key: string; readonly
 function wholeMember(
   bytes: Buffer,
   from: number,
+  after: AfterValue,
 ): { readonly member: JsonMember; readonly end: number } | undefined {
   const own = plainKey(bytes, afterSpace(bytes, from));
   if (own === undefined || bytes[own.end] !== BRACE) return undefined;
@@ -96,7 +97,7 @@ function wholeMember(
   let at = afterSpace(bytes, own.end + 1);
   while (bytes[at] !== CLOSING) {
     const inner = plainKey(bytes, at);
-    const end = inner === undefined ? -1 : afterValue(bytes, inner.end);
+    const end = inner === undefined ? -1 : after(inner.end);
     if (inner === undefined || end <= inner.end) return undefined;
     parts.push({ key: inner.key, start: inner.end - own.end, end: end - own.end });
     at = afterSpace(bytes, end);
@@ -197,6 +198,7 @@ function openWalk(drop: ReadonlySet<string>, most: number) {
   };
   const walkOver = (bytes: Buffer, members: JsonMember[]): void => {
     let from = 0;
+    const after = valuesIn(bytes);
     const keep = (to: number) => {
       if (to > from && depth > 0 && !dropping) {
         const piece = bytes.subarray(from, to);
@@ -213,7 +215,7 @@ function openWalk(drop: ReadonlySet<string>, most: number) {
         continue;
       }
       if (at === from && depth === 1 && !inValue && !inString && heldLength === 0) {
-        const whole = wholeMember(bytes, at);
+        const whole = wholeMember(bytes, at, after);
         if (whole !== undefined && whole.member.value.length <= most) {
           members.push(whole.member);
           from = whole.end + 1;
