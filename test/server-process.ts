@@ -24,13 +24,18 @@ export interface ServerProcess {
  *
  * @param env - settings; STORE_URL and UPSTREAM_URL should be among them
  * @param largestFileKibibytes - no file may grow beyond that
+ * @param isBuilt - what is shipped in place of the source; who wants that has to build it before
  * @throws Error with what it wrote when it ends before
  */
 export async function startServer(
   env: Record<string, string>,
-  { largestFileKibibytes }: { readonly largestFileKibibytes?: number } = {},
+  {
+    largestFileKibibytes,
+    isBuilt = false,
+  }: { readonly largestFileKibibytes?: number; readonly isBuilt?: boolean } = {},
 ): Promise<ServerProcess> {
-  const command = [process.execPath, '--import', 'tsx', 'src/server.ts'];
+  const program = isBuilt ? ['dist/server.js'] : ['--import', 'tsx', 'src/server.ts'];
+  const command = [process.execPath, ...program];
   // The shell is replaced by the server, so that signals reach it.
   const limit = largestFileKibibytes === undefined ? '' : `ulimit -f ${largestFileKibibytes} && `;
   const child = spawn('bash', ['-c', `${limit}exec "$@"`, 'server', ...command], {
