@@ -2,6 +2,7 @@
 // reading of text that is already there; it knows no zip.
 import { type LateText, lateText } from '../../late-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
+import { shareLabel } from '../feature-labels.ts';
 import { type FeatureValue, featureValue, isPlainFeature } from '../wire.ts';
 import type { PackedText } from './zip-entry.ts';
 
@@ -181,7 +182,10 @@ function matrix(value: unknown): SparseMatrix | undefined {
 
 function ranking(value: unknown): FeatureValue[] | undefined {
   if (!Array.isArray(value)) return undefined;
-  if (value.every(isPlainFeature)) return value;
+  if (value.every(isPlainFeature)) {
+    for (const feature of value) shareLabel(feature);
+    return value;
+  }
   return value.flatMap((item: unknown) => {
     const parsed = featureValue.safeParse(item);
     return parsed.success ? [parsed.data] : [];
