@@ -1,10 +1,9 @@
 // Bytes kept under protein hashes in memory that is taken once: what is kept last takes the place of what was kept longest ago. The collector
 // sees none of it, which for what is seldom asked for again costs less than a Map, its keys and its entries. It knows nothing of what the bytes say.
-import { HASH_WORDS, placeOf, wordOf } from './hash-words.ts';
+import { HashTable } from './hash-table.ts';
+import { HASH_WORDS, wordOf } from './hash-words.ts';
 
 const MiB = 1024 ** 2;
-/** Entries that have a common place in the index; the oldest of them goes first. */
-const WAYS = 4;
 /** Of an entry: its length, then its hash. */
 const WORD = 4;
 const HEAD = WORD + HASH_WORDS * WORD;
@@ -29,11 +28,8 @@ export interface HashRing {
 export function openHashRing(maxBytes: number, usualBytes: number): HashRing {
   const most = maxBytes / MiB;
   const pieces: Buffer[] = [];
-  const places = 2 ** Math.ceil(Math.log2(maxBytes / usualBytes));
-  /** Where entries begin, counted from the first byte that was ever kept, and one more; 0 where there is none. Made with the first of them. */
-  let index = new Float64Array(0);
-  /** The second word of each hash: nearly always enough to tell it from another without looking at the entry. */
-  let tags = new Uint32Array(0);
+  /** Where entries begin, counted from the first byte that was ever kept, and one more. */
+  const index = new HashTable(maxBytes / usualBytes);
   /** Of the next entry, counted in the same way. */
   let next = 0;
 
@@ -52,45 +48,23 @@ export function openHashRing(maxBytes: number, usualBytes: number): HashRing {
       if (piece.readUInt32LE((at % MiB) + WORD * (1 + word)) !== wordOf(hash, word)) return false;
     return true;
   };
-  const firstOf = (hash: string): number => (placeOf(hash) & (places - 1)) * WAYS;
-  /** Where in the index a hash stands; -1 for one that is not there. */
+  /** Where the entry of a hash begins; -1 where there is none. */
   const find = (hash: string): number => {
-    if (index.length === 0) return -1;
-    const first = firstOf(hash);
-    const tag = wordOf(hash, 1);
-    for (let slot = first; slot < first + WAYS; slot += 1) {
-      const at = (index[slot] ?? 0) - 1;
-      if (tags[slot] === tag && at >= 0 && isThere(at) && isOf(at, hash)) return slot;
-    }
-    return -1;
-  };
-  /** Takes an entry out of the index; what is younger stays in front of what is older. */
-  const remove = (hash: string): void => {
-    const slot = find(hash);
-    if (slot === -1) return;
-    const end = firstOf(hash) + WAYS;
-    index.copyWithin(slot, slot + 1, end);
-    tags.copyWithin(slot, slot + 1, end);
-    index[end - 1] = 0;
+    const at = index.get(hash) - 1;
+    return at >= 0 && isThere(at) && isOf(at, hash) ? at : -1;
   };
 
   return {
     put(hash, length) {
-      remove(hash);
       const bytes = HEAD + length;
-      if (bytes > MiB) return undefined;
-      if (index.length === 0) {
-        index = new Float64Array(places * WAYS);
-        tags = new Uint32Array(places * WAYS);
+      if (bytes > MiB) {
+        index.delete(hash);
+        return undefined;
       }
       if ((next % MiB) + bytes > MiB) next += MiB - (next % MiB);
       const at = next;
       next += bytes;
-      const first = firstOf(hash);
-      index.copyWithin(first + 1, first, first + WAYS - 1);
-      tags.copyWithin(first + 1, first, first + WAYS - 1);
-      index[first] = at + 1;
-      tags[first] = wordOf(hash, 1);
+      index.set(hash, at + 1);
       const piece = pieceOf(at);
       const from = at % MiB;
       piece.writeUInt32LE(length, from);
@@ -99,13 +73,12 @@ export function openHashRing(maxBytes: number, usualBytes: number): HashRing {
       return piece.subarray(from + HEAD, from + bytes);
     },
     get(hash) {
-      const slot = find(hash);
-      if (slot === -1) return undefined;
-      const at = (index[slot] ?? 0) - 1;
+      const at = find(hash);
+      if (at === -1) return undefined;
       const from = at % MiB;
       const piece = pieceOf(at);
       return piece.subarray(from + HEAD, from + HEAD + piece.readUInt32LE(from));
     },
-    delete: remove,
+    delete: (hash) => index.delete(hash),
   };
 }

@@ -3,7 +3,7 @@
 import { Passing } from '../passing.ts';
 import type { Archive } from './bulk-fetch.ts';
 import { openByteRing } from './byte-ring.ts';
-import { placeOf, tagOf } from './hash-words.ts';
+import { HashTable } from './hash-table.ts';
 
 export interface KeptArchives {
   /** The archive that was kept last for a protein. */
@@ -18,41 +18,18 @@ export interface KeptArchives {
 const BLOCKS = 6;
 /** Bytes that an archive has of a protein, about. */
 const USUAL = 1500;
-/** Proteins that have a common place in the index; the oldest of them goes first. */
-const WAYS = 8;
 
 /** @param maxBytes - of all archives together */
 export function openKeptArchives(maxBytes: number): KeptArchives {
   const ring = openByteRing(Math.ceil(maxBytes / BLOCKS), BLOCKS);
-  const places = 2 ** Math.ceil(Math.log2(maxBytes / USUAL));
-  /** Of each protein a number that stands for it, and that of its archive; 0 where there is none. */
-  const tags = new Uint32Array(places * WAYS);
-  const numbers = new Uint32Array(places * WAYS);
+  /** The number of the archive of each protein. */
+  const numbers = new HashTable(maxBytes / USUAL);
   const archives = new Passing<number, { readonly archive: Archive; readonly until: number }>();
   let [oldest, latest] = [1, 0];
 
-  const firstOf = (hash: string): number => (placeOf(hash) & (places - 1)) * WAYS;
-  /** Where in the index a protein stands; -1 where it does not. */
-  function find(hash: string): number {
-    const first = firstOf(hash);
-    const tag = tagOf(hash);
-    for (let at = first; at < first + WAYS; at += 1) if (tags[at] === tag && numbers[at] !== 0) return at;
-    return -1;
-  }
-  function put(hash: string, number: number): void {
-    const known = find(hash);
-    const first = firstOf(hash);
-    const end = known === -1 ? first + WAYS - 1 : known;
-    tags.copyWithin(first + 1, first, end);
-    numbers.copyWithin(first + 1, first, end);
-    tags[first] = tagOf(hash);
-    numbers[first] = number;
-  }
-
   return {
     of(hash) {
-      const at = find(hash);
-      const kept = at === -1 ? undefined : archives.get(numbers[at] ?? 0);
+      const kept = archives.get(numbers.get(hash));
       return kept?.archive.isThere() === true && kept.until > Date.now() ? kept.archive : undefined;
     },
     keep(archive, milliseconds) {
@@ -62,13 +39,10 @@ export function openKeptArchives(maxBytes: number): KeptArchives {
         archives.delete(oldest);
       latest += 1;
       archives.set(latest, { archive, until: Date.now() + milliseconds });
-      for (const hash of archive.hashes) put(hash, latest);
+      for (const hash of archive.hashes) numbers.set(hash, latest);
     },
     forget(hashes) {
-      for (const hash of hashes) {
-        const at = find(hash);
-        if (at !== -1) numbers[at] = 0;
-      }
+      for (const hash of hashes) numbers.delete(hash);
     },
   };
 }

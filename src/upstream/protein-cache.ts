@@ -67,7 +67,7 @@ const MOST_AGAIN = 12;
 /** Bytes of what records say that are kept as they came. */
 const MOST_RECORDS = 16 * 1024 ** 2;
 /** Hashes that are remembered because they may come a second time. */
-const MOST_SEEN = 65_536;
+const MOST_SEEN = 40_000;
 
 const YEAR = 365 * 24 * 3_600_000;
 
