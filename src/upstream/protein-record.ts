@@ -5,6 +5,7 @@ import type { WithRaw } from './atlas.ts';
 import { checked } from './checked.ts';
 import { UpstreamError } from './errors.ts';
 import { type Member, objectMembers } from './json-object.ts';
+import { CLOSE, COMMA, OPEN, QUOTE } from './json-scan.ts';
 import { parseLenient } from './lenient-json.ts';
 import { type FeatureValue, type ProteinRecord, proteinRecord } from './wire.ts';
 
@@ -32,10 +33,6 @@ const light = proteinRecord.omit({ pdb: true, residues_plddt: true, sae_features
 const LIGHT = new Set(Object.keys(light.shape));
 /** Members that are no large part: of what else a service sends nothing is ever read. */
 const SMALL = new Set([...LIGHT, 'sae_features']);
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPEN = 0x7b;
-const CLOSE = 0x7d;
 const NO_BYTES = Buffer.alloc(0);
 
 /** What cannot be read throws as the whole record would. */
