@@ -19,29 +19,28 @@ export class HashTable {
   }
   /** @returns the number of a hash, as 32 hexadecimal digits; 0 where it has none */
   get(hash: string): number {
-    const at = this.find(hash);
+    const at = this.find(this.firstOf(hash), tagOf(hash));
     return at === -1 ? 0 : (this.numbers[at] ?? 0);
   }
   /** @param number - other than 0 */
   set(hash: string, number: number): void {
-    const known = this.find(hash);
     const first = this.firstOf(hash);
+    const tag = tagOf(hash);
+    const known = this.find(first, tag);
     const end = known === -1 ? first + WAYS - 1 : known;
     this.tags.copyWithin(first + 1, first, end);
     this.numbers.copyWithin(first + 1, first, end);
-    this.tags[first] = tagOf(hash);
+    this.tags[first] = tag;
     this.numbers[first] = number;
   }
   delete(hash: string): void {
-    const at = this.find(hash);
+    const at = this.find(this.firstOf(hash), tagOf(hash));
     if (at !== -1) this.numbers[at] = 0;
   }
   private firstOf(hash: string): number {
     return (placeOf(hash) & (this.places - 1)) * WAYS;
   }
-  private find(hash: string): number {
-    const first = this.firstOf(hash);
-    const tag = tagOf(hash);
+  private find(first: number, tag: number): number {
     for (let at = first; at < first + WAYS; at += 1)
       if (this.tags[at] === tag && this.numbers[at] !== 0) return at;
     return -1;
