@@ -7,7 +7,7 @@ import { type FeatureRow, rankingOf, rowsOf } from './activations.ts';
 import { type BulkParts, readBulkArchive } from './archive/bulk.ts';
 import type { BulkFeatures } from './archive/bulk-record.ts';
 import * as atlas from './atlas.ts';
-import { type ByteRing, copyOf, isThere, type Place } from './byte-ring.ts';
+import { type ByteRing, copyOf, isThere, keepIn, type Place } from './byte-ring.ts';
 import { type Downloads, download } from './download.ts';
 import { UpstreamError } from './errors.ts';
 import type { Answer, Upstream } from './http.ts';
@@ -115,7 +115,7 @@ class ArrivedArchive implements Archive {
     this.byteLength = byteLength;
   }
   moveTo(ring: ByteRing): void {
-    this.place ??= ring.put(this.pieces);
+    this.place ??= keepIn(ring, this.pieces);
     this.pieces = [];
   }
   isThere(): boolean {

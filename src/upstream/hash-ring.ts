@@ -1,5 +1,6 @@
-// Bytes kept under protein hashes in memory that is taken once: what is kept last takes the place of what was kept longest ago. The collector
-// sees none of it, which for what is seldom asked for again costs less than a Map, its keys and its entries. It knows nothing of what the bytes say.
+// Bytes kept under protein hashes in memory that is used over and over. The collector sees none of it, which for what is seldom asked for again
+// costs less than a Map, its keys and its entries. It knows nothing of what the bytes say.
+import { openByteRing } from './byte-ring.ts';
 import { HashTable } from './hash-table.ts';
 import { HASH_WORDS, wordOf } from './hash-words.ts';
 
@@ -26,58 +27,35 @@ export interface HashRing {
  * @param usualBytes - of an entry, about: of smaller ones fewer are kept than there would be room for
  */
 export function openHashRing(maxBytes: number, usualBytes: number): HashRing {
-  const most = maxBytes / MiB;
-  const pieces: Buffer[] = [];
-  /** Where entries begin, counted from the first byte that was ever kept, and one more. */
+  const ring = openByteRing(MiB, maxBytes / MiB);
+  /** Where entries begin, and one more. */
   const index = new HashTable(maxBytes / usualBytes);
-  /** Of the next entry, counted in the same way. */
-  let next = 0;
 
-  const pieceOf = (at: number): Buffer => {
-    const place = Math.floor(at / MiB) % most;
-    const known = pieces[place];
-    if (known !== undefined) return known;
-    const piece = Buffer.allocUnsafeSlow(MiB);
-    pieces[place] = piece;
-    return piece;
-  };
-  const isThere = (at: number): boolean => Math.floor(at / MiB) > Math.floor((next - 1) / MiB) - most;
-  const isOf = (at: number, hash: string): boolean => {
-    const piece = pieceOf(at);
+  const isOf = (entry: Buffer, hash: string): boolean => {
     for (let word = 0; word < HASH_WORDS; word += 1)
-      if (piece.readUInt32LE((at % MiB) + WORD * (1 + word)) !== wordOf(hash, word)) return false;
+      if (entry.readUInt32LE(WORD * (1 + word)) !== wordOf(hash, word)) return false;
     return true;
-  };
-  /** Where the entry of a hash begins; -1 where there is none. */
-  const find = (hash: string): number => {
-    const at = index.get(hash) - 1;
-    return at >= 0 && isThere(at) && isOf(at, hash) ? at : -1;
   };
 
   return {
     put(hash, length) {
-      const bytes = HEAD + length;
-      if (bytes > MiB) {
+      const at = ring.room(HEAD + length);
+      if (at === undefined) {
         index.delete(hash);
         return undefined;
       }
-      if ((next % MiB) + bytes > MiB) next += MiB - (next % MiB);
-      const at = next;
-      next += bytes;
       index.set(hash, at + 1);
-      const piece = pieceOf(at);
-      const from = at % MiB;
-      piece.writeUInt32LE(length, from);
+      const entry = ring.from(at);
+      entry.writeUInt32LE(length);
       for (let word = 0; word < HASH_WORDS; word += 1)
-        piece.writeUInt32LE(wordOf(hash, word), from + WORD * (1 + word));
-      return piece.subarray(from + HEAD, from + bytes);
+        entry.writeUInt32LE(wordOf(hash, word), WORD * (1 + word));
+      return entry.subarray(HEAD, HEAD + length);
     },
     get(hash) {
-      const at = find(hash);
-      if (at === -1) return undefined;
-      const from = at % MiB;
-      const piece = pieceOf(at);
-      return piece.subarray(from + HEAD, from + HEAD + piece.readUInt32LE(from));
+      const at = index.get(hash) - 1;
+      if (at < 0 || !ring.isThere(at)) return undefined;
+      const entry = ring.from(at);
+      return isOf(entry, hash) ? entry.subarray(HEAD, HEAD + entry.readUInt32LE()) : undefined;
     },
     delete: (hash) => index.delete(hash),
   };

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Archive } from '../../src/upstream/bulk-fetch.ts';
-import { copyOf, isThere, openByteRing, type Place } from '../../src/upstream/byte-ring.ts';
+import { copyOf, isThere, keepIn, openByteRing, type Place } from '../../src/upstream/byte-ring.ts';
 import { openKeptArchives } from '../../src/upstream/kept-archives.ts';
 
 const HOUR = 3_600_000;
@@ -14,7 +14,7 @@ function archiveOf(hashes: readonly string[], byteLength = 1000): Archive {
     needs: {},
     byteLength,
     moveTo(ring) {
-      place ??= ring.put([new Uint8Array(byteLength)]);
+      place ??= keepIn(ring, [new Uint8Array(byteLength)]);
     },
     isThere: () => place !== undefined && isThere(place),
     read: () => Promise.reject(new Error('nobody reads it here')),
@@ -87,7 +87,7 @@ describe('a ring of bytes', () => {
     const ring = openByteRing(100, 3);
     const puts = Array.from({ length: 40 }, (_, n) => {
       const pieces = [Uint8Array.of(n, 1), new Uint8Array(n).fill(n)];
-      return { bytes: Buffer.concat(pieces), place: ring.put(pieces) };
+      return { bytes: Buffer.concat(pieces), place: keepIn(ring, pieces) };
     });
     const found = puts.map(({ place }) => place && copyOf(place));
     const last = found.filter((bytes) => bytes !== undefined);
