@@ -1,10 +1,14 @@
 // The parts of the bench that compute: a mistake in them would make every number of docs/performance.md a wrong one.
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { openConnection, requestBytes } from '../../bench/src/load/connection.ts';
 import { document, growthLines } from '../../bench/src/report/document.ts';
 import { plot } from '../../bench/src/report/plot.ts';
 import { isMet, joinReports, type Report, type ScenarioResult } from '../../bench/src/report/result.ts';
@@ -43,6 +47,47 @@ describe('statistics', () => {
   it('let everybody be first once', () => {
     const rounds = [0, 1, 2, 3].map((round) => rotated(['a', 'b', 'c'], round).join(''));
     expect(rounds).toEqual(['abc', 'bca', 'cab', 'abc']);
+  });
+});
+
+describe('a connection of the load generator', () => {
+  it('counts, keeps and looks through a body, however it is cut', async () => {
+    let pieces: readonly Buffer[] = [];
+    let isLong = false;
+    const server = createServer(async (_, response) => {
+      if (isLong) response.setHeader('content-length', Buffer.concat(pieces).length);
+      for (const piece of pieces) {
+        response.write(piece);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      response.end();
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const connection = await openConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    let hits = 0;
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 700 });
+    const looked = fc.constantFrom('abc', 'aabb', 'c', 'abcabcabc');
+    await fc.assert(
+      fc.asyncProperty(text, fc.array(fc.nat(700)), looked, fc.boolean(), async (whole, cuts, look, long) => {
+        const places = [0, ...cuts.filter((cut) => cut < whole.length), whole.length].sort((a, b) => a - b);
+        pieces = places.slice(1).map((to, i) => Buffer.from(whole.slice(places[i], to)));
+        isLong = long;
+        const taken = await connection.ask(requestBytes('GET', '/'), { keep: true, look });
+        expect(taken.body.toString()).toBe(whole);
+        expect(taken.bytes).toBe(whole.length);
+        expect(taken.found !== null).toBe(whole.includes(look));
+        if (taken.found !== null) expect(taken.found.toString().startsWith(look)).toBe(true);
+        if (taken.found !== null) hits += 1;
+        const none = await connection.ask(requestBytes('GET', '/'));
+        expect([none.bytes, none.body.length, none.found]).toEqual([whole.length, 0, null]);
+        expect(none.firstMs).toBeLessThanOrEqual(none.totalMs);
+      }),
+      { numRuns: 150 },
+    );
+    expect(hits).toBeGreaterThan(30);
+    connection.close();
+    await new Promise((resolve) => server.close(resolve));
   });
 });
 
@@ -166,7 +211,7 @@ describe("the stand-in's archives", () => {
     const problems: unknown[] = [];
     for await (const entry of readZip(
       (async function* () {
-        yield zip;
+        yield* zip.pieces();
       })(),
       { onProblem: (problem) => problems.push(problem) },
     ))
@@ -175,9 +220,23 @@ describe("the stand-in's archives", () => {
     expect(read).toEqual(expected);
   });
 
+  it('tell their length before their bytes, which come in pieces, a small one first', () => {
+    const many = writeZip(
+      Array.from({ length: 300 }, (_, n) => {
+        const name = `structures/${n.toString(16).padStart(32, '0')}.pdb`;
+        return entryOf(name, [plainPiece('ATOM line\n'.repeat(300))]);
+      }),
+    );
+    const lengths = [...many.pieces()].map(({ length }) => length);
+    expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(many.byteLength);
+    expect(lengths.length).toBeGreaterThan(3);
+    expect(lengths[0]).toBeLessThan(32 * 1024);
+    expect(zip.byteLength).toBe(Buffer.concat([...zip.pieces()]).length);
+  });
+
   it('are read back by another reader', (context) => {
     const folder = mkdtempSync(join(tmpdir(), 'bench-zip-'));
-    writeFileSync(join(folder, 'bench.zip'), zip);
+    writeFileSync(join(folder, 'bench.zip'), Buffer.concat([...zip.pieces()]));
     const code =
       'import json, sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; print(json.dumps({n: z.read(n).decode() for n in z.namelist()}))';
     const { error, status, stdout } = spawnSync('python3', ['-c', code, join(folder, 'bench.zip')], {

@@ -13,10 +13,20 @@ export interface Taken {
   readonly totalMs: number;
   /** The body as it came, chunk sizes left out; only when it was asked to be kept. */
   readonly body: Buffer;
+  /** What was looked for and what stands behind it; null where it is not in the body. */
+  readonly found: Buffer | null;
+}
+
+/** What to do with a body beside counting its bytes. */
+export interface AskOptions {
+  /** Whether it is kept: who measures large bodies keeps none, or their collection is measured too. */
+  readonly keep?: boolean;
+  /** A text to look for while it comes. */
+  readonly look?: string;
 }
 
 export interface Connection {
-  ask(request: Buffer, keep?: boolean): Promise<Taken>;
+  ask(request: Buffer, options?: AskOptions): Promise<Taken>;
   close(): void;
 }
 
@@ -43,14 +53,12 @@ class Chunks {
   #state: 'size' | 'data' | 'end' | 'trailer' = 'size';
   #rest = '';
 
-  /** @returns the data in these bytes */
-  take(bytes: Buffer, keep: Buffer[] | null): number {
-    let data = 0;
+  /** @param give - given the data in these bytes, as they stand */
+  take(bytes: Buffer, give: (data: Buffer) => void): void {
     for (let at = 0; at < bytes.length && !this.done; ) {
       if (this.#state === 'data') {
         const length = Math.min(this.#left, bytes.length - at);
-        keep?.push(bytes.subarray(at, at + length));
-        data += length;
+        give(bytes.subarray(at, at + length));
         at += length;
         this.#left -= length;
         if (this.#left === 0) this.#state = 'end';
@@ -58,12 +66,11 @@ class Chunks {
       }
       const line = bytes.indexOf(10, at);
       this.#rest += bytes.toString('latin1', at, line === -1 ? bytes.length : line + 1);
-      if (line === -1) return data;
+      if (line === -1) return;
       at = line + 1;
       this.#line(this.#rest.trim());
       this.#rest = '';
     }
-    return data;
   }
 
   #line(text: string): void {
@@ -80,21 +87,66 @@ class Chunks {
   }
 }
 
+/** How much behind what was found is told. */
+const EXCERPT = 600;
+
+/** Looks for a text in what arrives, also where it is cut in two. */
+class Search {
+  found: Buffer | null = null;
+  readonly #text: Buffer;
+  /** The last bytes before, in which it may begin. */
+  #before: Buffer = NOTHING;
+
+  constructor(text: string) {
+    this.#text = Buffer.from(text);
+  }
+  take(part: Buffer): void {
+    if (this.found !== null) return;
+    const overlap = this.#text.length - 1;
+    const seam = Buffer.concat([this.#before, part.subarray(0, overlap)]);
+    const [inSeam, at] = [seam.indexOf(this.#text), part.indexOf(this.#text)];
+    if (inSeam !== -1)
+      this.found = Buffer.concat([seam.subarray(inSeam), part.subarray(overlap, overlap + EXCERPT)]);
+    else if (at !== -1) this.found = Buffer.from(part.subarray(at, at + EXCERPT));
+    // A copy: a part of it would hold all of it.
+    this.#before = Buffer.from(
+      (part.length < overlap ? seam : part).subarray(-Math.min(overlap, seam.length)),
+    );
+  }
+}
+
 interface Asked {
   readonly since: number;
   readonly kept: Buffer[] | null;
+  readonly search: Search | null;
   readonly resolve: (taken: Taken) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Opens a connection; a failure of it fails what was asked. */
-export async function openConnection(url: string): Promise<Connection> {
+/** Bytes that are read at once, always into the same memory: who measures large answers leaves nothing to collect, or that is measured too. */
+const READ = 256 * 1024;
+
+/** Connects. @param onData - given what comes, which is there until it returns */
+async function connected(url: string, onData: (data: Buffer) => void): Promise<Socket> {
   const { hostname, port } = new URL(url);
-  const socket: Socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  const memory = Buffer.alloc(READ);
+  const onread = {
+    buffer: memory,
+    callback: (count: number): boolean => {
+      onData(memory.subarray(0, count));
+      return true;
+    },
+  };
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true, onread });
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', () => resolve());
     socket.once('error', reject);
   });
+  return socket;
+}
+
+/** Opens a connection; a failure of it fails what was asked. */
+export async function openConnection(url: string): Promise<Connection> {
   let asked: Asked | null = null;
   let head: Buffer = NOTHING;
   let ending: Ending | null = null;
@@ -119,25 +171,30 @@ export async function openConnection(url: string): Promise<Connection> {
       firstMs,
       totalMs: performance.now() - done.since,
       body: done.kept === null ? NOTHING : Buffer.concat(done.kept),
+      found: done.search?.found ?? null,
     });
   };
   const takeBody = (part: Buffer, now: Asked): void => {
     const before = bytes;
-    if (ending?.length != null) {
-      now.kept?.push(part);
-      bytes += part.length;
-    } else bytes += chunks?.take(part, now.kept) ?? 0;
-    if (before < BEGINNING && bytes >= BEGINNING) firstMs = performance.now() - now.since;
+    const arrived = performance.now();
+    const give = (data: Buffer): void => {
+      bytes += data.length;
+      if (now.kept !== null) now.kept.push(Buffer.from(data));
+      now.search?.take(data);
+    };
+    if (ending?.length != null) give(part);
+    else chunks?.take(part, give);
+    if (before < BEGINNING && bytes >= BEGINNING) firstMs = arrived - now.since;
     if (ending?.length == null ? chunks?.done === true : bytes >= ending.length) finish();
   };
 
-  socket.on('data', (data: Buffer) => {
+  const socket = await connected(url, (data) => {
     if (asked === null) return;
     if (ending !== null) {
       takeBody(data, asked);
       return;
     }
-    head = head.length === 0 ? data : Buffer.concat([head, data]);
+    head = Buffer.concat([head, data]);
     const end = head.indexOf(HEADER_END);
     if (end === -1) return;
     const header = head.toString('latin1', 0, end);
@@ -158,10 +215,11 @@ export async function openConnection(url: string): Promise<Connection> {
   socket.on('close', () => fail(new Error('The connection was closed in the middle of an answer.')));
 
   return {
-    ask: (request, keep = false) =>
+    ask: (request, { keep = false, look } = {}) =>
       new Promise((resolve, reject) => {
         if (asked !== null) throw new Error('One question at a time.');
-        asked = { since: performance.now(), kept: keep ? [] : null, resolve, reject };
+        const search = look === undefined ? null : new Search(look);
+        asked = { since: performance.now(), kept: keep ? [] : null, search, resolve, reject };
         socket.write(request);
       }),
     close: () => socket.destroy(),

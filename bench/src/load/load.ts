@@ -1,7 +1,7 @@
 // Load in a closed circle: so many connections, each asking again as soon as it was answered. It judges answers by status and by the
 // absence of errors; values are compared before load begins.
 import { percentile } from '../report/statistics.ts';
-import { type Connection, openConnection, type Taken } from './connection.ts';
+import { type AskOptions, type Connection, openConnection, type Taken } from './connection.ts';
 
 export interface LoadOptions {
   readonly url: string;
@@ -29,9 +29,9 @@ export interface LoadResult {
 const ERRORS = '"errors":';
 
 /** @throws Error when an answer is none */
-function examine(taken: Taken, { status = 200, search }: LoadOptions): void {
-  if (taken.status !== status || (search && taken.body.indexOf(ERRORS) !== -1))
-    throw new Error(`answered ${taken.status}: ${taken.body.toString('utf8', 0, 600)}`);
+function examine({ status, body, found }: Taken, { status: wanted = 200 }: LoadOptions): void {
+  if (status !== wanted || found !== null)
+    throw new Error(`answered ${status}: ${(found ?? body).toString('utf8', 0, 600)}`);
 }
 
 /** Loads for a while. */
@@ -46,11 +46,14 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   const since = performance.now();
   const end = since + options.seconds * 1000;
   const most = options.requests ?? Number.POSITIVE_INFINITY;
-  const keep = options.search || options.status !== undefined;
+  const how: AskOptions = {
+    keep: options.status !== undefined,
+    ...(options.search ? { look: ERRORS } : {}),
+  };
   const goOn = async (connection: Connection): Promise<void> => {
     while (begun < most && performance.now() < end) {
       begun += 1;
-      const taken = await connection.ask(options.next(), keep);
+      const taken = await connection.ask(options.next(), how);
       examine(taken, options);
       totals.push(taken.totalMs);
       firsts.push(taken.firstMs);

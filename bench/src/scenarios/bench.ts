@@ -61,7 +61,7 @@ export const sum = (numbers: Iterable<number>): number => {
 export async function askOnce(url: string, request: Buffer): Promise<{ status: number; body: Buffer }> {
   const connection = await openConnection(url);
   try {
-    return await connection.ask(request, true);
+    return await connection.ask(request, { keep: true });
   } finally {
     connection.close();
   }

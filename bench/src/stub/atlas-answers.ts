@@ -3,7 +3,16 @@ import { catalogueJson } from '../../../src/sandbox/atlas/catalogue.ts';
 import { describeFeature } from '../../../src/sandbox/atlas/feature-text.ts';
 import { accessionOf, clusterFacts, entryHash, representativeOf, templateOf } from '../world/facts.ts';
 import type { Template } from '../world/templates.ts';
-import { type Entry, entryOf, type Piece, packPiece, plainPiece, renamed, writeZip } from './zip-writer.ts';
+import {
+  type Entry,
+  entryOf,
+  type Piece,
+  packPiece,
+  plainPiece,
+  renamed,
+  writeZip,
+  type Zip,
+} from './zip-writer.ts';
 
 /** The body of the bulk look-up (spec, "Bulk lookup body"), defaults filled in. */
 export interface BulkBody {
@@ -92,7 +101,7 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
   return {
     catalogue,
     /** POST /proteins/batch. */
-    bulk(body: BulkBody): Buffer {
+    bulk(body: BulkBody): Zip {
       const hashes = [...new Set(body.protein_hashes)];
       const wanted = body.include_features ?? true;
       const level = typeof wanted === 'boolean' ? wanted : (wanted.protein_level ?? true);

@@ -2,9 +2,11 @@
 // calls that are counted. It listens on loopback and tells its address to whoever started it.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { readTemplates } from '../world/templates.ts';
 import { type BulkBody, openAtlasAnswers } from './atlas-answers.ts';
 import { openBatchAnswers } from './batch-answers.ts';
+import type { Zip } from './zip-writer.ts';
 
 const ATLAS = '/atlas/protein/api/v1alpha1';
 const BATCH = '/api/v1/batch';
@@ -12,7 +14,7 @@ const JSON_TYPE = 'application/json';
 
 interface Answer {
   readonly operation: string;
-  readonly body: string | Uint8Array | undefined;
+  readonly body: string | Uint8Array | Zip | undefined;
   readonly type?: string;
 }
 
@@ -67,16 +69,33 @@ async function control(request: IncomingMessage, response: ServerResponse): Prom
   response.end(JSON.stringify(Object.fromEntries(counts)));
 }
 
-function send(response: ServerResponse, answer: Answer | undefined): void {
+const isZip = (body: string | Uint8Array | Zip): body is Zip => typeof body === 'object' && 'pieces' in body;
+
+/** Writes an archive piece by piece, so that its beginning is on its way while the rest is put together. */
+async function writePieces(response: ServerResponse, zip: Zip): Promise<void> {
+  let ready: Buffer | undefined;
+  for (const piece of zip.pieces()) {
+    if (ready !== undefined) {
+      const isTaken = response.write(ready);
+      if (response.destroyed) return;
+      await (isTaken ? turn() : new Promise<void>((go) => void response.once('drain', go).once('close', go)));
+    }
+    ready = piece;
+  }
+  response.end(ready);
+}
+
+async function send(response: ServerResponse, answer: Answer | undefined): Promise<void> {
   const body = answer?.body;
   if (answer !== undefined) counts.set(answer.operation, (counts.get(answer.operation) ?? 0) + 1);
   if (body === undefined) response.statusCode = 404;
   const bytes = body ?? '{"detail":"not found"}';
   response.setHeader('content-type', answer?.type ?? JSON_TYPE);
-  response.setHeader('content-length', Buffer.byteLength(bytes));
+  response.setHeader('content-length', isZip(bytes) ? bytes.byteLength : Buffer.byteLength(bytes));
   if (answer?.operation === 'thumbnail')
     response.setHeader('cache-control', 'public, max-age=31536000, immutable');
-  if (state.latency > 0) setTimeout(() => response.end(bytes), state.latency);
+  if (state.latency > 0) await sleep(state.latency);
+  if (isZip(bytes)) await writePieces(response, bytes);
   else response.end(bytes);
 }
 
@@ -87,7 +106,7 @@ const server = createServer((request, response) => {
       ? control(request, response)
       : request.method === 'POST'
         ? textOf(request).then((text) => send(response, answerPost(url, text)))
-        : Promise.resolve(send(response, answerGet(url)));
+        : send(response, answerGet(url));
   answered.catch((error: unknown) => {
     process.stderr.write(`${String(error)}\n`);
     response.destroy();

@@ -83,17 +83,30 @@ function header(entry: Entry, offset: number | null): Buffer {
   return buffer;
 }
 
-/** The whole archive. */
-export function writeZip(entries: readonly Entry[]): Buffer {
-  const out: Buffer[] = [];
+/** An archive on its way: its length is known before its bytes are put together. */
+export interface Zip {
+  readonly byteLength: number;
+  /** Its bytes in order, in pieces of some hundred kilobytes. */
+  pieces(): Generator<Buffer, void, undefined>;
+}
+
+/** Bytes of the first piece, and of those that follow: whoever reads it while it comes can begin soon. */
+const FIRST_PIECE = 16 * 1024;
+const PIECE = 256 * 1024;
+
+const lengthOf = ({ name, packedSize }: Entry): number => 30 + name.length + packedSize + 46 + name.length;
+
+function* partsOf(entries: readonly Entry[]): Generator<Buffer, void, undefined> {
   const directory: Buffer[] = [];
   let at = 0;
   for (const entry of entries) {
     directory.push(header(entry, at));
     const local = header(entry, null);
-    out.push(local, ...entry.packed);
+    yield local;
+    yield* entry.packed;
     at += local.length + entry.packedSize;
   }
+  yield* directory;
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);
   end.writeUInt16LE(entries.length, 8);
@@ -103,5 +116,27 @@ export function writeZip(entries: readonly Entry[]): Buffer {
     12,
   );
   end.writeUInt32LE(at, 16);
-  return Buffer.concat([...out, ...directory, end]);
+  yield end;
+}
+
+/** The whole archive. */
+export function writeZip(entries: readonly Entry[]): Zip {
+  return {
+    byteLength: entries.reduce((sum, entry) => sum + lengthOf(entry), 22),
+    *pieces() {
+      let gathered: Buffer[] = [];
+      let length = 0;
+      let enough = FIRST_PIECE;
+      for (const part of partsOf(entries)) {
+        gathered.push(part);
+        length += part.length;
+        if (length < enough) continue;
+        yield Buffer.concat(gathered, length);
+        gathered = [];
+        length = 0;
+        enough = PIECE;
+      }
+      if (length > 0) yield Buffer.concat(gathered, length);
+    },
+  };
 }
