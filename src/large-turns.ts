@@ -1,12 +1,16 @@
 // Whose turn it is to work on a large answer: to read its archive and to write what came of it. Several at once would all be held in memory
 // until the last of them has been written, and none would be answered any sooner: both are this process' own work. It knows neither archives
 // nor answers.
-import { collectYoung } from './collect-young.ts';
+import { setImmediate as turn } from 'node:timers/promises';
+import { collectPile, collectYoung, limitYoung } from './left-behind.ts';
 
 /** Milliseconds that the next bytes may be on their way, or these be dealt with, before another goes on. */
 const PATIENCE = 15;
 /** Milliseconds for which the writing of an answer is waited for at most: who takes it at once has it by then. */
 const WRITING = 300;
+
+/** Bytes of an archive after which others get their turn: whoever writes what came of them has written most of it before there is more. */
+const STRETCH = 256 * 1024;
 
 /** One who works on a large answer. */
 interface Work {
@@ -37,6 +41,8 @@ function stay(work: Work): void {
 /** Gives the bytes of an archive on while it is its turn, which is so until they are long in coming, or have ended and nobody writes what came of them. */
 export async function* inTurn(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const work: Work = { late: undefined, isRead: false, until: undefined };
+  let given = 0;
+  limitYoung();
   stay(work);
   try {
     for await (const bytes of source) {
@@ -45,6 +51,10 @@ export async function* inTurn(source: AsyncIterable<Uint8Array>): AsyncGenerator
       if (current !== work) await new Promise<void>((go) => waiting.push({ work, go }));
       stay(work);
       yield bytes;
+      given += bytes.length;
+      if (given < STRETCH) continue;
+      given = 0;
+      await turn();
     }
     work.isRead = true;
     stay(work);
@@ -66,11 +76,16 @@ export class WritingTurn {
     const work = this.#work;
     if (work !== undefined && current === work && performance.now() < (work.until ?? 0)) stay(work);
   }
-  /** Says that all is written, or that it was given up, and tidies up behind it. */
+  /** Says that all is written, or that it was given up. */
   end(): void {
-    const isAlone = waiting.length === 0;
     if (this.#work !== undefined) pass(this.#work);
-    // Whoever waits would grow old by it, and all that comes to them with them.
-    if (isAlone) setImmediate(collectYoung);
   }
+}
+
+/** Tidies up behind a large answer of which nothing is left. */
+export function tidyUp(): void {
+  // Whoever waits would grow old by it, and all that comes to them with them.
+  if (waiting.length === 0) collectYoung();
+  limitYoung();
+  collectPile();
 }

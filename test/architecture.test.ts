@@ -13,11 +13,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   structure: [],
   store: ['passing.ts'],
   'redact.ts': [],
-  'collect-young.ts': [],
+  'left-behind.ts': [],
   'late-text.ts': [],
   'passing.ts': [],
   'vector-code.ts': [],
-  'large-turns.ts': ['collect-young.ts'],
+  'large-turns.ts': ['left-behind.ts'],
   'entity-tag.ts': [],
   folding: ['structure'],
   upstream: [
@@ -48,7 +48,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   doctor: ['upstream'],
   cli: ['config.ts', 'doctor', 'upstream', 'sandbox', 'gateway.ts', 'log.ts', 'server.ts', 'examples.ts'],
   schema: ['builder.ts', 'folding', 'structure', 'late-text.ts'],
-  protocol: ['collect-young.ts', 'late-text.ts', 'vector-code.ts'],
+  protocol: ['large-turns.ts', 'late-text.ts', 'vector-code.ts'],
   plugins: ['upstream', 'callers', 'load', 'protocol', 'redact.ts', 'entity-tag.ts', 'operations'],
   execution: [],
   fast: [

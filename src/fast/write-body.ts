@@ -2,7 +2,7 @@
 // the process gets its turn in between. It knows neither what is written nor why.
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
-import { WritingTurn } from '../large-turns.ts';
+import { tidyUp, WritingTurn } from '../large-turns.ts';
 import { type Body, PIECE } from '../protocol/body.ts';
 
 /** Milliseconds that may go by before other work gets its turn. */
@@ -27,6 +27,8 @@ export async function writeBody(response: ServerResponse, body: Body): Promise<v
   let taken = Promise.resolve(true);
   let rested = performance.now();
   const turnOfWriting = new WritingTurn();
+  // Only then has everybody let go of it.
+  response.once('close', () => setImmediate(setImmediate, tidyUp));
   for (let count = fill(free); count > 0; count = fill(free)) {
     turnOfWriting.goOn();
     const before = taken;

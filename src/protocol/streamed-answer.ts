@@ -1,7 +1,7 @@
 // Results that come one after the other, as the bytes of one answer: Server-Sent Events as graphql-sse speaks them, or multipart/mixed as
 // clients of `@defer` read it. It knows neither the server nor GraphQL.
 import { setImmediate as turn } from 'node:timers/promises';
-import { collectYoung } from '../collect-young.ts';
+import { tidyUp } from '../large-turns.ts';
 
 /** How parts are written one after the other. */
 export interface Framing {
@@ -70,7 +70,7 @@ export function streamOf<T>(
   let bytes = 0;
   const end = (): void => {
     clearInterval(pulses);
-    if (bytes > LARGE) setImmediate(collectYoung);
+    if (bytes > LARGE) setImmediate(tidyUp);
   };
   return new ReadableStream<Uint8Array>({
     start(controller) {

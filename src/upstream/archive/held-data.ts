@@ -4,7 +4,7 @@
 
 const BLOCK_BYTES = 1024 ** 2;
 /** Of all archives together. What does not fit in is unpacked again, some 50 µs for a structure. */
-const MOST_BLOCKS = 16;
+const MOST_BLOCKS = 2;
 /** For how long data are held, and for how long a block that nobody uses is kept: new memory costs as much as unpacking what goes into it. */
 const HELD_MS = 1000;
 const KEPT_MS = 30_000;

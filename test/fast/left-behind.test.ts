@@ -1,7 +1,7 @@
 // What has died young is given back at once when it is asked for.
 import { getHeapSpaceStatistics } from 'node:v8';
 import { expect, test } from 'vitest';
-import { collectYoung } from '../../src/collect-young.ts';
+import { collectYoung } from '../../src/left-behind.ts';
 
 const youngBytes = (): number =>
   getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_used_size ??

@@ -1,0 +1,84 @@
+// Keeps small what large answers leave behind: collects what has died young, at a moment when nearly all of it has, and what has not, when it
+// has piled up. It must not know what it was.
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+const isCollect = (value: unknown): value is (options: { type: 'minor' }) => void =>
+  typeof value === 'function';
+
+let collect: ((options: { type: 'minor' }) => void) | undefined;
+
+/** V8's own collector, which it gives to contexts that are made while the flag is set. */
+function openCollect(): (options: { type: 'minor' }) => void {
+  setFlagsFromString('--expose-gc');
+  const found: unknown = runInNewContext('gc');
+  setFlagsFromString('--no-expose-gc');
+  return isCollect(found) ? found : () => undefined;
+}
+
+/**
+ * Collects the young generation, in about a millisecond when little of it is alive: right behind an answer of many megabytes. Left to
+ * itself V8 collects in the middle of the next one, keeps most of what it finds for good, and enlarges the young generation for it.
+ */
+export function collectYoung(): void {
+  collect ??= openCollect();
+  collect({ type: 'minor' });
+}
+
+/** Bytes outside of the heap by which what is there may have grown since it was least, before V8 is asked to look through all of it. */
+const GROWN = 10 * 1024 ** 2;
+/** As many as V8 takes notice of, and more than the system's allocator would keep for later. */
+const NOTICED = 64 * 1024 ** 2;
+
+/** Percent of what is alive by which the heap may grow, with what its objects hold outside of it, until V8 looks through all of it. */
+const GROWTH = 90;
+
+let hasGrowth = false;
+
+let least = Number.POSITIVE_INFINITY;
+
+/**
+ * Has V8 keep to one measure. Its own goes down as it collects, to 30 percent, which a single archive takes up: collecting in the middle of an
+ * answer lets what is there of its archive grow old, which is reason enough to collect again in the next, and so on for as long as they come.
+ */
+function growEvenly(): void {
+  hasGrowth = true;
+  setFlagsFromString(`--heap-growing-percent=${GROWTH}`);
+}
+
+/**
+ * Has V8 begin a full collection, in steps and beside other work, where bytes outside of the heap have piled up. What large answers leave
+ * behind are small objects that hold much: some of them grow old, and left to itself V8 looks for them when they hold 64 MB.
+ */
+export function collectPile(): void {
+  if (!hasGrowth) growEvenly();
+  const { arrayBuffers } = process.memoryUsage();
+  least = Math.min(least, arrayBuffers);
+  if (arrayBuffers - least < GROWN) return;
+  least = arrayBuffers;
+  try {
+    // Memory that is never written to is none; but V8 counts it, and begins.
+    new ArrayBuffer(NOTICED);
+  } catch {
+    // Where there is no room for it V8 has just tried to make some.
+  }
+}
+
+/** Bytes of the young generation, both halves, that are enough for large answers. */
+const ENOUGH = 7_000_000;
+/** Milliseconds after a large answer for which the next is expected. */
+const SOON = 2000;
+
+let lifting: NodeJS.Timeout | undefined;
+
+/**
+ * Has V8 not enlarge the young generation for now, unless it is small. With answers of many megabytes it would go as far as it may, 32 MB, and
+ * not give that back.
+ */
+export function limitYoung(): void {
+  const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
+  if (young === undefined || young.space_size < ENOUGH) return;
+  setFlagsFromString('--semi-space-growth-factor=1');
+  clearTimeout(lifting);
+  lifting = setTimeout(setFlagsFromString, SOON, '--semi-space-growth-factor=2').unref();
+}
