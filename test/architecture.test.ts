@@ -14,6 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['passing.ts'],
   'redact.ts': [],
   'left-behind.ts': [],
+  'growing-list.ts': [],
   'late-text.ts': [],
   'passing.ts': [],
   'vector-code.ts': [],
@@ -50,7 +51,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   schema: ['builder.ts', 'folding', 'structure', 'late-text.ts'],
   protocol: ['large-turns.ts', 'late-text.ts', 'vector-code.ts'],
   plugins: ['upstream', 'callers', 'load', 'protocol', 'redact.ts', 'entity-tag.ts', 'operations'],
-  execution: [],
+  execution: ['growing-list.ts'],
   fast: [
     'callers',
     'large-turns.ts',
@@ -83,6 +84,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   resolvers: [
     'builder.ts',
     'execution',
+    'growing-list.ts',
     'schema',
     'upstream',
     'structure',

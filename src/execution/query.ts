@@ -1,6 +1,7 @@
 // Executes a query by the rules of the GraphQL specification (Executing Requests), as graphql-js does, which makes an object of arguments for
 // each field of each object, and of each object one that no engine is quick with: a third of what a list of a hundred proteins costs.
-// It knows neither events nor results in parts nor mutations, and no type of ours; a test holds it against graphql-js.
+// A list that grows it gives item by item, where whoever asks can take that. It knows neither events nor results in parts nor mutations, and no
+// type of ours; a test holds it against graphql-js.
 import {
   type DocumentNode,
   defaultTypeResolver,
@@ -18,6 +19,7 @@ import {
   OperationTypeNode,
   responsePathAsArray,
 } from 'graphql';
+import { GrowingList, growing } from '../growing-list.ts';
 import {
   argsOf,
   type OwnArgs,
@@ -36,6 +38,8 @@ export interface QueryArgs {
   readonly document: DocumentNode;
   readonly contextValue: unknown;
   readonly variableValues?: Readonly<Record<string, unknown>> | undefined;
+  /** Whether a list that is all of the answer may be given while it is still coming. */
+  readonly grows?: boolean;
 }
 
 type Data = Record<string, unknown>;
@@ -100,6 +104,7 @@ function completeList(
   info: Info | undefined,
   path: Path,
   value: unknown,
+  from = 0,
 ) {
   if (typeof value !== 'object' || value === null || !(Symbol.iterator in value))
     throw new GraphQLError(
@@ -109,7 +114,7 @@ function completeList(
   const items: unknown[] = [];
   try {
     for (const item of value as Iterable<unknown>) {
-      const place: Path = { prev: path, key: items.length, typename: undefined };
+      const place: Path = { prev: path, key: from + items.length, typename: undefined };
       const completed = completeCaught(run, field, of, info, place, item);
       waits ||= isPromise(completed);
       items.push(completed);
@@ -278,14 +283,76 @@ function completeObject(
   return waits ? settled(data) : data;
 }
 
-async function answer(run: Run, fields: readonly PlannedField[]): Promise<ExecutionResult> {
+/** Completes items that stand at some place of a list and behind it. */
+type CompleteItems = (items: readonly unknown[], from: number) => unknown[] | Promise<unknown[]>;
+
+/** An answer that is one list, of which the first items are there. */
+export class GrowingResult {
+  /** Of the list in the answer's data. */
+  readonly key: string;
+  readonly #run: Run;
+  readonly #list: GrowingList<unknown>;
+  readonly #complete: CompleteItems;
+  #taken = 0;
+
+  constructor(run: Run, key: string, list: GrowingList<unknown>, complete: CompleteItems) {
+    this.key = key;
+    this.#run = run;
+    this.#list = list;
+    this.#complete = complete;
+  }
+  /** What has failed in all that was taken. */
+  get errors(): readonly GraphQLError[] {
+    return this.#run.errors;
+  }
+  /** The next items, all that are there, as a list; undefined behind the last. @throws where the list would have to be null, which it cannot be any more */
+  async next(): Promise<readonly unknown[] | undefined> {
+    const from = this.#taken;
+    await this.#list.more(from);
+    const items = this.#list.items.slice(from);
+    this.#taken += items.length;
+    return items.length === 0 ? undefined : this.#complete(items, from);
+  }
+}
+
+async function answer(run: Run, begin: () => Data | Promise<Data>): Promise<ExecutionResult> {
   let data: Data | null = null;
   try {
-    data = await completeObject(run, fields, undefined, undefined);
+    data = await begin();
   } catch (error) {
     note(run, locatedError(error, undefined), undefined);
   }
   return run.errors.length === 0 ? { data } : { errors: run.errors, data };
+}
+
+const itemsOf = (shape: Shape): Shape | undefined =>
+  shape.kind === 'nonNull' ? itemsOf(shape.of) : shape.kind === 'list' ? shape.of : undefined;
+
+/** An answer that is one list: once all of it is there, or once its first items are, where others are still coming. */
+async function answerList(
+  run: Run,
+  field: PlannedField,
+  of: Shape,
+): Promise<ExecutionResult | GrowingResult> {
+  const path = pathOf(field, undefined);
+  const info = growing(infoOf(run, field, path));
+  const resolve = async (): Promise<unknown> =>
+    field.resolve(undefined, argsOf(field, run.args, run.variableValues), run.contextValue, info);
+  const resolving = resolve();
+  const list = await resolving.catch(() => undefined);
+  if (!(list instanceof GrowingList))
+    return answer(run, () =>
+      settled({ [field.key]: completeCaught(run, field, field.shape, info, path, resolving) }),
+    );
+  const whole = list.more(0).then(() => list.items);
+  await whole.catch(() => undefined);
+  if (!list.hasEnded)
+    return new GrowingResult(run, field.key, list, (items, from) =>
+      completeList(run, field, of, info, path, items, from),
+    );
+  return answer(run, () =>
+    settled({ [field.key]: completeCaught(run, field, field.shape, info, path, whole) }),
+  );
 }
 
 /**
@@ -293,8 +360,12 @@ async function answer(run: Run, fields: readonly PlannedField[]): Promise<Execut
  *
  * @returns undefined where its variables are not what it takes: whoever executes it otherwise can say why
  */
-export function executeQuery(args: QueryArgs): Promise<ExecutionResult> | undefined {
-  const { schema, document, contextValue, variableValues = {} } = args;
+export function executeQuery(
+  args: QueryArgs & { readonly grows: true },
+): Promise<ExecutionResult | GrowingResult> | undefined;
+export function executeQuery(args: QueryArgs): Promise<ExecutionResult> | undefined;
+export function executeQuery(args: QueryArgs): Promise<ExecutionResult | GrowingResult> | undefined {
+  const { schema, document, contextValue, variableValues = {}, grows = false } = args;
   const known = prepare(schema, document);
   const { operation, fragments } = known;
   const type = schema.getQueryType();
@@ -314,5 +385,8 @@ export function executeQuery(args: QueryArgs): Promise<ExecutionResult> | undefi
   };
   const fields = known.fields ?? plannedFields(run, type, [operation]);
   if (known.plans !== undefined) known.fields = fields;
-  return answer(run, fields);
+  const [only] = fields;
+  const of = grows && fields.length === 1 && only !== undefined ? itemsOf(only.shape) : undefined;
+  if (only !== undefined && of !== undefined) return answerList(run, only, of);
+  return answer(run, () => completeObject(run, fields, undefined, undefined));
 }

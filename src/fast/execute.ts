@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { GraphQLParams, YogaServerInstance } from 'graphql-yoga';
 import type { GatewayContext } from '../context.ts';
-import { executeQuery } from '../execution/query.ts';
+import { executeQuery, GrowingResult } from '../execution/query.ts';
 import type { Contexts } from '../gateway/contexts.ts';
 import type { Admission } from '../load/admission.ts';
 import type { Exchange } from '../operations/exchange.ts';
@@ -12,8 +12,9 @@ import { noteRequestId } from '../operations/request-id.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { codedResult } from '../plugins/use-error-codes.ts';
 import type { PlainQuery } from '../plugins/use-plain-queries.ts';
+import { growingBodies } from '../protocol/growing-answer.ts';
 import { TimeLimit } from '../upstream/time-limit.ts';
-import { type Finished, type FinishOptions, finish, type Question } from './finished.ts';
+import { type Finished, type FinishOptions, finish, finishGrowing, type Question } from './finished.ts';
 import type { Visit } from './visit.ts';
 
 /** A question that may be answered here. */
@@ -64,17 +65,20 @@ export function openExecution(options: ExecuteOptions): Execute {
   const { yoga, contexts, admission, telemetry, patience, shown, onError } = options;
   const originOf = openOrigins();
 
-  /** What a query that has run before comes to; undefined where it does not run, such as for its variables. */
-  async function directly({ params, query }: Asked, visit: Visit): Promise<ExecutionResult | undefined> {
+  /** The answer to a query that has run before; undefined where it does not run, such as for its variables. */
+  async function directly(asked: Asked, visit: Visit): Promise<Finished | undefined> {
+    const { params, query } = asked;
     const { req, res, arrival, exchange } = visit;
     const { caller } = arrival;
     if (caller === null || (params.operationName ?? query.name) !== query.name) return undefined;
     const limit = new TimeLimit(undefined, patience);
     const left = () => {
-      if (!res.writableFinished) limit.leave();
+      if (res.writableFinished) limit.end();
+      else limit.leave();
     };
     res.once('close', left);
     if (res.closed) limit.leave();
+    let isGrowing = false;
     try {
       const result = await executeQuery({
         schema: query.schema,
@@ -89,12 +93,24 @@ export function openExecution(options: ExecuteOptions): Execute {
           isRouter: false,
           fresh: isNoStream,
         }),
+        // What may be kept by clients has a tag, which is made of all of it.
+        grows: req.method === 'POST',
       });
       if (result === undefined) return undefined;
       telemetry.ran(exchange, { type: 'query', name: query.name });
-      return result.errors === undefined ? result : { ...result, errors: shown(result.errors, exchange) };
+      const seen = (errors: readonly GraphQLError[]) => shown(errors, exchange);
+      if (result instanceof GrowingResult) {
+        // Until all of it has gone there is as much to wait for as of any other.
+        isGrowing = true;
+        return finishGrowing(growingBodies(result, seen), asked, options);
+      }
+      return finish(
+        result.errors === undefined ? result : { ...result, errors: seen(result.errors) },
+        asked,
+        options,
+      );
     } finally {
-      limit.end();
+      if (!isGrowing) limit.end();
     }
   }
 
@@ -119,7 +135,6 @@ export function openExecution(options: ExecuteOptions): Execute {
   }
 
   return async (asked, visit) => {
-    const result = (await directly(asked, visit)) ?? (await byYoga(asked, visit));
-    return finish(result, asked, options);
+    return (await directly(asked, visit)) ?? finish(await byYoga(asked, visit), asked, options);
   };
 }

@@ -8,7 +8,7 @@ import { DATA_HEADERS } from '../plugins/use-security-headers.ts';
 import { bodyOf, headOf } from '../protocol/answer.ts';
 import { allOf, type Body, LARGE } from '../protocol/body.ts';
 import type { JsonType } from '../protocol/media-type.ts';
-import { writeBody } from './write-body.ts';
+import { type LateBodies, writeBody } from './write-body.ts';
 
 /** An answer as it is written, and as it is kept for others. */
 export interface Finished {
@@ -16,7 +16,7 @@ export interface Finished {
   /** Names and values in turn, as node:http takes them. */
   readonly headers: readonly string[];
   /** Bytes, or how to make those of a large answer, which is not kept. */
-  readonly body: Buffer | Body;
+  readonly body: Buffer | Body | LateBodies;
   /** Such as `"abc"`; undefined where clients may not keep the answer. */
   readonly etag: string | undefined;
   /** Whether anybody between here and the caller may keep it. */
@@ -44,12 +44,40 @@ export interface Question {
   readonly seconds: number | null;
 }
 
+/** The headers of an answer that nobody may keep. */
+const headersFor = (headers: ReturnType<typeof headOf>['headers'], { always, byOrigin }: FinishOptions) => ({
+  'cache-control': NOT_KEPT,
+  ...DATA_HEADERS,
+  ...always,
+  ...headers,
+  vary: byOrigin ? `${headers.vary}, origin` : headers.vary,
+});
+
+/** Makes the answer that a growing result is. What fails in it later changes neither status nor headers. */
+export function finishGrowing(
+  bodies: AsyncIterable<Body>,
+  { mediaType, name }: Question,
+  options: FinishOptions,
+): Finished {
+  const { status, headers } = headOf({ data: {} }, mediaType);
+  return {
+    status,
+    headers: Object.entries(headersFor(headers, options)).flat(),
+    body: { byteLength: Number.POSITIVE_INFINITY, bodies },
+    etag: undefined,
+    isPublic: false,
+    seconds: 0,
+    name,
+  };
+}
+
 /** Makes the answer that a result is. */
 export function finish(
   result: ExecutionResult,
   { method, mediaType, name, seconds: most }: Question,
-  { always, byOrigin, proofNeeded }: FinishOptions,
+  options: FinishOptions,
 ): Finished {
+  const { proofNeeded } = options;
   const { status, headers } = headOf(result, mediaType);
   const made = bodyOf(result);
   const seconds = (status === 200 && most !== null ? keptSeconds(result, most) : null) ?? 0;
@@ -57,19 +85,12 @@ export function finish(
   // The tag of what clients may keep comes before the bytes and is made of them all.
   const body = typeof made === 'string' || made.byteLength <= LARGE || isKept ? allOf(made) : made;
   const kept = isKept && Buffer.isBuffer(body) ? keptHeaders(body, seconds, proofNeeded) : undefined;
-  const vary = [headers.vary, ...(byOrigin ? ['origin'] : []), ...(kept?.vary ?? []).slice(1)].join(', ');
-  const all: Record<string, string> = {
-    'cache-control': NOT_KEPT,
-    ...DATA_HEADERS,
-    ...always,
-    ...headers,
-    ...kept,
-    vary,
-  };
+  const all = headersFor(headers, options);
+  const vary = [all.vary, ...(kept?.vary ?? []).slice(1)].join(', ');
   return {
     status,
     seconds,
-    headers: Object.entries(all).flat(),
+    headers: Object.entries({ ...all, ...kept, vary }).flat(),
     body,
     etag: kept?.etag,
     isPublic: isKept && !proofNeeded,

@@ -15,8 +15,8 @@ export interface Body {
   open(): Fill;
 }
 
-/** Bytes for which it is worth to come back for the next piece. */
-const ROOM = 16;
+/** Bytes for which it is worth to come back for the next piece: with fewer left a buffer counts as full. */
+export const ROOM = 16;
 
 /** Writes bytes as they are. @returns whether there is more to write of them */
 function copied(bytes: Uint8Array, at: Progress, target: Buffer): boolean {

@@ -3,6 +3,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
+import type { GrowingList } from '../growing-list.ts';
 import { isStreamed, pacedList } from '../protocol/paced-list.ts';
 import { type LookupRef, ProteinLookup } from '../schema/lookup.ts';
 import type { InvalidInputShape, ProblemShape } from '../schema/problem.ts';
@@ -10,8 +11,10 @@ import { Protein } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
 import { hashOfEntry } from '../schema/uniprot.ts';
 import { asError, UpstreamError } from '../upstream/errors.ts';
+import type { Found } from '../upstream/protein-loader.ts';
+import type { ProteinNeeds } from '../upstream/protein-needs.ts';
 import type { Soon } from './at-once.ts';
-import { findProtein, loadProteins } from './protein.ts';
+import { findProtein, growingList, isGrowing, loadProteins } from './protein.ts';
 import { selectedNeeds } from './protein-parts.ts';
 import { selectedFields } from './selection.ts';
 import { findEntry, isUniprotId } from './uniprot.ts';
@@ -80,29 +83,75 @@ function refOf(requested: string, resolved: Resolved, found?: object | null): Lo
   return found == null ? { ...ref, hash, problem: UNKNOWN } : { ...ref, hash, exists: true };
 }
 
-/** What all identifiers came to, and what is selected on the proteins. */
-async function resolveAll(ctx: GatewayContext, info: GraphQLResolveInfo, ids: readonly string[]) {
-  if (ids.length > MOST_IDS)
-    throw badInput(`\`ids\` holds ${ids.length} ids; at most ${MOST_IDS} fit in one query. Ask in several.`);
-  const resolved = await Promise.all(ids.map((id, index) => resolveId(ctx, id, index)));
+/** What is selected on the proteins. */
+function needsOf(info: GraphQLResolveInfo): ProteinNeeds {
   const below = selectedFields(info, 'ProteinLookup').filter((field) => field.name === 'protein');
-  const needs = selectedNeeds(
+  return selectedNeeds(
     info,
     below.flatMap((field) => field.nodes),
   );
-  return { resolved, needs };
 }
+
+/** What all identifiers came to. */
+async function resolveAll(ctx: GatewayContext, ids: readonly string[]): Promise<readonly Resolved[]> {
+  if (ids.length > MOST_IDS)
+    throw badInput(`\`ids\` holds ${ids.length} ids; at most ${MOST_IDS} fit in one query. Ask in several.`);
+  const resolved: Resolved[] = [];
+  const late: Promise<void>[] = [];
+  // Hashes, of which there are most, are what they are: a promise for each would take longer than all else that is done for them here.
+  for (const [index, id] of ids.entries()) {
+    const one = resolveId(ctx, id, index);
+    const take = (found: Resolved): void => {
+      resolved[index] = found;
+    };
+    if (one instanceof Promise) late.push(one.then(take));
+    else take(one);
+  }
+  await Promise.all(late);
+  return resolved;
+}
+
+/** Says of the proteins that are found, in turn, what there is to say of the identifiers: as far as the proteins go, and of those behind them that are no protein's. */
+function openRefs(
+  ids: readonly string[],
+  resolved: readonly Resolved[],
+): (found: readonly Found[]) => LookupRef[] {
+  let at = 0;
+  return (found) => {
+    const refs: LookupRef[] = [];
+    const next = found.values();
+    for (let one = resolved[at]; one !== undefined; one = resolved[at]) {
+      const answer = 'hash' in one ? next.next() : undefined;
+      if (answer?.done === true) break;
+      refs.push(refOf(ids[at] ?? '', one, answer?.value));
+      at += 1;
+    }
+    return refs;
+  };
+}
+
+const hashesOf = (resolved: readonly Resolved[]): string[] =>
+  resolved.flatMap((one) => ('hash' in one ? [one.hash] : []));
 
 /** All as soon as all are there. */
 async function lookup(
   ctx: GatewayContext,
-  info: GraphQLResolveInfo,
+  needs: ProteinNeeds,
   ids: readonly string[],
 ): Promise<LookupRef[]> {
-  const { resolved, needs } = await resolveAll(ctx, info, ids);
-  const hashes = resolved.flatMap((one) => ('hash' in one ? [one.hash] : []));
-  const found = (await loadProteins(ctx, hashes, needs)).values();
-  return resolved.map((one, i) => refOf(ids[i] ?? '', one, 'hash' in one ? found.next().value : undefined));
+  const resolved = await resolveAll(ctx, ids);
+  return openRefs(ids, resolved)(await loadProteins(ctx, hashesOf(resolved), needs));
+}
+
+/** The same as a list that grows. */
+async function lookupGrowing(
+  ctx: GatewayContext,
+  needs: ProteinNeeds,
+  ids: readonly string[],
+): Promise<GrowingList<LookupRef>> {
+  const resolved = await resolveAll(ctx, ids);
+  const hashes = hashesOf(resolved);
+  return growingList((onNext) => loadProteins(ctx, hashes, needs, onNext), openRefs(ids, resolved));
 }
 
 /** Each as soon as it is there. */
@@ -111,7 +160,8 @@ async function lookupInParts(
   info: GraphQLResolveInfo,
   ids: readonly string[],
 ): Promise<AsyncIterable<LookupRef>> {
-  const { resolved, needs } = await resolveAll(ctx, info, ids);
+  const needs = needsOf(info);
+  const resolved = await resolveAll(ctx, ids);
   const items = resolved.map(async (one, i): Promise<LookupRef> => {
     const id = ids[i] ?? '';
     if (!('hash' in one)) return refOf(id, one);
@@ -146,7 +196,10 @@ builder.queryField('lookup', (t) =>
         description: 'Such as ["P01308", "HBA_HUMAN", "b840eb6446f9f188023424af40675a36"].',
       }),
     },
-    resolve: (_, { ids }, ctx, info) =>
-      isStreamed(info) ? lookupInParts(ctx, info, ids) : lookup(ctx, info, ids),
+    resolve: (_, { ids }, ctx, info) => {
+      if (isStreamed(info)) return lookupInParts(ctx, info, ids);
+      const needs = needsOf(info);
+      return isGrowing(info, needs, ids.length) ? lookupGrowing(ctx, needs, ids) : lookup(ctx, needs, ids);
+    },
   }),
 );

@@ -1,6 +1,8 @@
 // What a Protein costs: its fields by parts, its links, and the queries that find one. Policy on calls is the loader's.
+import type { GraphQLResolveInfo } from 'graphql';
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
+import { GrowingList, mayGrow } from '../growing-list.ts';
 import { isStreamed, pacedList } from '../protocol/paced-list.ts';
 import { Cluster } from '../schema/cluster.ts';
 import { Plddt } from '../schema/plddt.ts';
@@ -9,7 +11,7 @@ import { badInput } from '../schema/scalars.ts';
 import { Provenance, Thumbnail, ThumbnailType } from '../schema/thumbnail.ts';
 import { hashOfSequence } from '../schema/uniprot.ts';
 import type { ProteinData, Source } from '../upstream/protein-data.ts';
-import { BULK_HASHES } from '../upstream/protein-loader.ts';
+import { BULK_HASHES, type Found } from '../upstream/protein-loader.ts';
 import { joinNeeds, needsNothing, type ProteinNeeds } from '../upstream/protein-needs.ts';
 import { after, ofProtein, type Soon } from './at-once.ts';
 import { clusterOf, withRecord } from './cluster-links.ts';
@@ -155,7 +157,36 @@ export const loadProteins = (
   { proteins }: GatewayContext,
   hashes: readonly string[],
   needs: ProteinNeeds,
-): Promise<(ProteinData | null | Error)[]> => proteins.loadAll(hashes, needsNothing(needs) ? LEAST : needs);
+  onNext?: (found: readonly Found[]) => void,
+): Promise<Found[]> => proteins.loadAll(hashes, needsNothing(needs) ? LEAST : needs, onNext);
+
+/** Proteins for which it is worth to begin an answer before all of them are there, as their structures come. */
+const MANY = 50;
+
+/** Whether the answer to a query may begin before all of its proteins are there, and is large enough for that. */
+export const isGrowing = (info: GraphQLResolveInfo, { structure }: ProteinNeeds, count: number): boolean =>
+  structure === true && count > MANY && mayGrow(info);
+
+/** A list whose items are made of what is found, as it is found. @param load - gives on what is found before the rest, then all */
+export function growingList<T>(
+  load: (onNext: (found: readonly Found[]) => void) => Promise<readonly Found[]>,
+  itemsOf: (found: readonly Found[]) => readonly (T | Promise<T>)[],
+): GrowingList<T> {
+  const list = new GrowingList<T>();
+  let count = 0;
+  const add = (found: readonly Found[]): void => {
+    count += found.length;
+    list.add(itemsOf(found));
+  };
+  load(add).then(
+    (all) => {
+      add(all.slice(count));
+      list.end();
+    },
+    (error: unknown) => list.fail(error),
+  );
+  return list;
+}
 
 /** A failure in its place in a list. */
 function failing(error: Error): Promise<never> {
@@ -165,17 +196,11 @@ function failing(error: Error): Promise<never> {
   return failed;
 }
 
-async function findProteins(
-  ctx: GatewayContext,
-  hashes: readonly string[],
-  needs: ProteinNeeds,
-): Promise<(ProteinRef | null | Promise<never>)[]> {
-  const found = await loadProteins(ctx, hashes, needs);
-  return found.map((data) => {
+const refsOf = (found: readonly Found[]): (ProteinRef | null | Promise<never>)[] =>
+  found.map((data) => {
     if (data instanceof Error) return failing(data);
     return data === null ? null : { hash: data.hash };
   });
-}
 
 const FOLD: ProteinNeeds = { fold: true, structure: true };
 
@@ -224,7 +249,9 @@ builder.queryFields((t) => ({
         );
       }
       const needs = selectedNeeds(info);
-      if (!isStreamed(info)) return findProteins(ctx, hashes, needs);
+      if (isGrowing(info, needs, hashes.length))
+        return growingList((onNext) => loadProteins(ctx, hashes, needs, onNext), refsOf);
+      if (!isStreamed(info)) return loadProteins(ctx, hashes, needs).then(refsOf);
       return pacedList(
         ctx,
         info,

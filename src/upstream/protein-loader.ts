@@ -32,8 +32,16 @@ const RECORDS_IN_FLIGHT = 8;
 export interface ProteinLoader {
   /** Loads what is needed of a protein. Null when the Atlas does not hold it. @throws UpstreamError when that could not be found out */
   load(hash: string, needs: ProteinNeeds): Promise<ProteinData | null>;
-  /** The same for a list, in its order, duplicates kept: one promise instead of a dozen for each. An error stands where `load` would throw it. */
-  loadAll(hashes: readonly string[], needs: ProteinNeeds): Promise<(ProteinData | null | Error)[]>;
+  /**
+   * The same for a list, in its order, duplicates kept: one promise instead of a dozen for each. An error stands where `load` would throw it.
+   *
+   * @param onNext - given the first of them as soon as they are there, then those that follow, while others are still waited for
+   */
+  loadAll(
+    hashes: readonly string[],
+    needs: ProteinNeeds,
+    onNext?: (found: readonly Found[]) => void,
+  ): Promise<Found[]>;
   /** What `load` would give, where nobody has to be asked; undefined where somebody has. */
   have(hash: string, needs: ProteinNeeds): ProteinData | null | undefined;
   /** What is known of a protein without asking anybody. */
@@ -45,6 +53,9 @@ export interface ProteinLoader {
   /** Takes in what another answer said of a protein, so that it is not asked for again. */
   prime(data: ProteinData): void;
 }
+
+/** What a protein of a list came to. */
+export type Found = ProteinData | null | Error;
 
 /** What the loaders of all requests have in common. */
 export interface ProteinLoaderDependencies {
@@ -64,6 +75,8 @@ interface Waiting {
   /** How many of the proteins are not settled yet. */
   left: number;
   failures: Map<string, Error> | undefined;
+  /** Told of each that is settled. */
+  readonly onSettled: ((hash: string) => void) | undefined;
   /** Given what failed, once all are settled. */
   readonly promise: Promise<Failures | undefined>;
   readonly resolve: (failures: Failures | undefined) => void;
@@ -90,6 +103,32 @@ function withResolver(): Pick<Waiting, 'promise' | 'resolve'> {
 function raise(failures: Failures | undefined, hash: string): void {
   const error = failures?.get(hash);
   if (error !== undefined) throw error;
+}
+
+/**
+ * Gives the hashes of a list on in their order, as far as none before them is still open.
+ *
+ * @returns to be told of each that is open no more
+ */
+function inOrder(
+  hashes: readonly string[],
+  open: Set<string>,
+  give: (some: readonly string[]) => void,
+): (hash: string) => void {
+  let at = 0;
+  let isDue = false;
+  const go = (): void => {
+    isDue = false;
+    const from = at;
+    while (at < hashes.length && !open.has(hashes[at] ?? '')) at += 1;
+    if (at > from) give(hashes.slice(from, at));
+  };
+  return (hash) => {
+    open.delete(hash);
+    // An archive brings several in one turn.
+    if (!isDue) queueMicrotask(go);
+    isDue = true;
+  };
 }
 
 /** The loader of one request. */
@@ -271,15 +310,20 @@ export function createProteinLoader(
       }
       one.left -= 1;
       if (one.left === 0) one.resolve(one.failures);
+      else one.onSettled?.(hash);
     }
   };
 
   let coming: Waiting[] = [];
   /** Everything that can be asked for without waiting for an answer is asked for before the calls are planned. */
-  const request = (hashes: readonly string[], needs: ProteinNeeds): Waiting['promise'] => {
+  const request = (
+    hashes: readonly string[],
+    needs: ProteinNeeds,
+    onSettled?: Waiting['onSettled'],
+  ): Waiting => {
     const round = coming;
-    const { promise, resolve } = withResolver();
-    const one: Waiting = { hashes, needs, round, left: hashes.length, failures: undefined, promise, resolve };
+    const left = hashes.length;
+    const one: Waiting = { hashes, needs, round, left, failures: undefined, onSettled, ...withResolver() };
     const alone = [one];
     for (const hash of hashes) {
       const queue = pending.get(hash);
@@ -293,7 +337,7 @@ export function createProteinLoader(
           for (const other of round) for (const hash of other.hashes) settle(round, hash, asError(error));
         });
       });
-    return promise;
+    return one;
   };
 
   /** What is known now, everything having been asked for. */
@@ -315,7 +359,7 @@ export function createProteinLoader(
     if (needsNothing(lacking)) return given(hash, needs);
     const underway = pending.get(hash);
     if (underway === undefined) {
-      raise(await request([hash], lacking), hash);
+      raise(await request([hash], lacking).promise, hash);
       return given(hash, needs);
     }
     const rest = lackingNeeds(lacking, joinNeeds(underway.map((entry) => entry.needs)));
@@ -323,32 +367,48 @@ export function createProteinLoader(
     const awaited = underway
       .filter((entry) => !isDeepStrictEqual(lackingNeeds(lacking, entry.needs), lacking))
       .map((entry) => entry.promise);
-    const all = needsNothing(rest) ? awaited : [...awaited, request([hash], rest)];
+    const all = needsNothing(rest) ? awaited : [...awaited, request([hash], rest).promise];
     await Promise.all(all.map((one) => one.then((failures) => raise(failures, hash))));
     return given(hash, needs);
   };
 
   return {
     load,
-    async loadAll(hashes, needs) {
-      const unknown: string[] = [];
-      const others = new Map<string, Promise<ProteinData | null | Error>>();
-      for (const hash of new Set(hashes)) {
-        if (known.has(hash) || pending.has(hash)) others.set(hash, load(hash, needs).catch(asError));
-        else unknown.push(hash);
-      }
-      const failures = unknown.length === 0 ? undefined : await request(unknown, needs);
-      const found = new Map<string, ProteinData | null | Error>();
-      for (const [hash, other] of others) found.set(hash, await other);
-      return hashes.map((hash) => {
-        const other = found.get(hash) ?? failures?.get(hash);
+    async loadAll(hashes, needs, onNext) {
+      const open = new Set(hashes);
+      const others = new Map<string, Found>();
+      let failures: () => Failures | undefined = () => undefined;
+      const answerOf = (hash: string): Found => {
+        const other = others.get(hash) ?? failures()?.get(hash);
         if (other !== undefined) return other;
         try {
           return given(hash, needs);
         } catch (error) {
           return asError(error);
         }
-      });
+      };
+      const note = onNext && inOrder(hashes, open, (some) => onNext(some.map(answerOf)));
+      const unknown: string[] = [];
+      const loading: Promise<void>[] = [];
+      for (const hash of open) {
+        if (!known.has(hash) && !pending.has(hash)) unknown.push(hash);
+        else
+          loading.push(
+            load(hash, needs)
+              .catch(asError)
+              .then((found) => {
+                others.set(hash, found);
+                note?.(hash);
+              }),
+          );
+      }
+      if (unknown.length > 0) {
+        const one = request(unknown, needs, note);
+        failures = () => one.failures;
+        await one.promise;
+      }
+      await Promise.all(loading);
+      return hashes.map(answerOf);
     },
     have(hash, needs) {
       const data = dataOf(hash);

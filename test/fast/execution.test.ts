@@ -17,7 +17,8 @@ import {
   validate,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { executeQuery } from '../../src/execution/query.ts';
+import { executeQuery, GrowingResult } from '../../src/execution/query.ts';
+import { GrowingList, mayGrow } from '../../src/growing-list.ts';
 
 /** What a resolver gives: by its field's number and place, now or later, a value, null or an error. */
 interface Node {
@@ -33,6 +34,8 @@ type Pace = 'at once' | 'later' | 'mixed';
 interface Context {
   readonly seed: number;
   readonly pace: Pace;
+  /** By how many items a list grows, time by time. */
+  readonly steps?: readonly number[];
 }
 
 const later = <T>(pace: Pace, chance: boolean, value: () => T): T | Promise<T> =>
@@ -129,6 +132,47 @@ const either = new GraphQLUnionType({
   types: [even, odd],
   resolveType: ({ seed }: Node) => (seed % 2 === 0 ? 'Even' : 'Odd'),
 });
+
+/** Lists at the root that come at once or, to whoever can take that, bit by bit: as many more each time as the context says. */
+const wrappedRoots = Object.fromEntries(
+  [
+    new GraphQLList(even),
+    new GraphQLNonNull(new GraphQLList(even)),
+    new GraphQLList(new GraphQLNonNull(odd)),
+    new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(named))),
+    new GraphQLList(GraphQLInt),
+  ].map((type, index) => [
+    `many${index}`,
+    {
+      type,
+      resolve: (_: unknown, __: unknown, ctx: Context, info: object) => {
+        const { seed, pace, steps = [] } = ctx;
+        const count = mix(seed, 40) % 9;
+        const items = Array.from({ length: count }, (_, i) =>
+          fate({ ...ctx, pace: 'at once' === pace ? pace : 'later' }, mix(seed, 50 + i), 50, () =>
+            index === 4 ? i : { seed: mix(seed, 60 + i) },
+          ),
+        );
+        // One that fails before its turn has come is nobody's fault.
+        for (const item of items) Promise.resolve(item).catch(() => undefined);
+        if (!mayGrow(info)) return items;
+        const list = new GrowingList<unknown>();
+        const grow = async (): Promise<void> => {
+          let from = 0;
+          for (const step of steps) {
+            list.add(items.slice(from, from + step));
+            from += step;
+            if (step % 2 === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+          }
+          list.add(items.slice(from));
+          list.end();
+        };
+        void grow();
+        return list;
+      },
+    },
+  ]),
+);
 const schema = new GraphQLSchema({
   query: new GraphQLObjectType({
     name: 'Query',
@@ -139,6 +183,7 @@ const schema = new GraphQLSchema({
         resolve: (_: unknown, __: unknown, ctx: Context) =>
           fate(ctx, ctx.seed, 6, () => ({ seed: ctx.seed })),
       },
+      ...wrappedRoots,
     },
   }),
   types: [odd],
@@ -254,6 +299,53 @@ describe('a plain query', () => {
     );
     expect(run).toBeGreaterThan(300);
     expect(failed).toBeGreaterThan(60);
+  });
+
+  it('comes to the same item by item, where a list grows', async () => {
+    let grown = 0;
+    let inParts = 0;
+    let failed = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(4),
+        selection(2, 'object'),
+        fc.nat(0xffff),
+        fc.constantFrom<Pace>('at once', 'later'),
+        fc.array(fc.nat(3), { maxLength: 5 }),
+        async (index, below, seed, pace, steps) => {
+          const source = `query Q($yes: Boolean! = true, $no: Boolean = false, $to: Int! = 7, $by: Int, $all: [Int!]) { x: many${index}${index === 4 ? '' : ` { ${below} }`} } fragment Leaves on Even { plain x_n: n name }`;
+          const document = parse(source);
+          if (!validate(schema, document).every(({ message }) => /never used/.test(message))) return;
+          const args = { schema, document };
+          const theirs = await execute({ ...args, contextValue: { seed, pace } });
+          const ours = await executeQuery({ ...args, contextValue: { seed, pace, steps }, grows: true });
+          if (!(ours instanceof GrowingResult)) {
+            expect(shown(ours)).toEqual(shown(theirs));
+            return;
+          }
+          grown += 1;
+          const all: unknown[] = [];
+          let parts = 0;
+          const whole = async (): Promise<unknown> => {
+            for (let items = await ours.next(); items !== undefined; items = await ours.next()) {
+              all.push(...items);
+              parts += 1;
+            }
+            return { data: { [ours.key]: all }, errors: ours.errors };
+          };
+          const list = (theirs.data as Record<string, unknown> | null | undefined)?.x;
+          // What has begun cannot be null any more.
+          if (list == null) await expect(whole()).rejects.toThrow();
+          else expect(shown(await whole())).toEqual(shown(theirs));
+          if (parts > 1) inParts += 1;
+          if (ours.errors.length > 0) failed += 1;
+        },
+      ),
+      { numRuns: 800 },
+    );
+    expect(grown).toBeGreaterThan(150);
+    expect(inParts).toBeGreaterThan(80);
+    expect(failed).toBeGreaterThan(40);
   });
 
   it('is not run with variables that it does not take', () => {

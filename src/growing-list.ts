@@ -1,0 +1,56 @@
+// A list of which the first items can be dealt with while the others are still coming. It knows neither the items nor who reads them.
+
+/** Whether whoever executes a query takes lists that grow; told to resolvers along with all else. */
+const GROWS = Symbol('grows');
+
+/** Says in what resolvers are told that a list may grow. */
+export const growing = <T extends object>(info: T): T & { readonly [GROWS]: true } =>
+  Object.assign(info, { [GROWS]: true as const });
+
+/** Whether a resolver may give a {@link GrowingList} in place of a list. */
+export const mayGrow = (info: object): boolean => GROWS in info;
+
+/** Items in their order, of which more may come. Read by one reader: item by item as any list that comes late, or all that are there at once. */
+export class GrowingList<T> implements AsyncIterable<T> {
+  readonly #items: (T | Promise<T>)[] = [];
+  #hasEnded = false;
+  #failure: { readonly error: unknown } | undefined;
+  #go: (() => void) | undefined;
+
+  /** What has come so far. An item that failed is a promise of it. */
+  get items(): readonly (T | Promise<T>)[] {
+    return this.#items;
+  }
+  /** Whether no more will come. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+  add(items: readonly (T | Promise<T>)[]): void {
+    if (items.length === 0) return;
+    this.#items.push(...items);
+    this.#go?.();
+  }
+  end(): void {
+    this.#hasEnded = true;
+    this.#go?.();
+  }
+  /** Ends it by an error, which its reader is given. */
+  fail(error: unknown): void {
+    this.#failure = { error };
+    this.end();
+  }
+  /** Waits until there are more than so many items, or no more will come. @throws what the list has failed with */
+  async more(count: number): Promise<void> {
+    while (this.#items.length <= count && !this.#hasEnded)
+      await new Promise<void>((resolve) => (this.#go = resolve));
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for (let at = 0; ; at += 1) {
+      await this.more(at);
+      const item = this.#items[at];
+      if (item === undefined) return;
+      yield item;
+    }
+  }
+}

@@ -1,0 +1,37 @@
+// An answer that begins before all of it is known: one list, item by item, then what has failed. It knows neither GraphQL's execution nor HTTP.
+import type { GraphQLError } from 'graphql';
+import { jsonAround } from '../late-text.ts';
+import { publicError } from './answer.ts';
+import { type Body, openBody } from './body.ts';
+
+/** A result of which the only list is still growing. */
+export interface Growing {
+  /** Of the list in the data. */
+  readonly key: string;
+  /** What has failed so far. */
+  readonly errors: readonly GraphQLError[];
+  /** The next items, as many as are there; undefined behind the last. @throws when all would have to be taken back */
+  next(): Promise<readonly unknown[] | undefined>;
+}
+
+/**
+ * The JSON of a growing result, some items at a time. Errors stand behind the data, which GraphQL leaves free: they are not known before.
+ *
+ * @param shown - errors as their caller sees them
+ */
+export async function* growingBodies(
+  growing: Growing,
+  shown: (errors: readonly GraphQLError[]) => readonly GraphQLError[],
+): AsyncGenerator<Body, void, undefined> {
+  let before = `{"data":{${JSON.stringify(growing.key)}:[`;
+  for (let items = await growing.next(); items !== undefined; items = await growing.next()) {
+    const { around, texts } = jsonAround(items);
+    // Without the brackets of a list of its own.
+    const inner = around.map((json, i) => (i === 0 ? before + json.slice(1) : json));
+    yield openBody({ around: inner.with(-1, inner.at(-1)?.slice(0, -1) ?? ''), texts });
+    before = ',';
+  }
+  const failed = growing.errors.length === 0 ? [] : shown(growing.errors).map(publicError);
+  const errors = failed.length === 0 ? '' : `,"errors":${JSON.stringify(failed)}`;
+  yield openBody({ around: [`]}${errors}}`], texts: [] });
+}
