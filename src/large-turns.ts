@@ -2,7 +2,7 @@
 // until the last of them has been written, and none would be answered any sooner: both are this process' own work. It knows neither archives
 // nor answers.
 import { setImmediate as turn } from 'node:timers/promises';
-import { collectPile, collectYoung, limitYoung } from './left-behind.ts';
+import { collectPile, collectYoung, steerYoung } from './left-behind.ts';
 
 /** Milliseconds that the next bytes may be on their way, or these be dealt with, before another goes on. */
 const PATIENCE = 15;
@@ -42,7 +42,7 @@ function stay(work: Work): void {
 export async function* inTurn(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const work: Work = { late: undefined, isRead: false, until: undefined };
   let given = 0;
-  limitYoung();
+  steerYoung();
   stay(work);
   try {
     for await (const bytes of source) {
@@ -86,6 +86,6 @@ export class WritingTurn {
 export function tidyUp(): void {
   // Whoever waits would grow old by it, and all that comes to them with them.
   if (waiting.length === 0) collectYoung();
-  limitYoung();
+  steerYoung();
   collectPile();
 }

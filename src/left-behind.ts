@@ -26,7 +26,7 @@ export function collectYoung(): void {
 }
 
 /** Bytes outside of the heap by which what is there may have grown since it was least, before V8 is asked to look through all of it. */
-const GROWN = 10 * 1024 ** 2;
+const GROWN = 8 * 1024 ** 2;
 /** As many as V8 takes notice of, and more than the system's allocator would keep for later. */
 const NOTICED = 64 * 1024 ** 2;
 
@@ -65,20 +65,24 @@ export function collectPile(): void {
 }
 
 /** Bytes of the young generation, both halves, that are enough for large answers. */
-const ENOUGH = 7_000_000;
+const ENOUGH = 12_000_000;
 /** Milliseconds after a large answer for which the next is expected. */
 const SOON = 2000;
+/** What V8 enlarges the young generation by, each time, unless it is told. */
+const USUAL = 2;
+
+const growBy = (factor: number): void => setFlagsFromString(`--semi-space-growth-factor=${factor}`);
 
 let lifting: NodeJS.Timeout | undefined;
 
 /**
- * Has V8 not enlarge the young generation for now, unless it is small. With answers of many megabytes it would go as far as it may, 32 MB, and
- * not give that back.
+ * Has V8 give the young generation, for now, the size that large answers need. Smaller, as behind an idle while, it is collected in the middle
+ * of each of them, and what is there of its archive grows old. By itself it would then go as far as it may, 32 MB, and not give that back.
  */
-export function limitYoung(): void {
+export function steerYoung(): void {
   const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
-  if (young === undefined || young.space_size < ENOUGH) return;
-  setFlagsFromString('--semi-space-growth-factor=1');
+  if (young === undefined) return;
+  growBy(young.space_size < ENOUGH ? USUAL * 2 : 1);
   clearTimeout(lifting);
-  lifting = setTimeout(setFlagsFromString, SOON, '--semi-space-growth-factor=2').unref();
+  lifting = setTimeout(growBy, SOON, USUAL).unref();
 }

@@ -37,7 +37,7 @@ Tried and left out:
   shortens a list whose last item failed, refuses variables with defaults that need them and does not enforce \`@oneOf\`: its answers cannot be told wrong before they are given.
 - A smaller young generation (\`--max-semi-space-size=8\`) takes 16 MB off a busy process and adds about a tenth to the cost of queries. An idle one has a small one anyway: a start does not enlarge it.
 - Unpacking in WebAssembly: zlib does 850 MB a second already, and it is half of what an answer of structures costs.
-- Asking V8 to collect everything behind each large answer: it takes longer than making the answer. It is asked to begin where 10 MB have piled up, and to let the heap grow by
+- Asking V8 to collect everything behind each large answer: it takes longer than making the answer. It is asked to begin where 8 MB have piled up, and to let the heap grow by
   90 percent in between: by its own measure it would collect behind every second answer, once it has begun to.
 - One bundled file would start in half the CPU time; the package is compiled by \`tsc\` alone, so that what runs is what one reads.`;
 
