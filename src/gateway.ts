@@ -157,6 +157,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       errors,
       log,
       sandbox,
+      pulseMs,
     }),
     getEnveloped: yoga.getEnveloped,
     documentOf: operations.documentOf,

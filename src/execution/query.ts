@@ -1,7 +1,7 @@
 // Executes a query by the rules of the GraphQL specification (Executing Requests), as graphql-js does, which makes an object of arguments for
 // each field of each object, and of each object one that no engine is quick with: a third of what a list of a hundred proteins costs.
-// A list that grows it gives item by item, where whoever asks can take that. It knows neither events nor results in parts nor mutations, and no
-// type of ours; a test holds it against graphql-js.
+// A list that grows it gives item by item, where whoever asks can take that. It knows neither events nor mutations nor deferred fragments, and
+// no type of ours; a test holds it against graphql-js.
 import {
   type DocumentNode,
   defaultTypeResolver,
@@ -40,6 +40,8 @@ export interface QueryArgs {
   readonly variableValues?: Readonly<Record<string, unknown>> | undefined;
   /** Whether a list that is all of the answer may be given while it is still coming. */
   readonly grows?: boolean;
+  /** How many items of it the beginning has, where it is given in parts however it comes (`@stream`). */
+  readonly initialCount?: number | undefined;
 }
 
 type Data = Record<string, unknown>;
@@ -104,7 +106,6 @@ function completeList(
   info: Info | undefined,
   path: Path,
   value: unknown,
-  from = 0,
 ) {
   if (typeof value !== 'object' || value === null || !(Symbol.iterator in value))
     throw new GraphQLError(
@@ -114,7 +115,7 @@ function completeList(
   const items: unknown[] = [];
   try {
     for (const item of value as Iterable<unknown>) {
-      const place: Path = { prev: path, key: from + items.length, typename: undefined };
+      const place: Path = { prev: path, key: items.length, typename: undefined };
       const completed = completeCaught(run, field, of, info, place, item);
       waits ||= isPromise(completed);
       items.push(completed);
@@ -283,35 +284,98 @@ function completeObject(
   return waits ? settled(data) : data;
 }
 
+/** A list that is all of an answer: its field, its items' shape and what its resolver was told. */
+interface OnlyList {
+  readonly run: Run;
+  readonly field: PlannedField;
+  readonly of: Shape;
+  readonly info: Info;
+  readonly path: Path;
+}
+
+interface CompletedItems {
+  /** As far as the first that failed and may not be null. */
+  readonly items: readonly unknown[];
+  readonly failure: { readonly error: unknown } | undefined;
+}
+
 /** Completes items that stand at some place of a list and behind it. */
-type CompleteItems = (items: readonly unknown[], from: number) => unknown[] | Promise<unknown[]>;
+async function completeItems(
+  { run, field, of, info, path }: OnlyList,
+  given: readonly unknown[],
+  from: number,
+): Promise<CompletedItems> {
+  const items: unknown[] = [];
+  let failure: CompletedItems['failure'];
+  for (const item of given) {
+    const place: Path = { prev: path, key: from + items.length, typename: undefined };
+    try {
+      items.push(completeCaught(run, field, of, info, place, item));
+    } catch (error) {
+      failure = { error };
+      break;
+    }
+  }
+  if (!items.some(isPromise)) return { items, failure };
+  const settledOnes = await Promise.allSettled(items);
+  const there: unknown[] = [];
+  for (const one of settledOnes) {
+    if (one.status === 'rejected') return { items: there, failure: { error: one.reason } };
+    there.push(one.value);
+  }
+  return { items: there, failure };
+}
 
 /** An answer that is one list, of which the first items are there. */
 export class GrowingResult {
-  /** Of the list in the answer's data. */
-  readonly key: string;
-  readonly #run: Run;
+  readonly #only: OnlyList;
   readonly #list: GrowingList<unknown>;
-  readonly #complete: CompleteItems;
   #taken = 0;
+  #failure: CompletedItems['failure'];
+  #initial: readonly unknown[] = [];
 
-  constructor(run: Run, key: string, list: GrowingList<unknown>, complete: CompleteItems) {
-    this.key = key;
-    this.#run = run;
+  constructor(only: OnlyList, list: GrowingList<unknown>) {
+    this.#only = only;
     this.#list = list;
-    this.#complete = complete;
+  }
+  /** Of the list in the answer's data. */
+  get key(): string {
+    return this.#only.field.key;
   }
   /** What has failed in all that was taken. */
   get errors(): readonly GraphQLError[] {
-    return this.#run.errors;
+    return this.#only.run.errors;
   }
-  /** The next items, all that are there, as a list; undefined behind the last. @throws where the list would have to be null, which it cannot be any more */
-  async next(): Promise<readonly unknown[] | undefined> {
+  /** What it has begun with. */
+  get initial(): readonly unknown[] {
+    return this.#initial;
+  }
+  /** Takes what it begins with. @returns whether there were so many */
+  async begin(count: number): Promise<boolean> {
+    while (this.#initial.length < count) {
+      const items = await this.next(count - this.#initial.length);
+      if (items === undefined) return false;
+      this.#initial = [...this.#initial, ...items];
+    }
+    return true;
+  }
+  /** The next items, all that are there or as many as asked for; undefined behind the last. @throws GraphQLError where the list would have to be null, which it cannot be any more */
+  async next(most?: number): Promise<readonly unknown[] | undefined> {
     const from = this.#taken;
-    await this.#list.more(from);
-    const items = this.#list.items.slice(from);
-    this.#taken += items.length;
-    return items.length === 0 ? undefined : this.#complete(items, from);
+    const { key, nodes } = this.#only.field;
+    try {
+      if (this.#failure !== undefined) throw this.#failure.error;
+      await this.#list.more(from);
+      const given = this.#list.items.slice(from, most === undefined ? undefined : from + most);
+      if (given.length === 0) return undefined;
+      this.#taken += given.length;
+      const { items, failure } = await completeItems(this.#only, given, from);
+      this.#failure = failure;
+      if (failure !== undefined && items.length === 0) throw failure.error;
+      return items;
+    } catch (error) {
+      throw locatedError(error, nodes, [key]);
+    }
   }
 }
 
@@ -328,31 +392,53 @@ async function answer(run: Run, begin: () => Data | Promise<Data>): Promise<Exec
 const itemsOf = (shape: Shape): Shape | undefined =>
   shape.kind === 'nonNull' ? itemsOf(shape.of) : shape.kind === 'list' ? shape.of : undefined;
 
-/** An answer that is one list: once all of it is there, or once its first items are, where others are still coming. */
-async function answerList(
-  run: Run,
-  field: PlannedField,
-  of: Shape,
-): Promise<ExecutionResult | GrowingResult> {
-  const path = pathOf(field, undefined);
-  const info = growing(infoOf(run, field, path));
+/** A list of which all items are there already. */
+function endedList(items: Iterable<unknown>): GrowingList<unknown> {
+  const list = new GrowingList<unknown>();
+  list.add([...items]);
+  list.end();
+  return list;
+}
+
+/** What a resolver gave, as a list that grows; undefined for what is no list. */
+function growingOf(value: unknown): GrowingList<unknown> | undefined {
+  if (value instanceof GrowingList) return value;
+  if (typeof value !== 'object' || value === null || !(Symbol.iterator in value)) return undefined;
+  return endedList(value as Iterable<unknown>);
+}
+
+/** What the resolver of the list gives, and the answer that a value in its place makes. */
+function resolved({ run, field, info, path }: OnlyList) {
   const resolve = async (): Promise<unknown> =>
     field.resolve(undefined, argsOf(field, run.args, run.variableValues), run.contextValue, info);
-  const resolving = resolve();
+  const whole = (value: PromiseLike<unknown>): Promise<ExecutionResult> =>
+    answer(run, () => settled({ [field.key]: completeCaught(run, field, field.shape, info, path, value) }));
+  return { resolving: resolve(), whole };
+}
+
+/** An answer that is one list: once all of it is there, or once its first items are, where others are still coming. */
+async function answerList(only: OnlyList): Promise<ExecutionResult | GrowingResult> {
+  const { resolving, whole } = resolved(only);
   const list = await resolving.catch(() => undefined);
-  if (!(list instanceof GrowingList))
-    return answer(run, () =>
-      settled({ [field.key]: completeCaught(run, field, field.shape, info, path, resolving) }),
-    );
-  const whole = list.more(0).then(() => list.items);
-  await whole.catch(() => undefined);
-  if (!list.hasEnded)
-    return new GrowingResult(run, field.key, list, (items, from) =>
-      completeList(run, field, of, info, path, items, from),
-    );
-  return answer(run, () =>
-    settled({ [field.key]: completeCaught(run, field, field.shape, info, path, whole) }),
-  );
+  if (!(list instanceof GrowingList)) return whole(resolving);
+  const items = list.more(0).then(() => list.items);
+  await items.catch(() => undefined);
+  return list.hasEnded ? whole(items) : new GrowingResult(only, list);
+}
+
+/** The same in parts, of which the first has so many items: in one where there are not as many, or where it fails before. */
+async function answerInParts(only: OnlyList, count: number): Promise<ExecutionResult | GrowingResult> {
+  const { resolving, whole } = resolved(only);
+  const list = growingOf(await resolving.catch(() => undefined));
+  if (list === undefined) return whole(resolving);
+  const result = new GrowingResult(only, list);
+  try {
+    return (await result.begin(count))
+      ? result
+      : answer(only.run, () => ({ [only.field.key]: result.initial }));
+  } catch (error) {
+    return whole(Promise.reject(error));
+  }
 }
 
 /**
@@ -365,7 +451,7 @@ export function executeQuery(
 ): Promise<ExecutionResult | GrowingResult> | undefined;
 export function executeQuery(args: QueryArgs): Promise<ExecutionResult> | undefined;
 export function executeQuery(args: QueryArgs): Promise<ExecutionResult | GrowingResult> | undefined {
-  const { schema, document, contextValue, variableValues = {}, grows = false } = args;
+  const { schema, document, contextValue, variableValues = {}, grows = false, initialCount } = args;
   const known = prepare(schema, document);
   const { operation, fragments } = known;
   const type = schema.getQueryType();
@@ -387,6 +473,10 @@ export function executeQuery(args: QueryArgs): Promise<ExecutionResult | Growing
   if (known.plans !== undefined) known.fields = fields;
   const [only] = fields;
   const of = grows && fields.length === 1 && only !== undefined ? itemsOf(only.shape) : undefined;
-  if (only !== undefined && of !== undefined) return answerList(run, only, of);
+  if (only !== undefined && of !== undefined) {
+    const path = pathOf(only, undefined);
+    const list: OnlyList = { run, field: only, of, path, info: growing(infoOf(run, only, path)) };
+    return initialCount === undefined ? answerList(list) : answerInParts(list, initialCount);
+  }
   return answer(run, () => completeObject(run, fields, undefined, undefined));
 }

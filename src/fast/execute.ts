@@ -1,7 +1,7 @@
 // What runs a query that nobody has just asked and finishes its answer: at once where its document is known to be plain and its caller is
 // known; else by Yoga with all plugins. It decides neither who may ask nor what is kept.
 import type { IncomingMessage } from 'node:http';
-import type { ExecutionResult, GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
 import type { GraphQLParams, YogaServerInstance } from 'graphql-yoga';
 import type { GatewayContext } from '../context.ts';
 import { executeQuery, GrowingResult } from '../execution/query.ts';
@@ -11,16 +11,27 @@ import type { Exchange } from '../operations/exchange.ts';
 import { noteRequestId } from '../operations/request-id.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { codedResult } from '../plugins/use-error-codes.ts';
-import type { PlainQuery } from '../plugins/use-plain-queries.ts';
+import type { PlainQuery, Streamed } from '../plugins/use-plain-queries.ts';
 import { growingBodies } from '../protocol/growing-answer.ts';
+import { framedBodies, growingParts } from '../protocol/growing-parts.ts';
+import type { MediaType } from '../protocol/media-type.ts';
+import type { Framing } from '../protocol/streamed-answer.ts';
 import { TimeLimit } from '../upstream/time-limit.ts';
 import { type Finished, type FinishOptions, finish, finishGrowing, type Question } from './finished.ts';
 import type { Visit } from './visit.ts';
+
+/** How a list is given to who takes parts. */
+export interface Parts extends Streamed {
+  readonly mediaType: MediaType;
+  readonly framing: Framing;
+}
 
 /** A question that may be answered here. */
 export interface Asked extends Question {
   readonly params: GraphQLParams;
   readonly query: PlainQuery;
+  /** How its list is given; undefined for what is answered in one piece. */
+  readonly parts: Parts | undefined;
 }
 
 export interface ExecuteOptions extends FinishOptions {
@@ -30,6 +41,8 @@ export interface ExecuteOptions extends FinishOptions {
   readonly telemetry: Pick<Telemetry, 'adopt' | 'ran'>;
   /** Milliseconds that a request may take. */
   readonly patience: number;
+  /** Milliseconds between two signs of life in a silent stream. */
+  readonly pulseMs: number;
   /** Told of each error of an answer. */
   readonly onError: (error: GraphQLError, request: Request) => void;
   /** The errors of a result as its caller sees them. */
@@ -62,12 +75,12 @@ const isNoStream = (): never => {
 
 /** Opens the execution of plain queries. */
 export function openExecution(options: ExecuteOptions): Execute {
-  const { yoga, contexts, admission, telemetry, patience, shown, onError } = options;
+  const { yoga, contexts, admission, telemetry, patience, pulseMs, shown, onError } = options;
   const originOf = openOrigins();
 
   /** The answer to a query that has run before; undefined where it does not run, such as for its variables. */
   async function directly(asked: Asked, visit: Visit): Promise<Finished | undefined> {
-    const { params, query } = asked;
+    const { params, query, parts } = asked;
     const { req, res, arrival, exchange } = visit;
     const { caller } = arrival;
     if (caller === null || (params.operationName ?? query.name) !== query.name) return undefined;
@@ -95,6 +108,7 @@ export function openExecution(options: ExecuteOptions): Execute {
         }),
         // What may be kept by clients has a tag, which is made of all of it.
         grows: req.method === 'POST',
+        initialCount: parts?.initialCount,
       });
       if (result === undefined) return undefined;
       telemetry.ran(exchange, { type: 'query', name: query.name });
@@ -102,7 +116,9 @@ export function openExecution(options: ExecuteOptions): Execute {
       if (result instanceof GrowingResult) {
         // Until all of it has gone there is as much to wait for as of any other.
         isGrowing = true;
-        return finishGrowing(growingBodies(result, seen), asked, options);
+        if (parts === undefined) return finishGrowing(growingBodies(result, seen), asked, options);
+        const bodies = framedBodies(growingParts(result, parts.label, seen), parts.framing, pulseMs);
+        return finishGrowing(bodies, { ...parts, name: asked.name }, options);
       }
       return finish(
         result.errors === undefined ? result : { ...result, errors: seen(result.errors) },
@@ -114,7 +130,8 @@ export function openExecution(options: ExecuteOptions): Execute {
     }
   }
 
-  async function byYoga({ params }: Asked, { req, res, arrival, exchange }: Visit): Promise<ExecutionResult> {
+  async function byYoga(asked: Asked, { req, res, arrival, exchange }: Visit): Promise<Finished> {
+    const { params, parts, name } = asked;
     const leaving = new AbortController();
     res.once('close', () => {
       if (!res.writableFinished) leaving.abort();
@@ -129,12 +146,16 @@ export function openExecution(options: ExecuteOptions): Execute {
     admission.adopt(request, arrival);
     telemetry.adopt(request, exchange);
     const result = await yoga.getResultForParams({ params, request }, { req, res });
-    if (result === undefined || Symbol.asyncIterator in result)
-      throw new Error('A plain query is answered in one piece.');
-    return codedResult(result, (error) => onError(error, request));
+    if (result === undefined) throw new Error('A plain query has an answer.');
+    if (!(Symbol.asyncIterator in result))
+      return finish(
+        codedResult(result, (error) => onError(error, request)),
+        asked,
+        options,
+      );
+    if (parts === undefined) throw new Error('Only what is asked for in parts comes in parts.');
+    return finishGrowing(framedBodies(result, parts.framing, pulseMs), { ...parts, name }, options);
   }
 
-  return async (asked, visit) => {
-    return (await directly(asked, visit)) ?? finish(await byYoga(asked, visit), asked, options);
-  };
+  return async (asked, visit) => (await directly(asked, visit)) ?? byYoga(asked, visit);
 }

@@ -1,14 +1,15 @@
 // The short way of an ordinary query over node:http: read, looked up among finished answers or executed with all plugins, written. It has
-// no rules of its own. Whatever has not run before, and whatever is refused or streamed, goes the long way through Yoga; what is answered
-// here is put together from the same functions. It must not know a field or a type.
+// no rules of its own. Whatever has not run before, whatever is refused, and what comes in parts but for a single list, goes the long way
+// through Yoga; what is answered here is put together from the same functions. It must not know a field or a type.
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { breakOff, isAddress } from '../plugins/guard.ts';
-import type { PlainQueries } from '../plugins/use-plain-queries.ts';
+import type { PlainQueries, PlainQuery } from '../plugins/use-plain-queries.ts';
 import { paramsOf } from '../plugins/use-request-reading.ts';
 import { REPORT_HEADER } from '../plugins/use-upstream-report.ts';
 import { checkRequest } from '../protocol/check-request.ts';
-import { chooseForWhole, isJson } from '../protocol/media-type.ts';
+import { chooseForParts, chooseForWhole, isJson, type MediaType } from '../protocol/media-type.ts';
 import { type OperationParams, readBody, readSearch } from '../protocol/read-params.ts';
+import { EVENT_STREAM, type Framing, MULTIPART } from '../protocol/streamed-answer.ts';
 import { answerKey } from './answer-key.ts';
 import { type Asked, type ExecuteOptions, openExecution } from './execute.ts';
 import { type Finished, write } from './finished.ts';
@@ -39,6 +40,16 @@ const PATH = '/graphql';
 /** Seconds that an answer is given again at most: nothing becomes older by it than its data may be anyway, but for this. */
 const MOST_SECONDS = 60;
 
+const framingOf = (mediaType: MediaType): Framing =>
+  mediaType === 'multipart/mixed' ? MULTIPART : EVENT_STREAM;
+
+/** How the list of a query is given to a client; undefined for one that takes no parts. */
+function partsFor({ streamed }: PlainQuery, method: string | undefined, accept: string | null) {
+  const mediaType = streamed === undefined || method !== 'POST' ? null : chooseForParts(accept);
+  if (streamed === undefined || mediaType === null) return undefined;
+  return { ...streamed, mediaType, framing: framingOf(mediaType) };
+}
+
 /** Opens the short way in front of the long one. */
 export function openFastPath(options: FastPathOptions): RequestListener {
   const { listener, queries, kept, visits, repeats, telemetry } = options;
@@ -61,22 +72,27 @@ export function openFastPath(options: FastPathOptions): RequestListener {
   /** What is asked; null for what goes the long way, refusals among it. */
   function read(req: IncomingMessage, body: Buffer | undefined): Asked | null {
     if (!isAddress(req) || !options.isMeant(req.headers.host)) return null;
-    const mediaType = chooseForWhole(req.headers.accept ?? null);
-    if (!isJson(mediaType)) return null;
+    const accept = req.headers.accept ?? null;
+    const mediaType = chooseForWhole(accept);
+    if (mediaType === null) return null;
     try {
       checkRequest(req.method, { get: (name) => headerOf(req, name) });
       const given = body === undefined ? readSearch(req.url?.slice(PATH.length) ?? '') : readBody(body);
       const text = options.documentOf(given);
       const query = queries.get(text);
       if (query === undefined) return null;
-      const seconds = query.isRepeatable ? query.secondsFor(given.variables ?? {}) : null;
+      const parts = partsFor(query, req.method, accept);
+      if (parts === undefined && (query.streamed !== undefined || !isJson(mediaType))) return null;
+      const isKept = query.isRepeatable && parts === undefined;
       return {
         params: paramsOf(given, text),
         query,
         method: req.method,
         mediaType,
+        framing: framingOf(mediaType),
+        parts,
         name: query.name,
-        seconds,
+        seconds: isKept ? query.secondsFor(given.variables ?? {}) : null,
       };
     } catch {
       return null;

@@ -7,7 +7,8 @@ import { keptHeaders, keptSeconds, NOT_KEPT } from '../plugins/use-http-cache.ts
 import { DATA_HEADERS } from '../plugins/use-security-headers.ts';
 import { bodyOf, headOf } from '../protocol/answer.ts';
 import { allOf, type Body, LARGE } from '../protocol/body.ts';
-import type { JsonType } from '../protocol/media-type.ts';
+import { isJson, type MediaType } from '../protocol/media-type.ts';
+import type { Framing } from '../protocol/streamed-answer.ts';
 import { type LateBodies, writeBody } from './write-body.ts';
 
 /** An answer as it is written, and as it is kept for others. */
@@ -38,7 +39,9 @@ export interface FinishOptions {
 /** What of a query its answer depends on, the result apart. */
 export interface Question {
   readonly method: string | undefined;
-  readonly mediaType: JsonType;
+  readonly mediaType: MediaType;
+  /** Of what is not JSON. */
+  readonly framing: Framing | undefined;
   readonly name: string | null;
   /** For how long its answer may be kept by anybody; null for not at all. */
   readonly seconds: number | null;
@@ -53,13 +56,13 @@ const headersFor = (headers: ReturnType<typeof headOf>['headers'], { always, byO
   vary: byOrigin ? `${headers.vary}, origin` : headers.vary,
 });
 
-/** Makes the answer that a growing result is. What fails in it later changes neither status nor headers. */
+/** Makes the answer that a growing result is, whole or in parts. What fails in it later changes neither status nor headers. */
 export function finishGrowing(
   bodies: AsyncIterable<Body>,
-  { mediaType, name }: Question,
+  { mediaType, framing, name }: Pick<Question, 'mediaType' | 'framing' | 'name'>,
   options: FinishOptions,
 ): Finished {
-  const { status, headers } = headOf({ data: {} }, mediaType);
+  const { status, headers } = headOf({ data: {} }, mediaType, framing);
   return {
     status,
     headers: Object.entries(headersFor(headers, options)).flat(),
@@ -71,15 +74,18 @@ export function finishGrowing(
   };
 }
 
+const UNFRAMED = { opening: '', head: '', tail: '', closing: '' };
+
 /** Makes the answer that a result is. */
 export function finish(
   result: ExecutionResult,
-  { method, mediaType, name, seconds: most }: Question,
+  { method, mediaType, framing, name, seconds: most }: Question,
   options: FinishOptions,
 ): Finished {
   const { proofNeeded } = options;
-  const { status, headers } = headOf(result, mediaType);
-  const made = bodyOf(result);
+  const { status, headers } = headOf(result, mediaType, framing);
+  const { opening, head, tail, closing } = (isJson(mediaType) ? undefined : framing) ?? UNFRAMED;
+  const made = bodyOf(result, `${opening}${head}`, `${tail}${closing}`);
   const seconds = (status === 200 && most !== null ? keptSeconds(result, most) : null) ?? 0;
   const isKept = method === 'GET' && seconds > 0 && !Object.hasOwn(headers, 'cache-control');
   // The tag of what clients may keep comes before the bytes and is made of them all.

@@ -29,6 +29,7 @@ export interface ListenerSources extends Pick<Entrance, 'admission' | 'pressure'
   readonly errors: ShownErrors;
   readonly log: Logger;
   readonly sandbox: boolean;
+  readonly pulseMs: number;
 }
 
 /** Bytes of a question that is answered on the short way, such as one for 5,000 proteins by their hashes; longer ones are read as they come. */
@@ -58,6 +59,7 @@ export function gatewayListener(sources: ListenerSources): Required<Answering> {
     shown: errors.ofResult,
     contexts,
     patience: config.REQUEST_TIMEOUT_MS,
+    pulseMs: sources.pulseMs,
     onFault,
     always: sources.sandbox ? { 'x-sandbox': '1' } : {},
     maxBytes: Math.min(config.MAX_BODY_BYTES, MOST_BYTES),

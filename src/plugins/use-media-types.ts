@@ -1,7 +1,7 @@
 // Writes results in the media type that the client likes best, with the status that GraphQL over HTTP asks for. It replaces what Yoga
 // chooses, which knows no weights. It knows no operation.
 import type { Plugin } from 'graphql-yoga';
-import { type AnyResult, bodyOf, headersOf, headOf, statusOf } from '../protocol/answer.ts';
+import { type AnyResult, bodyOf, headOf } from '../protocol/answer.ts';
 import { allOf, LARGE, streamOfBody } from '../protocol/body.ts';
 import {
   chooseForEvents,
@@ -72,9 +72,10 @@ export const useMediaTypes = (pulseMs: number): Plugin => {
         if (Array.isArray(result))
           throw new Error('Lists of operations are refused before they are executed.');
         if (Symbol.asyncIterator in result)
-          return new Response(streamOf(result, write, framing, pulseMs), {
-            headers: framing.headers,
-          });
+          return new Response(
+            streamOf(result, write, framing, pulseMs),
+            headOf({ data: {} }, mediaType, framing),
+          );
         if (isJson(mediaType)) {
           const body = bodyOf(result);
           if (typeof body === 'string') return new Response(body, headOf(result, mediaType));
@@ -83,11 +84,10 @@ export const useMediaTypes = (pulseMs: number): Plugin => {
             headOf(result, mediaType),
           );
         }
-        const headers = { ...headersOf(result), vary: 'accept', ...framing.headers };
-        return new Response(streamOf(alone(result), write, framing, pulseMs), {
-          status: statusOf(result, mediaType),
-          headers,
-        });
+        return new Response(
+          streamOf(alone(result), write, framing, pulseMs),
+          headOf(result, mediaType, framing),
+        );
       }, mediaType);
     },
   };

@@ -2,7 +2,8 @@
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import { jsonAround } from '../late-text.ts';
 import { type Body, openBody } from './body.ts';
-import type { JsonType, MediaType } from './media-type.ts';
+import { isJson, type MediaType } from './media-type.ts';
+import type { Framing } from './streamed-answer.ts';
 
 /** What an error or a result says about the HTTP answer that carries it. */
 interface HttpWishes {
@@ -51,7 +52,7 @@ function statusOfError({ extensions }: GraphQLError, mediaType: MediaType): numb
  * The HTTP status of a result: 200 whenever something was executed; else the highest that an error asks for. Errors of the document and
  * of variables are 400 as `application/graphql-response+json` and 200 in all other media types.
  */
-export function statusOf(result: AnyResult, mediaType: MediaType): number {
+function statusOf(result: AnyResult, mediaType: MediaType): number {
   const { status } = wishesOf(result.extensions);
   if (status !== undefined) return status;
   if (result.data !== undefined || result.errors === undefined) return 200;
@@ -59,15 +60,19 @@ export function statusOf(result: AnyResult, mediaType: MediaType): number {
 }
 
 /** The HTTP headers that errors and the result ask for. */
-export function headersOf(result: AnyResult): Record<string, string> {
+function headersOf(result: AnyResult): Record<string, string> {
   const wishes = [...(result.errors ?? []).map(({ extensions }) => extensions), result.extensions];
   return Object.assign({}, ...wishes.map((extensions) => wishesOf(extensions).headers ?? {}));
 }
 
-/** Status and headers of a result that is answered as JSON. */
-export const headOf = (result: AnyResult, mediaType: JsonType) => ({
+/** Status and headers of a result, or of parts of which it is the first. @param framing - of what is not JSON */
+export const headOf = (result: AnyResult, mediaType: MediaType, framing?: Framing) => ({
   status: statusOf(result, mediaType),
-  headers: { ...headersOf(result), vary: 'accept', 'content-type': `${mediaType}; charset=utf-8` },
+  headers: {
+    ...headersOf(result),
+    vary: 'accept',
+    ...(isJson(mediaType) ? { 'content-type': `${mediaType}; charset=utf-8` } : framing?.headers),
+  },
 });
 
 function publicExtensions(

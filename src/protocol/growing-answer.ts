@@ -10,19 +10,15 @@ export interface Growing {
   readonly key: string;
   /** What has failed so far. */
   readonly errors: readonly GraphQLError[];
-  /** The next items, as many as are there; undefined behind the last. @throws when all would have to be taken back */
-  next(): Promise<readonly unknown[] | undefined>;
+  /** The next items, all that are there or as many as asked for; undefined behind the last. @throws when all would have to be taken back */
+  next(most?: number): Promise<readonly unknown[] | undefined>;
 }
 
-/**
- * The JSON of a growing result, some items at a time. Errors stand behind the data, which GraphQL leaves free: they are not known before.
- *
- * @param shown - errors as their caller sees them
- */
-export async function* growingBodies(
-  growing: Growing,
-  shown: (errors: readonly GraphQLError[]) => readonly GraphQLError[],
-): AsyncGenerator<Body, void, undefined> {
+/** Errors as their caller sees them. */
+export type Shown = (errors: readonly GraphQLError[]) => readonly GraphQLError[];
+
+/** The JSON of a growing result, some items at a time. Errors stand behind the data, which GraphQL leaves free: they are not known before. */
+export async function* growingBodies(growing: Growing, shown: Shown): AsyncGenerator<Body, void, undefined> {
   let before = `{"data":{${JSON.stringify(growing.key)}:[`;
   for (let items = await growing.next(); items !== undefined; items = await growing.next()) {
     const { around, texts } = jsonAround(items);

@@ -158,9 +158,9 @@ async function lookupGrowing(
 async function lookupInParts(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
+  needs: ProteinNeeds,
   ids: readonly string[],
 ): Promise<AsyncIterable<LookupRef>> {
-  const needs = needsOf(info);
   const resolved = await resolveAll(ctx, ids);
   const items = resolved.map(async (one, i): Promise<LookupRef> => {
     const id = ids[i] ?? '';
@@ -197,9 +197,9 @@ builder.queryField('lookup', (t) =>
       }),
     },
     resolve: (_, { ids }, ctx, info) => {
-      if (isStreamed(info)) return lookupInParts(ctx, info, ids);
       const needs = needsOf(info);
-      return isGrowing(info, needs, ids.length) ? lookupGrowing(ctx, needs, ids) : lookup(ctx, needs, ids);
+      if (isGrowing(info, needs, ids.length)) return lookupGrowing(ctx, needs, ids);
+      return isStreamed(info) ? lookupInParts(ctx, info, needs, ids) : lookup(ctx, needs, ids);
     },
   }),
 );

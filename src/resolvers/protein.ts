@@ -163,9 +163,9 @@ export const loadProteins = (
 /** Proteins for which it is worth to begin an answer before all of them are there, as their structures come. */
 const MANY = 50;
 
-/** Whether the answer to a query may begin before all of its proteins are there, and is large enough for that. */
+/** Whether the answer to a query may begin before all of its proteins are there, and is large enough for that or asked for in parts. */
 export const isGrowing = (info: GraphQLResolveInfo, { structure }: ProteinNeeds, count: number): boolean =>
-  structure === true && count > MANY && mayGrow(info);
+  mayGrow(info) && ((structure === true && count > MANY) || isStreamed(info));
 
 /** A list whose items are made of what is found, as it is found. @param load - gives on what is found before the rest, then all */
 export function growingList<T>(

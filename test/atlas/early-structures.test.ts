@@ -113,14 +113,16 @@ test('what a connection brought before it broke is answered, and the rest is an 
 test('a slow client finds a few items ready each time, not all the rest', async () => {
   const { body } = await ask(LIST, 'multipart/mixed;deferSpec=20220824', other('d'));
   if (body === null) throw new Error('an answer without a body');
-  const counts: number[] = [];
+  let text = '';
+  const decoder = new TextDecoder();
   for await (const chunk of body) {
-    counts.push(new TextDecoder().decode(chunk).split('REMARK ptm').length - 1);
+    text += decoder.decode(chunk, { stream: true });
     // Time enough for everything to be read and completed.
     for (let turns = 0; turns < 100; turns++) await new Promise((resolve) => setImmediate(resolve));
   }
+  const counts = text.split('\r\n---').map((part) => part.split('REMARK ptm').length - 1);
   expect(counts.reduce((sum, count) => sum + count)).toBe(40);
-  // Eight ahead, and those that came while a part was taken.
+  // Eight ahead, and those that came while a part was taken; or as many as a part has at most.
   expect(Math.max(...counts)).toBeLessThanOrEqual(16);
 });
 

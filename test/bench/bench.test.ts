@@ -85,7 +85,7 @@ describe('a connection of the load generator', () => {
       }),
       { numRuns: 150 },
     );
-    expect(hits).toBeGreaterThan(30);
+    expect(hits).toBeGreaterThan(10);
     connection.close();
     await new Promise((resolve) => server.close(resolve));
   });

@@ -1,129 +1,41 @@
 // Answers of many structures that begin while the service still sends them: over a socket, from the second time on. What they say is what
 // a function call says, which waits for the whole, whatever comes, in whatever pieces, and however it ends.
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type ServerResponse } from 'node:http';
 import fc from 'fast-check';
-import { zipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.ts';
 import { writeBody } from '../../src/fast/write-body.ts';
-import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { lateText } from '../../src/late-text.ts';
-import { openServer } from '../../src/load/server-limits.ts';
 import { type Body, openBody } from '../../src/protocol/body.ts';
-import { testLogger } from '../record.ts';
-import { openSender, type Sender } from '../through.ts';
+import type { Sender } from '../through.ts';
+import {
+  asked as askedFor,
+  closed,
+  cutAt,
+  gate,
+  hashesOf,
+  heldBefore,
+  inOrder,
+  KINDS,
+  listening,
+  openService,
+  pdbOf,
+  placeOf,
+  portOf,
+  prepared,
+  reading,
+  type Service,
+} from './structures-service.ts';
 
-const COUNT = 80;
-const pdbOf = (hash: string) =>
-  Array.from(
-    { length: 30 },
-    (_, i) => `REMARK ${hash} "${Math.imul(i + 7, Number.parseInt(hash.slice(-6), 16))}" \\ Å\n`,
-  ).join('');
-const hashesOf = (from: number) =>
-  Array.from({ length: COUNT }, (_, i) => (from * 1000 + i).toString(16).padStart(32, '0'));
-
-/** Sends an archive. */
-type Send = (response: ServerResponse, archive: Buffer) => Promise<unknown> | undefined;
-const atOnce: Send = (response, archive) => void response.end(archive);
-let send: Send;
-/** Hashes that the service does not know, and whose entries are damaged. */
-let unknown: ReadonlySet<string>;
-let damaged: ReadonlySet<string>;
-let calls = 0;
-/** Archives of which nobody takes any more. */
-let broken = 0;
-
-/** Where the entry of a structure begins. */
-const placeOf = (archive: Buffer, hash: string): number => archive.indexOf(`structures/${hash}.pdb`) - 30;
-
-function archiveOf(hashes: readonly string[]): Buffer {
-  const there = [...new Set(hashes)].filter((hash) => !unknown.has(hash));
-  const files = there.map((hash): [string, Uint8Array] => [
-    `structures/${hash}.pdb`,
-    Buffer.from(pdbOf(hash)),
-  ]);
-  const archive = Buffer.from(zipSync(Object.fromEntries(files)));
-  for (const hash of there.filter((one) => damaged.has(one))) {
-    const at = placeOf(archive, hash) + 100;
-    archive[at] = (archive[at] ?? 0) ^ 0xff;
-  }
-  return archive;
-}
-
-/** A gate that is opened by hand. */
-function gate(): { readonly opened: Promise<void>; open(): void } {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
-}
-
-/** Sends what stands before an entry, then waits. */
-const heldBefore =
-  (hash: string, opened: Promise<unknown>): Send =>
-  async (response, archive) => {
-    const at = placeOf(archive, hash);
-    response.write(archive.subarray(0, at));
-    await opened;
-    response.end(archive.subarray(at));
-  };
-
-const portOf = (server: Server): number => (server.address() as AddressInfo).port;
-const listening = async (server: Server): Promise<Server> => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-};
-const closed = async (server: Server): Promise<void> => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-};
-
-let upstream: Server;
-const lines: string[] = [];
-
-async function openGateway(env: Record<string, string> = {}) {
-  const gateway: Gateway = createGateway({
-    config: readConfig({
-      STORE_URL: 'memory:',
-      MAX_EVENT_LOOP_DELAY_MS: '0',
-      CACHE_RECORDS_SECONDS: '0',
-      MAX_CALL_RETRIES: '0',
-      ...env,
-    }),
-    upstreamUrl: `http://127.0.0.1:${portOf(upstream)}`,
-    log: testLogger((line) => void lines.push(line)),
-  });
-  const served = await listening(openServer(gateway, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 }));
-  const sender = openSender(async () => portOf(served));
-  return {
-    gateway,
-    sender,
-    async close() {
-      sender.close();
-      await gateway.close();
-      await closed(served);
-    },
-  };
-}
-
-let own: Awaited<ReturnType<typeof openGateway>>;
+let service: Service;
+let own: Awaited<ReturnType<Service['gateway']>>;
 let sender: Sender;
 
 const LOOKUP =
   'query($ids: [String!]!) { lookup(ids: $ids) { requested problem { __typename message } protein { hash structure { text } } } }';
 const PROTEINS = 'query($ids: [ProteinHash!]!) { proteins(hashes: $ids) { hash structure { text } } }';
 
-const asked = (ids: readonly string[], query = LOOKUP, init: RequestInit = {}) =>
-  new Request('http://gateway.test/graphql', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query, variables: { ids } }),
-    ...init,
-  });
+const asked = (ids: readonly string[], query = LOOKUP) => askedFor(ids, query);
 const expected = (ids: readonly string[]) =>
   ids.map((hash) => ({
     requested: hash,
@@ -131,65 +43,22 @@ const expected = (ids: readonly string[]) =>
     protein: { hash, structure: { text: pdbOf(hash) } },
   }));
 
-/** An answer as it comes. */
-function reading(response: Response) {
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let text = '';
-  return {
-    /** Reads until something has come. @returns whether it has, before the end */
-    async until(part: string): Promise<boolean> {
-      while (!text.includes(part)) {
-        const next = await reader?.read();
-        if (next === undefined || next.done) return false;
-        text += decoder.decode(next.value, { stream: true });
-      }
-      return true;
-    },
-    async rest(): Promise<string> {
-      await this.until('\0');
-      return text;
-    },
-    leave: () => reader?.cancel(),
-  };
-}
-
 beforeAll(async () => {
-  upstream = await listening(
-    createServer(async (request, response) => {
-      let body = '';
-      for await (const chunk of request) body += String(chunk);
-      calls += 1;
-      if (request.method === 'GET') return void response.writeHead(503).end();
-      const { protein_hashes: wanted } = JSON.parse(body) as { protein_hashes: string[] };
-      response.once('close', () => {
-        if (!response.writableFinished) broken += 1;
-      });
-      response.writeHead(200, { 'content-type': 'application/zip' });
-      await send(response, archiveOf(wanted));
-    }),
-  );
+  service = await openService();
 });
-afterAll(() => closed(upstream));
+afterAll(() => service.close());
 
 /** Asks once for nothing in particular: a query goes the short way when it has been seen. */
 async function seen(by: Sender): Promise<void> {
   for (const query of [LOOKUP, PROTEINS]) await (await by.send(asked(hashesOf(0), query))).text();
 }
 
-beforeEach(() => {
-  send = atOnce;
-  unknown = new Set();
-  damaged = new Set();
-  lines.length = 0;
-});
+beforeEach(() => service.reset());
 
 describe('an answer of many structures', () => {
   beforeAll(async () => {
-    send = atOnce;
-    unknown = new Set();
-    damaged = new Set();
-    own = await openGateway();
+    service.reset();
+    own = await service.gateway();
     sender = own.sender;
     await seen(sender);
   });
@@ -199,8 +68,8 @@ describe('an answer of many structures', () => {
     for (const query of [LOOKUP, PROTEINS]) {
       const ids = hashesOf(1);
       const { opened, open } = gate();
-      send = heldBefore(ids[50] ?? '', opened);
-      calls = 0;
+      service.send = heldBefore(ids[50] ?? '', opened);
+      service.calls = 0;
       const answer = await sender.send(asked(ids, query));
       expect(answer.status).toBe(200);
       expect(answer.headers.get('content-length')).toBeNull();
@@ -208,7 +77,7 @@ describe('an answer of many structures', () => {
       expect(await body.until(`${ids[49]}`)).toBe(true);
       open();
       const text = await body.rest();
-      expect(calls).toBe(1);
+      expect(service.calls).toBe(1);
       const plain = await (await own.gateway.fetch(asked(ids, query))).text();
       expect(text).toBe(plain);
     }
@@ -224,7 +93,7 @@ describe('an answer of many structures', () => {
   });
 
   it('says what a function call says, errors and gaps too, whatever is asked for and in whatever pieces it comes', async () => {
-    const kinds = fc.constantFrom('good', 'good', 'good', 'again', 'unknown', 'damaged', 'none');
+    const kinds = fc.constantFrom(...KINDS);
     let run = 100;
     let failed = 0;
     await fc.assert(
@@ -233,30 +102,13 @@ describe('an answer of many structures', () => {
         fc.array(fc.nat(6000), { maxLength: 12 }),
         async (list, cuts) => {
           run += 1;
-          const known = Array.from({ length: list.length }, (_, i) =>
-            (run * 1000 + i).toString(16).padStart(32, '0'),
-          );
-          const at = (kind: string) => known.filter((_, i) => list[i] === kind);
-          unknown = new Set(at('unknown'));
-          damaged = new Set(at('damaged'));
-          const ids = list.map((kind, i) =>
-            kind === 'none' ? `no id ${i}` : ((kind === 'again' ? known[i >> 1] : known[i]) ?? ''),
-          );
-          send = async (response, archive) => {
-            let from = 0;
-            for (const cut of [...cuts].sort((one, other) => one - other)) {
-              response.write(archive.subarray(from, cut));
-              from = Math.max(from, cut);
-              await new Promise((resolve) => setImmediate(resolve));
-            }
-            response.end(archive.subarray(from));
-          };
+          const ids = prepared(service, list, run);
+          service.send = cutAt(cuts);
           const [sent, called] = await Promise.all(
             [await sender.send(asked(ids)), await own.gateway.fetch(asked(ids))].map((one) => one.text()),
           );
           const [ours, theirs] = [JSON.parse(sent ?? ''), JSON.parse(called ?? '')];
           expect(ours.data).toEqual(theirs.data);
-          const inOrder = (errors: object[] = []) => errors.map((error) => JSON.stringify(error)).sort();
           expect(inOrder(ours.errors)).toEqual(inOrder(theirs.errors));
           if (ours.errors !== undefined) failed += 1;
         },
@@ -269,8 +121,8 @@ describe('an answer of many structures', () => {
   it('has its errors behind the data, with their places', async () => {
     const ids = hashesOf(3);
     const { opened, open } = gate();
-    damaged = new Set([ids[7] ?? '', ids[70] ?? '']);
-    send = heldBefore(ids[60] ?? '', opened);
+    service.damaged = new Set([ids[7] ?? '', ids[70] ?? '']);
+    service.send = heldBefore(ids[60] ?? '', opened);
     const answer = await sender.send(asked(ids));
     const body = reading(answer);
     // What came of one that is damaged is known when the archive has ended: until then nothing behind it can be said.
@@ -288,7 +140,7 @@ describe('an answer of many structures', () => {
     expect(data.lookup).toEqual(
       expected(ids).map((item, i) => (i === 7 || i === 70 ? { ...item, protein: null } : item)),
     );
-    const logged = () => lines.filter((line) => line.includes('"message":"request"'));
+    const logged = () => service.lines.filter((line) => line.includes('"message":"request"'));
     await expect.poll(() => logged().length).toBe(1);
     expect(JSON.parse(logged()[0] ?? '')).toMatchObject({ status: 200, errors: 2, upstreamCalls: 1 });
   });
@@ -296,8 +148,8 @@ describe('an answer of many structures', () => {
   it('is one call for two who ask for the same, also for the one who comes late', async () => {
     const ids = hashesOf(4);
     const { opened, open } = gate();
-    send = heldBefore(ids[60] ?? '', opened);
-    calls = 0;
+    service.send = heldBefore(ids[60] ?? '', opened);
+    service.calls = 0;
     const first = reading(await sender.send(asked(ids)));
     expect(await first.until(ids[55] ?? '')).toBe(true);
     const second = reading(await sender.send(asked(ids)));
@@ -305,23 +157,23 @@ describe('an answer of many structures', () => {
     open();
     for (const body of [first, second])
       expect(JSON.parse(await body.rest())).toEqual({ data: { lookup: expected(ids) } });
-    expect(calls).toBe(1);
+    expect(service.calls).toBe(1);
   });
 
   it('ends the call of the service when its reader leaves', async () => {
     const ids = hashesOf(5);
-    broken = 0;
-    send = heldBefore(ids[60] ?? '', new Promise(() => undefined));
+    service.broken = 0;
+    service.send = heldBefore(ids[60] ?? '', new Promise(() => undefined));
     const body = reading(await sender.send(asked(ids)));
     expect(await body.until(ids[55] ?? '')).toBe(true);
-    expect(broken).toBe(0);
+    expect(service.broken).toBe(0);
     await body.leave();
-    await expect.poll(() => broken).toBe(1);
+    await expect.poll(() => service.broken).toBe(1);
   });
 
   it('has an error for each that does not come when the connection of the service breaks', async () => {
     const ids = hashesOf(6);
-    send = async (response, archive) => {
+    service.send = async (response, archive) => {
       response.write(archive.subarray(0, placeOf(archive, ids[60] ?? '')));
       await new Promise((resolve) => setTimeout(resolve, 50));
       response.destroy();
@@ -338,10 +190,10 @@ describe('an answer of many structures', () => {
 });
 
 it('has an error for each that does not come in time', async () => {
-  const short = await openGateway({ REQUEST_TIMEOUT_MS: '600' });
+  const short = await service.gateway({ REQUEST_TIMEOUT_MS: '600' });
   await seen(short.sender);
   const ids = hashesOf(7);
-  send = heldBefore(ids[60] ?? '', new Promise(() => undefined));
+  service.send = heldBefore(ids[60] ?? '', new Promise(() => undefined));
   const { data, errors } = await (await short.sender.send(asked(ids))).json();
   expect(data.lookup.slice(0, 60)).toEqual(expected(ids).slice(0, 60));
   expect(errors).toHaveLength(20);

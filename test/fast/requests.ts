@@ -252,6 +252,10 @@ const DOCUMENTS: readonly Case[] = [
 
 const DEFERRED = `query($hash: ProteinHash!) { protein(hash: $hash) { hash ... @defer(label: "more") { name similar(first: 2) { hits { score } } } } }`;
 
+/** All that it finds of a few stands in its first part. */
+const LISTED =
+  'query Listed($ids: [String!]!) { lookup(ids: $ids) @stream(initialCount: 4, label: "rest") { requested protein { hash } problem { __typename } } }';
+
 /** Answers in parts, listed and registered operations. */
 const PARTS: readonly Case[] = [
   ...['multipart/mixed', STREAM, 'application/json', GRAPHQL].map(
@@ -274,6 +278,25 @@ const PARTS: readonly Case[] = [
       { accept: 'multipart/mixed' },
     ),
   ],
+  ...['multipart/mixed', STREAM, 'multipart/mixed;deferSpec=20220824,application/json', GRAPHQL].flatMap(
+    (accept): Case[] =>
+      [
+        { ids: [] },
+        { ids: ['P01308'] },
+        { ids: ['P01308', 'nonsense', INSULIN] },
+        {},
+        { ids: 7 },
+        { ids: Array(5001).fill('x') },
+      ].map((variables, i) => [
+        `a list in parts, ${i}, accepting ${accept}`,
+        post({ query: LISTED, variables }, { accept, origin: 'https://app.example' }),
+      ]),
+  ),
+  [
+    'a list in parts by a wrong name',
+    post({ query: LISTED, variables: { ids: [] }, operationName: 'Other' }, { accept: 'multipart/mixed' }),
+  ],
+  ['a list in parts by GET', get({ query: LISTED, variables: { ids: [] } }, { accept: 'multipart/mixed' })],
   ['a hash that nobody registered', post({ extensions: byHash('{ a: __typename }') })],
   ['a registration', post({ query: CATALOGUE, extensions: byHash(CATALOGUE) })],
   ['what was registered', post({ extensions: byHash(CATALOGUE) })],
