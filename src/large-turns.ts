@@ -54,6 +54,7 @@ export async function* inTurn(source: AsyncIterable<Uint8Array>): AsyncGenerator
       given += bytes.length;
       if (given < STRETCH) continue;
       given = 0;
+      steerYoung();
       await turn();
     }
     work.isRead = true;

@@ -64,8 +64,11 @@ export function collectPile(): void {
   }
 }
 
-/** Bytes of the young generation, both halves, that are enough for large answers. */
-const ENOUGH = 12_000_000;
+/** Bytes of a half of the young generation below which it is too small for large answers, and by how many times. */
+const TOO_SMALL: readonly (readonly [number, number])[] = [
+  [2_200_000, 4],
+  [4_400_000, 2],
+];
 /** Milliseconds after a large answer for which the next is expected. */
 const SOON = 2000;
 /** What V8 enlarges the young generation by, each time, unless it is told. */
@@ -82,7 +85,9 @@ let lifting: NodeJS.Timeout | undefined;
 export function steerYoung(): void {
   const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
   if (young === undefined) return;
-  growBy(young.space_size < ENOUGH ? USUAL * 2 : 1);
+  // Its size is what it has taken so far, which is less than it may.
+  const half = young.space_used_size + young.space_available_size;
+  growBy(TOO_SMALL.find(([bytes]) => half < bytes)?.[1] ?? 1);
   clearTimeout(lifting);
   lifting = setTimeout(growBy, SOON, USUAL).unref();
 }

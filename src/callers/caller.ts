@@ -70,7 +70,8 @@ export function openCallers({ config, secret, guesses, onError }: CallersOptions
     GATEWAY_JWT_ISSUER: issuer = '',
     GATEWAY_JWT_AUDIENCE: audience,
   } = config;
-  const accepted = new LRUCache<string, Accepted>({ max: MOST_ACCEPTED });
+  // By size: room for a `max` would be taken at once.
+  const accepted = new LRUCache<string, Accepted>({ maxSize: MOST_ACCEPTED, sizeCalculation: () => 1 });
   const asked = new WeakMap<Request, Promise<Caller>>();
   const keys = openApiKeys({
     keys: listed.flatMap((text) => readKey(text) ?? []),

@@ -60,7 +60,8 @@ interface Place {
 export function openAdmission(options: AdmissionOptions): Admission {
   const { limit, perMinute, hops, hide, callers, onUnbelieved } = options;
   const accountsAsked = new WeakMap<Request, Promise<Account[]>>();
-  const addresses = new LRUCache<string, Place>({ max: MOST_ADDRESSES });
+  // By size: room for a `max` would be taken at once.
+  const addresses = new LRUCache<string, Place>({ maxSize: MOST_ADDRESSES, sizeCalculation: () => 1 });
   let told = false;
 
   // Who has not proved who it is will be told so by whoever needs to know; here it is somebody at an address.

@@ -75,7 +75,8 @@ export function openRateLimit({
   onError,
   now = () => performance.now(),
 }: RateLimitOptions): RateLimit {
-  const leases = new LRUCache<string, Lease>({ max: MOST_LEASES });
+  // By size: room for a `max` would be taken at once.
+  const leases = new LRUCache<string, Lease>({ maxSize: MOST_LEASES, sizeCalculation: () => 1 });
   const own = openMemoryRates(now);
   let awayUntil = 0;
   let away = false;

@@ -7,7 +7,8 @@ const MOST = 100_000;
 
 /** Opens buckets that only this process knows. @param now - milliseconds since the epoch */
 export function openMemoryRates(now: () => number = Date.now): Rates {
-  const buckets = new LRUCache<string, number>({ max: MOST });
+  // By size: room for a `max` would be taken at once.
+  const buckets = new LRUCache<string, number>({ maxSize: MOST, sizeCalculation: () => 1 });
   return {
     async take(take) {
       const { fullAt, ...taken } = takeAt(buckets.get(take.key) ?? 0, now(), take);

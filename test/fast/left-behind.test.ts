@@ -58,16 +58,22 @@ console.log(process.memoryUsage().arrayBuffers);`,
 });
 
 test('the young generation is made large enough, and no larger', () => {
-  const size = (steer: string): number =>
-    inProcess(`
+  const size = (steer: string, flags: readonly string[] = []): number =>
+    inProcess(
+      `
 const kept = [];
 for (let round = 0; round < 200; round++) {
   ${steer}
   for (let i = 0; i < 40_000; i++) kept[i % 200_000] = { ['name ' + (i % 50)]: i };
 }
-console.log(getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space').space_size);`);
-  const steered = size('steerYoung();');
-  expect(steered).toBeGreaterThan(12_000_000);
-  expect(steered).toBeLessThan(20_000_000);
+console.log(getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space').space_size);`,
+      flags,
+    );
+  // Whatever it begins with, in megabytes of each half.
+  for (const half of [1, 2, 4]) {
+    const steered = size('steerYoung();', [`--min-semi-space-size=${half}`]);
+    expect(steered).toBeGreaterThan(8_300_000);
+    expect(steered).toBeLessThan(20_000_000);
+  }
   expect(size('')).toBeGreaterThan(30_000_000);
 });
