@@ -73,16 +73,14 @@ const isZip = (body: string | Uint8Array | Zip): body is Zip => typeof body === 
 
 /** Writes an archive piece by piece, so that its beginning is on its way while the rest is put together. */
 async function writePieces(response: ServerResponse, zip: Zip): Promise<void> {
-  let ready: Buffer | undefined;
+  let left = zip.byteLength;
   for (const piece of zip.pieces()) {
-    if (ready !== undefined) {
-      const isTaken = response.write(ready);
-      if (response.destroyed) return;
-      await (isTaken ? turn() : new Promise<void>((go) => void response.once('drain', go).once('close', go)));
-    }
-    ready = piece;
+    left -= piece.length;
+    if (left === 0) return void response.end(piece);
+    const isTaken = response.write(piece);
+    if (response.destroyed) return;
+    await (isTaken ? turn() : new Promise<void>((go) => void response.once('drain', go).once('close', go)));
   }
-  response.end(ready);
 }
 
 async function send(response: ServerResponse, answer: Answer | undefined): Promise<void> {

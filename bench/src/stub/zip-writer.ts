@@ -10,7 +10,8 @@ export interface Piece {
 
 /** A member ready to be written. */
 export interface Entry {
-  readonly name: Buffer;
+  /** ASCII. */
+  readonly name: string;
   readonly crc: number;
   readonly size: number;
   readonly packed: readonly Buffer[];
@@ -54,7 +55,7 @@ export function entryOf(name: string, pieces: readonly Piece[]): Entry {
     packedSize += blocks.length;
   }
   return {
-    name: Buffer.from(name),
+    name,
     crc,
     size,
     packedSize,
@@ -63,7 +64,13 @@ export function entryOf(name: string, pieces: readonly Piece[]): Entry {
 }
 
 /** The same member under another name. */
-export const renamed = (entry: Entry, name: string): Entry => ({ ...entry, name: Buffer.from(name) });
+export const renamed = ({ crc, size, packed, packedSize }: Entry, name: string): Entry => ({
+  name,
+  crc,
+  size,
+  packed,
+  packedSize,
+});
 
 function header(entry: Entry, offset: number | null): Buffer {
   const central = offset !== null;
@@ -79,7 +86,7 @@ function header(entry: Entry, offset: number | null): Buffer {
   buffer.writeUInt32LE(entry.size, start + 18);
   buffer.writeUInt16LE(entry.name.length, start + 22);
   if (central) buffer.writeUInt32LE(offset, 42);
-  entry.name.copy(buffer, central ? 46 : 30);
+  buffer.write(entry.name, central ? 46 : 30, 'latin1');
   return buffer;
 }
 
@@ -97,15 +104,16 @@ const PIECE = 256 * 1024;
 const lengthOf = ({ name, packedSize }: Entry): number => 30 + name.length + packedSize + 46 + name.length;
 
 function* partsOf(entries: readonly Entry[]): Generator<Buffer, void, undefined> {
-  const directory: Buffer[] = [];
+  const offsets: number[] = [];
   let at = 0;
   for (const entry of entries) {
-    directory.push(header(entry, at));
+    offsets.push(at);
     const local = header(entry, null);
     yield local;
     yield* entry.packed;
     at += local.length + entry.packedSize;
   }
+  const directory = entries.map((entry, i) => header(entry, offsets[i] ?? 0));
   yield* directory;
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);
