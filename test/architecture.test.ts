@@ -13,7 +13,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   structure: [],
   store: ['passing.ts'],
   'redact.ts': [],
-  'left-behind.ts': [],
+  'collector.ts': [],
+  'left-behind.ts': ['collector.ts'],
   'growing-list.ts': [],
   'late-text.ts': [],
   'passing.ts': [],
@@ -115,7 +116,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'assets.ts',
   ],
   'gateway.ts': ['fast', 'gateway', 'schema.ts', 'operations', 'plugins', 'protocol', 'examples.ts'],
-  process: ['callers', 'load', 'gateway.ts', 'operations', 'store', 'websocket.ts'],
+  process: ['collector.ts', 'callers', 'load', 'gateway.ts', 'operations', 'store', 'websocket.ts'],
   'server.ts': ['run.ts', 'process'],
   'run.ts': ['config.ts', 'log.ts', 'process', 'sandbox'],
 };

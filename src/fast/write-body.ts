@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { tidyUp, WritingTurn } from '../large-turns.ts';
-import { type Body, PIECE, ROOM } from '../protocol/body.ts';
+import { type Body, LARGE, PIECE, ROOM } from '../protocol/body.ts';
 
 /** Milliseconds that may go by before other work gets its turn. */
 const SLICE = 8;
@@ -35,22 +35,27 @@ export interface LateBodies {
  */
 export async function writeBody(response: ServerResponse, body: Body | LateBodies): Promise<void> {
   // While the system takes what is in one buffer the other is filled; two are all that it takes.
-  let [free, full] = [Buffer.allocUnsafeSlow(PIECE), Buffer.allocUnsafeSlow(PIECE)];
+  let free = Buffer.allocUnsafeSlow(PIECE);
+  let full: typeof free | undefined;
   let filled = 0;
+  let flushed = 0;
   let hasBegun = false;
   let taken = Promise.resolve(true);
   let rested = performance.now();
   const turnOfWriting = new WritingTurn();
-  // Only then has everybody let go of it.
-  response.once('close', () => setImmediate(setImmediate, tidyUp));
+  response.once('close', () => {
+    // Only then has everybody let go of it.
+    if (flushed > LARGE) setImmediate(setImmediate, tidyUp);
+  });
   /** Writes what is filled in. @returns whether the client is still there */
   const flush = async (): Promise<boolean> => {
     turnOfWriting.goOn();
     const before = taken;
     taken = written(response, free.subarray(0, filled));
     hasBegun = true;
+    flushed += filled;
     filled = 0;
-    [free, full] = [full, free];
+    [free, full] = [full ?? Buffer.allocUnsafeSlow(PIECE), free];
     const isThere = await before;
     if (performance.now() - rested < SLICE) return isThere;
     await turn();
