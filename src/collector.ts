@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-type Collect = (options: { type: 'minor' | 'major' }) => void;
+type Collect = (options?: { type: 'minor' }) => void;
 
 const isCollect = (value: unknown): value is Collect => typeof value === 'function';
 
@@ -16,8 +16,14 @@ function openCollect(): Collect {
   return isCollect(found) ? found : () => undefined;
 }
 
-/** Collects at once. @param type - what is young, or all */
-export function collect(type: 'minor' | 'major'): void {
+/** Collects what is young, at once. */
+export function collectMinor(): void {
   known ??= openCollect();
-  known({ type });
+  known({ type: 'minor' });
+}
+
+/** Collects all, at once, and gives back what is free: without options V8 does, with `type: 'major'` it does not. */
+export function collectAll(): void {
+  known ??= openCollect();
+  known();
 }

@@ -1,14 +1,14 @@
 // Keeps small what large answers leave behind: collects what has died young, at a moment when nearly all of it has, and what has not, when it
 // has piled up. It must not know what it was.
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { collect } from './collector.ts';
+import { collectMinor } from './collector.ts';
 
 /**
  * Collects the young generation, in about a millisecond when little of it is alive: right behind an answer of many megabytes. Left to
  * itself V8 collects in the middle of the next one, keeps most of what it finds for good, and enlarges the young generation for it.
  */
 export function collectYoung(): void {
-  collect('minor');
+  collectMinor();
 }
 
 /** Bytes outside of the heap by which what is there may have grown since it was least, before V8 is asked to look through all of it. */

@@ -1,6 +1,6 @@
 // Where V8 puts what a start and a request make. It must not know what that is.
 import { setFlagsFromString } from 'node:v8';
-import { collect } from '../collector.ts';
+import { collectAll } from '../collector.ts';
 
 /**
  * Has everything made in the young generation, where what a request leaves behind costs next to nothing. Left to itself V8 notes which lines of
@@ -32,6 +32,6 @@ export function letYoungGrow(): void {
  */
 export function closeGaps(): void {
   setFlagsFromString('--compact-on-every-full-gc');
-  collect('major');
+  collectAll();
   setFlagsFromString('--no-compact-on-every-full-gc');
 }
