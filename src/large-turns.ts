@@ -2,7 +2,8 @@
 // until the last of them has been written, and none would be answered any sooner: both are this process' own work. It knows neither archives
 // nor answers.
 import { setImmediate as turn } from 'node:timers/promises';
-import { collectPile, collectYoung, steerYoung } from './left-behind.ts';
+import { collectYoung } from './collector.ts';
+import { collectPile, steerYoung } from './left-behind.ts';
 
 /** Milliseconds that the next bytes may be on their way, or these be dealt with, before another goes on. */
 const PATIENCE = 15;

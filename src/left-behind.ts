@@ -1,15 +1,6 @@
-// Keeps small what large answers leave behind: collects what has died young, at a moment when nearly all of it has, and what has not, when it
-// has piled up. It must not know what it was.
+// Keeps small what large answers leave behind: the young generation as large as they need it, and what has not died young collected when it has
+// piled up. It must not know what it was.
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { collectMinor } from './collector.ts';
-
-/**
- * Collects the young generation, in about a millisecond when little of it is alive: right behind an answer of many megabytes. Left to
- * itself V8 collects in the middle of the next one, keeps most of what it finds for good, and enlarges the young generation for it.
- */
-export function collectYoung(): void {
-  collectMinor();
-}
 
 /** Bytes outside of the heap by which what is there may have grown since it was least, before V8 is asked to look through all of it. */
 const GROWN = 8 * 1024 ** 2;

@@ -12,10 +12,11 @@ import { noteRequestId } from '../operations/request-id.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { codedResult } from '../plugins/use-error-codes.ts';
 import type { PlainQuery, Streamed } from '../plugins/use-plain-queries.ts';
+import type { AnyResult } from '../protocol/answer.ts';
 import { growingBodies } from '../protocol/growing-answer.ts';
 import { framedBodies, growingParts } from '../protocol/growing-parts.ts';
 import type { MediaType } from '../protocol/media-type.ts';
-import type { Framing } from '../protocol/streamed-answer.ts';
+import { framingOf } from '../protocol/streamed-answer.ts';
 import { TimeLimit } from '../upstream/time-limit.ts';
 import { type Finished, type FinishOptions, finish, finishGrowing, type Question } from './finished.ts';
 import type { Visit } from './visit.ts';
@@ -23,7 +24,6 @@ import type { Visit } from './visit.ts';
 /** How a list is given to who takes parts. */
 export interface Parts extends Streamed {
   readonly mediaType: MediaType;
-  readonly framing: Framing;
 }
 
 /** A question that may be answered here. */
@@ -78,6 +78,11 @@ export function openExecution(options: ExecuteOptions): Execute {
   const { yoga, contexts, admission, telemetry, patience, pulseMs, shown, onError } = options;
   const originOf = openOrigins();
 
+  function finishParts(results: AsyncIterable<AnyResult>, { mediaType }: Parts, { name }: Asked): Finished {
+    const bodies = framedBodies(results, framingOf(mediaType), pulseMs);
+    return finishGrowing(bodies, { mediaType, name }, options);
+  }
+
   /** The answer to a query that has run before; undefined where it does not run, such as for its variables. */
   async function directly(asked: Asked, visit: Visit): Promise<Finished | undefined> {
     const { params, query, parts } = asked;
@@ -117,8 +122,7 @@ export function openExecution(options: ExecuteOptions): Execute {
         // Until all of it has gone there is as much to wait for as of any other.
         isGrowing = true;
         if (parts === undefined) return finishGrowing(growingBodies(result, seen), asked, options);
-        const bodies = framedBodies(growingParts(result, parts.label, seen), parts.framing, pulseMs);
-        return finishGrowing(bodies, { ...parts, name: asked.name }, options);
+        return finishParts(growingParts(result, parts.label, seen), parts, asked);
       }
       return finish(
         result.errors === undefined ? result : { ...result, errors: seen(result.errors) },
@@ -131,7 +135,7 @@ export function openExecution(options: ExecuteOptions): Execute {
   }
 
   async function byYoga(asked: Asked, { req, res, arrival, exchange }: Visit): Promise<Finished> {
-    const { params, parts, name } = asked;
+    const { params, parts } = asked;
     const leaving = new AbortController();
     res.once('close', () => {
       if (!res.writableFinished) leaving.abort();
@@ -154,7 +158,7 @@ export function openExecution(options: ExecuteOptions): Execute {
         options,
       );
     if (parts === undefined) throw new Error('Only what is asked for in parts comes in parts.');
-    return finishGrowing(framedBodies(result, parts.framing, pulseMs), { ...parts, name }, options);
+    return finishParts(result, parts, asked);
   }
 
   return async (asked, visit) => (await directly(asked, visit)) ?? byYoga(asked, visit);

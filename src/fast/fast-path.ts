@@ -7,9 +7,8 @@ import type { PlainQueries, PlainQuery } from '../plugins/use-plain-queries.ts';
 import { paramsOf } from '../plugins/use-request-reading.ts';
 import { REPORT_HEADER } from '../plugins/use-upstream-report.ts';
 import { checkRequest } from '../protocol/check-request.ts';
-import { chooseForParts, chooseForWhole, isJson, type MediaType } from '../protocol/media-type.ts';
+import { chooseForParts, chooseForWhole, isJson } from '../protocol/media-type.ts';
 import { type OperationParams, readBody, readSearch } from '../protocol/read-params.ts';
-import { EVENT_STREAM, type Framing, MULTIPART } from '../protocol/streamed-answer.ts';
 import { answerKey } from './answer-key.ts';
 import { type Asked, type ExecuteOptions, openExecution } from './execute.ts';
 import { type Finished, write } from './finished.ts';
@@ -40,14 +39,11 @@ const PATH = '/graphql';
 /** Seconds that an answer is given again at most: nothing becomes older by it than its data may be anyway, but for this. */
 const MOST_SECONDS = 60;
 
-const framingOf = (mediaType: MediaType): Framing =>
-  mediaType === 'multipart/mixed' ? MULTIPART : EVENT_STREAM;
-
 /** How the list of a query is given to a client; undefined for one that takes no parts. */
 function partsFor({ streamed }: PlainQuery, method: string | undefined, accept: string | null) {
   const mediaType = streamed === undefined || method !== 'POST' ? null : chooseForParts(accept);
   if (streamed === undefined || mediaType === null) return undefined;
-  return { ...streamed, mediaType, framing: framingOf(mediaType) };
+  return { ...streamed, mediaType };
 }
 
 /** Opens the short way in front of the long one. */
@@ -89,7 +85,6 @@ export function openFastPath(options: FastPathOptions): RequestListener {
         query,
         method: req.method,
         mediaType,
-        framing: framingOf(mediaType),
         parts,
         name: query.name,
         seconds: isKept ? query.secondsFor(given.variables ?? {}) : null,

@@ -7,8 +7,8 @@ import { keptHeaders, keptSeconds, NOT_KEPT } from '../plugins/use-http-cache.ts
 import { DATA_HEADERS } from '../plugins/use-security-headers.ts';
 import { bodyOf, headOf } from '../protocol/answer.ts';
 import { allOf, type Body, LARGE } from '../protocol/body.ts';
-import { isJson, type MediaType } from '../protocol/media-type.ts';
-import type { Framing } from '../protocol/streamed-answer.ts';
+import type { MediaType } from '../protocol/media-type.ts';
+import { framingOf } from '../protocol/streamed-answer.ts';
 import { type LateBodies, writeBody } from './write-body.ts';
 
 /** An answer as it is written, and as it is kept for others. */
@@ -40,8 +40,6 @@ export interface FinishOptions {
 export interface Question {
   readonly method: string | undefined;
   readonly mediaType: MediaType;
-  /** Of what is not JSON. */
-  readonly framing: Framing | undefined;
   readonly name: string | null;
   /** For how long its answer may be kept by anybody; null for not at all. */
   readonly seconds: number | null;
@@ -59,10 +57,10 @@ const headersFor = (headers: ReturnType<typeof headOf>['headers'], { always, byO
 /** Makes the answer that a growing result is, whole or in parts. What fails in it later changes neither status nor headers. */
 export function finishGrowing(
   bodies: AsyncIterable<Body>,
-  { mediaType, framing, name }: Pick<Question, 'mediaType' | 'framing' | 'name'>,
+  { mediaType, name }: Pick<Question, 'mediaType' | 'name'>,
   options: FinishOptions,
 ): Finished {
-  const { status, headers } = headOf({ data: {} }, mediaType, framing);
+  const { status, headers } = headOf({ data: {} }, mediaType);
   return {
     status,
     headers: Object.entries(headersFor(headers, options)).flat(),
@@ -74,17 +72,15 @@ export function finishGrowing(
   };
 }
 
-const UNFRAMED = { opening: '', head: '', tail: '', closing: '' };
-
 /** Makes the answer that a result is. */
 export function finish(
   result: ExecutionResult,
-  { method, mediaType, framing, name, seconds: most }: Question,
+  { method, mediaType, name, seconds: most }: Question,
   options: FinishOptions,
 ): Finished {
   const { proofNeeded } = options;
-  const { status, headers } = headOf(result, mediaType, framing);
-  const { opening, head, tail, closing } = (isJson(mediaType) ? undefined : framing) ?? UNFRAMED;
+  const { status, headers } = headOf(result, mediaType);
+  const { opening, head, tail, closing } = framingOf(mediaType);
   const made = bodyOf(result, `${opening}${head}`, `${tail}${closing}`);
   const seconds = (status === 200 && most !== null ? keptSeconds(result, most) : null) ?? 0;
   const isKept = method === 'GET' && seconds > 0 && !Object.hasOwn(headers, 'cache-control');

@@ -14,7 +14,7 @@ import { refusal } from '../protocol/refusal.ts';
 import {
   EVENT_STREAM,
   type Framing,
-  MULTIPART,
+  framingOf,
   MULTIPART_EVENTS,
   streamOf,
 } from '../protocol/streamed-answer.ts';
@@ -50,9 +50,10 @@ export const useMediaTypes = (pulseMs: number): Plugin => {
     return choose(accept) ?? 'text/event-stream';
   }
 
-  function framingOf(request: Request, mediaType: MediaType): Framing {
-    if (mediaType !== 'multipart/mixed') return EVENT_STREAM;
-    return subscriptions.has(request) ? MULTIPART_EVENTS : MULTIPART;
+  function framingFor(request: Request, mediaType: MediaType): Framing {
+    return mediaType === 'multipart/mixed' && subscriptions.has(request)
+      ? MULTIPART_EVENTS
+      : framingOf(mediaType);
   }
 
   return {
@@ -65,7 +66,7 @@ export const useMediaTypes = (pulseMs: number): Plugin => {
     },
     onResultProcess({ request, result: given, setResultProcessor }) {
       const mediaType = mediaTypeOf(request, Symbol.asyncIterator in given);
-      const framing = framingOf(request, mediaType);
+      const framing = framingFor(request, mediaType);
       // Parts are nobody else's: what remembered their bytes would hold them for longer than they are needed.
       const write = (subscriptions.has(request) ? EVENT_WRITERS.get(framing) : undefined) ?? partOf(framing);
       setResultProcessor((result, { Response }) => {

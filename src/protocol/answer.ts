@@ -2,8 +2,8 @@
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import { jsonAround } from '../late-text.ts';
 import { type Body, openBody } from './body.ts';
-import { isJson, type MediaType } from './media-type.ts';
-import type { Framing } from './streamed-answer.ts';
+import type { MediaType } from './media-type.ts';
+import { type Framing, framingOf } from './streamed-answer.ts';
 
 /** What an error or a result says about the HTTP answer that carries it. */
 interface HttpWishes {
@@ -65,14 +65,10 @@ function headersOf(result: AnyResult): Record<string, string> {
   return Object.assign({}, ...wishes.map((extensions) => wishesOf(extensions).headers ?? {}));
 }
 
-/** Status and headers of a result, or of parts of which it is the first. @param framing - of what is not JSON */
-export const headOf = (result: AnyResult, mediaType: MediaType, framing?: Framing) => ({
+/** Status and headers of a result, or of parts of which it is the first. @param framing - where it is not the usual one */
+export const headOf = (result: AnyResult, mediaType: MediaType, framing: Framing = framingOf(mediaType)) => ({
   status: statusOf(result, mediaType),
-  headers: {
-    ...headersOf(result),
-    vary: 'accept',
-    ...(isJson(mediaType) ? { 'content-type': `${mediaType}; charset=utf-8` } : framing?.headers),
-  },
+  headers: { ...headersOf(result), vary: 'accept', ...framing.headers },
 });
 
 function publicExtensions(

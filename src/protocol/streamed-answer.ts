@@ -2,6 +2,7 @@
 // clients of `@defer` read it. It knows neither the server nor GraphQL.
 import { setImmediate as turn } from 'node:timers/promises';
 import { tidyUp } from '../large-turns.ts';
+import type { JsonType, MediaType } from './media-type.ts';
 
 /** How parts are written one after the other. */
 export interface Framing {
@@ -30,7 +31,7 @@ export const EVENT_STREAM: Framing = {
 };
 
 /** The format of 2022-08-24, which Apollo Client, urql and Relay's networks read. */
-export const MULTIPART: Framing = {
+const MULTIPART: Framing = {
   headers: { 'content-type': 'multipart/mixed; boundary="-"; deferSpec=20220824', 'x-accel-buffering': 'no' },
   opening: '\r\n---',
   head: '\r\nContent-Type: application/json; charset=utf-8\r\n\r\n',
@@ -46,6 +47,24 @@ export const MULTIPART_EVENTS: Framing = {
   tail: `}${MULTIPART.tail}`,
   pulse: `${MULTIPART.head}{}${MULTIPART.tail}`,
 };
+
+const whole = (mediaType: JsonType): Framing => ({
+  headers: { 'content-type': `${mediaType}; charset=utf-8` },
+  opening: '',
+  head: '',
+  tail: '',
+  closing: '',
+});
+
+const FRAMINGS: Readonly<Record<MediaType, Framing>> = {
+  'application/json': whole('application/json'),
+  'application/graphql-response+json': whole('application/graphql-response+json'),
+  'text/event-stream': EVENT_STREAM,
+  'multipart/mixed': MULTIPART,
+};
+
+/** How a result is written in a media type; subscriptions have one of their own in multipart. */
+export const framingOf = (mediaType: MediaType): Framing => FRAMINGS[mediaType];
 
 /** Bytes behind which it is worth to tidy up. */
 const LARGE = 2_000_000;

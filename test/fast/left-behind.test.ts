@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { getHeapSpaceStatistics } from 'node:v8';
 import { expect, test } from 'vitest';
-import { collectYoung } from '../../src/left-behind.ts';
+import { collectYoung } from '../../src/collector.ts';
 
 const youngBytes = (): number =>
   getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_used_size ??
@@ -25,9 +25,11 @@ const STILL = ['--expose-gc', '--no-memory-reducer'];
 /** What a process of its own comes to: what V8 does depends on all that a process has done before. */
 function inProcess(code: string, flags: readonly string[] = []): number {
   const own = new URL('../../src/left-behind.ts', import.meta.url).href;
+  const collector = new URL('../../src/collector.ts', import.meta.url).href;
   const source = `import { getHeapSpaceStatistics } from 'node:v8';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { collectPile, collectYoung, steerYoung } from '${own}';
+import { collectYoung } from '${collector}';
+import { collectPile, steerYoung } from '${own}';
 ${code}`;
   const { stdout, stderr } = spawnSync(
     process.execPath,

@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import fc from 'fast-check';
 import { zipSync } from 'fflate';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
@@ -11,7 +12,7 @@ import { testLogger } from '../record.ts';
 import { openSender } from '../through.ts';
 
 const COUNT = 80;
-export const pdbOf = (hash: string) =>
+const pdbOf = (hash: string) =>
   Array.from(
     { length: 30 },
     (_, i) => `REMARK ${hash} "${Math.imul(i + 7, Number.parseInt(hash.slice(-6), 16))}" \\ Å\n`,
@@ -24,6 +25,15 @@ export const hashesOf = (from: number) =>
 type Send = (response: ServerResponse, archive: Buffer) => Promise<unknown> | undefined;
 const atOnce: Send = (response, archive) => void response.end(archive);
 
+/** What is asked of each item of a look-up, and what comes of hashes that the service knows. */
+export const ITEM = '{ requested problem { __typename message } protein { hash structure { text } } }';
+export const expected = (ids: readonly string[]) =>
+  ids.map((hash) => ({
+    requested: hash,
+    problem: null,
+    protein: { hash, structure: { text: pdbOf(hash) } },
+  }));
+
 /** A gate that is opened by hand. */
 export function gate(): { readonly opened: Promise<void>; open(): void } {
   let open: () => void = () => undefined;
@@ -34,8 +44,7 @@ export function gate(): { readonly opened: Promise<void>; open(): void } {
 }
 
 /** Where the entry of a structure begins. */
-export const placeOf = (archive: Buffer, hash: string): number =>
-  archive.indexOf(`structures/${hash}.pdb`) - 30;
+const placeOf = (archive: Buffer, hash: string): number => archive.indexOf(`structures/${hash}.pdb`) - 30;
 
 /** Sends what stands before an entry, then waits. */
 export const heldBefore =
@@ -45,6 +54,15 @@ export const heldBefore =
     response.write(archive.subarray(0, at));
     await opened;
     response.end(archive.subarray(at));
+  };
+
+/** Sends what stands before an entry, then breaks the connection. */
+export const brokenBefore =
+  (hash: string): Send =>
+  async (response, archive) => {
+    response.write(archive.subarray(0, placeOf(archive, hash)));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    response.destroy();
   };
 
 /** Sends what stands before each of some places by itself. */
@@ -177,8 +195,11 @@ export function reading(response: Response) {
 }
 
 /** A list of what identifiers there may be, and what a service makes of them. */
-export type Kind = 'good' | 'again' | 'unknown' | 'damaged' | 'none';
-export const KINDS: readonly Kind[] = ['good', 'good', 'good', 'again', 'unknown', 'damaged', 'none'];
+type Kind = 'good' | 'again' | 'unknown' | 'damaged' | 'none';
+const KINDS: readonly Kind[] = ['good', 'good', 'good', 'again', 'unknown', 'damaged', 'none'];
+export const lists = fc.array(fc.constantFrom(...KINDS), { minLength: 60, maxLength: 90 });
+/** Where archives are cut. */
+export const places = fc.array(fc.nat(6000), { maxLength: 12 });
 
 /** Identifiers of some kinds, which the service is told of. @param run - a number for each list */
 export function prepared(service: Service, list: readonly Kind[], run: number): string[] {

@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { strToU8, zipSync } from 'fflate';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { collectYoung } from '../../src/left-behind.ts';
+import { collectYoung } from '../../src/collector.ts';
 import { Passing } from '../../src/passing.ts';
 import { makeAllYoung } from '../../src/process/young-objects.ts';
 import { readBulkArchive } from '../../src/upstream/archive/bulk.ts';
