@@ -1,5 +1,5 @@
-// `npm run bench`: starts the stand-in service and the contestants, measures scenario by scenario, prints tables, and ends everything
-// it started. `--quick` takes two minutes and is good for nothing but seeing that all runs; `--only NAME` runs what has NAME in its
+// `npm run bench`: measures scenario by scenario, each with a stand-in service and contestants started for it, prints tables, and ends
+// everything it started. `--quick` takes two minutes and is good for nothing but seeing that all runs; `--only NAME` runs what has NAME in its
 // name; `--write` writes docs/performance.md. Given result files it measures nothing and writes the page from them.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ import { coldList, farList, hotList } from './scenarios/lists.ts';
 import { startUp, workers } from './scenarios/processes.ts';
 import { structures } from './scenarios/structures.ts';
 import { thumbnails } from './scenarios/thumbnails.ts';
-import { makeTemplates, writeTemplates } from './world/templates.ts';
+import { makeTemplates, type Template, writeTemplates } from './world/templates.ts';
 
 const { values, positionals } = parseArgs({
   strict: true,
@@ -55,10 +55,21 @@ const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<ScenarioResul
 const live = process.stderr.isTTY;
 const failures: string[] = [];
 
+/** What a scenario is run in. */
+interface Setting {
+  /** Where the processes of one scenario write. */
+  readonly folder: string;
+  readonly templates: readonly Template[];
+  /** The same templates, for the stand-in. */
+  readonly file: string;
+  /** Whether whoever is measured has a core of its own. */
+  readonly apart: boolean;
+}
+
 /** Runs one scenario and prints its tables. One that fails, by a wrong answer or otherwise, fails the bench; the others go on. */
-async function runScenario(bench: Bench, name: string, run: (bench: Bench) => Promise<ScenarioResult>) {
+async function runScenario(name: string, run: () => Promise<ScenarioResult>): Promise<ScenarioResult[]> {
   try {
-    const result = await run(bench);
+    const result = await run();
     if (live) process.stderr.write('\x1b[2K\r');
     for (const table of result.tables) process.stdout.write(`${terminalTable(table)}\n`);
     for (const text of result.missing ?? []) process.stdout.write(`${text}\n`);
@@ -72,14 +83,10 @@ async function runScenario(bench: Bench, name: string, run: (bench: Bench) => Pr
   }
 }
 
-/** Starts everybody, measures, ends everybody. */
-async function measureAll(apart: boolean): Promise<ScenarioResult[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'foldatlas-bench-'));
-  const templates = makeTemplates();
-  const file = join(folder, 'templates');
-  writeTemplates(file, templates);
+/** Gives a scenario a stand-in service and contestants of its own and ends them behind it: nothing that ran before may count, nor idle beside it. */
+async function withBench<T>(setting: Setting, run: (bench: Bench) => Promise<T>): Promise<T> {
+  const { folder, templates, file, apart } = setting;
   const stub = await startStub(folder, apart ? 1 : undefined, file);
-  if (apart) pinSelf(1);
   const bench = openBench({
     quick: values.quick,
     start: { folder, upstream: stub.url, core: apart ? 0 : undefined },
@@ -87,18 +94,33 @@ async function measureAll(apart: boolean): Promise<ScenarioResult[]> {
     stub,
     progress: (text) => void (live && process.stderr.write(`\x1b[2K\r  ${text}`)),
   });
+  try {
+    return await run(bench);
+  } finally {
+    await bench.close();
+    await stub.stop();
+  }
+}
+
+/** Measures scenario by scenario. */
+async function measureAll(apart: boolean): Promise<ScenarioResult[]> {
+  const root = mkdtempSync(join(tmpdir(), 'foldatlas-bench-'));
+  const templates = makeTemplates();
+  const file = join(root, 'templates');
+  writeTemplates(file, templates);
+  if (apart) pinSelf(1);
   const results: ScenarioResult[] = [];
   const since = performance.now();
   try {
     for (const [name, run] of Object.entries(SCENARIOS)) {
       if (!name.includes(values.only)) continue;
       process.stderr.write(`${((performance.now() - since) / 1000).toFixed(0)} s: ${name}\n`);
-      results.push(...(await runScenario(bench, name, run)));
+      const folder = mkdtempSync(join(root, `${name.replaceAll(' ', '-')}-`));
+      const setting = { folder, templates, file, apart };
+      results.push(...(await runScenario(name, () => withBench(setting, run))));
     }
   } finally {
-    await bench.close();
-    await stub.stop();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(root, { recursive: true, force: true });
   }
   return results;
 }

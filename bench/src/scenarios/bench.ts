@@ -16,7 +16,7 @@ export interface Bench {
   readonly templates: readonly Template[];
   /** The stand-in service. */
   readonly stub: Child;
-  /** A contestant, started at its first use and kept until the end. */
+  /** A contestant, started at its first use and kept until the scenario's end. */
   child(name: ContestantName): Promise<Child>;
   /** Tells what is being done. */
   progress(text: string): void;
