@@ -1,9 +1,10 @@
 // What Prometheus is told of a gateway, in a registry of its own. Every label is one of few words chosen here or in the code:
 // no id, no name that a caller makes up, nothing secret.
 import { readFileSync } from 'node:fs';
-import { Gauge, Histogram, Registry } from 'prom-client';
+import { Gauge, Registry } from 'prom-client';
 import type { Gates } from '../upstream/gates.ts';
 import { addGateMetrics } from './gate-metrics.ts';
+import { openHistograms } from './histogram.ts';
 import { processMetrics } from './process-metrics.ts';
 import { openTally } from './tally.ts';
 
@@ -33,8 +34,8 @@ export function openMetrics(sights: Sights) {
   const registers = [registry];
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
     openTally<L>({ name: `foldatlas_${name}`, help, labelNames, registers });
-  const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
-    new Histogram<L>({ name: `foldatlas_${name}`, help, labelNames, buckets: SECONDS, registers });
+  const histogram = <L extends string>(name: string, help: string, label: L) =>
+    openHistograms<L>({ name: `foldatlas_${name}`, help, label, bounds: SECONDS, registers });
   const watched = (name: string, help: string, read: () => number) =>
     new Gauge({
       name: `foldatlas_${name}`,
@@ -64,18 +65,18 @@ export function openMetrics(sights: Sights) {
 
   return {
     operations: counter('operations_total', 'GraphQL operations by their end.', ['type', 'name', 'outcome']),
-    operationSeconds: histogram('operation_duration_seconds', 'Queries and mutations, start to last byte.', [
+    operationSeconds: histogram(
+      'operation_duration_seconds',
+      'Queries and mutations, start to last byte.',
       'type',
-    ]),
+    ),
     errors: counter('errors_total', 'Errors in GraphQL answers by extensions.code.', ['code']),
     requests: counter('http_requests_total', 'HTTP requests by route and status.', [
       'route',
       'method',
       'status',
     ]),
-    requestSeconds: histogram('http_request_duration_seconds', 'HTTP requests, start to last byte.', [
-      'route',
-    ]),
+    requestSeconds: histogram('http_request_duration_seconds', 'HTTP requests, start to last byte.', 'route'),
     /** Requests, streams among them, that are being answered. */
     inFlight,
     upstreamCalls: counter('upstream_calls_total', 'Tries of upstream calls by operation and outcome.', [
@@ -85,7 +86,7 @@ export function openMetrics(sights: Sights) {
     upstreamSeconds: histogram(
       'upstream_call_duration_seconds',
       'Tries of upstream calls, to the first byte of the answer.',
-      ['operation'],
+      'operation',
     ),
     cacheHits: counter('cache_hits_total', 'What was kept, by kind and by where it was.', ['kind', 'tier']),
     cacheMisses: counter('cache_misses_total', 'What was not kept, by kind.', ['kind']),
