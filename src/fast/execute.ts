@@ -18,7 +18,7 @@ import { framedBodies, growingParts } from '../protocol/growing-parts.ts';
 import type { MediaType } from '../protocol/media-type.ts';
 import { framingOf } from '../protocol/streamed-answer.ts';
 import { TimeLimit } from '../upstream/time-limit.ts';
-import { type Finished, type FinishOptions, finish, finishGrowing, type Question } from './finished.ts';
+import { type Finished, type FinishOptions, openFinishing, type Question } from './finished.ts';
 import type { Visit } from './visit.ts';
 
 /** How a list is given to who takes parts. */
@@ -77,10 +77,11 @@ const isNoStream = (): never => {
 export function openExecution(options: ExecuteOptions): Execute {
   const { yoga, contexts, admission, telemetry, patience, pulseMs, shown, onError } = options;
   const originOf = openOrigins();
+  const { finish, finishGrowing } = openFinishing(options);
 
   function finishParts(results: AsyncIterable<AnyResult>, { mediaType }: Parts, { name }: Asked): Finished {
     const bodies = framedBodies(results, framingOf(mediaType), pulseMs);
-    return finishGrowing(bodies, { mediaType, name }, options);
+    return finishGrowing(bodies, { mediaType, name });
   }
 
   /** The answer to a query that has run before; undefined where it does not run, such as for its variables. */
@@ -121,14 +122,10 @@ export function openExecution(options: ExecuteOptions): Execute {
       if (result instanceof GrowingResult) {
         // Until all of it has gone there is as much to wait for as of any other.
         isGrowing = true;
-        if (parts === undefined) return finishGrowing(growingBodies(result, seen), asked, options);
+        if (parts === undefined) return finishGrowing(growingBodies(result, seen), asked);
         return finishParts(growingParts(result, parts.label, seen), parts, asked);
       }
-      return finish(
-        result.errors === undefined ? result : { ...result, errors: seen(result.errors) },
-        asked,
-        options,
-      );
+      return finish(result.errors === undefined ? result : { ...result, errors: seen(result.errors) }, asked);
     } finally {
       if (!isGrowing) limit.end();
     }
@@ -155,7 +152,6 @@ export function openExecution(options: ExecuteOptions): Execute {
       return finish(
         codedResult(result, (error) => onError(error, request)),
         asked,
-        options,
       );
     if (parts === undefined) throw new Error('Only what is asked for in parts comes in parts.');
     return finishParts(result, parts, asked);

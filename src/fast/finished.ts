@@ -45,58 +45,71 @@ export interface Question {
   readonly seconds: number | null;
 }
 
-/** The headers of an answer that nobody may keep. */
-const headersFor = (headers: ReturnType<typeof headOf>['headers'], { always, byOrigin }: FinishOptions) => ({
-  'cache-control': NOT_KEPT,
-  ...DATA_HEADERS,
-  ...always,
-  ...headers,
-  vary: byOrigin ? `${headers.vary}, origin` : headers.vary,
-});
-
-/** Makes the answer that a growing result is, whole or in parts. What fails in it later changes neither status nor headers. */
-export function finishGrowing(
-  bodies: AsyncIterable<Body>,
-  { mediaType, name }: Pick<Question, 'mediaType' | 'name'>,
-  options: FinishOptions,
-): Finished {
-  const { status, headers } = headOf({ data: {} }, mediaType);
-  return {
-    status,
-    headers: Object.entries(headersFor(headers, options)).flat(),
-    body: { byteLength: Number.POSITIVE_INFINITY, bodies },
-    etag: undefined,
-    isPublic: false,
-    seconds: 0,
-    name,
-  };
+/** What an answer begins with that nobody may keep. */
+interface Beginning {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>> & { readonly vary: string };
+  /** The headers as node:http takes them. */
+  readonly flat: readonly string[];
+  /** Whether the result itself says who may keep its answer. */
+  readonly saysWhoKeeps: boolean;
 }
 
-/** Makes the answer that a result is. */
-export function finish(
-  result: ExecutionResult,
-  { method, mediaType, name, seconds: most }: Question,
-  options: FinishOptions,
-): Finished {
-  const { proofNeeded } = options;
-  const { status, headers } = headOf(result, mediaType);
-  const { opening, head, tail, closing } = framingOf(mediaType);
-  const made = bodyOf(result, `${opening}${head}`, `${tail}${closing}`);
-  const seconds = (status === 200 && most !== null ? keptSeconds(result, most) : null) ?? 0;
-  const isKept = method === 'GET' && seconds > 0 && !Object.hasOwn(headers, 'cache-control');
-  // The tag of what clients may keep comes before the bytes and is made of them all.
-  const body = typeof made === 'string' || made.byteLength <= LARGE || isKept ? allOf(made) : made;
-  const kept = isKept && Buffer.isBuffer(body) ? keptHeaders(body, seconds, proofNeeded) : undefined;
-  const all = headersFor(headers, options);
-  const vary = [all.vary, ...(kept?.vary ?? []).slice(1)].join(', ');
+export interface Finishing {
+  /** Makes the answer that a result is. */
+  finish(result: ExecutionResult, question: Question): Finished;
+  /** Makes the answer that a growing result is, whole or in parts. What fails in it later changes neither status nor headers. */
+  finishGrowing(bodies: AsyncIterable<Body>, question: Pick<Question, 'mediaType' | 'name'>): Finished;
+}
+
+/** Opens the making of answers. */
+export function openFinishing({ always, byOrigin, proofNeeded }: FinishOptions): Finishing {
+  const usual = new Map<MediaType, Beginning>();
+
+  function begin(result: ExecutionResult, mediaType: MediaType): Beginning {
+    const { status, headers: own } = headOf(result, mediaType);
+    const vary = byOrigin ? `${own.vary}, origin` : own.vary;
+    const headers = { 'cache-control': NOT_KEPT, ...DATA_HEADERS, ...always, ...own, vary };
+    const saysWhoKeeps = Object.hasOwn(own, 'cache-control');
+    return { status, headers, flat: Object.entries(headers).flat(), saysWhoKeeps };
+  }
+
+  /** Of a result that asks for nothing else, as nearly all do: to begin each anew takes as long as to write it. */
+  function usualBeginning(mediaType: MediaType): Beginning {
+    const known = usual.get(mediaType) ?? begin({ data: {} }, mediaType);
+    usual.set(mediaType, known);
+    return known;
+  }
+
   return {
-    status,
-    seconds,
-    headers: Object.entries({ ...all, ...kept, vary }).flat(),
-    body,
-    etag: kept?.etag,
-    isPublic: isKept && !proofNeeded,
-    name,
+    finishGrowing(bodies, { mediaType, name }) {
+      const { status, flat: headers } = usualBeginning(mediaType);
+      const body = { byteLength: Number.POSITIVE_INFINITY, bodies };
+      return { status, headers, body, etag: undefined, isPublic: false, seconds: 0, name };
+    },
+    finish(result, { method, mediaType, name, seconds: most }) {
+      const isUsual = result.errors === undefined && result.extensions === undefined;
+      const { status, headers, flat, saysWhoKeeps } = isUsual
+        ? usualBeginning(mediaType)
+        : begin(result, mediaType);
+      const { opening, head, tail, closing } = framingOf(mediaType);
+      const made = bodyOf(result, `${opening}${head}`, `${tail}${closing}`);
+      const seconds = (status === 200 && most !== null ? keptSeconds(result, most) : null) ?? 0;
+      const isKept = method === 'GET' && seconds > 0 && !saysWhoKeeps;
+      // The tag of what clients may keep comes before the bytes and is made of them all.
+      const body = typeof made === 'string' || made.byteLength <= LARGE || isKept ? allOf(made) : made;
+      const kept = isKept && Buffer.isBuffer(body) ? keptHeaders(body, seconds, proofNeeded) : undefined;
+      const vary = [headers.vary, ...(kept?.vary ?? []).slice(1)].join(', ');
+      return {
+        status,
+        seconds,
+        headers: kept === undefined ? flat : Object.entries({ ...headers, ...kept, vary }).flat(),
+        body,
+        etag: kept?.etag,
+        isPublic: isKept && !proofNeeded,
+        name,
+      };
+    },
   };
 }
 

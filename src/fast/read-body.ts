@@ -11,12 +11,22 @@ export function announcedLength({ headers }: IncomingMessage): number | undefine
 
 /** Reads the whole body, which node:http ends at its announced length. @param done - never called when the client leaves before */
 export function readAll(incoming: IncomingMessage, done: (body: Buffer) => void): void {
+  const length = announcedLength(incoming);
   const chunks: Buffer[] = [];
-  incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-  incoming.on('end', () => {
+  let bytes = 0;
+  const give = (): void => {
     const [only] = chunks;
     done(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
+  };
+  incoming.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    // Most bodies come with their heads and are there as a whole; else its end is waited for. To wait for it with each costs a turn.
+    if (bytes !== length) return;
+    if (incoming.complete) give();
+    else incoming.on('end', give);
   });
+  if (length === 0 || length === undefined) incoming.on('end', give);
 }
 
 /** The same request with its body unread. */

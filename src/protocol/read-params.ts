@@ -47,17 +47,21 @@ export function readMembers(members: Readonly<Record<string, unknown>>): Operati
   const operationName = textOf(members, 'operationName');
   const variables = mapOf(members, 'variables');
   const extensions = mapOf(members, 'extensions');
-  const documentId = ID_MEMBERS.map((name) => textOf(members, name)).find((id) => id !== undefined);
   checkTree(variables, 'variables');
   checkTree(extensions, 'extensions');
-  return {
-    ...(query === undefined || query === '' ? {} : { query }),
-    ...(operationName === undefined || operationName === '' ? {} : { operationName }),
-    ...(variables === undefined ? {} : { variables }),
-    ...(extensions === undefined ? {} : { extensions }),
-    ...(documentId === undefined ? {} : { documentId }),
-  };
+  const params: { -readonly [name in keyof OperationParams]: OperationParams[name] } = {};
+  if (query !== undefined && query !== '') params.query = query;
+  if (operationName !== undefined && operationName !== '') params.operationName = operationName;
+  if (variables !== undefined) params.variables = variables;
+  if (extensions !== undefined) params.extensions = extensions;
+  for (const name of ID_MEMBERS) {
+    const documentId = textOf(members, name);
+    if (documentId !== undefined) params.documentId ??= documentId;
+  }
+  return params;
 }
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
 
 function parsed(text: string, what: string): unknown {
   try {
@@ -74,6 +78,7 @@ function parsed(text: string, what: string): unknown {
  * @throws GraphQLError (415)
  */
 export function checkContentType(contentType: string | null, contentEncoding: string | null): void {
+  if (contentType === 'application/json' && contentEncoding === null) return;
   const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
   if (type !== 'application/json') {
     const sent = type === '' ? 'none' : 'another one';
@@ -99,7 +104,7 @@ export function checkContentType(contentType: string | null, contentEncoding: st
 export function readBody(body: Uint8Array): OperationParams {
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    text = decoder.decode(body);
   } catch {
     throw refusal(400, 'The body is not valid UTF-8.');
   }
