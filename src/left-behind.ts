@@ -19,6 +19,7 @@ let least = Number.POSITIVE_INFINITY;
  * answer lets what is there of its archive grow old, which is reason enough to collect again in the next, and so on for as long as they come.
  */
 function growEvenly(): void {
+  if (hasGrowth) return;
   hasGrowth = true;
   setFlagsFromString(`--heap-growing-percent=${GROWTH}`);
 }
@@ -28,7 +29,7 @@ function growEvenly(): void {
  * behind are small objects that hold much: some of them grow old, and left to itself V8 looks for them when they hold 64 MB.
  */
 export function collectPile(): void {
-  if (!hasGrowth) growEvenly();
+  growEvenly();
   const { arrayBuffers } = process.memoryUsage();
   least = Math.min(least, arrayBuffers);
   if (arrayBuffers - least < GROWN) return;
@@ -46,12 +47,29 @@ const TOO_SMALL: readonly (readonly [number, number])[] = [
   [2_200_000, 4],
   [4_400_000, 2],
 ];
+/** Bytes of a half that are enough for everything. */
+const ENOUGH = 15_000_000;
 /** Milliseconds after a large answer for which the next is expected. */
 const SOON = 2000;
-/** What V8 enlarges the young generation by, each time, unless it is told. */
-const USUAL = 2;
+/** Milliseconds between two looks at how large it has become. */
+const LOOK = 250;
 
-const growBy = (factor: number): void => setFlagsFromString(`--semi-space-growth-factor=${factor}`);
+/** Bytes of a half. Its size is what it has taken so far, which is less than it may. */
+function halfOfYoung(): number {
+  const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
+  return young === undefined ? ENOUGH : young.space_used_size + young.space_available_size;
+}
+
+let factor = Number.NaN;
+
+/** Says by how much V8 enlarges the young generation, each time. */
+function growBy(by: number): void {
+  if (by !== factor) setFlagsFromString(`--semi-space-growth-factor=${by}`);
+  factor = by;
+}
+
+/** As V8 does by itself, but no further than is enough. */
+const growAsUsual = (): void => growBy(halfOfYoung() < ENOUGH ? 2 : 1);
 
 let lifting: NodeJS.Timeout | undefined;
 
@@ -60,11 +78,24 @@ let lifting: NodeJS.Timeout | undefined;
  * of each of them, and what is there of its archive grows old. By itself it would then go as far as it may, 32 MB, and not give that back.
  */
 export function steerYoung(): void {
-  const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
-  if (young === undefined) return;
-  // Its size is what it has taken so far, which is less than it may.
-  const half = young.space_used_size + young.space_available_size;
+  const half = halfOfYoung();
   growBy(TOO_SMALL.find(([bytes]) => half < bytes)?.[1] ?? 1);
   clearTimeout(lifting);
-  lifting = setTimeout(growBy, SOON, USUAL).unref();
+  lifting = setTimeout(() => {
+    lifting = undefined;
+    growAsUsual();
+  }, SOON).unref();
+}
+
+/**
+ * Has V8 begin full collections for one reason only, from now on: that what is alive has nearly doubled. Since Node 22 it lets the young generation grow to
+ * 128 MB, and begins one whenever there is less room for old objects than that. A gateway's heap is so small that they followed one
+ * another, ten in a second, and took half of all time.
+ */
+export function collectSeldom(): void {
+  growEvenly();
+  growAsUsual();
+  setInterval(() => {
+    if (lifting === undefined) growAsUsual();
+  }, LOOK).unref();
 }

@@ -1,10 +1,11 @@
 // The server, as it is started: sets V8 up before anything else is loaded, and runs. Nothing but this file and what it runs acts when it is
 // imported.
-import { closeGaps, keepYoungSmall, letYoungGrow, makeAllYoung } from './process/young-objects.ts';
+import { collectSeldom } from './left-behind.ts';
+import { closeGaps, keepYoungSmall, makeAllYoung } from './process/young-objects.ts';
 
 makeAllYoung();
 keepYoungSmall();
 const { run } = await import('./run.ts');
 await run();
 closeGaps();
-letYoungGrow();
+collectSeldom();

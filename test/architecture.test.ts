@@ -117,7 +117,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'gateway.ts': ['fast', 'gateway', 'schema.ts', 'operations', 'plugins', 'protocol', 'examples.ts'],
   process: ['collector.ts', 'callers', 'load', 'gateway.ts', 'operations', 'store', 'websocket.ts'],
-  'server.ts': ['run.ts', 'process'],
+  'server.ts': ['run.ts', 'process', 'left-behind.ts'],
   'run.ts': ['config.ts', 'log.ts', 'process', 'sandbox'],
 };
 

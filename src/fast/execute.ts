@@ -95,7 +95,7 @@ export function openExecution(options: ExecuteOptions): Execute {
       if (res.writableFinished) limit.end();
       else limit.leave();
     };
-    res.once('close', left);
+    res.on('close', left);
     if (res.closed) limit.leave();
     let isGrowing = false;
     try {

@@ -206,7 +206,7 @@ export function openRepeats({ kept, visits, telemetry }: RepeatsOptions): Repeat
       server.on('connection', (socket: Socket) => watchConnection(socket, keepAlive));
       server.on('request', (req, res) => {
         const line = lines.get(req.socket);
-        if (line !== undefined) res.once('close', () => answered(line, req, res));
+        if (line !== undefined) res.on('close', () => answered(line, req, res));
       });
     },
   };

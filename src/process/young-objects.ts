@@ -21,11 +21,6 @@ export function keepYoungSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** Lets it grow as far as it is needed, as V8 does by itself. */
-export function letYoungGrow(): void {
-  setFlagsFromString('--semi-space-growth-factor=2');
-}
-
 /**
  * Moves together what a start has left, once, in some 30 ms. A start makes much that dies soon between what lives as long as the process: a
  * quarter of the old generation was gaps, which V8 closes by itself only where memory is scarce.
