@@ -88,7 +88,7 @@ export function steerYoung(): void {
 }
 
 /**
- * Has V8 begin full collections for one reason only, from now on: that what is alive has nearly doubled. Since Node 22 it lets the young generation grow to
+ * Has V8 begin full collections for one reason only, from now on: that what is alive has nearly doubled. That of Node 24 lets the young generation grow to
  * 128 MB, and begins one whenever there is less room for old objects than that. A gateway's heap is so small that they followed one
  * another, ten in a second, and took half of all time.
  */

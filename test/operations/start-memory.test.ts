@@ -47,7 +47,7 @@ it('the young generation is kept small until it may grow, and then grows no furt
   // What reads TypeScript has enlarged it a little before.
   expect(small).toBeLessThan(9 * MB);
   expect(grown).toBeGreaterThan(12 * MB);
-  // V8 of Node 22 and later goes to 67 MB.
+  // V8 of Node 24 goes to 67 MB.
   expect(grown).toBeLessThan(50 * MB);
 }, 90_000);
 
