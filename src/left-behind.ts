@@ -1,5 +1,5 @@
-// Keeps small what large answers leave behind: the young generation as large as they need it, and what has not died young collected when it has
-// piled up. It must not know what it was.
+// Keeps small what requests leave behind: the young generation as large as it is needed and no larger, and what has not died young collected
+// when it has piled up. It must not know what it was.
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /** Bytes outside of the heap by which what is there may have grown since it was least, before V8 is asked to look through all of it. */
@@ -10,19 +10,13 @@ const NOTICED = 64 * 1024 ** 2;
 /** Percent of what is alive by which the heap may grow, with what its objects hold outside of it, until V8 looks through all of it. */
 const GROWTH = 90;
 
-let hasGrowth = false;
-
 let least = Number.POSITIVE_INFINITY;
 
 /**
  * Has V8 keep to one measure. Its own goes down as it collects, to 30 percent, which a single archive takes up: collecting in the middle of an
  * answer lets what is there of its archive grow old, which is reason enough to collect again in the next, and so on for as long as they come.
  */
-function growEvenly(): void {
-  if (hasGrowth) return;
-  hasGrowth = true;
-  setFlagsFromString(`--heap-growing-percent=${GROWTH}`);
-}
+const growEvenly = (): void => setFlagsFromString(`--heap-growing-percent=${GROWTH}`);
 
 /**
  * Has V8 begin a full collection, in steps and beside other work, where bytes outside of the heap have piled up. What large answers leave
@@ -68,6 +62,15 @@ function growBy(by: number): void {
   factor = by;
 }
 
+/**
+ * Keeps the young generation as small as it is. Nearly all that a start makes lives as long as the process, which makes V8 enlarge the young generation as
+ * far as it may; it would go on holding that memory, a quarter of all that an idle process has, until it is told that memory is
+ * scarce, and then forgets what it has compiled as well.
+ */
+export function keepYoungSmall(): void {
+  growBy(1);
+}
+
 /** As V8 does by itself, but no further than is enough. */
 const growAsUsual = (): void => growBy(halfOfYoung() < ENOUGH ? 2 : 1);
 
@@ -88,8 +91,8 @@ export function steerYoung(): void {
 }
 
 /**
- * Has V8 begin full collections for one reason only, from now on: that what is alive has nearly doubled. That of Node 24 lets the young generation grow to
- * 128 MB, and begins one whenever there is less room for old objects than that. A gateway's heap is so small that they followed one
+ * Has V8 begin full collections for one reason only, from now on: that what is alive has nearly doubled. By itself V8 of Node 24 lets
+ * the young generation grow to 128 MB, and begins one whenever there is less room for old objects than that. A gateway's heap is so small that they followed one
  * another, ten in a second, and took half of all time.
  */
 export function collectSeldom(): void {

@@ -1,7 +1,7 @@
 // The server, as it is started: sets V8 up before anything else is loaded, and runs. Nothing but this file and what it runs acts when it is
 // imported.
-import { collectSeldom } from './left-behind.ts';
-import { closeGaps, keepYoungSmall, makeAllYoung } from './process/young-objects.ts';
+import { collectSeldom, keepYoungSmall } from './left-behind.ts';
+import { closeGaps, makeAllYoung } from './process/young-objects.ts';
 
 makeAllYoung();
 keepYoungSmall();

@@ -74,7 +74,7 @@ export function openFinishing({ always, byOrigin, proofNeeded }: FinishOptions):
     return { status, headers, flat: Object.entries(headers).flat(), saysWhoKeeps };
   }
 
-  /** Of a result that asks for nothing else, as nearly all do: to begin each anew takes as long as to write it. */
+  /** Of a result that asks for nothing else, as nearly all do: to put each together anew takes longer than to make a small body. */
   function usualBeginning(mediaType: MediaType): Beginning {
     const known = usual.get(mediaType) ?? begin({ data: {} }, mediaType);
     usual.set(mediaType, known);

@@ -1,5 +1,5 @@
-// Histograms whose every observation is one look-up and a search of a few bounds. prom-client checks, sorts and writes out the labels at
-// each, which came to a tenth of all that a repeated query costs; it is given the numbers when somebody reads them.
+// Histograms whose every observation is one look-up and a search of a few bounds. prom-client would check, sort and write out the labels at
+// each, and there are two or three for each request; it is given the numbers when somebody reads them.
 import { Histogram, type HistogramConfiguration } from 'prom-client';
 
 export interface Histograms<L extends string> {

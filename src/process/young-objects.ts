@@ -13,15 +13,6 @@ export function makeAllYoung(): void {
 }
 
 /**
- * Keeps the young generation as small as it is. Nearly all that a start makes lives as long as the process, which makes V8 enlarge the young generation as
- * far as it may; it would go on holding that memory, a quarter of all that an idle process has, until it is told that memory is
- * scarce, and then forgets what it has compiled as well.
- */
-export function keepYoungSmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
-}
-
-/**
  * Moves together what a start has left, once, in some 30 ms. A start makes much that dies soon between what lives as long as the process: a
  * quarter of the old generation was gaps, which V8 closes by itself only where memory is scarce.
  */

@@ -12,8 +12,7 @@ const MB = 1e6;
  */
 const PROGRAM = `
   import { getHeapSpaceStatistics } from 'node:v8';
-  import { keepYoungSmall } from '${new URL('../../src/process/young-objects.ts', import.meta.url)}';
-  import { collectSeldom } from '${new URL('../../src/left-behind.ts', import.meta.url)}';
+  import { collectSeldom, keepYoungSmall } from '${new URL('../../src/left-behind.ts', import.meta.url)}';
   import { setTimeout as sleep } from 'node:timers/promises';
   const young = () => {
     const { space_used_size, space_available_size } = getHeapSpaceStatistics().find((space) => space.space_name === 'new_space');

@@ -3,11 +3,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { strToU8, zipSync } from 'fflate';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { collectYoung } from '../../src/collector.ts';
+import { collectAll, collectYoung } from '../../src/collector.ts';
 import { Passing } from '../../src/passing.ts';
 import { makeAllYoung } from '../../src/process/young-objects.ts';
 import { readBulkArchive } from '../../src/upstream/archive/bulk.ts';
@@ -32,14 +30,6 @@ afterAll(async () => {
   await agent.close();
   server.close();
 });
-
-/** Collects everything. What is in use then is old from now on. */
-function collectAll(): void {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  setFlagsFromString('--no-expose-gc');
-  collect();
-}
 
 /** Does something many times, sixteen at once, with the young collected all the time, and expects of each to leave less than so many bytes behind. */
 async function expectLittleLeft(
