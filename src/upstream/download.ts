@@ -1,46 +1,14 @@
 // Fetches what a signed URL points to: without a token, only from places that a signed URL may name. It knows nothing
 // of what is downloaded. The URL is a secret: it stands in no message and no report.
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import { codeOfStatus, retryAfterSeconds, UpstreamError } from './errors.ts';
 import { type Exchange, exchange } from './exchange.ts';
 import type { Gate } from './gate.ts';
 import type { Answer, Upstream } from './http.ts';
+import { isPublicAddress } from './public-address.ts';
 import { tries } from './tries.ts';
-
-const inward = new BlockList();
-for (const [network, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['224.0.0.0', 3],
-] as const) {
-  inward.addSubnet(network, bits, 'ipv4');
-}
-for (const [network, bits] of [
-  ['::', 127],
-  ['64:ff9b::', 96],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['ff00::', 8],
-] as const) {
-  inward.addSubnet(network, bits, 'ipv6');
-}
-
-/** Whether an address lies on the public internet; addresses inside a company, a machine or a cloud's metadata do not. */
-export const isPublicAddress = (address: string): boolean => {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  const plain = mapped ?? address;
-  const family = isIP(plain);
-  return family !== 0 && !inward.check(plain, family === 6 ? 'ipv6' : 'ipv4');
-};
 
 /** The error code of a name that leads inward. */
 const NOT_PUBLIC = 'ENOTPUBLIC';

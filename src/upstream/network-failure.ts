@@ -6,14 +6,17 @@ import type { Leaving } from './leaving.ts';
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 
-/** Faults that come before a byte of a request is sent. */
-const BEFORE_SENDING =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_CERT|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED)/;
+/** System calls that come before a request is sent. One that failed proves that nothing was; the same code of `read` or `write` does not. */
+const BEFORE_SENDING = new Set(['connect', 'getaddrinfo']);
+
+/** Faults of making a connection that name no system call: the limit of time for it, and certificates. */
+const OF_CONNECTING = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_CERT|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED)/;
 
 /** Whether a fault came before there was a connection, so that nothing can have been sent. */
 function neverSent(error: unknown): boolean {
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(neverSent);
-  return BEFORE_SENDING.test(codeOf(error));
+  if (error instanceof Error && 'syscall' in error) return BEFORE_SENDING.has(String(error.syscall));
+  return OF_CONNECTING.test(codeOf(error));
 }
 
 const OF_NETWORK = /^(UND_ERR_|E[A-Z]|HPE_|CERT_|ERR_(TLS|SSL|STREAM)|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED)/;
