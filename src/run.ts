@@ -55,6 +55,7 @@ async function openSource(): Promise<Source & { close(): Promise<void> }> {
     dataDir: config.SANDBOX_DATA,
     seed: config.SANDBOX_SEED,
     size: config.SANDBOX_SIZE,
+    dialect: config.SANDBOX_DIALECT,
     speed: config.SANDBOX_SPEED,
     control: config.SANDBOX_CONTROL,
     ...(config.SANDBOX_API_KEYS.length === 0 ? {} : { apiKeys: config.SANDBOX_API_KEYS }),

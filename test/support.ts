@@ -5,6 +5,9 @@ import type { Clock } from '../src/sandbox/clock.ts';
 import { type SandboxOptions, startSandbox } from '../src/sandbox/sandbox.ts';
 import { recordCall, recorded, testLogger } from './record.ts';
 
+/** What the sandboxes of the tests speak where a test does not say: `TEST_DIALECT=plain npx vitest run ...` */
+const DIALECT = process.env.TEST_DIALECT === 'plain' ? 'plain' : 'rich';
+
 /** One upstream call as the sandbox saw it. */
 export interface SeenCall {
   readonly operation: string;
@@ -69,7 +72,7 @@ export async function openWorld(
     recordCall(call);
     options.onRequest?.(call);
   };
-  const sandbox = await startSandbox({ size: 'small', ...options, onRequest });
+  const sandbox = await startSandbox({ size: 'small', dialect: DIALECT, ...options, onRequest });
   const config = readConfig({
     STORE_URL: 'memory:',
     // Machines of tests are shared: how late the loop is says nothing of the gateway.

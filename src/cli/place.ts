@@ -66,6 +66,7 @@ async function embedded(
           dataDir: config.SANDBOX_DATA,
           seed: config.SANDBOX_SEED,
           size: config.SANDBOX_SIZE,
+          dialect: config.SANDBOX_DIALECT,
           speed: config.SANDBOX_SPEED,
           onProgress: (line) => session.live(line),
         }).catch((error: unknown) => {

@@ -20,6 +20,7 @@ import { listen } from './listen.ts';
 import { atlasPrefix, batchPrefix } from './routes.ts';
 import type { Sandbox, SandboxOptions } from './sandbox.ts';
 import { createSigner } from './signing.ts';
+import { conventionsOf } from './wire/conventions.ts';
 
 /** The signing secret is kept, so that URLs given out before a restart stay good. */
 function secretOf(database: Database): string {
@@ -53,7 +54,8 @@ async function open(
   ending: (end: () => unknown) => void,
 ): Promise<Omit<Sandbox, 'close'>> {
   const { host = '127.0.0.1', port = 0, dataDir, clock = systemClock, control = false, speed = 1 } = options;
-  const { seed = DEFAULT_SEED, size = 'full', fasta, onProgress, onRequest } = options;
+  const { seed = DEFAULT_SEED, size = 'full', fasta, dialect = 'rich', onProgress, onRequest } = options;
+  const conventions = conventionsOf(dialect);
   const limits = { ...defaultLimits, ...options.limits };
   const file = (name: string): string => (dataDir === undefined ? ':memory:' : join(dataDir, name));
 
@@ -79,13 +81,13 @@ async function open(
   const queue = startQueue({ store, clock, folder, limits, speed, held: clock instanceof ManualClock });
   ending(() => queue.close());
 
-  const batchParts = { store, queue, folder, clock, signer, limits, prefix: batchPrefix };
+  const batchParts = { store, queue, folder, clock, signer, limits, conventions, prefix: batchPrefix };
   const keys = options.apiKeys === undefined ? undefined : new Set(options.apiKeys);
   const app = createApp({
     parts: [
       createBatchApp({ ...batchParts, keys, breakOff: faults.nextBreakOff }),
-      createDownloads({ store, signer, clock, limits }),
-      createAtlasApp({ universe, database, clock, signer, prefix: atlasPrefix }),
+      createDownloads({ store, signer, clock, limits, conventions }),
+      createAtlasApp({ universe, database, clock, signer, prefix: atlasPrefix, conventions }),
       ...(control ? [createControl({ faults, clock, queue, store })] : []),
     ],
     faults,

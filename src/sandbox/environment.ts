@@ -1,5 +1,6 @@
 // The SANDBOX_* variables read to options, every problem at once. It must not start anything.
 import { z } from 'zod';
+import { DIALECTS } from './wire/conventions.ts';
 
 const flag = z.enum(['', '0', '1']).transform((value) => value === '1');
 const text = z.string().min(1);
@@ -11,6 +12,7 @@ const variables = z.object({
   SANDBOX_DATA: text.default('.data/sandbox'),
   SANDBOX_SEED: z.coerce.number().int().min(0).max(4_294_967_295).default(20_260_501),
   SANDBOX_SIZE: z.enum(['full', 'small']).default('full'),
+  SANDBOX_DIALECT: z.enum(DIALECTS).default('rich'),
   SANDBOX_SPEED: z.coerce.number().positive().max(1e6).default(1),
   SANDBOX_API_KEYS: z
     .string()
@@ -43,6 +45,7 @@ export function readEnvironment(env: Record<string, string | undefined>) {
       port: data.SANDBOX_PORT,
       seed: data.SANDBOX_SEED,
       size: data.SANDBOX_SIZE,
+      dialect: data.SANDBOX_DIALECT,
       speed: data.SANDBOX_SPEED,
       control: data.SANDBOX_CONTROL,
       manualClock: data.SANDBOX_CLOCK === 'manual',

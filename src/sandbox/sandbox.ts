@@ -4,6 +4,7 @@ import type { SeenRequest } from './app.ts';
 import type { Clock } from './clock.ts';
 import type { Limits } from './limits.ts';
 import { startThread } from './thread.ts';
+import type { Dialect } from './wire/conventions.ts';
 
 export interface SandboxOptions {
   /** Default 127.0.0.1. */
@@ -24,6 +25,8 @@ export interface SandboxOptions {
   apiKeys?: readonly string[];
   /** Whether the routes under /control exist. */
   control?: boolean;
+  /** Which of our own conventions its answers follow beyond the contract. Default rich: all of them. */
+  dialect?: Dialect;
   /** A FASTA file with the user's own proteins, added to the universe. */
   fasta?: string;
   /** Divides the durations of tasks. Default 1. */

@@ -5,6 +5,7 @@ import { openUniverse } from '../../src/sandbox/atlas/universe.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
 import { openDatabase } from '../../src/sandbox/database.ts';
 import { createSigner } from '../../src/sandbox/signing.ts';
+import { conventionsOf, type Dialect } from '../../src/sandbox/wire/conventions.ts';
 
 export const PREFIX = '/atlas/protein/api/v1alpha1';
 const BASE = 'http://sandbox.test';
@@ -17,9 +18,17 @@ export function startAtlas({
   database = openDatabase(':memory:'),
   clock = new ManualClock(),
   universe = smallUniverse,
+  dialect = 'rich' as Dialect,
 } = {}) {
   const signer = createSigner({ secret: 'test', baseUrl: () => BASE, clock });
-  const app = createAtlasApp({ universe, database, clock, signer, prefix: PREFIX });
+  const app = createAtlasApp({
+    universe,
+    database,
+    clock,
+    signer,
+    prefix: PREFIX,
+    conventions: conventionsOf(dialect),
+  });
   const request = async (pathOrUrl: string, init?: RequestInit): Promise<Response> =>
     app.fetch(new Request(new URL(pathOrUrl, BASE), init));
   return {

@@ -2,7 +2,7 @@
 // not hold are left out. It must not know HTTP, jobs or the ZIP format.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BulkRequest } from './bulk-request.ts';
-import { clusterFields } from './cluster-record.ts';
+import { clusterFields, clusterSummary } from './cluster-record.ts';
 import type { AtlasContext } from './context.ts';
 import { describeFeature } from './feature-text.ts';
 import { perResidueJson, proteinLevelJson, rankFeatures, scaleOf } from './feature-values.ts';
@@ -12,18 +12,25 @@ import type { AtlasProtein } from './universe-reader.ts';
 import type { ZipMember } from './zip.ts';
 
 function clusterInfoJson(context: AtlasContext, proteins: readonly AtlasProtein[]): string {
+  const { conventions } = context;
   const clusters: Record<string, unknown> = {};
   const links: Record<string, string> = {};
   for (const { hash, cluster: id } of proteins) {
     const cluster = id === null ? undefined : context.universe.cluster(id);
     if (cluster === undefined) continue;
-    clusters[cluster.representative] ??= clusterFields(context, cluster);
+    clusters[cluster.representative] ??= conventions.has('clusterDetails')
+      ? clusterFields(context, cluster)
+      : clusterSummary(cluster);
     links[hash] = cluster.representative;
   }
-  return JSON.stringify({ clusters, proteins: links });
+  return JSON.stringify({ clusters, ...(conventions.has('clusterLinks') ? { proteins: links } : {}) });
 }
 
-function featuresJson({ universe }: AtlasContext, { sequence }: AtlasProtein, request: BulkRequest): string {
+function featuresJson(
+  { universe, conventions }: AtlasContext,
+  { sequence }: AtlasProtein,
+  request: BulkRequest,
+): string {
   const scale = scaleOf(universe.rarity, true);
   const windows = findWindows(sequence);
   const vector = proteinVector(windows);
@@ -35,7 +42,7 @@ function featuresJson({ universe }: AtlasContext, { sequence }: AtlasProtein, re
   const parts = [
     ...(request.proteinLevel ? [`"protein_level":${proteinLevelJson(vector, scale)}`] : []),
     ...(request.perResidue ? [`"per_residue":${perResidueJson(windows, sequence.length, scale)}`] : []),
-    `"top_features":${JSON.stringify(top)}`,
+    ...(conventions.has('bulkTopFeatures') ? [`"top_features":${JSON.stringify(top)}`] : []),
   ];
   return `{${parts.join(',')}}`;
 }

@@ -14,7 +14,7 @@ const MOST_AT_ONCE = 100;
 const LONGEST_BODY = 2 ** 20;
 
 export function addBulkRoutes(app: Hono, context: AtlasContext, jobs: BulkJobs): void {
-  const { prefix, signer } = context;
+  const { prefix, signer, conventions } = context;
 
   app.post(`${prefix}/proteins/batch`, async (c) => {
     const text = await c.req.text();
@@ -36,7 +36,8 @@ export function addBulkRoutes(app: Hono, context: AtlasContext, jobs: BulkJobs):
     if (state === 'expired') return refusal(410, `The results of job ${id} have expired`);
     const counts = { status: state, job_id: id, completed_count: completed, total_count: total };
     if (state === 'pending') return c.json(counts, 202);
-    if (completed === 0) return c.json(counts);
+    if (completed === 0 || (state === 'cancelled' && !conventions.has('cancelledJobArchive')))
+      return c.json(counts);
     // The archive is wanted next. Should building it fail, the download says so.
     jobs.archiveSize(id).catch(() => {});
     return c.json({

@@ -3,13 +3,13 @@ import type { Hono } from 'hono';
 import { checkHash } from './checks.ts';
 import { clusterFields } from './cluster-record.ts';
 import type { AtlasContext } from './context.ts';
-import { scaleOf, topFeatures } from './feature-values.ts';
+import { scaleOf, spellRegions, topFeatures } from './feature-values.ts';
 import { findWindows } from './features.ts';
 import { readQuery } from './query.ts';
 import { refusal, unprocessable } from './refusals.ts';
 
 export function addClusterRoutes(app: Hono, context: AtlasContext): void {
-  const { universe, prefix } = context;
+  const { universe, prefix, conventions } = context;
   app.get(`${prefix}/clusters/:protein_hash`, (c) => {
     const hash = c.req.param('protein_hash');
     const query = readQuery(c.req.url);
@@ -22,10 +22,9 @@ export function addClusterRoutes(app: Hono, context: AtlasContext): void {
     return c.json({
       ...clusterFields(context, cluster),
       member_protein_hashes: universe.members(cluster),
-      cluster_representative_features: topFeatures(
-        findWindows(sequence),
-        topk,
-        scaleOf(universe.rarity, true),
+      cluster_representative_features: spellRegions(
+        topFeatures(findWindows(sequence), topk, scaleOf(universe.rarity, true)),
+        conventions,
       ),
     });
   });

@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database.ts';
 import type { Signer } from '../signing.ts';
+import type { ConventionName } from '../wire/conventions.ts';
 import type { FoldingState } from './folding-state.ts';
 import type { Structures } from './structures.ts';
 import type { Universe } from './universe-reader.ts';
@@ -15,6 +16,8 @@ export interface AtlasDependencies {
   readonly signer: Signer;
   /** Path prefix of every route but the downloads, such as /atlas/protein/api/v1alpha1. */
   readonly prefix: string;
+  /** The conventions of the dialect. */
+  readonly conventions: ReadonlySet<ConventionName>;
 }
 
 /** The same with what is made once for all routes. */

@@ -1,5 +1,6 @@
 // The values of a sequence's features on the wire: ranked or chosen features with their regions, the sparse
 // protein-level vector, the sparse per-residue block. It must not know proteins or HTTP.
+import type { ConventionName } from '../wire/conventions.ts';
 import { type ActiveRun, eachFeature, runsOfFeature } from './activations.ts';
 import { describeFeature } from './feature-text.ts';
 import { FEATURE_COUNT, proteinVector, type SparseVector, type Windows } from './features.ts';
@@ -42,6 +43,18 @@ function entryOf(windows: Windows, feature: number, value: number, scale: Scale)
   const residue_regions = runsOfFeature(windows, feature).map((run) => regionOf(run, feature, scale));
   return { feature_index: feature, value, label, description, residue_regions };
 }
+
+/** The entries as the dialect has them: `end` of a region is the residue after the last, or the last itself. */
+export const spellRegions = (
+  entries: readonly FeatureEntry[],
+  conventions: ReadonlySet<ConventionName>,
+): readonly FeatureEntry[] =>
+  conventions.has('regionEndExcluded')
+    ? entries
+    : entries.map((entry) => ({
+        ...entry,
+        residue_regions: entry.residue_regions.map((region) => ({ ...region, end: region.end - 1 })),
+      }));
 
 /** The `count` features of greatest value, greatest first, of equals the lower index; those of value 0 never. */
 export function rankFeatures(

@@ -3,7 +3,14 @@ import type { Hono } from 'hono';
 import { predictConfidence } from '../structure/confidence.ts';
 import { checkHash } from './checks.ts';
 import type { AtlasContext } from './context.ts';
-import { chosenFeatures, perResidueJson, proteinLevelJson, scaleOf, topFeatures } from './feature-values.ts';
+import {
+  chosenFeatures,
+  perResidueJson,
+  proteinLevelJson,
+  scaleOf,
+  spellRegions,
+  topFeatures,
+} from './feature-values.ts';
 import { findWindows, proteinVector } from './features.ts';
 import { readQuery } from './query.ts';
 import { refusal, unprocessable } from './refusals.ts';
@@ -24,7 +31,7 @@ async function proteinJson(
   protein: AtlasProtein,
   query: ProteinQuery,
 ): Promise<string> {
-  const { universe, folding, structures } = context;
+  const { universe, folding, structures, conventions } = context;
   const { sequence } = protein;
   const { hasStructure, onDemand } = folding.visit(protein, query.foldOnMiss);
   const confidence = hasStructure ? predictConfidence(sequence) : null;
@@ -46,10 +53,12 @@ async function proteinJson(
     folded_on_demand: onDemand,
     cluster_rep_protein_hash:
       cluster === undefined || cluster.representative === protein.hash ? null : cluster.representative,
-    sae_features:
+    sae_features: spellRegions(
       query.indices === undefined
         ? topFeatures(windows, query.topk, scale)
         : chosenFeatures(windows, query.indices.slice(0, MOST_INDICES), scale),
+      conventions,
+    ),
   });
   const whole = proteinLevelJson(proteinVector(windows), scale);
   const residues = perResidueJson(windows, sequence.length, scale);

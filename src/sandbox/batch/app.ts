@@ -21,9 +21,13 @@ interface BatchAppParts extends BatchParts {
 
 const requestId = (): string => `req_${randomBytes(12).toString('hex')}`;
 
-/** A refusal in its envelope; an authentication failure has its text under `error`, as the service may do. */
-function refuse(c: Context, { status, message, headers, members }: Refusal): Response {
-  const text = status === 401 ? { error: message } : { message };
+/** A refusal in its envelope. */
+function refuse(
+  c: Context,
+  { status, message, headers, members }: Refusal,
+  { conventions }: BatchParts,
+): Response {
+  const text = status === 401 && conventions.has('unauthorizedError') ? { error: message } : { message };
   return c.json({ status: 'error', ...text, ...members, request_id: requestId() }, status, headers);
 }
 
@@ -51,7 +55,7 @@ export function createBatchApp(parts: BatchAppParts): Hono {
         const data = await answer(caller, await bodyOf(c));
         return c.json({ status: 'success', data, request_id: requestId() });
       } catch (error) {
-        if (error instanceof Refusal) return refuse(c, error);
+        if (error instanceof Refusal) return refuse(c, error, parts);
         throw error;
       }
     });

@@ -5,6 +5,15 @@ import type { Caller } from './tokens.ts';
 
 /** Cancel: queued tasks only. @throws Refusal 404, 409 */
 export async function cancel(
+  parts: BatchParts,
+  caller: Caller,
+  target: { task_id: string } | { batch_id: string },
+) {
+  const answer = await cancelled(parts, caller, target);
+  return parts.conventions.has('cancelAnswer') ? answer : {};
+}
+
+async function cancelled(
   { store, queue }: BatchParts,
   caller: Caller,
   target: { task_id: string } | { batch_id: string },

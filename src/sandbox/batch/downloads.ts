@@ -6,6 +6,7 @@ import { serveBytes } from '../byte-range.ts';
 import type { Clock } from '../clock.ts';
 import type { Limits } from '../limits.ts';
 import type { Signer } from '../signing.ts';
+import type { ConventionName } from '../wire/conventions.ts';
 import type { BatchStore } from './store.ts';
 
 interface DownloadParts {
@@ -13,10 +14,11 @@ interface DownloadParts {
   readonly signer: Signer;
   readonly clock: Clock;
   readonly limits: Limits;
+  readonly conventions: ReadonlySet<ConventionName>;
 }
 
-/** GET /downloads/results/{task_id}.json and /downloads/artifacts/{task_id}/{name}.json, signed, with Range. */
-export function createDownloads({ store, signer, clock, limits }: DownloadParts): Hono {
+/** GET /downloads/results/{task_id}.json and /downloads/artifacts/{task_id}/{name}.json, signed. */
+export function createDownloads({ store, signer, clock, limits, conventions }: DownloadParts): Hono {
   const app = new Hono();
 
   function answer(c: Context, file: { taskId: string; name: string }): Response {
@@ -32,7 +34,10 @@ export function createDownloads({ store, signer, clock, limits }: DownloadParts)
       return c.json({ error: 'The results have expired.' }, 410);
     const gzipped = store.output(taskId, name);
     if (gzipped === undefined) return c.json({ error: 'There is no such file.' }, 404);
-    return serveBytes(c.req.raw, new Uint8Array(gunzipSync(gzipped)), 'application/json');
+    const bytes = new Uint8Array(gunzipSync(gzipped));
+    if (conventions.has('resultRange')) return serveBytes(c.req.raw, bytes, 'application/json');
+    const headers = { 'content-type': 'application/json', 'content-length': String(bytes.length) };
+    return new Response(bytes, { headers });
   }
 
   const bare = (file: string): string => file.replace(/\.json$/, '');

@@ -15,7 +15,7 @@ interface ListRequest {
 
 /** List: the aggregate state and counts, and a page of items when responses are asked for. */
 export async function list(parts: BatchParts, caller: Caller, request: ListRequest) {
-  const { store, queue, limits } = parts;
+  const { store, queue, limits, conventions } = parts;
   const { batch_id, include_responses, limit } = request;
   const state = request.status ?? undefined;
   const batch = batchOf(store, caller, batch_id);
@@ -25,21 +25,24 @@ export async function list(parts: BatchParts, caller: Caller, request: ListReque
   const rows = include_responses ? store.page(batch_id, from, limit, state) : [];
   const last = rows.at(-1);
   const bare = expired(batch, parts);
-  return {
-    batch_id,
-    ...stateOf(store, store.batch(batch_id) ?? batch),
-    items: rows.map((row) => (bare ? { task_id: row.taskId, status: row.state } : item(row))),
+  const page = {
+    items: rows.map((row) => (bare ? { task_id: row.taskId, status: row.state } : item(row, parts))),
     cursor: last && rows.length === limit ? nextCursor(last.number + 1, { batchId: batch_id, state }) : null,
-    created_at: iso(batch.submittedAt),
+  };
+  return {
+    ...(conventions.has('listBatchId') ? { batch_id } : {}),
+    ...stateOf(store, store.batch(batch_id) ?? batch),
+    ...(include_responses || conventions.has('listEmptyPage') ? page : {}),
+    ...(conventions.has('listCreatedAt') ? { created_at: iso(batch.submittedAt) } : {}),
     ...times(batch, limits),
   };
 }
 
-function item(row: TaskRow) {
+function item(row: TaskRow, parts: BatchParts) {
   return {
     task_id: row.taskId,
     status: row.state,
     ...(row.state === 'done' ? { response_available: true } : {}),
-    ...(row.state === 'failed' ? { error: errorOf(row) } : {}),
+    ...(row.state === 'failed' ? { error: errorOf(row, parts) } : {}),
   };
 }

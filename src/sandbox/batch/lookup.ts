@@ -3,6 +3,7 @@
 import type { Clock } from '../clock.ts';
 import type { Limits } from '../limits.ts';
 import type { Signer } from '../signing.ts';
+import type { ConventionName } from '../wire/conventions.ts';
 import type { Folder } from './folder.ts';
 import type { Queue } from './queue.ts';
 import { Refusal } from './refusal.ts';
@@ -17,6 +18,8 @@ export interface BatchParts {
   readonly clock: Clock;
   readonly signer: Signer;
   readonly limits: Limits;
+  /** The conventions of the dialect. */
+  readonly conventions: ReadonlySet<ConventionName>;
   /** How many items the next Submit queues before it breaks off with a 500; undefined: all of them, no 500. */
   readonly breakOff: () => number | undefined;
 }
@@ -67,4 +70,8 @@ export const expired = ({ submittedAt }: BatchRow, { clock, limits }: BatchParts
   clock.now() >= submittedAt + limits.retentionMs;
 
 /** A task's error as the wire has it: an object, a sentence, or undefined. */
-export const errorOf = ({ error }: TaskRow): unknown => (error === null ? undefined : JSON.parse(error));
+export function errorOf({ error }: TaskRow, { conventions }: BatchParts): unknown {
+  if (error === null) return undefined;
+  const told: { code: string; message: string } | string = JSON.parse(error);
+  return typeof told === 'string' || conventions.has('taskErrorObject') ? told : told.message;
+}

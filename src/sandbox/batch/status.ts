@@ -5,7 +5,7 @@ import type { Caller } from './tokens.ts';
 
 /** Status of one task; a finished one comes with signed URLs, fresh at each reading. @throws Refusal 404, 410 */
 export async function status(parts: BatchParts, caller: Caller, { task_id }: { task_id: string }) {
-  const { store, queue, signer, clock, limits } = parts;
+  const { store, queue, signer, clock, limits, conventions } = parts;
   taskOf(store, caller, task_id);
   await queue.settled();
   const { task, batch } = taskOf(store, caller, task_id);
@@ -18,21 +18,21 @@ export async function status(parts: BatchParts, caller: Caller, { task_id }: { t
         members: { results_expire_at: when.results_expire_at },
       },
     );
-  if (task.state !== 'done') return { status: task.state, error: errorOf(task), ...when };
+  if (task.state !== 'done') return { status: task.state, error: errorOf(task, parts), ...when };
 
   const left = Math.ceil((batch.submittedAt + limits.retentionMs - clock.now()) / 1000);
   const artifactSeconds = Math.min(limits.artifactUrlSeconds, left);
-  const artifacts = store.outputNames(task_id).filter((name) => name !== 'response');
+  const names = store.outputNames(task_id).filter((name) => name !== 'response');
+  const artifacts = names.map((name): [string, string] => [
+    name,
+    signer.sign(`/downloads/artifacts/${task_id}/${name}.json`, artifactSeconds),
+  ]);
   return {
     status: task.state,
     response: signer.sign(`/downloads/results/${task_id}.json`, Math.min(limits.responseUrlSeconds, left)),
-    artifacts: Object.fromEntries(
-      artifacts.map((name) => [
-        name,
-        signer.sign(`/downloads/artifacts/${task_id}/${name}.json`, artifactSeconds),
-      ]),
-    ),
-    artifacts_expire_in: artifactSeconds,
+    ...(conventions.has('statusArtifacts')
+      ? { artifacts: Object.fromEntries(artifacts), artifacts_expire_in: artifactSeconds }
+      : {}),
     ...when,
   };
 }
