@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // The bin `foldatlas`: finds the command, runs it, turns its ending into an exit code. It must not know what a command does.
+import { VERSION } from '../version.ts';
 import { COMMANDS, mainHelp } from './commands.ts';
 import { Ending, EXIT, openSession, type Session } from './session.ts';
-import { version } from './version.ts';
 
 const wantsHelp = (words: readonly string[]): boolean => {
   const end = words.indexOf('--');
@@ -15,7 +15,7 @@ async function run([name, ...rest]: readonly string[], session: Session): Promis
     return name === undefined ? EXIT.usage : EXIT.ok;
   }
   if (name === '--version' || name === '-v') {
-    await session.out(`${version()}\n`);
+    await session.out(`${VERSION}\n`);
     return EXIT.ok;
   }
   const found = COMMANDS.find((one) => one.name === name);

@@ -1,8 +1,8 @@
 // What Prometheus is told of a gateway, in a registry of its own. Every label is one of few words chosen here or in the code:
 // no id, no name that a caller makes up, nothing secret.
-import { readFileSync } from 'node:fs';
 import { Gauge, Registry } from 'prom-client';
 import type { Gates } from '../upstream/gates.ts';
+import { VERSION } from '../version.ts';
 import { addGateMetrics } from './gate-metrics.ts';
 import { openHistograms } from './histogram.ts';
 import { processMetrics } from './process-metrics.ts';
@@ -20,11 +20,6 @@ export interface Sights {
 }
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-
-const version = (): string => {
-  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return String((JSON.parse(file) as { version?: unknown }).version);
-};
 
 export type Metrics = ReturnType<typeof openMetrics>;
 
@@ -53,7 +48,7 @@ export function openMetrics(sights: Sights) {
     aggregator: 'first',
     registers,
   });
-  build.set({ version: version(), node: process.versions.node }, 1);
+  build.set({ version: VERSION, node: process.versions.node }, 1);
   watched('pollers', 'Batches that are polled because somebody watches them.', sights.pollers);
   watched('watchers', 'Streams of batches and bulk look-ups that are watched.', sights.watchers);
   watched('bulk_lookups', 'Bulk look-ups that are worked on.', sights.bulkLookups);

@@ -2,7 +2,8 @@
 import type { TaskErrorShape, TaskShape } from '../schema/task.ts';
 import { indexInBatch, type TaskPlace } from '../store/submissions.ts';
 import type { Enveloped } from '../upstream/batch.ts';
-import { type BatchRecord, readTime, type TaskStateName, taskState } from '../upstream/batch-states.ts';
+import { type BatchRecord, type TaskStateName, taskState } from '../upstream/batch-states.ts';
+import { parseTime } from '../upstream/time.ts';
 import type { BatchPage, ListItem, TaskErrorRecord, TaskStatus } from '../upstream/wire.ts';
 
 const errorOf = (state: TaskStateName, error: TaskErrorRecord | null | undefined): TaskErrorShape | null => {
@@ -17,7 +18,7 @@ const isPast = (time: Date | null): boolean => time !== null && time.getTime() <
 /** A task from a page of List. List may leave out what tells whether there is a result; then Status has to be asked. */
 export function taskFromItem(batchId: string, page: BatchPage, item: ListItem): TaskShape {
   const state = taskState(item.status);
-  const resultsExpireAt = readTime(page.results_expire_at);
+  const resultsExpireAt = parseTime(page.results_expire_at);
   const here = item.response_available === true || item.response != null;
   const total = Object.values(page.counts).reduce((sum, count) => sum + count, 0);
   return {
@@ -26,7 +27,7 @@ export function taskFromItem(batchId: string, page: BatchPage, item: ListItem): 
     index: indexInBatch(item.task_id, batchId) ?? (total === 1 ? 0 : null),
     state,
     error: errorOf(state, item.error),
-    queueDeadline: readTime(page.expires_at),
+    queueDeadline: parseTime(page.expires_at),
     resultsExpireAt,
     warnings: [],
     result: here ? 'here' : isPast(resultsExpireAt) ? 'expired' : 'ask',
@@ -52,14 +53,14 @@ export function taskFromStatus(
   { data: status, warnings }: Enveloped<TaskStatus>,
 ): TaskShape {
   const state = taskState(status.status);
-  const resultsExpireAt = readTime(status.results_expire_at);
+  const resultsExpireAt = parseTime(status.results_expire_at);
   return {
     taskId,
     batchId: place?.batchId ?? null,
     index: place?.index ?? null,
     state,
     error: errorOf(state, status.error),
-    queueDeadline: readTime(status.expires_at),
+    queueDeadline: parseTime(status.expires_at),
     resultsExpireAt,
     warnings,
     result: typeof status.response === 'string' ? 'here' : isPast(resultsExpireAt) ? 'expired' : 'none',
@@ -79,7 +80,7 @@ export const expiredTask = (
   state: listed?.state ?? 'UNKNOWN',
   error: listed?.error ?? null,
   queueDeadline: listed?.queueDeadline ?? null,
-  resultsExpireAt: readTime(resultsExpireAt) ?? listed?.resultsExpireAt ?? null,
+  resultsExpireAt: parseTime(resultsExpireAt) ?? listed?.resultsExpireAt ?? null,
   warnings: [],
   result: 'expired',
 });

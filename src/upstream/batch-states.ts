@@ -1,4 +1,5 @@
 // The service's words for states and times, read into ours and back. It must not know who asks.
+import { parseTime } from './time.ts';
 import type { BatchPage } from './wire.ts';
 
 const TASK_WORDS = {
@@ -53,12 +54,6 @@ const BATCH_STATES: Readonly<Record<string, BatchRecord['state']>> = {
 const batchState = (word: string): BatchRecord['state'] =>
   Object.hasOwn(BATCH_STATES, word) ? (BATCH_STATES[word] ?? 'UNKNOWN') : 'UNKNOWN';
 
-/** A time of the service; null when it is missing or unreadable. */
-export function readTime(text: string | null | undefined): Date | null {
-  const date = new Date(text ?? Number.NaN);
-  return Number.isNaN(date.getTime()) ? null : date;
-}
-
 /** Counts with the states filled in that the service leaves out at zero; unknown states count in the total only. */
 export function readCounts(counts: Readonly<Record<string, number>>): TaskCounts {
   const of = (state: keyof typeof TASK_WORDS): number => counts[TASK_WORDS[state]] ?? 0;
@@ -76,8 +71,8 @@ export function readCounts(counts: Readonly<Record<string, number>>): TaskCounts
 export const readBatch = (page: BatchPage & { readonly warnings?: readonly string[] }): BatchRecord => ({
   state: batchState(page.status),
   counts: readCounts(page.counts),
-  createdAt: readTime(page.created_at),
-  queueDeadline: readTime(page.expires_at),
-  resultsExpireAt: readTime(page.results_expire_at),
+  createdAt: parseTime(page.created_at),
+  queueDeadline: parseTime(page.expires_at),
+  resultsExpireAt: parseTime(page.results_expire_at),
   warnings: page.warnings ?? [],
 });

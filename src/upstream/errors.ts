@@ -2,6 +2,7 @@
 // `code` is a word that the schema's error rule uses, chosen here because only this side sees the status.
 
 import type { InputFault } from './input-path.ts';
+import { parseTime } from './time.ts';
 
 /** The words that `extensions.code` of a failed read may be. */
 export type FailureCode =
@@ -108,8 +109,8 @@ export function retryAfterSeconds(header: string | undefined, now: number): numb
   if (header === undefined) return undefined;
   const text = header.trim();
   if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text));
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000));
+  const at = parseTime(text)?.getTime();
+  return at === undefined ? undefined : Math.max(0, Math.ceil((at - now) / 1000));
 }
 
 /** Whatever was thrown, as an Error: what a DataLoader takes for the failure of one key. */

@@ -12,6 +12,7 @@ import type { Leaving } from './leaving.ts';
 import { networkFailure } from './network-failure.ts';
 import { limitsOf, STALL_MS } from './operations.ts';
 import { TimeLimit } from './time-limit.ts';
+import { USER_AGENT } from './user-agent.ts';
 
 /** A request that is ready to be sent. */
 export interface Exchange {
@@ -105,8 +106,11 @@ class UnderWay {
       origin,
       path,
       method,
-      headers:
-        wanted.traced === true && this.trace !== undefined ? { ...headers, ...this.trace.headers } : headers,
+      headers: {
+        'user-agent': USER_AGENT,
+        ...headers,
+        ...(wanted.traced === true ? this.trace?.headers : undefined),
+      },
       bodyTimeout: STALL_MS * patience,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     };

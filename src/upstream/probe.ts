@@ -1,6 +1,7 @@
 // Whether the service can be reached at all, for who decides where to send traffic. It asks for nothing and needs no key.
 import { type Dispatcher, request } from 'undici';
 import { deadline } from './time-limit.ts';
+import { USER_AGENT } from './user-agent.ts';
 
 /** What a proxy answers when there is nobody behind it. */
 const NOBODY = new Set([502, 503, 504]);
@@ -15,7 +16,12 @@ export async function reach(agent: Dispatcher, baseUrl: string, milliseconds: nu
   const signal = deadline(undefined, milliseconds);
   let status: number;
   try {
-    const answer = await request(baseUrl, { dispatcher: agent, method: 'HEAD', signal });
+    const answer = await request(baseUrl, {
+      dispatcher: agent,
+      method: 'HEAD',
+      headers: { 'user-agent': USER_AGENT },
+      signal,
+    });
     await answer.body.dump();
     status = answer.statusCode;
   } catch (error) {

@@ -1,6 +1,7 @@
 // The shapes of every answer of the service, each wire name spelled once. Read liberally: what the spec does not
 // promise is optional, unknown keys are left alone, and no state word is refused. It knows no policy and no GraphQL.
 import { z } from 'zod';
+import { normalizeState } from './state-words.ts';
 
 /** A key that the service may leave out, set to null or fill with something unreadable; all three mean unknown. */
 const maybe = <S extends z.ZodType>(schema: S) => schema.nullish().catch(undefined);
@@ -8,6 +9,8 @@ const maybe = <S extends z.ZodType>(schema: S) => schema.nullish().catch(undefin
 const count = z.number().int().nonnegative();
 const text = z.string();
 const number = z.number();
+/** A state, in the contract's spelling where the word is known. */
+const state = text.transform(normalizeState);
 
 // ------------------------------------------------------------------ Batch API
 
@@ -34,17 +37,27 @@ export type TaskErrorRecord = z.output<typeof taskError>;
 
 export const listItem = z.object({
   task_id: text,
-  status: text,
+  status: state,
   response: z.unknown().optional(),
   response_available: maybe(z.boolean()),
   error: maybe(taskError),
 });
 export type ListItem = z.output<typeof listItem>;
 
+/** Counts under the contract's words; two spellings of one state are added up. */
+function countsByState(counts: Readonly<Record<string, number>>): Record<string, number> {
+  const byState: Record<string, number> = {};
+  for (const [word, items] of Object.entries(counts)) {
+    const name = normalizeState(word);
+    byState[name] = (byState[name] ?? 0) + items;
+  }
+  return byState;
+}
+
 export const batchPage = z.object({
   batch_id: maybe(text),
-  status: text,
-  counts: z.record(text, count),
+  status: state,
+  counts: z.record(text, count).transform(countsByState),
   items: maybe(z.array(listItem)),
   cursor: maybe(text),
   expires_at: maybe(text),
@@ -54,7 +67,7 @@ export const batchPage = z.object({
 export type BatchPage = z.output<typeof batchPage>;
 
 export const taskStatus = z.object({
-  status: text,
+  status: state,
   response: z.unknown().optional(),
   artifacts: maybe(z.record(text, text)),
   artifacts_expire_in: maybe(number),
@@ -234,7 +247,7 @@ export const similarityAnswer = z.object({
 export type SimilarityAnswer = z.output<typeof similarityAnswer>;
 
 export const bulkJob = z.object({
-  status: maybe(text),
+  status: maybe(state),
   job_id: maybe(text),
   poll_url: maybe(text),
   completed_count: maybe(count),

@@ -1,6 +1,7 @@
 // Compares an answer with the shape that is expected of it and says what differs, place by place: missing, renamed, of
 // another kind, new, an unknown word. Names and kinds only; no value of an answer gets out, words of states aside.
 import type { z } from 'zod';
+import { normalizeState } from '../state-words.ts';
 import { pairRenames } from './rename.ts';
 import { fits, type Kind, kindOf, pathsOf, type Shape, shapeOf, wordsOf } from './shape.ts';
 
@@ -117,7 +118,7 @@ function walkAll(
       tell({ kind: 'retyped', path, expected: wordsOf(shape), seen: kind, loses });
     } else if (typeof value === 'string') {
       const known = words[path];
-      if (known === undefined || known.includes(value)) return;
+      if (known === undefined || known.includes(normalizeState(value))) return;
       tell({ kind: 'word', path, expected: known.join(', '), seen: printable(value), loses: path });
     } else if (Array.isArray(value)) {
       const { items } = shape;
