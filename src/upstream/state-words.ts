@@ -14,7 +14,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 /** A known word in the contract's spelling, whatever its case; any other as it came. */
 export function normalizeState(word: string): string {
-  const plain = word.trim().toLowerCase();
+  const plain = word.toLowerCase();
   if (plain === 'canceled') return 'cancelled';
   return KNOWN.has(plain) ? plain : word;
 }

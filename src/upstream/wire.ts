@@ -46,12 +46,12 @@ export type ListItem = z.output<typeof listItem>;
 
 /** Counts under the contract's words; two spellings of one state are added up. */
 function countsByState(counts: Readonly<Record<string, number>>): Record<string, number> {
-  const byState: Record<string, number> = {};
+  const byState = new Map<string, number>();
   for (const [word, items] of Object.entries(counts)) {
     const name = normalizeState(word);
-    byState[name] = (byState[name] ?? 0) + items;
+    byState.set(name, (byState.get(name) ?? 0) + items);
   }
-  return byState;
+  return Object.fromEntries(byState);
 }
 
 export const batchPage = z.object({

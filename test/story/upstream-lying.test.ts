@@ -273,7 +273,7 @@ describe('an answer of the Batch API that is not what was promised', () => {
 
   it.each([
     'paused',
-    'DONE',
+    'DONE!',
     '',
     '__proto__',
     'constructor',
