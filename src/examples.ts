@@ -71,6 +71,6 @@ export function readExamples(): Example[] {
 export const operationNames = (examples: readonly Example[]): ReadonlySet<string> =>
   new Set(
     examples.flatMap(({ query }) =>
-      [...query.matchAll(/^\s*(?:query|mutation|subscription)\s+(\w+)/gm)].map(([, name = '']) => name),
+      [...query.matchAll(/^[ \t]*(?:query|mutation|subscription)\s+(\w+)/gm)].map(([, name = '']) => name),
     ),
   );

@@ -1,34 +1,60 @@
-// Takes out of a text what must not stand in an error or a log line: addresses with their signatures, tokens, sequences. For
-// texts that somebody else wrote (the upstream, a library, a caller's own input that an error quotes). It knows no secret by name.
+// Takes addresses with their signatures, tokens and sequences out of texts that the upstream, a library or a caller's input wrote.
+// Texts are cut first, and each pattern has one unbounded run that no other match of it can begin within: time grows
+// with the length of the text, whatever it says.
+
+/** Characters of a text that are shown. */
+const MAX_CHARACTERS = 4000;
+/** Characters of one quotation in a text that are shown: what is quoted is the input of somebody else. */
+const MAX_QUOTED_CHARACTERS = 200;
 
 /** 20 residues in a row. */
 const SEQUENCE = /[A-Z*-]{20,}|[a-z]{20,}/g;
-const MOST_CHARACTERS = 4000;
+const WORD_CHARACTER = /[^\s"'<>,;]/;
 
-const RULES: readonly (readonly [RegExp, string])[] = [
-  [/\b(?:https?|wss?):\/\/[^\s"'<>]+/gi, '[URL]'],
-  // Signed URLs without a scheme, and paths with a query.
-  [/[^\s"'<>]*\?[^\s"'<>]*=[^\s"'<>]*/g, '[URL]'],
-  [/\b(bearer|basic)\s+[^\s"',;]+/gi, '$1 [token]'],
-  [/\beyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?/g, '[token]'],
-  [
-    /\b(authorization|signature|password|secret|api[-_ ]?key|access[-_ ]?token|token)(["']?\s*[:=]\s*["']?)[^\s"',;})]+/gi,
-    '$1$2[removed]',
-  ],
+/** Signed URLs without a scheme, and paths with a query. */
+function withoutQuery(word: string): string {
+  const query = word.indexOf('?');
+  return query >= 0 && word.includes('=', query) ? '[URL]' : word;
+}
+
+const RULES: readonly ((text: string) => string)[] = [
+  (text) => text.replace(SEQUENCE, '[sequence]'),
+  (text) => text.replace(/\b(?:https?|wss?):\/\/[^\s"'<>]+/gi, '[URL]'),
+  (text) => text.replace(/[^\s"'<>]+/g, withoutQuery),
+  (text) => text.replace(/\b(bearer|basic)\s+[^\s"',;]+/gi, '$1 [token]'),
+  (text) => text.replace(/\beyJ[\w.-]{8,}/g, '[token]'),
+  (text) =>
+    text.replace(
+      /\b(authorization|signature|password|secret|api[-_ ]?key|access[-_ ]?token|token)(["']?\s*[:=]\s*["']?)[^\s"',;})]+/gi,
+      '$1$2[removed]',
+    ),
 ];
 
+/** The beginning of a text. A word at the cut goes as a whole: half of a token would not be known for one. */
+function cut(text: string, length: number): string {
+  if (text.length <= length) return text;
+  let end = length;
+  while (end > 0 && WORD_CHARACTER.test(text.charAt(end - 1))) end -= 1;
+  return `${text.slice(0, end)}…`;
+}
+
+/** The text with long quotations cut. Quotation marks behind a backslash belong to what is quoted. */
+function cutQuotations(text: string): string {
+  const quotations = text.split(/(?<!\\)"/);
+  return quotations.map((part, i) => (i % 2 === 1 ? cut(part, MAX_QUOTED_CHARACTERS) : part)).join('"');
+}
+
 /**
- * The text without what looks like an address, a token or a sequence of 20 residues or more.
+ * The text without what looks like an address, a token or a sequence of 20 residues or more. At most 4,000 characters of it, and
+ * 200 of each quotation in it, are looked at and returned.
  *
  * @param secrets - values to take out wherever they stand, such as the caller's own token
  */
 export function redact(text: string, ...secrets: readonly (string | undefined)[]): string {
-  let clean = text.replace(SEQUENCE, '[sequence]');
-  // The rules below look back and forth; nobody reads more of an error than this.
-  if (clean.length > MOST_CHARACTERS) clean = `${clean.slice(0, MOST_CHARACTERS)}…`;
+  let clean = cutQuotations(cut(text, MAX_CHARACTERS));
   for (const secret of secrets) {
     if (secret !== undefined && secret.length >= 4) clean = clean.replaceAll(secret, '[token]');
   }
-  for (const [pattern, instead] of RULES) clean = clean.replace(pattern, instead);
+  for (const rule of RULES) clean = rule(clean);
   return clean;
 }

@@ -11,14 +11,18 @@ const addresses = new WeakMap<Request, string>();
 function readAddress(text: string | undefined): string | null {
   const [, bracketed] = /^\[([^\]]+)\](?::\d+)?$/.exec(text ?? '') ?? [];
   const [, ported] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text ?? '') ?? [];
-  const plain = (bracketed ?? ported ?? text ?? '').replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
+  const plain = (bracketed ?? ported ?? text ?? '').replace(/%.*/, '').replace(/^::ffff:(?=\d+\.)/i, '');
   return isIP(plain) === 0 ? null : plain;
 }
 
 /** The first 64 bits of an IPv6 address: what one customer is given at least. IPv4 as it is. */
 function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
-  const [before = '', after] = address.replace(/\d+\.\d+\.\d+\.\d+$/, '0:0').split('::');
+  // The last 32 bits may be written as IPv4.
+  const hexadecimal = address.includes('.')
+    ? `${address.slice(0, address.lastIndexOf(':') + 1)}0:0`
+    : address;
+  const [before = '', after] = hexadecimal.split('::');
   const head = before === '' ? [] : before.split(':');
   const tail = after === undefined || after === '' ? [] : after.split(':');
   const zeros = after === undefined ? 0 : Math.max(0, 8 - head.length - tail.length);

@@ -83,7 +83,7 @@ export function command<const T extends ArgsDef>(definition: Definition<T>): Com
       const usage = await renderUsage(
         defineCommand({ meta: { name: `foldatlas ${name}`, description: summary }, args }),
       );
-      return `${usage.replace(/ +$/gm, '')}\nEXAMPLES\n\n${examplesText(examples)}\n\nEXIT CODES\n\n${columns(exits)}\n`;
+      return `${usage.replace(/(?<! ) +$/gm, '')}\nEXAMPLES\n\n${examplesText(examples)}\n\nEXIT CODES\n\n${columns(exits)}\n`;
     },
     async run(raw, session) {
       let parsed: ParsedArgs<T>;

@@ -76,7 +76,7 @@ async function* pieces(file: string): AsyncGenerator<string[]> {
     if (next.done === true) break;
     ids.push(
       ...next.value
-        .replace(/#.*$/, '')
+        .replace(/#.*/, '')
         .split(/[\s,;]+/)
         .filter((id) => id !== ''),
     );

@@ -44,7 +44,7 @@ type Fetch = (path: string, init: RequestInit) => Promise<Response>;
 function remote(given: string): { send: Fetch; base: string } {
   if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
     throw new Ending(EXIT.usage, `--url: ${given} is no http(s) address.`);
-  const base = given.replace(/\/+$/, '').replace(/\/graphql$/, '');
+  const base = given.replace(/(?<!\/)\/+$/, '').replace(/\/graphql$/, '');
   return { base, send: (path, init) => fetch(`${base}${path}`, init) };
 }
 

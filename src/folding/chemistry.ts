@@ -60,7 +60,7 @@ export function heavyAtoms(type: PolymerType, sequence: string, position: number
 
 /** Heavy atoms written in a SMILES string, explicit hydrogens left out. */
 export const smilesAtoms = (smiles: string): number =>
-  (smiles.match(/\[[^\]]*\]|Br|Cl|[BCNOPSFIbcnops]/g) ?? []).filter(
+  (smiles.match(/\[[^[\]]*\]|Br|Cl|[BCNOPSFIbcnops]/g) ?? []).filter(
     (atom) => !/^\[\d*H[+-]?\d*\]$/.test(atom),
   ).length;
 

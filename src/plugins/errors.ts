@@ -70,7 +70,11 @@ export function maskError(error: unknown, log: (error: unknown) => void, suggest
   );
 }
 
-const SUGGESTION = / Did you mean [^?]*\?/g;
+/** The message without the suggestion that graphql-js ends it with. */
+function withoutSuggestion(message: string): string {
+  const at = message.lastIndexOf(' Did you mean ');
+  return at < 0 ? message : message.slice(0, at);
+}
 
 /** Which variable, and where in it; the value, which may be long or nobody's business, stays away. */
 function placeOf(located: GraphQLError, cause: GraphQLError): string {
@@ -87,7 +91,7 @@ function placeOf(located: GraphQLError, cause: GraphQLError): string {
 const badInput = (located: GraphQLError, cause: GraphQLError, suggestions: boolean): GraphQLError =>
   placed(
     located,
-    placeOf(located, cause) + redact(suggestions ? cause.message : cause.message.replace(SUGGESTION, '')),
+    placeOf(located, cause) + redact(suggestions ? cause.message : withoutSuggestion(cause.message)),
     { ...cause.extensions, code: 'BAD_USER_INPUT', retryable: false },
   );
 

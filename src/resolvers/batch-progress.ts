@@ -15,7 +15,8 @@ async function watch(
   info: GraphQLResolveInfo,
   batchId: string,
 ): Promise<AsyncIterable<BatchNews>> {
-  if (!(await ctx.owned.batch(batchId))) throw badInput(`There is no batch ${batchId} of this caller.`);
+  if (!(await ctx.owned.batch(batchId)))
+    throw badInput(`There is no batch ${batchId.slice(0, 60)} of this caller.`);
   const { live } = ctx.services;
   return live.watch(ctx.principal, batchId, {
     // The poll outlives the request that happened to open it.

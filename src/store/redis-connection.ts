@@ -29,7 +29,7 @@ export interface RedisConnection {
 const redis = () => createRequire(import.meta.url)('@redis/client') as typeof import('@redis/client');
 
 /** The URL without its credentials, for messages. */
-const placeOf = (url: string): string => url.replace(/\/\/.*@/, '//');
+const placeOf = (url: string): string => url.replace(/^([^/]*\/\/).*@/, '$1');
 
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);

@@ -1,7 +1,7 @@
 // What can go wrong between the gateway and the service, as one typed error. It knows nothing of GraphQL: the
 // `code` is a word that the schema's error rule uses, chosen here because only this side sees the status.
 
-import type { InputFault } from './input-path.ts';
+import { type InputFault, MAX_FAULTS, readLoc } from './input-path.ts';
 import { parseTime } from './time.ts';
 
 /** The words that `extensions.code` of a failed read may be. */
@@ -67,20 +67,25 @@ export function codeOfStatus(status: number): FailureCode {
   return status >= 500 ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_DRIFT';
 }
 
+const MAX_DEPTH = 4;
+
 /** The first text found where the service is known to put one: `message`, `error`, `detail`; never an HTML page. */
-export function errorText(body: unknown): string | undefined {
+export const errorText = (body: unknown): string | undefined => textIn(body, 0);
+
+/** @param depth - how many `error` objects are around it; a service may nest any number */
+function textIn(body: unknown, depth: number): string | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const { message, error, detail } = body as Record<string, unknown>;
   for (const text of [message, error, detail]) {
     if (typeof text === 'string' && text.trim() !== '') return text.trim();
   }
-  if (typeof error === 'object' && error !== null) return errorText(error);
+  if (typeof error === 'object' && error !== null && depth < MAX_DEPTH) return textIn(error, depth + 1);
   if (Array.isArray(detail)) {
-    const parts = detail.flatMap((item: unknown) => {
+    const parts = detail.slice(0, MAX_FAULTS).flatMap((item: unknown) => {
       if (typeof item !== 'object' || item === null) return [];
       const { loc, msg } = item as Record<string, unknown>;
       if (typeof msg !== 'string') return [];
-      return [Array.isArray(loc) ? `${loc.map(String).join('.')}: ${msg}` : msg];
+      return [Array.isArray(loc) ? `${readLoc(loc).join('.')}: ${msg}` : msg];
     });
     if (parts.length > 0) return parts.join('; ');
   }

@@ -49,9 +49,22 @@ function pathOfSubmission(parts: readonly string[]): string {
     .join('.');
 }
 
+/** Faults of one input that are told; a service may list any number. */
+export const MAX_FAULTS = 50;
+/** Steps of a `loc` that are looked at, and characters of each. */
+const MAX_STEPS = 20;
+const MAX_STEP_CHARACTERS = 200;
+
+/** The steps of a `loc` as text: names and positions; anything else that a service may put there is left out. */
+export const readLoc = (loc: readonly unknown[]): string[] =>
+  loc
+    .slice(0, MAX_STEPS)
+    .filter((step) => typeof step === 'string' || typeof step === 'number')
+    .map((step) => String(step).slice(0, MAX_STEP_CHARACTERS));
+
 /** A `loc` in our words. @param operation - of the REST API, such as `submit` or `similarity` */
 export function inputPath(operation: string, loc: readonly unknown[]): string {
-  const [first, ...rest] = loc.map(String);
+  const [first, ...rest] = readLoc(loc);
   const parts = first === undefined || ['body', 'query', 'path'].includes(first) ? rest : [first, ...rest];
   if (operation === 'submit') return pathOfSubmission(parts);
   const [name = ''] = parts;
@@ -64,7 +77,7 @@ export function inputPath(operation: string, loc: readonly unknown[]): string {
 export function inputFaults(operation: string, body: unknown): InputFault[] {
   if (typeof body !== 'object' || body === null || !('detail' in body) || !Array.isArray(body.detail))
     return [];
-  return body.detail.flatMap((item: unknown) => {
+  return body.detail.slice(0, MAX_FAULTS).flatMap((item: unknown) => {
     if (typeof item !== 'object' || item === null) return [];
     const { loc, msg, type } = item as Record<string, unknown>;
     if (typeof msg !== 'string' || !Array.isArray(loc)) return [];

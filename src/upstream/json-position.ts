@@ -1,8 +1,8 @@
 // Where a JSON text goes wrong. JSON.parse says it only sometimes, and quotes the text when it does. It builds no value.
 
 const SPACE = /[ \t\r\n]*/y;
-/** Runs of plain characters are loops of their own, so that a string of many megabytes does not exhaust the matcher. */
-const STRING = /"[^"\\\p{Cc}]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\p{Cc}]*)*"/uy;
+/** A part of a string. Strings are matched in parts, as one of many megabytes would exhaust the matcher. */
+const STRING_PART = /[^"\\\p{Cc}]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/uy;
 /** The words of Python count as values: they are read as null. */
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null|NaN|-?Infinity/y;
 
@@ -19,6 +19,18 @@ export function errorPosition(text: string): number | undefined {
     const found = pattern.test(text);
     if (found) at = pattern.lastIndex;
     return found;
+  };
+  const matchString = (): boolean => {
+    if (text[at] !== '"') return false;
+    const start = at;
+    at += 1;
+    while (match(STRING_PART));
+    if (text[at] === '"') {
+      at += 1;
+      return true;
+    }
+    at = start;
+    return false;
   };
   for (;;) {
     match(SPACE);
@@ -38,13 +50,13 @@ export function errorPosition(text: string): number | undefined {
       at += 1;
       want = 'value';
     } else if (want === 'key' || want === 'first key') {
-      if (!match(STRING)) return at;
+      if (!matchString()) return at;
       want = 'colon';
     } else if (sign === '{' || sign === '[') {
       open.push(sign === '{' ? '}' : ']');
       at += 1;
       want = sign === '{' ? 'first key' : 'first value';
-    } else if (match(STRING) || match(SCALAR)) want = 'more';
+    } else if (matchString() || match(SCALAR)) want = 'more';
     else return at;
   }
 }

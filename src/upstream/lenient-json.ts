@@ -15,8 +15,36 @@ export class JsonError extends SyntaxError {
   }
 }
 
-/** A string, or one of the three words where a value may stand. Strings are matched so that words inside them are left alone. */
-const WORDS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\bInfinity\b|\bNaN\b/gs;
+/** The beginning of a string, or one of the three words where a value may stand. */
+const NEXT = /"|-?\bInfinity\b|\bNaN\b/g;
+
+/** Where a string has ended whose first character behind the quote is at `from`; -1 when it does not end. */
+function afterString(text: string, from: number): number {
+  for (let quote = text.indexOf('"', from); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let unescaped = quote;
+    while (unescaped > from && text[unescaped - 1] === '\\') unescaped -= 1;
+    if ((quote - unescaped) % 2 === 0) return quote + 1;
+  }
+  return -1;
+}
+
+/** The text with null for the three words, those inside strings left alone. */
+function withNulls(text: string): string {
+  const parts: string[] = [];
+  let copied = 0;
+  NEXT.lastIndex = 0;
+  for (let found = NEXT.exec(text); found !== null; found = NEXT.exec(text)) {
+    if (found[0] === '"') {
+      const end = afterString(text, NEXT.lastIndex);
+      if (end < 0) break;
+      NEXT.lastIndex = end;
+    } else {
+      parts.push(text.slice(copied, found.index), 'null');
+      copied = NEXT.lastIndex;
+    }
+  }
+  return `${parts.join('')}${text.slice(copied)}`;
+}
 
 /**
  * Parses JSON text; `NaN`, `Infinity` and `-Infinity` are null, and a byte order mark is passed over.
@@ -29,7 +57,7 @@ export function parseLenient(text: string): unknown {
     return JSON.parse(plain) as unknown;
   } catch {
     try {
-      return JSON.parse(plain.replace(WORDS, (word) => (word.startsWith('"') ? word : 'null'))) as unknown;
+      return JSON.parse(withNulls(plain)) as unknown;
     } catch {
       throw new JsonError(errorPosition(plain));
     }

@@ -65,9 +65,11 @@ export function readFasta(fasta: string): [hash: string, record: BulkSequence][]
     });
 }
 
-function remark(pdb: string, name: string): number | null {
-  const found = new RegExp(`^REMARK +(?:\\d+ +)?${name}[ :=]+([-+.\\deE]+) *\\r?$`, 'm').exec(pdb);
-  const value = Number(found?.[1] ?? Number.NaN);
+const PTM = /^REMARK +(?:\d+ +)?ptm[ :=]+([-+.\deE]+) *\r?$/m;
+const MEAN_PLDDT = /^REMARK +(?:\d+ +)?mean_plddt[ :=]+([-+.\deE]+) *\r?$/m;
+
+function remark(pdb: string, pattern: RegExp): number | null {
+  const value = Number(pattern.exec(pdb)?.[1] ?? Number.NaN);
   return Number.isFinite(value) ? value : null;
 }
 
@@ -84,7 +86,7 @@ function readResidues(pdb: string): Pick<BulkStructure, 'plddt' | 'atomCount'> &
   return { plddt, atomCount, mean };
 }
 
-const readScores = (pdb: string) => ({ ptm: remark(pdb, 'ptm'), mean: remark(pdb, 'mean_plddt') });
+const readScores = (pdb: string) => ({ ptm: remark(pdb, PTM), mean: remark(pdb, MEAN_PLDDT) });
 
 /** A class, as there are hundreds in an archive, and an object with getters and closures of its own is slow to make. */
 class PackedStructure implements BulkStructure {

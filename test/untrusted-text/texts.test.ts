@@ -1,0 +1,286 @@
+// Functions that read what a client or the upstream service wrote: none takes more than linear time, whatever it is given.
+import { Socket } from 'node:net';
+import { GraphQLError } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { clientAddress } from '../../src/callers/address.ts';
+import { isOwnHost } from '../../src/callers/host.ts';
+import { errorLines } from '../../src/cli/place.ts';
+import { isKnown } from '../../src/entity-tag.ts';
+import { oddLetters, smilesFault } from '../../src/folding/chemistry.ts';
+import { shownName } from '../../src/operations/exchange.ts';
+import { makeRequestId } from '../../src/operations/request-id.ts';
+import { readTraceparent } from '../../src/operations/trace-context.ts';
+import { maskError } from '../../src/plugins/errors.ts';
+import { coded } from '../../src/plugins/use-error-codes.ts';
+import { addVary } from '../../src/plugins/vary.ts';
+import { checkTree } from '../../src/protocol/check-tree.ts';
+import { pagePolicy } from '../../src/protocol/content-policy.ts';
+import { checkTokens } from '../../src/protocol/document-limits.ts';
+import { chooseForEvents, chooseForWhole } from '../../src/protocol/media-type.ts';
+import { checkContentType, readBody, readSearch } from '../../src/protocol/read-params.ts';
+import { redact } from '../../src/redact.ts';
+import { readCursor } from '../../src/resolvers/cursor.ts';
+import { isUniprotId } from '../../src/resolvers/uniprot.ts';
+import { byteRange } from '../../src/routes/byte-range.ts';
+import { readHash } from '../../src/schema/scalars.ts';
+import { indexInBatch } from '../../src/store/submissions.ts';
+import { cifItems } from '../../src/structure/cif-text.ts';
+import { parsePdb } from '../../src/structure/pdb.ts';
+import { pdbToMmcif, scalePdbBFactors } from '../../src/structure/pdb-to-mmcif.ts';
+import { readFasta } from '../../src/upstream/archive/bulk-record.ts';
+import { clusterMembers } from '../../src/upstream/archive/cluster-members.ts';
+import { safeName } from '../../src/upstream/archive/zip-limits.ts';
+import { compare, keyName } from '../../src/upstream/contract/compare.ts';
+import { likeness, pairRenames } from '../../src/upstream/contract/rename.ts';
+import { errorText, retryAfterSeconds, subjectOf429 } from '../../src/upstream/errors.ts';
+import { inputFaults } from '../../src/upstream/input-path.ts';
+import { liftMatrix } from '../../src/upstream/json-matrix.ts';
+import { errorPosition } from '../../src/upstream/json-position.ts';
+import { parseLenient } from '../../src/upstream/lenient-json.ts';
+import { testLogger } from '../record.ts';
+import { openWorld, type World } from '../support.ts';
+
+const socket = new Socket();
+const log = testLogger(() => undefined);
+const shape = z.object({ sequence: z.string(), cluster_size: z.number() });
+
+/** Reads a text; what it makes of it does not matter here. */
+type Read = (text: string) => unknown;
+
+const READERS: Readonly<Record<string, Read>> = {
+  redact: (text) => redact(text, 'a-token', text.slice(0, 2000)),
+  'the log': (text) => log.error('test', { error: new Error(text, { cause: text }) }),
+  'the name of an operation': (text) => shownName(text),
+  'errors of graphql-js': (text) => [
+    maskError(new GraphQLError(text), () => undefined, false),
+    maskError(
+      new GraphQLError(`Variable "$a" got invalid value ${text}; ${text}`, {
+        originalError: new GraphQLError(text),
+      }),
+      () => undefined,
+      true,
+    ),
+  ],
+  'errors without a code': (text) => coded(new GraphQLError(text)),
+  'x-forwarded-for': (text) => clientAddress({ socket, headers: { 'x-forwarded-for': text } }, 2),
+  Host: (text) => isOwnHost(text, 'https://gateway.example'),
+  Accept: (text) => [chooseForWhole(text), chooseForEvents(text)],
+  'Content-Type': (text) => checkContentType(text, text),
+  'If-None-Match': (text) => isKnown(text, '"an-etag"'),
+  Range: (text) => byteRange(text, 1_000_000),
+  Vary: (text) => addVary(new Headers({ vary: text }), ['accept']),
+  traceparent: (text) => readTraceparent(text),
+  'x-request-id': (text) => makeRequestId(text),
+  'a query string': (text) => readSearch(`query=${text}&variables=${text}`),
+  'a body': (text) => readBody(Buffer.from(text)),
+  variables: (text) => checkTree({ text, [text]: text }, 'variables'),
+  'a document': (text) =>
+    checkTokens(text, {
+      ...{ characters: 1e9, tokens: 1e9, nesting: 64, aliases: 9, directives: 9, fragments: 9 },
+      ...{ operations: 9, rootFields: 9, fields: 9, introspections: 9 },
+    }),
+  'a cursor': (text) => readCursor(z.unknown(), text),
+  'a hash': (text) => readHash(text),
+  'a UniProt accession': (text) => isUniprotId(text),
+  'a task id': (text) => indexInBatch(text, text.slice(0, 9)),
+  'a SMILES string': (text) => smilesFault(text),
+  'a sequence': (text) => oddLetters('protein', text),
+  'a page': (text) => pagePolicy(text),
+  FASTA: (text) => readFasta(text),
+  'a PDB file': (text) => [parsePdb(text), scalePdbBFactors(text, 100)],
+  'a PDB file as mmCIF': (text) =>
+    pdbToMmcif(`ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00  0.50\n${text}`, { id: text }),
+  'a value of mmCIF': (text) => cifItems('struct', { title: text }),
+  'lenient JSON': (text) => parseLenient(text),
+  'the position of a JSON error': (text) => errorPosition(`{"a":"${text}`),
+  'a matrix': (text) => liftMatrix(Buffer.from(text), 'pae', 'mark'),
+  'clusters of an archive': (text) => clusterMembers(Buffer.from(text)),
+  'the name of a zip member': (text) => safeName(text, { nameBytes: 1e9 } as Parameters<typeof safeName>[1]),
+  'the text of an error': (text) => [errorText({ error: text }), subjectOf429(text)],
+  'the faults of a 422': (text) =>
+    inputFaults('submit', { detail: [{ loc: [text, text, 'payload'], msg: text, type: text }] }),
+  'Retry-After': (text) => retryAfterSeconds(text, 0),
+  'drift of an answer': (text) =>
+    compare({ schema: shape }, { [text]: text, sequence: 7 }, { complete: true }),
+  'renamed keys': (text) => [
+    keyName(text),
+    likeness('cluster_size', text),
+    pairRenames(
+      ['sequence'],
+      new Map([[text, [text]]]),
+      () => true,
+      () => 0,
+    ),
+  ],
+  'errors on the command line': (text) => errorLines({ errors: [{ message: text, path: [text] }] }),
+};
+
+/** Repeated whole, in pairs, and with an end that spoils what went before. */
+const PARTS = [
+  ...[
+    'a',
+    'A',
+    'aA-',
+    '1',
+    '0',
+    ' ',
+    '\n',
+    '\r',
+    '\t',
+    '\\',
+    '\\"',
+    '"',
+    "'",
+    '?',
+    '?=',
+    '=',
+    '/',
+    '//',
+    '.',
+    ',',
+  ],
+  ...[
+    ';',
+    ':',
+    '%',
+    '#',
+    '-',
+    '*',
+    '(',
+    '[',
+    '{',
+    '{"a":',
+    '[[',
+    '<',
+    '>',
+    '\n>',
+    '\u0000',
+    '🧬',
+    '\ud800',
+    '\\u00',
+  ],
+  ...[
+    'token',
+    'token = ',
+    'bearer ',
+    'eyJ',
+    'eyJ-',
+    'eyJ.',
+    'http://',
+    'https://a?b=',
+    'Infinity',
+    '"pae"',
+    '"pae":[[',
+  ],
+  ...[
+    ' Did you mean ',
+    'Variable "$a" got invalid value ',
+    ' at "',
+    '; ',
+    ';q=0',
+    'q=1,',
+    'charset=',
+    'bytes=1-',
+  ],
+  ...[
+    '::ffff:',
+    '1.1.1.1:',
+    '[::1]',
+    'REMARK   1 ',
+    'ATOM  ',
+    'REMARK ptm ',
+    '<script',
+    '<script>',
+    '</script',
+    '_a',
+  ],
+];
+const ENDS = ['', '!', '"', '\n', ' x'];
+
+function* hostileTexts(length: number): Generator<string> {
+  for (const part of PARTS) {
+    const run = part.repeat(Math.ceil(length / part.length)).slice(0, length);
+    for (const end of ENDS) yield run + end;
+    yield `"${run}`;
+    for (const other of PARTS.slice(0, 6)) yield run.slice(0, length / 2) + other.repeat(length / 2);
+  }
+}
+
+/** Whether a text takes so long several times in a row: a pause of the machine is not the reader's. */
+function isSlow(read: Read, text: string, most: number): boolean {
+  return [1, 2, 3].every(() => {
+    const started = performance.now();
+    try {
+      read(text);
+    } catch {
+      // Refused is as good as read.
+    }
+    return performance.now() - started > most;
+  });
+}
+
+describe('what a client or the service wrote', () => {
+  it.each(Object.entries(READERS))('%s: worst cases take linear time', { timeout: 60_000 }, (_, read) => {
+    for (const text of hostileTexts(4_000))
+      expect(isSlow(read, text, 1_000), JSON.stringify(text.slice(0, 40))).toBe(false);
+    // What is linear takes a few milliseconds, what is quadratic a second.
+    for (const text of hostileTexts(32_000))
+      expect(isSlow(read, text, 200), JSON.stringify(text.slice(0, 40))).toBe(false);
+  });
+
+  it('is cut before it is read: at most 4,000 characters, and 200 of each quotation', () => {
+    expect(redact('x y '.repeat(100_000)).length).toBeLessThan(4_010);
+    expect(redact(`Cannot query field "${'aB '.repeat(1000)}" on type "Query".`)).toMatch(
+      /^Cannot query field "(aB ){60,70}…" on type "Query"\.$/,
+    );
+    // Half of a token at the cut would not be known for one.
+    const token = 'key-of-somebody-else-0123456789';
+    for (let before = 3_960; before < 4_010; before += 1)
+      expect(redact(`${'x '.repeat(before / 2)}${token} ends`, token)).not.toContain('key-of');
+  });
+
+  it('nests as deep as it likes in an error of the service', () => {
+    let body: unknown = { message: 'innermost' };
+    for (let i = 0; i < 100_000; i += 1) body = { error: body };
+    let loc: unknown = 'here';
+    for (let i = 0; i < 100_000; i += 1) loc = [loc];
+    expect(errorText(body)).toBeUndefined();
+    expect(errorText({ detail: [{ loc: ['body', loc], msg: 'bad' }] })).toBe('body: bad');
+    expect(
+      inputFaults('submit', { detail: Array.from({ length: 1000 }, () => ({ loc: [], msg: 'bad' })) }),
+    ).toHaveLength(50);
+    expect(errorPosition(`{"a":"${'\\"'.repeat(8_000_000)}"x`)).toBe(16_000_007);
+  });
+});
+
+describe('a document of hostile errors', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld();
+  });
+  afterAll(() => world.close());
+
+  const families: Readonly<Record<string, string>> = {
+    'queries of addresses': 'a?'.repeat(2000),
+    'question marks': '?'.repeat(4000),
+    'beginnings of tokens': 'eyJ-'.repeat(1000),
+    suggestions: ' Did you mean '.repeat(285),
+    'quotation marks': '\\"'.repeat(2000),
+    'keys without values': 'token '.repeat(666),
+  };
+  it.each(Object.entries(families))('20 of 4 kB each, %s, is answered at once', async (_, text) => {
+    const fields = Array.from({ length: 20 }, (_v, i) => `f${i}: protein(hash: "${text}") { hash }`);
+    const started = performance.now();
+    const written = await world.query(`{ ${fields.join(' ')} }`);
+    const variables = Object.fromEntries(fields.map((_f, i) => [`h${i}`, JSON.parse(`"${text}"`) as string]));
+    const declared = fields.map((_f, i) => `$h${i}: Int!`).join(' ');
+    const used = fields.map((_f, i) => `f${i}: features(first: $h${i}) { totalCount }`).join(' ');
+    const coerced = await world.query(`query (${declared}) { ${used} }`, variables);
+    expect(performance.now() - started).toBeLessThan(2_000);
+    for (const { errors = [] } of [written, coerced]) {
+      expect(errors.length).toBeGreaterThan(0);
+      for (const { message } of errors) expect(message.length).toBeLessThan(1_000);
+    }
+  });
+});
