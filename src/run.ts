@@ -9,6 +9,7 @@ import { startWorkers } from './process/primary.ts';
 import { openEnding } from './process/shutdown.ts';
 import { allMetrics, servePrimary } from './process/worker.ts';
 import { startSandboxThread } from './sandbox/sandbox.ts';
+import { sandboxOptionsOf } from './sandbox-options.ts';
 
 /** EX_CONFIG of sysexits.h: the configuration is wrong, and starting again will not help. */
 const EXIT_CONFIG = 78;
@@ -51,15 +52,10 @@ async function openSource(): Promise<Source & { close(): Promise<void> }> {
   if (config.UPSTREAM_URL !== undefined)
     return { upstreamUrl: config.UPSTREAM_URL, sandbox: false, close: async () => undefined };
   const { url, close } = await startSandboxThread({
+    ...sandboxOptionsOf(config),
     port: config.SANDBOX_PORT,
-    dataDir: config.SANDBOX_DATA,
-    seed: config.SANDBOX_SEED,
-    size: config.SANDBOX_SIZE,
-    dialect: config.SANDBOX_DIALECT,
-    speed: config.SANDBOX_SPEED,
     control: config.SANDBOX_CONTROL,
     ...(config.SANDBOX_API_KEYS.length === 0 ? {} : { apiKeys: config.SANDBOX_API_KEYS }),
-    ...(config.SANDBOX_FASTA === undefined ? {} : { fasta: config.SANDBOX_FASTA }),
     onProgress: (line) => log.info(line),
   });
   return { upstreamUrl: url, sandbox: true, close };

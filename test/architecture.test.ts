@@ -50,7 +50,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   pages: ['examples.ts', 'assets.ts'],
   'context.ts': [],
   doctor: ['upstream'],
+  'sandbox-options.ts': [],
   cli: [
+    'sandbox-options.ts',
     'version.ts',
     'config.ts',
     'doctor',
@@ -130,7 +132,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'gateway.ts': ['fast', 'gateway', 'schema.ts', 'operations', 'plugins', 'protocol', 'examples.ts'],
   process: ['collector.ts', 'callers', 'load', 'gateway.ts', 'operations', 'store', 'websocket.ts'],
   'server.ts': ['run.ts', 'process', 'left-behind.ts'],
-  'run.ts': ['config.ts', 'log.ts', 'process', 'sandbox'],
+  'run.ts': ['config.ts', 'log.ts', 'process', 'sandbox', 'sandbox-options.ts'],
 };
 
 const placeOf = (file: string): string => relative(SRC, file).split('/')[0] ?? '';

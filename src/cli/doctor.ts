@@ -8,6 +8,7 @@ import { proposalOf, proposalText } from '../doctor/proposal.ts';
 import type { CheckStatus } from '../doctor/report.ts';
 import { tableOf } from '../doctor/table.ts';
 import { startSandboxThread } from '../sandbox/sandbox.ts';
+import { sandboxOptionsOf } from '../sandbox-options.ts';
 import { openPublicAgent } from '../upstream/download.ts';
 import { openAgent, type Upstream } from '../upstream/http.ts';
 import { writtenMapping } from '../upstream/mapping/rules.ts';
@@ -40,7 +41,13 @@ async function mayspend(session: Session, yes: boolean): Promise<boolean> {
 async function openUpstream(config: Config, session: Session, token: string | undefined) {
   const sandbox =
     config.UPSTREAM_URL === undefined
-      ? await startSandboxThread({ size: 'small', speed: 1000, onProgress: (line) => session.live(line) })
+      ? await startSandboxThread({
+          dialect: config.SANDBOX_DIALECT,
+          wire: sandboxOptionsOf(config).wire,
+          size: 'small',
+          speed: 1000,
+          onProgress: (line) => session.live(line),
+        })
       : undefined;
   const agent = openAgent();
   const publicAgent = openPublicAgent();

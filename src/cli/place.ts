@@ -1,4 +1,5 @@
 // Where a command asks: a gateway that runs somewhere, or one of its own within this process. It must not know what is asked.
+import { sandboxOptionsOf } from '../sandbox-options.ts';
 import { Ending, EXIT, type Session } from './session.ts';
 import { configOf, TOKEN_FILE, tokenOf } from './settings.ts';
 
@@ -62,12 +63,8 @@ async function embedded(
   const sandbox =
     config.UPSTREAM_URL === undefined
       ? await startSandboxThread({
+          ...sandboxOptionsOf(config),
           port: 0,
-          dataDir: config.SANDBOX_DATA,
-          seed: config.SANDBOX_SEED,
-          size: config.SANDBOX_SIZE,
-          dialect: config.SANDBOX_DIALECT,
-          speed: config.SANDBOX_SPEED,
           onProgress: (line) => session.live(line),
         }).catch((error: unknown) => {
           throw new Ending(

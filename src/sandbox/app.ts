@@ -4,7 +4,9 @@ import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { limitBody } from './body-limit.ts';
 import { type Faults, withFaults } from './faults.ts';
-import { atlasPrefix, operationOf, routes, routesAt } from './routes.ts';
+import type { Routes } from './routes.ts';
+import { withErrorText } from './wire/error-text.ts';
+import type { WireSettings } from './wire/settings.ts';
 
 /** What an observer is told of a request, before it is answered. */
 export interface SeenRequest {
@@ -18,6 +20,8 @@ export interface SeenRequest {
 interface AppParts {
   /** The routes of the two APIs, downloads and, if wanted, control. */
   readonly parts: readonly Hono[];
+  readonly routes: Routes;
+  readonly wire: WireSettings;
   readonly faults: Faults;
   readonly control: boolean;
   readonly maxBodyBytes: number;
@@ -36,6 +40,8 @@ const errorBody = (message: string) => ({
 /** Composes the app. */
 export function createApp({
   parts,
+  routes,
+  wire,
   faults,
   control,
   maxBodyBytes,
@@ -47,7 +53,7 @@ export function createApp({
   app.use(limitBody(maxBodyBytes, (c) => c.json(errorBody(tooLarge), 413, { connection: 'close' })));
   app.use(async (c, next) => {
     const { pathname, search } = new URL(c.req.url);
-    const operation = operationOf(c.req.method, pathname);
+    const operation = routes.operationOf(c.req.method, pathname);
     if (onRequest !== undefined && operation !== undefined) {
       const body = c.req.method === 'POST' ? await c.req.text() : '';
       onRequest({
@@ -60,14 +66,15 @@ export function createApp({
     }
     await next();
   });
-  app.use(withFaults(faults));
+  app.use(withFaults(faults, routes));
+  app.use(withErrorText(wire.errorText, routes));
 
-  app.get('/', (c) => c.json({ name: 'FoldAtlas sandbox', notice, operations: routes, control }));
+  app.get('/', (c) => c.json({ name: 'FoldAtlas sandbox', notice, operations: routes.all, control }));
   for (const part of parts) app.route('/', part);
 
   app.notFound((c) => {
-    const allowed = routesAt(c.req.path).map(({ method }) => method);
-    if (allowed.length === 0 && c.req.path.startsWith(`${atlasPrefix}/`))
+    const allowed = routes.at(c.req.path).map(({ method }) => method);
+    if (allowed.length === 0 && c.req.path.startsWith(`${wire.atlasPrefix}/`))
       return c.json({ detail: 'Not Found' }, 404);
     if (allowed.length === 0)
       return c.json(

@@ -17,10 +17,11 @@ import { createFaults } from './faults.ts';
 import { lockFolder } from './folder-lock.ts';
 import { defaultLimits } from './limits.ts';
 import { listen } from './listen.ts';
-import { atlasPrefix, batchPrefix } from './routes.ts';
+import { createRoutes } from './routes.ts';
 import type { Sandbox, SandboxOptions } from './sandbox.ts';
 import { createSigner } from './signing.ts';
 import { conventionsOf } from './wire/conventions.ts';
+import { readWireSettings } from './wire/settings.ts';
 
 /** The signing secret is kept, so that URLs given out before a restart stay good. */
 function secretOf(database: Database): string {
@@ -56,6 +57,8 @@ async function open(
   const { host = '127.0.0.1', port = 0, dataDir, clock = systemClock, control = false, speed = 1 } = options;
   const { seed = DEFAULT_SEED, size = 'full', fasta, dialect = 'rich', onProgress, onRequest } = options;
   const conventions = conventionsOf(dialect);
+  const wire = readWireSettings(options.wire ?? {});
+  const routes = createRoutes(wire);
   const limits = { ...defaultLimits, ...options.limits };
   const file = (name: string): string => (dataDir === undefined ? ':memory:' : join(dataDir, name));
 
@@ -81,15 +84,17 @@ async function open(
   const queue = startQueue({ store, clock, folder, limits, speed, held: clock instanceof ManualClock });
   ending(() => queue.close());
 
-  const batchParts = { store, queue, folder, clock, signer, limits, conventions, prefix: batchPrefix };
+  const batchParts = { store, queue, folder, clock, signer, limits, conventions, wire };
   const keys = options.apiKeys === undefined ? undefined : new Set(options.apiKeys);
   const app = createApp({
     parts: [
       createBatchApp({ ...batchParts, keys, breakOff: faults.nextBreakOff }),
       createDownloads({ store, signer, clock, limits, conventions }),
-      createAtlasApp({ universe, database, clock, signer, prefix: atlasPrefix, conventions }),
+      createAtlasApp({ universe, database, clock, signer, routes, wire, conventions }),
       ...(control ? [createControl({ faults, clock, queue, store })] : []),
     ],
+    routes,
+    wire,
     faults,
     control,
     maxBodyBytes: limits.maxBodyBytes,

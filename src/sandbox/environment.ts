@@ -1,9 +1,16 @@
 // The SANDBOX_* variables read to options, every problem at once. It must not start anything.
 import { z } from 'zod';
 import { DIALECTS } from './wire/conventions.ts';
+import { type WireOptions, wireSettings } from './wire/settings.ts';
 
 const flag = z.enum(['', '0', '1']).transform((value) => value === '1');
 const text = z.string().min(1);
+const commaList = z.string().transform((all) =>
+  all
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== ''),
+);
 
 const variables = z.object({
   SANDBOX_HOST: text.default('127.0.0.1'),
@@ -14,19 +21,48 @@ const variables = z.object({
   SANDBOX_SIZE: z.enum(['full', 'small']).default('full'),
   SANDBOX_DIALECT: z.enum(DIALECTS).default('rich'),
   SANDBOX_SPEED: z.coerce.number().positive().max(1e6).default(1),
-  SANDBOX_API_KEYS: z
-    .string()
-    .transform((keys) =>
-      keys
-        .split(',')
-        .map((key) => key.trim())
-        .filter((key) => key !== ''),
-    )
-    .optional(),
+  SANDBOX_API_KEYS: commaList.optional(),
   SANDBOX_CONTROL: flag.default(false),
   SANDBOX_CLOCK: z.enum(['system', 'manual']).default('system'),
   SANDBOX_FASTA: text.optional(),
+  SANDBOX_BATCH_PREFIX: text.optional(),
+  SANDBOX_ATLAS_PREFIX: text.optional(),
+  SANDBOX_MODELS: commaList.optional(),
+  SANDBOX_LIST_LIMIT_FIELD: text.optional(),
+  SANDBOX_LIST_CURSOR_FIELD: text.optional(),
+  SANDBOX_LIST_ITEMS_FIELD: text.optional(),
+  SANDBOX_LIST_TASK_ID_FIELD: text.optional(),
+  SANDBOX_ERROR_TEXT: text.optional(),
+  SANDBOX_ZIP_DESCRIPTORS: flag.optional(),
+  SANDBOX_JOB_THRESHOLD: z.coerce.number().optional(),
 });
+
+/** Which setting of the wire a variable is. */
+const WIRE_SETTINGS = {
+  SANDBOX_BATCH_PREFIX: 'batchPrefix',
+  SANDBOX_ATLAS_PREFIX: 'atlasPrefix',
+  SANDBOX_MODELS: 'models',
+  SANDBOX_LIST_LIMIT_FIELD: 'listLimitField',
+  SANDBOX_LIST_CURSOR_FIELD: 'listCursorField',
+  SANDBOX_LIST_ITEMS_FIELD: 'listItemsField',
+  SANDBOX_LIST_TASK_ID_FIELD: 'listTaskIdField',
+  SANDBOX_ERROR_TEXT: 'errorText',
+  SANDBOX_ZIP_DESCRIPTORS: 'zipDescriptors',
+  SANDBOX_JOB_THRESHOLD: 'jobThreshold',
+} as const satisfies Partial<Record<keyof z.output<typeof variables>, keyof WireOptions>>;
+
+/** The settings of the wire; or the problems, by the names of their variables. */
+function readWire(data: z.output<typeof variables>) {
+  const named = Object.entries(WIRE_SETTINGS);
+  const given = new Map<string, unknown>(Object.entries(data));
+  const result = wireSettings.safeParse(
+    Object.fromEntries(named.map(([variable, setting]) => [setting, given.get(variable)])),
+  );
+  if (result.success) return { wire: result.data };
+  const variableOf = (setting: PropertyKey | undefined): string =>
+    named.find(([, name]) => name === setting)?.[0] ?? String(setting);
+  return { problems: result.error.issues.map(({ path, message }) => `${variableOf(path[0])}: ${message}`) };
+}
 
 /** The options for `startSandbox`, and whether the clock stands still; or the problems, one line each. */
 export function readEnvironment(env: Record<string, string | undefined>) {
@@ -39,8 +75,11 @@ export function readEnvironment(env: Record<string, string | undefined>) {
     return {
       problems: ['SANDBOX_CLOCK: a manual clock is advanced by a control route; set SANDBOX_CONTROL=1 too'],
     };
+  const reading = readWire(data);
+  if ('problems' in reading) return { problems: reading.problems };
   return {
     options: {
+      wire: reading.wire,
       host: data.SANDBOX_HOST,
       port: data.SANDBOX_PORT,
       seed: data.SANDBOX_SEED,

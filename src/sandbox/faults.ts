@@ -5,7 +5,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { MiddlewareHandler } from 'hono';
 import { z } from 'zod';
-import { operationOf } from './routes.ts';
+import type { Routes } from './routes.ts';
 
 /** What a control request asks for. */
 export const faultRule = z
@@ -86,7 +86,10 @@ async function spoil(answer: Response, rule: Fault, { outgoing, incoming }: Http
 }
 
 /** Does to each answer what the next fault of its operation says. The control routes are spared. */
-export function withFaults(faults: Faults): MiddlewareHandler<{ Bindings: HttpBindings }> {
+export function withFaults(
+  faults: Faults,
+  { operationOf }: Routes,
+): MiddlewareHandler<{ Bindings: HttpBindings }> {
   return async (c, next) => {
     const operation = operationOf(c.req.method, c.req.path) ?? '';
     const rule = operation === 'control' ? undefined : faults.next(operation);

@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts';
 import type { Limits } from './limits.ts';
 import { startThread } from './thread.ts';
 import type { Dialect } from './wire/conventions.ts';
+import type { WireOptions } from './wire/settings.ts';
 
 export interface SandboxOptions {
   /** Default 127.0.0.1. */
@@ -27,6 +28,8 @@ export interface SandboxOptions {
   control?: boolean;
   /** Which of our own conventions its answers follow beyond the contract. Default rich: all of them. */
   dialect?: Dialect;
+  /** Names and forms that the contract leaves to a deployment. */
+  wire?: WireOptions;
   /** A FASTA file with the user's own proteins, added to the universe. */
   fasta?: string;
   /** Divides the durations of tasks. Default 1. */

@@ -4,11 +4,15 @@ import { createAtlasApp } from '../../src/sandbox/atlas/app.ts';
 import { openUniverse } from '../../src/sandbox/atlas/universe.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
 import { openDatabase } from '../../src/sandbox/database.ts';
+import { createRoutes } from '../../src/sandbox/routes.ts';
 import { createSigner } from '../../src/sandbox/signing.ts';
 import { conventionsOf, type Dialect } from '../../src/sandbox/wire/conventions.ts';
+import { readWireSettings } from '../../src/sandbox/wire/settings.ts';
 
 export const PREFIX = '/atlas/protein/api/v1alpha1';
 const BASE = 'http://sandbox.test';
+
+const wire = readWireSettings({});
 
 /** One universe for a whole test file: it is never written to. */
 export const smallUniverse = await openUniverse({ file: ':memory:', seed: 7, size: 'small' });
@@ -26,7 +30,8 @@ export function startAtlas({
     database,
     clock,
     signer,
-    prefix: PREFIX,
+    wire,
+    routes: createRoutes(wire),
     conventions: conventionsOf(dialect),
   });
   const request = async (pathOrUrl: string, init?: RequestInit): Promise<Response> =>

@@ -103,8 +103,8 @@ const refused: [string, unknown, ...string[]][] = [
   ],
   [
     'alignment of RNA',
-    chains({ type: 'rna', sequence: 'ACG', msa: null }),
-    `${at}.sequences[0]: has no field "msa"`,
+    chains({ type: 'rna', sequence: 'ACG', msa: { sequences: ['ACG'] } }),
+    `${at}.sequences[0].msa: caller-supplied alignments are unsupported`,
   ],
   ['id as number', chains(protein({ id: 1 })), `${at}.sequences[0].id: must be a chain identifier`],
   ['id empty', chains(protein({ id: '' })), `${at}.sequences[0].id`],
@@ -308,6 +308,14 @@ describe('what is allowed is queued', () => {
           distogram_conditioning: null,
         }),
       ]),
+    ],
+    [
+      'no alignment, said of every kind of polymer',
+      chains({ type: 'rna', sequence: 'ACGUN', msa: null }, protein({ msa: null }), {
+        type: 'dna',
+        sequence: 'ACGTN',
+        msa: null,
+      }),
     ],
     [
       'unnamed chains beside named ones',

@@ -1,7 +1,6 @@
 // The Atlas side of the sandbox as one Hono app: every route of the spec's Atlas table under the prefix, and the signed
 // downloads of bulk jobs. It must not know the Batch API, sockets or faults.
 import { Hono } from 'hono';
-import { routesAt } from '../routes.ts';
 import { createBulkJobs } from './bulk-jobs.ts';
 import { addBulkRoutes } from './bulk-routes.ts';
 import { addClusterRoutes } from './cluster-routes.ts';
@@ -33,8 +32,8 @@ export function createAtlasApp(dependencies: AtlasDependencies): Hono {
   addUniprotRoutes(app, context);
   addSimilarityRoutes(app, context);
   addDownloadRoutes(app, context, jobs);
-  app.all(`${context.prefix}/*`, (c) => {
-    const methods = routesAt(c.req.path).map(({ method }) => method);
+  app.all(`${context.wire.atlasPrefix}/*`, (c) => {
+    const methods = context.routes.at(c.req.path).map(({ method }) => method);
     if (methods.length === 0) return refusal(404, 'Not Found');
     return refusal(405, 'Method Not Allowed', { allow: [...new Set(methods)].join(', ') });
   });

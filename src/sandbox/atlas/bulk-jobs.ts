@@ -115,7 +115,8 @@ export function createBulkJobs(context: AtlasContext): BulkJobs {
       pending = [];
       pendingBytes = 0;
     };
-    for await (const piece of zipArchive(archiveMembers(context, { ...job.request, hashes }))) {
+    const members = archiveMembers(context, { ...job.request, hashes });
+    for await (const piece of zipArchive(members, context.wire)) {
       pending.push(piece);
       pendingBytes += piece.length;
       if (pendingBytes >= PIECE_BYTES) flush();

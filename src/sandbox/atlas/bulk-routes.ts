@@ -8,28 +8,29 @@ import { refusal, unprocessable } from './refusals.ts';
 import { streamOf } from './streaming.ts';
 import { zipArchive } from './zip.ts';
 
-/** More unique hashes than this become a job. */
-const MOST_AT_ONCE = 100;
 /** Far more than 500 hashes with their repeats ever need. */
 const LONGEST_BODY = 2 ** 20;
 
 export function addBulkRoutes(app: Hono, context: AtlasContext, jobs: BulkJobs): void {
-  const { prefix, signer, conventions } = context;
+  const { wire, signer, conventions } = context;
 
-  app.post(`${prefix}/proteins/batch`, async (c) => {
+  app.post(`${wire.atlasPrefix}/proteins/batch`, async (c) => {
     const text = await c.req.text();
     if (text.length > LONGEST_BODY) return refusal(413, `The body is longer than ${LONGEST_BODY} characters`);
     const { request, problems } = readBulkRequest(text);
     if (problems.length > 0) return unprocessable(problems);
-    if (request.hashes.length > MOST_AT_ONCE) {
+    if (request.hashes.length > wire.jobThreshold) {
       const job_id = jobs.create(request);
-      return c.json({ status: 'pending', job_id, poll_url: `${prefix}/proteins/batch/jobs/${job_id}` }, 202);
+      return c.json(
+        { status: 'pending', job_id, poll_url: `${wire.atlasPrefix}/proteins/batch/jobs/${job_id}` },
+        202,
+      );
     }
-    const archive = zipArchive(archiveMembers(context, request));
+    const archive = zipArchive(archiveMembers(context, request), wire);
     return new Response(streamOf(archive), { headers: { 'content-type': 'application/zip' } });
   });
 
-  app.get(`${prefix}/proteins/batch/jobs/:job_id`, async (c) => {
+  app.get(`${wire.atlasPrefix}/proteins/batch/jobs/:job_id`, async (c) => {
     const view = jobs.view(c.req.param('job_id'));
     if (view === undefined) return refusal(404, `Job ${c.req.param('job_id')} not found`);
     const { id, state, completed, total } = view;
@@ -46,7 +47,7 @@ export function addBulkRoutes(app: Hono, context: AtlasContext, jobs: BulkJobs):
     });
   });
 
-  app.delete(`${prefix}/proteins/batch/jobs/:job_id`, (c) => {
+  app.delete(`${wire.atlasPrefix}/proteins/batch/jobs/:job_id`, (c) => {
     const id = c.req.param('job_id');
     return jobs.cancel(id) ? c.body(null, 204) : refusal(404, `Job ${id} not found`);
   });

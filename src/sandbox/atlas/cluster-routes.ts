@@ -9,8 +9,8 @@ import { readQuery } from './query.ts';
 import { refusal, unprocessable } from './refusals.ts';
 
 export function addClusterRoutes(app: Hono, context: AtlasContext): void {
-  const { universe, prefix, conventions } = context;
-  app.get(`${prefix}/clusters/:protein_hash`, (c) => {
+  const { universe, wire, conventions } = context;
+  app.get(`${wire.atlasPrefix}/clusters/:protein_hash`, (c) => {
     const hash = c.req.param('protein_hash');
     const query = readQuery(c.req.url);
     checkHash(query.problems, ['path', 'protein_hash'], hash);

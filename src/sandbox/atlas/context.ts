@@ -1,8 +1,10 @@
 // What every Atlas route has at hand. It must not know any route.
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database.ts';
+import type { Routes } from '../routes.ts';
 import type { Signer } from '../signing.ts';
 import type { ConventionName } from '../wire/conventions.ts';
+import type { WireSettings } from '../wire/settings.ts';
 import type { FoldingState } from './folding-state.ts';
 import type { Structures } from './structures.ts';
 import type { Universe } from './universe-reader.ts';
@@ -14,8 +16,8 @@ export interface AtlasDependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly signer: Signer;
-  /** Path prefix of every route but the downloads, such as /atlas/protein/api/v1alpha1. */
-  readonly prefix: string;
+  readonly routes: Routes;
+  readonly wire: WireSettings;
   /** The conventions of the dialect. */
   readonly conventions: ReadonlySet<ConventionName>;
 }

@@ -14,10 +14,10 @@ async function* slices(text: Buffer): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < text.length; at += SLICE_BYTES) yield text.subarray(at, at + SLICE_BYTES);
 }
 
-export function addFeatureRoutes(app: Hono, { universe, prefix }: AtlasContext): void {
+export function addFeatureRoutes(app: Hono, { universe, wire }: AtlasContext): void {
   let catalogue: Promise<Buffer> | undefined;
 
-  app.get(`${prefix}/features`, async () => {
+  app.get(`${wire.atlasPrefix}/features`, async () => {
     catalogue ??= catalogueJson();
     const text = await catalogue;
     return new Response(streamOf(slices(text)), {
@@ -25,7 +25,7 @@ export function addFeatureRoutes(app: Hono, { universe, prefix }: AtlasContext):
     });
   });
 
-  app.get(`${prefix}/features/:feature_index`, (c) => {
+  app.get(`${wire.atlasPrefix}/features/:feature_index`, (c) => {
     const problems: Problems = [];
     const feature = checkInteger(problems, ['path', 'feature_index'], c.req.param('feature_index'), -1);
     if (problems.length > 0) return unprocessable(problems);

@@ -66,9 +66,9 @@ async function proteinJson(
 }
 
 export function addProteinRoutes(app: Hono, context: AtlasContext): void {
-  const { universe, prefix } = context;
+  const { universe, wire } = context;
 
-  app.get(`${prefix}/proteins/:protein_hash`, async (c) => {
+  app.get(`${wire.atlasPrefix}/proteins/:protein_hash`, async (c) => {
     const hash = c.req.param('protein_hash');
     const query = readQuery(c.req.url);
     checkHash(query.problems, ['path', 'protein_hash'], hash);

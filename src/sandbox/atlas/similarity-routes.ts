@@ -65,8 +65,8 @@ async function hitJson(
 }
 
 export function addSimilarityRoutes(app: Hono, context: AtlasContext): void {
-  const { universe, structures, prefix } = context;
-  app.get(`${prefix}/similarity-search`, async (c) => {
+  const { universe, structures, wire } = context;
+  app.get(`${wire.atlasPrefix}/similarity-search`, async (c) => {
     const query = readQuery(c.req.url);
     const sequence = readSequence(query);
     const topkResults = query.integer('topk_results', 10, { ge: 1, le: 100 });

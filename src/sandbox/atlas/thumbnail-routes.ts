@@ -35,8 +35,8 @@ async function thumbnail(
 const THUMBNAIL_TYPES = ['plddt', 'pct-characterized'];
 
 export function addThumbnailRoutes(app: Hono, context: AtlasContext): void {
-  const { universe, prefix } = context;
-  app.get(`${prefix}/proteins/:protein_hash/thumbnail/:thumbnail_type`, (c) => {
+  const { universe, wire } = context;
+  app.get(`${wire.atlasPrefix}/proteins/:protein_hash/thumbnail/:thumbnail_type`, (c) => {
     const { protein_hash: hash, thumbnail_type: type } = c.req.param();
     const problems: Problems = [];
     checkHash(problems, ['path', 'protein_hash'], hash);

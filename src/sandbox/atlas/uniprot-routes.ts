@@ -8,8 +8,8 @@ const ENTRY_NAME = /^[A-Z0-9]{1,10}_[A-Z0-9]{1,5}$/;
 /** RefSeq accessions are the only other namespace that can look like an entry name. */
 const REFSEQ = /^[ANXWY][CGMPRTW]_[0-9]+$/;
 
-export function addUniprotRoutes(app: Hono, { universe, prefix }: AtlasContext): void {
-  app.get(`${prefix}/uniprot/:uniprot_id`, (c) => {
+export function addUniprotRoutes(app: Hono, { universe, wire }: AtlasContext): void {
+  app.get(`${wire.atlasPrefix}/uniprot/:uniprot_id`, (c) => {
     const given = c.req.param('uniprot_id');
     const id = given.toUpperCase();
     if (REFSEQ.test(id) || !(ACCESSION.test(id) || ENTRY_NAME.test(id)))

@@ -1,5 +1,5 @@
-// Writes a ZIP archive as a stream of pieces. Whole members carry their sizes in the local header; streamed members have
-// a data descriptor behind them. Compression runs on zlib's threads, several members at once. It must not know what is
+// Writes a ZIP archive as a stream of pieces. Whole members carry their sizes in the local header; streamed members, and
+// whole ones on demand, have a data descriptor behind them. Compression runs on zlib's threads, several members at once. It must not know what is
 // inside.
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -69,8 +69,15 @@ function endOfCentralDirectory(count: number, size: number, offset: number): Buf
   return Buffer.concat([signature('\x05\x06'), buffer]);
 }
 
-/** The archive, piece by piece, in the order of its members. */
-export async function* zipArchive(members: AsyncIterable<ZipMember>): AsyncGenerator<Buffer> {
+/**
+ * The archive, piece by piece, in the order of its members.
+ *
+ * @param options.zipDescriptors whether whole members have a data descriptor, too
+ */
+export async function* zipArchive(
+  members: AsyncIterable<ZipMember>,
+  { zipDescriptors }: { readonly zipDescriptors: boolean },
+): AsyncGenerator<Buffer> {
   const entries: Entry[] = [];
   let offset = 0;
   const place = (piece: Buffer): Buffer => {
@@ -85,12 +92,14 @@ export async function* zipArchive(members: AsyncIterable<ZipMember>): AsyncGener
 
   async function* whole(name: string, data: Buffer, packing: Promise<Buffer>): AsyncGenerator<Buffer> {
     const packed = await packing;
-    const entry = open(name, 0);
+    const entry = open(name, zipDescriptors ? STREAMED : 0);
+    if (zipDescriptors) yield place(localHeader(entry));
     entry.crc = crc32(data);
     entry.packed = packed.length;
     entry.size = data.length;
-    yield place(localHeader(entry));
+    if (!zipDescriptors) yield place(localHeader(entry));
     yield place(packed);
+    if (zipDescriptors) yield place(descriptor(entry));
   }
 
   async function* streamed(name: string, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

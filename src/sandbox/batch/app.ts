@@ -13,8 +13,6 @@ import { submit } from './submit.ts';
 import { type Caller, callerOf } from './tokens.ts';
 
 interface BatchAppParts extends BatchParts {
-  /** Such as /api/v1/batch. */
-  readonly prefix: string;
   /** The tokens that are keys; when absent every token is one. */
   readonly keys: ReadonlySet<string> | undefined;
 }
@@ -45,11 +43,11 @@ async function bodyOf(c: Context): Promise<unknown> {
 /** Every Batch route under the prefix. */
 export function createBatchApp(parts: BatchAppParts): Hono {
   const app = new Hono();
-  const readSubmit = submitReader(parts.limits);
-  const readList = listReader(parts.limits);
+  const readSubmit = submitReader(parts.limits, parts.wire);
+  const readList = listReader(parts.limits, parts.wire);
 
   const route = (name: string, answer: (caller: Caller, body: unknown) => unknown): void => {
-    app.post(`${parts.prefix}/${name}`, async (c) => {
+    app.post(`${parts.wire.batchPrefix}/${name}`, async (c) => {
       try {
         const caller = callerOf(c.req.header('authorization'), parts.keys);
         const data = await answer(caller, await bodyOf(c));

@@ -5,7 +5,8 @@ import type { TaskState } from './states.ts';
 import type { TaskRow } from './store.ts';
 import type { Caller } from './tokens.ts';
 
-interface ListRequest {
+/** The body of List once it was read. */
+export interface ListRequest {
   readonly batch_id: string;
   readonly include_responses: boolean;
   readonly status?: TaskState | null | undefined;
@@ -15,7 +16,7 @@ interface ListRequest {
 
 /** List: the aggregate state and counts, and a page of items when responses are asked for. */
 export async function list(parts: BatchParts, caller: Caller, request: ListRequest) {
-  const { store, queue, limits, conventions } = parts;
+  const { store, queue, limits, conventions, wire } = parts;
   const { batch_id, include_responses, limit } = request;
   const state = request.status ?? undefined;
   const batch = batchOf(store, caller, batch_id);
@@ -26,7 +27,11 @@ export async function list(parts: BatchParts, caller: Caller, request: ListReque
   const last = rows.at(-1);
   const bare = expired(batch, parts);
   const page = {
-    items: rows.map((row) => (bare ? { task_id: row.taskId, status: row.state } : item(row, parts))),
+    [wire.listItemsField]: rows.map((row) => ({
+      [wire.listTaskIdField]: row.taskId,
+      status: row.state,
+      ...(bare ? {} : ending(row, parts)),
+    })),
     cursor: last && rows.length === limit ? nextCursor(last.number + 1, { batchId: batch_id, state }) : null,
   };
   return {
@@ -38,10 +43,9 @@ export async function list(parts: BatchParts, caller: Caller, request: ListReque
   };
 }
 
-function item(row: TaskRow, parts: BatchParts) {
+/** What an item says of how its task ended. */
+function ending(row: TaskRow, parts: BatchParts) {
   return {
-    task_id: row.taskId,
-    status: row.state,
     ...(row.state === 'done' ? { response_available: true } : {}),
     ...(row.state === 'failed' ? { error: errorOf(row, parts) } : {}),
   };

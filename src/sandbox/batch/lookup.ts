@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Limits } from '../limits.ts';
 import type { Signer } from '../signing.ts';
 import type { ConventionName } from '../wire/conventions.ts';
+import type { WireSettings } from '../wire/settings.ts';
 import type { Folder } from './folder.ts';
 import type { Queue } from './queue.ts';
 import { Refusal } from './refusal.ts';
@@ -20,6 +21,7 @@ export interface BatchParts {
   readonly limits: Limits;
   /** The conventions of the dialect. */
   readonly conventions: ReadonlySet<ConventionName>;
+  readonly wire: WireSettings;
   /** How many items the next Submit queues before it breaks off with a 500; undefined: all of them, no 500. */
   readonly breakOff: () => number | undefined;
 }

@@ -1,6 +1,8 @@
 // What the sandbox sends although neither the spec nor a public deployment is known to: each convention once, with what
 // the `plain` dialect does instead. A client must be right without every one of them.
 
+import type { WireSettings } from './settings.ts';
+
 /** `plain` sends only what the spec says or a public deployment sends; `rich` follows every convention below. */
 export const DIALECTS = ['plain', 'rich'] as const;
 export type Dialect = (typeof DIALECTS)[number];
@@ -86,6 +88,29 @@ export const CONVENTIONS = {
     plain: 'always the whole file, without `ETag`',
   },
 } as const satisfies Record<string, Convention>;
+
+interface Choice {
+  readonly where: string;
+  readonly choice: string;
+  /** The setting that changes it; absent: nothing does. */
+  readonly setting?: keyof WireSettings;
+}
+
+/** Where neither the spec nor a deployment says what a server does that must do something: the same in both dialects. */
+export const CHOICES: readonly Choice[] = [
+  { where: 'List, page size of the request', choice: '`limit`', setting: 'listLimitField' },
+  { where: 'List, cursor of the request', choice: '`cursor`', setting: 'listCursorField' },
+  { where: 'List, items of the page', choice: '`items`', setting: 'listItemsField' },
+  { where: 'List, id of an item', choice: '`task_id`', setting: 'listTaskIdField' },
+  { where: 'List, `status` of the request', choice: 'one task state' },
+  { where: 'Cancel with both ids or neither', choice: '400' },
+  { where: 'Cancel of an unknown id', choice: '404' },
+  { where: 'Cancel of what is cancelled already', choice: '200, as for the first time' },
+  { where: 'Thumbnail of an unknown hash or without structure', choice: '404' },
+  { where: 'Thumbnail, size', choice: '512 × 512 pixels' },
+  { where: 'Similarity search without `min_similarity`', choice: 'no floor' },
+  { where: 'Bulk look-up, unique hashes that are answered at once', choice: '100', setting: 'jobThreshold' },
+];
 
 export type ConventionName = keyof typeof CONVENTIONS;
 

@@ -27,6 +27,17 @@ const ccdCode = z.string().regex(/^[A-Z0-9]{1,5}$/, {
 /** Zero-indexed positions; that they lie inside the sequence is judged with the sequence. */
 const modification = z.strictObject({ position: z.int().min(0), ccd: ccdCode });
 
+/** Clients of the service send `msa: null`; the service aligns by itself (spec: "What the service does"). */
+const noAlignment = z
+  .unknown()
+  .superRefine((value, context) => {
+    if (value === null || value === undefined) return;
+    const message =
+      'caller-supplied alignments are unsupported; the service makes its own, so leave msa out or null';
+    context.addIssue({ code: 'custom', message });
+  })
+  .optional();
+
 function polymer<K extends keyof typeof alphabets>(type: K) {
   const { letters, of } = alphabets[type];
   const foreign = new RegExp(`[^${letters}]`, 'u');
@@ -45,6 +56,7 @@ function polymer<K extends keyof typeof alphabets>(type: K) {
     id: ids,
     sequence,
     modifications: list(modification, { max: 8192 }).nullish(),
+    msa: noAlignment,
   };
 }
 
@@ -69,17 +81,6 @@ function positionsInside({ sequence, modifications }: Modified, context: z.Refin
   }
 }
 
-/** Clients of the service send `msa: null`; the service aligns by itself (spec: "What the service does"). */
-const noAlignment = z
-  .unknown()
-  .superRefine((value, context) => {
-    if (value === null || value === undefined) return;
-    const message =
-      'caller-supplied alignments are unsupported; the service makes its own, so leave msa out or null';
-    context.addIssue({ code: 'custom', message });
-  })
-  .optional();
-
 const ligand = z
   .strictObject({
     type: z.literal('ligand'),
@@ -98,7 +99,7 @@ const ligand = z
 export const sequenceInput = z.discriminatedUnion(
   'type',
   [
-    z.strictObject({ ...polymer('protein'), msa: noAlignment }).superRefine(positionsInside),
+    z.strictObject(polymer('protein')).superRefine(positionsInside),
     z.strictObject(polymer('rna')).superRefine(positionsInside),
     z.strictObject(polymer('dna')).superRefine(positionsInside),
     ligand,

@@ -1,6 +1,8 @@
 // The bodies of List, Status and Cancel read to values whose every rule holds. It must not know what is stored.
 import { z } from 'zod';
 import type { Limits } from '../../limits.ts';
+import type { WireSettings } from '../../wire/settings.ts';
+import type { ListRequest } from '../list.ts';
 import { taskStates } from '../states.ts';
 import { read } from './reading.ts';
 
@@ -25,13 +27,21 @@ const cancelBody = z
 export const readCancel = (body: unknown) => read(cancelBody, body);
 
 /** Makes the reader of List bodies; it throws a Refusal 400. */
-export function listReader(limits: Limits) {
-  const listBody = z.strictObject({
+export function listReader(limits: Limits, { listLimitField, listCursorField }: WireSettings) {
+  const named = z.strictObject({
     batch_id: id,
     include_responses: z.boolean().default(false),
     status: z.enum(taskStates).nullish(),
-    limit: z.int().min(1).max(limits.maxPage).default(limits.defaultPage),
-    cursor: z.string().min(1).max(400).nullish(),
   });
-  return (body: unknown) => read(listBody, body);
+  const limit = z.int().min(1).max(limits.maxPage).default(limits.defaultPage);
+  const cursor = z.string().min(1).max(400).nullish();
+  const listBody = named.extend({ [listLimitField]: limit, [listCursorField]: cursor });
+  return (body: unknown): ListRequest => {
+    const fields: Record<string, unknown> = read(listBody, body);
+    return {
+      ...named.strip().parse(fields),
+      limit: limit.parse(fields[listLimitField]),
+      cursor: cursor.parse(fields[listCursorField]),
+    };
+  };
 }

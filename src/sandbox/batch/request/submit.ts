@@ -2,6 +2,7 @@
 // every rule holds. It must not know tokens, queues or what becomes of it.
 import { z } from 'zod';
 import type { Limits } from '../../limits.ts';
+import { readWireSettings, type WireSettings } from '../../wire/settings.ts';
 import { type Chain, chainsOf } from './chain-index.ts';
 import { sequenceInput } from './chains.ts';
 import { checkReferences, covalentBond, distogram, pocket } from './conditioning.ts';
@@ -44,9 +45,9 @@ const noRecipe = (issue: { code: string; keys?: unknown }): string | undefined =
     ? `has no field ${JSON.stringify(issue.keys[0])}; remove it (folding recipe parameters are unsupported)`
     : undefined;
 
-function foldRequest(limits: Limits) {
+function foldRequest(limits: Limits, { models }: Pick<WireSettings, 'models'>) {
   const fields = {
-    model: z.enum(['foldmodel2-2026-05-cutoff-2025']),
+    model: z.enum(models),
     all_atom_input: allAtomInput(limits),
     potential_sequence_of_concern: z.boolean().default(false),
     include_pae: z.boolean().default(false),
@@ -56,11 +57,11 @@ function foldRequest(limits: Limits) {
   return z.strictObject(fields, { error: noRecipe });
 }
 
-function submitBody(limits: Limits) {
+function submitBody(limits: Limits, wire: Pick<WireSettings, 'models'>) {
   return z
     .strictObject({
       endpoint: z.enum(['fold_max_accuracy']),
-      payload: list(foldRequest(limits), { min: 1, max: limits.maxItems }),
+      payload: list(foldRequest(limits, wire), { min: 1, max: limits.maxItems }),
       repeat: z.int().min(1).max(limits.maxRepeat).default(1),
     })
     .superRefine(({ payload, repeat }, context) => {
@@ -76,8 +77,11 @@ export type FoldItem = z.output<ReturnType<typeof foldRequest>>;
 export type SubmitRequest = z.output<ReturnType<typeof submitBody>>;
 
 /** Makes the reader of Submit bodies; it throws a Refusal 400 that names each mistake. */
-export function submitReader(limits: Limits): (body: unknown) => SubmitRequest {
-  const schema = submitBody(limits);
+export function submitReader(
+  limits: Limits,
+  wire: Pick<WireSettings, 'models'> = readWireSettings({}),
+): (body: unknown) => SubmitRequest {
+  const schema = submitBody(limits, wire);
   return (body) => read(schema, body);
 }
 
