@@ -143,6 +143,8 @@ const variables = z.object({
   SANDBOX_API_KEYS: list.default([]),
   SANDBOX_CONTROL: flag.default(false),
   SANDBOX_FASTA: z.string().min(1).optional(),
+  SANDBOX_PAE_ROWS: z.enum(['token', 'atom']).default('token'),
+  SANDBOX_ENTITY_FORM: z.enum(['kind', 'polymer']).default('kind'),
 });
 
 /** The names of all settings. */

@@ -10,6 +10,7 @@ export const sandboxOptionsOf = (config: Config) =>
     size: config.SANDBOX_SIZE,
     dialect: config.SANDBOX_DIALECT,
     speed: config.SANDBOX_SPEED,
+    resultForm: { rows: config.SANDBOX_PAE_ROWS, entities: config.SANDBOX_ENTITY_FORM },
     wire: {
       batchPrefix: config.UPSTREAM_BATCH_PREFIX,
       atlasPrefix: config.UPSTREAM_ATLAS_PREFIX,

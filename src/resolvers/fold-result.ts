@@ -36,6 +36,12 @@ const gone = (): UpstreamError =>
     retryable: true,
   });
 
+/** What a result has, unless its rows fit no token. @throws UpstreamError UPSTREAM_DRIFT with the reason */
+function fittingPart<T>(part: T, misfit: string | null): T {
+  if (misfit === null) return part;
+  throw new UpstreamError(misfit, { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false });
+}
+
 /** The downloaded result of a task that has one. */
 async function foldOf(ctx: GatewayContext, taskId: string): Promise<FoldHandle> {
   const fold = await ctx.folds.open(taskId);
@@ -59,7 +65,7 @@ async function urlOf(ctx: GatewayContext, { task }: FoldResultShape): Promise<st
 
 async function plddtOf(ctx: GatewayContext, result: FoldResultShape): Promise<PlddtShape | null> {
   const mean = (await scoresOf(ctx, result))?.meanPlddt ?? null;
-  if (mean === null) return null;
+  if (mean === null) return fittingPart(null, (await summaryOf(ctx, result)).misfits.plddt);
   return { mean, unit: async () => (await (await foldOf(ctx, result.task.taskId)).plddt()) ?? [] };
 }
 
@@ -149,8 +155,9 @@ builder.objectFields(FoldResult, (t) => ({
     type: PredictedAlignedError,
     description: 'Error between tokens; null unless it was asked for with includePae.',
     resolve: async (result, _, ctx) => {
-      const { pae } = await summaryOf(ctx, result);
-      return pae === null ? null : { ...pae, taskId: result.task.taskId };
+      const { pae, misfits } = await summaryOf(ctx, result);
+      const fitting = fittingPart(pae, misfits.pae);
+      return fitting === null ? null : { ...fitting, taskId: result.task.taskId };
     },
   }),
   chainPairs: t.field({
@@ -179,7 +186,8 @@ builder.objectFields(FoldResult, (t) => ({
     type: FoldEmbeddings,
     description: 'Embeddings; null unless they were asked for with includeEmbeddings.',
     resolve: async (result, _, ctx) => {
-      const { embeddings } = await summaryOf(ctx, result);
+      const { embeddings: found, misfits } = await summaryOf(ctx, result);
+      const embeddings = fittingPart(found, misfits.embeddings);
       return embeddings === null ? null : { ...embeddings, url: addressOf(ctx, result, 'embeddings.npz') };
     },
   }),

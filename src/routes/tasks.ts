@@ -127,13 +127,13 @@ async function answer(
 /** The bytes of a file that is made here; a sentence when the result cannot be written so. */
 async function madeContent(fold: FoldHandle, ending: string): Promise<Uint8Array | string> {
   if (ending === 'npz') {
-    const { embeddings } = fold.summary;
+    const { embeddings, misfits } = fold.summary;
+    if (misfits.embeddings !== null) return `${misfits.embeddings} result.json holds them as they came.`;
     if (embeddings === null) return 'The result has no embeddings; they are made with includeEmbeddings.';
-    const sequence = await fold.raw('output_embedding_sequence');
-    const pair = await fold.raw('output_embedding_pair_pooled');
+    const { sequence = null, pair = null } = (await fold.vectors()) ?? {};
     return npz({
-      ...(Array.isArray(sequence) ? { sequence } : {}),
-      ...(Array.isArray(pair) ? { pair_pooled: pair } : {}),
+      ...(sequence === null ? {} : { sequence }),
+      ...(pair === null ? {} : { pair_pooled: pair }),
     });
   }
   const file = await (ending === 'pdb' ? fold.pdb() : fold.mmcif());

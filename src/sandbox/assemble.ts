@@ -15,6 +15,7 @@ import { createControl } from './control.ts';
 import { type Database, openDatabase } from './database.ts';
 import { createFaults } from './faults.ts';
 import { lockFolder } from './folder-lock.ts';
+import { DEFAULT_FORM } from './folding/rows.ts';
 import { defaultLimits } from './limits.ts';
 import { listen } from './listen.ts';
 import { createRoutes } from './routes.ts';
@@ -79,7 +80,7 @@ async function open(
   const signer = createSigner({ secret: secretOf(database), baseUrl, clock });
   const faults = createFaults();
   const store = openBatchStore(database);
-  const folder = createFolder();
+  const folder = createFolder({ ...DEFAULT_FORM, ...options.resultForm });
   ending(() => folder.close());
   const queue = startQueue({ store, clock, folder, limits, speed, held: clock instanceof ManualClock });
   ending(() => queue.close());

@@ -35,6 +35,8 @@ const variables = z.object({
   SANDBOX_ERROR_TEXT: text.optional(),
   SANDBOX_ZIP_DESCRIPTORS: flag.optional(),
   SANDBOX_JOB_THRESHOLD: z.coerce.number().optional(),
+  SANDBOX_PAE_ROWS: z.enum(['token', 'atom']).default('token'),
+  SANDBOX_ENTITY_FORM: z.enum(['kind', 'polymer']).default('kind'),
 });
 
 /** Which setting of the wire a variable is. */
@@ -87,6 +89,7 @@ export function readEnvironment(env: Record<string, string | undefined>) {
       dialect: data.SANDBOX_DIALECT,
       speed: data.SANDBOX_SPEED,
       control: data.SANDBOX_CONTROL,
+      resultForm: { rows: data.SANDBOX_PAE_ROWS, entities: data.SANDBOX_ENTITY_FORM },
       manualClock: data.SANDBOX_CLOCK === 'manual',
       ...(data.SANDBOX_PUBLIC_URL === undefined ? {} : { publicUrl: data.SANDBOX_PUBLIC_URL }),
       ...(data.SANDBOX_DATA === 'memory' ? {} : { dataDir: data.SANDBOX_DATA }),

@@ -2,6 +2,7 @@
 // is started, because an embedder that starts a thread needs none of it in its own.
 import type { SeenRequest } from './app.ts';
 import type { Clock } from './clock.ts';
+import type { ResultForm } from './folding/rows.ts';
 import type { Limits } from './limits.ts';
 import { startThread } from './thread.ts';
 import type { Dialect } from './wire/conventions.ts';
@@ -32,6 +33,8 @@ export interface SandboxOptions {
   wire?: WireOptions;
   /** A FASTA file with the user's own proteins, added to the universe. */
   fasta?: string;
+  /** How folding results are written: rows by token or by atom, entities by kind or as polymer and non-polymer. */
+  resultForm?: Partial<ResultForm>;
   /** Divides the durations of tasks. Default 1. */
   speed?: number;
   /** Numbers of the Batch side that differ from `limits.ts`, for tests. */

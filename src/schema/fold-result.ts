@@ -34,7 +34,8 @@ export const FoldScores = builder.objectRef<TaskScores>('FoldScores').implement(
 const KINDS = { protein: 'PROTEIN', rna: 'RNA', dna: 'DNA', ligand: 'LIGAND' } as const;
 
 export const FoldedChain = builder.objectRef<FoldedChainRecord>('FoldedChain').implement({
-  description: 'One chain of the folded complex. A token is a residue, a nucleotide, or an atom of a ligand.',
+  description:
+    'One chain of the folded complex. A token is a residue, a nucleotide, or a component of a ligand.',
   fields: (t) => ({
     id: t.exposeString('id', { nullable: false, description: 'Chain id, such as "A".' }),
     kind: t.field({
@@ -103,7 +104,7 @@ export interface PaeShape {
 
 export const PredictedAlignedError = builder.objectRef<PaeShape>('PredictedAlignedError').implement({
   description:
-    'How far off, in ångström, a token (column) may be when the structure is aligned on another one (row).',
+    'How far off, in ångström, a token (column) may be when the structure is aligned on another one (row). Where the upstream has a row for each atom of a ligand or modified residue, their means stand for the token.',
   fields: (t) => ({
     size: t.exposeInt('size', {
       nullable: false,
@@ -121,7 +122,7 @@ export interface EmbeddingsShape {
 
 export const FoldEmbeddings = builder.objectRef<EmbeddingsShape>('FoldEmbeddings').implement({
   description:
-    'The embeddings of a fold: too large for an answer, so here are their shapes and where they are.',
+    'The embeddings of a fold: too large for an answer, so here are their shapes and where they are. One row for each token; several rows of a token are averaged.',
   fields: (t) => ({
     sequenceShape: t.intList({
       nullable: { list: true, items: false },

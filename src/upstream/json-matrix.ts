@@ -85,6 +85,7 @@ function anyNumbers(text: string): readonly (number | null)[] | undefined {
 /** Rows that stand in JSON bytes. */
 class TextMatrix implements Matrix {
   max: number | null = null;
+  columnCount: number | undefined;
   private readonly bytes: Buffer;
   /** Where the opening bracket of each row is, and the closing one. */
   private readonly opens: number[] = [];
@@ -106,6 +107,8 @@ class TextMatrix implements Matrix {
   add(open: number, close: number): boolean {
     const row = this.read(open, close);
     if (row === undefined) return false;
+    if (this.rowCount === 0) this.columnCount = row.length;
+    else if (row.length !== this.columnCount) this.columnCount = undefined;
     this.opens.push(open);
     this.closes.push(close);
     const max = largest(row, this.max ?? Number.NEGATIVE_INFINITY);

@@ -13,12 +13,14 @@ import { openThread } from './thread.ts';
 export interface FoldHandle {
   /** Scores, chains, sizes: read once, when the result was opened. */
   readonly summary: FoldAnswers['summary'];
-  /** 0 to 1, with the upstream's null slots at chain breaks; null when there is none. */
+  /** One value for each token, 0 to 1, with the upstream's null slots at chain breaks; null when there is none that fits. */
   plddt(): Promise<FoldAnswers['plddt']>;
-  /** Null when the result has no PAE. Rejects with RangeError for a range that is none. */
+  /** By token. Null when the result has no PAE that fits. Rejects with RangeError for a range that is none. */
   paeBlock(range?: PaeRange): Promise<FoldAnswers['paeBlock']>;
   /** Mean PAE of all ordered pairs of chains, each with itself included; empty without PAE. */
   paeChainPairs(): Promise<FoldAnswers['paeChainPairs']>;
+  /** The embeddings by token; null when they do not fit. */
+  vectors(): Promise<FoldAnswers['vectors']>;
   mmcif(): Promise<FoldAnswers['mmcif']>;
   /** `ok: false` with the reason where the format's columns are too narrow. */
   pdb(): Promise<FoldAnswers['pdb']>;
@@ -81,6 +83,7 @@ export async function openFold(
     plddt: () => asker({ ask: 'plddt' }),
     paeBlock: (range = {}) => asker({ ask: 'paeBlock', range }),
     paeChainPairs: () => asker({ ask: 'paeChainPairs' }),
+    vectors: () => asker({ ask: 'vectors' }),
     mmcif: () => asker({ ask: 'mmcif' }),
     pdb: () => asker({ ask: 'pdb' }),
     raw: (path) => asker({ ask: 'raw', path }),

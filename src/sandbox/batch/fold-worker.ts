@@ -3,6 +3,7 @@
 import { parentPort } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { type FoldRequest, fold } from '../folding/fold.ts';
+import type { ResultForm } from '../folding/rows.ts';
 import type { Output } from './store.ts';
 
 /** What the thread is asked: a request but for its repeat, as JSON text, which repeat of it, and when it runs. */
@@ -11,6 +12,7 @@ export interface FoldOrder {
   readonly repeatIndex: number;
   /** ISO 8601. */
   readonly createdAt: string;
+  readonly form: ResultForm;
 }
 
 /** What the thread answers, one for each request, in order. */
@@ -19,12 +21,12 @@ export type FoldAnswer = { readonly outputs: readonly Output[] } | { readonly er
 const gzipped = (value: unknown): Uint8Array<ArrayBuffer> =>
   new Uint8Array(gzipSync(JSON.stringify(value), { level: 1 }));
 
-async function answer({ request, repeatIndex, createdAt }: FoldOrder): Promise<FoldAnswer> {
-  const once: Omit<FoldRequest, 'repeatIndex' | 'createdAt'> = JSON.parse(request);
-  const outcome = await fold({ ...once, repeatIndex, createdAt });
+async function answer({ request, repeatIndex, createdAt, form }: FoldOrder): Promise<FoldAnswer> {
+  const once: Omit<FoldRequest, 'repeatIndex' | 'createdAt' | 'form'> = JSON.parse(request);
+  const outcome = await fold({ ...once, repeatIndex, createdAt, form });
   if (!outcome.ok) return { error: JSON.stringify(outcome.error) };
   const { result } = outcome;
-  const residues = result.plddt.filter((value) => value !== null);
+  const residues = result.complex.plddt;
   const confidence = {
     ptm: result.ptm,
     interface_ptm: result.interface_ptm,

@@ -1,6 +1,7 @@
 // Hands fold requests to one worker thread, one at a time, and survives the thread's death. It must not know what a
 // task is or what the outputs hold.
 import type { Worker } from 'node:worker_threads';
+import { DEFAULT_FORM, type ResultForm } from '../folding/rows.ts';
 import { startThread } from '../thread.ts';
 import type { FoldAnswer, FoldOrder } from './fold-worker.ts';
 
@@ -20,7 +21,7 @@ const ETHANOL = JSON.stringify({
 
 export interface Folder {
   /** Never rejects: what goes wrong is the answer's error. */
-  fold(order: FoldOrder): Promise<FoldAnswer>;
+  fold(order: Omit<FoldOrder, 'form'>): Promise<FoldAnswer>;
   /** Has the thread load what ligands need (some seconds), once, before the first ligand is folded. */
   warm(): void;
   close(): Promise<void>;
@@ -30,8 +31,8 @@ const internalError = (message: string): FoldAnswer => ({
   error: JSON.stringify({ code: 'internal_error', message }),
 });
 
-/** Makes a folder; its thread starts with the first request. */
-export function createFolder(): Folder {
+/** Makes a folder; its thread starts with the first request. @param form - of the results */
+export function createFolder(form: ResultForm = DEFAULT_FORM): Folder {
   let worker: Worker | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let warmed = false;
@@ -85,7 +86,7 @@ export function createFolder(): Folder {
 
   return {
     fold(order) {
-      const answer = last.then(() => ask(order));
+      const answer = last.then(() => ask({ ...order, form }));
       last = answer;
       return answer;
     },

@@ -11,7 +11,16 @@ import type { FoldAllAtomInput } from './input.ts';
 import { LigandError } from './ligand.ts';
 import type { ChainModel } from './model.ts';
 import { dock, emptyScene } from './placement.ts';
-import { complexOf, type FoldingResultJson, matrixOf, plddtWithBreaks } from './result.ts';
+import { complexOf, type FoldingResultJson } from './result.ts';
+import {
+  DEFAULT_FORM,
+  firstRows,
+  paeRows,
+  plddtWithBreaks,
+  type ResultForm,
+  resultTokens,
+  vectorRows,
+} from './rows.ts';
 import { scoreChains } from './scores.ts';
 
 export interface FoldRequest {
@@ -24,6 +33,8 @@ export interface FoldRequest {
   includeEmbeddings: boolean;
   /** ISO 8601; now when absent. */
   createdAt?: string;
+  /** A row for each token unless said. */
+  form?: ResultForm;
 }
 
 export type FoldOutcome =
@@ -81,19 +92,22 @@ export async function fold(request: FoldRequest): Promise<FoldOutcome> {
     placed.map((chain) => agreement(chain, input)),
   );
   const embeddings = request.includeEmbeddings ? embed(placed, scores) : null;
+  const form = request.form ?? DEFAULT_FORM;
+  const tokens = resultTokens(placed, form);
+  const id = `fold-${key.toString(16).padStart(8, '0')}`;
   return {
     ok: true,
     result: {
-      complex: complexOf(`fold-${key.toString(16).padStart(8, '0')}`, placed),
-      plddt: plddtWithBreaks(placed),
+      complex: complexOf(id, placed, tokens, form.entities === 'polymer'),
+      plddt: plddtWithBreaks(placed, tokens),
       ptm: scores.ptm,
       interface_ptm: scores.iptm,
-      pae: request.includePae ? matrixOf(scores) : null,
+      pae: request.includePae ? paeRows(scores, tokens) : null,
       pair_chains_iptm: request.includePairChainsIptm ? scores.pairs : null,
-      output_embedding_sequence: embeddings?.sequence ?? null,
-      output_embedding_pair_pooled: embeddings?.pair ?? null,
-      residue_index: embeddings?.residueIndex ?? null,
-      entity_id: embeddings?.entityId ?? null,
+      output_embedding_sequence: embeddings && vectorRows(embeddings.sequence, tokens),
+      output_embedding_pair_pooled: embeddings && vectorRows(embeddings.pair, tokens),
+      residue_index: embeddings && firstRows(embeddings.residueIndex, tokens),
+      entity_id: embeddings && firstRows(embeddings.entityId, tokens),
       model: request.model,
       created: request.createdAt ?? new Date().toISOString(),
       tokens_used: scores.size,

@@ -1,7 +1,7 @@
 /** The folding-result JSON, field for field as the service's clients read it. Computes nothing of science. */
 import { round } from '../structure/confidence.ts';
 import type { ChainModel } from './model.ts';
-import type { Scores } from './scores.ts';
+import type { ResultToken } from './rows.ts';
 
 export interface FoldingResultJson {
   complex: {
@@ -23,7 +23,7 @@ export interface FoldingResultJson {
       assembly_composition: Record<string, string[]> | null;
     };
   };
-  /** One slot a token, and a null slot between chains. */
+  /** One slot a row, and a null slot between chains. */
   plddt: (number | null)[];
   ptm: number | null;
   interface_ptm: number | null;
@@ -40,36 +40,37 @@ export interface FoldingResultJson {
   warning_messages: string[];
 }
 
-export function complexOf(id: string, chains: readonly ChainModel[]): FoldingResultJson['complex'] {
-  const tokens = chains.flatMap((chain, c) => chain.tokens.map((token) => ({ token, c })));
-  const atoms = tokens.flatMap(({ token }) => token.atoms.map((atom) => ({ atom, hetero: token.hetero })));
+/** @param polymersOnly whether entities are told as polymer or non-polymer, and modified residues are no hetero atoms */
+export function complexOf(
+  id: string,
+  chains: readonly ChainModel[],
+  tokens: readonly ResultToken[],
+  polymersOnly: boolean,
+): FoldingResultJson['complex'] {
+  const atoms = tokens.flatMap((token) => token.atoms.map((atom) => ({ atom, token })));
+  const isHetero = ({ chain, hetero }: ResultToken): boolean =>
+    polymersOnly ? chains[chain]?.kind === 'ligand' : hetero;
+  const entityOf = (kind: ChainModel['kind']): string =>
+    polymersOnly ? (kind === 'ligand' ? 'non-polymer' : 'polymer') : kind;
   let at = 0;
   return {
     id,
-    sequence: tokens.map(({ token }) => token.name),
+    sequence: tokens.map(({ name }) => name),
     atom_positions: atoms.map(({ atom }) => atom.at.map((x) => round(x, 3))),
     atom_elements: atoms.map(({ atom }) => atom.element),
     atom_names: atoms.map(({ atom }) => atom.name),
-    atom_hetero: atoms.map(({ hetero }) => hetero),
-    token_to_atoms: tokens.map(({ token }) => {
+    atom_hetero: atoms.map(({ token }) => isHetero(token)),
+    token_to_atoms: tokens.map((token) => {
       const start = at;
       at += token.atoms.length;
       return [start, at];
     }),
-    chain_id: tokens.map(({ c }) => c),
-    plddt: tokens.map(({ token }) => token.plddt),
+    chain_id: tokens.map(({ chain }) => chain),
+    plddt: tokens.map(({ plddt }) => plddt),
     metadata: {
-      entity_lookup: Object.fromEntries(chains.map(({ entity, kind }) => [String(entity), kind])),
+      entity_lookup: Object.fromEntries(chains.map(({ entity, kind }) => [String(entity), entityOf(kind)])),
       chain_lookup: Object.fromEntries(chains.map(({ id: name }, c) => [String(c), name])),
-      assembly_composition: { '1': chains.map(({ id: name }) => name) },
+      assembly_composition: polymersOnly ? null : { '1': chains.map(({ id: name }) => name) },
     },
   };
 }
-
-export const plddtWithBreaks = (chains: readonly ChainModel[]): (number | null)[] =>
-  chains.flatMap(({ tokens }, c) => [...(c > 0 ? [null] : []), ...tokens.map((token) => token.plddt)]);
-
-export const matrixOf = ({ pae, size }: Scores): number[][] =>
-  Array.from({ length: size }, (_, i) =>
-    Array.from(pae.subarray(i * size, (i + 1) * size), (x) => round(x, 2)),
-  );

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type PolymerKind, residueOf } from '../residues.ts';
 import type { FoldedComplex, FoldingResult, Numbers } from './result.ts';
+import { atomRange, rowOffsets, type TokenSpan } from './tokens.ts';
 
 /** One chain. Token positions are 0-based over all tokens, the end excluded. */
 export interface FoldedChain {
@@ -58,24 +59,20 @@ function nameOf({ chainId, chainLookup }: FoldedComplex, start: number, index: n
   return typeof id === 'string' && id !== '' ? id : letters(typeof id === 'number' && id >= 0 ? id : index);
 }
 
-/** The atoms of a token as a valid range; empty when the upstream gave none. */
-export function atomRange(
-  { tokenToAtoms, atomPositions }: FoldedComplex,
-  token: number,
-): [start: number, end: number] {
-  const range = tokenToAtoms[token];
-  const [start, end]: unknown[] = Array.isArray(range) ? range : [];
-  if (typeof start !== 'number' || typeof end !== 'number' || !(start >= 0)) return [0, 0];
-  return [start, Math.max(start, Math.min(end, atomPositions.length))];
-}
-
 const KINDS = ['protein', 'rna', 'dna', 'ligand'] as const;
 
-/** The kind that the metadata state, where they do. */
-function statedKind({ entityLookup }: FoldedComplex, entity: unknown): FoldedChain['kind'] | undefined {
-  const said = saidOf(entityLookup, entity);
+/**
+ * The kind by the entity table, which names it or says no more than polymer or non-polymer; by the names of the tokens where it
+ * says nothing.
+ */
+function kindOf(complex: FoldedComplex, entity: unknown, { kind, tokenStart, tokenEnd }: TokenSpan) {
+  const said = saidOf(complex.entityLookup, entity);
   const word = typeof said === 'string' ? said.toLowerCase() : '';
-  return KINDS.find((kind) => word.includes(kind));
+  if (/non.?polymer/.test(word)) return 'ligand';
+  const stated = KINDS.find((one) => word.includes(one));
+  if (stated !== undefined || kind !== 'ligand' || !word.includes('polymer')) return stated ?? kind;
+  const names = complex.sequence.slice(tokenStart, tokenEnd);
+  return names.map((name) => residueOf(name)?.kind).find((one) => one !== undefined) ?? 'protein';
 }
 
 /**
@@ -99,25 +96,25 @@ function kindByNames(complex: FoldedComplex, start: number, end: number): Folded
   return most(votes) ?? (length > 1 && all === length ? most(loose) : undefined) ?? 'ligand';
 }
 
-/** pLDDT of each token, 0 to 1, without slots for breaks; empty when the result has none. */
-export function tokenPlddt({ complex, plddt }: FoldingResult): Numbers {
-  const tokens = complex?.sequence.length ?? 0;
-  if (complex !== undefined && complex.plddt.length === tokens) return complex.plddt;
-  if (plddt?.length === tokens) return plddt;
-  const known = plddt?.filter((value) => value !== null) ?? [];
-  return known.length === tokens || tokens === 0 ? known : [];
-}
-
-/** The chains in the order of their tokens; none when the result has no structure. */
-export function chainsOf(result: FoldingResult): FoldedChain[] {
-  const { complex } = result;
-  if (complex === undefined) return [];
-  const plddt = tokenPlddt(result);
+/** Where the chains begin and end, with their kinds by the names of their tokens. */
+function spansOf(result: FoldingResult, complex: FoldedComplex): TokenSpan[] {
   const begins = starts(complex, result.plddt);
   return begins.map((tokenStart, index) => {
     const tokenEnd = begins[index + 1] ?? complex.sequence.length;
-    const kind =
-      statedKind(complex, result.entityId?.[tokenStart]) ?? kindByNames(complex, tokenStart, tokenEnd);
+    return { tokenStart, tokenEnd, kind: kindByNames(complex, tokenStart, tokenEnd) };
+  });
+}
+
+/** The chains in the order of their tokens; none when the result has no structure. `meanPlddt` is left to the caller. */
+export function chainsOf(result: FoldingResult): Omit<FoldedChain, 'meanPlddt'>[] {
+  const { complex, entityId } = result;
+  if (complex === undefined) return [];
+  const spans = spansOf(result, complex);
+  const rows = entityId === undefined ? undefined : rowOffsets(complex, spans, entityId.length);
+  return spans.map((span, index) => {
+    const { tokenStart, tokenEnd } = span;
+    const row = rows?.[tokenStart];
+    const kind = kindOf(complex, row === undefined ? undefined : entityId?.[row], span);
     const names = complex.sequence.slice(tokenStart, tokenEnd);
     const sequence = kind === 'ligand' ? null : names.map((name) => residueOf(name)?.letter ?? 'X').join('');
     return {
@@ -128,7 +125,6 @@ export function chainsOf(result: FoldingResult): FoldedChain[] {
       sequence,
       proteinHash:
         kind === 'protein' && sequence !== null ? createHash('md5').update(sequence).digest('hex') : null,
-      meanPlddt: meanOf(plddt.slice(tokenStart, tokenEnd)),
     };
   });
 }

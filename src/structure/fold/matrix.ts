@@ -4,6 +4,8 @@
 /** Rows may be of different lengths. What is not a number is NaN. */
 export interface Matrix {
   readonly rowCount: number;
+  /** The length of every row; undefined where rows differ. */
+  readonly columnCount: number | undefined;
   /** The largest number; null when there is none. */
   readonly max: number | null;
   /** A row; good until the next is asked for. */
@@ -23,6 +25,7 @@ export function largest(row: Float64Array, before: number): number {
 /** Lists as JSON gives them; a row that is no list is an empty one. */
 class ListMatrix implements Matrix {
   readonly rowCount: number;
+  readonly columnCount: number | undefined;
   readonly max: number | null;
   private readonly rows: readonly unknown[];
   private cells = new Float64Array(0);
@@ -31,7 +34,13 @@ class ListMatrix implements Matrix {
     this.rows = rows;
     this.rowCount = rows.length;
     let max = Number.NEGATIVE_INFINITY;
-    for (let r = 0; r < rows.length; r++) max = largest(this.row(r), max);
+    const lengths = new Set<number>();
+    for (let r = 0; r < rows.length; r++) {
+      const row = this.row(r);
+      max = largest(row, max);
+      if (lengths.size < 2) lengths.add(row.length);
+    }
+    this.columnCount = lengths.size === 1 ? [...lengths][0] : undefined;
     this.max = max === Number.NEGATIVE_INFINITY ? null : max;
   }
   row(index: number): Float64Array {

@@ -1,7 +1,12 @@
 // From a folding result to the structure that the file writers take. It writes no file.
 import type { ModelAtom, ModelResidue, StructureModel } from '../model.ts';
-import { atomRange, chainsOf, meanOf, tokenPlddt } from './chains.ts';
+import { residueOf } from '../residues.ts';
+import { chainsWithPlddt } from './by-token.ts';
+import { type FoldedChain, meanOf } from './chains.ts';
 import type { FoldedComplex, FoldingResult } from './result.ts';
+import { atomRange } from './tokens.ts';
+
+const NO_CONFIDENCES = 'The confidences in the result do not fit its tokens and are left out.';
 
 const percent = (unit: number): number => Number((unit * 100).toPrecision(12));
 
@@ -37,15 +42,18 @@ function atomsOf(complex: FoldedComplex, token: number, b: number): ModelAtom[] 
 export function modelOfFold(result: FoldingResult): StructureModel | undefined {
   const { complex } = result;
   if (complex === undefined || complex.atomPositions.length === 0) return undefined;
-  const plddt = tokenPlddt(result);
-  const residue = (token: number, number: number): ModelResidue => {
+  const { chains, plddt: found } = chainsWithPlddt(result);
+  const plddt = found.ok ? found.value.tokens : [];
+  const residue = (kind: FoldedChain['kind'], token: number, number: number): ModelResidue => {
     const unit = plddt[token] ?? null;
     const confidence = unit === null ? null : percent(unit);
+    const name = word(complex.sequence[token]) || 'UNK';
     return {
-      name: word(complex.sequence[token]) || 'UNK',
+      name,
       number,
       insertion: '',
-      hetero: complex.atomHetero[atomRange(complex, token)[0]] === true,
+      // Not by `atom_hetero`, which some services leave false for modified residues.
+      hetero: kind === 'ligand' || residueOf(name)?.standard !== true,
       confidence,
       atoms: atomsOf(complex, token, confidence ?? 0),
     };
@@ -56,11 +64,11 @@ export function modelOfFold(result: FoldingResult): StructureModel | undefined {
   return {
     id: complex.id ?? 'fold',
     title: result.model === undefined ? 'Predicted structure' : `Structure predicted by ${result.model}`,
-    warnings: result.warnings,
-    chains: chainsOf(result).map(({ id, kind, tokenStart, tokenEnd }) => ({
+    warnings: found.ok ? result.warnings : [...result.warnings, NO_CONFIDENCES],
+    chains: chains.map(({ id, kind, tokenStart, tokenEnd }) => ({
       id,
       kind,
-      residues: Array.from({ length: tokenEnd - tokenStart }, (_, k) => residue(tokenStart + k, k + 1)),
+      residues: Array.from({ length: tokenEnd - tokenStart }, (_, k) => residue(kind, tokenStart + k, k + 1)),
     })),
     scores: [
       ...score('pLDDT', mean === null ? null : percent(mean)),

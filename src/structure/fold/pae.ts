@@ -30,6 +30,9 @@ export interface ChainPair {
   readonly value: number;
 }
 
+/** What a pair of chains needs to be known by. */
+type ChainTokens = Pick<FoldedChain, 'id' | 'tokenStart' | 'tokenEnd'>;
+
 /** From the first to before the last. */
 type Band = readonly [from: number, to: number];
 
@@ -96,7 +99,7 @@ export function paeBlock(pae: Matrix, range: PaeRange = {}): PaeBlock {
 }
 
 /** Mean error of the tokens of `b` when the structure is aligned on those of `a`, for all ordered pairs, each chain with itself included. */
-export function paeChainPairs(pae: Matrix, chains: readonly FoldedChain[]): ChainPair[] {
+export function paeChainPairs(pae: Matrix, chains: readonly ChainTokens[]): ChainPair[] {
   const bands = chains.map(({ tokenStart, tokenEnd }): Band => [tokenStart, tokenEnd]);
   return chains.flatMap((a, i) => {
     const means = meansOver(pae, bands[i] ?? [0, 0], bands);
@@ -110,7 +113,7 @@ export function paeChainPairs(pae: Matrix, chains: readonly FoldedChain[]): Chai
 /** The cells of `pair_chains_iptm` by chain id; none when the matrix is missing or not as large as the chains are many. */
 export function iptmChainPairs(
   matrix: readonly unknown[] | undefined,
-  chains: readonly FoldedChain[],
+  chains: readonly ChainTokens[],
 ): ChainPair[] {
   if (matrix?.length !== chains.length) return [];
   return chains.flatMap((a, i) => {

@@ -3,7 +3,8 @@
 import { writeMmcif } from '../mmcif.ts';
 import type { StructureFile } from '../model.ts';
 import { writePdb } from '../pdb-text.ts';
-import { chainsOf, type FoldedChain, meanOf, tokenPlddt } from './chains.ts';
+import { type ByToken, chainsWithPlddt, paeByToken, vectorsByToken } from './by-token.ts';
+import { chainsOf, type FoldedChain, meanOf } from './chains.ts';
 import { modelOfFold } from './model.ts';
 import {
   type ChainPair,
@@ -15,6 +16,7 @@ import {
 } from './pae.ts';
 import { atPath } from './path.ts';
 import type { FoldingResult, Numbers } from './result.ts';
+import type { TokenSpan } from './tokens.ts';
 
 /** What is small in a result. Null means that the upstream did not give it. */
 export interface FoldSummary {
@@ -25,7 +27,7 @@ export interface FoldSummary {
   readonly tokensUsed: number | null;
   readonly ptm: number | null;
   readonly iptm: number | null;
-  /** 0 to 1. */
+  /** Over the tokens, 0 to 1. */
   readonly meanPlddt: number | null;
   readonly chains: readonly FoldedChain[];
   /** Pair ipTM of all ordered pairs, each chain with itself included; empty without `include_pair_chains_iptm`. */
@@ -38,6 +40,18 @@ export interface FoldSummary {
     readonly pairShape: readonly number[] | null;
   } | null;
   readonly warnings: readonly string[];
+  /** What is there with rows that fit no token, as sentences; its values are null. */
+  readonly misfits: {
+    readonly plddt: string | null;
+    readonly pae: string | null;
+    readonly embeddings: string | null;
+  };
+}
+
+/** The embeddings, one vector for each token. */
+export interface FoldVectors {
+  readonly sequence: readonly unknown[] | null;
+  readonly pair: readonly unknown[] | null;
 }
 
 /** A question; null is answered where the result does not hold what is asked. */
@@ -46,6 +60,7 @@ export type FoldQuestion =
   | { readonly ask: 'plddt' }
   | { readonly ask: 'paeBlock'; readonly range: PaeRange }
   | { readonly ask: 'paeChainPairs' }
+  | { readonly ask: 'vectors' }
   | { readonly ask: 'mmcif' }
   | { readonly ask: 'pdb' }
   | { readonly ask: 'raw'; readonly path: string | undefined };
@@ -56,6 +71,7 @@ export interface FoldAnswers {
   readonly plddt: Numbers | null;
   readonly paeBlock: PaeBlock | null;
   readonly paeChainPairs: readonly ChainPair[];
+  readonly vectors: FoldVectors | null;
   readonly mmcif: StructureFile;
   readonly pdb: StructureFile;
   readonly raw: unknown;
@@ -67,9 +83,24 @@ function shape(value: readonly unknown[] | undefined): number[] | null {
   return Array.isArray(first) ? [value.length, first.length] : [value.length];
 }
 
+const fitting = <T>(found: ByToken<T>): T | undefined => (found.ok ? found.value : undefined);
+const reasonOf = (...found: readonly ByToken<unknown>[]): string | null =>
+  found.flatMap((one) => (one.ok ? [] : [one.reason]))[0] ?? null;
+
+function vectorsOf(result: FoldingResult, chains: readonly TokenSpan[]) {
+  const { embeddingSequence, embeddingPairPooled } = result;
+  return {
+    sequence: vectorsByToken(result, chains, '$.output_embedding_sequence', embeddingSequence),
+    pair: vectorsByToken(result, chains, '$.output_embedding_pair_pooled', embeddingPairPooled),
+  };
+}
+
 function summarise(result: FoldingResult): FoldSummary {
-  const chains = chainsOf(result);
-  const [sequenceShape, pairShape] = [shape(result.embeddingSequence), shape(result.embeddingPairPooled)];
+  const { chains, plddt } = chainsWithPlddt(result);
+  const foundPae = paeByToken(result, chains);
+  const pae = fitting(foundPae);
+  const { sequence, pair } = vectorsOf(result, chains);
+  const [sequenceShape, pairShape] = [shape(fitting(sequence)), shape(fitting(pair))];
   return {
     tokenCount: result.complex?.sequence.length ?? 0,
     model: result.model ?? null,
@@ -77,27 +108,36 @@ function summarise(result: FoldingResult): FoldSummary {
     tokensUsed: result.tokensUsed ?? null,
     ptm: result.ptm ?? null,
     iptm: result.interfacePtm ?? null,
-    meanPlddt: meanOf(result.plddt ?? tokenPlddt(result)),
+    meanPlddt: meanOf(fitting(plddt)?.tokens ?? []),
     chains,
     chainPairs: iptmChainPairs(result.pairChainsIptm, chains),
-    pae: result.pae === undefined ? null : { size: result.pae.rowCount, max: result.pae.max },
+    pae: pae === undefined ? null : { size: pae.rowCount, max: pae.max },
     embeddings: sequenceShape === null && pairShape === null ? null : { sequenceShape, pairShape },
     warnings: result.warnings,
+    misfits: { plddt: reasonOf(plddt), pae: reasonOf(foundPae), embeddings: reasonOf(sequence, pair) },
   };
+}
+
+function vectorsAnswer(result: FoldingResult): FoldVectors | null {
+  const { sequence, pair } = vectorsOf(result, chainsOf(result));
+  if (!sequence.ok || !pair.ok) return null;
+  return { sequence: sequence.value ?? null, pair: pair.value ?? null };
 }
 
 /** @throws RangeError for a PAE range that is no range */
 export function answerFold(result: FoldingResult, question: FoldQuestion): FoldAnswers[FoldQuestion['ask']] {
   if (question.ask === 'summary') return summarise(result);
   if (question.ask === 'plddt') {
-    const plddt = result.plddt ?? tokenPlddt(result);
-    return plddt.length === 0 ? null : plddt;
+    const slots = fitting(chainsWithPlddt(result).plddt)?.slots ?? [];
+    return slots.length === 0 ? null : slots;
   }
-  if (question.ask === 'paeBlock')
-    return result.pae === undefined ? null : paeBlock(result.pae, question.range);
-  if (question.ask === 'paeChainPairs') {
-    return result.pae === undefined ? [] : paeChainPairs(result.pae, chainsOf(result));
+  if (question.ask === 'paeBlock' || question.ask === 'paeChainPairs') {
+    const chains = chainsOf(result);
+    const pae = fitting(paeByToken(result, chains));
+    if (question.ask === 'paeBlock') return pae === undefined ? null : paeBlock(pae, question.range);
+    return pae === undefined ? [] : paeChainPairs(pae, chains);
   }
+  if (question.ask === 'vectors') return vectorsAnswer(result);
   if (question.ask === 'raw') return atPath(result.raw(), question.path);
   const model = modelOfFold(result);
   if (model === undefined) return { ok: false, reason: 'The result holds no structure.' };

@@ -1,0 +1,280 @@
+// Folding results with a row for each token, or for each atom of ligands and modified residues: the gateway's answers are the same,
+// and rows that fit neither are an error, never a shifted matrix.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { unzipSync } from 'fflate';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { ResultForm } from '../../src/sandbox/folding/rows.ts';
+import { openFold } from '../../src/upstream/open-fold.ts';
+import { smallFold } from '../structure/fold.ts';
+import { at, listAt } from '../support.ts';
+import { type Bench, openBench } from './bench.ts';
+
+const COMPLEX = {
+  items: [
+    {
+      chains: [
+        {
+          protein: {
+            sequence: 'MKSAYIAKQRQISFVKSHFSRQ',
+            ids: ['A', 'B'],
+            modifications: [
+              { position: 2, ccd: 'SEP' },
+              { position: 0, ccd: 'MSE' },
+            ],
+          },
+        },
+        { rna: { sequence: 'GGAUCC', ids: ['R'], modifications: [{ position: 5, ccd: '5MC' }] } },
+        { ligand: { ccd: ['GOL'], ids: ['L'] } },
+        { ligand: { ccd: ['NAG', 'NAG'], ids: ['N'] } },
+        { ligand: { smiles: 'CC(=O)O', ids: ['S'] } },
+        { ligand: { ccd: ['MG'], ids: ['M'] } },
+      ],
+      includePae: true,
+      includePairChainsIptm: true,
+      includeEmbeddings: true,
+    },
+  ],
+};
+
+const RESULT = `query($id: ID!) { batch(batchId: $id) { tasks(first: 1) { nodes { taskId result {
+  ptm iptm url chains { id kind tokenStart tokenEnd sequence meanPlddt }
+  plddt { mean length values } chainPairs { a b value }
+  pae { size chainPairs { a b value } block { step values } }
+  embeddings { sequenceShape pairShape url }
+  mmcif: structure { text atomCount } pdb: structure(format: PDB) { text } } } } } }`;
+
+interface Folded {
+  readonly bench: Bench;
+  readonly result: unknown;
+}
+
+async function folded(resultForm: ResultForm): Promise<Folded> {
+  const bench = await openBench({}, { resultForm });
+  const id = await bench.submit(COMPLEX);
+  await bench.pass(120_000);
+  const answer = await bench.ask(RESULT, { id });
+  expect(answer.errors).toBeUndefined();
+  return { bench, result: at(answer.data, 'batch.tasks.nodes.0.result') };
+}
+
+const pairsOf = (result: unknown): Map<string, number> =>
+  new Map(
+    (listAt(result, 'pae.chainPairs') as { a: string; b: string; value: number }[]).map(({ a, b, value }) => [
+      a + b,
+      value,
+    ]),
+  );
+/** Everything that a result says in numbers and names, and not how it is written. */
+const said = (result: unknown) =>
+  JSON.parse(JSON.stringify(result), (key, value: unknown) => {
+    if (['text', 'url', 'value', 'mean', 'meanPlddt', 'values'].includes(key)) return undefined;
+    return value;
+  });
+
+describe('rows by token and rows by atom', () => {
+  let plain: Folded;
+  let byAtoms: Folded;
+  let pipeline: Folded;
+  // A sandbox that folds its first ligand loads a cheminformatics library, which takes seconds.
+  beforeAll(async () => {
+    plain = await folded({ rows: 'token', entities: 'kind' });
+    byAtoms = await folded({ rows: 'atom', entities: 'kind' });
+    pipeline = await folded({ rows: 'atom', entities: 'polymer' });
+  }, 180_000);
+  afterAll(() => Promise.all([plain, byAtoms, pipeline].map(({ bench }) => bench.close())));
+
+  it('give the same chains, pLDDT, pairs, blocks, embeddings and files', async () => {
+    const token = plain.result;
+    const { bench, result: atom } = byAtoms;
+    const json = (await (await fetch(String(at(atom, 'url')))).json()) as { pae: number[][] };
+    const size = Number(at(atom, 'pae.size'));
+    expect(json.pae.length, 'rows of the result itself').toBeGreaterThan(size + 50);
+    expect(JSON.stringify(said(atom))).toBe(JSON.stringify(said(token)));
+    expect(pairsOf(atom).size).toBe(49);
+    for (const [pair, value] of pairsOf(token)) expect(pairsOf(atom).get(pair)).toBeCloseTo(value, 2);
+    const [a, b] = [token, atom].map((one) => listAt(one, 'pae.block.values').flat() as number[]);
+    expect(b).toHaveLength(a?.length ?? 0);
+    b?.forEach((value, k) => {
+      expect(value).toBeCloseTo(a?.[k] ?? -1, 2);
+    });
+    const values = (one: unknown) => listAt(one, 'plddt.values') as (number | null)[];
+    expect(values(atom)).toHaveLength(values(token).length);
+    values(atom).forEach((value, k) => {
+      if (value === null) expect(values(token)[k]).toBeNull();
+      else expect(value).toBeCloseTo(values(token)[k] ?? -1, 1);
+    });
+    expect(at(atom, 'embeddings.sequenceShape.0')).toBe(size);
+    const npz = await bench.gateway.fetch(
+      new Request(String(at(atom, 'embeddings.url')), {
+        headers: { authorization: 'Bearer key-of-a-test' },
+      }),
+    );
+    const header = new TextDecoder('latin1').decode(
+      unzipSync(new Uint8Array(await npz.arrayBuffer()))['sequence.npy']?.slice(0, 128),
+    );
+    expect(header).toContain(`'shape': (${size}, `);
+    const atoms = (one: unknown) =>
+      String(at(one, 'mmcif.text'))
+        .split('\n')
+        .filter((line) => /^(?:ATOM|HETATM) /.test(line));
+    expect(atoms(atom).length).toBe(atoms(token).length);
+    expect(atoms(atom).find((line, k) => line !== atoms(token)[k])).toBeUndefined();
+  });
+
+  it('polymer and non-polymer say the same of chains as kinds do, a ligand of two codes is one token', async () => {
+    const [kind, polymer] = [plain.result, pipeline.result];
+    const chains = (one: unknown) =>
+      (listAt(one, 'chains') as { id: string; kind: string; sequence: string | null }[]).map(
+        ({ id, kind: word, sequence }) => [id, word, sequence],
+      );
+    expect(chains(polymer)).toEqual(chains(kind));
+    expect(Number(at(polymer, 'pae.size'))).toBe(Number(at(kind, 'pae.size')) - 1);
+    for (const [pair, value] of pairsOf(kind)) expect(pairsOf(polymer).get(pair)).toBeCloseTo(value, 1);
+    // Modified residues are HETATM in both, whatever `atom_hetero` says.
+    const modified = (one: unknown) =>
+      String(at(one, 'pdb.text')).match(/^HETATM.*(?:SEP|MSE|5MC)/gm)?.length;
+    expect(modified(polymer)).toBe(modified(kind));
+  });
+});
+
+/** The small fold with a row for each atom of its ligands and its modified residue, the values of a token spread around its own. */
+function byAtom() {
+  const fold = smallFold();
+  const rows = fold.complex.sequence.flatMap((name, token) => {
+    const [start = 0, end = 0] = fold.complex.token_to_atoms[token] ?? [];
+    const count = ['SEP', 'ATP', 'MG'].includes(name) ? end - start : 1;
+    return Array.from({ length: count }, (_, k) => ({ token, by: (k - (count - 1) / 2) / 100 }));
+  });
+  const plddt = rows.flatMap(({ token, by }, k) => [
+    ...(k > 0 && fold.complex.chain_id[rows[k - 1]?.token ?? 0] !== fold.complex.chain_id[token]
+      ? [null]
+      : []),
+    (fold.complex.plddt[token] ?? 0) + by,
+  ]);
+  const pae = rows.map((r) => rows.map((c) => (fold.pae[r.token]?.[c.token] ?? 0) + r.by + c.by));
+  return { ...fold, pae, plddt };
+}
+const open = (value: unknown) => openFold(Buffer.from(JSON.stringify(value)));
+
+describe('rows of an unfamiliar result', () => {
+  it('are averaged where a token has several', async () => {
+    const [token, atom] = await Promise.all([open(smallFold()), open(byAtom())]);
+    expect(byAtom().pae.length).toBe(18);
+    expect(atom.summary.pae?.size).toBe(11);
+    const expected = (await token.paeBlock())?.values ?? [];
+    (await atom.paeBlock())?.values.forEach((row, r) => {
+      row.forEach((value, c) => {
+        expect(value).toBeCloseTo(expected[r]?.[c] ?? -1, 9);
+      });
+    });
+    const plddt = await token.plddt();
+    expect((await atom.plddt())?.map((value) => value && Number(value.toFixed(9)))).toEqual(plddt);
+    expect(atom.summary.chains.map(({ kind }) => kind)).toEqual(token.summary.chains.map(({ kind }) => kind));
+  });
+
+  it('may be by atom for ligands only, with an entity table by row', async () => {
+    const fold = smallFold();
+    const counts = [1, 1, 1, 1, 1, 1, 1, 1, 1, 4, 1];
+    const rows = counts.flatMap((count, token) => Array.from({ length: count }, () => token));
+    const entity = [0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 5];
+    const { summary } = await open({
+      ...fold,
+      complex: {
+        ...fold.complex,
+        atom_hetero: fold.complex.atom_hetero.map(() => false),
+        metadata: {
+          ...fold.complex.metadata,
+          entity_lookup: {
+            '0': 'polymer',
+            '1': 'polymer',
+            '2': 'polymer',
+            '3': 'polymer',
+            '4': 'non-polymer',
+            '5': 'non-polymer',
+          },
+        },
+      },
+      pae: rows.map((r) => rows.map((c) => fold.pae[r]?.[c])),
+      output_embedding_sequence: rows.map((token) => [token, 1]),
+      entity_id: rows.map((token) => entity[token]),
+    });
+    expect(summary.pae?.size).toBe(11);
+    expect(summary.embeddings?.sequenceShape).toEqual([11, 2]);
+    expect(summary.chains.map(({ kind }) => kind)).toEqual([
+      'protein',
+      'protein',
+      'rna',
+      'dna',
+      'ligand',
+      'ligand',
+    ]);
+  });
+
+  it('are an error where they fit no token, and nothing else is lost', async () => {
+    const fold = byAtom();
+    const cut = fold.pae.slice(1).map((row) => row.slice(1));
+    const crooked = smallFold().pae.map((row, k) => (k === 3 ? row.slice(1) : row));
+    for (const pae of [cut, crooked]) {
+      const handle = await open({ ...fold, pae });
+      expect(handle.summary.pae).toBeNull();
+      expect(handle.summary.misfits.pae).toMatch(/changed at \$\.pae: .*saw 1[17] rows\.$/);
+      expect(await handle.paeBlock()).toBeNull();
+      expect(await handle.paeChainPairs()).toEqual([]);
+      expect((await handle.mmcif()).ok).toBe(true);
+    }
+    const plddt = [0.5, 0.6, 0.7];
+    const unsure = await open({ ...fold, plddt, complex: { ...fold.complex, plddt: [] } });
+    expect(unsure.summary.misfits.plddt).toMatch(/\$\.plddt/);
+    expect(unsure.summary.meanPlddt).toBeNull();
+    const file = await unsure.mmcif();
+    expect(file.ok && file.text).toContain('do not fit its tokens');
+  });
+
+  it('are UPSTREAM_DRIFT in a query, at the field that needs them', async () => {
+    const wrong = JSON.stringify({
+      ...smallFold(),
+      complex: { ...smallFold().complex, plddt: [] },
+      plddt: [0.5],
+      pae: [[1]],
+      output_embedding_sequence: [[1], [2]],
+    });
+    const files = createServer((_, response) => response.end(wrong)).listen(0, '127.0.0.1');
+    await new Promise((resolve) => files.once('listening', resolve));
+    onTestFinished(() => void files.close());
+    const bench = await openBench({ DOWNLOAD_HOSTS: '127.0.0.1' });
+    onTestFinished(() => bench.close());
+    const id = await bench.submit({ items: [{ chains: [{ protein: { sequence: 'MKT' } }] }] });
+    await bench.pass(60_000);
+    await bench.fault({
+      operation: 'status',
+      times: 9,
+      status: 200,
+      body: {
+        status: 'success',
+        data: {
+          status: 'done',
+          response: `http://127.0.0.1:${(files.address() as AddressInfo).port}/x.json`,
+        },
+        request_id: 'r',
+      },
+    });
+    const { data, errors } = await bench.ask(
+      `query($id: ID!) { batch(batchId: $id) { tasks(first: 1) { nodes { result {
+        ptm chains { id meanPlddt } plddt { mean } pae { size } embeddings { sequenceShape } } } } } }`,
+      { id },
+    );
+    expect(at(data, 'batch.tasks.nodes.0.result')).toMatchObject({
+      ptm: 0.8123,
+      plddt: null,
+      pae: null,
+      embeddings: null,
+    });
+    expect(errors?.map(({ path, extensions }) => [path?.at(-1), extensions.code]).sort()).toEqual([
+      ['embeddings', 'UPSTREAM_DRIFT'],
+      ['pae', 'UPSTREAM_DRIFT'],
+      ['plddt', 'UPSTREAM_DRIFT'],
+    ]);
+    expect(errors?.[0]?.message).toMatch(/changed at \$\..*expected one row for each of the 11 tokens/);
+  });
+});
