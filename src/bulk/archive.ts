@@ -1,5 +1,6 @@
 // The archive of a finished part, freshly asked for: its job names a signed URL anew each time, so that no URL is kept and
 // none is stale. It knows the upstream's operations and nothing of what is inside.
+import { archiveLimits } from '../upstream/archive/archive-limits.ts';
 import * as atlas from '../upstream/atlas.ts';
 import { type Downloads, download } from '../upstream/download.ts';
 import { UpstreamError } from '../upstream/errors.ts';
@@ -48,6 +49,10 @@ export async function openArchive(
   what: { readonly hashes: readonly string[]; readonly options: BulkOptions },
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
+  const { receivedBytes: maxBytes } = archiveLimits({
+    proteins: what.hashes.length,
+    perResidue: what.options.residueFeatures,
+  });
   if (jobId === null) {
     const sent = await atlas.bulk(up, queryOf(what.hashes, what.options));
     if (sent.kind === 'zip') return sent.answer;
@@ -55,7 +60,7 @@ export async function openArchive(
   }
   // The second time for a URL that expired between the answer and its use.
   for (let tries = 0; tries < 2; tries += 1) {
-    const answer = await download(up, downloads, await urlOf(up, jobId), headers);
+    const answer = await download(up, downloads, await urlOf(up, jobId), { headers, maxBytes });
     if (answer !== null) return answer;
   }
   throw unreadable();

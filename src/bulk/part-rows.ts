@@ -1,5 +1,6 @@
 // The rows of one part, read out of its archive as it arrives: structures and activations along the sequence are passed over
 // piece by piece, so that memory follows the rows and not the archive.
+import { archiveLimits } from '../upstream/archive/archive-limits.ts';
 import { readBulkRecords } from '../upstream/archive/bulk-stream.ts';
 import type { WireMapping } from '../upstream/mapping/rules.ts';
 import { type ClusterInfo, clusterInfo, type FeatureValue } from '../upstream/wire.ts';
@@ -23,7 +24,8 @@ const featureRow = ({ feature_index: index, value, label }: FeatureValue) => ({
 
 async function readAll(
   archive: AsyncIterable<Uint8Array>,
-  top: number,
+  hashes: ReadonlySet<string>,
+  { top, residueFeatures }: BulkOptions,
   structureUrl: (hash: string) => string,
   mapping: WireMapping | undefined,
 ) {
@@ -33,7 +35,8 @@ async function readAll(
     reading.rows.set(hash, found);
     return found;
   };
-  await readBulkRecords(archive, { mapping }, (record) => {
+  const limits = archiveLimits({ proteins: hashes.size, perResidue: residueFeatures });
+  await readBulkRecords(archive, { mapping, hashes, limits }, (record) => {
     if (record.part === 'sequence') {
       const { sequence, accession, source } = record.sequence;
       Object.assign(row(record.hash), { accession, source, length: sequence.length, sequence });
@@ -98,7 +101,7 @@ export async function readPartRows(
   structureUrl: (hash: string) => string,
   mapping?: WireMapping,
 ): Promise<Map<string, Row>> {
-  const reading = await readAll(archive, options.top, structureUrl, mapping);
+  const reading = await readAll(archive, new Set(hashes), options, structureUrl, mapping);
   return new Map(
     hashes.map((hash): [string, Row] => {
       const found = reading.rows.get(hash);

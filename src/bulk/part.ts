@@ -1,5 +1,6 @@
 // Takes one part of a look-up to its end: sends it, follows the job, sends it again when the upstream lost it, cancels it when
 // asked. It knows the upstream's bulk operations and nothing of other parts or of where progress is kept.
+import { discard } from '../upstream/answer-body.ts';
 import * as atlas from '../upstream/atlas.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { Upstream } from '../upstream/http.ts';
@@ -38,12 +39,6 @@ export const queryOf = (hashes: readonly string[], options: BulkOptions): atlas.
   ...options,
 });
 
-/** Lets go of an archive that is not wanted now. */
-function drop(answer: { readonly body: NodeJS.ReadableStream & { destroy(): void } }): void {
-  answer.body.on('error', () => undefined);
-  answer.body.destroy();
-}
-
 /** Sends the part. A small one is answered with its archive at once, which is asked for again when somebody downloads it. */
 async function send({ up, hashes, options, change, read }: PartWork): Promise<void> {
   const answer = await atlas.bulk(up, queryOf(hashes, options));
@@ -52,7 +47,7 @@ async function send({ up, hashes, options, change, read }: PartWork): Promise<vo
     change({ jobId: answer.jobId, sent });
     return;
   }
-  drop(answer.answer);
+  discard(answer.answer);
   change({ state: 'COMPLETE', completed: read().requested, sent });
 }
 

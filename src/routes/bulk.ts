@@ -7,6 +7,7 @@ import { columnsOf, jsonLine, ROW_SCHEMA, tableHead, tableLine } from '../bulk/r
 import { isExpired, lookupRows } from '../bulk/rows.ts';
 import type { GatewayContext } from '../context.ts';
 import type { Route } from '../plugins/use-routes.ts';
+import { discard } from '../upstream/answer-body.ts';
 import { passedHeaders, plain, readOnly } from './answers.ts';
 import { streamOf } from './body-stream.ts';
 
@@ -63,7 +64,7 @@ async function streamPart(
     throw error;
   });
   // A range outside the file has no bytes to send.
-  if (answer.status === 416) answer.body.resume();
+  if (answer.status === 416) discard(answer);
   const body = answer.status === 416 ? null : streamOf(answer.body);
   return new Response(body, {
     status: answer.status,

@@ -4,6 +4,7 @@ import type { GatewayContext } from '../context.ts';
 import { entityTag, isKnown } from '../entity-tag.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import { loadTask, nameOfTask } from '../resolvers/task.ts';
+import { discard } from '../upstream/answer-body.ts';
 import { createFoldResults } from '../upstream/fold-results.ts';
 import type { FoldHandle } from '../upstream/open-fold.ts';
 import { passedHeaders, plain, readOnly } from './answers.ts';
@@ -69,7 +70,7 @@ async function resultFile(
   if (answer === null) return null;
   const described = passedHeaders(answer.headers, PASSED);
   if (answer.status === 304 || answer.status === 416) {
-    answer.body.resume();
+    discard(answer);
     const { 'content-length': _, ...rest } = described;
     return new Response(null, { status: answer.status, headers: { ...headers, ...rest } });
   }

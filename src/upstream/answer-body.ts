@@ -6,7 +6,6 @@ import { codeOfStatus, errorText, retryAfterSeconds, UpstreamError } from './err
 import type { Answer, Upstream, WholeAnswer } from './http.ts';
 import { inputFaults } from './input-path.ts';
 import { networkFailure } from './network-failure.ts';
-import { limitsOf } from './operations.ts';
 import { parseJson } from './parse-json.ts';
 import { gatherShared } from './shared-bytes.ts';
 
@@ -52,18 +51,22 @@ export const tooLarge = (operation: string, status: number): UpstreamError =>
     retryable: false,
   });
 
+/** Lets go of a body that is not wanted, and of its connection where there is more of it. */
+export function discard({ body }: Pick<Answer, 'body'>): void {
+  body.on('error', () => undefined).destroy();
+}
+
 /** Reads a body that comes in pieces. @returns how many bytes */
 async function readPieces(
   up: Upstream,
-  { body, status, call: { operation } }: Answer,
+  { body, status, call: { operation, maxBytes } }: Answer,
   take: (piece: Uint8Array) => void,
 ): Promise<number> {
-  const { bytes: most } = limitsOf(operation);
   let size = 0;
   try {
     await eachPiece(body, (piece) => {
       size += piece.byteLength;
-      if (size > most) throw tooLarge(operation, status);
+      if (size > maxBytes) throw tooLarge(operation, status);
       take(piece);
     });
   } catch (error) {

@@ -3,7 +3,8 @@
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
-import { bodyJson, jsonOf, readBytes, readUtf8, refusal } from './answer-body.ts';
+import { bodyJson, discard, jsonOf, readBytes, readUtf8, refusal, tooLarge } from './answer-body.ts';
+import { archiveLimits } from './archive/archive-limits.ts';
 import { checked, checkedOf, named, namedJson, readNamed } from './checked.ts';
 import { UpstreamError } from './errors.ts';
 import { type Answer, ask, type Call, send, type Upstream, type WholeAnswer } from './http.ts';
@@ -37,6 +38,9 @@ export interface WithRaw<T> {
   readonly raw: unknown;
   readonly requestId: string | undefined;
 }
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
 
 const requestIdOf = ({ headers }: WholeAnswer): string | undefined => {
   const id = headers['x-request-id'];
@@ -198,8 +202,18 @@ export type BulkAnswer =
 
 const jobHandle = wire.bulkJob.extend({ job_id: z.string() });
 
+/** The handle of a job, in place of an archive, whose limit it would have. */
+async function jobOf(up: Upstream, answer: Answer) {
+  const call = { ...answer.call, maxBytes: MiB };
+  return (await record(up, { ...answer, call }, jobHandle, 'bulkJob')).record;
+}
+
 /** POST /proteins/batch: a zip for few proteins, a job for many. */
 export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
+  const { receivedBytes: maxBytes } = archiveLimits({
+    proteins: q.hashes.length,
+    perResidue: q.residueFeatures,
+  });
   const answer = await send(up, {
     operation: 'bulk',
     api: 'atlas',
@@ -207,6 +221,7 @@ export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
     path: '/proteins/batch',
     repeatable: true,
     accept: 'application/zip, application/json',
+    maxBytes,
     body: {
       protein_hashes: q.hashes,
       topk_features: q.top,
@@ -217,8 +232,7 @@ export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
     },
   });
   if (answer.status === 200) return { kind: 'zip', answer };
-  if (answer.status === 202)
-    return { kind: 'job', jobId: (await record(up, answer, jobHandle, 'bulkJob')).record.job_id };
+  if (answer.status === 202) return { kind: 'job', jobId: (await jobOf(up, answer)).job_id };
   throw await refusal(up, answer);
 }
 
@@ -236,7 +250,7 @@ export async function deleteBulkJob(up: Upstream, jobId: string): Promise<boolea
     method: 'DELETE',
   });
   if (answer.status === 204 || answer.status === 200) {
-    answer.body.resume();
+    discard(answer);
     return true;
   }
   const error = await refusal(up, answer);
@@ -258,6 +272,16 @@ export interface SimilarityQuery {
   readonly clusterInfo: boolean;
 }
 
+/** The body while it is no larger than an honest one. @throws UpstreamError */
+async function* upTo(most: number, { body, status, call }: Answer): AsyncGenerator<Uint8Array> {
+  let received = 0;
+  for await (const piece of body as AsyncIterable<Uint8Array>) {
+    received += piece.byteLength;
+    if (received > most) throw tooLarge(call.operation, status);
+    yield piece;
+  }
+}
+
 /** Members of a hit that hold its structure: nearly all of the answer. */
 const OF_STRUCTURE = new Set(['pdb', 'residues_plddt']);
 
@@ -271,9 +295,11 @@ export async function similarity(
   q: SimilarityQuery,
   structures: boolean,
 ): Promise<wire.SimilarityAnswer> {
+  const received = q.results * 2 * MiB + 8 * MiB;
   const answer = await send(
     up,
     get('similarity', '/similarity-search', {
+      maxBytes: structures ? received : q.results * 64 * KiB + 4 * MiB,
       query: {
         sequence: q.sequence,
         topk_results: q.results,
@@ -286,6 +312,7 @@ export async function similarity(
   );
   if (answer.status !== 200) throw await refusal(up, answer);
   const dropped = namesSeen(up.settings.mapping, 'similarity', OF_STRUCTURE);
-  const body = structures ? answer.body : Readable.from(dropMembers(answer.body, dropped));
+  const whole = upTo(received, answer);
+  const body = structures ? answer.body : Readable.from(dropMembers(whole, dropped));
   return (await record(up, { ...answer, body }, wire.similarityAnswer)).record;
 }

@@ -60,14 +60,20 @@ async function open<S extends z.ZodType>(
 /** List and Status only read although they are POST; Submit and Cancel are sent once. */
 const READS = new Set(['list', 'status']);
 
-const post = (operation: string, body: unknown): Call => ({
+const post = (operation: string, body: unknown, maxBytes?: number): Call => ({
   operation,
   api: 'batch',
   method: 'POST',
   path: `/${operation}`,
   repeatable: READS.has(operation),
   body,
+  ...(maxBytes === undefined ? {} : { maxBytes }),
 });
+
+const KiB = 1024;
+
+/** Bytes of a page of so many items, each with an error or a short result. */
+const maxPageBytes = (items: number): number => 1024 * KiB + items * 32 * KiB;
 
 /** Reads the refusal of a 404 as null: absence is data. Any other status but 200 is thrown. */
 async function orNull<S extends z.ZodType>(
@@ -118,7 +124,8 @@ export function list(
           ...(items.cursor === undefined ? {} : { [listCursorField]: items.cursor }),
           ...(items.status === undefined ? {} : { status: items.status }),
         };
-  return orNull(up, post('list', { batch_id: batchId, ...page }), wire.batchPage);
+  const body = { batch_id: batchId, ...page };
+  return orNull(up, post('list', body, maxPageBytes(items?.limit ?? 0)), wire.batchPage);
 }
 
 /** Status of one task. Null for an unknown task (and for a batch id, which the service answers alike). @throws UpstreamError RESULT_EXPIRED after 31 days */

@@ -4,8 +4,10 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inTurn } from '../large-turns.ts';
 import { type FeatureRow, rankingOf, rowsOf } from './activations.ts';
+import { type ArchiveLimits, archiveLimits } from './archive/archive-limits.ts';
 import { type BulkParts, readBulkArchive } from './archive/bulk.ts';
 import type { BulkFeatures } from './archive/bulk-record.ts';
+import { ArchiveBody } from './archive-body.ts';
 import * as atlas from './atlas.ts';
 import { type ByteRing, copyOf, isThere, keepIn, type Place } from './byte-ring.ts';
 import { type Downloads, download } from './download.ts';
@@ -56,14 +58,12 @@ async function jobArchive(up: Upstream, downloads: Downloads, jobId: string): Pr
   );
 }
 
-/** The body, with its bytes counted. @param onChunk - given each piece */
-async function* counted(
-  up: Upstream,
-  { body, call }: Answer,
+/** Bytes, each piece shown as it passes. */
+async function* shown(
+  source: AsyncIterable<Uint8Array>,
   onChunk: (chunk: Uint8Array) => void,
 ): AsyncGenerator<Uint8Array> {
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    up.onBytes?.(call.operation, chunk.byteLength);
+  for await (const chunk of source) {
     onChunk(chunk);
     yield chunk;
   }
@@ -127,7 +127,8 @@ class ArrivedArchive implements Archive {
     const bytes = this.place && copyOf(this.place);
     if (bytes === undefined) return undefined;
     const nobody = () => undefined;
-    const { parts, rows } = await readArchive(up, Readable.from([bytes]), needs, new Map(), nobody);
+    const body = Readable.from([bytes]);
+    const { parts, rows } = await readArchive(up, body, { needs, each: new Map(), onProteins: nobody });
     return { parts, rows, from };
   }
 }
@@ -137,7 +138,7 @@ function openKeeper() {
   const pieces: Uint8Array[] = [];
   let byteLength = 0;
   return {
-    take(piece: Uint8Array): void {
+    take: (piece: Uint8Array): void => {
       byteLength += piece.length;
       if (byteLength <= MOST_KEPT) pieces.push(piece);
       else pieces.length = 0;
@@ -160,13 +161,21 @@ export interface ReadProteins {
   readonly soFar: ReadBulk;
 }
 
+/** What is wanted of an archive. */
+interface Wanted {
+  readonly needs: ProteinNeeds;
+  readonly each: ReadonlyMap<string, ProteinNeeds>;
+  readonly onProteins: (proteins: ReadProteins) => void;
+  readonly limits?: ArchiveLimits;
+  /** Where it comes from, to be told when nothing more is needed. */
+  readonly arriving?: ArchiveBody;
+}
+
 /** Reads an archive; of activations along the sequence only the wanted rows stay, one protein at a time. */
 async function readArchive(
   { settings: { mapping }, onAnswer, looksAt }: Pick<Upstream, 'settings' | 'onAnswer' | 'looksAt'>,
   body: AsyncIterable<Uint8Array>,
-  needs: ProteinNeeds,
-  each: ReadonlyMap<string, ProteinNeeds>,
-  onProteins: (proteins: ReadProteins) => void,
+  { needs, each, onProteins, limits, arriving }: Wanted,
 ): Promise<ReadBulk> {
   const rows = new Map<string, ReadonlyMap<number, FeatureRow>>();
   const from = now('bulk');
@@ -182,10 +191,14 @@ async function readArchive(
   };
   let soFar: ReadBulk | undefined;
   let complete: string[] = [];
+  const lacking = new Set(each.keys());
   const onHash = (hash: string, parts: BulkParts): void => {
     soFar ??= { parts, rows, from };
     const own = each.get(hash);
-    if (own !== undefined && saysAll(hash, own, soFar)) complete.push(hash);
+    if (own === undefined || !saysAll(hash, own, soFar)) return;
+    complete.push(hash);
+    lacking.delete(hash);
+    if (lacking.size === 0) arriving?.finish();
   };
   const onPause = (): void => {
     if (soFar === undefined || complete.length === 0) return;
@@ -202,6 +215,8 @@ async function readArchive(
     looksAt,
     onHash,
     onPause,
+    ...(arriving === undefined ? {} : { hashes: each, isDone: () => arriving.isDone }),
+    ...(limits === undefined ? {} : { limits, heldBytes: limits.heldBytes }),
   };
   return { parts: await readBulkArchive(body, options), rows, from };
 }
@@ -237,12 +252,18 @@ export async function fetchBulk(
   const answer = started.kind === 'zip' ? started.answer : await jobArchive(up, downloads, started.jobId);
   const keeper = isKeepable(needs) ? openKeeper() : undefined;
   try {
-    const body = counted(up, answer, (chunk) => keeper?.take(chunk));
+    const limits = archiveLimits({ proteins: each.size, perResidue: needsRows(needs) });
+    const arriving = new ArchiveBody(up, answer, limits.receivedBytes);
+    const body = keeper === undefined ? arriving : shown(arriving, keeper.take);
     const isLarge = needs.structure === true && each.size > MANY;
-    const read = await readArchive(up, isLarge ? inTurn(body) : body, needs, each, (piece) =>
-      run.tell(piece),
-    );
-    const isWhole = read.parts.problems.length === 0;
+    const read = await readArchive(up, isLarge ? inTurn(body) : body, {
+      needs,
+      each,
+      onProteins: (piece) => run.tell(piece),
+      limits,
+      arriving,
+    });
+    const isWhole = read.parts.problems.length === 0 && !arriving.isCut;
     return {
       ...read,
       archive: isWhole ? keeper?.archive(up, [...each.keys()], needs, read.from) : undefined,

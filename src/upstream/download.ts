@@ -3,6 +3,7 @@
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
+import { discard } from './answer-body.ts';
 import { codeOfStatus, retryAfterSeconds, UpstreamError } from './errors.ts';
 import { type Exchange, exchange } from './exchange.ts';
 import type { Gate } from './gate.ts';
@@ -72,6 +73,14 @@ export interface Downloads {
   readonly gate?: ((host: string) => Gate) | undefined;
 }
 
+/** How a file is asked for. */
+export interface DownloadOptions {
+  /** Such as `range`; never an authorization. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Bytes of an honest file; the usual limit when absent. */
+  readonly maxBytes?: number | undefined;
+}
+
 /** Chooses the connections for a URL: the upstream's own host and the configured hosts by the common pool, any other by the one that only reaches public addresses. */
 function agentFor(up: Upstream, downloads: Downloads, url: URL): Dispatcher {
   const own = new URL(up.settings.baseUrl);
@@ -99,7 +108,7 @@ async function attempt(up: Upstream, wanted: Exchange): Promise<Answer | null> {
   }
   const { status, headers } = answer;
   if ([200, 206, 304, 416].includes(status)) return answer;
-  answer.body.on('error', () => undefined).destroy();
+  discard(answer);
   if ([400, 403, 410].includes(status)) return null;
   const code = codeOfStatus(status);
   const after = headers['retry-after'];
@@ -117,7 +126,6 @@ async function attempt(up: Upstream, wanted: Exchange): Promise<Answer | null> {
  * Starts a download. Redirects are not followed.
  *
  * @param text - the signed URL as the upstream gave it
- * @param headers - such as `range`; never an authorization
  * @returns the answer, its body unread, of status 200, 206 or 304 (or 416 for a range outside the file); null when the URL has expired (400, 403, 410): read Status again
  * @throws UpstreamError for a place that may not be contacted, and for every other failure
  */
@@ -125,13 +133,22 @@ export async function download(
   up: Upstream,
   downloads: Downloads,
   text: string,
-  headers: Readonly<Record<string, string>> = {},
+  { headers = {}, maxBytes }: DownloadOptions = {},
 ): Promise<Answer | null> {
   const url = signedUrl(up, text);
   const dispatcher = agentFor(up, downloads, url);
   const gate = downloads.gate?.(url.host);
   const { origin } = url;
   const path = url.pathname + url.search;
-  const wanted: Exchange = { operation: 'download', origin, path, method: 'GET', headers, dispatcher, gate };
+  const wanted: Exchange = {
+    operation: 'download',
+    origin,
+    path,
+    method: 'GET',
+    headers,
+    maxBytes,
+    dispatcher,
+    gate,
+  };
   return tries(up.signal, () => attempt(up, wanted));
 }

@@ -11,6 +11,7 @@ import type { Answer, StartedCall, Upstream, WholeAnswer } from './http.ts';
 import type { Leaving } from './leaving.ts';
 import { networkFailure } from './network-failure.ts';
 import { limitsOf, STALL_MS } from './operations.ts';
+import { steadyBody } from './steady-body.ts';
 import { TimeLimit } from './time-limit.ts';
 import { USER_AGENT } from './user-agent.ts';
 
@@ -27,6 +28,8 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Bytes of an honest answer, where that follows from what is asked; the operation's own limit when absent. */
+  readonly maxBytes?: number | undefined;
   readonly dispatcher: Dispatcher;
   /** Whether the host is told of the trace: whoever stores files is no part of it. */
   readonly traced?: boolean;
@@ -71,14 +74,22 @@ function decoderOf(headers: Headers, status: number): ReturnType<typeof createGu
 }
 
 /** An answer that was compressed as if it had not been. */
-function decoded(status: number, headers: Headers, body: Readable, operation: string): Answer {
+function decoded(status: number, headers: Headers, body: Readable, call: Answer['call']): Answer {
   const decoder = decoderOf(headers, status);
-  const call = { operation };
   if (decoder === undefined) return { status, headers, body, call };
   const { 'content-encoding': _, 'content-length': __, ...rest } = headers;
   body.on('error', (error) => decoder.destroy(error));
   decoder.on('close', () => body.destroy());
   return { status, headers: rest, body: body.pipe(decoder), call };
+}
+
+/** Bytes of an answer that says why there is none. */
+const MAX_REFUSAL_BYTES = 256 * 1024;
+
+/** What the reader of an answer is to know of the call. */
+function callOf({ operation, maxBytes }: Exchange, status: number): Answer['call'] {
+  const most = maxBytes ?? limitsOf(operation).bytes;
+  return { operation, maxBytes: status >= 400 ? Math.min(most, MAX_REFUSAL_BYTES) : most };
 }
 
 /** A request that has passed the gate: limited, traced and told of. */
@@ -168,6 +179,7 @@ function enter(up: Upstream, wanted: Exchange): UnderWay | Promise<UnderWay> {
  */
 export async function exchange(up: Upstream, wanted: Exchange): Promise<Answer> {
   const { operation, dispatcher } = wanted;
+  const { patience = 1 } = up.settings;
   const entering = enter(up, wanted);
   const way = entering instanceof Promise ? await entering : entering;
   try {
@@ -183,7 +195,13 @@ export async function exchange(up: Upstream, wanted: Exchange): Promise<Answer> 
     });
     way.begun(status);
     body.once('close', () => way.ended(endingOfBody(body, status, up.signal)));
-    return decoded(status, headers, body, operation);
+    const call = callOf(wanted, status);
+    const answer = decoded(status, headers, body, call);
+    if (up.streamed !== true) return answer;
+    return {
+      ...answer,
+      body: steadyBody(answer.body, { operation, status, maxBytes: call.maxBytes, patience }),
+    };
   } catch (error) {
     throw way.failed(error);
   }
@@ -196,27 +214,27 @@ export async function exchange(up: Upstream, wanted: Exchange): Promise<Answer> 
  */
 export async function exchangeWhole(up: Upstream, wanted: Exchange): Promise<WholeAnswer> {
   const { operation, dispatcher } = wanted;
-  const { bytes: most } = limitsOf(operation);
   const entering = enter(up, wanted);
   const way = entering instanceof Promise ? await entering : entering;
+  let call = callOf(wanted, 0);
   let status = 0;
   try {
     const { headers, chunks, broken } = await gather(dispatcher, way.options, way.limit.leaving, {
       begun(answered) {
         status = answered;
+        call = callOf(wanted, status);
         way.begun(status);
       },
       grown(bytes) {
-        if (bytes > most) throw tooLarge(operation, status);
+        if (bytes > call.maxBytes) throw tooLarge(operation, status);
       },
     });
     const dropped = broken instanceof UpstreamError || up.signal?.aborted === true;
     way.ended(broken === undefined ? endingOfStatus(status) : dropped ? 'left' : 'failed');
-    const call = { operation };
     if (broken !== undefined)
       return { status, headers, call, broken: networkFailure(operation, broken, up.signal) };
     if (headers['content-encoding'] !== undefined && decoderOf(headers, status) !== undefined)
-      return decoded(status, headers, Readable.from(chunks), operation);
+      return decoded(status, headers, Readable.from(chunks), call);
     const [first = NO_BYTES] = chunks;
     return { status, headers, call, bytes: chunks.length <= 1 ? first : Buffer.concat(chunks) };
   } catch (error) {

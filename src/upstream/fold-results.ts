@@ -1,6 +1,6 @@
 // Results of finished tasks for one request: the JSON behind the signed URL, fetched once without a token, with one fresh
 // signature when the first has expired; scalar scores kept in the store. It must not know GraphQL or what a fold means.
-import type { TaskScores } from '../store/ledger.ts';
+import type { LedgerItem, TaskScores } from '../store/ledger.ts';
 import type { Submissions } from '../store/submissions.ts';
 import { readShared } from './answer-body.ts';
 import type { BatchReader } from './batch-reader.ts';
@@ -10,6 +10,7 @@ import type { Answer, Upstream } from './http.ts';
 import { JsonError } from './lenient-json.ts';
 import { limiter } from './limit.ts';
 import { type FoldHandle, openFold } from './open-fold.ts';
+import { limitsOf } from './operations.ts';
 
 export interface FoldResults {
   /** The signed URL of a task's result, as Status gives it. Null when the task has none. */
@@ -31,6 +32,14 @@ const lost = (): UpstreamError =>
     code: 'UPSTREAM_UNAVAILABLE',
     retryable: true,
   });
+
+const MiB = 1024 * 1024;
+
+/** Bytes that the result for such chains can have: embeddings by token, errors by pair of tokens, and room for ligands in atoms. */
+function maxResultBytes(chains: LedgerItem['chains']): number {
+  const tokens = chains.reduce((sum, { ids, length }) => sum + Math.max(1, ids.length) * length, 0);
+  return Math.min(limitsOf('download').bytes, 32 * MiB + tokens * 64 * 1024 + tokens ** 2 * 32);
+}
 
 /** The position in a body that is no JSON says nothing of its content. */
 function unreadable(error: unknown): never {
@@ -60,15 +69,24 @@ export function createFoldResults(
     return typeof response === 'string' ? response : null;
   };
 
+  /** Bytes of an honest result, by the chains that were submitted; undefined for a batch that was not submitted here. */
+  const maxBytesOf = async (taskId: string): Promise<number | undefined> => {
+    const place = await submissions.placeOf(taskId);
+    const batch = place && (await submissions.batch(place.batchId));
+    const item = batch && (await submissions.item(place.batchId, place.index % batch.itemCount));
+    return item ? maxResultBytes(item.chains) : undefined;
+  };
+
   /** A URL that was signed earlier in this request may have expired; one that is fresh and does not work never will. */
   const begin: FoldResults['download'] = async (taskId, headers) => {
     const url = await urlOf(taskId);
     if (url === null) return null;
-    const answer = await download(up, downloads, url, headers);
+    const maxBytes = await maxBytesOf(taskId).catch(() => undefined);
+    const answer = await download(up, downloads, url, { headers, maxBytes });
     if (answer !== null) return answer;
     batches.forgetStatus(taskId);
     const fresh = await urlOf(taskId);
-    const again = fresh === null ? null : await download(up, downloads, fresh, headers);
+    const again = fresh === null ? null : await download(up, downloads, fresh, { headers, maxBytes });
     if (again === null) throw lost();
     return again;
   };

@@ -86,6 +86,8 @@ export interface Call {
   readonly query?: Readonly<Record<string, string | number | boolean | readonly number[] | undefined>>;
   readonly body?: unknown;
   readonly accept?: string;
+  /** Bytes of an honest answer, where that follows from what is asked. */
+  readonly maxBytes?: number;
   /** Whether it may be tried again after a failure that may pass: true for what only reads. */
   readonly repeatable: boolean;
 }
@@ -95,7 +97,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;
-  readonly call: { readonly operation: string };
+  /** What it answers, and how many bytes of it are read at most. */
+  readonly call: { readonly operation: string; readonly maxBytes: number };
 }
 
 /** An answer that was read whole: its bytes, or what is wrong with them, or where they came compressed a body that holds them. */
@@ -173,6 +176,7 @@ function exchangeOf(up: Upstream, call: Call): Exchange {
     method,
     headers,
     body,
+    maxBytes: call.maxBytes,
     dispatcher: up.agent,
     traced: true,
     gate: up.gate,

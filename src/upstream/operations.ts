@@ -22,32 +22,32 @@ const limits = (start: number, whole: number, mebibytes: number): OperationLimit
 
 const TABLE: Readonly<Record<string, OperationLimits>> = {
   // 16,384 rows, 7 MB in one answer.
-  features: limits(30, 60, 64),
+  features: limits(30, 60, 32),
   // One row; its lists hold some hundreds of names.
   feature: limits(10, 20, 4),
   // The whole member list, seen up to 8,431 hashes.
-  cluster: limits(10, 30, 32),
+  cluster: limits(10, 30, 16),
   // A record with its structure and all its activations: 2,000 residues take some 6 MB.
   protein: limits(10, 30, 64),
   // The same, made while the caller waits (`fold_on_miss`).
   proteinFold: limits(60, 90, 64),
   // A picture of 512 x 512.
-  thumbnail: limits(10, 20, 8),
+  thumbnail: limits(10, 20, 4),
   // The service asks another one.
-  uniprot: limits(15, 30, 4),
+  uniprot: limits(15, 30, 1),
   // A search over all proteins; every hit brings a whole structure.
-  similarity: limits(30, 60, 256),
+  similarity: limits(30, 60, 128),
   // Up to 500 proteins gathered before the first byte. The archive is streamed; only a job handle or a refusal is held.
-  bulk: limits(60, 180, 16),
+  bulk: limits(60, 180, 1),
   bulkJob: limits(10, 20, 1),
   bulkJobDelete: limits(10, 20, 1),
   // Up to 2,000 inputs are queued before the answer; giving up early would leave the outcome unknown.
-  submit: limits(120, 150, 4),
+  submit: limits(120, 150, 1),
   // Up to 1,000 items with their errors and signed URLs.
   list: limits(20, 40, 64),
   // A task with its URLs, or an inline result.
-  status: limits(10, 30, 64),
-  cancel: limits(30, 45, 4),
+  status: limits(10, 30, 32),
+  cancel: limits(30, 45, 1),
   // A file from a store; a folding result with the error matrix of 4,000 tokens takes some 100 MB.
   download: limits(30, 300, 512),
 };

@@ -1,5 +1,6 @@
 // What each member of a bulk archive says, as plain values: FASTA, REMARK scores with pLDDT, sparse activations. Pure
 // reading of text that is already there; it knows no zip.
+import { z } from 'zod';
 import { type LateText, lateText } from '../../late-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
 import { shareLabel } from '../feature-labels.ts';
@@ -21,6 +22,8 @@ export interface BulkStructure {
   file(): LateText;
   /** Bytes of it. */
   readonly size: number;
+  /** Bytes that are held of it: compressed where it came so. */
+  readonly heldBytes: number;
   readonly ptm: number | null;
   readonly meanPlddt: number | null;
   readonly plddt: readonly (number | null)[];
@@ -52,17 +55,25 @@ const text = (field: string | undefined): string | null => {
   return trimmed === '' ? null : trimmed;
 };
 
-/** Reads `>{hash}|{accession}|{source}` records with sequences on one or more lines. */
-export function readFasta(fasta: string): [hash: string, record: BulkSequence][] {
-  return fasta
-    .split(/^>/m)
-    .slice(1)
-    .map((record) => {
-      const end = record.search(/\r?\n|$/);
-      const [hash = '', accession, source] = record.slice(0, end).split('|');
-      const sequence = record.slice(end).replace(/[\s*]/g, '').toUpperCase();
-      return [hash.trim().toLowerCase(), { sequence, accession: text(accession), source: text(source) }];
-    });
+/** Where the next record begins, behind its `>`; -1 behind the last. */
+function nextFasta(fasta: string, from: number): number {
+  if (from === 0 && fasta.startsWith('>')) return 1;
+  const found = fasta.indexOf('\n>', Math.max(0, from - 1));
+  return found === -1 ? -1 : found + 2;
+}
+
+/** Reads `>{hash}|{accession}|{source}` records with sequences on one or more lines, one after the other. */
+export function* readFasta(fasta: string): Generator<[hash: string, record: BulkSequence]> {
+  for (let start = nextFasta(fasta, 0); start !== -1; ) {
+    const next = nextFasta(fasta, start);
+    const record = fasta.slice(start, next === -1 ? undefined : next - 1);
+    const line = record.indexOf('\n');
+    const end = line === -1 ? record.length : line;
+    const [hash = '', accession, source] = record.slice(0, end).split('|', 3);
+    const sequence = record.slice(end).replace(/[\s*]/g, '').toUpperCase();
+    yield [hash.trim().toLowerCase(), { sequence, accession: text(accession), source: text(source) }];
+    start = next;
+  }
 }
 
 const PTM = /^REMARK +(?:\d+ +)?ptm[ :=]+([-+.\deE]+) *\r?$/m;
@@ -91,12 +102,14 @@ const readScores = (pdb: string) => ({ ptm: remark(pdb, PTM), mean: remark(pdb, 
 /** A class, as there are hundreds in an archive, and an object with getters and closures of its own is slow to make. */
 class PackedStructure implements BulkStructure {
   readonly size: number;
+  readonly heldBytes: number;
   private readonly text: PackedText;
   private ofResidues: ReturnType<typeof readResidues> | undefined;
   private ofRemarks: ReturnType<typeof readScores> | undefined;
 
   constructor(text: PackedText) {
     this.size = text.size;
+    this.heldBytes = text.heldBytes;
     this.text = text;
   }
   file(): LateText {
@@ -188,10 +201,11 @@ function ranking(value: unknown): FeatureValue[] | undefined {
     for (const feature of value) shareLabel(feature);
     return value;
   }
-  return value.flatMap((item: unknown) => {
-    const parsed = featureValue.safeParse(item);
-    return parsed.success ? [parsed.data] : [];
-  });
+  // NaN on the wire is no value. One that cannot be read is not left out: the ranking as a whole is unknown then.
+  const parsed = z
+    .array(featureValue)
+    .safeParse(value.filter((item: unknown) => !isObject(item) || item.value !== null));
+  return parsed.success ? parsed.data : undefined;
 }
 
 /** Reads one protein's value of `features.json`; undefined when it is no object. */

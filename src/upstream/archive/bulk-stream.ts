@@ -52,6 +52,10 @@ export interface BulkOptions {
   /** Whether the activations of all features are wanted where a protein's top ranking is there: they are most of the rest. True unless false. */
   readonly level?: boolean;
   readonly limits?: Partial<ZipLimits>;
+  /** The proteins that were asked for: nothing is told of others. All when absent. */
+  readonly hashes?: { has(hash: string): boolean } | undefined;
+  /** Whether all is there that is needed: what comes behind is passed over, damaged or not. */
+  readonly isDone?: () => boolean;
   /** Names that the deployment uses instead of those of the contract. */
   readonly mapping?: WireMapping | undefined;
   /** Shown what members say, to notice drift. */
@@ -63,7 +67,9 @@ export interface BulkOptions {
 }
 
 /** Bytes of one protein's features: 2,000 residues with 64 active features each take about 4 MB. */
-const MOST_FEATURES = 64 * 1024 ** 2;
+const MOST_FEATURES = 16 * 1024 ** 2;
+/** Faults after which an archive is given up. */
+const MAX_PROBLEMS = 100;
 /** Beyond this a value is parsed off the main loop. */
 const LARGE = 256 * 1024;
 
@@ -134,11 +140,10 @@ async function clusters(entry: ZipEntry, options: BulkOptions, tell: Tell): Prom
   if (said.proteins === undefined) return;
   tell({ part: 'links' });
   for (const [hash, representative] of said.proteins) {
-    tell({
-      part: 'link',
-      hash: normal(hash),
-      representative: typeof representative === 'string' ? normal(representative) : null,
-    });
+    if (typeof representative === 'string') {
+      tell({ part: 'link', hash: normal(hash), representative: normal(representative) });
+    } else if (representative === null) tell({ part: 'link', hash: normal(hash), representative });
+    else tell({ part: 'problem', problem: new ArchiveError('content', 'A cluster is no hash.', entry.name) });
   }
 }
 
@@ -189,6 +194,7 @@ function* readMembers(reading: FeatureReading, members: readonly JsonMember[]): 
   const { mapping, onAnswer, level, onPause } = reading.options;
   for (const member of members) {
     const { key } = member;
+    if (reading.options.hashes?.has(normal(key)) === false) continue;
     // A promise is waited for only where there is one: most are parsed already.
     const some = reading.lean ? parseMember(member, unwanted) : undefined;
     let read: BulkFeatures | undefined = reading.lean
@@ -257,14 +263,25 @@ async function readMember(entry: ZipEntry, options: BulkOptions, tell: Tell): Pr
  * Reads the archive that `POST /proteins/batch` answers with (spec, Bulk lookup). Members and keys that are not known are
  * passed over. What is damaged becomes a `problem` record and what is whole still comes; only a failing source throws.
  *
- * @param tell - told of each record as soon as it is read; thousands in a list, each of which would be a handful of promises of a generator
+ * @param onRecord - told of each record as soon as it is read; thousands in a list, each of which would be a handful of promises of a generator
  */
 export async function readBulkRecords(
   source: AsyncIterable<Uint8Array>,
   options: BulkOptions,
-  tell: Tell,
+  onRecord: Tell,
 ): Promise<void> {
   const problems: ArchiveError[] = [];
+  let problemCount = 0;
+  const tell: Tell = (record) => {
+    if (record.part === 'problem') {
+      if (options.isDone?.() === true) return;
+      problemCount += 1;
+      if (problemCount === MAX_PROBLEMS + 1)
+        throw new ArchiveError('limit', 'The archive has too many faults.');
+      if (problemCount > MAX_PROBLEMS) return;
+    } else if ('hash' in record && options.hashes?.has(record.hash) === false) return;
+    onRecord(record);
+  };
   const told = new Set<string>();
   // A damaged entry with nothing behind it is met twice: where it is read, and where the next is looked for.
   const tellOnce = (problem: ArchiveError): void => {
@@ -291,8 +308,10 @@ export async function readBulkRecords(
   };
   // Hundreds of structures come in one archive: nobody waits where there is nothing to wait for.
   const take = (entry: ZipEntry): boolean => {
+    if (options.isDone?.() === true) return true;
     const hash = structureOf(entry);
     if (hash === undefined) return false;
+    if (options.hashes?.has(hash) === false) return true;
     try {
       const packed = entry.packed();
       if (packed instanceof Promise) return false;
@@ -310,7 +329,10 @@ export async function readBulkRecords(
       take,
       onWait: options.onPause,
     })) {
+      if (problemCount > MAX_PROBLEMS) break;
+      if (options.isDone?.() === true) continue;
       const hash = structureOf(entry);
+      if (hash !== undefined && options.hashes?.has(hash) === false) continue;
       try {
         if (hash === undefined) await readMember(entry, options, tell);
         else tellStructure(hash, await entry.packed());

@@ -1,5 +1,5 @@
 // A bulk archive gathered into what is known of each protein hash. It knows no GraphQL and makes no call.
-import type { ArchiveError } from './archive-error.ts';
+import { ArchiveError } from './archive-error.ts';
 import type { BulkFeatures, BulkSequence, BulkStructure } from './bulk-record.ts';
 import { type BulkMember, type BulkOptions, readBulkRecords } from './bulk-stream.ts';
 
@@ -20,8 +20,14 @@ export interface BulkParts {
   readonly members: Readonly<Record<BulkMember | 'topFeatures' | 'clusterLinks', boolean>>;
 }
 
+/** Bytes that features take, about. */
+const sizeOfFeatures = ({ top, proteinLevel, perResidue }: BulkFeatures): number =>
+  200 * (top?.length ?? 0) + 16 * (proteinLevel?.values.length ?? 0) + 24 * (perResidue?.values.length ?? 0);
+
 /** What of a gathered archive is wanted. */
 export interface GatherOptions extends BulkOptions {
+  /** Bytes that are held of it at most; what would be more is a problem. */
+  readonly heldBytes?: number;
   /** What to keep of a protein's features, called as each arrives; all of it when absent. */
   readonly shrink?: (hash: string, features: BulkFeatures) => BulkFeatures;
   /** Told of every protein that something was said of, with all that is known so far. */
@@ -38,6 +44,7 @@ export async function readBulkArchive(
   source: AsyncIterable<Uint8Array>,
   options: GatherOptions = {},
 ): Promise<BulkParts> {
+  const { heldBytes: heldMost = Number.POSITIVE_INFINITY } = options;
   const sequences = new Map<string, BulkSequence>();
   const structures = new Map<string, BulkStructure>();
   const clusterOf = new Map<string, string>();
@@ -45,6 +52,13 @@ export async function readBulkArchive(
   const features = new Map<string, BulkFeatures>();
   const present = new Set<string>();
   const problems: ArchiveError[] = [];
+  let heldBytes = 0;
+  /** Counts what is about to be held. @throws ArchiveError `limit` */
+  const hold = (bytes: number): void => {
+    if (heldBytes + bytes > heldMost)
+      throw new ArchiveError('limit', `More than ${heldMost} bytes would be held.`);
+    heldBytes += bytes;
+  };
   const members = {
     structures: false,
     sequences: false,
@@ -64,6 +78,8 @@ export async function readBulkArchive(
     members,
   };
   await readBulkRecords(source, options, (record) => {
+    if (record.part === 'sequence') hold(record.sequence.sequence.length);
+    else if (record.part === 'structure') hold(record.structure.heldBytes);
     if ('hash' in record) present.add(record.hash);
     if (record.part === 'member') members[record.member] = true;
     else if (record.part === 'links') members.clusterLinks = true;
@@ -72,7 +88,9 @@ export async function readBulkArchive(
     else if (record.part === 'cluster') clusters.set(record.representative, record.record);
     else if (record.part === 'problem') problems.push(record.problem);
     else if (record.part === 'features') {
-      features.set(record.hash, options.shrink?.(record.hash, record.features) ?? record.features);
+      const kept = options.shrink?.(record.hash, record.features) ?? record.features;
+      hold(sizeOfFeatures(kept));
+      features.set(record.hash, kept);
       members.topFeatures ||= record.features.top !== undefined;
     } else if (record.representative !== null) clusterOf.set(record.hash, record.representative);
     if ('hash' in record) options.onHash?.(record.hash, parts);

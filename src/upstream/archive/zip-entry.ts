@@ -28,6 +28,8 @@ export interface ZipEntry {
 export interface PackedText {
   /** Bytes of the text. */
   readonly size: number;
+  /** Bytes that are held of it. */
+  readonly heldBytes: number;
   /** Unpacks it, for this turn of the event loop: some 50 µs for a structure. */
   bytes(): Uint8Array;
   /** The same as a string. */
@@ -44,6 +46,7 @@ export const withEntry = (error: unknown, entry: string): unknown =>
 /** Text of an entry that was read at once. A class, as there are hundreds: closures of each are what the collector would have most of. */
 class FewText implements PackedText {
   readonly size: number;
+  readonly heldBytes: number;
   // No copy, although a part of what came from the connection keeps the whole of that, 64 KB, in memory: the entries beside it are most
   // often kept as long, and as many copies of everything that passes would make the collector run for each answer.
   readonly #packed: Uint8Array;
@@ -52,6 +55,7 @@ class FewText implements PackedText {
   /** @param packed - the same data compressed, a part of a larger buffer */
   constructor(data: Uint8Array, packed: Uint8Array) {
     this.size = data.length;
+    this.heldBytes = packed.length;
     this.#packed = packed;
     this.#held = hold(data);
   }
@@ -67,7 +71,7 @@ class FewText implements PackedText {
 function packedText(data: Uint8Array, packed: Uint8Array | undefined): PackedText {
   if (packed !== undefined) return new FewText(data, packed);
   const kept = new Uint8Array(data);
-  return { size: kept.length, bytes: () => kept, read: () => decoder.decode(kept) };
+  return { size: kept.length, heldBytes: kept.length, bytes: () => kept, read: () => decoder.decode(kept) };
 }
 
 async function* pieces(body: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {

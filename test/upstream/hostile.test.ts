@@ -1,0 +1,286 @@
+// A service that sends gigabytes, or byte by byte: how much of it the gateway takes, and for how long, is bounded by what was asked;
+// and nothing is read behind an answer.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { at } from '../support.ts';
+import { compressible, type Hostile, type Member, openHostile, pour, zipPieces } from './hostile.ts';
+import { openPlace, type Place } from './liar.ts';
+
+const MB = 1_000_000;
+const GB = 1000 * MB;
+const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(32)) as [string, string, string];
+
+let hostile: Hostile;
+let place: Place;
+let impatient: Place;
+let rss = 0;
+let before = 0;
+
+beforeAll(async () => {
+  hostile = await openHostile();
+  place = openPlace(hostile.url, { REQUEST_TIMEOUT_MS: '20000', CACHE_ANSWERS_MB: '0' });
+  impatient = openPlace(hostile.url, { REQUEST_TIMEOUT_MS: '20000', UPSTREAM_PATIENCE: '0.02' });
+});
+afterAll(async () => {
+  await place.gateway.close();
+  await impatient.gateway.close();
+  await hostile.close();
+});
+afterEach(() => hostile.reset());
+
+/** What is taken from now on, in bytes. */
+const begin = (): void => {
+  before = hostile.sent;
+  rss = process.memoryUsage.rss();
+};
+const taken = (): number => hostile.sent - before;
+
+/** How a body ends. */
+const endOf = (response: Response): Promise<string> =>
+  response.arrayBuffer().then(
+    (bytes) => `${bytes.byteLength} bytes`,
+    () => 'cut off',
+  );
+
+/** Reading ends, and what it took stays below these bounds. */
+async function isOver(most: number): Promise<void> {
+  let last = taken();
+  const isStill = async (): Promise<boolean> => {
+    await sleep(300);
+    const now = taken();
+    const still = now === last;
+    last = now;
+    return still;
+  };
+  await expect.poll(isStill, { timeout: 30_000, interval: 1 }).toBe(true);
+  expect(taken()).toBeLessThan(most);
+  expect(process.memoryUsage.rss() - rss).toBeLessThan(500 * MB);
+}
+
+const PDB =
+  'REMARK ptm 0.5\nATOM      1  CA  ALA A   1      11.104   6.134  -6.504  1.00  0.90           C\n';
+const structure = (hash: string): Member => ({
+  name: `structures/${hash}.pdb`,
+  size: 3000,
+  block: Buffer.from(PDB),
+});
+const zeros = compressible(1024 * 1024, '\n');
+const noise = Buffer.from(Array.from({ length: 1024 * 1024 }, (_, i) => (i * 2654435761) >>> 13));
+
+const archive =
+  (members: readonly Member[]) =>
+  (response: Parameters<typeof pour>[0]): void => {
+    response.writeHead(200, { 'content-type': 'application/zip' });
+    void pour(response, zipPieces(members));
+  };
+
+const BULK = `{ proteins(hashes: ["${A}", "${B}"]) { hash structure { text } } limits { maxItems } }`;
+
+describe('an archive with gigabytes in a member', () => {
+  const huge: readonly (readonly [string, Member])[] = [
+    ['of a protein nobody asked for', { ...structure(C), size: 3 * GB, block: zeros }],
+    ['that says it is small', { ...structure(C), size: 3 * GB, block: zeros, saidSize: 3000 }],
+    ['that does not say how large it is', { ...structure(C), size: 3 * GB, block: zeros, streamed: true }],
+    ['not compressed', { ...structure(C), size: 3 * GB, block: noise, stored: true }],
+    ['of features', { name: 'features.json', size: 3 * GB, block: Buffer.from('{"a":'.padEnd(1024 * 1024)) }],
+    ['of something else', { name: 'readme.txt', size: 3 * GB, block: zeros }],
+  ];
+
+  it.each(huge)('%s is not read behind an answer that has all it needs', async (_, member) => {
+    hostile.answer('/proteins/batch', archive([structure(A), structure(B), member]));
+    begin();
+    const { data, errors } = await place.query(BULK);
+    expect(errors).toBeUndefined();
+    expect([at(data, 'proteins.0.structure.text'), at(data, 'proteins.1.hash')]).toEqual([
+      expect.stringContaining('ATOM'),
+      B,
+    ]);
+    await isOver(10 * MB);
+    await expect.poll(() => hostile.open, { timeout: 5000 }).toBe(0);
+  });
+
+  it.each(huge)('%s is given up while something is missing', async (_, member) => {
+    hostile.answer('/proteins/batch', archive([structure(A), member, structure(B)]));
+    begin();
+    const { data } = await place.query(BULK);
+    expect(at(data, 'proteins.0.structure.text')).toContain('ATOM');
+    expect(at(data, 'limits.maxItems')).toBe(2000);
+    await isOver(60 * MB);
+  });
+
+  it('of a protein that was asked for is given up', async () => {
+    hostile.answer(
+      '/proteins/batch',
+      archive([structure(A), { ...structure(B), size: 3 * GB, block: zeros }]),
+    );
+    begin();
+    const { data } = await place.query(BULK);
+    expect(at(data, 'proteins.0.structure.text')).toContain('ATOM');
+    await isOver(60 * MB);
+  });
+
+  it('or in hundreds of members holds no more than was asked for', async () => {
+    const many = Array.from({ length: 300 }, (_, i) => structure(String(i).padStart(32, '0')));
+    const large = many.map((member) => ({ ...member, size: 12 * MB, block: noise, stored: true }));
+    hostile.answer('/proteins/batch', archive([structure(A), ...large, structure(B)]));
+    begin();
+    await place.query(BULK);
+    await isOver(60 * MB);
+  });
+
+  it('is cut off in a download of a part, too', async () => {
+    hostile.answer(
+      '/proteins/batch',
+      archive([structure(A), { ...structure(C), size: 3 * GB, block: noise, stored: true }]),
+    );
+    const started = await place.query(
+      `mutation { startBulkLookup(input: {hashes: ["${A}", "${B}"]}) { ... on BulkLookup { lookupId state } } }`,
+    );
+    expect(at(started.data, 'startBulkLookup.state')).toBe('COMPLETE');
+    const lookupId = String(at(started.data, 'startBulkLookup.lookupId'));
+    begin();
+    const response = await place.get(`/bulk/${lookupId}/0.zip`);
+    expect(await endOf(response)).toBe('cut off');
+    await isOver(60 * MB);
+    const rows = await (await place.get(`/bulk/${lookupId}.ndjson`)).text();
+    expect(rows.trim().split('\n')).toHaveLength(2);
+    await isOver(120 * MB);
+  });
+});
+
+function* times(count: number, piece: Buffer): Generator<Buffer> {
+  for (let i = 0; i < count; i += 1) yield piece;
+}
+
+/** JSON that begins well and never ends. */
+const endless =
+  (start: string, more: string) =>
+  (response: Parameters<typeof pour>[0]): void => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const piece = Buffer.alloc(1024 * 1024, more);
+    void pour(
+      response,
+      (function* () {
+        yield Buffer.from(start);
+        for (let sent = 0; sent < 3 * GB; sent += piece.length) yield piece;
+      })(),
+    );
+  };
+
+describe('JSON without end', () => {
+  it.each([
+    ['a protein', `/proteins/${A}`, `protein(hash: "${A}") { sequence }`, '{"sequence":"', 100],
+    ['an entry', '/uniprot/P01308', 'uniprotEntry(id: "P01308") { name }', '{"name":"', 10],
+    [
+      'a cluster',
+      `/clusters/${A}`,
+      `cluster(hash: "${A}") { memberHashes }`,
+      '{"member_protein_hashes":["',
+      40,
+    ],
+    ['a feature', '/features/3', 'feature(index: 3) { summary }', '{"summary":"', 10],
+    [
+      'a search, in what is dropped of it',
+      '/similarity-search',
+      'similarProteins(sequence: "MKTAYIAKQR", first: 2) { queryHash }',
+      '{"similar_proteins":[{"pdb":"',
+      30,
+    ],
+    ['a batch', '/list', 'batch(batchId: "b1") { state }', '{"data":{"status":"', 10],
+    ['a task', '/status', 'task(taskId: "b1-00000") { state }', '{"data":{"status":"', 60],
+  ])('of %s is given up', async (_, path, field, start, megabytes) => {
+    hostile.answer(path, endless(start, 'x'));
+    begin();
+    const { data, errors } = await place.query(`{ it: ${field} limits { maxItems } }`);
+    expect(errors).toMatchObject([{ path: ['it'], extensions: { code: 'UPSTREAM_DRIFT' } }]);
+    // A search is never null.
+    if (data !== null) expect(at(data, 'limits.maxItems')).toBe(2000);
+    await isOver(megabytes * MB);
+  });
+
+  it('of a refusal is given up', async () => {
+    hostile.answer('/uniprot/P01308', (response) => {
+      response.writeHead(422, { 'content-type': 'application/json' });
+      void pour(response, times(3000, Buffer.alloc(MB, 'x')));
+    });
+    begin();
+    const { errors } = await place.query('{ uniprotEntry(id: "P01308") { name } }');
+    expect(errors).toHaveLength(1);
+    await isOver(10 * MB);
+  });
+
+  it('of a result is given up by the chains that were folded', async () => {
+    const answer = (data: object) => (response: Parameters<typeof pour>[0]) =>
+      void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ status: 'success', data, request_id: 'r' }));
+    hostile.answer('/submit', answer({ message: 'queued', batch_id: 'b7', total_items: 1, task_id: 't7' }));
+    hostile.answer('/status', answer({ status: 'done', response: '/files/result.json' }));
+    hostile.answer('/files/result.json', endless('{"pae":[', '[1,2,3],'));
+    await place.query(
+      'mutation { submitFold(input: {items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) { __typename } }',
+    );
+    begin();
+    const { errors } = await place.query('{ task(taskId: "t7") { result { ptm } } }');
+    expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
+    await isOver(60 * MB);
+  });
+});
+
+describe('byte by byte', () => {
+  const drip = (response: Parameters<typeof pour>[0], text: string): void => {
+    let sent = 0;
+    const timer = setInterval(() => response.write(text[sent++ % text.length] ?? ' '), 20);
+    response.on('close', () => clearInterval(timer));
+  };
+
+  it('the head of an answer is not waited for beyond the limit of its operation', async () => {
+    hostile.answer('/uniprot/P01308', (response) => {
+      const timer = setInterval(() => response.socket?.write('x-more: 1\r\n'), 20);
+      response.socket?.write('HTTP/1.1 200 OK\r\n');
+      response.socket?.on('close', () => clearInterval(timer));
+    });
+    const { errors } = await impatient.query('{ uniprotEntry(id: "P01308") { name } }');
+    expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_TIMEOUT');
+    await expect.poll(() => hostile.open, { timeout: 5000 }).toBe(0);
+  });
+
+  it('the end of an archive is not waited for behind the answer', async () => {
+    hostile.answer('/proteins/batch', (response) => {
+      response.writeHead(200, { 'content-type': 'application/zip' });
+      for (const piece of zipPieces([structure(A), structure(B)])) {
+        if (piece.subarray(0, 4).toString('latin1') === 'PK\x01\x02') break;
+        response.write(piece);
+      }
+      drip(response, 'PK\x01\x02');
+    });
+    const { errors } = await place.query(BULK);
+    expect(errors).toBeUndefined();
+    await expect.poll(() => hostile.open, { timeout: 10_000 }).toBe(0);
+  });
+
+  it('a file is not passed on: a slow client is waited for, a slow service is not', async () => {
+    hostile.answer(
+      '/status',
+      (response) =>
+        void response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end('{"data":{"status":"done","response":"/files/result.json"}}'),
+    );
+    hostile.answer('/files/result.json', (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      drip(response, '{}');
+    });
+    const file = await impatient.get('/tasks/b1-00000/result.json');
+    expect(await endOf(file)).toBe('cut off');
+    await expect.poll(() => hostile.open, { timeout: 5000 }).toBe(0);
+
+    hostile.answer('/files/result.json', (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      void pour(response, times(20, Buffer.alloc(MB, ' ')));
+    });
+    const slowly = await impatient.get('/tasks/b1-00000/result.json');
+    await sleep(1200);
+    expect((await slowly.arrayBuffer()).byteLength).toBe(20 * MB);
+  });
+});
