@@ -2,7 +2,8 @@
 // it must not know what any setting is used for beyond its shape.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { readKey, readKeyFile } from './callers/key-list.ts';
+import { readKey, readKeyFile, weaknessOf } from './callers/key-list.ts';
+import { isLoopback } from './loopback.ts';
 import { readManifest } from './protocol/manifest.ts';
 import { readMapping } from './upstream/mapping/read.ts';
 import type { WireMapping } from './upstream/mapping/rules.ts';
@@ -33,6 +34,9 @@ const list = z.string().transform((text) =>
     .map((part) => part.trim())
     .filter((part) => part !== ''),
 );
+
+const LONG_ENOUGH = 'at least 16 characters; make one with `openssl rand -hex 24`';
+const secret = z.string().min(16, `must have ${LONG_ENOUGH}`);
 
 const isRedis = (url: string): boolean => /^rediss?:\/\//.test(url);
 
@@ -83,10 +87,16 @@ const variables = z.object({
   LEDGER_URL: storeUrl.optional(),
   CACHE_RECORDS_SECONDS: whole(0, 31_536_000).default(3600),
   CACHE_ANSWERS_MB: whole(0, 4096).default(32),
-  GATEWAY_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
+  GATEWAY_SECRET: secret.optional(),
   GATEWAY_API_KEYS: list
     .default([])
-    .refine((keys) => keys.every((key) => readKey(key) !== null), 'each must be a key, or a name and a key'),
+    .refine((keys) => keys.every((key) => readKey(key) !== null), 'each must be a key, or a name and a key')
+    .superRefine((keys, { addIssue }) => {
+      for (const [index, text] of keys.entries()) {
+        const weakness = weaknessOf(readKey(text));
+        if (weakness !== null) addIssue(`key ${index + 1} ${weakness}`);
+      }
+    }),
   GATEWAY_API_KEYS_FILE: z.string().min(1).optional(),
   GATEWAY_JWKS_URL: httpUrl.optional(),
   GATEWAY_JWT_ISSUER: z.string().min(1).optional(),
@@ -103,7 +113,7 @@ const variables = z.object({
   GRAPHIQL: flag.optional(),
   INTROSPECTION: flag.optional(),
   FEDERATION: flag.default(true),
-  FEDERATION_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+  FEDERATION_TOKEN: secret.optional(),
   MAX_QUERY_DEPTH: whole(1, 100).default(12),
   MAX_QUERY_CHARACTERS: whole(1000, 10_000_000).default(200_000),
   MAX_QUERY_TOKENS: whole(100, 100_000).default(10_000),
@@ -116,6 +126,9 @@ const variables = z.object({
   RATE_LIMIT_PER_MINUTE: whole(0, 10_000_000).default(6000),
   AUTH_FAILURES_PER_MINUTE: whole(0, 1_000_000).default(60),
   MAX_CONCURRENT_REQUESTS: whole(0, 1_000_000).default(500),
+  MAX_UNFINISHED_BODIES: whole(0, 1_000_000).default(1000),
+  MAX_BUFFERED_BYTES: whole(65_536, 8_589_934_592).default(64 * 1024 * 1024),
+  REQUEST_BODY_SECONDS: whole(1, 3600).default(30),
   MAX_EVENT_LOOP_DELAY_MS: whole(0, 60_000).default(500),
   MAX_SUBSCRIPTIONS: whole(0, 1_000_000).default(100),
   MAX_SOCKETS_PER_ADDRESS: whole(0, 1_000_000).default(100),
@@ -125,7 +138,7 @@ const variables = z.object({
   METRICS: flag.default(true),
   METRICS_TOKEN: z
     .string()
-    .regex(/^\S{16,}$/, 'must have at least 16 characters and no spaces')
+    .regex(/^\S{16,}$/, `must have no spaces and ${LONG_ENOUGH}`)
     .optional(),
   METRICS_PORT: whole(0, 65_535).optional(),
   READY_REQUIRES_UPSTREAM: flag.default(false),
@@ -202,9 +215,6 @@ function operationsIn(
   told(`${file} ${read.problem}`);
   return new Map();
 }
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || host.startsWith('127.');
 
 /** The settings by which callers prove themselves. */
 const waysOf = (v: z.output<typeof variables>): string[] => [
@@ -287,6 +297,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   if (v.WORKERS > 1 && /^memory:/.test(ledger)) {
     problems.push(
       'WORKERS: several processes cannot share a store in memory; set STORE_URL to sqlite:PATH or redis://HOST',
+    );
+  }
+  if (v.MAX_BODY_BYTES > 0.75 * v.MAX_BUFFERED_BYTES) {
+    problems.push(
+      `MAX_BUFFERED_BYTES: one client address has three quarters of it, which is less than a body of MAX_BODY_BYTES=${v.MAX_BODY_BYTES}; set it to ${Math.ceil(v.MAX_BODY_BYTES / 0.75)} or more`,
     );
   }
   if (problems.length > 0) throw new ConfigError(problems);

@@ -45,13 +45,11 @@ export interface GatewayOptions {
   readonly pulseMs?: number;
 }
 
-export interface Gateway extends Pick<Entrance, 'admit' | 'isKnown' | 'pressure'> {
+export interface Gateway extends Pick<Entrance, 'admit' | 'enter' | 'isKnown' | 'pressure'> {
   /** Answers one request. */
   fetch(request: Request): Promise<Response>;
   /** The same as a listener for node:http. */
   readonly listener: Answering['listener'];
-  /** Answers from the connections of a server what came over them before. Without it everything is answered all the same. */
-  readonly watch: Required<Answering>['watch'];
   /** Parses, validates and executes with all plugins, for transports other than HTTP. */
   readonly getEnveloped: GatewayYoga['getEnveloped'];
   /** The text of the document that a request means. @throws GraphQLError when it names none, or one that is not known */
@@ -83,6 +81,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     watchers: () => services.live.watchers + services.bulk.counts().watchers,
     bulkLookups: () => services.bulk.counts().working,
     gates: gates.state,
+    load: () => entrance.load(),
   });
   const telemetry = openTelemetry({
     log,
@@ -94,8 +93,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { openUpstream, contract } = wayOut;
   const opened = openServices({ config, log, telemetry, wayOut, pace });
   const { services, loaders } = opened;
-  const entrance = openEntrance(config, log, telemetry);
-  const { callers, admission, pressure } = entrance;
+  const entrance = openEntrance(config, log, telemetry, metrics);
+  const { callers, pressure } = entrance;
   const contexts = contextsFrom({ services, loaders, callers, telemetry, openUpstream });
 
   let draining = false;
@@ -134,9 +133,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     errors,
     operations,
     queries,
-    kept,
-    admission,
-    pressure,
+    ...entrance,
     routes,
     sandbox,
     pulseMs,
@@ -144,14 +141,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   const yoga = openYoga({ schema: shownSchema, plugins, openContext: contexts.open, errors });
   return {
     fetch: async (request) => yoga.fetch(request),
-    ...gatewayListener({
+    listener: gatewayListener({
+      ...entrance,
       config,
       yoga,
       contexts,
       queries,
       kept,
-      admission,
-      pressure,
       telemetry,
       operations,
       errors,
@@ -162,6 +158,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     getEnveloped: yoga.getEnveloped,
     documentOf: operations.documentOf,
     admit: entrance.admit,
+    enter: entrance.enter,
     isKnown: entrance.isKnown,
     pressure,
     upstream: gates.state,

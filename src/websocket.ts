@@ -63,7 +63,9 @@ export interface Sockets {
 }
 
 type SocketContext = Context<Record<string, unknown>, Extra>;
-type Engine = Pick<ReturnType<Gateway['getEnveloped']>, 'execute' | 'subscribe'>;
+type Engine = Pick<ReturnType<Gateway['getEnveloped']>, 'execute' | 'subscribe'> & {
+  readonly incoming: IncomingMessage;
+};
 
 // A page of another site must not use a socket to a gateway that holds the key itself: browsers let it connect anywhere.
 function isWelcome({ headers }: IncomingMessage, origins: readonly string[]): boolean {
@@ -140,10 +142,14 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
 
   /** Executes a query or mutation, which counts like a request. */
   const executeCounted = async (args: ExecutionArgs) => {
-    const leave = gateway.pressure.enter();
-    if (leave === null) return { errors: [withoutHttp(overloaded())] };
+    const { incoming, execute } = engineOf(args);
+    const leave = gateway.enter(incoming);
+    if (leave === null) {
+      gateway.metrics.refused.inc({ reason: 'busy' });
+      return { errors: [withoutHttp(overloaded())] };
+    }
     try {
-      return await engineOf(args).execute(args);
+      return await execute(args);
     } finally {
       leave();
     }
@@ -217,7 +223,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
             variableValues: asked.variables ?? null,
             contextValue: await contextFactory(),
           };
-          engines.set(args, { execute, subscribe });
+          engines.set(args, { execute, subscribe, incoming: ctx.extra.request });
           return args;
         } catch (error) {
           if (error instanceof GraphQLError) return refuseOperation(socket, id, [withoutHttp(error)]);

@@ -28,8 +28,47 @@ describe('readConfig', () => {
 
   it('refuses a server-held key on an open address without keys of its own', () => {
     expect(problemsOf({ UPSTREAM_API_KEY: 'k', HOST: '0.0.0.0' })).toHaveLength(1);
-    expect(problemsOf({ UPSTREAM_API_KEY: 'k', HOST: '0.0.0.0', GATEWAY_API_KEYS: 'a,b' })).toEqual([]);
+    expect(
+      problemsOf({
+        UPSTREAM_API_KEY: 'k',
+        HOST: '0.0.0.0',
+        GATEWAY_API_KEYS: 'first-key-of-this-test,second-key-of-this-test',
+      }),
+    ).toEqual([]);
     expect(problemsOf({ UPSTREAM_API_KEY: 'k' })).toEqual([]);
+  });
+
+  it('takes only what is this machine for loopback, never a name that begins like it', () => {
+    for (const HOST of ['localhost', '127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'])
+      expect(problemsOf({ UPSTREAM_API_KEY: 'k', HOST }), HOST).toEqual([]);
+    for (const HOST of [
+      '127.x.evil',
+      '127.0.0.1.evil.example',
+      'localhost.evil',
+      '::ffff:10.0.0.1',
+      '0.0.0.0',
+    ])
+      expect(problemsOf({ UPSTREAM_API_KEY: 'k', HOST }), HOST).toHaveLength(1);
+    const jwt = {
+      UPSTREAM_API_KEY: 'k',
+      GATEWAY_JWT_ISSUER: 'me',
+      GATEWAY_JWT_AUDIENCE: 'a',
+    };
+    for (const host of ['127.0.0.1:81', '[::1]:81', 'localhost'])
+      expect(problemsOf({ ...jwt, GATEWAY_JWKS_URL: `http://${host}/jwks` }), host).toEqual([]);
+    expect(problemsOf({ ...jwt, GATEWAY_JWKS_URL: 'http://127.x.evil/jwks' })).toHaveLength(1);
+  });
+
+  it('refuses keys that are easily guessed, says how to make one, and quotes none', () => {
+    const problems = problemsOf({
+      UPSTREAM_API_KEY: 'k',
+      GATEWAY_API_KEYS: 'long-enough-key-of-this-test,x,bob hunter2',
+    });
+    expect(problems).toEqual([
+      expect.stringMatching(/^GATEWAY_API_KEYS: key 2 has 1 character.* at least 16.*openssl rand/),
+      expect.stringMatching(/^GATEWAY_API_KEYS: key 3 has 7 character.* at least 16.*openssl rand/),
+    ]);
+    expect(problems.join()).not.toContain('hunter2');
   });
 
   it('takes any way of proof for the server-held key, and none without one', () => {
@@ -40,7 +79,9 @@ describe('readConfig', () => {
       GATEWAY_JWT_AUDIENCE: 'a',
     };
     expect(problemsOf({ ...open, ...jwt })).toEqual([]);
-    expect(problemsOf({ GATEWAY_API_KEYS: 'a' })).toEqual([expect.stringContaining('set UPSTREAM_API_KEY')]);
+    expect(problemsOf({ GATEWAY_API_KEYS: 'first-key-of-this-test' })).toEqual([
+      expect.stringContaining('set UPSTREAM_API_KEY'),
+    ]);
     expect(problemsOf({ ...open, GATEWAY_API_KEYS: 'one two three' })).toEqual([
       expect.stringMatching(/^GATEWAY_API_KEYS: /),
     ]);

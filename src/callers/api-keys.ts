@@ -17,8 +17,6 @@ export interface ApiKeysOptions {
   readonly file: string | undefined;
   /** How often the file is looked at. */
   readonly everyMs?: number;
-  /** Told when other keys hold from now on. */
-  readonly onChange: () => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -29,28 +27,21 @@ interface Held {
 
 const hold = (keys: readonly GatewayKey[]): Held[] => keys.map((key) => ({ key, digest: digestOf(key.key) }));
 
-const isSame = (some: readonly Held[], others: readonly Held[]): boolean =>
-  some.length === others.length &&
-  some.every(({ key, digest }, i) => others[i]?.digest.equals(digest) && others[i].key.name === key.name);
-
 /**
  * Opens the keys.
  *
  * @throws Error when the file cannot be read at the start
  */
 export function openApiKeys(options: ApiKeysOptions): ApiKeys {
-  const { keys, file, everyMs = 2_000, onChange, onError } = options;
+  const { keys, file, everyMs = 2_000, onError } = options;
   let held = hold(file === undefined ? keys : [...keys, ...readKeyFile(file)]);
   let trouble = '';
 
   function reload(): void {
     if (file === undefined) return;
     try {
-      const read = hold([...keys, ...readKeyFile(file)]);
+      held = hold([...keys, ...readKeyFile(file)]);
       trouble = '';
-      if (isSame(read, held)) return;
-      held = read;
-      onChange();
     } catch (error) {
       // Told once, however often it is looked at.
       if (String(error) !== trouble) onError(error);

@@ -5,9 +5,10 @@ import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
 import { addressOf } from './address.ts';
 import { openApiKeys } from './api-keys.ts';
+import { TooManyChecksError } from './concurrent-checks.ts';
 import { openJwt } from './jwt.ts';
 import { type GatewayKey, readKey } from './key-list.ts';
-import { proofUnavailable, rateLimited, unauthenticated } from './refusal.ts';
+import { overloaded, proofUnavailable, rateLimited, unauthenticated } from './refusal.ts';
 
 export interface Caller {
   /** The bearer token for the Batch API; undefined when the caller gave none. */
@@ -34,9 +35,8 @@ export interface Callers {
 
 /** How often one address may be wrong. */
 export interface Guesses {
-  /** Seconds for which no proof of an address is looked at; 0: it is. */
-  refusedFor(address: string | undefined): number;
-  failed(address: string | undefined): Promise<void>;
+  /** Counts a proof that was wrong. @returns seconds that this address is told to wait; 0 while it has not been wrong too often */
+  countWrong(address: string | undefined): Promise<number>;
 }
 
 export interface CallersOptions {
@@ -53,7 +53,7 @@ interface Accepted {
   readonly until: number;
 }
 
-/** How long a proof is taken for good without a second look: what was taken back is noticed after that. */
+/** How long a token is taken for good without a second look: what its issuer took back is noticed after that. */
 const ACCEPTED_MS = 60_000;
 const MOST_ACCEPTED = 10_000;
 
@@ -76,7 +76,6 @@ export function openCallers({ config, secret, guesses, onError }: CallersOptions
   const keys = openApiKeys({
     keys: listed.flatMap((text) => readKey(text) ?? []),
     file,
-    onChange: () => accepted.clear(),
     onError: (error) => onError('the gateway keys stay as they were', error),
   });
   const verify = jwksUrl === undefined ? undefined : openJwt({ jwksUrl, issuer, audience });
@@ -90,11 +89,13 @@ export function openCallers({ config, secret, guesses, onError }: CallersOptions
   const ofKey = ({ name, key }: GatewayKey): string => nameOf(name === null ? key : `key ${name}`);
   const proven = (principal: string): Caller => ({ token: upstreamKey, principal, proven: true });
 
-  async function prove(bearer: string): Promise<Accepted | null> {
-    const key = keys.find(bearer);
-    if (key !== undefined) return { caller: proven(ofKey(key)), until: performance.now() + ACCEPTED_MS };
-    if (verify === undefined || bearer.split('.').length !== 3) return null;
-    const proof = await verify(bearer);
+  async function checkToken(bearer: string): Promise<Accepted | null> {
+    if (verify === undefined) return null;
+    const proof = await verify(bearer).catch((error: unknown) => {
+      if (error instanceof TooManyChecksError) throw overloaded();
+      onError('tokens cannot be checked', error);
+      throw proofUnavailable();
+    });
     if (proof === null) return null;
     const principal = nameOf(`jwt ${JSON.stringify([proof.issuer, proof.subject])}`);
     const left = Math.min(proof.expiresAt - Date.now(), ACCEPTED_MS);
@@ -109,25 +110,27 @@ export function openCallers({ config, secret, guesses, onError }: CallersOptions
     return config.proofNeeded ? proofOf(bearer, address) : proven(nameOf('loopback'));
   };
 
-  async function proofOf(bearer: string | undefined, address: string | undefined): Promise<Caller> {
-    if (bearer === undefined) throw unauthenticated(ways);
+  /** Right proofs are found before anything is counted, so that wrong ones of the same address cannot lock them out. */
+  function proofOf(bearer: string | undefined, address: string | undefined): Caller | Promise<Caller> {
+    if (bearer === undefined) return Promise.reject(unauthenticated(ways));
+    const key = keys.find(bearer);
+    if (key !== undefined) return proven(ofKey(key));
     const digest = createHash('sha256').update(bearer).digest('base64');
     const known = accepted.get(digest);
     if (known !== undefined && known.until > performance.now()) return known.caller;
-    // Who was let in a moment ago is not kept out by others who guess behind the same address.
-    const wait = guesses.refusedFor(address);
-    if (wait > 0)
-      throw rateLimited(`Too many wrong keys came from your address. Try again in ${wait} s.`, wait);
-    const proof = await prove(bearer).catch((error: unknown) => {
-      onError('tokens cannot be checked', error);
-      throw proofUnavailable();
-    });
-    if (proof === null) {
-      await guesses.failed(address);
-      throw unauthenticated(ways);
+    return proofByToken(bearer, digest, address);
+  }
+
+  async function proofByToken(bearer: string, digest: string, address: string | undefined): Promise<Caller> {
+    const proof = await checkToken(bearer);
+    if (proof !== null) {
+      accepted.set(digest, proof);
+      return proof.caller;
     }
-    accepted.set(digest, proof);
-    return proof.caller;
+    const wait = await guesses.countWrong(address);
+    throw wait === 0
+      ? unauthenticated(ways)
+      : rateLimited(`Too many wrong keys came from your address. Try again in ${wait} s.`, wait);
   }
 
   const again = async (request: Request): Promise<Caller> =>

@@ -1,7 +1,7 @@
 // Whether a request was meant for this gateway by name. A page of any site can have its own name point to this machine and then
 // ask a gateway here as if it were its own server; the name it asks by gives it away. It must not know what is asked.
 
-const HERE = ['localhost', '127.0.0.1', '[::1]'];
+import { isLoopback } from '../loopback.ts';
 
 /**
  * Whether the Host header names this machine, or the gateway's public address. The port does not matter.
@@ -12,5 +12,5 @@ export function isOwnHost(host: string | undefined, publicUrl: string | undefine
   const address = `http://${host ?? ''}`;
   if (host === undefined || !/^[\w.\-[\]:]+$/.test(host) || !URL.canParse(address)) return false;
   const { hostname } = new URL(address);
-  return HERE.includes(hostname) || (publicUrl !== undefined && hostname === new URL(publicUrl).hostname);
+  return isLoopback(hostname) || (publicUrl !== undefined && hostname === new URL(publicUrl).hostname);
 }

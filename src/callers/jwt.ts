@@ -1,6 +1,8 @@
 // Callers that prove themselves by a JSON Web Token of somebody the operator trusts. Only asymmetric signatures; the keys come
 // from one address and are kept for a while. It must not know what a token opens.
 
+import { limitChecks, TooManyChecksError } from './concurrent-checks.ts';
+
 export interface JwtOptions {
   readonly jwksUrl: string;
   readonly issuer: string;
@@ -18,7 +20,12 @@ export interface JwtProof {
 /** The keys could not be had: nobody can be told apart until they can. */
 class KeysUnavailableError extends Error {}
 
-/** Checks a token. @returns null for one that proves nothing @throws KeysUnavailableError when the keys cannot be had */
+/**
+ * Checks a token. @returns null for one that proves nothing
+ *
+ * @throws KeysUnavailableError when the keys cannot be had
+ * @throws TooManyChecksError when too many tokens wait to be checked
+ */
 export type VerifyJwt = (token: string) => Promise<JwtProof | null>;
 
 /** Neither `none` nor a shared secret: a public key must never be taken for one. */
@@ -31,6 +38,9 @@ const COOLDOWN_MS = 30_000;
 const FETCH_MS = 5_000;
 /** How long an address that failed is left alone. */
 const REST_MS = 2_000;
+
+/** Signatures that are checked at a time, and tokens that wait for it: of more, the last are told to come again. */
+const CHECKS = { running: 4, waiting: 512 };
 
 type Jose = typeof import('jose');
 
@@ -75,23 +85,50 @@ async function openKeys(jwksUrl: string) {
   return { jose, keys };
 }
 
+/** Whether header and claims are those of a good token, by what can be told without its signature. */
+function isPlausible(
+  token: string,
+  { decodeJwt, decodeProtectedHeader }: Jose,
+  options: JwtOptions,
+): boolean {
+  try {
+    const { alg } = decodeProtectedHeader(token);
+    const { iss, sub, exp, aud = [] } = decodeJwt(token);
+    const isMeant = [aud].flat().some((one) => options.audience.includes(one));
+    const isFresh = exp !== undefined && exp + TOLERANCE > Date.now() / 1000;
+    return (
+      ALGORITHMS.includes(alg ?? '') && iss === options.issuer && sub !== undefined && isMeant && isFresh
+    );
+  } catch {
+    return false;
+  }
+}
+
 /** Opens the check; keys are fetched with the first token. */
-export function openJwt({ jwksUrl, issuer, audience }: JwtOptions): VerifyJwt {
+export function openJwt(options: JwtOptions): VerifyJwt {
+  const { jwksUrl, issuer, audience } = options;
+  const limited = limitChecks(CHECKS);
   let opening: ReturnType<typeof openKeys> | undefined;
   return async (token) => {
+    if (token.split('.', 4).length !== 3) return null;
     opening ??= openKeys(jwksUrl);
     const { jose, keys } = await opening;
+    // A signature takes far longer to check: that is done for what would be good with a right one.
+    if (!isPlausible(token, jose, options)) return null;
     try {
-      const { payload } = await jose.jwtVerify(token, keys, {
-        algorithms: ALGORITHMS,
-        issuer,
-        audience: [...audience],
-        clockTolerance: TOLERANCE,
-        requiredClaims: ['exp', 'sub'],
-      });
+      const { payload } = await limited(() =>
+        jose.jwtVerify(token, keys, {
+          algorithms: ALGORITHMS,
+          issuer,
+          audience: [...audience],
+          clockTolerance: TOLERANCE,
+          requiredClaims: ['exp', 'sub'],
+        }),
+      );
       if (typeof payload.sub !== 'string' || payload.sub === '' || payload.exp === undefined) return null;
       return { issuer, subject: payload.sub, expiresAt: (payload.exp + TOLERANCE) * 1000 };
     } catch (error) {
+      if (error instanceof TooManyChecksError) throw error;
       if (ofTheToken(jose).some((kind) => error instanceof kind)) return null;
       throw new KeysUnavailableError('The keys that tokens are checked with cannot be had.', {
         cause: error,

@@ -15,11 +15,21 @@ export function readKey(text: string): GatewayKey | null {
   return second === undefined ? { name: null, key: first } : { name: first, key: second };
 }
 
+/** Characters of a key at least: guessing one of so many is hopeless, however often it is tried. */
+const SHORTEST_KEY = 16;
+
+/** Why a key is too easily guessed, as the rest of a sentence; null for one that is not. */
+export function weaknessOf(key: GatewayKey | null): string | null {
+  if (key === null || key.key.length >= SHORTEST_KEY) return null;
+  const made = 'make one with `openssl rand -hex 24`';
+  return `has ${key.key.length} character(s) and needs at least ${SHORTEST_KEY}: ${made}`;
+}
+
 /**
  * Reads a file of keys: one a line, empty lines and `#` comments left out.
  *
- * @throws Error that names the file and the line, when it cannot be read, holds a line of another form, no key at all, or one key
- *   under two names
+ * @throws Error that names the file and the line, when it cannot be read, holds a line of another form, a key that is too
+ *   short, no key at all, or one key under two names
  */
 export function readKeyFile(file: string): GatewayKey[] {
   const keys: GatewayKey[] = [];
@@ -28,6 +38,8 @@ export function readKeyFile(file: string): GatewayKey[] {
     if (line.trim() === '' || line.trim().startsWith('#')) continue;
     const key = readKey(line);
     if (key === null) throw new Error(`${file}, line ${index + 1}: write one key, or a name and a key`);
+    const weakness = weaknessOf(key);
+    if (weakness !== null) throw new Error(`${file}, line ${index + 1}: this key ${weakness}`);
     if (names.has(key.key) && names.get(key.key) !== key.name)
       throw new Error(`${file}, line ${index + 1}: this key stands above under another name`);
     names.set(key.key, key.name);

@@ -70,3 +70,21 @@ export const overloaded = (): GraphQLError =>
     'The gateway has as much to do as it can at present. Nothing was done; try again in a moment.',
     { retryAfterSeconds: 1 },
   );
+
+/** The body of a request is too large. @param maxBytes - as configured */
+export const bodyTooLarge = (maxBytes: number): GraphQLError =>
+  refusal(
+    413,
+    'BAD_USER_INPUT',
+    `The body is larger than ${maxBytes} bytes (MAX_BODY_BYTES); send less at once.`,
+  );
+
+/** The body of a request did not arrive in time. */
+export const bodyTooSlow = (): GraphQLError =>
+  refusal(
+    408,
+    'BAD_USER_INPUT',
+    'The body of this request did not arrive in time (REQUEST_BODY_SECONDS). Nothing was done; send it again.',
+    {},
+    { connection: 'close' },
+  );

@@ -1,7 +1,8 @@
 // The short way of an ordinary query over node:http: read, looked up among finished answers or executed with all plugins, written. It has
 // no rules of its own. Whatever has not run before, whatever is refused, and what comes in parts but for a single list, goes the long way
 // through Yoga; what is answered here is put together from the same functions. It must not know a field or a type.
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { type LimitedRequest, limitedRequestOf } from '../load/request-limits.ts';
 import { breakOff, isAddress } from '../plugins/guard.ts';
 import type { PlainQueries, PlainQuery } from '../plugins/use-plain-queries.ts';
 import { paramsOf } from '../plugins/use-request-reading.ts';
@@ -14,10 +15,8 @@ import { type Asked, type ExecuteOptions, openExecution } from './execute.ts';
 import { type Finished, write } from './finished.ts';
 import { openFlights } from './flights.ts';
 import type { KeptAnswers } from './kept-answers.ts';
-import { announcedLength, readAll, unread } from './read-body.ts';
-import type { Repeats } from './repeats.ts';
 import { openSecondSight } from './second-sight.ts';
-import { type Entered, headerOf, type Visit, type Visits } from './visit.ts';
+import { headerOf, type Visit, type Visits } from './visit.ts';
 
 export interface FastPathOptions extends ExecuteOptions {
   /** The long way. */
@@ -25,7 +24,6 @@ export interface FastPathOptions extends ExecuteOptions {
   readonly queries: PlainQueries;
   readonly kept: KeptAnswers<Finished>;
   readonly visits: Visits;
-  readonly repeats: Pick<Repeats, 'note'>;
   readonly documentOf: (params: OperationParams) => string;
   /** Whether a request was sent to the gateway by its name, where that matters. */
   readonly isMeant: (host: string | undefined) => boolean;
@@ -48,12 +46,12 @@ function partsFor({ streamed }: PlainQuery, method: string | undefined, accept: 
 
 /** Opens the short way in front of the long one. */
 export function openFastPath(options: FastPathOptions): RequestListener {
-  const { listener, queries, kept, visits, repeats, telemetry } = options;
+  const { listener, queries, kept, visits, telemetry } = options;
   const execute = openExecution(options);
   const flights = openFlights<Finished>();
   const isAskedAgain = openSecondSight();
 
-  /** Whether it is worth to look closer: nothing of the body has been read yet. */
+  /** Whether it is worth to look closer. */
   function isOrdinary(req: IncomingMessage): boolean {
     const { url = '', method, headers } = req;
     if (url !== PATH && !url.startsWith(`${PATH}?`)) return false;
@@ -61,8 +59,7 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     // They change answers by rules that are the long way's.
     if (headers[REPORT_HEADER] !== undefined || headers['x-federation-token'] !== undefined) return false;
     // Browsers may be given a page.
-    if (method === 'GET') return headers.accept?.includes('text/html') !== true;
-    return method === 'POST' && (announcedLength(req) ?? Infinity) <= options.maxBytes;
+    return method === 'POST' || (method === 'GET' && headers.accept?.includes('text/html') !== true);
   }
 
   /** What is asked; null for what goes the long way, refusals among it. */
@@ -130,46 +127,40 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     );
   }
 
-  function attend(entered: Entered, body: Buffer | undefined): Promise<void> | undefined {
-    const { req, res, leave } = entered;
-    const goLong = (): undefined => {
-      leave();
-      if (!res.closed) listener(body === undefined ? req : unread(req, body), res);
-    };
+  /** Answers a request that is within its limits, or has it answered on the long way. */
+  function attend(
+    req: IncomingMessage,
+    res: ServerResponse & { req: IncomingMessage },
+    { arrival }: LimitedRequest,
+    body: Buffer | undefined,
+  ): Promise<void> | undefined {
+    if (arrival.verdict?.allowed === false) return void listener(req, res);
     const key = answerKey(req, body);
     const found = kept.get(key);
-    // A key stands for everything that is read; but who has to prove who it is may turn out to be nobody.
-    const asked = found === undefined || options.proofNeeded ? read(req, body) : null;
-    if (asked === null && (found === undefined || options.proofNeeded)) return goLong();
-    const answer = (visit: Visit | null): Promise<void> | undefined => {
-      if (visit === null) return goLong();
-      if (found !== undefined && visit.arrival.caller !== null) {
-        repeats.note(req, key, found, { type: 'query', name: found.name });
-        return give(again(found, visit), visit);
-      }
-      return asked === null ? undefined : work(asked, key, visit);
-    };
-    const coming = visits.come(entered);
-    return coming !== null && 'then' in coming ? coming.then(answer) : answer(coming);
+    // A key stands for everything that is read; but whoever has to prove who it is may have failed to.
+    if (found !== undefined && arrival.caller !== null) {
+      const visit = visits.begin(req, res, arrival);
+      return give(again(found, visit), visit);
+    }
+    const asked = read(req, body);
+    return asked === null ? void listener(req, res) : work(asked, key, visits.begin(req, res, arrival));
   }
 
   return (req, res) => {
-    const entered = isOrdinary(req) ? visits.enter(req, res) : null;
-    if (entered === null) return listener(req, res);
+    const limited = limitedRequestOf(req);
+    const body = limited?.body;
+    const isSmall = body === undefined || (Buffer.isBuffer(body) && body.length <= options.maxBytes);
+    if (limited === undefined || limited.refusal !== undefined || !isSmall || !isOrdinary(req))
+      return listener(req, res);
     const fail = (error: unknown): void => {
       if (res.closed) return;
       options.onFault(error);
       breakOff(res);
     };
-    const begin = (body: Buffer | undefined): void => {
-      try {
-        attend(entered, body)?.catch(fail);
-      } catch (error) {
-        fail(error);
-      }
-    };
-    // Who sends a body slowly is under way, too.
-    if (req.method === 'POST') readAll(req, begin);
-    else begin(undefined);
+    try {
+      attend(req, res, limited, body)?.catch(fail);
+    } catch (error) {
+      fail(error);
+    }
   };
 }

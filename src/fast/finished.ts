@@ -126,11 +126,11 @@ const NOTHING = Buffer.alloc(0);
 const SMALL = 16_384;
 
 /** Whether a client says that it has an answer. */
-export const isHad = ({ etag }: Finished, ifNoneMatch: string | null): boolean =>
+const isHad = ({ etag }: Finished, ifNoneMatch: string | null): boolean =>
   etag !== undefined && isKnown(ifNoneMatch, etag);
 
 /** What goes to a client; null for a large body, which is written as it is made. */
-export function contentFor(finished: Finished, ifNoneMatch: string | null): Content | null {
+function contentFor(finished: Finished, ifNoneMatch: string | null): Content | null {
   const { status, headers, body } = finished;
   if (isHad(finished, ifNoneMatch)) return { status: 304, headers, body: NOTHING };
   if (!Buffer.isBuffer(body)) return null;

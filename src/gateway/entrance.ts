@@ -10,7 +10,11 @@ import { type Admission, openAdmission } from '../load/admission.ts';
 import { openGuesses } from '../load/guesses.ts';
 import { openPressure, type Pressure } from '../load/pressure.ts';
 import { openRateLimit } from '../load/rate-limit.ts';
+import { openRequestBodies, type RequestBodies } from '../load/request-bodies.ts';
+import { createShares } from '../load/shares.ts';
+import { openSlowReaders, type SlowReaders } from '../load/slow-readers.ts';
 import type { Logger } from '../log.ts';
+import type { Load, Metrics } from '../operations/metrics.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { tooMany } from '../plugins/use-rate-limit.ts';
 import { openRates } from '../store/open-rates.ts';
@@ -21,6 +25,13 @@ export interface Entrance {
   readonly admission: Admission;
   /** How much there is to do at present. */
   readonly pressure: Pressure;
+  /** Bodies of requests, read within bounds. */
+  readonly bodies: RequestBodies;
+  readonly slowReaders: SlowReaders;
+  /** Takes a place for an operation that came by no HTTP. @returns gives it back; null when there is none */
+  enter(incoming: IncomingMessage): (() => void) | null;
+  /** What is taken at present, for metrics. */
+  load(): Load;
   /** Whether an operation that came by no HTTP may begin. @returns the reason why not */
   admit(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null>;
   /** Whether a request has proved who it is, where that is asked for. */
@@ -29,7 +40,7 @@ export interface Entrance {
 }
 
 /** Opens the entrance. */
-export function openEntrance(config: Config, log: Logger, telemetry: Telemetry): Entrance {
+export function openEntrance(config: Config, log: Logger, telemetry: Telemetry, metrics: Metrics): Entrance {
   const onRatesError = (error: unknown) => telemetry.storeFailed('rates', error);
   const secret = openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
   const rates = openRates(config.STORE_URL, onRatesError);
@@ -53,10 +64,30 @@ export function openEntrance(config: Config, log: Logger, telemetry: Telemetry):
     mostRequests: config.MAX_CONCURRENT_REQUESTS,
     mostDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
   });
+  const buffered = createShares(config.MAX_BUFFERED_BYTES);
+  const bodies = openRequestBodies({
+    maxBytes: config.MAX_BODY_BYTES,
+    maxUnfinished: config.MAX_UNFINISHED_BODIES,
+    timeoutMs: config.REQUEST_BODY_SECONDS * 1000,
+    buffered,
+  });
+  const slowReaders = openSlowReaders({
+    timeoutMs: config.SLOW_READER_SECONDS * 1000,
+    buffered,
+    onCut: (reason) => metrics.cutOff.inc({ reason }),
+  });
   return {
     callers,
     admission,
     pressure,
+    bodies,
+    slowReaders,
+    enter: (incoming) => pressure.enter(admission.addressOf(incoming)),
+    load: () => ({
+      places: pressure.underWay,
+      unfinishedBodies: bodies.unfinished,
+      bufferedBytes: buffered.used,
+    }),
     async admit(request, incoming) {
       admission.note(request, incoming);
       if (pressure.isLate) return overloaded();
@@ -73,6 +104,7 @@ export function openEntrance(config: Config, log: Logger, telemetry: Telemetry):
     async close() {
       callers.close();
       pressure.close();
+      slowReaders.close();
       await rates.close();
     },
   };

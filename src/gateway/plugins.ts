@@ -2,9 +2,6 @@
 // It makes no decision of its own.
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import type { Finished } from '../fast/finished.ts';
-import type { KeptAnswers } from '../fast/kept-answers.ts';
-import { useKeptFiles } from '../fast/kept-files.ts';
 import { openPlaces } from '../load/streams.ts';
 import type { Logger } from '../log.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
@@ -20,6 +17,8 @@ import { useIntrospection } from '../plugins/use-introspection.ts';
 import { useMediaTypes } from '../plugins/use-media-types.ts';
 import { useOwnHost } from '../plugins/use-own-host.ts';
 import { type PlainQueries, usePlainQueries } from '../plugins/use-plain-queries.ts';
+import { usePrivateAnswers } from '../plugins/use-private-answers.ts';
+import { useProof } from '../plugins/use-proof.ts';
 import { useRateLimit } from '../plugins/use-rate-limit.ts';
 import { useRequestReading } from '../plugins/use-request-reading.ts';
 import { type Route, useRoutes } from '../plugins/use-routes.ts';
@@ -35,14 +34,13 @@ import type { Operations } from '../protocol/operations.ts';
 import type { Entrance } from './entrance.ts';
 import type { ShownErrors } from './shown-errors.ts';
 
-export interface PluginSources extends Pick<Entrance, 'admission' | 'pressure'> {
+export interface PluginSources extends Pick<Entrance, 'callers' | 'admission' | 'pressure'> {
   readonly config: Config;
   readonly log: Logger;
   readonly telemetry: Telemetry;
   readonly errors: ShownErrors;
   readonly operations: Operations;
   readonly queries: PlainQueries;
-  readonly kept: KeptAnswers<Finished>;
   readonly routes: readonly Route[];
   readonly sandbox: boolean;
   /** Milliseconds between two signs of life in a silent event stream. */
@@ -60,17 +58,19 @@ export const documentLimits = (config: Config) => ({
 
 /** The plugins of a gateway. */
 export function gatewayPlugins(sources: PluginSources): Plugin[] {
-  const { config, log, telemetry, errors, operations, queries, kept, admission, pressure } = sources;
+  const { config, log, telemetry, errors, operations, queries, callers, admission, pressure } = sources;
   const { routes, sandbox, pulseMs } = sources;
   return guardPlugins(
     [
       useTelemetry(telemetry, errors.owners),
       useAnswerHeaders(sandbox),
       useSecurityHeaders(),
+      ...(config.proofNeeded ? [usePrivateAnswers()] : []),
       ...(config.keyForLoopback ? [useOwnHost(config.PUBLIC_URL)] : []),
       useCors(config.CORS_ORIGINS),
-      useShedding(pressure, errors.countRefusal('busy')),
-      useRateLimit(admission, errors.countRefusal('rate')),
+      useShedding(pressure, errors.countRefusal),
+      useRateLimit(admission, (error, request) => errors.countRefusal('rate', error, request)),
+      ...(config.proofNeeded ? [useProof(callers, errors.count)] : []),
       useRequestReading({ maxBytes: config.MAX_BODY_BYTES, documentOf: operations.documentOf }),
       useTrustedDocuments(operations.check),
       useDocumentLimits(documentLimits(config), config.INTROSPECTION),
@@ -85,8 +85,6 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
       useStreamLimit(admission, openPlaces(config.MAX_SUBSCRIPTIONS), config.MAX_SUBSCRIPTIONS),
       useTiedStreams(),
       useRoutes(routes),
-      // Callers that have to prove who they are, are never given a picture from there.
-      ...(config.proofNeeded ? [] : [useKeptFiles(kept)]),
     ],
     (error) => log.error('request', { error }),
   );

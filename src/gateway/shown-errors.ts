@@ -1,5 +1,6 @@
 // What callers are shown of errors, and that each is counted once, whichever way it came out. It knows no plugin and no route.
 import { GraphQLError } from 'graphql';
+import type { RefusalReason } from '../load/request-limits.ts';
 import type { Logger } from '../log.ts';
 import { type Exchange, marks } from '../operations/exchange.ts';
 import type { Metrics } from '../operations/metrics.ts';
@@ -17,9 +18,12 @@ export interface ShownErrors {
   count(error: Error, request: Request): void;
   /** The errors of a result as its caller sees them, each counted once. */
   ofResult(errors: readonly GraphQLError[], exchange: Exchange): GraphQLError[];
-  /** Counts requests that are refused before they run. */
-  countRefusal(reason: 'busy' | 'rate'): (error: Error, request: Request) => void;
+  /** Counts a request that is refused before it runs, and logs such refusals now and then. */
+  countRefusal(reason: RefusalReason, error: Error, request: Request): void;
 }
+
+/** How often refusals of one kind are logged at most. */
+const LOG_REFUSALS_MS = 10_000;
 
 const codeOf = (error: Error): string =>
   error instanceof GraphQLError ? String(error.extensions.code) : 'INTERNAL_SERVER_ERROR';
@@ -50,6 +54,17 @@ export function openShownErrors(
     countOnce(shown, owner);
     return shown;
   };
+  const refusals = new Map<RefusalReason, { many: number; loggedAt: number }>();
+  /** The first of a kind at once, then one line for all of a while. Each has its access line, too. */
+  function logRefusal(reason: RefusalReason): void {
+    const known = refusals.get(reason) ?? { many: 0, loggedAt: Number.NEGATIVE_INFINITY };
+    known.many += 1;
+    refusals.set(reason, known);
+    if (performance.now() - known.loggedAt < LOG_REFUSALS_MS) return;
+    log.warn('requests are refused', { reason, requests: known.many });
+    known.many = 0;
+    known.loggedAt = performance.now();
+  }
   return {
     owners,
     count,
@@ -62,9 +77,10 @@ export function openShownErrors(
         countOnce(shown, exchange);
         return shown;
       }),
-    countRefusal: (reason) => (error, request) => {
+    countRefusal(reason, error, request) {
       metrics.refused.inc({ reason });
       count(error, request);
+      logRefusal(reason);
     },
   };
 }

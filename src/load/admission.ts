@@ -21,9 +21,9 @@ export interface Arrival {
 
 export interface Admission {
   /** Looks at a request's headers, and counts it. */
-  arrive(incoming: Connected): Arrival | Promise<Arrival>;
-  /** The same for who is known and may come; null, and counted as nothing, where somebody has to be asked or it may not. */
-  arriveAtOnce(incoming: Connected): Arrival | null;
+  arrive(incoming: Connected & Pick<IncomingMessage, 'method'>): Arrival | Promise<Arrival>;
+  /** The address that a connection counts as, hidden. */
+  addressOf(incoming: Connected): string;
   /** Says what came of looking at a request before it was one. */
   adopt(request: Request, arrival: Arrival): void;
   /** Notes where a request comes from, by its connection. */
@@ -114,9 +114,10 @@ export function openAdmission(options: AdmissionOptions): Admission {
     place: Place,
     caller: Caller | null,
     identified: Arrival['identified'],
+    isCounted: boolean,
   ): Arrival | Promise<Arrival> {
     const { address } = place;
-    const spent = perMinute === 0 ? null : spendOf(chargedTo(place, caller));
+    const spent = isCounted ? spendOf(chargedTo(place, caller)) : null;
     return spent !== null && 'then' in spent
       ? spent.then((verdict) => ({ address, caller, identified, verdict }))
       : { address, caller, identified, verdict: spent };
@@ -125,19 +126,13 @@ export function openAdmission(options: AdmissionOptions): Admission {
   return {
     arrive(incoming) {
       const place = placeOf(incoming);
+      const isCounted = perMinute > 0 && incoming.method !== 'OPTIONS';
       const identified = callers.whoIs(incoming.headers.authorization, place.address);
       return 'then' in identified
-        ? identified.catch(() => null).then((caller) => arrived(place, caller, identified))
-        : arrived(place, identified, identified);
+        ? identified.catch(() => null).then((caller) => arrived(place, caller, identified, isCounted))
+        : arrived(place, identified, identified, isCounted);
     },
-    arriveAtOnce(incoming) {
-      const place = placeOf(incoming);
-      const caller = callers.whoIs(incoming.headers.authorization, place.address);
-      if ('then' in caller) return null;
-      if (perMinute > 0 && !chargedTo(place, caller).every(({ key }) => limit.isAtOnce(key))) return null;
-      const arrival = arrived(place, caller, caller);
-      return 'then' in arrival ? null : arrival;
-    },
+    addressOf: (incoming) => placeOf(incoming).address,
     adopt(request, { address, identified }) {
       noteAddress(request, address);
       callers.note(request, Promise.resolve(identified));

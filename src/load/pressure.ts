@@ -1,9 +1,15 @@
-// Whether this process has as much to do as it can: requests under way, and how late the event loop is. It knows no request.
+// Whether this process has as much to do as it can: requests under way, shared out by client address, and how late the event loop is.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { createShares } from './shares.ts';
 
 export interface Pressure {
-  /** Begins a request. @returns how to end it, once or more often; null when there is no room for it */
-  enter(): (() => void) | null;
+  /**
+   * Begins a request.
+   *
+   * @param address - of the client; undefined for a request of this process itself
+   * @returns ends it, once or more often; null when there is no room for it
+   */
+  enter(address?: string): (() => void) | null;
   /** Whether the event loop has been too late for a while. */
   readonly isLate: boolean;
   /** Requests under way. */
@@ -27,7 +33,7 @@ const LATE_WINDOWS = 2;
 /** Opens the measure. */
 export function openPressure({ mostRequests, mostDelayMs, everyMs = 1_000 }: PressureOptions): Pressure {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  let underWay = 0;
+  const places = createShares(mostRequests);
   let late = 0;
   const look = () => {
     // The timer's own interval is part of what it measures.
@@ -39,12 +45,11 @@ export function openPressure({ mostRequests, mostDelayMs, everyMs = 1_000 }: Pre
   if (looking !== undefined) delay.enable();
   const isLate = () => late >= LATE_WINDOWS;
   return {
-    enter() {
-      if (isLate() || (mostRequests > 0 && underWay >= mostRequests)) return null;
-      underWay += 1;
+    enter(address) {
+      if (isLate() || !places.take(address, 1)) return null;
       let inside = true;
       return () => {
-        if (inside) underWay -= 1;
+        if (inside) places.give(address, 1);
         inside = false;
       };
     },
@@ -52,7 +57,7 @@ export function openPressure({ mostRequests, mostDelayMs, everyMs = 1_000 }: Pre
       return isLate();
     },
     get underWay() {
-      return underWay;
+      return places.used;
     },
     close() {
       clearInterval(looking);

@@ -24,10 +24,6 @@ export interface Verdict {
 export interface RateLimit {
   /** Spends one token; at once where the store need not be asked, which is nearly always. */
   spend(budget: Budget): Verdict | Promise<Verdict>;
-  /** Whether a token can be spent without asking the store. Spends nothing. */
-  isAtOnce(key: string): boolean;
-  /** Seconds for which this process knows that nothing is left; 0 when it does not know. Spends nothing and asks nobody. */
-  refusedFor(key: string): number;
 }
 
 export interface RateLimitOptions {
@@ -149,14 +145,6 @@ export function openRateLimit({
     spend(budget) {
       const lease = leaseOf(budget.key);
       return spendNow(budget, lease) ?? spendSoon(budget, lease);
-    },
-    isAtOnce(key) {
-      const lease = leases.get(key);
-      return lease !== undefined && lease.tokens > 0 && now() < lease.until;
-    },
-    refusedFor(key) {
-      const { refusedUntil = 0 } = leases.peek(key) ?? {};
-      return Math.max(0, Math.ceil((refusedUntil - now()) / 1000));
     },
   };
 }

@@ -22,12 +22,10 @@ const KEEP_ALIVE_MS = 65_000;
 /** Who answers what comes to a server. */
 export interface Answering {
   readonly listener: RequestListener;
-  /** Is shown the server, for what it wants to see beside its requests. */
-  readonly watch?: (server: Server) => void;
 }
 
 /** Makes the server; it does not listen yet. */
-export function openServer({ listener, watch }: Answering, limits: ServerLimits): Server {
+export function openServer({ listener }: Answering, limits: ServerLimits): Server {
   const { maxHeaderBytes, slowReaderMs } = limits;
   /** The last answer that was asked for on a connection: when it is given, all before it are. One entry for a connection, not for a request. */
   const last = new WeakMap<Socket, { answer: ServerResponse }>();
@@ -46,7 +44,6 @@ export function openServer({ listener, watch }: Answering, limits: ServerLimits)
       listener(request, response);
     },
   );
-  watch?.(server);
   // Node tells of connections on which nothing moved for so long, counting bytes that the client has taken as movement.
   server.setTimeout(slowReaderMs, (socket) => {
     // Nobody is answered here: a connection that is kept for the next request, and was for long enough.

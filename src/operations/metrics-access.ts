@@ -1,5 +1,6 @@
 // Who may read the metrics: whoever has the token; without one, in production, only this machine itself. They hold no secret,
 // but how much traffic there is and what fails is nobody else's business.
+import { isLoopback } from '../loopback.ts';
 import { isSecret } from '../secret-digest.ts';
 
 export interface MetricsAccess {
@@ -10,9 +11,6 @@ export interface MetricsAccess {
 
 /** Headers by which a proxy tells of the client behind it: the loopback address is then the proxy's. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
-
-const isLoopback = (address: string | undefined): boolean =>
-  address !== undefined && /^(::ffff:)?127\.|^::1$/.test(address);
 
 /**
  * @param header - reads a header of the request

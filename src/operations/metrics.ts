@@ -8,6 +8,16 @@ import { openHistograms } from './histogram.ts';
 import { processMetrics } from './process-metrics.ts';
 import { openTally } from './tally.ts';
 
+/** What requests take of the process. */
+export interface Load {
+  /** Requests that are worked on. */
+  readonly places: number;
+  /** Requests whose body is not complete. */
+  readonly unfinishedBodies: number;
+  /** Bytes of bodies, and of answers that clients have not taken yet. */
+  readonly bufferedBytes: number;
+}
+
 /** What is looked at when metrics are read. */
 export interface Sights {
   /** Batches that this process polls for its watchers. */
@@ -17,6 +27,7 @@ export interface Sights {
   readonly bulkLookups: () => number;
   /** Of the gates to the upstream. */
   readonly gates: Gates['state'];
+  readonly load: () => Load;
 }
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -56,6 +67,14 @@ export function openMetrics(sights: Sights) {
   const inFlight = { now: 0 };
   watched('requests_in_flight', 'Requests, streams among them, that are being answered.', () => inFlight.now);
 
+  watched('request_places', 'Requests that are worked on.', () => sights.load().places);
+  watched('unfinished_bodies', 'Requests whose body is not complete.', () => sights.load().unfinishedBodies);
+  watched(
+    'buffered_bytes',
+    'Bytes of request bodies, and of answers that clients have not taken yet.',
+    () => sights.load().bufferedBytes,
+  );
+
   addGateMetrics(registers, sights.gates);
 
   return {
@@ -88,7 +107,12 @@ export function openMetrics(sights: Sights) {
     storeErrors: counter('store_errors_total', 'Failures of the store.', ['store']),
     refused: counter(
       'requests_refused_total',
-      'HTTP requests refused before they ran: the process was busy, or too many of a caller.',
+      'HTTP requests refused before they ran: the process or an address had too much under way, or a caller asked too often.',
+      ['reason'],
+    ),
+    cutOff: counter(
+      'clients_cut_off_total',
+      'Clients cut off because they took too little of their answers.',
       ['reason'],
     ),
     /** Where other parts of the gateway keep what they count. */

@@ -29,7 +29,7 @@ export function keptSeconds(result: ExecutionResult, seconds: number): number | 
 export const keptHeaders = (body: string | Uint8Array, seconds: number, proofNeeded: boolean) => ({
   'cache-control': `${proofNeeded ? 'private' : 'public'}, max-age=${seconds}`,
   etag: entityTag(body),
-  vary: ['accept', REPORT_HEADER],
+  vary: ['accept', REPORT_HEADER, ...(proofNeeded ? ['authorization'] : [])],
 });
 
 export const useHttpCache = ({ recordSeconds, proofNeeded }: HttpCacheOptions): Plugin => {

@@ -1,4 +1,4 @@
-// Counts every request against its caller's budget before anything is read of it, and says on every answer what is left. It knows
+// Counts every request against its caller's budget before anything is read of it, where that was not done before, and says on every answer what is left. It knows
 // no route but those that are never counted.
 import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
@@ -6,10 +6,8 @@ import { incomingOf } from '../callers/connection.ts';
 import { rateLimited } from '../callers/refusal.ts';
 import type { Admission } from '../load/admission.ts';
 import type { Verdict } from '../load/rate-limit.ts';
+import { limitedRequestOf, NEVER_REFUSED } from '../load/request-limits.ts';
 import { refused } from './refused.ts';
-
-/** Who watches over the gateway always gets an answer. */
-export const NEVER_REFUSED: readonly string[] = ['/health', '/ready', '/metrics'];
 
 /** The refusal for who has nothing left. */
 export const tooMany = ({ limit, retryAfterSeconds }: Verdict): GraphQLError =>
@@ -39,9 +37,12 @@ export const useRateLimit = (
   const verdicts = new WeakMap<Request, Verdict>();
   return {
     async onRequest({ request, url, serverContext, endResponse }) {
-      admission.note(request, incomingOf(serverContext));
+      const incoming = incomingOf(serverContext);
+      const arrival = limitedRequestOf(incoming)?.arrival;
+      if (arrival === undefined) admission.note(request, incoming);
+      else admission.adopt(request, arrival);
       if (NEVER_REFUSED.includes(url.pathname) || request.method === 'OPTIONS') return;
-      const verdict = await admission.spend(request);
+      const verdict = arrival === undefined ? await admission.spend(request) : arrival.verdict;
       if (verdict === null) return;
       verdicts.set(request, verdict);
       if (verdict.allowed) return;

@@ -1,6 +1,11 @@
 // Reads GraphQL requests in place of Yoga: which methods, which content types, from whose pages, how large, and what is in them. It
 // knows no schema.
+import type { IncomingMessage } from 'node:http';
+import { GraphQLError } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
+import { incomingOf } from '../callers/connection.ts';
+import { bodyTooLarge } from '../callers/refusal.ts';
+import { limitedRequestOf } from '../load/request-limits.ts';
 import { checkRequest } from '../protocol/check-request.ts';
 import { type OperationParams, readBody, readSearch } from '../protocol/read-params.ts';
 import { refusal } from '../protocol/refusal.ts';
@@ -13,15 +18,23 @@ export interface ReadRequest {
   documentOf(params: OperationParams): string;
 }
 
-const tooLarge = (maxBytes: number) =>
-  refusal(413, `The body is larger than ${maxBytes} bytes (MAX_BODY_BYTES); send less at once.`);
-
-/** The whole body. @throws GraphQLError (413) as soon as it is known to be too large */
-async function bytesOf(request: Request, maxBytes: number): Promise<Uint8Array> {
+/**
+ * The whole body: of a request that came over a connection the one that was read within the limits, and no other.
+ *
+ * @throws GraphQLError (413) as soon as it is known to be too large
+ */
+async function bytesOf(
+  request: Request,
+  incoming: IncomingMessage | undefined,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  const read = limitedRequestOf(incoming)?.body;
+  if (read instanceof GraphQLError) throw read;
+  if (incoming !== undefined) return read ?? new Uint8Array();
   const announced = request.headers.get('content-length');
   if (announced !== null && !/^\d+$/.test(announced))
     throw refusal(400, 'The header content-length is no number.');
-  if (announced !== null && Number(announced) > maxBytes) throw tooLarge(maxBytes);
+  if (announced !== null && Number(announced) > maxBytes) throw bodyTooLarge(maxBytes);
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -30,7 +43,7 @@ async function bytesOf(request: Request, maxBytes: number): Promise<Uint8Array> 
     length += next.value.byteLength;
     if (length > maxBytes) {
       void reader.cancel().catch(() => undefined);
-      throw tooLarge(maxBytes);
+      throw bodyTooLarge(maxBytes);
     }
     chunks.push(next.value);
   }
@@ -49,11 +62,13 @@ export const paramsOf = (
 });
 
 export const useRequestReading = ({ maxBytes, documentOf }: ReadRequest): Plugin => ({
-  onRequestParse({ request, url, setRequestParser }) {
+  onRequestParse({ request, url, serverContext, setRequestParser }) {
     checkRequest(request.method, request.headers);
     setRequestParser(async () => {
       const params =
-        request.method === 'GET' ? readSearch(url.search) : readBody(await bytesOf(request, maxBytes));
+        request.method === 'GET'
+          ? readSearch(url.search)
+          : readBody(await bytesOf(request, incomingOf(serverContext), maxBytes));
       return paramsOf(params, documentOf(params));
     });
   },

@@ -1,12 +1,12 @@
-// Refuses requests while the process has as much to do as it can, before it suffers. A request is under way until its answer is
-// sent; event streams have a limit of their own. It must not know what is asked.
+// Refuses requests that are over the limits of the process, before anything of them runs. Of those that came over a connection it is
+// known already; a request of this process itself takes its place here.
 import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { outgoingOf } from '../callers/connection.ts';
+import { incomingOf } from '../callers/connection.ts';
 import { overloaded } from '../callers/refusal.ts';
 import type { Pressure } from '../load/pressure.ts';
+import { limitedRequestOf, NEVER_REFUSED, type RefusalReason } from '../load/request-limits.ts';
 import { refused } from './refused.ts';
-import { NEVER_REFUSED } from './use-rate-limit.ts';
 
 const isStream = (response: Response): boolean =>
   /^(text\/event-stream|multipart\/)/.test(response.headers.get('content-type') ?? '');
@@ -14,23 +14,24 @@ const isStream = (response: Response): boolean =>
 /** @param onRefused - told of every refusal */
 export const useShedding = (
   pressure: Pressure,
-  onRefused: (error: GraphQLError, request: Request) => void,
+  onRefused: (reason: RefusalReason, error: GraphQLError, request: Request) => void,
 ): Plugin => {
   const leaving = new WeakMap<Request, () => void>();
   return {
     onRequest({ request, url, serverContext, endResponse }) {
       if (NEVER_REFUSED.includes(url.pathname)) return;
-      const leave = pressure.enter();
-      if (leave === null) {
-        const error = overloaded();
-        onRefused(error, request);
-        return endResponse(refused(request, error));
-      }
-      leaving.set(request, leave);
-      outgoingOf(serverContext)?.once('close', leave);
+      const limited = limitedRequestOf(incomingOf(serverContext));
+      const leave = limited === undefined ? pressure.enter() : limited.leave;
+      const busy = leave === null ? ({ reason: 'busy', error: overloaded() } as const) : undefined;
+      const refusal = limited?.refusal ?? busy;
+      if (leave !== null) leaving.set(request, leave);
+      if (refusal === undefined) return;
+      onRefused(refusal.reason, refusal.error, request);
+      endResponse(refused(request, refusal.error));
     },
     onResponse({ request, response, serverContext }) {
-      if (outgoingOf(serverContext) === undefined || isStream(response)) leaving.get(request)?.();
+      // Event streams have a limit of their own.
+      if (incomingOf(serverContext) === undefined || isStream(response)) leaving.get(request)?.();
     },
   };
 };

@@ -116,12 +116,12 @@ describe('nobody may keep', () => {
   it('what callers have to prove themselves for, but in their own cache', async () => {
     const closed = await openWorld({
       UPSTREAM_API_KEY: 'upstream-key',
-      GATEWAY_API_KEYS: 'one-key,other-key',
+      GATEWAY_API_KEYS: 'one-key-of-this-test,other-key-of-this-test',
       CACHE_RECORDS_SECONDS: '600',
     });
     const url = `http://gateway.test/graphql?query=${encodeURIComponent(`{ protein(hash: "${INSULIN}") { hash } }`)}`;
     const response = await closed.gateway.fetch(
-      new Request(url, { headers: { authorization: 'Bearer one-key' } }),
+      new Request(url, { headers: { authorization: 'Bearer one-key-of-this-test' } }),
     );
     expect(response.headers.get('cache-control')).toBe('private, max-age=600');
     await closed.close();

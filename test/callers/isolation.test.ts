@@ -101,7 +101,10 @@ describe('the cases', () => {
 describe.each([
   [
     'share the key of the gateway',
-    { UPSTREAM_API_KEY: 'upstream', GATEWAY_API_KEYS: 'owner owners-key, other others-key' },
+    {
+      UPSTREAM_API_KEY: 'upstream',
+      GATEWAY_API_KEYS: 'owner owners-key-of-this-test, other others-key-of-this-test',
+    },
   ],
   ['pass their own tokens on', {}],
 ])('two callers that %s', (_, env: Record<string, string>) => {
@@ -119,12 +122,12 @@ describe.each([
       { first: 50, slowest: 100 },
     );
     served = await serve(gateway);
-    const batch = await submit(gateway, 2, bearer('owners-key'));
+    const batch = await submit(gateway, 2, bearer('owners-key-of-this-test'));
     const { data } = await ask(
       gateway,
       `{ batch(batchId: "${batch}") { tasks { nodes { taskId } } } }`,
       {},
-      bearer('owners-key'),
+      bearer('owners-key-of-this-test'),
     );
     theirs = { batch, task: String(at(listAt(data, 'batch.tasks.nodes')[0], 'taskId')) };
     clock.advance(120_000);
@@ -168,13 +171,13 @@ describe.each([
   it.each(Object.keys(CASES))('%s tells another caller nothing', async (name) => {
     const text = CASES[name] ?? (() => '');
     calls.length = 0;
-    const seen = await answers('others-key', theirs, text(theirs));
+    const seen = await answers('others-key-of-this-test', theirs, text(theirs));
     const asked = calls.filter(({ operation }) =>
       ['list', 'status', 'cancel', 'submit', 'download'].includes(operation),
     );
     // Where the key is shared the upstream would answer: it is not even asked.
     if (shared) expect(asked.map(({ operation }) => operation)).toEqual([]);
-    expect(seen).toEqual(await answers('others-key', nobodys, text(nobodys)));
+    expect(seen).toEqual(await answers('others-key-of-this-test', nobodys, text(nobodys)));
     expect(JSON.stringify(seen)).not.toContain('peptide');
     expect(JSON.stringify(seen)).not.toContain('"Cancelled"');
   });
@@ -187,7 +190,7 @@ describe.each([
       'Query.node',
       'Subscription.batchProgress',
     ]) {
-      const seen = await answers('owners-key', theirs, CASES[name]?.(theirs) ?? '');
+      const seen = await answers('owners-key-of-this-test', theirs, CASES[name]?.(theirs) ?? '');
       expect(seen.stream, name).toContain('peptide');
       expect(seen.socket, name).toContain('peptide');
     }
@@ -198,12 +201,12 @@ describe.each([
     for (const file of ['result.json', 'structure.cif', 'structure.pdb', 'embeddings.npz']) {
       const get = (task: string, token: string) =>
         fetch(`${origin}/tasks/${task}/${file}`, { headers: bearer(token) });
-      const own = await get(theirs.task, 'owners-key');
+      const own = await get(theirs.task, 'owners-key-of-this-test');
       expect([file, own.status]).toEqual([file, file === 'embeddings.npz' ? 404 : 200]);
       expect(own.headers.get('cache-control')).toMatch(/private|no-store/);
       await own.arrayBuffer();
-      const other = await get(theirs.task, 'others-key');
-      const none = await get(nobodys.task, 'others-key');
+      const other = await get(theirs.task, 'others-key-of-this-test');
+      const none = await get(nobodys.task, 'others-key-of-this-test');
       expect([other.status, await other.text()]).toEqual([none.status, await none.text()]);
       expect(other.status).toBe(404);
     }

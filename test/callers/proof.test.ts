@@ -9,12 +9,13 @@ import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { openApiKeys } from '../../src/callers/api-keys.ts';
+import { limitChecks } from '../../src/callers/concurrent-checks.ts';
 import { isOwnHost } from '../../src/callers/host.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { answersOf, type Served, serve, submit, subscribe } from '../live/streams.ts';
-import { openGateway, run, until } from '../live/support.ts';
+import { KNOWN, openGateway, run, until } from '../live/support.ts';
 import { type Answer, openWorld } from '../support.ts';
 import { AUDIENCE, ISSUER, type Issuer, openIssuer } from './issuer.ts';
 
@@ -28,12 +29,15 @@ let gateway: Gateway;
 let served: Served;
 
 beforeAll(async () => {
-  writeFileSync(file, '# who may ask\nalice first-key\n\nalice second-key\nplain-key\n');
+  writeFileSync(
+    file,
+    '# who may ask\nalice first-key-of-this-test\n\nalice second-key-of-this-test\nplain-key-of-this-test\n',
+  );
   sandbox = await startSandbox({ size: 'small', clock, limits: { runningTasks: 3 } });
   issuer = await openIssuer();
   gateway = openGateway(sandbox.url, {
     UPSTREAM_API_KEY: 'upstream',
-    GATEWAY_API_KEYS: 'listed-key, bob bobs-key',
+    GATEWAY_API_KEYS: 'listed-key-of-this-test, bob bobs-key-of-this-test',
     GATEWAY_API_KEYS_FILE: file,
     GATEWAY_JWKS_URL: issuer.url,
     GATEWAY_JWT_ISSUER: ISSUER,
@@ -68,10 +72,46 @@ const WELCOME = [200, undefined];
 
 describe('the keys of the gateway', () => {
   it('let in who has one, listed or in the file, alone or after a name', async () => {
-    for (const key of ['listed-key', 'bobs-key', 'first-key', 'second-key', 'plain-key'])
+    for (const key of [
+      'listed-key-of-this-test',
+      'bobs-key-of-this-test',
+      'first-key-of-this-test',
+      'second-key-of-this-test',
+      'plain-key-of-this-test',
+    ])
       expect(await asked(key), key).toEqual(WELCOME);
-    for (const key of [undefined, 'alice', 'upstream', 'listed-ke', 'listed-key2', '#', '__proto__'])
+    for (const key of [
+      undefined,
+      'alice',
+      'upstream',
+      'listed-key-of-this-tes',
+      'listed-key-of-this-test2',
+      '#',
+      '__proto__',
+    ])
       expect(await asked(key), key).toEqual(REFUSED);
+  });
+
+  it('keep every answer out of shared caches', async () => {
+    const origin = new URL(served.url).origin;
+    const search = new URLSearchParams({ query: `{ protein(hash: "${KNOWN[0]}") { hash } }` });
+    const paths = [
+      `/structures/${KNOWN[0]}.pdb`,
+      `/structures/${KNOWN[0]}.cif`,
+      `/thumbnails/${KNOWN[0]}/plddt.png`,
+      `/graphql?${search}`,
+    ];
+    for (const path of paths) {
+      const answer = await fetch(origin + path, { headers: bearer('plain-key-of-this-test') });
+      expect([path, answer.status, answer.headers.get('cache-control')]).toEqual([
+        path,
+        200,
+        expect.stringMatching(/^private, max-age=\d+/),
+      ]);
+      expect(answer.headers.get('vary'), path).toMatch(/authorization/);
+    }
+    for (const path of paths)
+      expect((await fetch(origin + path)).headers.get('cache-control'), path).toMatch(/no-store/);
   });
 
   it('are asked for on every way in', async () => {
@@ -86,13 +126,15 @@ describe('the keys of the gateway', () => {
     ]) {
       expect((await fetch(origin + path)).status, path).toBe(401);
       expect((await fetch(origin + path, { headers: bearer('guess') })).status, path).toBe(401);
-      expect((await fetch(origin + path, { headers: bearer('plain-key') })).status, path).toBe(404);
+      expect((await fetch(origin + path, { headers: bearer('plain-key-of-this-test') })).status, path).toBe(
+        404,
+      );
     }
     const watch = 'subscription { bulkLookupProgress(lookupId: "x") { state } }';
     const stream = (token: string) =>
       subscribe(fetch, watch, {}, { url: served.url, headers: bearer(token) });
     expect((await stream('guess')).status).toBe(401);
-    expect((await answersOf(await stream('plain-key')).next()).value).toMatchObject({
+    expect((await answersOf(await stream('plain-key-of-this-test')).next()).value).toMatchObject({
       errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
     });
     const overSocket = async (params: Record<string, string>) => {
@@ -112,54 +154,57 @@ describe('the keys of the gateway', () => {
       await client.dispose();
       return result;
     };
-    expect(await overSocket({ token: 'plain-key' })).toEqual({ data: { myBatches: { totalCount: 0 } } });
+    expect(await overSocket({ token: 'plain-key-of-this-test' })).toEqual({
+      data: { myBatches: { totalCount: 0 } },
+    });
     const refused = await overSocket({ token: 'guess' });
     expect(refused).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
     expect(JSON.stringify(refused)).not.toContain('www-authenticate');
   });
 
   it('change with their file; a bad one changes nothing', async () => {
-    writeFileSync(file, 'alice third-key\n');
+    writeFileSync(file, 'alice third-key-of-this-test\n');
     gateway.reload();
-    expect(await asked('third-key')).toEqual(WELCOME);
-    expect(await asked('first-key')).toEqual(REFUSED);
-    for (const bad of ['', '# nothing\n', 'three words here\n', 'a same\nb same\n']) {
+    expect(await asked('third-key-of-this-test')).toEqual(WELCOME);
+    expect(await asked('first-key-of-this-test')).toEqual(REFUSED);
+    for (const bad of [
+      '',
+      '# nothing\n',
+      'three words here\n',
+      'a same-key-of-this-test\nb same-key-of-this-test\n',
+      'alice short\n',
+    ]) {
       writeFileSync(file, bad);
       gateway.reload();
-      expect(await asked('third-key'), bad).toEqual(WELCOME);
+      expect(await asked('third-key-of-this-test'), bad).toEqual(WELCOME);
     }
     rmSync(file);
     gateway.reload();
-    expect(await asked('third-key')).toEqual(WELCOME);
-    expect(await asked('listed-key')).toEqual(WELCOME);
-    writeFileSync(file, 'alice first-key\n');
+    expect(await asked('third-key-of-this-test')).toEqual(WELCOME);
+    expect(await asked('listed-key-of-this-test')).toEqual(WELCOME);
+    writeFileSync(file, 'alice first-key-of-this-test\n');
     gateway.reload();
   });
 
   it('are looked at without being told, also when the file is replaced', async () => {
     const own = join(folder, 'watched');
-    writeFileSync(own, 'old-key\n');
+    writeFileSync(own, 'old-key-of-this-test\n');
     const errors: string[] = [];
-    let changes = 0;
     const keys = openApiKeys({
       keys: [],
       file: own,
       everyMs: 20,
-      onChange: () => {
-        changes += 1;
-      },
       onError: (error) => errors.push(String(error)),
     });
-    writeFileSync(own, 'new-key and more\n');
+    writeFileSync(own, 'new-key-of-this-test and more\n');
     await until('the fault to be told', () => errors.length > 0);
-    expect(keys.find('old-key')).toEqual({ name: null, key: 'old-key' });
+    expect(keys.find('old-key-of-this-test')).toEqual({ name: null, key: 'old-key-of-this-test' });
     expect(errors[0]).toContain('line 1');
-    expect(errors.join()).not.toContain('new-key');
+    expect(errors.join()).not.toContain('new-key-of-this-test');
     rmSync(own);
-    writeFileSync(own, 'carol new-key\n');
-    await until('the new key', () => keys.find('new-key') !== undefined);
-    expect(keys.find('old-key')).toBeUndefined();
-    expect(changes).toBeGreaterThan(0);
+    writeFileSync(own, 'carol new-key-of-this-test\n');
+    await until('the new key', () => keys.find('new-key-of-this-test') !== undefined);
+    expect(keys.find('old-key-of-this-test')).toBeUndefined();
     keys.close();
   });
 });
@@ -195,6 +240,60 @@ describe('tokens of an issuer', () => {
     };
     for (const [what, token] of Object.entries(tokens)) expect(await asked(token), what).toEqual(REFUSED);
     expect(await asked(await issuer.sign('eve', { exp: now - 10 }))).toEqual(WELCOME);
+  });
+
+  it('that are wrong lock nobody out, and have no signature checked when their claims cannot be good', async () => {
+    const other = await openIssuer();
+    const own = openGateway(sandbox.url, {
+      UPSTREAM_API_KEY: 'upstream',
+      GATEWAY_JWKS_URL: other.url,
+      GATEWAY_JWT_ISSUER: ISSUER,
+      GATEWAY_JWT_AUDIENCE: AUDIENCE,
+      AUTH_FAILURES_PER_MINUTE: '3',
+    });
+    const there = await serve(own);
+    const wrong = [
+      await issuer.sign('eve', { exp: 1 }),
+      await issuer.sign('eve', { aud: 'elsewhere' }),
+      await issuer.sign('eve', { iss: 'https://evil.example/' }),
+      await issuer.sign('eve', {}, 'PS256'),
+    ];
+    const statuses: number[] = [];
+    for (const token of [...wrong, ...wrong]) statuses.push((await asked(token, there.url))[0]);
+    expect(statuses).toEqual([401, 401, 401, 429, 429, 429, 429, 429]);
+    // The keys are fetched with the first signature that is checked.
+    expect(other.fetches).toBe(0);
+    expect((await asked(await issuer.sign('eve'), there.url))[0]).toBe(429);
+    expect(other.fetches).toBe(1);
+    expect(await asked(await other.sign('ann'), there.url)).toEqual(WELCOME);
+    await there.close();
+    await own.close();
+    await other.close();
+  });
+
+  it('are checked a few at a time; of those that wait too many are told to come again', async () => {
+    const limited = limitChecks({ running: 2, waiting: 3 });
+    let running = 0;
+    let most = 0;
+    const check = async (i: number): Promise<number> => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running -= 1;
+      if (i === 1) throw new Error('a bad one');
+      return i;
+    };
+    const all = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => limited(() => check(i))));
+    expect(all.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.constructor.name))).toEqual([
+      0,
+      'Error',
+      2,
+      3,
+      4,
+      ...Array.from({ length: 3 }, () => 'TooManyChecksError'),
+    ]);
+    expect(most).toBe(2);
+    expect(await limited(() => check(9))).toBe(9);
   });
 
   it('end the streams that they opened when their own life ends', async () => {
@@ -235,7 +334,7 @@ describe('tokens of an issuer', () => {
     down.fail(true);
     const own = openGateway(sandbox.url, {
       UPSTREAM_API_KEY: 'upstream',
-      GATEWAY_API_KEYS: 'listed-key',
+      GATEWAY_API_KEYS: 'listed-key-of-this-test',
       GATEWAY_JWKS_URL: down.url,
       GATEWAY_JWT_ISSUER: ISSUER,
       GATEWAY_JWT_AUDIENCE: AUDIENCE,
@@ -246,7 +345,7 @@ describe('tokens of an issuer', () => {
     // How often it is asked does not grow with the callers.
     await Promise.all(Array.from({ length: 20 }, () => asked(token, there.url)));
     expect(down.fetches).toBe(1);
-    expect(await asked('listed-key', there.url)).toEqual(WELCOME);
+    expect(await asked('listed-key-of-this-test', there.url)).toEqual(WELCOME);
     const file = await fetch(`${new URL(there.url).origin}/tasks/x/result.json`, { headers: bearer(token) });
     expect(file.status).toBe(503);
     expect(file.headers.get('retry-after')).toBe('5');
@@ -318,7 +417,14 @@ describe('a gateway that holds the key for this machine', () => {
       'sec-websocket-protocol': 'graphql-transport-ws',
     };
     const get = `/graphql?query=${encodeURIComponent(QUERY)}`;
-    for (const host of [`localhost:${port}`, '127.0.0.1', `[::1]:${port}`, 'fold.example', 'LOCALHOST'])
+    for (const host of [
+      `localhost:${port}`,
+      '127.0.0.1',
+      `[::1]:${port}`,
+      'fold.example',
+      'LOCALHOST',
+      '127.0.0.2',
+    ])
       expect([host, await status(host, get), await status(host, '/graphql', upgrade)]).toEqual([
         host,
         200,
@@ -329,6 +435,7 @@ describe('a gateway that holds the key for this machine', () => {
       `evil.example:${port}`,
       'localhost.evil.example',
       '127.0.0.1.nip.io',
+      '127.evil.example',
       'x@localhost',
     ]) {
       expect([host, await status(host, get), await status(host, '/tasks/x/result.json')]).toEqual([

@@ -215,11 +215,11 @@ describe('a request', () => {
       await own.close();
       return found;
     };
-    const keys = ['Bearer mine', '', 'Bearer wrong', 'Bearer yours', 'Bearer'];
+    const keys = ['Bearer my-key-of-this-test', '', 'Bearer wrong', 'Bearer your-key-of-this-test', 'Bearer'];
     for (const send of [get, post])
       expect(
         await statuses(
-          { GATEWAY_API_KEYS: 'mine,yours' },
+          { GATEWAY_API_KEYS: 'my-key-of-this-test,your-key-of-this-test' },
           keys.map((key) => send({ query: CATALOGUE }, key === '' ? {} : { authorization: key })),
         ),
       ).toEqual([200, 401, 401, 200, 401]);

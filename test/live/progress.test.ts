@@ -257,8 +257,8 @@ describe('over real HTTP', () => {
     const accept = { accept: 'text/event-stream' };
     for (const [keys, given, status] of [
       ['', {}, 200],
-      ['mine', {}, 401],
-      ['mine', { authorization: 'Bearer mine' }, 200],
+      ['my-key-of-this-test', {}, 401],
+      ['my-key-of-this-test', { authorization: 'Bearer my-key-of-this-test' }, 200],
     ] as const) {
       // By the one name it is asked here, by the other where this run goes through the listener.
       const names = { PUBLIC_URL: 'http://gateway.test' };
@@ -268,7 +268,7 @@ describe('over real HTTP', () => {
         PACE,
       );
       const served = await serve(own);
-      const id = await submit(own, 1, { authorization: 'Bearer mine' });
+      const id = await submit(own, 1, { authorization: 'Bearer my-key-of-this-test' });
       const response = await fetch(`${served.url}?${search(id)}`, { headers: { ...accept, ...given } });
       expect(response.status).toBe(status);
       if (status === 200) expect(at(progress((await answersOf(response).next()).value), 'sequence')).toBe(1);

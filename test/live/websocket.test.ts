@@ -95,11 +95,11 @@ describe('GraphQL over WebSocket', () => {
   it('asks for proof where the gateway holds the key', async () => {
     const guarded = openGateway(
       sandbox.url,
-      { UPSTREAM_API_KEY: 'upstream', GATEWAY_API_KEYS: 'mine' },
+      { UPSTREAM_API_KEY: 'upstream', GATEWAY_API_KEYS: 'my-key-of-this-test' },
       PACE,
     );
     const own = await serve(guarded);
-    const id = await submit(guarded, 1, { authorization: 'Bearer mine' });
+    const id = await submit(guarded, 1, { authorization: 'Bearer my-key-of-this-test' });
     const first = async (connectionParams: Record<string, string> | undefined): Promise<unknown> => {
       const guest = createClient({
         url: own.url.replace(/^http/, 'ws'),
@@ -117,7 +117,9 @@ describe('GraphQL over WebSocket', () => {
     };
     for (const params of [undefined, { token: 'guess' }, { authorization: 'Bearer upstream' }])
       expect(await first(params)).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
-    expect(await first({ token: 'mine' })).toMatchObject({ data: { batchProgress: { sequence: 1 } } });
+    expect(await first({ token: 'my-key-of-this-test' })).toMatchObject({
+      data: { batchProgress: { sequence: 1 } },
+    });
     await own.close();
     await guarded.close();
   });

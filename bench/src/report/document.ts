@@ -20,8 +20,7 @@ counted, for one answer. Peak memory is the resident set at its highest during t
 
 const REASONS = `An ordinary query takes a short way (\`src/fast\`): read from the socket, looked up among finished answers, else executed, and written; everything
 else goes through Yoga. A finished answer is kept when it is asked a second time and given again, as bytes, for a minute at most, and only where it is whole, free of errors and
-the same for everybody. Who asks for it with the very same bytes, as programs do, is answered from the connection, without HTTP being read again: node:http is given whatever else
-comes, and a test sends hundreds of mixtures, cut anywhere, to see that nothing is told apart wrongly. Whoever asks the same at the same moment waits for the same answer. A document that has run before is executed by \`src/execution\`, which works out once
+the same for everybody. Whoever asks the same at the same moment waits for the same answer. A document that has run before is executed by \`src/execution\`, which works out once
 what is the same for all objects of a list; a test holds it against graphql-js with hundreds of documents made up at random. Records are read as far as somebody asks: coordinates,
 features and activations stay bytes. The proteins of a list are loaded as one; what an archive said of a long list is kept as it came
 until one of them is asked for again. Small answers of the service are gathered without a stream, and who waits for a call is told without AbortSignals. Large answers are written one text at a time, escaped
