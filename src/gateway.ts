@@ -45,7 +45,7 @@ export interface GatewayOptions {
   readonly pulseMs?: number;
 }
 
-export interface Gateway extends Pick<Entrance, 'admit' | 'enter' | 'isKnown' | 'pressure'> {
+export interface Gateway extends Pick<Entrance, 'admit' | 'enter' | 'identify' | 'pressure'> {
   /** Answers one request. */
   fetch(request: Request): Promise<Response>;
   /** The same as a listener for node:http. */
@@ -159,7 +159,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     documentOf: operations.documentOf,
     admit: entrance.admit,
     enter: entrance.enter,
-    isKnown: entrance.isKnown,
+    identify: entrance.identify,
     pressure,
     upstream: gates.state,
     async ready() {

@@ -15,7 +15,7 @@ import { sandboxOptionsOf } from './sandbox-options.ts';
 const EXIT_CONFIG = 78;
 /** By this variable a worker knows the upstream that the primary has chosen or started. */
 const WORKER_VARIABLE = 'FOLDATLAS_WORKER_UPSTREAM';
-/** What workers are given beyond SHUTDOWN_SECONDS, to close their stores. */
+/** What a process is given beyond SHUTDOWN_SECONDS, to close its stores. */
 const CLOSE_MS = 5_000;
 
 interface Source {
@@ -89,6 +89,7 @@ async function runAlone(): Promise<void> {
   openEnding({
     log,
     signals: ['SIGTERM', 'SIGINT'],
+    deadlineMs: config.SHUTDOWN_SECONDS * 1000 + CLOSE_MS,
     async stop() {
       await served.stop();
       await metrics?.close();
@@ -108,6 +109,8 @@ async function runPrimary(): Promise<void> {
   const ending = openEnding({
     log,
     signals: ['SIGTERM', 'SIGINT'],
+    // Workers have ended or are killed before it.
+    deadlineMs: config.SHUTDOWN_SECONDS * 1000 + 2 * CLOSE_MS,
     async stop() {
       await primary.stop(config.SHUTDOWN_SECONDS * 1000 + CLOSE_MS);
       await metrics?.close();
@@ -132,7 +135,12 @@ async function runWorker(source: Source): Promise<void> {
   // A terminal sends these to every process; the primary says what workers do.
   process.on('SIGINT', () => undefined);
   process.on('SIGHUP', () => undefined);
-  const ending = openEnding({ log, signals: ['SIGTERM'], stop: served.stop });
+  const ending = openEnding({
+    log,
+    signals: ['SIGTERM'],
+    deadlineMs: config.SHUTDOWN_SECONDS * 1000 + CLOSE_MS,
+    stop: served.stop,
+  });
   servePrimary({
     gateway: served.gateway,
     url: served.url,

@@ -1,95 +1,88 @@
 // GraphQL over WebSocket (graphql-transport-ws) on the same path, with the same context, plugins and limits as over HTTP: the
-// token comes in connectionParams and is read as if it were a header. It knows no subscription by name.
-import { setMaxListeners } from 'node:events';
+// token comes in connectionParams and is read as if it were a header.
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
-import type { Context } from 'graphql-ws';
-import { type Extra, useServer } from 'graphql-ws/use/ws';
+import { CloseCode, type Context, handleProtocols, makeServer } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
 import { clientAddress } from './callers/address.ts';
 import { overloaded } from './callers/refusal.ts';
 import type { Gateway } from './gateway.ts';
 import { openPlaces } from './load/streams.ts';
-import type { Exchange } from './operations/exchange.ts';
 import { withoutHttp } from './plugins/refused.ts';
 import { coded } from './plugins/use-error-codes.ts';
 import { publicError } from './protocol/answer.ts';
 import { readMembers } from './protocol/read-params.ts';
+import { type Connection, closeWhenIdle, openConnection, refuseConnection } from './websocket/connection.ts';
+import { refuseUpgrade, type UpgradeRules, upgradeRefusal } from './websocket/upgrade.ts';
 
 const PATH = '/graphql';
 /** Operations that one socket may have open at the same time. */
-const MOST_OPERATIONS = 1000;
-/** How long clients may take to say goodbye when the server stops. */
-const GOODBYE_MS = 2_000;
+const MAX_OPERATIONS = 1000;
+/** Characters of the id that a client gives an operation. */
+const MAX_ID_CHARACTERS = 128;
+/** How long clients may take to close their connections when the server stops. */
+const CLOSE_MS = 2_000;
+/** WebSocket close codes (RFC 6455, IANA): the server stops; the client may try again later. */
+const GOING_AWAY = 1001;
+const TRY_AGAIN_LATER = 1013;
 
-export interface WebSocketOptions {
-  /** Origins other than the server's own whose pages may connect. Clients that are no browser send none. */
-  readonly origins: readonly string[];
+export interface WebSocketOptions extends Omit<UpgradeRules, 'path'> {
   /** Bytes of one message at most. */
   readonly maxBytes: number;
-  /** Whether a host name is the gateway's own; any is when absent. */
-  readonly isOwnHost?: ((host: string | undefined) => boolean) | undefined;
   /** Sockets that one address may have open; any number when absent or 0. */
   readonly maxPerAddress?: number;
   /** Proxies in front that are believed about addresses; 0 when absent. */
   readonly hops?: number;
   /** Times in milliseconds, for tests. */
   readonly patience?: Partial<Patience>;
+  /** Called with faults of the gateway itself. */
+  readonly onFault: (error: unknown) => void;
 }
 
-/** How long a socket may keep a client's silence. */
 interface Patience {
   /** Until connection_init. */
   readonly init: number;
-  /** Between two pings; who has not answered one by the next is gone, or does not read. */
+  /** Between two pings. */
   readonly ping: number;
   /** Without an operation. */
   readonly idle: number;
-  /** Without an operation, of who cannot prove who it is. */
-  readonly unknown: number;
 }
 
-const PATIENCE: Patience = { init: 5_000, ping: 12_000, idle: 300_000, unknown: 10_000 };
-/** The code of a close that nobody is to blame for. */
-const IDLE = 1000;
-/** Bytes that may wait for a client that reads slowly. */
-const MOST_BUFFERED = 64 * 1024 * 1024;
+const PATIENCE: Patience = { init: 5_000, ping: 12_000, idle: 300_000 };
 
 /** Open sockets. */
 export interface Sockets {
-  /** Says goodbye (1001) to every client and takes no new ones. Complete the streams before. */
+  /** Closes every connection with 1001 and takes no new ones. Complete the streams before. */
   close(): Promise<void>;
 }
 
-type SocketContext = Context<Record<string, unknown>, Extra>;
+type Params = Record<string, unknown>;
+type SocketContext = Context<Params, Connection>;
 type Engine = Pick<ReturnType<Gateway['getEnveloped']>, 'execute' | 'subscribe'> & {
   readonly incoming: IncomingMessage;
 };
 
-// A page of another site must not use a socket to a gateway that holds the key itself: browsers let it connect anywhere.
-function isWelcome({ headers }: IncomingMessage, origins: readonly string[]): boolean {
-  const { origin, host } = headers;
-  if (origin === undefined || origins.includes(origin) || origins.includes('*')) return true;
-  return URL.canParse(origin) && new URL(origin).host === host;
+/**
+ * The Authorization header that connectionParams stand for: `authorization`, or `token` alone.
+ *
+ * @returns null when it is no text that a header can hold
+ */
+function authorizationIn(params: Readonly<Params> = {}): string | undefined | null {
+  const [, header] = Object.entries(params).find(([name]) => name.toLowerCase() === 'authorization') ?? [];
+  const given = header ?? params.token;
+  if (given === undefined || given === null) return undefined;
+  if (typeof given !== 'string' || !/^[\x20-\x7e]*$/.test(given)) return null;
+  return given === header ? given : `Bearer ${given}`;
 }
 
-function refuse(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-}
-
-/** The socket as the request that opened it, with the token of its connectionParams as a header. */
-function requestOf({ connectionParams, extra }: SocketContext, signal: AbortSignal): Request {
-  const { host = 'localhost', ...given } = extra.request.headers;
-  const headers = new Headers();
+/** A connection as the request that opened it, with its token as a header. */
+function requestOf({ incoming, authorization, signal }: Connection): Request {
+  const { host = 'localhost', ...given } = incoming.headers;
+  const headers = new Headers(authorization === undefined ? {} : { authorization });
   for (const name of ['x-request-id', 'traceparent']) {
     const value = given[name];
     if (typeof value === 'string') headers.set(name, value);
-  }
-  for (const [name, value] of Object.entries(connectionParams ?? {})) {
-    if (typeof value !== 'string') continue;
-    if (name.toLowerCase() === 'authorization') headers.set('authorization', value);
-    if (name === 'token') headers.set('authorization', `Bearer ${value}`);
   }
   // A socket carries what a POST does: its page is checked when it connects.
   return new Request(`http://${host}${PATH}`, { method: 'POST', headers, signal });
@@ -97,24 +90,20 @@ function requestOf({ connectionParams, extra }: SocketContext, signal: AbortSign
 
 /** Serves GraphQL over WebSocket on a node server. */
 export function attachWebSocket(server: Server, gateway: Gateway, options: WebSocketOptions): Sockets {
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxBytes });
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxBytes, handleProtocols });
   const engines = new WeakMap<ExecutionArgs, Engine>();
-  const gone = new WeakMap<Extra['socket'], AbortController>();
+  const places = openPlaces(options.maxPerAddress ?? 0);
+  const patience = { ...PATIENCE, ...options.patience };
+  const { onFault } = options;
 
-  /** Operations that a socket has open, as they are told of when they end. */
-  const open = new WeakMap<Extra['socket'], Map<string, Exchange>>();
-  const begin = (socket: Extra['socket'], id: string, request: Request): void => {
-    const exchange = gateway.telemetry.begin(request, 'WS');
-    open.get(socket)?.set(id, exchange);
-  };
-  const end = (socket: Extra['socket'], id: string, left = false): void => {
-    const exchange = open.get(socket)?.get(id);
+  const end = ({ exchanges }: Connection, id: string, left = false): void => {
+    const exchange = exchanges.get(id);
     if (exchange === undefined) return;
-    open.get(socket)?.delete(id);
+    exchanges.delete(id);
     gateway.telemetry.end(exchange, { status: 200, bytes: undefined, left });
   };
-  const refuseOperation = (socket: Extra['socket'], id: string, errors: readonly GraphQLError[]) => {
-    end(socket, id);
+  const refuseOperation = (connection: Connection, id: string, errors: readonly GraphQLError[]) => {
+    end(connection, id);
     return errors;
   };
 
@@ -122,22 +111,6 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
     const engine = engines.get(args);
     if (engine === undefined) throw new Error('An operation came past onSubscribe.');
     return engine;
-  };
-
-  const places = openPlaces(options.maxPerAddress ?? 0);
-  const patience = { ...PATIENCE, ...options.patience };
-
-  /** Closes a socket that has had no operation for too long. */
-  const watchIdle = (ctx: SocketContext, known: boolean): void => {
-    const { socket } = ctx.extra;
-    const most = known ? patience.idle : patience.unknown;
-    let busyAt = Date.now();
-    const looking = setInterval(() => {
-      if (Object.keys(ctx.subscriptions).length > 0) busyAt = Date.now();
-      if (socket.bufferedAmount > MOST_BUFFERED) socket.terminate();
-      else if (Date.now() - busyAt >= most) socket.close(IDLE, 'Idle');
-    }, Math.min(most, 5_000) / 2);
-    socket.once('close', () => clearInterval(looking));
   };
 
   /** Executes a query or mutation, which counts like a request. */
@@ -167,105 +140,115 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
       : result;
   };
 
-  const graphql = useServer<Record<string, unknown>>(
-    {
-      connectionInitWaitTimeout: patience.init,
-      execute: executeCounted,
-      subscribe: subscribeTold,
-      async onConnect(ctx) {
-        const { extra } = ctx;
-        const controller = new AbortController();
-        setMaxListeners(0, controller.signal);
-        gone.set(extra.socket, controller);
-        open.set(extra.socket, new Map());
-        extra.socket.once('close', () => {
-          controller.abort();
-          for (const id of [...(open.get(extra.socket)?.keys() ?? [])]) end(extra.socket, id, true);
-        });
-        watchIdle(ctx, await gateway.isKnown(requestOf(ctx, controller.signal), extra.request));
-      },
-      onComplete: ({ extra }, id) => end(extra.socket, id),
-      onError({ extra }, id, _params, errors) {
-        end(extra.socket, id);
-        return errors.map((error) => publicError(coded(error)));
-      },
-      onNext: (_ctx, _id, _params, _args, { errors, data, extensions }) =>
-        errors === undefined
-          ? undefined
-          : {
-              errors: errors.map(publicError),
-              ...(data === undefined ? {} : { data }),
-              ...(extensions === undefined ? {} : { extensions }),
-            },
-      async onSubscribe(ctx, id, params) {
-        const { socket } = ctx.extra;
-        if (Object.keys(ctx.subscriptions).length > MOST_OPERATIONS) {
-          return [new GraphQLError(`A socket carries at most ${MOST_OPERATIONS} operations at a time.`)];
-        }
-        const request = requestOf(ctx, gone.get(socket)?.signal ?? AbortSignal.abort());
-        begin(socket, id, request);
-        const refusal = await gateway.admit(request, ctx.extra.request);
-        if (refusal !== null) return refuseOperation(socket, id, [withoutHttp(refusal)]);
-        try {
-          const asked = readMembers({ ...params });
-          const query = gateway.documentOf(asked);
-          const { schema, execute, subscribe, contextFactory, parse, validate } = gateway.getEnveloped({
-            request,
-            params: { ...asked, query },
-          });
-          const document = parse(query);
-          const errors = validate(schema, document);
-          if (errors.length > 0) return refuseOperation(socket, id, errors);
-          const args: ExecutionArgs = {
-            schema,
-            document,
-            operationName: asked.operationName ?? null,
-            variableValues: asked.variables ?? null,
-            contextValue: await contextFactory(),
-          };
-          engines.set(args, { execute, subscribe, incoming: ctx.extra.request });
-          return args;
-        } catch (error) {
-          if (error instanceof GraphQLError) return refuseOperation(socket, id, [withoutHttp(error)]);
-          end(socket, id);
-          throw error;
-        }
-      },
-    },
-    sockets,
-    patience.ping,
-  );
-
-  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    // Whoever leaves in the middle of this is no fault of ours.
-    socket.on('error', () => socket.destroy());
-    // Thrown here, an address that cannot be read would end the process.
-    if (!URL.canParse(request.url ?? '/', 'http://gateway')) refuse(socket, '400 Bad Request');
-    else if (new URL(request.url ?? '/', 'http://gateway').pathname !== PATH) refuse(socket, '404 Not Found');
-    else if (options.isOwnHost?.(request.headers.host) === false) refuse(socket, '403 Forbidden');
-    else if (!isWelcome(request, options.origins)) refuse(socket, '403 Forbidden');
-    else {
-      const leave = places.take([{ key: clientAddress(request, options.hops ?? 0), share: 1 }]);
-      if (leave === null) return refuse(socket, '429 Too Many Requests');
-      socket.once('close', leave);
-      sockets.handleUpgrade(request, socket, head, (ws) => sockets.emit('connection', ws, request));
+  /** Checks who connects. @returns whether the connection is acknowledged */
+  async function acknowledge(ctx: SocketContext): Promise<boolean> {
+    const connection = ctx.extra;
+    const authorization = authorizationIn(ctx.connectionParams);
+    // Only the token is kept.
+    Object.assign(ctx, { connectionParams: undefined });
+    if (authorization === null) {
+      refuseConnection(connection.socket, CloseCode.Unauthorized, 'The token is malformed');
+      return false;
     }
+    connection.authorization = authorization;
+    const refusal = await gateway.identify(requestOf(connection), connection.incoming);
+    if (refusal !== null) {
+      const isWrong = refusal.extensions.code === 'UNAUTHENTICATED';
+      const [code, reason] = isWrong
+        ? [CloseCode.Unauthorized, 'Unauthorized']
+        : [TRY_AGAIN_LATER, 'Try again later'];
+      refuseConnection(connection.socket, code, reason);
+      return false;
+    }
+    connection.isAcknowledged = true;
+    closeWhenIdle(connection.socket, patience.idle, () => Object.keys(ctx.subscriptions).length > 0);
+    return true;
+  }
+
+  const graphql = makeServer<Params, Connection>({
+    connectionInitWaitTimeout: patience.init,
+    execute: executeCounted,
+    subscribe: subscribeTold,
+    onConnect: acknowledge,
+    onClose({ extra }) {
+      for (const id of [...extra.exchanges.keys()]) end(extra, id, true);
+    },
+    onComplete: ({ extra }, id) => end(extra, id),
+    onError({ extra }, id, _params, errors) {
+      end(extra, id);
+      return errors.map((error) => publicError(coded(error)));
+    },
+    onNext: (_ctx, _id, _params, _args, { errors, data, extensions }) =>
+      errors === undefined
+        ? undefined
+        : {
+            errors: errors.map(publicError),
+            ...(data === undefined ? {} : { data }),
+            ...(extensions === undefined ? {} : { extensions }),
+          },
+    async onSubscribe({ extra: connection, subscriptions }, id, params) {
+      if (Object.keys(subscriptions).length > MAX_OPERATIONS)
+        return [new GraphQLError(`A socket carries at most ${MAX_OPERATIONS} operations at a time.`)];
+      if (id.length > MAX_ID_CHARACTERS)
+        return [new GraphQLError(`The id of an operation has at most ${MAX_ID_CHARACTERS} characters.`)];
+      const request = requestOf(connection);
+      connection.exchanges.set(id, gateway.telemetry.begin(request, 'WS'));
+      const refusal = await gateway.admit(request, connection.incoming);
+      if (refusal !== null) return refuseOperation(connection, id, [withoutHttp(refusal)]);
+      try {
+        const asked = readMembers({ ...params });
+        const query = gateway.documentOf(asked);
+        const { schema, execute, subscribe, contextFactory, parse, validate } = gateway.getEnveloped({
+          request,
+          params: { ...asked, query },
+        });
+        const document = parse(query);
+        const errors = validate(schema, document);
+        if (errors.length > 0) return refuseOperation(connection, id, errors);
+        const args: ExecutionArgs = {
+          schema,
+          document,
+          operationName: asked.operationName ?? null,
+          variableValues: asked.variables ?? null,
+          contextValue: await contextFactory(),
+        };
+        engines.set(args, { execute, subscribe, incoming: connection.incoming });
+        return args;
+      } catch (error) {
+        if (error instanceof GraphQLError) return refuseOperation(connection, id, [withoutHttp(error)]);
+        end(connection, id);
+        throw error;
+      }
+    },
+  });
+
+  const upgrade = (request: IncomingMessage, raw: Duplex, head: Buffer) => {
+    raw.on('error', () => raw.destroy());
+    const refusal = upgradeRefusal(request, { ...options, path: PATH });
+    if (refusal !== undefined) return refuseUpgrade(raw, refusal);
+    const leave = places.take([{ key: clientAddress(request, options.hops ?? 0), share: 1 }]);
+    if (leave === null) return refuseUpgrade(raw, '429 Too Many Requests');
+    raw.once('close', leave);
+    sockets.handleUpgrade(request, raw, head, (socket) =>
+      openConnection(socket, raw, request, { server: graphql, pingMs: patience.ping, onFault }),
+    );
   };
   server.on('upgrade', upgrade);
 
-  async function goodbye(): Promise<void> {
+  async function closeAll(): Promise<void> {
     server.off('upgrade', upgrade);
+    for (const client of sockets.clients) client.close(GOING_AWAY, 'Going away');
     const late = setTimeout(() => {
       for (const client of sockets.clients) client.terminate();
-    }, GOODBYE_MS);
-    await graphql.dispose();
+    }, CLOSE_MS);
+    await new Promise<void>((resolve) => sockets.close(() => resolve()));
     clearTimeout(late);
   }
 
   let closing: Promise<void> | undefined;
   return {
     close() {
-      closing ??= goodbye();
+      closing ??= closeAll();
       return closing;
     },
   };

@@ -113,7 +113,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   federation: ['secret-digest.ts', 'builder.ts', 'schema', 'resolvers', 'upstream'],
   'schema.ts': ['builder.ts', 'schema', 'resolvers', 'federation'],
-  'websocket.ts': ['schema.ts', 'plugins', 'callers', 'load', 'protocol'],
+  websocket: ['operations'],
+  'websocket.ts': ['schema.ts', 'plugins', 'callers', 'load', 'protocol', 'websocket'],
   gateway: [
     'fast',
     'doctor',

@@ -2,7 +2,7 @@
 // of what is asked.
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 import { type Callers, openCallers } from '../callers/caller.ts';
 import { overloaded } from '../callers/refusal.ts';
 import type { Config } from '../config.ts';
@@ -34,8 +34,8 @@ export interface Entrance {
   load(): Load;
   /** Whether an operation that came by no HTTP may begin. @returns the reason why not */
   admit(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null>;
-  /** Whether a request has proved who it is, where that is asked for. */
-  isKnown(request: Request, incoming: IncomingMessage): Promise<boolean>;
+  /** Checks who sends what comes by no HTTP. @returns why that is refused, null when it is not */
+  identify(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null>;
   close(): Promise<void>;
 }
 
@@ -94,12 +94,15 @@ export function openEntrance(config: Config, log: Logger, telemetry: Telemetry, 
       const verdict = await admission.spend(request);
       return verdict === null || verdict.allowed ? null : tooMany(verdict);
     },
-    async isKnown(request, incoming) {
+    async identify(request, incoming) {
       admission.note(request, incoming);
-      return callers.identify(request).then(
-        () => true,
-        () => false,
-      );
+      try {
+        await callers.identify(request);
+        return null;
+      } catch (error) {
+        if (error instanceof GraphQLError) return error;
+        throw error;
+      }
     },
     async close() {
       callers.close();

@@ -90,6 +90,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     maxBytes: config.MAX_BODY_BYTES,
     maxPerAddress: config.MAX_SOCKETS_PER_ADDRESS,
     hops: config.TRUST_PROXY,
+    onFault: (error) => log.error('websocket', { error }),
     isOwnHost: config.keyForLoopback ? (host) => isOwnHost(host, config.PUBLIC_URL) : undefined,
   });
   let url: string;

@@ -9,14 +9,16 @@ export interface Ending {
 
 export interface EndingOptions {
   readonly log: Logger;
-  /** Stops everything; must end by itself. */
+  /** Stops everything. */
   readonly stop: () => Promise<void>;
+  /** Milliseconds that `stop` may take; the process then ends with code 1, whatever is still open. */
+  readonly deadlineMs: number;
   /** Signals that stop the process in order; a second one ends it at once. */
   readonly signals: readonly ('SIGTERM' | 'SIGINT')[];
 }
 
 /** Takes over signals and faults that nobody caught. */
-export function openEnding({ log, stop, signals }: EndingOptions): Ending {
+export function openEnding({ log, stop, deadlineMs, signals }: EndingOptions): Ending {
   let code: number | undefined;
 
   const exit = (last: number): never => {
@@ -26,6 +28,10 @@ export function openEnding({ log, stop, signals }: EndingOptions): Ending {
   function end(wanted: number): void {
     if (code !== undefined) return;
     code = wanted;
+    setTimeout(() => {
+      log.error('stopping took too long; the process ends now', { milliseconds: deadlineMs });
+      exit(1);
+    }, deadlineMs);
     stop().then(
       () => exit(wanted),
       (error: unknown) => {

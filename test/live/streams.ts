@@ -15,6 +15,11 @@ export interface Served {
   close(): Promise<void>;
 }
 
+/** For faults that no test expects. */
+export const thrown = (error: unknown): never => {
+  throw error;
+};
+
 /** Puts a gateway on a free port of loopback, with WebSocket. */
 export async function serve(
   gateway: Gateway,
@@ -22,7 +27,12 @@ export async function serve(
   more: Partial<WebSocketOptions> = {},
 ): Promise<Served> {
   const server = createServer(gateway.listener);
-  const sockets = attachWebSocket(server, gateway, { origins, maxBytes: 1_000_000, ...more });
+  const sockets = attachWebSocket(server, gateway, {
+    origins,
+    maxBytes: 1_000_000,
+    onFault: thrown,
+    ...more,
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
   return {

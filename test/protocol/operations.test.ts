@@ -16,6 +16,7 @@ import { readExamples } from '../../src/examples.ts';
 import { readManifest } from '../../src/protocol/manifest.ts';
 import { openOperations } from '../../src/protocol/operations.ts';
 import { attachWebSocket, type Sockets } from '../../src/websocket.ts';
+import { thrown } from '../live/streams.ts';
 import { type Answer, at, openWorld, type World } from '../support.ts';
 
 const FILE = new URL('../../persisted-operations.json', import.meta.url).pathname;
@@ -40,7 +41,11 @@ interface Place {
 async function open(env: Record<string, string>): Promise<Place> {
   const world = await openWorld(env);
   const server: Server = createServer(world.gateway.listener);
-  const sockets: Sockets = attachWebSocket(server, world.gateway, { origins: [], maxBytes: 1_000_000 });
+  const sockets: Sockets = attachWebSocket(server, world.gateway, {
+    origins: [],
+    maxBytes: 1_000_000,
+    onFault: thrown,
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
   return {

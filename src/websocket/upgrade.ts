@@ -1,0 +1,42 @@
+// Requests to become a WebSocket: which are accepted, and how the others are refused.
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+export interface UpgradeRules {
+  /** Path that WebSockets are served at. */
+  readonly path: string;
+  /** Origins other than the server's own whose pages may connect. Clients that are no browser send none. */
+  readonly origins: readonly string[];
+  /** Whether a host name is the gateway's own; any is when absent. */
+  readonly isOwnHost?: ((host: string | undefined) => boolean) | undefined;
+}
+
+/** How long the client may take to receive a refusal. */
+const REFUSAL_MS = 1_000;
+
+// Browsers let a page of any site connect to any address, so the page's origin is checked here.
+function isAllowedOrigin({ headers }: IncomingMessage, origins: readonly string[]): boolean {
+  const { origin, host } = headers;
+  if (origin === undefined || origins.includes(origin) || origins.includes('*')) return true;
+  return URL.canParse(origin) && new URL(origin).host === host;
+}
+
+/** The status line that an upgrade is refused with; undefined when it is accepted. */
+export function upgradeRefusal(request: IncomingMessage, rules: UpgradeRules): string | undefined {
+  const { url = '/', headers } = request;
+  if (!URL.canParse(url, 'http://gateway')) return '400 Bad Request';
+  if (headers.host !== undefined && !URL.canParse(`http://${headers.host}`)) return '400 Bad Request';
+  if (new URL(url, 'http://gateway').pathname !== rules.path) return '404 Not Found';
+  if (rules.isOwnHost?.(headers.host) === false) return '403 Forbidden';
+  return isAllowedOrigin(request, rules.origins) ? undefined : '403 Forbidden';
+}
+
+/** Answers an upgrade with a status and closes its connection, whatever else the client has sent or leaves unread. */
+export function refuseUpgrade(socket: Duplex, status: string): void {
+  const late = setTimeout(() => socket.destroy(), REFUSAL_MS);
+  socket.once('close', () => clearTimeout(late));
+  socket.once('finish', () => socket.destroy());
+  // What the client has sent is read and dropped: closing a connection with unread bytes resets it, and the answer is lost.
+  socket.resume();
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}

@@ -1,0 +1,196 @@
+// WebSocket connections of clients that want to do harm: large or malformed first messages, wrong proofs, upgrades that are refused.
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { connect as open, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type ServerProcess, startServer } from '../server-process.ts';
+import { type Served, serve } from './streams.ts';
+import { openGateway, until } from './support.ts';
+
+const ACK = JSON.stringify({ type: 'connection_ack' });
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await startSandbox({ size: 'small' });
+});
+afterAll(() => sandbox.close());
+
+const connect = (url: string): WebSocket => new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws');
+
+/** Says something as the first message. @returns the close code, or what the server says first */
+const said = (url: string, message: string): Promise<number | string> =>
+  new Promise((resolve) => {
+    const socket = connect(url);
+    socket.on('open', () => socket.send(message));
+    socket.on('message', (text) => {
+      resolve(String(text));
+      socket.close();
+    });
+    socket.on('close', resolve);
+    // A client that is cut off while it sends.
+    socket.on('error', () => undefined);
+  });
+
+const init = (payload: unknown): string => JSON.stringify({ type: 'connection_init', payload });
+
+describe('the first message of a socket', () => {
+  let served: Served;
+  let close: () => Promise<void>;
+  const faults: unknown[] = [];
+  beforeAll(async () => {
+    const gateway = openGateway(sandbox.url, {
+      UPSTREAM_API_KEY: 'upstream',
+      GATEWAY_API_KEYS: 'good-key-of-this-test',
+    });
+    served = await serve(gateway, [], { maxBytes: 16_000_000, onFault: (error) => faults.push(error) });
+    close = async () => {
+      await served.close();
+      await gateway.close();
+    };
+  });
+  afterAll(() => close());
+
+  it('holds a token of some kilobytes and nothing more, whatever a message may hold later', async () => {
+    expect(await said(served.url, init({ token: 'good-key-of-this-test', note: 'n'.repeat(7_000) }))).toBe(
+      ACK,
+    );
+    expect(await said(served.url, init({ token: 'good-key-of-this-test', note: 'n'.repeat(9_000) }))).toBe(
+      1009,
+    );
+    expect([1006, 1009]).toContain(await said(served.url, init({ note: 'n'.repeat(5_000_000) })));
+    // In parts that never end, too.
+    const slow = connect(served.url);
+    const ended = new Promise<number>((resolve) => slow.on('close', resolve));
+    slow.on('error', () => undefined);
+    await once(slow, 'open');
+    for (let i = 0; i < 20; i += 1) slow.send('n'.repeat(1_000), { fin: false });
+    expect([1006, 1009]).toContain(await ended);
+    const later = connect(served.url);
+    await once(later, 'open');
+    later.send(init({ token: 'good-key-of-this-test' }));
+    await once(later, 'message');
+    const answer = once(later, 'message');
+    const query = `{ limits { maxItems } } #${'x'.repeat(9_000)}`;
+    later.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query } }));
+    expect(String((await answer)[0])).toContain('"maxItems":2000');
+    later.close();
+  });
+
+  it('is closed with 4401 before it is acknowledged when it proves nothing', async () => {
+    for (const payload of [
+      undefined,
+      {},
+      { token: 'guess' },
+      { authorization: 'Basic good-key-of-this-test' },
+      { token: 5 },
+    ])
+      expect(await said(served.url, init(payload)), JSON.stringify(payload)).toBe(4401);
+    expect(await said(served.url, init({ token: 'good-key-of-this-test' }))).toBe(ACK);
+    expect(await said(served.url, init({ AUTHORIZATION: 'Bearer good-key-of-this-test' }))).toBe(ACK);
+  });
+
+  it('reaches neither standard error nor the log, however malformed', async () => {
+    const written: string[] = [];
+    const { error, warn } = console;
+    console.error = console.warn = (...words: unknown[]) => void written.push(words.map(String).join(' '));
+    for (const token of ['secret\nx', 'secret\u0000', 'sécret', 'secret🧬']) {
+      expect(await said(served.url, init({ token }))).toBe(4401);
+      expect(await said(served.url, init({ authorization: `Bearer ${token}` }))).toBe(4401);
+    }
+    for (const message of ['', 'secret', '{}', '{"type":"secret"}', '[]', '{"type":"subscribe","id":7}'])
+      expect(await said(served.url, message)).toBe(4400);
+    const broken = connect(served.url);
+    broken.on('error', () => undefined);
+    const closed = once(broken, 'close');
+    await once(broken, 'open');
+    const raw: unknown = Reflect.get(broken, '_socket');
+    if (typeof raw === 'object' && raw !== null && 'write' in raw) (raw as Socket).write('\xff\xff secret');
+    await closed;
+    Object.assign(console, { error, warn });
+    expect(written).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+});
+
+const HEAD = 'Host: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
+const HANDSHAKE = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OTAxMjM0NQ==\r\n';
+
+/** Upgrades that are refused, each with bytes behind its head. */
+const REFUSED: Readonly<Record<string, string>> = {
+  'another path': `GET /other HTTP/1.1\r\n${HEAD}${HANDSHAKE}\r\n`,
+  'a path that is none': `GET // HTTP/1.1\r\n${HEAD}${HANDSHAKE}\r\n`,
+  'a host that is none': `GET /graphql HTTP/1.1\r\n${HEAD.replace('localhost', '[::1')}${HANDSHAKE}\r\n`,
+  'a foreign page': `GET /graphql HTTP/1.1\r\n${HEAD}Origin: https://evil.example\r\n${HANDSHAKE}\r\n`,
+  'no key': `GET /graphql HTTP/1.1\r\n${HEAD}Sec-WebSocket-Version: 13\r\n\r\n`,
+  'another version': `GET /graphql HTTP/1.1\r\n${HEAD}${HANDSHAKE.replace('13', '7')}\r\n`,
+};
+
+describe('a server that refuses upgrades', () => {
+  let server: ServerProcess;
+  beforeAll(async () => {
+    server = await startServer({
+      STORE_URL: 'memory:',
+      UPSTREAM_URL: sandbox.url,
+      SHUTDOWN_SECONDS: '3',
+      MAX_SOCKETS_PER_ADDRESS: '40',
+    });
+  }, 120_000);
+  afterAll(() => server.end('SIGKILL'));
+
+  /** Sockets that the process holds. */
+  const descriptors = (): number => readdirSync(`/proc/${server.child.pid}/fd`).length;
+  const memory = (): number =>
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.child.pid}/status`, 'utf8'))?.[1]) / 1024;
+
+  const send = (text: string): Socket => {
+    const port = Number(new URL(server.url).port);
+    const socket = open({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('error', () => undefined);
+    socket.write(text);
+    return socket;
+  };
+
+  it('closes each of them, also with bytes behind its head and a client that never goes', async () => {
+    await server.ask('{ limits { maxItems } }');
+    await sleep(200);
+    const before = descriptors();
+    const sockets = Object.values(REFUSED).flatMap((text) =>
+      Array.from({ length: 10 }, () => send(`${text}${'behind the head '.repeat(100)}`)),
+    );
+    // Of these some are too many; the others say what is no frame.
+    for (let i = 0; i < 60; i += 1)
+      sockets.push(send(`GET /graphql HTTP/1.1\r\n${HEAD}${HANDSHAKE}\r\n${'x'.repeat(100)}`));
+    const answers = await Promise.all(
+      sockets.map((socket) => once(socket, 'data').then(([text]) => String(text))),
+    );
+    expect(answers.filter((text) => /^HTTP\/1.1 4\d\d /.test(text)).length).toBeGreaterThanOrEqual(80);
+    await until('every descriptor to be back', () => descriptors() <= before, 10_000);
+    for (const socket of sockets) socket.destroy();
+  }, 120_000);
+
+  it('holds little of large first messages', async () => {
+    const before = memory();
+    const sockets = Array.from({ length: 30 }, () => connect(`${server.url}/graphql`));
+    const answered = sockets.map((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('open', () => socket.send(init({ note: 'n'.repeat(5_000_000) })));
+      return Promise.race([once(socket, 'message'), once(socket, 'close')]);
+    });
+    await Promise.all(answered);
+    expect(memory() - before).toBeLessThan(60);
+    for (const socket of sockets) socket.terminate();
+  }, 60_000);
+
+  it('ends in time after SIGTERM all the same', async () => {
+    const sockets = Object.values(REFUSED).map((text) => send(`${text}${'x'.repeat(5_000)}`));
+    await sleep(100);
+    const since = Date.now();
+    expect(await server.end('SIGTERM')).toBe(0);
+    expect(Date.now() - since).toBeLessThan(8_000);
+    expect(server.log()).toBe('');
+    for (const socket of sockets) socket.destroy();
+  }, 30_000);
+});
