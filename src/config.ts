@@ -37,6 +37,7 @@ const list = z.string().transform((text) =>
 
 const LONG_ENOUGH = 'at least 16 characters; make one with `openssl rand -hex 24`';
 const secret = z.string().min(16, `must have ${LONG_ENOUGH}`);
+const prefixes = list.pipe(z.array(prefix));
 
 const isRedis = (url: string): boolean => /^rediss?:\/\//.test(url);
 
@@ -70,6 +71,8 @@ const variables = z.object({
   UPSTREAM_THUMBNAIL_PLDDT: z.string().min(1).default('plddt'),
   UPSTREAM_THUMBNAIL_PCT_CHARACTERIZED: z.string().min(1).default('pct-characterized'),
   WIRE_MAPPING_FILE: z.string().min(1).optional(),
+  DOCTOR_ATLAS_PREFIXES: prefixes.default([]),
+  DOCTOR_BATCH_PREFIXES: prefixes.default([]),
   CONTRACT_CHECK_MINUTES: whole(0, 44_640).default(60),
   UPSTREAM_API_KEY: z.string().min(1).optional(),
   UPSTREAM_MAX_IN_FLIGHT: whole(1, 10_000).default(64),

@@ -28,7 +28,7 @@ const EXITS: Readonly<Record<CheckStatus, number>> = {
 async function mayspend(session: Session, yes: boolean): Promise<boolean> {
   if (yes) return true;
   if (!session.terminal || process.stdin.isTTY !== true) {
-    session.say('--submit spends a fold of ten residues. Say so with --yes where there is nobody to ask.');
+    session.say('--submit spends a fold of ten residues. Add --yes where no terminal is there to ask on.');
     return false;
   }
   const asking = createInterface({ input: process.stdin, output: process.stderr });
@@ -79,7 +79,8 @@ export default command({
     job: { type: 'boolean', description: 'Also a bulk job, from start to archive (free, takes a while)' },
     submit: {
       type: 'boolean',
-      description: 'Also one smallest fold, from Submit to its result (costs credits; asks first)',
+      description:
+        'Also one smallest fold, from Submit to its result, and one that is cancelled (costs credits; asks first)',
     },
     yes: { type: 'boolean', description: 'With --submit: do not ask' },
     'token-file': TOKEN_FILE,
@@ -110,6 +111,8 @@ export default command({
         downloads,
         sandbox,
         job: job === true,
+        propose: true,
+        prefixes: { atlas: config.DOCTOR_ATLAS_PREFIXES, batch: config.DOCTOR_BATCH_PREFIXES },
         ...(submit === true ? { submit: { model: config.FOLD_MODELS[0] ?? '' } } : {}),
         onProgress: (line) => session.live(`${line} …`),
       });

@@ -1,4 +1,5 @@
 // Whether the files of a bulk archive are those that are promised, and what they say of one protein. It makes no call.
+import { createHash } from 'node:crypto';
 import { unzipSync } from 'fflate';
 import { jsonOf } from '../upstream/answer-body.ts';
 import { compare, type Drift, keyName } from '../upstream/contract/compare.ts';
@@ -27,17 +28,83 @@ function nearest(missing: string, others: readonly string[]): string | undefined
 const compared = (name: AnswerName, body: unknown): Drift[] =>
   compare(PROMISED[name], body, { complete: true }).map((drift) => ({ ...drift, as: name }));
 
-/** What differs within an archive of one protein that was asked for with everything. */
+const value = (path: string, expected: string, seen: string): Drift => ({
+  kind: 'value',
+  path,
+  as: 'archive',
+  expected,
+  seen,
+  loses: path,
+});
+
+const textOf = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString();
+
+/** What the structure of a protein lacks. */
+function structureDrifts(file: Uint8Array | undefined): Drift[] {
+  const expected = 'a structure of the protein, with its pTM, mean pLDDT and atoms';
+  if (file === undefined) return [value('structures', expected, 'none of this protein')];
+  const text = textOf(file);
+  const scores = ['ptm', 'mean_plddt'].map((name) =>
+    Number(new RegExp(`^REMARK +${name} +([0-9.]{1,12})`, 'm').exec(text)?.[1] ?? Number.NaN),
+  );
+  if (!/^ATOM {2}/m.test(text)) return [value('structures', expected, 'no atoms')];
+  return scores.every((score) => score >= 0 && score <= 1)
+    ? []
+    : [value('structures', expected, 'no pTM and pLDDT of 0 to 1')];
+}
+
+/** Whether the sequences list a protein that exists, with its own sequence, and none that does not. */
+function fastaDrifts(file: Uint8Array | undefined, hash: string): Drift[] {
+  const expected = 'the sequences of the proteins that exist, and of no other';
+  const records = textOf(file)
+    .split('>')
+    .slice(1)
+    .map((record) => {
+      const [head = '', ...lines] = record.split('\n');
+      return { hash: head.split('|')[0]?.trim(), sequence: lines.join('').trim() };
+    });
+  const [own] = records.filter((record) => record.hash === hash);
+  if (own === undefined) return [value('sequences.fasta', expected, 'none of a protein that exists')];
+  if (createHash('md5').update(own.sequence).digest('hex') !== hash)
+    return [value('sequences.fasta', expected, 'another sequence')];
+  return records.length === 1 ? [] : [value('sequences.fasta', expected, 'proteins that were not asked for')];
+}
+
+function unzip(bytes: Uint8Array): Readonly<Record<string, Uint8Array>> | undefined {
+  try {
+    return unzipSync(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+const NO_ZIP: Drift = { kind: 'content', path: 'body', expected: 'a zip archive', seen: 'something else' };
+
+/**
+ * What differs in an archive that was asked for with sequences only, of one protein that exists and one that does not:
+ * by it the gateway knows which proteins there are.
+ */
+export function sequencesDrifts(
+  { settings: { mapping } }: Upstream,
+  bytes: Uint8Array,
+  hash: string,
+): Drift[] {
+  const files = unzip(bytes);
+  if (files === undefined) return [NO_ZIP];
+  const named = Object.entries(files).map(
+    ([name, file]) => [wireName(mapping, 'archive', name), file] as const,
+  );
+  return fastaDrifts(new Map(named).get('sequences.fasta'), hash);
+}
+
+/** What differs within an archive of one protein, with a structure, that was asked for with everything. */
 export async function archiveDrifts(
   { settings: { mapping } }: Upstream,
   bytes: Uint8Array,
+  hash: string,
 ): Promise<Drift[]> {
-  let files: Readonly<Record<string, Uint8Array>>;
-  try {
-    files = unzipSync(bytes);
-  } catch {
-    return [{ kind: 'content', path: 'body', expected: 'a zip archive', seen: 'something else' }];
-  }
+  const files = unzip(bytes);
+  if (files === undefined) return [NO_ZIP];
   const tops = [...new Set(Object.keys(files).map((name) => name.split('/')[0] ?? name))];
   const seen = new Map(tops.map((top) => [wireName(mapping, 'archive', top), top]));
   const others = tops.filter((top) => !FILES.some((file) => seen.get(file) === top));
@@ -56,6 +123,9 @@ export async function archiveDrifts(
         ...(name === undefined ? {} : { name }),
       });
     }
+    if (at !== undefined && file === 'structures')
+      drifts.push(...structureDrifts(files[`${at}/${hash}.pdb`]));
+    if (at !== undefined && file === 'sequences.fasta') drifts.push(...fastaDrifts(files[at], hash));
     const answer = JSON_FILES[file];
     const content = files[at ?? nearest(file, others) ?? file];
     if (answer === undefined || content === undefined) continue;

@@ -4,6 +4,8 @@ import { jsonOf, readBytes } from '../upstream/answer-body.ts';
 import { compare, type Drift, keyName } from '../upstream/contract/compare.ts';
 import { type AnswerName, PROMISED } from '../upstream/contract/operations.ts';
 import { likeness } from '../upstream/contract/rename.ts';
+import { type Asked as AskedFor, isFields } from '../upstream/contract/rules.ts';
+import { shapeOf } from '../upstream/contract/shape.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import { type Answer, type Call, send, type Upstream } from '../upstream/http.ts';
 import { fromWire } from '../upstream/mapping/rules.ts';
@@ -18,6 +20,8 @@ export interface Question {
   readonly statuses: readonly number[];
   /** Name of what the body is compared with; absent: it is not JSON, or another reader does it. */
   readonly answer?: AnswerName | undefined;
+  /** What the answer has to agree with. */
+  readonly asked?: AskedFor;
   /** Start of its content type. JSON when absent. */
   readonly content?: string;
   /** Whether the token goes along; true unless said. */
@@ -49,9 +53,6 @@ export function finding(asked: string, { as: answer = asked, ...drift }: Drift):
 
 const typeOf = (content: string): string => (/^[\w.+-]+\/[\w.+-]+/.exec(content)?.[0] ?? 'none').slice(0, 60);
 
-const isFields = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Names of request fields that the service says are missing (422, `detail[].loc`), paired with those that were sent. */
 function renamedInRequest(call: Question['call'], body: unknown): Drift[] {
   const sent = [...Object.keys(call.query ?? {}), ...(isFields(call.body) ? Object.keys(call.body) : [])];
@@ -73,6 +74,23 @@ function renamedInRequest(call: Question['call'], body: unknown): Drift[] {
 const isTrouble = (status: number): boolean => status === 429 || status >= 500;
 
 const NO_ANSWER: Omit<Asked, 'check'> = { body: undefined, headers: {}, status: 0 };
+
+/**
+ * What differs in an answer. An answer of the Batch API without its envelope is compared as its `data`, as the gateway
+ * reads it.
+ */
+export function differences(answer: AnswerName, body: unknown, asked: AskedFor = {}): Drift[] {
+  const promised = PROMISED[answer];
+  const drifts = compare(promised, body, { complete: true, asked });
+  const isEnveloped = shapeOf(promised.schema).keys.has('data');
+  if (!isEnveloped || !isFields(body) || Object.hasOwn(body, 'data')) return drifts;
+  const bare = compare(
+    promised,
+    { status: 'success', request_id: '', data: body },
+    { complete: true, asked },
+  );
+  return bare.filter(matters).length < drifts.filter(matters).length ? bare : drifts;
+}
 
 /** Asks. It never throws: what goes wrong is what the check says. */
 export async function ask(up: Upstream, question: Question): Promise<Asked> {
@@ -136,7 +154,7 @@ export async function ask(up: Upstream, question: Question): Promise<Asked> {
       const named = compared === undefined ? body : fromWire(up.settings.mapping, compared, body);
       const drifts = [
         ...typed,
-        ...(compared === undefined ? [] : compare(PROMISED[compared], named, { complete: true })),
+        ...(compared === undefined ? [] : differences(compared, named, question.asked)),
         ...((await question.examine?.(named, bytes, answer.headers)) ?? []),
       ];
       return { check: end(drifts.some(matters) ? 'CHANGED' : 'OK', { http, drifts }), body: named, ...rest };
@@ -151,6 +169,21 @@ export async function ask(up: Upstream, question: Question): Promise<Asked> {
     if (!(error instanceof UpstreamError)) throw error;
     return { check: end('UNREACHABLE', { note: error.failure.code }), ...NO_ANSWER };
   }
+}
+
+/** Compares an answer that came before once more, such as one that cannot be asked for twice. */
+export function recheck(up: Upstream, { name, call, answer, asked }: Question, body: unknown): Asked {
+  const as = answer ?? call.operation;
+  const named = fromWire(up.settings.mapping, as, structuredClone(body));
+  const drifts = answer === undefined ? [] : differences(answer, named, asked);
+  const status = drifts.some(matters) ? 'CHANGED' : 'OK';
+  const findings = drifts.map((drift) => finding(as, drift));
+  return {
+    check: { name, operation: call.operation, status, findings },
+    body: named,
+    headers: {},
+    status: 200,
+  };
 }
 
 /** A question that is not asked, and why. */

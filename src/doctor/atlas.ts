@@ -1,9 +1,10 @@
-// The doctor's questions to the Atlas: every operation that costs nothing, about proteins that everybody has. It must not know
-// how answers are compared or shown.
+// The doctor's questions to the Atlas: every operation that costs nothing, about proteins that everybody has.
 import type { Drift } from '../upstream/contract/compare.ts';
+import { type Fields, isFields } from '../upstream/contract/rules.ts';
 import type { Call, Upstream } from '../upstream/http.ts';
-import { archiveDrifts } from './archive.ts';
+import { archiveDrifts, sequencesDrifts } from './archive.ts';
 import { type Asked, ask, type Question, skipped } from './ask.ts';
+import { pngDrifts } from './png.ts';
 import type { Check, Measured } from './report.ts';
 
 /** Well-known proteins: a hash, its accession and its sequence, the shortest that do. */
@@ -29,9 +30,7 @@ export interface Part {
   readonly limits: Measured[];
 }
 
-type Fields = Record<string, unknown>;
-export const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
 
 const get = (operation: string, path: string, more: Partial<Call> = {}): Question['call'] => ({
   operation,
@@ -41,7 +40,8 @@ const get = (operation: string, path: string, more: Partial<Call> = {}): Questio
   ...more,
 });
 
-export const bulkCall = (hashes: readonly string[]): Question['call'] => ({
+/** A bulk call. @param all - with everything; else with sequences only */
+export const bulkCall = (hashes: readonly string[], all = true): Question['call'] => ({
   operation: 'bulk',
   api: 'atlas',
   method: 'POST',
@@ -50,10 +50,10 @@ export const bulkCall = (hashes: readonly string[]): Question['call'] => ({
   body: {
     protein_hashes: hashes,
     topk_features: 3,
-    include_structure: true,
-    include_cluster_info: true,
+    include_structure: all,
+    include_cluster_info: all,
     include_sequence: true,
-    include_features: { protein_level: true, per_residue: true },
+    include_features: { protein_level: all, per_residue: all },
   },
 });
 
@@ -66,9 +66,22 @@ const immutable = (headers: Asked['headers']): Drift[] =>
     ? []
     : [{ kind: 'added', path: 'cache-control', expected: 'immutable', seen: 'no such promise' }];
 
-const protein = (hash: string) =>
+/** `topk_features` of every call that has it. */
+const TOP = 3;
+/** `feature_indices`: one that is active in the known protein, others that need not be, in no order. */
+const INDICES = [185, 16_383, 7];
+const HITS = 2;
+const LEAST_SIMILARITY = 0.2;
+
+const protein = (hash: string, more: Call['query'] = {}) =>
   get('protein', `/proteins/${hash}`, {
-    query: { topk_features: 3, fold_on_miss: false, normalize_features: true },
+    query: { topk_features: TOP, fold_on_miss: false, normalize_features: true, ...more },
+  });
+
+/** A search with the sequence of a known protein. */
+const search = (sequence: string, more: Call['query'] = {}) =>
+  get('similarity', '/similarity-search', {
+    query: { sequence, topk_results: HITS, topk_features: TOP, include_cluster_info: true, ...more },
   });
 
 /** Asks everything of the Atlas. */
@@ -99,6 +112,7 @@ export async function examineAtlas(up: Upstream, { light }: AtlasOptions): Promi
     call: get('feature', `/features/${FEATURE}`),
     statuses: ok,
     answer: 'feature',
+    asked: { index: FEATURE },
   });
   await put({
     name: 'feature, unknown index',
@@ -110,23 +124,45 @@ export async function examineAtlas(up: Upstream, { light }: AtlasOptions): Promi
   const [known] = KNOWN;
   const found = await put({
     name: 'similarity',
-    call: get('similarity', '/similarity-search', {
-      query: { sequence: known.sequence, topk_results: 2, topk_features: 3, include_cluster_info: true },
-    }),
+    call: search(known.sequence),
     statuses: ok,
     answer: 'similarity',
+    asked: { sequence: known.sequence, total: HITS },
+  });
+  await put({
+    name: 'similarity, filtered',
+    call: search(known.sequence, { min_similarity: LEAST_SIMILARITY, cluster_pct_characterized_max: 100 }),
+    statuses: ok,
+    answer: 'similarity',
+    asked: { sequence: known.sequence, total: HITS, minSimilarity: LEAST_SIMILARITY },
   });
   // A deployment that does not hold the known protein holds those that are like it.
   const hits: unknown = fieldsOf(found.body).similar_proteins;
   const [hit] = Array.isArray(hits) ? hits.map((one) => fieldsOf(one).protein_hash) : [];
   const other = typeof hit === 'string' && hit !== known.hash ? hit : undefined;
   let hash: string = known.hash;
-  let single = await ask(up, { name: 'protein', call: protein(hash), statuses: ok, answer: 'protein' });
+  const record = (): Question => ({
+    name: 'protein',
+    call: protein(hash),
+    statuses: ok,
+    answer: 'protein',
+    asked: { hash, top: TOP },
+  });
+  let single = await ask(up, record());
   if (single.status === 404 && other !== undefined) {
     hash = other;
-    single = await ask(up, { name: 'protein', call: protein(hash), statuses: ok, answer: 'protein' });
+    single = await ask(up, record());
   }
   checks.push(single.check);
+  await put({
+    ...record(),
+    name: 'protein, chosen raw features',
+    call: protein(hash, { feature_indices: INDICES, normalize_features: false }),
+    asked: { hash, indices: INDICES },
+  });
+  // It has its structure already: nothing is folded.
+  if (!light)
+    await put({ ...record(), name: 'protein, fold on miss', call: protein(hash, { fold_on_miss: true }) });
   await put({ name: 'protein, unknown hash', call: protein(ABSENT), statuses: [404], answer: 'atlasError' });
   await put({
     name: 'protein, no hash',
@@ -135,14 +171,14 @@ export async function examineAtlas(up: Upstream, { light }: AtlasOptions): Promi
     answer: 'validationError',
   });
 
-  const representative = fieldsOf(single.body).cluster_rep_protein_hash;
+  const link = fieldsOf(single.body).cluster_rep_protein_hash;
+  const representative = typeof link === 'string' ? link : hash;
   await put({
     name: 'cluster',
-    call: get('cluster', `/clusters/${typeof representative === 'string' ? representative : hash}`, {
-      query: { topk_features: 3 },
-    }),
+    call: get('cluster', `/clusters/${representative}`, { query: { topk_features: TOP } }),
     statuses: ok,
     answer: 'cluster',
+    asked: { hash: representative, top: TOP },
   });
   for (const type of ['plddt', 'pct-characterized']) {
     const word = up.settings.thumbnailTypes?.[type] ?? type;
@@ -153,7 +189,7 @@ export async function examineAtlas(up: Upstream, { light }: AtlasOptions): Promi
       }),
       statuses: ok,
       content: 'image/png',
-      examine: (_body, _bytes, headers) => immutable(headers),
+      examine: (_body, bytes, headers) => [...pngDrifts(bytes), ...immutable(headers)],
     });
   }
   await put({
@@ -161,6 +197,7 @@ export async function examineAtlas(up: Upstream, { light }: AtlasOptions): Promi
     call: get('uniprot', `/uniprot/${known.accession}`),
     statuses: ok,
     answer: 'uniprot',
+    asked: { accession: known.accession },
   });
   await put({
     name: 'uniprot, other namespace',
@@ -173,7 +210,14 @@ export async function examineAtlas(up: Upstream, { light }: AtlasOptions): Promi
     call: bulkCall([hash]),
     statuses: ok,
     content: 'application/zip',
-    examine: (_body, bytes) => archiveDrifts(up, bytes),
+    examine: (_body, bytes) => archiveDrifts(up, bytes, hash),
+  });
+  await put({
+    name: 'bulk, sequences of a known and an unknown protein',
+    call: bulkCall([hash, ABSENT], false),
+    statuses: ok,
+    content: 'application/zip',
+    examine: (_body, bytes) => sequencesDrifts(up, bytes, hash),
   });
   await put({
     name: 'bulk, unknown job',

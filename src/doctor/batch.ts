@@ -2,13 +2,13 @@
 // must not know how answers are compared or shown.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jsonOf, readBytes } from '../upstream/answer-body.ts';
-import { compare, type Drift } from '../upstream/contract/compare.ts';
-import { PROMISED } from '../upstream/contract/operations.ts';
+import type { Drift } from '../upstream/contract/compare.ts';
+import type { Fields } from '../upstream/contract/rules.ts';
 import { type Downloads, download } from '../upstream/download.ts';
 import { errorText } from '../upstream/errors.ts';
 import type { Upstream } from '../upstream/http.ts';
 import { fromWire } from '../upstream/mapping/rules.ts';
-import { type Asked, ask, finding, type Question, skipped } from './ask.ts';
+import { type Asked, ask, differences, finding, type Question, recheck, skipped } from './ask.ts';
 import { fieldsOf, type Part } from './atlas.ts';
 import { type Check, type Measured, matters } from './report.ts';
 
@@ -118,7 +118,7 @@ async function resultCheck(up: Upstream, downloads: Downloads, url: string): Pro
       'result',
       await jsonOf('download', await readBytes(up, answer)),
     );
-    const drifts = compare(PROMISED.result, body, { complete: true });
+    const drifts = differences('result', body);
     const milliseconds = Math.round(performance.now() - started);
     const findings = drifts.map((drift) => finding('result', drift));
     return {
@@ -134,67 +134,127 @@ async function resultCheck(up: Upstream, downloads: Downloads, url: string): Pro
   }
 }
 
-/** Submits the smallest fold and follows it to its result. It costs what ten residues cost. */
-export async function examineFold(up: Upstream, options: SpendOptions): Promise<Part> {
+/** What was spent: the answers of Submit, from which the examination can go on once more without spending again. */
+export interface Spent {
+  readonly fold: unknown;
+  readonly cancelled: unknown;
+}
+
+/** The smallest fold, with every flag. */
+const foldOf = (model: string) => ({
+  endpoint: 'fold_max_accuracy',
+  payload: [
+    {
+      model,
+      all_atom_input: { sequences: [{ type: 'protein', id: 'A', sequence: 'MQIFVKTLTG' }] },
+      include_pae: true,
+      include_pair_chains_iptm: true,
+      include_embeddings: true,
+    },
+  ],
+  repeat: 1,
+});
+
+const isOpen = (listed: Asked): boolean =>
+  ['in_progress', 'queued'].includes(String(fieldsOf(fieldsOf(listed.body).data).status).toLowerCase());
+
+/**
+ * Submits the smallest fold and follows it to its result, then a second one that it cancels at once. It costs what ten
+ * residues cost, and twice that where the service is faster than the cancellation.
+ *
+ * @param spent - what an examination before has submitted; absent: it is submitted now
+ */
+export async function examineFold(
+  up: Upstream,
+  options: SpendOptions,
+  spent?: Spent,
+): Promise<Part & { readonly spent: Spent }> {
   const checks: Check[] = [];
-  const put = async (question: Question): Promise<Asked> => {
-    const asked = await ask(up, question);
+  const add = (asked: Asked): Asked => {
     checks.push(asked.check);
     return asked;
   };
-  const payload = [
-    {
-      model: options.model,
-      all_atom_input: { sequences: [{ type: 'protein', id: 'A', sequence: 'MQIFVKTLTG' }] },
-    },
-  ];
-  const submitted = await put({
-    name: 'submit',
-    call: post('submit', { endpoint: 'fold_max_accuracy', payload, repeat: 1 }),
-    statuses: [200],
-    answer: 'submit',
-  });
-  const { batch_id: batchId, task_id: taskId } = fieldsOf(fieldsOf(submitted.body).data);
-  if (typeof batchId !== 'string') return { checks, limits: [] };
+  const submit = async (name: string, before: unknown): Promise<{ raw: unknown; data: Fields }> => {
+    const question: Question = {
+      name,
+      call: post('submit', foldOf(options.model)),
+      statuses: [200],
+      answer: 'submit',
+      asked: { total: 1 },
+    };
+    const sent = before === undefined ? await ask(up, { ...question, answer: undefined }) : undefined;
+    const raw = before ?? sent?.body;
+    if (raw === undefined) {
+      if (sent !== undefined) add(sent);
+      return { raw, data: {} };
+    }
+    const read = recheck(up, question, raw);
+    const { status, findings } = read.check;
+    checks.push({ ...(sent?.check ?? read.check), status, findings });
+    const { data } = fieldsOf(read.body);
+    return { raw, data: fieldsOf(data ?? read.body) };
+  };
+
+  const fold = await submit('submit', spent?.fold);
+  const { batch_id: batchId, task_id: taskId } = fold.data;
+  if (typeof batchId !== 'string')
+    return { checks, limits: [], spent: { fold: fold.raw, cancelled: undefined } };
+
+  const second = await submit('submit, to be cancelled', spent?.cancelled);
+  const { batch_id: doomed } = second.data;
+  if (typeof doomed === 'string') {
+    const call = post('cancel', { batch_id: doomed });
+    // It may have started already, which the service says with 409.
+    const cancelling: Question = { name: 'cancel', call, statuses: [200, 409] };
+    const first = await ask(up, cancelling);
+    add(
+      first.status === 200
+        ? { ...first, ...recheck(up, { ...cancelling, answer: 'cancel' }, first.body) }
+        : first,
+    );
+  }
+
   const listing: Question = {
     name: 'list',
     call: post('list', { batch_id: batchId, include_responses: true }),
     statuses: [200],
     answer: 'list',
+    asked: { batchId, total: 1 },
   };
   const until = Date.now() + options.patience;
   let listed = await ask(up, listing);
-  for (;;) {
-    const data = fieldsOf(fieldsOf(listed.body).data);
-    if (listed.check.status === 'UNREACHABLE' || !['in_progress', 'queued'].includes(String(data.status)))
-      break;
-    if (Date.now() > until) break;
+  while (listed.check.status !== 'UNREACHABLE' && isOpen(listed) && Date.now() < until) {
     options.onProgress('waiting for the fold');
     await sleep(1000);
     listed = await ask(up, listing);
   }
-  checks.push(listed.check);
-  const items: unknown = fieldsOf(fieldsOf(listed.body).data).items;
+  add(listed);
+  const { items } = fieldsOf(fieldsOf(listed.body).data);
   const [item] = Array.isArray(items) ? items.map(fieldsOf) : [];
   const task = typeof taskId === 'string' ? taskId : item?.task_id;
-  if (typeof task !== 'string') return { checks, limits: [] };
-  const status = await put({
-    name: 'status',
-    call: post('status', { task_id: task }),
-    statuses: [200],
-    answer: 'status',
-  });
-  await put({
-    name: 'cancel, nothing left',
-    call: post('cancel', { batch_id: batchId }),
-    statuses: [409],
-    answer: 'batchError',
-  });
+  const result = { limits: [], spent: { fold: fold.raw, cancelled: second.raw } };
+  if (typeof task !== 'string') return { checks, ...result };
+  const status = add(
+    await ask(up, {
+      name: 'status',
+      call: post('status', { task_id: task }),
+      statuses: [200],
+      answer: 'status',
+    }),
+  );
+  add(
+    await ask(up, {
+      name: 'cancel, nothing left',
+      call: post('cancel', { batch_id: batchId }),
+      statuses: [409],
+      answer: 'batchError',
+    }),
+  );
   const { response } = fieldsOf(fieldsOf(status.body).data);
   checks.push(
     typeof response === 'string'
       ? await resultCheck(up, options.downloads, response)
       : skipped('result', 'download', 'the fold has not ended with a result'),
   );
-  return { checks, limits: [] };
+  return { checks, ...result };
 }

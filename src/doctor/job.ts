@@ -9,14 +9,15 @@ import { bulkCall, fieldsOf, type Part, strangers } from './atlas.ts';
 import { type Check, matters } from './report.ts';
 
 /** One real protein among those that nobody has: enough to make a job of it, and a small archive. */
-const asked = ['12e9c9e4e2835c302e8ba615115edda3', ...strangers(499)];
+const KNOWN_HASH = '12e9c9e4e2835c302e8ba615115edda3';
+const asked = [KNOWN_HASH, ...strangers(499)];
 
 async function archiveCheck(up: Upstream, downloads: Downloads, url: string): Promise<Check> {
   const started = performance.now();
   try {
     const answer = await download(up, downloads, url);
     if (answer === null) throw new Error('the signed URL is refused');
-    const drifts = await archiveDrifts(up, await readBytes(up, answer));
+    const drifts = await archiveDrifts(up, await readBytes(up, answer), KNOWN_HASH);
     return {
       name: 'job, archive',
       operation: 'download',
@@ -59,11 +60,18 @@ export async function examineJob(
   }
   checks.push(job.check);
   const url = fieldsOf(job.body).download_url;
-  checks.push(
-    typeof url === 'string'
-      ? await archiveCheck(up, downloads, url)
-      : skipped('job, archive', 'download', 'the job has not ended with an archive'),
-  );
+  const archive = skipped('job, archive', 'download', 'the job has not ended with an archive');
+  const lost = {
+    kind: 'missing',
+    path: 'download_url',
+    expected: 'an address',
+    seen: 'missing',
+    loses: 'download_url',
+  } as const;
+  if (typeof url === 'string') checks.push(await archiveCheck(up, downloads, url));
+  else if (job.status === 200)
+    checks.push({ ...archive, status: 'CHANGED', findings: [finding('bulkJob', lost)] });
+  else checks.push({ ...archive, status: 'UNREACHABLE' });
   const deleted = await ask(up, {
     name: 'job, cancel',
     call: { ...call, operation: 'bulkJobDelete', method: 'DELETE' },

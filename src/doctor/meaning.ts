@@ -161,6 +161,8 @@ const EMPTIED: Readonly<Record<string, string>> = {
 /** What a difference means for GraphQL users, in a sentence without its full stop. */
 export function meaningOf(answer: string, { kind, path, loses }: Drift): string {
   if (kind === 'added') return 'nothing is lost; it may be worth a field';
+  if (kind === 'value')
+    return `${fieldOf(answer, path)} cannot be trusted: it is shown as it came, or fails with UPSTREAM_DRIFT`;
   if (kind === 'word') return `${fieldOf(answer, path)} is UNKNOWN`;
   if (kind === 'prefix') return 'every query over this API fails until the setting is changed';
   if (kind === 'member')

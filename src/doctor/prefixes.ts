@@ -1,5 +1,6 @@
-// Finds an API that has moved: when nothing is where it was, the likely prefixes are tried. It must not know any other question.
+// Finds an API that has moved: when nothing is where it was, the likely prefixes are tried.
 import { jsonOf, readBytes } from '../upstream/answer-body.ts';
+import { errorText } from '../upstream/errors.ts';
 import { send, type Upstream } from '../upstream/http.ts';
 import { finding } from './ask.ts';
 import type { Check } from './report.ts';
@@ -27,6 +28,8 @@ const APIS = {
     more: ['/atlas/protein/api', '/atlas/api/v1', '/api/v1/atlas'],
     call: { operation: 'feature', method: 'GET', path: '/features/7' },
     lives: [200],
+    // The feature exists wherever the Atlas is.
+    canLack: false,
   },
   batch: {
     setting: 'UPSTREAM_BATCH_PREFIX',
@@ -35,24 +38,30 @@ const APIS = {
     // Without a token an API that is there refuses, and one that is not has nothing to refuse.
     call: { operation: 'list', method: 'POST', path: '/list', body: { batch_id: 'foldatlas-doctor' } },
     lives: [400, 401, 403, 422],
+    canLack: true,
   },
 } as const;
 
-/** HTTP status at a prefix, or 0 where there is none or no JSON. */
-async function statusAt(up: Upstream, api: keyof typeof APIS, prefix: string): Promise<number> {
-  const settings = {
-    ...up.settings,
-    ...(api === 'atlas' ? { atlasPrefix: prefix } : { batchPrefix: prefix }),
-  };
+/** Whether an API lives at a prefix; undefined where that cannot be told, since nothing but trouble was answered. */
+async function livesAt(up: Upstream, api: keyof typeof APIS, prefix: string): Promise<boolean | undefined> {
+  const { call, lives, canLack } = APIS[api];
+  const settings = { ...up.settings, [api === 'atlas' ? 'atlasPrefix' : 'batchPrefix']: prefix };
+  let status: number;
+  let bytes: Uint8Array;
   try {
-    const { call } = APIS[api];
     const answer = await send({ ...up, settings, token: undefined }, { ...call, api, repeatable: false });
-    const bytes = await readBytes(up, answer);
-    await jsonOf(call.operation, bytes);
-    return answer.status;
+    status = answer.status;
+    bytes = await readBytes(up, answer);
   } catch {
-    return 0;
+    return undefined;
   }
+  if (status === 429 || status >= 500) return undefined;
+  const body = await jsonOf(call.operation, bytes).catch(() => undefined);
+  if (body === undefined) return false;
+  if ((lives as readonly number[]).includes(status)) return true;
+  // An API's own 404 says what it did not find; that of a server without such a route does not.
+  const text = errorText(body);
+  return canLack && status === 404 && text !== undefined && text !== 'Not Found';
 }
 
 /** Where an API that is not at its prefix has gone. */
@@ -62,15 +71,24 @@ export interface Moved {
   readonly check: Check;
 }
 
-/** Looks for an API that answers 404 at its prefix. Null when it is where it was, or nowhere likely. */
-export async function findMoved(up: Upstream, api: keyof typeof APIS): Promise<Moved | null> {
-  const { setting, usual, more, lives } = APIS[api];
+/**
+ * Looks for an API that does not answer at its prefix. Null when it is where it was, or nowhere likely.
+ *
+ * @param further - more prefixes to look at, first
+ */
+export async function findMoved(
+  up: Upstream,
+  api: keyof typeof APIS,
+  further: readonly string[] = [],
+): Promise<Moved | null> {
+  const { setting, usual, more } = APIS[api];
   const here = api === 'atlas' ? up.settings.atlasPrefix : up.settings.batchPrefix;
-  if ((await statusAt(up, api, here)) !== 404) return null;
-  const likely = new Set([here, ...usual].flatMap((prefix) => [prefix, ...swapped(prefix)]).concat(more));
+  if ((await livesAt(up, api, here)) !== false) return null;
+  const versions = [here, ...usual].flatMap((prefix) => [prefix, ...swapped(prefix)]);
+  const likely = new Set([...further, ...versions, ...more]);
   likely.delete(here);
   for (const prefix of likely) {
-    if (!(lives as readonly number[]).includes(await statusAt(up, api, prefix))) continue;
+    if ((await livesAt(up, api, prefix)) !== true) continue;
     const drift = { kind: 'prefix', path: setting, expected: here, seen: prefix } as const;
     const name = `prefix, ${api}`;
     return {

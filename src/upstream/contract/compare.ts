@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import { normalizeState } from '../state-words.ts';
 import { pairRenames } from './rename.ts';
+import { type Asked, brokenRules, type ValueRule } from './rules.ts';
 import { fits, type Kind, kindOf, pathsOf, type Shape, shapeOf, wordsOf } from './shape.ts';
 
 /** One difference between what is promised and what came. */
@@ -13,6 +14,7 @@ export interface Drift {
     | 'retyped'
     | 'added'
     | 'word'
+    | 'value'
     | 'status'
     | 'content'
     | 'prefix'
@@ -36,6 +38,8 @@ export interface Promised {
   readonly rare?: readonly string[];
   /** Words that may stand at a path. */
   readonly words?: Readonly<Record<string, readonly string[]>>;
+  /** What holds of its values. */
+  readonly rules?: readonly ValueRule[];
 }
 
 export interface CompareOptions {
@@ -43,6 +47,8 @@ export interface CompareOptions {
   readonly complete: boolean;
   /** Members of a list or map that are looked at. */
   readonly most?: number;
+  /** What was asked, for the values that have to agree with it. */
+  readonly asked?: Asked;
 }
 
 interface Place {
@@ -209,6 +215,10 @@ export function compare(promised: Promised, value: unknown, options: CompareOpti
   const { places, found } = walkAll(shapeOf(promised.schema), value, options.most ?? 200, promised.words);
   const rare = new Set(promised.rare ?? []);
   const drifts = [...found, ...[...places].flatMap(([path, place]) => atPlace(path, place, options, rare))];
+  // A rule about a field that is lost already would tell the same again.
+  const lost = new Set(drifts.map(({ path }) => path));
+  const broken = brokenRules(promised.rules ?? [], value, options.asked ?? {});
+  drifts.push(...broken.filter(({ path }) => !lost.has(path)));
   if (drifts.some(({ kind }) => kind !== 'added')) return drifts;
   // What kinds and names do not tell, such as a count below zero.
   const issue = promised.schema.safeParse(value).error?.issues[0];

@@ -2,6 +2,8 @@
 // of its states, and where its fields stand in GraphQL. It makes no call.
 import { z } from 'zod';
 import * as wire from '../wire.ts';
+import { ATLAS_RULES } from './atlas-rules.ts';
+import { BATCH_RULES } from './batch-rules.ts';
 import type { Promised } from './compare.ts';
 
 const maybe = <S extends z.ZodType>(schema: S) => schema.nullish().catch(undefined);
@@ -28,10 +30,15 @@ const BESIDE = ['warning_messages', 'data.warning_messages'];
 
 const promised = {
   features: {
+    rules: ATLAS_RULES.features,
     schema: z.union([wire.catalogueRows, z.object({ data: wire.catalogueRows })]),
   },
-  feature: { schema: wire.featureDetail },
+  feature: {
+    rules: ATLAS_RULES.feature,
+    schema: wire.featureDetail,
+  },
   protein: {
+    rules: ATLAS_RULES.protein,
     schema: wire.proteinRecord.extend({
       protein_activations: maybe(sparse),
       per_residue_activations: maybe(sparse),
@@ -39,30 +46,41 @@ const promised = {
     // Names come with clusters; the header only with some sources.
     rare: ['protein_name', 'header'],
   },
-  cluster: { schema: wire.clusterRecord },
-  uniprot: { schema: wire.uniprotRecord, rare: ['sequence_length', 'gene', 'entry_name'] },
+  cluster: {
+    rules: ATLAS_RULES.cluster,
+    schema: wire.clusterRecord,
+  },
+  uniprot: {
+    rules: ATLAS_RULES.uniprot,
+    schema: wire.uniprotRecord,
+    rare: ['sequence_length', 'gene', 'entry_name'],
+  },
   similarity: {
+    rules: ATLAS_RULES.similarity,
     schema: wire.similarityAnswer,
     rare: ['protein_hash', 'similar_proteins[].cluster_size', 'similar_proteins[].protein_name'],
   },
   bulkJob: {
+    rules: ATLAS_RULES.bulkJob,
     schema: wire.bulkJob,
     rare: ['poll_url', 'completed_count', 'total_count', 'download_url', 'job_id', 'status'],
     words: { status: JOB_STATES },
   },
   /** `cluster_info.json` of the bulk archive. */
   clusterInfo: {
+    rules: ATLAS_RULES.clusterInfo,
     schema: z.object({
       clusters: z.record(text, wire.clusterInfo.extend({ protein_hash: maybe(text) })),
       proteins: maybe(z.record(text, text)),
     }),
-    // The archive tells what it has; the cluster's record has the rest.
-    rare: ['source', 'accession', 'cluster_taxonomy_info', 'top_phyla', 'mean_plddt', 'ptm'].map(
-      (key) => `clusters.*.${key}`,
-    ),
+    // The archive tells what it has; the records of the cluster and of its members have the rest.
+    rare: ['source', 'accession', 'cluster_taxonomy_info', 'top_phyla', 'mean_plddt', 'ptm']
+      .map((key) => `clusters.*.${key}`)
+      .concat('proteins'),
   },
   /** `features.json` of the bulk archive. */
   bulkFeatures: {
+    rules: ATLAS_RULES.bulkFeatures,
     schema: z.record(
       text,
       z.object({
@@ -71,24 +89,25 @@ const promised = {
         top_features: maybe(z.array(wire.featureValue)),
       }),
     ),
-    rare: ['*.top_features[].residue_regions', '*.top_features[].description'],
+    rare: ['*.top_features', '*.top_features[].residue_regions', '*.top_features[].description'],
   },
   submit: {
+    rules: BATCH_RULES.submit,
     schema: envelope(wire.submitted),
     rare: [...BESIDE, 'data.task_id'],
   },
   list: {
+    rules: BATCH_RULES.list,
     schema: envelope(wire.batchPage),
     rare: [
       ...BESIDE,
       'data.created_at',
-      'data.cursor',
-      'data.items',
       ...['response', 'response_available', 'error'].map((key) => `data.items[].${key}`),
     ],
     words: { 'data.status': BATCH_STATES, 'data.items[].status': TASK_STATES },
   },
   status: {
+    rules: BATCH_RULES.status,
     schema: envelope(wire.taskStatus),
     rare: [
       ...BESIDE,
@@ -96,7 +115,11 @@ const promised = {
     ],
     words: { 'data.status': TASK_STATES },
   },
-  cancel: { schema: envelope(wire.cancelled), rare: [...BESIDE, 'data.batch_id', 'data.task_id'] },
+  cancel: {
+    rules: BATCH_RULES.cancel,
+    schema: envelope(wire.cancelled),
+    rare: [...BESIDE, 'data.message', 'data.cancelled', 'data.batch_id', 'data.task_id'],
+  },
   /** The error body of the Batch API. */
   batchError: {
     schema: z.object({ status: maybe(text), message: text, request_id: maybe(text) }),
@@ -121,6 +144,7 @@ const promised = {
   },
   /** The folding result behind a finished task. */
   result: {
+    rules: BATCH_RULES.result,
     schema: z.object({
       complex: z.object({
         id: maybe(text),
@@ -154,15 +178,7 @@ const promised = {
       tokens_used: maybe(z.int()),
       warning_messages: maybe(z.array(text)),
     }),
-    rare: [
-      'pae',
-      'pair_chains_iptm',
-      'output_embedding_sequence',
-      'output_embedding_pair_pooled',
-      'residue_index',
-      'entity_id',
-      'warning_messages',
-    ],
+    rare: ['warning_messages'],
   },
 } satisfies Record<string, Promised>;
 

@@ -143,6 +143,13 @@ export function readMapping(text: string): { mapping: WireMapping } | { problems
     };
   }
   if (!isFields(content)) return { problems: ['must be a map of operations, each a map of paths to names'] };
+  return readRules(content);
+}
+
+/** The same for a mapping that is parsed already. */
+export function readRules(
+  content: Record<string, unknown>,
+): { mapping: WireMapping } | { problems: string[] } {
   const problems: string[] = [];
   const mapping: Record<string, Renames> = {};
   for (const [name, fields] of Object.entries(content)) {
