@@ -1,7 +1,7 @@
 // Answers that are there already are given as they are: in a list of a hundred loaded proteins a promise for each field costs more than
 // the field. It knows no type of ours but the protein.
 import type { GatewayContext } from '../context.ts';
-import type { ProteinData } from '../upstream/protein-data.ts';
+import type { PresentProtein } from '../upstream/protein-data.ts';
 import type { ProteinNeeds } from '../upstream/protein-needs.ts';
 
 /** A value, or the promise of one where somebody has to be asked. */
@@ -16,7 +16,7 @@ export function ofProtein<R>(
   { proteins }: GatewayContext,
   hash: string,
   needs: ProteinNeeds,
-  read: (data: ProteinData | null) => Soon<R>,
+  read: (data: PresentProtein | null) => Soon<R>,
 ): Soon<R> {
   const here = proteins.have(hash, needs);
   return here === undefined ? proteins.load(hash, needs).then(read) : read(here);

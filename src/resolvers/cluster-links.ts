@@ -3,7 +3,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import type { ClusterRef } from '../schema/cluster.ts';
 import type { ProteinRef } from '../schema/protein.ts';
-import type { ProteinData } from '../upstream/protein-data.ts';
+import type { PresentProtein } from '../upstream/protein-data.ts';
 import type { ProteinNeeds } from '../upstream/protein-needs.ts';
 import { ofProtein, type Soon } from './at-once.ts';
 import { FIXED } from './protein-parts.ts';
@@ -16,12 +16,10 @@ export const clusterOf = (
   needs: ProteinNeeds = FIXED.name,
 ): Soon<ClusterRef | null> => ofProtein(ctx, hash, needs, (data) => clusterIn(ctx, hash, data));
 
-function clusterIn(ctx: GatewayContext, hash: string, data: ProteinData | null): Soon<ClusterRef | null> {
-  if (data === null) return null;
-  const cluster = data.cluster ?? { representative: null, info: null, settled: false };
-  if (cluster.representative !== null) return { representative: cluster.representative, info: cluster.info };
-  if (cluster.settled) return null;
-  // The single record names no representative for a representative, too; the cluster record tells which it is.
+function clusterIn(ctx: GatewayContext, hash: string, data: PresentProtein | null): Soon<ClusterRef | null> {
+  if (data === null || data.cluster === null) return null;
+  if (data.cluster !== undefined) return data.cluster;
+  // The single record names no representative for a representative, too; the cluster's own record tells which it is.
   return ctx.clusters.load(hash).then((found) => (found === null ? null : { representative: hash }));
 }
 

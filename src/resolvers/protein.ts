@@ -10,9 +10,9 @@ import { Protein, type ProteinRef } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
 import { Provenance, Thumbnail, ThumbnailType } from '../schema/thumbnail.ts';
 import { hashOfSequence } from '../schema/uniprot.ts';
-import type { ProteinData, Source } from '../upstream/protein-data.ts';
+import type { PresentProtein, ProteinParts, Source } from '../upstream/protein-data.ts';
 import { BULK_HASHES, type Found } from '../upstream/protein-loader.ts';
-import { joinNeeds, needsNothing, type ProteinNeeds } from '../upstream/protein-needs.ts';
+import { joinNeeds, type ProteinNeeds } from '../upstream/protein-needs.ts';
 import { after, ofProtein, type Soon } from './at-once.ts';
 import { clusterOf, withRecord } from './cluster-links.ts';
 import { clusterNeeds, FIXED, plddtNeeds, selectedNeeds } from './protein-parts.ts';
@@ -23,16 +23,13 @@ const MOST_HASHES = 5000;
 /** Cost of a field that shares one call with 499 others. */
 const BATCHED = 1 / BULK_HASHES;
 
-/** The smallest part that tells whether a protein exists at all. */
-const LEAST: ProteinNeeds = { sequence: true };
-
 /** A key of what is known of a protein, from whatever has spoken of it, else by loading its part. */
-function part<K extends keyof ProteinData>(
+function part<K extends keyof ProteinParts>(
   ctx: GatewayContext,
   { hash }: ProteinRef,
   key: K,
   needs: ProteinNeeds,
-): Soon<ProteinData[K] | undefined> {
+): Soon<PresentProtein[K] | undefined> {
   const known = ctx.proteins.peek(hash)?.[key];
   return known === undefined ? ofProtein(ctx, hash, needs, (data) => data?.[key]) : known;
 }
@@ -47,7 +44,7 @@ async function nameOf(ctx: GatewayContext, protein: ProteinRef): Promise<string 
 }
 
 async function provenanceOf(ctx: GatewayContext, hash: string): Promise<Source> {
-  if (ctx.proteins.peek(hash)?.from === undefined) await ctx.proteins.load(hash, LEAST);
+  if (ctx.proteins.peek(hash)?.from === undefined) await ctx.proteins.load(hash, {});
   const from = ctx.proteins.peek(hash)?.from;
   if (from === undefined) throw new Error('A protein was loaded without a note of where it came from.');
   return from;
@@ -148,7 +145,7 @@ export async function findProtein(
   hash: string,
   needs: ProteinNeeds,
 ): Promise<ProteinRef | null> {
-  const found = await ctx.proteins.load(hash, needsNothing(needs) ? LEAST : needs);
+  const found = await ctx.proteins.load(hash, needs);
   return found === null ? null : { hash };
 }
 
@@ -158,7 +155,7 @@ export const loadProteins = (
   hashes: readonly string[],
   needs: ProteinNeeds,
   onNext?: (found: readonly Found[]) => void,
-): Promise<Found[]> => proteins.loadAll(hashes, needsNothing(needs) ? LEAST : needs, onNext);
+): Promise<Found[]> => proteins.loadAll(hashes, needs, onNext);
 
 /** Proteins for which it is worth to begin an answer before all of them are there, as their structures come. */
 const MANY = 50;

@@ -10,7 +10,7 @@ import {
   StructureFormat,
   type StructureShape,
 } from '../schema/structure.ts';
-import { hasCoordinates, type ProteinData } from '../upstream/protein-data.ts';
+import { hasCoordinates, type PresentProtein } from '../upstream/protein-data.ts';
 import { BULK_HASHES } from '../upstream/protein-loader.ts';
 import type { ProteinNeeds } from '../upstream/protein-needs.ts';
 import { type AtlasStructure, atlasStructure, FILE_ENDINGS } from '../upstream/structure-file.ts';
@@ -45,7 +45,7 @@ function structureOf(
       return loaded;
     },
   };
-  const shapeOf = (data: ProteinData | null | undefined): StructureShape | null => {
+  const shapeOf = (data: PresentProtein | null | undefined): StructureShape | null => {
     if (data === null || data?.structure === null) return null;
     return data?.structure !== undefined && !hasCoordinates(data.structure) ? null : shape;
   };

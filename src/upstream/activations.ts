@@ -34,6 +34,17 @@ export function sameScale(ranking: readonly FeatureValue[], vector: SparseVector
   });
 }
 
+/** Whether a ranking is that of a vector: the same features in the same order with the same values. */
+export function isRankingOf(ranking: readonly FeatureValue[], vector: SparseVector): boolean {
+  const own = rankingOf(vector, ranking.length);
+  return (
+    ranking.length > 0 &&
+    own.length === ranking.length &&
+    ranking.every(({ feature_index: index }, i) => own[i]?.feature_index === index) &&
+    sameScale(ranking, vector)
+  );
+}
+
 /** The rows of the wanted features; one that is nowhere active has an empty row. */
 export function rowsOf(matrix: SparseMatrix, wanted: Iterable<number>): Map<number, FeatureRow> {
   const rows = new Map<number, { residues: number[]; values: number[] }>();

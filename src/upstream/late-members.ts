@@ -1,6 +1,7 @@
-// Reads the members of an object by their schema when somebody asks for them: of a cluster's eleven most queries ask for two, and to
-// check the others of a hundred clusters costs more than to answer. It knows no operation.
-import type { z } from 'zod';
+// Reads the members of an object by their schema when they are asked for: of a cluster's eleven most queries ask for two,
+// and to check the others of a hundred clusters costs more than to answer.
+import { z } from 'zod';
+import { checked } from './checked.ts';
 
 const GIVEN = Symbol('given');
 
@@ -9,28 +10,36 @@ interface View {
 }
 
 /**
- * Makes a reader of objects whose members are each read on their own: one that is not what it should be must have a value to stand for it
- * (`catch`).
+ * Makes a reader of objects whose members are each read on their own. A member that is not what it should be, and has no
+ * value to stand for it, is UPSTREAM_DRIFT when it is read.
  *
+ * @param name - of the answer, for the error
  * @returns null for anything but an object
  */
-export function lateMembers<S extends z.ZodObject>(schema: S): (value: unknown) => z.output<S> | null {
+export function lateMembers<S extends z.ZodObject>(
+  name: string,
+  schema: S,
+): (value: unknown) => z.output<S> | null {
   const members = Object.fromEntries(
-    Object.entries(schema.shape).map(([name, member]): [string, PropertyDescriptor] => [
-      name,
-      {
-        enumerable: true,
-        get(this: View) {
-          return member.parse(this[GIVEN][name]);
+    Object.entries(schema.shape).map(([key, member]): [string, PropertyDescriptor] => {
+      const around = z.object({ [key]: member });
+      return [
+        key,
+        {
+          enumerable: true,
+          get(this: View) {
+            const read = member.safeParse(this[GIVEN][key]);
+            return read.success ? read.data : checked(name, around, this[GIVEN])[key];
+          },
         },
-      },
-    ]),
+      ];
+    }),
   );
   const prototype: object = Object.create(null, {
     ...members,
     toJSON: {
       value(this: View) {
-        return schema.parse(this[GIVEN]);
+        return checked(name, schema, this[GIVEN]);
       },
     },
   });

@@ -10,13 +10,24 @@ import {
 } from './activations.ts';
 import type { ArchiveError } from './archive/archive-error.ts';
 import type { BulkParts } from './archive/bulk.ts';
+import { readResidues } from './archive/bulk-record.ts';
 import type { ReadRecord } from './atlas.ts';
 import { UpstreamError } from './errors.ts';
 import { lateMembers } from './late-members.ts';
-import { emptyData, type ProteinData, type Source, type Writable } from './protein-data.ts';
+import { checkRecord, isSequenceOf } from './protein-checks.ts';
+import {
+  type AbsentProtein,
+  type Gap,
+  type PresentProtein,
+  type ProteinData,
+  type ProteinParts,
+  type Source,
+  unknownProtein,
+  type Writable,
+} from './protein-data.ts';
 import { needsRows, type ProteinNeeds, topOf } from './protein-needs.ts';
 import { LateFeatures } from './protein-record.ts';
-import { type ClusterInfo, clusterInfo, type FeatureValue, type ProteinRecord } from './wire.ts';
+import { clusterInfo, type FeatureValue, type ProteinRecord } from './wire.ts';
 
 /** A note of where data come from that have just come. */
 export const now = (operation: string, requestId?: string): Source => ({
@@ -32,14 +43,13 @@ export const wantedRows = (needs: ProteinNeeds, ranking: readonly FeatureValue[]
   ...(needs.rows ?? []),
 ];
 
-type Structure = NonNullable<ProteinData['structure']>;
+type Structure = NonNullable<ProteinParts['structure']>;
 
-/** The structure of a record whose coordinates are bytes until they are read. A class, because an object with getters of its own is slow to make. */
-class LightStructure implements Structure {
+/** The structure of a record, whose coordinates may be bytes until they are read. A class: it is made fast. */
+class RecordStructure implements Structure {
   readonly size: number;
   readonly held: number;
   readonly ptm: number | null;
-  readonly meanPlddt: number | null;
   private readonly record: ProteinRecord;
 
   constructor(record: ProteinRecord, size: number, held: number) {
@@ -47,13 +57,16 @@ class LightStructure implements Structure {
     this.size = size;
     this.held = held;
     this.ptm = record.ptm ?? null;
-    this.meanPlddt = record.mean_plddt ?? null;
   }
   get pdb() {
     return this.record.pdb ?? '';
   }
+  /** A list that the record leaves out stands in the coordinates as well. */
   get plddt() {
-    return this.record.residues_plddt ?? [];
+    return this.record.residues_plddt ?? readResidues(this.pdb).plddt;
+  }
+  get meanPlddt() {
+    return this.record.mean_plddt ?? readResidues(this.pdb).mean;
   }
   toJSON(): Structure {
     const { pdb, plddt, ptm, meanPlddt } = this;
@@ -61,19 +74,18 @@ class LightStructure implements Structure {
   }
 }
 
-function structureOf({ record, parts }: ReadRecord): Structure | null {
-  const { ptm, mean_plddt: mean } = record;
-  const unscored = ptm == null && mean == null;
-  if (parts !== undefined) {
-    const size = parts.lengthOf('pdb');
-    return size === 0 && unscored ? null : new LightStructure(record, size, parts.bytes);
-  }
-  const { pdb, residues_plddt: plddt } = record;
-  if (pdb == null && unscored) return null;
-  return { pdb: pdb ?? '', plddt: plddt ?? [], ptm: ptm ?? null, meanPlddt: mean ?? null };
+/** What a record says of the structure; undefined where it leaves the coordinates out instead of saying that there are none. */
+function structureOf({ record, parts }: ReadRecord): Structure | null | undefined {
+  const packed = parts?.lengthOf('pdb') ?? 0;
+  if (packed > 0) return new RecordStructure(record, packed, parts?.bytes ?? packed);
+  const { pdb, ptm, mean_plddt: mean } = record;
+  if (pdb === undefined) return undefined;
+  if (pdb === null && ptm == null && mean == null) return null;
+  const size = pdb?.length ?? 0;
+  return new RecordStructure(record, size, size);
 }
 
-type Features = NonNullable<ProteinData['features']>;
+type Features = NonNullable<ProteinParts['features']>;
 
 /** Features of a record that are bytes until they are read. */
 class LightFeatures implements Features {
@@ -98,78 +110,108 @@ class LightFeatures implements Features {
   }
 }
 
-/** Nobody has asked for the features that come with every record: most of what is to be read of it, where the coordinates are not. */
-const lightFeatures = ({ record, parts }: ReadRecord, top: number): Features =>
-  parts === undefined
-    ? { top, regions: top, values: record.sae_features ?? [] }
-    : new LightFeatures(top, new LateFeatures(parts));
+/** The features of a record, read when they are asked for; undefined where it has none of the key. */
+function featuresOf({ record, parts }: ReadRecord, top: number): Features | undefined {
+  if (parts === undefined) {
+    const { sae_features: values } = record;
+    return values == null ? undefined : { top, regions: top, values };
+  }
+  return parts.has('sae_features') ? new LightFeatures(top, new LateFeatures(parts)) : undefined;
+}
 
 /** What a record, asked for its top features, says of activations. */
 function addFeatures(data: Writable, found: ReadRecord, needs: ProteinNeeds): void {
-  const features = lightFeatures(found, topOf(needs));
-  data.features = features;
+  const features = featuresOf(found, topOf(needs));
+  if (features !== undefined) data.features = features;
   data.level = levelSource(() => {
     const vector = recordLevel(found);
-    return vector !== undefined && sameScale(features.values, vector) ? vector : null;
+    return vector !== undefined && sameScale(features?.values ?? [], vector) ? vector : null;
   });
   if (needsRows(needs)) {
     const { perResidue } = recordActivations(found);
     data.rows =
       perResidue === undefined
         ? null
-        : { top: needs.residues ?? 0, rows: rowsOf(perResidue, wantedRows(needs, features.values)) };
+        : { top: needs.residues ?? 0, rows: rowsOf(perResidue, wantedRows(needs, features?.values ?? [])) };
   }
   data.record = found;
 }
 
+/** What a record says of structure and cluster, and of which of them it says nothing. */
+function addParts(data: Writable, found: ReadRecord): void {
+  const { record } = found;
+  const gaps: Gap[] = [];
+  const structure = structureOf(found);
+  if (structure !== undefined) data.structure = structure;
+  else {
+    gaps.push('record:structure');
+    if (record.ptm != null || record.mean_plddt != null)
+      data.scores = { ptm: record.ptm ?? null, meanPlddt: record.mean_plddt ?? null };
+  }
+  const representative = record.cluster_rep_protein_hash?.toLowerCase();
+  if (representative !== undefined) data.cluster = { representative, info: null };
+  // It names none for a representative, too.
+  else gaps.push('record:cluster');
+  if (gaps.length > 0) data.gaps = gaps;
+}
+
 /**
- * Reads the answer of `GET /proteins/{hash}`; null is the 404.
+ * Reads the answer of `GET /proteins/{hash}`; null is its own 404, which proves that there is no such protein.
  *
  * @param needs - what was asked for; null when the answer's features are others than the normalised top ranking
+ * @throws UpstreamError UPSTREAM_DRIFT for a record that cannot be that of the protein
  */
-export function fromRecord(hash: string, needs: ProteinNeeds | null, found: ReadRecord | null): ProteinData {
+export function fromRecord(
+  hash: string,
+  needs: ProteinNeeds | null,
+  found: ReadRecord | null,
+): PresentProtein | AbsentProtein {
   const from = now('protein', found?.requestId);
-  if (found === null) return { hash, exists: false, from };
+  if (found === null) return { hash, state: 'absent', from };
+  checkRecord(hash, found, needs?.structure === true || needs?.fold === true);
   const { record } = found;
-  const representative = record.cluster_rep_protein_hash ?? null;
   const data: Writable = {
     hash,
-    exists: true,
-    sequence: record.sequence ?? null,
+    state: 'present',
     length: record.sequence_length ?? record.sequence?.length ?? null,
     accession: record.accession ?? null,
     source: record.source ?? null,
-    structure: structureOf(found),
-    cluster: { representative, info: null, settled: false },
     from,
   };
+  if (record.sequence != null) data.sequence = record.sequence;
   if (record.protein_name != null) data.name = record.protein_name;
+  addParts(data, found);
   if (needs !== null) addFeatures(data, found, needs);
   if (needs?.fold === true) data.folded = true;
   return data;
 }
 
-/** A bulk archive and the rows that were kept of it, by hash. */
+/** What was asked of a bulk archive, what it says, and the rows that were kept of it, by hash. */
 export interface ReadBulk {
   readonly parts: BulkParts;
   readonly rows: ReadonlyMap<string, ReadonlyMap<number, FeatureRow>>;
   readonly from: Source;
+  /** Whether the archive was read to its end and nothing of it was lost: only then does what it lacks mean anything. */
+  readonly isWhole: boolean;
+  /** Whether the sequences were asked for, which name every protein that exists. */
+  readonly asksSequences: boolean;
 }
 
-/** Whether an archive has said everything of a protein that it needs, however it goes on. */
+/** Whether the archive, as far as it was read, has all that is needed of a protein, however it goes on. */
 export function saysAll(hash: string, needs: ProteinNeeds, { parts, rows }: ReadBulk): boolean {
   const features = parts.features.get(hash);
   return (
+    parts.present.has(hash) &&
     (needs.sequence !== true || parts.sequences.has(hash)) &&
     ((needs.structure !== true && needs.scores !== true) || parts.structures.has(hash)) &&
     ((needs.cluster !== true && needs.link !== true) || parts.clusterOf.has(hash)) &&
-    (needs.features === undefined || (features?.top ?? features?.proteinLevel) !== undefined) &&
-    (needs.level !== true || features !== undefined) &&
-    (!needsRows(needs) || rows.has(hash))
+    (needs.features === undefined || features?.top !== undefined) &&
+    (needs.level !== true || features?.top !== undefined) &&
+    (!needsRows(needs) || (rows.has(hash) && features?.top !== undefined))
   );
 }
 
-/** A damaged archive as the failure that it is to whoever asked for what it lost. */
+/** A damaged archive as the failure that it is to the caller that asked for what it lost. */
 const damaged = (problem: ArchiveError): UpstreamError =>
   new UpstreamError(
     `The upstream's bulk archive cannot be read: ${problem.message}`,
@@ -182,59 +224,88 @@ const damaged = (problem: ArchiveError): UpstreamError =>
     { cause: problem },
   );
 
-/** Reads what a bulk archive says of one hash; a part that the archive has no member for stays unknown. */
+/** How the features of an archive without rankings are read. */
+export interface RankingRule {
+  /** Whether its activations are known to be on the scale of the records' rankings. */
+  readonly isRanked: boolean;
+}
+
+/** The sequence, unless it is another protein's. */
+function addSequence(data: Writable, { parts }: ReadBulk): void {
+  const found = parts.sequences.get(data.hash);
+  if (found === undefined || !isSequenceOf(data.hash, found.sequence)) return;
+  data.sequence = found.sequence;
+  data.length = found.sequence.length;
+  data.accession = found.accession;
+  data.source = found.source;
+}
+
+const wantsStructure = (asked: ProteinNeeds): boolean => asked.structure === true || asked.scores === true;
+const wantsCluster = (asked: ProteinNeeds): boolean => asked.cluster === true || asked.link === true;
+
+/** The representative of a protein, where the archive names it: one that is its own has its cluster under its own hash. */
+const representativeIn = ({ clusterOf, clusters }: BulkParts, hash: string): string | undefined =>
+  clusterOf.get(hash) ?? (clusters.has(hash) ? hash : undefined);
+
+/** What a whole archive was asked for and does not hold. */
+function gapsOf(hash: string, asked: ProteinNeeds, { parts, isWhole }: ReadBulk): Gap[] {
+  if (!isWhole) return [];
+  const gaps: Gap[] = [];
+  if (wantsStructure(asked) && !parts.structures.has(hash)) gaps.push('archive:structure');
+  if (wantsCluster(asked) && parts.members.clusterInfo && representativeIn(parts, hash) === undefined)
+    gaps.push('archive:cluster');
+  return gaps;
+}
+
+function addArchiveFeatures(
+  data: Writable,
+  asked: ProteinNeeds,
+  { parts, rows }: ReadBulk,
+  { isRanked }: RankingRule,
+): void {
+  const features = parts.features.get(data.hash);
+  const level = features?.proteinLevel;
+  const ranking =
+    features?.top ?? (isRanked && level !== undefined ? rankingOf(level, topOf(asked)) : undefined);
+  if (asked.features !== undefined && ranking !== undefined)
+    data.features = { top: asked.features, regions: 0, values: ranking };
+  if (asked.level === true && features?.top !== undefined) {
+    const own = level !== undefined && sameScale(features.top, level) ? level : null;
+    data.level = own === null ? null : levelSource(() => own);
+  }
+  const own = rows.get(data.hash);
+  if (own !== undefined) data.rows = { top: ranking === undefined ? 0 : (asked.residues ?? 0), rows: own };
+}
+
+/**
+ * Reads what a bulk archive says of one hash. Only a whole list of sequences proves by its silence that a protein does not
+ * exist; any other part that is missing stays unknown.
+ */
 export function fromBulk(
   hash: string,
   asked: ProteinNeeds,
-  { parts, rows, from }: ReadBulk,
+  read: ReadBulk,
+  rule: RankingRule = { isRanked: false },
 ): { data: ProteinData; problem?: Error } {
-  const problem = parts.problems[0] && damaged(parts.problems[0]);
+  const { parts, from, isWhole, asksSequences } = read;
   if (!parts.present.has(hash)) {
-    // An archive that lost entries cannot say that a protein does not exist.
-    return problem === undefined
-      ? { data: { hash, exists: false, from } }
-      : { data: emptyData(hash), problem };
+    if (isWhole && asksSequences && parts.members.sequences) return { data: { hash, state: 'absent', from } };
+    const problem = parts.problems[0];
+    const data = { ...unknownProtein(hash), gaps: gapsOf(hash, asked, read) };
+    return problem === undefined ? { data } : { data, problem: damaged(problem) };
   }
-  const { members } = parts;
-  const data: Writable = { hash, exists: true, from };
-  // What is missing from a damaged archive may have been lost: it stays unknown and is asked for again by itself.
-  const settled = problem === undefined;
-  const sequence = parts.sequences.get(hash);
-  if (asked.sequence === true && members.sequences && (settled || sequence !== undefined)) {
-    data.sequence = sequence?.sequence ?? null;
-    data.length = sequence?.sequence.length ?? null;
-    data.accession = sequence?.accession ?? null;
-    data.source = sequence?.source ?? null;
-  }
-  const structure = parts.structures.get(hash);
-  if (
-    (asked.structure === true || asked.scores === true) &&
-    members.structures &&
-    (settled || structure !== undefined)
-  )
-    data.structure = structure ?? null;
-  if ((asked.cluster === true || asked.link === true) && members.clusterInfo && members.clusterLinks) {
-    const representative = parts.clusterOf.get(hash) ?? null;
-    data.cluster = { representative, info: infoOf(parts, representative), settled: true };
-  }
-  const features = parts.features.get(hash);
-  const level = features?.proteinLevel;
-  if (asked.features !== undefined && members.features && (features !== undefined || settled)) {
-    const ranking = features?.top ?? (level === undefined ? undefined : rankingOf(level, topOf(asked)));
-    if (ranking !== undefined || features === undefined)
-      data.features = { top: asked.features, regions: 0, values: ranking ?? [] };
-  }
-  if (asked.level === true && features !== undefined) {
-    const own = level !== undefined && sameScale(features.top ?? [], level) ? level : null;
-    data.level = own === null ? null : levelSource(() => own);
-  }
-  const own = rows.get(hash);
-  if (own !== undefined) data.rows = { top: asked.residues ?? 0, rows: own };
+  const data: Writable = { hash, state: 'present', from };
+  addSequence(data, read);
+  const structure = wantsStructure(asked) ? parts.structures.get(hash) : undefined;
+  if (structure !== undefined) data.structure = structure;
+  const representative = wantsCluster(asked) ? representativeIn(parts, hash) : undefined;
+  if (representative !== undefined)
+    data.cluster = { representative, info: clusterInfoOf(parts.clusters.get(representative)) };
+  addArchiveFeatures(data, asked, read, rule);
+  const gaps = gapsOf(hash, asked, read);
+  if (gaps.length > 0) data.gaps = gaps;
   return { data };
 }
 
-const clusterInfoOf = lateMembers(clusterInfo);
-
-function infoOf(parts: BulkParts, representative: string | null): ClusterInfo | null {
-  return representative === null ? null : clusterInfoOf(parts.clusters.get(representative));
-}
+/** What an archive says of a cluster, read member by member. */
+export const clusterInfoOf = lateMembers('clusterInfo', clusterInfo);

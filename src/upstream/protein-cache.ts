@@ -1,25 +1,28 @@
-// What was learnt of proteins, kept between requests part by part, so that a later request asks only for what nobody has
-// asked before. Only what the Atlas says of everybody; that a protein does not exist is not kept, it may be added.
+// What was learnt of proteins, cached between requests part by part, so that a later request asks only for what is not known
+// yet. Public data only. Neither errors nor the absence of a protein are cached, nor what no answer has said.
 import type { Cache } from '../store/cache.ts';
 import { type LevelSource, levelSource } from './activations.ts';
 import type { SparseVector } from './archive/bulk-record.ts';
 import type { ReadRecord } from './atlas.ts';
-import type { Archive } from './bulk-fetch.ts';
-import { openKeptArchives } from './kept-archives.ts';
-import { openKeptRecords } from './kept-records.ts';
-import { fromBulk } from './protein-answers.ts';
-import type { ProteinData, RowsData, Source } from './protein-data.ts';
+import type {
+  ClusterLink,
+  PresentProtein,
+  ProteinData,
+  ProteinParts,
+  RowsData,
+  Source,
+} from './protein-data.ts';
 import type { ProteinNeeds } from './protein-needs.ts';
-import { openSeen } from './seen.ts';
 
-/** The parts as they are kept: plain JSON. */
+/** The parts as they are cached: plain JSON. */
 interface Parts {
-  identity: Pick<ProteinData, 'sequence' | 'length' | 'accession' | 'source' | 'name'>;
-  structure: NonNullable<ProteinData['structure']> | null;
-  /** What the single record names as representative. */
-  link: NonNullable<ProteinData['cluster']>;
-  cluster: NonNullable<ProteinData['cluster']>;
-  features: NonNullable<ProteinData['features']>;
+  identity: Pick<ProteinParts, 'sequence' | 'length' | 'accession' | 'source' | 'name'>;
+  structure: NonNullable<ProteinParts['structure']> | null;
+  /** What the single record names as representative; it names none for a representative, either. */
+  link: { readonly representative: string | null };
+  /** Null: it is proven to belong to none. */
+  cluster: ClusterLink | null;
+  features: NonNullable<ProteinParts['features']>;
   /** As it was written down, or as it was learnt. */
   level: SparseVector | LevelSource;
   rows: { top: number; rows: [number, { residues: readonly number[]; values: readonly number[] }][] };
@@ -46,28 +49,14 @@ export interface ProteinCache {
   /**
    * Keeps what an answer said of a protein.
    *
-   * @param company - how many proteins the answer spoke of: what long lists say is written down when it comes a second time, and their
-   *   structures are kept at all only then
-   * @param asked - what a record was asked for: the whole of it is kept where that was asked for. Where it is none of its large parts, they are kept when they come a second time. Nobody may
-   *   ever want them, and to hold their bytes costs more than all else that is done for a record
+   * @param company - how many proteins the answer spoke of: what long lists say is cached in memory only
+   * @param asked - what a record was asked for: its large parts are cached where one of them was
    */
   write(data: ProteinData, company?: number, asked?: ProteinNeeds): void;
-  /** Keeps what an archive said of a protein if that comes a second time: the archive itself is kept. */
-  writeAgain(data: ProteinData): void;
-  /** Keeps an archive as it came, until one of its proteins is asked for again. */
-  keep(archive: Archive): void;
 }
 
-/** In answers of more proteins than this, what is said of a protein is kept for good only when it was seen before. */
-export const SHORT_LIST = 20;
-/** Bytes of archives that are kept as they came. */
-const MOST_ARCHIVES = 24 * 1024 ** 2;
-/** Archives that one look-up reads again at most; proteins of further ones are asked for anew. */
-const MOST_AGAIN = 12;
-/** Bytes of what records say that are kept as they came. */
-const MOST_RECORDS = 16 * 1024 ** 2;
-/** Hashes that are remembered because they may come a second time. */
-const MOST_SEEN = 40_000;
+/** What answers of more proteins than this say is not written to the store. */
+const SHORT_LIST = 20;
 
 const YEAR = 365 * 24 * 3_600_000;
 
@@ -93,15 +82,12 @@ const partsKnown = new WeakMap<ProteinNeeds, ReadonlySet<PartName>>();
 function partsFor(needs: ProteinNeeds): ReadonlySet<PartName> {
   const known = partsKnown.get(needs);
   if (known !== undefined) return known;
-  const parts = new Set((Object.keys(needs) as (keyof ProteinNeeds)[]).flatMap((need) => PARTS[need]));
+  const names = Object.keys(needs) as (keyof ProteinNeeds)[];
+  // Any part says that the protein exists.
+  const parts = new Set(names.length === 0 ? PARTS.sequence : names.flatMap((need) => PARTS[need]));
   partsKnown.set(needs, parts);
   return parts;
 }
-
-const haveCommonParts = (some: ProteinNeeds, others: ProteinNeeds): boolean => {
-  const parts = partsFor(others);
-  return [...partsFor(some)].some((part) => parts.has(part));
-};
 
 const LARGE: readonly PartName[] = ['structure', 'level'];
 
@@ -115,15 +101,18 @@ const isUnread = ({ part, value }: KeptPart): boolean => part === 'features' && 
 const wantsFeatures = (asked: ProteinNeeds | undefined): boolean =>
   asked === undefined || partsFor(asked).has('features');
 
-const keyOf = (part: PartName, hash: string): string => `${part}:${hash}`;
+/** Counts up when the parts change, so that a store is not read as what it does not hold. */
+const VERSION = 2;
+
+const keyOf = (part: PartName, hash: string): string => `${VERSION}:${part}:${hash}`;
 
 const sourceOf = (level: Parts['level']): LevelSource => ('read' in level ? level : levelSource(() => level));
 
 /** A kept part as an answer. */
-function dataOf(hash: string, kept: KeptPart): ProteinData {
+function dataOf(hash: string, kept: KeptPart): PresentProtein {
   const { operation, at, requestId } = kept.from;
   const from: Source = { operation, retrievedAt: new Date(at), fromCache: true, requestId };
-  const base = { hash, exists: true, from };
+  const base = { hash, state: 'present', from } as const;
   switch (kept.part) {
     case 'identity':
       return { ...base, ...kept.value };
@@ -131,7 +120,12 @@ function dataOf(hash: string, kept: KeptPart): ProteinData {
       return { ...base, rows: { top: kept.value.top, rows: new Map(kept.value.rows) } };
     case 'structure':
       return { ...base, structure: kept.value };
-    case 'link':
+    case 'link': {
+      const { representative } = kept.value;
+      return representative === null
+        ? { ...base, gaps: ['record:cluster'] }
+        : { ...base, cluster: { representative, info: null } };
+    }
     case 'cluster':
       return { ...base, cluster: kept.value };
     case 'features':
@@ -146,7 +140,7 @@ function dataOf(hash: string, kept: KeptPart): ProteinData {
 const rowsPart = ({ top, rows }: RowsData): Parts['rows'] => ({ top, rows: [...rows] });
 
 /** The parts that an answer holds. */
-function partsOf(data: ProteinData, from: KeptSource): KeptPart[] {
+function partsOf(data: PresentProtein, from: KeptSource): KeptPart[] {
   const { sequence, length, accession, source, name } = data;
   const kept: KeptPart[] = [];
   if (sequence !== undefined && accession !== undefined)
@@ -162,8 +156,10 @@ function partsOf(data: ProteinData, from: KeptSource): KeptPart[] {
       from,
     });
   if (data.structure !== undefined) kept.push({ part: 'structure', value: data.structure, from });
-  if (data.cluster !== undefined)
-    kept.push({ part: data.cluster.settled ? 'cluster' : 'link', value: data.cluster, from });
+  const { cluster } = data;
+  if (cluster === null || cluster?.info != null) kept.push({ part: 'cluster', value: cluster, from });
+  else if (cluster !== undefined || data.gaps?.includes('record:cluster') === true)
+    kept.push({ part: 'link', value: { representative: cluster?.representative ?? null }, from });
   if (data.features !== undefined) kept.push({ part: 'features', value: data.features, from });
   if (data.level != null) kept.push({ part: 'level', value: data.level, from });
   if (data.rows != null) kept.push({ part: 'rows', value: rowsPart(data.rows), from });
@@ -202,37 +198,12 @@ export function sizeOfPart(kept: KeptPart): number {
 }
 
 /**
- * The cache of proteins. Archives of long lists are kept as they came: most are never asked for again, and to keep what they say as objects
- * took a fifth of all that was done for them, most of it by the collector.
+ * The cache of proteins.
  *
- * @param known - by hash, of which proteins there may be parts in `cache`
- * @param ttl - milliseconds that what may change is kept; 0: nothing is kept
+ * @param known - by hash, of which proteins there may be parts in `cache`: of most there are none
+ * @param ttl - milliseconds that what may change is cached; 0: nothing is
  */
 export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl: number): ProteinCache {
-  const isSeen = openSeen(MOST_SEEN);
-  const archives = openKeptArchives(MOST_ARCHIVES);
-  const records = openKeptRecords(MOST_RECORDS);
-
-  const keepParts = (
-    data: ProteinData,
-    from: Source,
-    tiersFor: (part: KeptPart) => Tiers | undefined,
-  ): void => {
-    const source = { operation: from.operation, at: from.retrievedAt.getTime(), requestId: from.requestId };
-    let most: Tiers | undefined;
-    for (const part of partsOf(data, source)) {
-      const tiers = tiersFor(part);
-      if (tiers === undefined) continue;
-      if (most !== 'all') most = tiers;
-      const keep = (part.part === 'identity' ? YEAR : ttl) - (Date.now() - source.at);
-      if (keep > 0) cache.set(keyOf(part.part, data.hash), part, keep, tiers);
-    }
-    if (most !== undefined) known.set(data.hash, true, YEAR, most);
-  };
-  const writeAll = (data: ProteinData): void => {
-    if (data.from !== undefined && data.exists === true) keepParts(data, data.from, () => 'all');
-  };
-
   const readParts = (
     wanted: ReadonlyMap<string, ProteinNeeds>,
     ofThese: Iterable<string>,
@@ -251,77 +222,34 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
     const found = cache.getMany([...keys.keys()]);
     return found instanceof Promise ? found.then(read) : read(found);
   };
-  /** Keeps part by part what records say of proteins that are asked for again. */
-  const unpack = (hash: string): void => {
-    const data = records.take(hash);
-    if (data?.from !== undefined) keepParts(data, data.from, (part) => (isUnread(part) ? 'memory' : 'all'));
-  };
-  /** What is kept part by part. Of most proteins nothing is: to look for each part of them was a tenth of all that is done for a list. */
-  const readKept = (wanted: ReadonlyMap<string, ProteinNeeds>): ProteinData[] | Promise<ProteinData[]> => {
-    const found = known.getMany([...wanted.keys()]);
-    return found instanceof Promise
-      ? found.then((some) => readParts(wanted, some.keys()))
-      : readParts(wanted, found.keys());
-  };
-  /** What an archive says of proteins that are asked for again; they are kept one by one from now on. */
-  const readAgain = async (archive: Archive, hashes: readonly string[]): Promise<ProteinData[]> => {
-    const read = await archive.read();
-    if (read === undefined) return [];
-    archives.forget(hashes);
-    return hashes.flatMap((hash) => {
-      const { data } = fromBulk(hash, archive.needs, read);
-      writeAll(data);
-      return data.exists === true ? [{ ...data, from: { ...read.from, fromCache: true } }] : [];
-    });
-  };
-  /** The archives that say something of what is wanted, and of which proteins. */
-  const archivesOf = (wanted: ReadonlyMap<string, ProteinNeeds>): Map<Archive, string[]> | undefined => {
-    let found: Map<Archive, string[]> | undefined;
-    for (const [hash, needs] of wanted) {
-      const archive = archives.of(hash);
-      if (archive === undefined || !haveCommonParts(needs, archive.needs)) continue;
-      found ??= new Map();
-      const others = found.get(archive);
-      if (others !== undefined) others.push(hash);
-      else if (found.size < MOST_AGAIN) found.set(archive, [hash]);
-    }
-    return found;
-  };
 
   return {
     read(wanted) {
       if (ttl === 0) return [];
-      for (const hash of wanted.keys()) unpack(hash);
-      const again = archivesOf(wanted);
-      if (again === undefined) return readKept(wanted);
-      return Promise.all([
-        ...Array.from(again, ([archive, hashes]) => readAgain(archive, hashes)),
-        readKept(wanted),
-      ]).then((found) => found.flat());
+      const found = known.getMany([...wanted.keys()]);
+      return found instanceof Promise
+        ? found.then((some) => readParts(wanted, some.keys()))
+        : readParts(wanted, found.keys());
     },
     write(data, company = 1, asked) {
       const { from } = data;
-      if (ttl === 0 || from === undefined || from.fromCache || data.exists !== true) return;
+      if (ttl === 0 || data.state !== 'present' || from === undefined || from.fromCache) return;
       const isLong = company > SHORT_LIST;
-      const isPassing = (isLong || (asked !== undefined && isSmall(asked))) && !isSeen(data.hash);
-      // Nobody may ever ask for it again, and there is no time to write it down.
-      if (isPassing && !isLong && !cache.writes() && records.keep(data, ttl)) return;
-      records.drop(data.hash);
       const isAsked = wantsFeatures(asked);
       // The whole holds all parts once more.
       const isWhole = asked === undefined || asked.record === true || asked.fold === true;
-      keepParts(data, from, (kept) => {
+      const source = { operation: from.operation, at: from.retrievedAt.getTime(), requestId: from.requestId };
+      let most: Tiers | undefined;
+      for (const kept of partsOf(data, source)) {
         const { part } = kept;
-        if (part === 'record' && !isWhole) return undefined;
-        if (isPassing && (part === 'structure' || (!isLong && part === 'level'))) return undefined;
-        return (isUnread(kept) && !isAsked) || (isPassing && isLong) ? 'memory' : 'all';
-      });
-    },
-    writeAgain(data) {
-      if (ttl !== 0 && data.exists === true && isSeen(data.hash)) writeAll(data);
-    },
-    keep(archive) {
-      if (ttl !== 0) archives.keep(archive, ttl);
+        if (part === 'record' && !isWhole) continue;
+        if (asked !== undefined && isSmall(asked) && LARGE.includes(part)) continue;
+        const tiers: Tiers = isLong || (isUnread(kept) && !isAsked) ? 'memory' : 'all';
+        if (most !== 'all') most = tiers;
+        const keep = (part === 'identity' ? YEAR : ttl) - (Date.now() - source.at);
+        if (keep > 0) cache.set(keyOf(part, data.hash), kept, keep, tiers);
+      }
+      if (most !== undefined) known.set(data.hash, true, YEAR, most);
     },
   };
 }

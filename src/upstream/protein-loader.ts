@@ -1,28 +1,15 @@
-// This request's proteins: every part asked for in one tick, over every protein, merged into the fewest calls. What an
-// earlier request learnt comes from the cache, what another is asking at this moment is shared. Results map by hash. It
-// knows the Atlas operations and nothing of GraphQL.
+// This request's proteins: every part asked for in one tick, over every protein, becomes one plan of calls. Results map by
+// hash. A protein is null only when that is proven; what could not be found out is an error.
 import { isDeepStrictEqual } from 'node:util';
-import { fetchBulk, isKeepable, type ReadProteins } from './bulk-fetch.ts';
-import type { Downloads } from './download.ts';
 import { asError, UpstreamError } from './errors.ts';
-import { MOST_FOLDS, readFolded, tooManyFolds } from './fold-on-miss.ts';
 import type { Upstream } from './http.ts';
 import { limiter } from './limit.ts';
-import { fromBulk, fromRecord } from './protein-answers.ts';
-import { type ProteinCache, SHORT_LIST } from './protein-cache.ts';
-import { emptyData, hadBy, mergeData, type ProteinData } from './protein-data.ts';
-import {
-  areMet,
-  type HadNeeds,
-  joinNeeds,
-  lackingNeeds,
-  needsNothing,
-  type ProteinNeeds,
-  topOf,
-} from './protein-needs.ts';
-import { type BulkCall, isInRecord, planCalls } from './protein-plan.ts';
+import { fromRecord } from './protein-answers.ts';
+import { createProteinCalls, type ProteinLoaderDependencies } from './protein-calls.ts';
+import type { PresentProtein, ProteinData } from './protein-data.ts';
+import { createKnownProteins } from './protein-known.ts';
+import { areMet, joinNeeds, lackingNeeds, needsNothing, type ProteinNeeds } from './protein-needs.ts';
 import { createVariantLoader, type FeatureVariant, type VariantData } from './protein-variants.ts';
-import type { Share } from './share.ts';
 
 export { BULK_HASHES } from './protein-plan.ts';
 
@@ -30,8 +17,8 @@ const BULK_IN_FLIGHT = 4;
 const RECORDS_IN_FLIGHT = 8;
 
 export interface ProteinLoader {
-  /** Loads what is needed of a protein. Null when the Atlas does not hold it. @throws UpstreamError when that could not be found out */
-  load(hash: string, needs: ProteinNeeds): Promise<ProteinData | null>;
+  /** Loads what is needed of a protein. Null when it is proven that the Atlas does not hold it. @throws UpstreamError when that, or what is needed, could not be found out */
+  load(hash: string, needs: ProteinNeeds): Promise<PresentProtein | null>;
   /**
    * The same for a list, in its order, duplicates kept: one promise instead of a dozen for each. An error stands where `load` would throw it.
    *
@@ -42,12 +29,12 @@ export interface ProteinLoader {
     needs: ProteinNeeds,
     onNext?: (found: readonly Found[]) => void,
   ): Promise<Found[]>;
-  /** What `load` would give, where nobody has to be asked; undefined where somebody has. */
-  have(hash: string, needs: ProteinNeeds): ProteinData | null | undefined;
-  /** What is known of a protein without asking anybody. */
-  peek(hash: string): ProteinData | undefined;
-  /** What earlier requests learnt of a protein, when that is enough; undefined when somebody would have to be asked. */
-  recall(hash: string, needs: ProteinNeeds): Promise<ProteinData | undefined>;
+  /** What `load` would give, where no call is needed; undefined where one is. */
+  have(hash: string, needs: ProteinNeeds): PresentProtein | null | undefined;
+  /** What is known of a protein that is known to exist, without a call. */
+  peek(hash: string): PresentProtein | undefined;
+  /** What earlier requests learnt of a protein, when that is enough; undefined when a call would be needed. */
+  recall(hash: string, needs: ProteinNeeds): Promise<PresentProtein | undefined>;
   /** Features by exact index or unscaled. Null when the Atlas does not hold the protein. */
   variant(hash: string, variant: FeatureVariant): Promise<VariantData | null>;
   /** Takes in what another answer said of a protein, so that it is not asked for again. */
@@ -55,14 +42,7 @@ export interface ProteinLoader {
 }
 
 /** What a protein of a list came to. */
-export type Found = ProteinData | null | Error;
-
-/** What the loaders of all requests have in common. */
-export interface ProteinLoaderDependencies {
-  readonly downloads: Downloads;
-  readonly cache: ProteinCache;
-  readonly share: Share;
-}
+export type Found = PresentProtein | null | Error;
 
 type Failures = ReadonlyMap<string, Error>;
 
@@ -81,14 +61,6 @@ interface Waiting {
   readonly promise: Promise<Failures | undefined>;
   readonly resolve: (failures: Failures | undefined) => void;
 }
-
-/** What is known of a protein, and which needs that meets, once somebody has asked. */
-interface Known {
-  readonly data: ProteinData;
-  had: HadNeeds | undefined;
-}
-
-const NOTHING: HadNeeds = {};
 
 /** A promise and how it is settled. */
 function withResolver(): Pick<Waiting, 'promise' | 'resolve'> {
@@ -131,159 +103,46 @@ function inOrder(
   };
 }
 
+/** What an error says of each need that no answer met: where the record has it. */
+const PATHS: Readonly<Partial<Record<keyof ProteinNeeds, string>>> = {
+  sequence: '$.sequence',
+  structure: '$.pdb',
+  scores: '$.ptm',
+  features: '$.sae_features',
+  regions: '$.sae_features',
+  residues: '$.sae_features',
+};
+
+/** Neither archive nor record said what was asked. */
+function unanswered(data: ProteinData | undefined, lacking: ProteinNeeds): UpstreamError {
+  const [need] = (Object.keys(lacking) as (keyof ProteinNeeds)[]).filter((one) => one in PATHS);
+  const path = need === undefined ? '$' : PATHS[need];
+  return new UpstreamError(
+    data?.state === 'present'
+      ? `The upstream's answer to protein has changed at ${path}: expected a value, seen nothing; its bulk archive has none either.`
+      : 'The upstream answered, but did not say whether it holds this protein.',
+    { operation: 'protein', code: 'UPSTREAM_DRIFT', retryable: false },
+  );
+}
+
 /** The loader of one request. */
-export function createProteinLoader(
-  up: Upstream,
-  { downloads, cache, share }: ProteinLoaderDependencies,
-): ProteinLoader {
-  const known = new Map<string, Known>();
+export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDependencies): ProteinLoader {
   const pending = new Map<string, readonly Waiting[]>();
   const limitBulk = limiter(BULK_IN_FLIGHT);
   const limitRecords = limiter(RECORDS_IN_FLIGHT);
   let variants: ProteinLoader['variant'] | undefined;
 
-  const dataOf = (hash: string): ProteinData | undefined => known.get(hash)?.data;
-  const take = (data: ProteinData) => {
-    const before = dataOf(data.hash);
-    known.set(data.hash, { data: before === undefined ? data : mergeData(before, data), had: undefined });
-  };
-  const learn = (data: ProteinData) => {
-    take(data);
+  const known = createKnownProteins(up);
+  const { cache } = dependencies;
+  const loadWanted = createProteinCalls({ up, dependencies, known, limitBulk, limitRecords });
+  const learn = (data: ProteinData): void => {
+    known.take(data);
     cache.write(data);
   };
-  const hadOf = (hash: string): HadNeeds => {
-    const one = known.get(hash);
-    if (one === undefined) return NOTHING;
-    one.had ??= hadBy(one.data);
-    return one.had;
-  };
-  const lacks = (hash: string, needs: ProteinNeeds): ProteinNeeds => lackingNeeds(needs, hadOf(hash));
-
-  /** Takes in what is kept of what is needed; at once where no store has to be asked. */
-  const recall = (asked: ReadonlyMap<string, ProteinNeeds>): Promise<void> | undefined => {
-    const takeAll = (kept: readonly ProteinData[]): void => {
-      if (kept.length > 0) up.onCacheHit?.('proteins', kept.length);
-      for (const data of kept) take(data);
-    };
-    const reading = cache.read(asked);
-    if (reading instanceof Promise) return reading.then(takeAll);
-    takeAll(reading);
-    return undefined;
-  };
-
-  const loadRecord = async (hash: string, needs: ProteinNeeds): Promise<void> => {
-    const query = { top: topOf(needs), foldOnMiss: needs.fold === true, normalize: true };
-    const found = await limitRecords(() =>
-      share(`protein ${hash} ${query.top} ${query.foldOnMiss}`, up.signal, (run) =>
-        readFolded(up, hash, query, run),
-      ),
-    );
-    const data = fromRecord(hash, needs, found);
-    const own = needs.cluster === true ? { ...data, clusterless: true } : data;
-    take(own);
-    cache.write(own, 1, needs);
-  };
-
-  const loadBulk = async (
-    { hashes, needs }: BulkCall,
-    forBulk: ReadonlyMap<string, ProteinNeeds>,
-    onLoaded: (hash: string) => void,
-  ): Promise<[string, Error][]> => {
-    const each = new Map(hashes.map((hash) => [hash, forBulk.get(hash) ?? {}]));
-    const areAlike = hashes.every((hash) => each.get(hash) === needs);
-    const isKept = hashes.length > SHORT_LIST && isKeepable(needs);
-    const learnRead = (data: ProteinData) => {
-      take(data);
-      if (isKept) cache.writeAgain(data);
-      else cache.write(data, hashes.length);
-    };
-    // Who waits for a protein has it as soon as it is read; what others need of it comes with the whole.
-    const done = new Set<string>();
-    const onRead = ({ hashes: some, soFar }: ReadProteins): void => {
-      for (const hash of some) {
-        const own = each.get(hash) ?? {};
-        learnRead(fromBulk(hash, own, soFar).data);
-        if (own === needs || isDeepStrictEqual(own, needs)) done.add(hash);
-        onLoaded(hash);
-      }
-    };
-    const read = await limitBulk(() =>
-      share(
-        `bulk ${JSON.stringify([needs, areAlike ? hashes : [...each]])}`,
-        up.signal,
-        (run) => fetchBulk({ ...up, signal: run.signal }, downloads, needs, each, run),
-        onRead,
-      ),
-    );
-    if (isKept && read.archive !== undefined) cache.keep(read.archive);
-    return hashes.flatMap((hash) => {
-      if (done.has(hash)) return [];
-      const { data, problem } = fromBulk(hash, needs, read);
-      learnRead(data);
-      return problem === undefined ? [] : [[hash, problem] as [string, Error]];
-    });
-  };
-
-  /** Loads everything wanted in one tick; a hash's failure stays that hash's. @param onLoaded - told of each that is there before the others */
-  const loadWanted = async (
-    asked: ReadonlyMap<string, ProteinNeeds>,
-    onLoaded: (hash: string) => void,
-  ): Promise<Map<string, Error>> => {
-    const failed = new Map<string, Error>();
-    const fail = (hashes: readonly string[]) => (error: unknown) => {
-      for (const hash of hashes) failed.set(hash, asError(error));
-    };
-    const folds = [...asked].filter(([, needs]) => needs.fold === true).map(([hash]) => hash);
-    if (folds.length > MOST_FOLDS) {
-      fail([...asked.keys()])(tooManyFolds(folds.length));
-      return failed;
-    }
-    const reading = recall(asked);
-    if (reading !== undefined) await reading;
-    const wanted = new Map<string, ProteinNeeds>();
-    for (const [hash, needs] of asked) {
-      const lacking = lacks(hash, needs);
-      // What was learnt before folding is out of date with it.
-      if (!needsNothing(lacking)) wanted.set(hash, lacking.fold === true ? needs : lacking);
-    }
-    for (const hash of asked.keys()) if (!wanted.has(hash)) onLoaded(hash);
-    const { records, bulk, forBulk } = planCalls(wanted);
-    const onRead = (hash: string): void => {
-      if (areMet(wanted.get(hash) ?? NOTHING, hadOf(hash))) onLoaded(hash);
-    };
-    await Promise.all([
-      ...[...records].map(([hash, needs]) => loadRecord(hash, needs).then(() => onRead(hash), fail([hash]))),
-      ...bulk.map((call) =>
-        loadBulk(call, forBulk, onRead).then((problems) => {
-          for (const [hash, problem] of problems) failed.set(hash, problem);
-        }, fail(call.hashes)),
-      ),
-    ]);
-    // What an archive did not hold, the single record does.
-    await Promise.all(
-      [...forBulk].map(([hash, needs]) => {
-        if (dataOf(hash)?.exists !== true || failed.has(hash)) return undefined;
-        const lacking = lacks(hash, needs);
-        return needsNothing(lacking) ? undefined : loadRecord(hash, lacking).catch(fail([hash]));
-      }),
-    );
-    return failed;
-  };
-
-  /** Loads a protein for whoever asks for nothing else: its record says it all, there is nothing to plan. */
-  const loadLone = async (round: readonly Waiting[], hash: string, needs: ProteinNeeds): Promise<void> => {
-    const reading = recall(new Map([[hash, needs]]));
-    if (reading !== undefined) await reading;
-    const lacking = lacks(hash, needs);
-    if (!needsNothing(lacking)) await loadRecord(hash, lacking.fold === true ? needs : lacking);
-    settle(round, hash);
-  };
+  const isEnough = (hash: string, needs: ProteinNeeds): boolean =>
+    known.isSettled(hash) && areMet(needs, known.hadOf(hash));
 
   const loadRound = async (round: readonly Waiting[]): Promise<void> => {
-    const [first] = round;
-    const [lone] = first?.hashes ?? [];
-    if (round.length === 1 && first?.hashes.length === 1 && lone !== undefined && isInRecord(first.needs))
-      return loadLone(round, lone, first.needs);
     const wanted = new Map<string, ProteinNeeds>();
     for (const { hashes, needs } of round) {
       for (const hash of hashes) {
@@ -340,32 +199,28 @@ export function createProteinLoader(
     return one;
   };
 
-  /** What is known now, everything having been asked for. */
-  const given = (hash: string, needs: ProteinNeeds): ProteinData | null => {
-    const data = dataOf(hash);
-    if (data === undefined || data.exists === undefined) {
-      if (needsNothing(needs)) return data ?? emptyData(hash);
-      throw new UpstreamError('The upstream answered, but said nothing of this protein.', {
-        operation: 'bulk',
-        code: 'UPSTREAM_DRIFT',
-        retryable: false,
-      });
-    }
-    return data.exists ? data : null;
+  /** What is known now, everything having been asked for. @throws UpstreamError where that is not all that is needed */
+  const given = (hash: string, needs: ProteinNeeds): PresentProtein | null => {
+    const data = known.get(hash);
+    if (data?.state === 'absent') return null;
+    if (data?.state === 'present' && areMet(needs, known.hadOf(hash))) return data;
+    throw unanswered(data, known.lacks(hash, needs));
   };
 
-  const load = async (hash: string, needs: ProteinNeeds): Promise<ProteinData | null> => {
-    const lacking = lacks(hash, needs);
-    if (needsNothing(lacking)) return given(hash, needs);
+  const load = async (hash: string, needs: ProteinNeeds): Promise<PresentProtein | null> => {
+    if (isEnough(hash, needs)) return given(hash, needs);
+    const lacking = known.lacks(hash, needs);
     const underway = pending.get(hash);
     if (underway === undefined) {
       raise(await request([hash], lacking).promise, hash);
       return given(hash, needs);
     }
     const rest = lackingNeeds(lacking, joinNeeds(underway.map((entry) => entry.needs)));
-    // Only what brings something of it is waited for: another part may be slow, or fail.
+    // Only what brings something of it is waited for: another part may be slow, or fail. Any proves whether it exists.
     const awaited = underway
-      .filter((entry) => !isDeepStrictEqual(lackingNeeds(lacking, entry.needs), lacking))
+      .filter(
+        (entry) => needsNothing(lacking) || !isDeepStrictEqual(lackingNeeds(lacking, entry.needs), lacking),
+      )
       .map((entry) => entry.promise);
     const all = needsNothing(rest) ? awaited : [...awaited, request([hash], rest).promise];
     await Promise.all(all.map((one) => one.then((failures) => raise(failures, hash))));
@@ -391,7 +246,7 @@ export function createProteinLoader(
       const unknown: string[] = [];
       const loading: Promise<void>[] = [];
       for (const hash of open) {
-        if (!known.has(hash) && !pending.has(hash)) unknown.push(hash);
+        if (known.get(hash) === undefined && !pending.has(hash)) unknown.push(hash);
         else
           loading.push(
             load(hash, needs)
@@ -411,16 +266,12 @@ export function createProteinLoader(
       return hashes.map(answerOf);
     },
     have(hash, needs) {
-      const data = dataOf(hash);
-      if (data?.exists === undefined || !areMet(needs, hadOf(hash))) return undefined;
-      return data.exists ? data : null;
+      return isEnough(hash, needs) ? (known.present(hash) ?? null) : undefined;
     },
-    peek: dataOf,
+    peek: known.present,
     async recall(hash, needs) {
-      if (!areMet(needs, hadOf(hash))) {
-        for (const data of await cache.read(new Map([[hash, needs]]))) take(data);
-      }
-      return areMet(needs, hadOf(hash)) ? dataOf(hash) : undefined;
+      if (!isEnough(hash, needs)) known.recalled(await cache.read(new Map([[hash, needs]])));
+      return isEnough(hash, needs) ? known.present(hash) : undefined;
     },
     variant(hash, variant) {
       variants ??= createVariantLoader(up, limitRecords, (found, record) =>

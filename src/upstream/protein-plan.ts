@@ -9,6 +9,8 @@ export interface BulkCall {
   readonly hashes: readonly string[];
   /** The union over the hashes of this and all other bulk calls of the plan. */
   readonly needs: ProteinNeeds;
+  /** Whether the sequences have to come as well, because only they prove which of the proteins exist. */
+  readonly asksSequences: boolean;
 }
 
 export interface Plan {
@@ -19,10 +21,28 @@ export interface Plan {
 }
 
 /** Whether a record says all of what is needed: of its cluster it knows less than the bulk answer. */
-export const isInRecord = (needs: ProteinNeeds): boolean => needs.cluster !== true && needs.link !== true;
+const isInRecord = (needs: ProteinNeeds): boolean => needs.cluster !== true && needs.link !== true;
+
+/** Bulk calls for what proteins need. @param isKnown - whether it is known that a protein exists, or that it does not */
+export function planBulk(
+  forBulk: ReadonlyMap<string, ProteinNeeds>,
+  isKnown: (hash: string) => boolean,
+): BulkCall[] {
+  const hashes = [...forBulk.keys()];
+  const needs = joinNeeds(forBulk.values());
+  const asksSequences = needs.sequence === true || !hashes.every(isKnown);
+  const bulk: BulkCall[] = [];
+  for (let start = 0; start < hashes.length; start += BULK_HASHES) {
+    bulk.push({ hashes: hashes.slice(start, start + BULK_HASHES), needs, asksSequences });
+  }
+  return bulk;
+}
 
 /** Plans the calls. What a record answers is not asked of the bulk call as well, but for what it never has: its cluster. */
-export function planCalls(wanted: ReadonlyMap<string, ProteinNeeds>): Plan {
+export function planCalls(
+  wanted: ReadonlyMap<string, ProteinNeeds>,
+  isKnown: (hash: string) => boolean,
+): Plan {
   const records = new Map<string, ProteinNeeds>();
   const forBulk = new Map<string, ProteinNeeds>();
   for (const [hash, needs] of wanted) {
@@ -34,11 +54,21 @@ export function planCalls(wanted: ReadonlyMap<string, ProteinNeeds>): Plan {
       if (cluster === true) forBulk.set(hash, { cluster });
     }
   }
-  const hashes = [...forBulk.keys()];
-  const needs = joinNeeds(forBulk.values());
-  const bulk: BulkCall[] = [];
-  for (let start = 0; start < hashes.length; start += BULK_HASHES) {
-    bulk.push({ hashes: hashes.slice(start, start + BULK_HASHES), needs });
-  }
-  return { records, bulk, forBulk };
+  // A record proves by itself whether its protein exists.
+  const isProven = (hash: string): boolean => records.has(hash) || isKnown(hash);
+  return { records, bulk: planBulk(forBulk, isProven), forBulk };
+}
+
+/** Parts that both the record and the archive may hold. */
+const IN_BOTH = ['sequence', 'structure', 'scores', 'features', 'level'] as const;
+
+/** What of the needs an archive may have that a record lost; undefined where it has none of it. */
+export function inArchive(needs: ProteinNeeds): ProteinNeeds | undefined {
+  const kept = IN_BOTH.filter((need) => needs[need] !== undefined);
+  const cluster = needs.cluster === true || needs.link === true;
+  if (kept.length === 0 && !cluster) return undefined;
+  return {
+    ...Object.fromEntries(kept.map((need) => [need, needs[need]])),
+    ...(cluster ? { cluster } : {}),
+  };
 }

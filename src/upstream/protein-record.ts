@@ -5,7 +5,7 @@ import type { WithRaw } from './atlas.ts';
 import { checked } from './checked.ts';
 import { UpstreamError } from './errors.ts';
 import { type Member, objectMembers } from './json-object.ts';
-import { CLOSE, COMMA, OPEN, QUOTE } from './json-scan.ts';
+import { QUOTE } from './json-scan.ts';
 import { parseLenient } from './lenient-json.ts';
 import { type FeatureValue, type ProteinRecord, proteinRecord } from './wire.ts';
 
@@ -13,26 +13,25 @@ import { type FeatureValue, type ProteinRecord, proteinRecord } from './wire.ts'
 export interface RecordParts {
   /** Bytes between the quotes of a member that is a string; 0 for any other. */
   lengthOf(name: string): number;
+  /** Whether there is a member of that name that is not null. */
+  has(name: string): boolean;
   /** The member as it came. @throws UpstreamError UPSTREAM_DRIFT when it is no JSON */
   read(name: string): unknown;
   /** The bytes of a member by themselves, which hold nothing else of the record; none where it is missing. */
   copy(name: string): Buffer;
   /** Bytes of the whole record, which are held as long as any part of it is. */
   readonly bytes: number;
-  /** Bytes of the record without coordinates and activations, as JSON. */
-  readonly smallBytes: number;
-  /** Writes that JSON. A record that is read from it says the same, but for what it lacks. */
-  writeSmall(target: Buffer, at: number): void;
   /** It is no part of what is written down. */
   toJSON(): undefined;
 }
 
-const { pdb, residues_plddt: plddt, sae_features: features } = proteinRecord.shape;
 const light = proteinRecord.omit({ pdb: true, residues_plddt: true, sae_features: true });
+/** Members that are checked when they are read, each as part of an object, so that what is wrong is told with its path. */
+const coordinates = proteinRecord.pick({ pdb: true });
+const confidences = proteinRecord.pick({ residues_plddt: true });
+const ranking = proteinRecord.pick({ sae_features: true });
 /** Members that are parsed at once, together. */
 const LIGHT = new Set(Object.keys(light.shape));
-/** Members that are no large part: of what else a service sends nothing is ever read. */
-const SMALL = new Set([...LIGHT, 'sae_features']);
 const NO_BYTES = Buffer.alloc(0);
 
 /** What cannot be read throws as the whole record would. */
@@ -73,6 +72,10 @@ class Parts implements RecordParts {
     const member = this.member(name);
     return member !== undefined && this.whole[member.start] === QUOTE ? member.stop - member.start - 2 : 0;
   }
+  has(name: string): boolean {
+    const member = this.member(name);
+    return member !== undefined && this.whole.toString('latin1', member.start, member.stop) !== 'null';
+  }
   read(name: string): unknown {
     const member = this.member(name);
     return member === undefined ? undefined : parsed(this.whole.toString('utf8', member.start, member.stop));
@@ -80,21 +83,6 @@ class Parts implements RecordParts {
   copy(name: string): Buffer {
     const member = this.member(name);
     return member === undefined ? NO_BYTES : Buffer.from(this.whole.subarray(member.start, member.stop));
-  }
-  get smallBytes(): number {
-    // A bracket or a comma in front of each, and a bracket behind the last.
-    let bytes = 1;
-    for (const { name, from, stop } of this.members) if (SMALL.has(name)) bytes += stop - from + 1;
-    return bytes;
-  }
-  writeSmall(target: Buffer, at: number): void {
-    let end = at;
-    for (const { name, from, stop } of this.members) {
-      if (!SMALL.has(name)) continue;
-      target[end] = end === at ? OPEN : COMMA;
-      end += 1 + this.whole.copy(target, end + 1, from, stop);
-    }
-    target[end] = CLOSE;
   }
   private member(name: string): Member | undefined {
     return this.members.findLast((member) => member.name === name);
@@ -132,13 +120,15 @@ class LightRecord implements ProteinRecord {
     this.parts = parts;
   }
   get pdb() {
-    return checked('protein', pdb, this.parts.read('pdb'));
+    return checked('protein', coordinates, { pdb: this.parts.read('pdb') }).pdb;
   }
   get residues_plddt() {
-    return checked('protein', plddt, this.parts.read('residues_plddt'));
+    const given = { residues_plddt: this.parts.read('residues_plddt') };
+    return checked('protein', confidences, given).residues_plddt;
   }
   get sae_features() {
-    return checked('protein', features, this.parts.read('sae_features'));
+    const given = { sae_features: this.parts.read('sae_features') };
+    return checked('protein', ranking, given).sae_features;
   }
   toJSON(): ProteinRecord {
     const { parts: _, ...light } = this;
@@ -161,7 +151,8 @@ export class LateFeatures {
   /** @throws UpstreamError UPSTREAM_DRIFT */
   get values(): readonly FeatureValue[] {
     if (this.bytes !== undefined && this.size > 0)
-      this.read = checked('protein', features, parsed(this.bytes.toString('utf8'))) ?? [];
+      this.read =
+        checked('protein', ranking, { sae_features: parsed(this.bytes.toString('utf8')) }).sae_features ?? [];
     this.bytes = undefined;
     return this.read;
   }

@@ -9,7 +9,7 @@ import * as atlas from './atlas.ts';
 import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
 import { limiter } from './limit.ts';
-import type { ProteinData } from './protein-data.ts';
+import type { PresentProtein } from './protein-data.ts';
 import type { ProteinLoader } from './protein-loader.ts';
 import type { Share } from './share.ts';
 import type { SimilarityAnswer, SimilarProtein } from './wire.ts';
@@ -43,11 +43,11 @@ const keyOf = (query: atlas.SimilarityQuery): string =>
   createHash('sha256').update(JSON.stringify(query)).digest('base64url');
 
 /** What a hit says of its protein, in the form of the protein loader. */
-function dataOf(hit: SimilarProtein, at: number, fromCache: boolean): ProteinData {
+function dataOf(hit: SimilarProtein, at: number, fromCache: boolean): PresentProtein {
   const scores = { ptm: hit.ptm ?? null, meanPlddt: hit.mean_plddt ?? null };
   return {
     hash: hit.protein_hash,
-    exists: true,
+    state: 'present',
     ...(hit.protein_accession == null ? {} : { accession: hit.protein_accession }),
     ...(hit.sequence_length == null ? {} : { length: hit.sequence_length }),
     ...(hit.ptm == null && hit.mean_plddt == null ? {} : { scores }),
@@ -58,7 +58,10 @@ function dataOf(hit: SimilarProtein, at: number, fromCache: boolean): ProteinDat
 
 const withoutStructures = (answer: SimilarityAnswer): SimilarityAnswer => ({
   ...answer,
-  similar_proteins: answer.similar_proteins.map(({ pdb, residues_plddt, ...hit }) => hit),
+  similar_proteins: answer.similar_proteins.map(({ pdb: _, ...hit }) => ({
+    ...hit,
+    residues_plddt: undefined,
+  })),
 });
 
 /** The loader of one request. */

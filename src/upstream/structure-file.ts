@@ -1,6 +1,7 @@
 // An Atlas structure as a file: the upstream's PDB text as it came, rescaled, or written as mmCIF. It knows no request.
 import type { LateText } from '../late-text.ts';
 import { parsePdb } from '../structure/pdb.ts';
+import { isInPercent } from '../structure/pdb-residues.ts';
 import { pdbToMmcif, scalePdbBFactors } from '../structure/pdb-to-mmcif.ts';
 import { UpstreamError } from './errors.ts';
 import type { StructureData } from './protein-data.ts';
@@ -10,7 +11,7 @@ export const FILE_ENDINGS = { PDB: 'pdb', MMCIF: 'cif' } as const;
 export interface AtlasStructure {
   readonly hash: string;
   readonly format: keyof typeof FILE_ENDINGS;
-  /** Write B-factors on 0 to 100 instead of the upstream's 0 to 1. */
+  /** Write B-factors on 0 to 100 instead of the upstream's own scale. */
   readonly percent: boolean;
 }
 
@@ -31,17 +32,17 @@ class PdbFile {
 /**
  * The text of the file and the number of atoms in it, which is counted when it is asked for: most want the text alone.
  *
- * @param structure - the record's PDB text, B-factors on 0 to 1, and where it lies packed
+ * @param structure - the PDB text as it came, and where it lies packed
  * @throws UpstreamError UPSTREAM_DRIFT when the text holds no atom
  */
 export function atlasStructure(
   structure: Pick<StructureData, 'pdb' | 'file'>,
   { hash, format, percent }: AtlasStructure,
 ): { readonly text: string | LateText; readonly atomCount: number } {
-  const factor = percent ? 100 : 1;
+  const factor = percent && !isInPercent(structure.pdb) ? 100 : 1;
   if (format === 'PDB') {
     return new PdbFile(
-      percent ? scalePdbBFactors(structure.pdb, factor) : (structure.file?.() ?? structure.pdb),
+      factor !== 1 ? scalePdbBFactors(structure.pdb, factor) : (structure.file?.() ?? structure.pdb),
       structure,
     );
   }

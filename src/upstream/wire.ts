@@ -12,6 +12,33 @@ const number = z.number();
 /** A state, in the contract's spelling where the word is known. */
 const state = text.transform(normalizeState);
 
+const outside = (low: number, high: number) => ({
+  error: ({ input }: { readonly input?: unknown }) =>
+    `expected a number from ${low} to ${high}, seen ${String(input)}`,
+});
+
+/** Scores may be above 1 by rounding. */
+const isShare = (value: number): boolean => value >= 0 && value <= 1 + 1e-6;
+const isPercentage = (value: number): boolean => value >= 0 && value <= 100;
+
+/** A number outside its range is drift: whatever it means, it is not what the contract says. */
+const share = maybe(number).refine((value) => value == null || isShare(value), outside(0, 1));
+const percentage = maybe(number).refine((value) => value == null || isPercentage(value), outside(0, 100));
+/** A mean pLDDT on 0 to 1, also where it came on 0 to 100. */
+const meanPlddt = percentage.transform((value) => (value != null && value > 1 ? value / 100 : value));
+const isConfidence = (value: number | null): boolean => value === null || isPercentage(value);
+/** pLDDT by residue on 0 to 1: a list with any value above 1 is one on 0 to 100. */
+const residuesPlddt = maybe(z.array(number.nullable()))
+  .refine((list) => list == null || list.every(isConfidence), {
+    error: ({ input }) =>
+      `expected numbers from 0 to 100, seen ${String((input as (number | null)[]).find((b) => !isConfidence(b)))}`,
+  })
+  .transform((list) =>
+    list?.some((value) => value !== null && value > 1) === true
+      ? list.map((value) => (value === null ? null : value / 100))
+      : list,
+  );
+
 // ------------------------------------------------------------------ Batch API
 
 export const submitted = z.object({
@@ -159,13 +186,14 @@ export const proteinRecord = z.object({
   protein_name: maybe(text),
   sequence: maybe(text),
   sequence_length: maybe(count),
-  ptm: maybe(number),
-  mean_plddt: maybe(number),
-  residues_plddt: maybe(z.array(number.nullable())),
+  ptm: share,
+  mean_plddt: meanPlddt,
+  residues_plddt: residuesPlddt,
   pdb: maybe(text),
   folded_on_demand: maybe(z.boolean()),
   cluster_rep_protein_hash: maybe(text),
-  sae_features: maybe(z.array(featureValue)),
+  /** Of another type it is drift: an empty list would say that nothing is active. */
+  sae_features: z.array(featureValue).nullish(),
 });
 export type ProteinRecord = z.output<typeof proteinRecord>;
 
@@ -180,16 +208,16 @@ const pfamDomains = z.record(
 /** What the bulk archive says of a cluster: a part of the cluster record, whichever keys it has. */
 export const clusterInfo = z.object({
   cluster_size: maybe(count),
-  cluster_pct_characterized: maybe(number),
-  cluster_mean_domain_coverage: maybe(number),
+  cluster_pct_characterized: percentage,
+  cluster_mean_domain_coverage: share,
   cluster_top_pfam_domains: maybe(pfamDomains),
   protein_name: maybe(text),
   source: maybe(text),
   accession: maybe(text),
   cluster_taxonomy_info: maybe(z.object({ rank: maybe(text), name: maybe(text) })),
   top_phyla: maybe(z.record(text, count)),
-  mean_plddt: maybe(number),
-  ptm: maybe(number),
+  mean_plddt: meanPlddt,
+  ptm: share,
 });
 export type ClusterInfo = z.output<typeof clusterInfo>;
 
@@ -217,10 +245,10 @@ export const similarProtein = z.object({
   protein_hash: text,
   protein_accession: maybe(text),
   sequence_length: maybe(count),
-  similarity_score: number,
-  ptm: maybe(number),
-  mean_plddt: maybe(number),
-  residues_plddt: maybe(z.array(number.nullable())),
+  similarity_score: number.refine(isShare, outside(0, 1)),
+  ptm: share,
+  mean_plddt: meanPlddt,
+  residues_plddt: residuesPlddt,
   pdb: maybe(text),
   cluster_size: maybe(count),
   protein_name: maybe(text),

@@ -1,5 +1,6 @@
 // An upstream whose archives lack what the service may leave out, are scaled otherwise, or come damaged: what is missing is
 // asked of the single record, what cannot be had is an error at its place, what was whole is answered.
+import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { strToU8, zipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -9,8 +10,9 @@ import { testLogger } from '../record.ts';
 import { type Answer, at, listAt } from '../support.ts';
 import { reached } from '../through.ts';
 
-const A = 'efebacde779fb9ede77f2039ec6cfe09';
-const B = 'cd9050995bb3aa9f42ca5d1eedd10b2d';
+const hashOf = (sequence: string) => createHash('md5').update(sequence).digest('hex');
+const A = hashOf('MKVA');
+const B = hashOf('MENTS');
 const C = 'a3f8ce0b95a063d65d4bf0361992c7f5';
 
 const FASTA = `>${A}|P1|uniprotkb\nMKVA\n>${B}|P2|mgy\nMENTS\n`;
@@ -23,6 +25,10 @@ const catalogue = { data: [3, 9, 12].map((index) => ({ feature_index: index, lab
 
 let archive: Uint8Array;
 let calls: string[];
+/** What single records say otherwise. */
+let record: object;
+/** Whether single records fail. */
+let failing: boolean;
 let server: Server;
 let gateway: Gateway;
 
@@ -38,7 +44,9 @@ beforeAll(async () => {
     if (name === '/proteins/batch') {
       response.setHeader('content-type', 'application/zip').end(archive);
     } else if (name === '/features') json(catalogue);
-    else if (name.startsWith('/proteins/')) {
+    else if (name.startsWith('/proteins/') && failing) {
+      response.writeHead(422, { 'content-type': 'application/json' }).end('{"detail": "not now"}');
+    } else if (name.startsWith('/proteins/')) {
       const indices = url.searchParams.getAll('feature_indices').map(Number);
       const chosen = indices
         .filter((index) => index < 16_384)
@@ -48,6 +56,7 @@ beforeAll(async () => {
         sequence: name.endsWith(A) ? 'MKVA' : 'MENTS',
         cluster_rep_protein_hash: C,
         sae_features: indices.length === 0 ? [feature(1.5)] : chosen,
+        ...record,
       });
     } else response.writeHead(404).end('{}');
   });
@@ -68,14 +77,19 @@ afterAll(async () => {
 });
 beforeEach(() => {
   calls = [];
+  record = {};
+  failing = false;
 });
 
-async function ask(fields: string): Promise<Answer> {
+const ask = (fields: string): Promise<Answer> => send(`{ proteins(hashes: ["${A}", "${B}"]) { ${fields} } }`);
+const askOne = (fields: string): Promise<Answer> => send(`{ protein(hash: "${A}") { ${fields} } }`);
+
+async function send(query: string): Promise<Answer> {
   const response = await gateway.fetch(
     new Request('http://gateway.test/graphql', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query: `{ proteins(hashes: ["${A}", "${B}"]) { ${fields} } }` }),
+      body: JSON.stringify({ query }),
     }),
   );
   return (await response.json()) as Answer;
@@ -104,6 +118,113 @@ describe('archives without optional members', () => {
     const { data, errors } = await ask('sequence');
     expect(errors).toBeUndefined();
     expect(at(data, 'proteins')).toEqual([{ sequence: 'MKVA' }, null]);
+  });
+});
+
+describe('clusters of archives that do not name members', () => {
+  const clusters = (...own: string[]) =>
+    JSON.stringify({ clusters: Object.fromEntries(own.map((hash) => [hash, { cluster_size: 7 }])) });
+  const CLUSTER = 'hash cluster { representativeHash size }';
+
+  it('are joined with the representatives that single records name', async () => {
+    archive = zip({ 'sequences.fasta': FASTA, 'cluster_info.json': clusters(A, C) });
+    const { data, errors } = await ask(CLUSTER);
+    expect(errors).toBeUndefined();
+    expect(at(data, 'proteins')).toEqual([
+      { hash: A, cluster: { representativeHash: A, size: 7 } },
+      { hash: B, cluster: { representativeHash: C, size: 7 } },
+    ]);
+    expect(calls.sort()).toEqual([`GET /proteins/${B}`, 'POST /proteins/batch']);
+  });
+
+  it('are none for a protein that is no representative and whose record names none', async () => {
+    archive = zip({ 'sequences.fasta': FASTA, 'cluster_info.json': clusters(A) });
+    record = { cluster_rep_protein_hash: null };
+    const { data, errors } = await ask(CLUSTER);
+    expect(errors).toBeUndefined();
+    expect(at(data, 'proteins.1')).toEqual({ hash: B, cluster: null });
+    expect(calls.sort()).toEqual([`GET /proteins/${B}`, 'POST /proteins/batch']);
+  });
+});
+
+describe('a fault of the service', () => {
+  it.each([
+    ['an archive without sequences', () => zip({ 'cluster_info.json': '{"clusters": {}}' })],
+    ['a damaged archive', () => zip({ 'sequences.fasta': FASTA }).subarray(0, 40)],
+  ])('is an error where %s leaves open whether proteins exist', async (_, made) => {
+    archive = made();
+    failing = true;
+    const { data, errors } = await ask('hash');
+    expect(at(data, 'proteins')).toEqual([null, null]);
+    expect(errors).toHaveLength(2);
+  });
+
+  it('is an error where single records have to say what an archive leaves out', async () => {
+    archive = zip({ 'sequences.fasta': FASTA });
+    failing = true;
+    const { data, errors } = await ask('hash ptm');
+    expect(errors?.map(({ path }) => path)).toEqual([
+      ['proteins', 0],
+      ['proteins', 1],
+    ]);
+    expect(at(data, 'proteins')).toEqual([null, null]);
+  });
+});
+
+describe('a record that lost a field', () => {
+  const PDB = ['MET', 'LYS', 'VAL', 'ALA']
+    .map(
+      (name, i) =>
+        `ATOM      ${i + 1}  CA  ${name} A   ${i + 1}      11.639   6.071  -5.147  1.00  0.91           C  `,
+    )
+    .join('\n');
+  it('does not hide what the archive has', async () => {
+    archive = zip({ 'sequences.fasta': FASTA, [`structures/${A}.pdb`]: `REMARK ptm 0.5\n${PDB}\n` });
+    record = { sequence: undefined, pdb: undefined };
+    const response = await askOne('sequence ptm plddt { mean }');
+    expect(response.errors).toBeUndefined();
+    expect(at(response.data, 'protein')).toEqual({ sequence: 'MKVA', ptm: 0.5, plddt: { mean: 91 } });
+  });
+
+  it('has no structure only when neither it nor the archive does', async () => {
+    archive = zip({ 'sequences.fasta': FASTA });
+    const response = await askOne('sequence ptm');
+    expect(response.errors).toBeUndefined();
+    expect(at(response.data, 'protein')).toEqual({ sequence: 'MKVA', ptm: null });
+    expect(calls).toEqual([`GET /proteins/${A}`, 'POST /proteins/batch']);
+  });
+
+  it.each<[string, object, RegExp]>([
+    ['a sequence of another protein', { sequence: 'MKV' }, /\$\.sequence: expected a sequence whose MD5 is/],
+    ['another hash', { protein_hash: B }, /\$\.protein_hash: expected/],
+    ['another length', { sequence_length: 5 }, /\$\.sequence_length: expected 4 .*, seen 5/],
+    ['a pTM of 7', { ptm: 7 }, /\$\.ptm: expected a number from 0 to 1, seen 7/],
+    ['a pLDDT of 700', { residues_plddt: [0.1, 700, 0.2, 0.3] }, /\$\.residues_plddt: expected .* seen 700/],
+    ['too few confidences', { pdb: PDB, residues_plddt: [0.1] }, /\$\.residues_plddt\.length: expected 4/],
+    ['too few residues', { pdb: PDB.slice(0, 200), ptm: 0.5 }, /residues\): expected 4 .*, seen 3/],
+    ['features that are no list', { sae_features: 'none' }, /sae_features/],
+  ])('or has %s is drift that says where', async (_, changed, message) => {
+    record = changed;
+    archive = zip({});
+    const { data, errors } = await askOne('sequence ptm structure { text } features(top: 1) { value }');
+    expect(errors?.[0]?.message).toMatch(message);
+    expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
+    expect(data === null || at(data, 'protein') === null).toBe(true);
+  });
+
+  it('and gives confidences on 0 to 100 is read as one that gives them on 0 to 1', async () => {
+    record = {
+      pdb: PDB.replaceAll('  0.91', ' 91.00'),
+      ptm: 0.5,
+      mean_plddt: 91,
+      residues_plddt: [91, 91, 90, 92],
+    };
+    const { data, errors } = await askOne(
+      'plddt { mean values(scale: UNIT) } structure(plddtScale: PERCENT) { text }',
+    );
+    expect(errors).toBeUndefined();
+    expect(at(data, 'protein.plddt')).toEqual({ mean: 91, values: [0.91, 0.91, 0.9, 0.92] });
+    expect(at(data, 'protein.structure.text')).toContain('1.00 91.00');
   });
 });
 

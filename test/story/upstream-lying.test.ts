@@ -12,6 +12,7 @@ import {
   openPlace,
   type Place,
   type Script,
+  SEQUENCE,
   says,
   sends,
   TOKEN,
@@ -30,7 +31,7 @@ afterAll(async () => {
 beforeEach(() => liar.reset());
 
 const CARD = `{ uniprotEntry(id: "P01308") { name } protein(hash: "${HASH}") { sequence } limits { maxBulkHashes } }`;
-const honestBody = JSON.stringify({ protein_hash: HASH, sequence: 'MKTAYIAK' });
+const honestBody = JSON.stringify({ protein_hash: HASH, sequence: SEQUENCE });
 
 const onlyError = ({ errors }: Answer) => {
   expect(errors, JSON.stringify(errors)).toHaveLength(1);
@@ -167,7 +168,7 @@ describe('a body that is not what was promised', () => {
 describe('an archive that is not what was promised', () => {
   const OTHER = 'a'.repeat(32);
   const BULK = `{ proteins(hashes: ["${HASH}", "${OTHER}"]) { hash sequence } limits { maxItems } }`;
-  const fasta = Buffer.from(`>${HASH}|P01308|uniprotkb\nMKTAYIAK\n`);
+  const fasta = Buffer.from(`>${HASH}|P01308|uniprotkb\n${SEQUENCE}\n`);
   const zip = (files: Record<string, Uint8Array>) => zipSync(files, { level: 9 });
   const sendsZip = (bytes: Uint8Array) => sends(bytes, { 'content-type': 'application/zip' });
   const lies = (bytes: Uint8Array, find: string, at: number, value: number): Uint8Array => {
@@ -235,7 +236,7 @@ describe('an archive that is not what was promised', () => {
     const good = zip({ 'sequences.fasta': fasta });
     liar.script('bulk', sendsZip(good.subarray(0, good.length - 10)));
     const { data, errors } = await place.query(BULK);
-    expect(at(data, 'proteins.0.sequence')).toBe('MKTAYIAK');
+    expect(at(data, 'proteins.0.sequence')).toBe(SEQUENCE);
     expect(errors?.map(({ path }) => path)).toEqual([['proteins', 1]]);
   });
 });

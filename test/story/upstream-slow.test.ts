@@ -14,6 +14,7 @@ import {
   openPlace,
   type Place,
   type Script,
+  SEQUENCE,
   says,
   TOKEN,
 } from '../upstream/liar.ts';
@@ -126,7 +127,7 @@ describe('a client that leaves', () => {
 describe('an upstream that is slow', () => {
   it('ends with the limit of its operation, not with the patience of the caller', async () => {
     liar.script('uniprot', hangs);
-    liar.script('protein', inTurn(hangs, says(200, { protein_hash: HASH, sequence: 'MK' })));
+    liar.script('protein', inTurn(hangs, says(200, { protein_hash: HASH, sequence: SEQUENCE })));
     // Small reads then have a tenth of a second for each try.
     const place = openPlace(liar.url, { UPSTREAM_PATIENCE: '0.01' });
     const { data, errors } = await place.query(
@@ -136,7 +137,7 @@ describe('an upstream that is slow', () => {
       { path: ['uniprotEntry'], extensions: { code: 'UPSTREAM_TIMEOUT', retryable: true } },
     ]);
     expect(liar.seen.filter(({ operation }) => operation === 'uniprot')).toHaveLength(3);
-    expect(at(data, 'protein.sequence')).toBe('MK');
+    expect(at(data, 'protein.sequence')).toBe(SEQUENCE);
     await place.gateway.close();
   });
 

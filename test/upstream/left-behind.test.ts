@@ -1,5 +1,6 @@
 // What a request leaves behind dies young: it is collected by the cheap collector, which sees the young generation alone. Whatever keeps it
 // until a full collection keeps the bytes of its answers too, which can be counted.
+import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -14,9 +15,11 @@ import { openReads } from '../../src/upstream/reads.ts';
 
 const BYTES = 20_000;
 const pdb = 'ATOM'.padEnd(BYTES);
+/** By hash. */
+const sequences = new Map<string, string>();
 const server = createServer((request, response) => {
-  const hash = /proteins\/(\w+)/.exec(request.url ?? '')?.[1];
-  response.end(JSON.stringify({ protein_hash: hash, sequence: 'GIVEQCC', sequence_length: 7, pdb }));
+  const hash = /proteins\/(\w+)/.exec(request.url ?? '')?.[1] ?? '';
+  response.end(JSON.stringify({ protein_hash: hash, sequence: sequences.get(hash), pdb }));
 });
 const agent = openAgent();
 let baseUrl = '';
@@ -88,9 +91,12 @@ test('the loaders of a request, and the answer that they were given', async () =
       onCall: () => undefined,
       looksAt: () => false,
     };
-    const hash = n.toString(16).padStart(32, '0');
+    const sequence = `GIVEQCC${'G'.repeat(n)}`;
+    const hash = createHash('md5').update(sequence).digest('hex');
+    sequences.set(hash, sequence);
     const found = await reads.loaders(up).proteins.load(hash, { sequence: true });
-    expect(found?.sequence).toBe('GIVEQCC');
+    expect(found?.sequence).toBe(sequence);
+    sequences.delete(hash);
   });
 });
 

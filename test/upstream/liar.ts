@@ -9,6 +9,9 @@ import type { Answer } from '../support.ts';
 import { reached } from '../through.ts';
 
 export const HASH = '12e9c9e4e2835c302e8ba615115edda3';
+/** The sequence that has this hash. */
+export const SEQUENCE =
+  'MALWMRLLPLLALLALWGPDPAAAFVNQHLCGSHLVEALYLVCGERGFFYTPKTRREAEDLQVGQVELGGGPGAGSLQPLALEGSLQKRGIVEQCCTSICSLYQLENYCN';
 export const TOKEN = 'token-of-a-caller';
 
 /** What an operation does with a request. */
@@ -94,7 +97,7 @@ const inEnvelope = (data: unknown) => ({ status: 'success', data, request_id: 'r
 
 const HONEST: Readonly<Record<string, Script>> = {
   uniprot: says(200, { accession: 'P01308', protein_name: 'Insulin', protein_hash: HASH }),
-  protein: says(200, { protein_hash: HASH, sequence: 'MKTAYIAK', sequence_length: 8 }),
+  protein: says(200, { protein_hash: HASH, sequence: SEQUENCE, sequence_length: SEQUENCE.length }),
   submit: says(200, inEnvelope({ message: 'queued', batch_id: 'b1', total_items: 1, task_id: 'b1-00000' })),
   list: says(
     200,

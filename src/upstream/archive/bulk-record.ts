@@ -87,7 +87,10 @@ function remark(pdb: string, pattern: RegExp): number | null {
 /** A confidence that was written as 0 to 100 is brought to 0 to 1. */
 const unit = (value: number): number => (value > 1 ? value / 100 : value);
 
-function readResidues(pdb: string): Pick<BulkStructure, 'plddt' | 'atomCount'> & { mean: number | null } {
+/** The confidences that stand in the B-factors of a PDB text, on 0 to 1. */
+export function readResidues(
+  pdb: string,
+): Pick<BulkStructure, 'plddt' | 'atomCount'> & { mean: number | null } {
   const { residues, atomCount } = parsePdb(pdb);
   const written = residues.map(({ b }) => b);
   const percent = written.some((b) => b !== null && b > 1);

@@ -80,7 +80,9 @@ export async function readBulkArchive(
   await readBulkRecords(source, options, (record) => {
     if (record.part === 'sequence') hold(record.sequence.sequence.length);
     else if (record.part === 'structure') hold(record.structure.heldBytes);
-    if ('hash' in record) present.add(record.hash);
+    // That a protein is linked to none says nothing of whether it exists.
+    if ('hash' in record && (record.part !== 'link' || record.representative !== null))
+      present.add(record.hash);
     if (record.part === 'member') members[record.member] = true;
     else if (record.part === 'links') members.clusterLinks = true;
     else if (record.part === 'sequence') sequences.set(record.hash, record.sequence);
