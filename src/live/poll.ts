@@ -33,7 +33,7 @@ async function withItems(up: Upstream, batchId: string): Promise<Reading> {
   const total = Object.values(first.counts).reduce((sum, count) => sum + count, 0);
   const items: ListItem[] = [...(first.items ?? [])];
   for (let cursor = first.cursor; cursor != null && items.length < total; ) {
-    const page = await listed(up, batchId, { items: { limit: PAGE, cursor } });
+    const page = await listed(up, batchId, { items: { limit: PAGE, cursor, before: items.length } });
     items.push(...(page.items ?? []));
     cursor = (page.items ?? []).length === 0 ? null : page.cursor;
   }

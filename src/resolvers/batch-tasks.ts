@@ -23,10 +23,17 @@ export function firstPage(args: TaskPageArgs): {
   limit: number;
   cursor?: string | undefined;
   status?: string | undefined;
+  before: number;
 } {
   const status = wordOf(args);
   const from = args.after == null ? null : readPosition(args.after, status);
-  return { limit: from?.size ?? Math.max(1, tasksWanted(args)), cursor: from?.at ?? undefined, status };
+  const limit = from?.size ?? Math.max(1, tasksWanted(args));
+  return {
+    limit,
+    cursor: from?.at ?? undefined,
+    status,
+    before: from === null ? 0 : from.before - from.skip,
+  };
 }
 
 interface Edge {
@@ -54,8 +61,8 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
       : readPosition(args.after, status);
   const hasPreviousPage = place.before > 0;
   const edges: Edge[] = [];
-  const ask = ({ at, size: limit }: Position): Promise<BatchPage | null> =>
-    ctx.batches.page(batchId, { limit, cursor: at ?? undefined, status });
+  const ask = ({ at, size: limit, before, skip }: Position): Promise<BatchPage | null> =>
+    ctx.batches.page(batchId, { limit, cursor: at ?? undefined, status, before: before - skip });
 
   for (let empty = 0; ; ) {
     const page = await ask(place);

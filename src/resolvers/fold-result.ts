@@ -22,6 +22,7 @@ import {
   type StructureShape,
 } from '../schema/structure.ts';
 import type { PaeBlock as PaeBlockRecord } from '../structure/fold/pae.ts';
+import { drifted } from '../upstream/checked.ts';
 import { signedUrl } from '../upstream/download.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { FoldHandle } from '../upstream/open-fold.ts';
@@ -30,11 +31,7 @@ import { findProtein } from './protein.ts';
 import { selectedNeeds, wantsFile } from './protein-parts.ts';
 
 const gone = (): UpstreamError =>
-  new UpstreamError('The result was there a moment ago and is not any more. Read the task again.', {
-    operation: 'status',
-    code: 'RESULT_EXPIRED',
-    retryable: true,
-  });
+  drifted('status', '$.response', 'the task is done, and there is no result', true);
 
 /** What a result has, unless its rows fit no token. @throws UpstreamError UPSTREAM_DRIFT with the reason */
 function fittingPart<T>(part: T, misfit: string | null): T {
@@ -57,10 +54,12 @@ const scoresOf = (ctx: GatewayContext, { task }: FoldResultShape) => ctx.folds.s
 const addressOf = (ctx: GatewayContext, { task }: FoldResultShape, file: string): string =>
   `${ctx.publicUrl}/tasks/${encodeURIComponent(task.taskId)}/${file}`;
 
-async function urlOf(ctx: GatewayContext, { task }: FoldResultShape): Promise<string> {
-  const url = await ctx.folds.url(task.taskId);
-  if (url === null) throw gone();
-  return signedUrl(ctx.upstream, url).href;
+async function urlOf(ctx: GatewayContext, result: FoldResultShape): Promise<string> {
+  const { taskId } = result.task;
+  const url = await ctx.folds.url(taskId);
+  if (url !== null) return signedUrl(ctx.upstream, url).href;
+  if ((await ctx.folds.inline(taskId)) === null) throw gone();
+  return addressOf(ctx, result, 'result.json');
 }
 
 async function plddtOf(ctx: GatewayContext, result: FoldResultShape): Promise<PlddtShape | null> {
@@ -124,7 +123,7 @@ builder.objectFields(FoldResult, (t) => ({
     type: 'URL',
     nullable: false,
     description:
-      "Signed by the upstream, short-lived. `gatewayUrl` refreshes itself and needs the caller's token. One Status call.",
+      "Signed by the upstream, short-lived; that of the gateway where the upstream has the result in its answer. `gatewayUrl` refreshes itself and needs the caller's token. One Status call.",
     resolve: (result, _, ctx) => urlOf(ctx, result),
   }),
   gatewayUrl: t.field({

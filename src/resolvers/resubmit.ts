@@ -26,7 +26,7 @@ async function tasksIn(
   let cursor: string | undefined;
   let seen = 0;
   for (;;) {
-    const page = await ctx.batches.page(batchId, { limit: PAGE, cursor });
+    const page = await ctx.batches.page(batchId, { limit: PAGE, cursor, before: seen });
     if (page === null) return null;
     const items = page.items ?? [];
     for (const [i, item] of items.entries()) {

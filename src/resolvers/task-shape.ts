@@ -63,7 +63,7 @@ export function taskFromStatus(
     queueDeadline: parseTime(status.expires_at),
     resultsExpireAt,
     warnings,
-    result: typeof status.response === 'string' ? 'here' : isPast(resultsExpireAt) ? 'expired' : 'none',
+    result: status.response != null ? 'here' : isPast(resultsExpireAt) ? 'expired' : 'none',
   };
 }
 

@@ -10,9 +10,10 @@ import { Artifact, type ArtifactShape, ResultAvailability, Task, type TaskShape 
 import type { LedgerItem, TaskScores } from '../store/ledger.ts';
 import type { TaskPlace } from '../store/submissions.ts';
 import type { Enveloped } from '../upstream/batch.ts';
+import { checked, drifted } from '../upstream/checked.ts';
 import { signedUrl } from '../upstream/download.ts';
 import { UpstreamError } from '../upstream/errors.ts';
-import type { TaskStatus } from '../upstream/wire.ts';
+import { artifacts as artifactUrls, type TaskStatus } from '../upstream/wire.ts';
 import { batchById, loadBatch } from './batch.ts';
 import { findProtein } from './protein.ts';
 import { selectedNeeds } from './protein-parts.ts';
@@ -25,7 +26,7 @@ const LOOK_UP_PAGE = 1000;
 async function findListed(ctx: GatewayContext, taskId: string, place: TaskPlace): Promise<TaskShape | null> {
   let cursor: string | undefined;
   for (let seen = 0; seen <= place.index; seen += LOOK_UP_PAGE) {
-    const page = await ctx.batches.page(place.batchId, { limit: LOOK_UP_PAGE, cursor });
+    const page = await ctx.batches.page(place.batchId, { limit: LOOK_UP_PAGE, cursor, before: seen });
     const item = page?.items?.find(({ task_id }) => task_id === taskId);
     if (page !== null && item !== undefined) return taskFromItem(place.batchId, page, item);
     if (page?.cursor == null) return null;
@@ -74,7 +75,7 @@ async function availabilityOf(
   if (task.result !== 'ask') return task.result === 'here' ? 'AVAILABLE' : 'UNKNOWN';
   const status = await statusOrNull(ctx, task.taskId);
   if (status === 'expired') return 'EXPIRED';
-  return typeof status?.data.response === 'string' ? 'AVAILABLE' : 'UNKNOWN';
+  return status?.data.response != null ? 'AVAILABLE' : 'UNKNOWN';
 }
 
 /** The item a task was made from, with its position; null for a batch that was not submitted here. */
@@ -100,15 +101,22 @@ async function batchOf(ctx: GatewayContext, { batchId }: TaskShape): Promise<Bat
   return (await ctx.submissions.batch(batchId)) === null ? loadBatch(ctx, batchId) : batchById(ctx, batchId);
 }
 
-async function resultOf(ctx: GatewayContext, task: TaskShape): Promise<FoldResultShape | null> {
-  return (await availabilityOf(ctx, task)) === 'AVAILABLE' ? { task } : null;
+/** Whether a task has a result to read. @throws UpstreamError UPSTREAM_DRIFT for one that is done and has neither a result nor an end of it */
+async function hasResult(ctx: GatewayContext, task: TaskShape): Promise<boolean> {
+  const availability = await availabilityOf(ctx, task);
+  if (availability === 'UNKNOWN' && task.state === 'DONE')
+    throw drifted('status', '$.response', 'the task is done, and there is no result', true);
+  return availability === 'AVAILABLE';
 }
+
+const resultOf = async (ctx: GatewayContext, task: TaskShape): Promise<FoldResultShape | null> =>
+  (await hasResult(ctx, task)) ? { task } : null;
 
 /** Scores from the store, else from the result where there is one. */
 async function scoresOf(ctx: GatewayContext, task: TaskShape): Promise<TaskScores | null> {
   const kept = await ctx.submissions.scores(task.taskId);
   if (kept !== null) return kept;
-  return (await availabilityOf(ctx, task)) === 'AVAILABLE' ? ctx.folds.scores(task.taskId) : null;
+  return (await hasResult(ctx, task)) ? ctx.folds.scores(task.taskId) : null;
 }
 
 async function artifactsOf(
@@ -120,11 +128,13 @@ async function artifactsOf(
   if (status === null || status === 'expired') return [];
   const { artifacts, artifacts_expire_in: seconds } = status.data;
   const expiresAt = seconds == null ? null : new Date(Date.now() + seconds * 1000);
-  return Object.entries(artifacts ?? {}).map(([name, url]) => ({
-    name,
-    url: signedUrl(ctx.upstream, url).href,
-    expiresAt,
-  }));
+  return Object.entries(artifacts == null ? {} : checked('status', artifactUrls, artifacts)).map(
+    ([name, url]) => ({
+      name,
+      url: signedUrl(ctx.upstream, url).href,
+      expiresAt,
+    }),
+  );
 }
 
 builder.objectFields(Task, (t) => ({

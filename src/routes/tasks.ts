@@ -113,11 +113,15 @@ async function answer(
   if (task === null) return plain(404, 'There is no such task for this key.');
   if (task.result === 'expired')
     return plain(410, 'The result has expired: the service keeps results for 31 days.');
+  if (task.state === 'DONE' && task.result !== 'here')
+    return plain(502, 'The upstream says that the task is done, and gives no result.');
   const [status, text] = REASONS[task.state] ?? [404, 'The task has no result.'];
   if (task.result !== 'here') return plain(status, text);
   const ending = file.slice(file.lastIndexOf('.') + 1);
   const headers = headersOf((await nameOfTask(ctx, task)) ?? taskId, ending);
   if (ending === 'json') {
+    const inline = await ctx.folds.inline(taskId);
+    if (inline !== null) return madeFile(request, inline, headers);
     return (await resultFile(ctx, request, taskId, headers)) ?? plain(404, 'The task has no result.');
   }
   const fold = await ctx.folds.open(taskId);

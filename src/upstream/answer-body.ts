@@ -51,6 +51,9 @@ export const tooLarge = (operation: string, status: number): UpstreamError =>
     retryable: false,
   });
 
+/** Whether a status says that the body is the whole answer. */
+export const isWhole = (status: number): boolean => status >= 200 && status < 300 && status !== 206;
+
 /** Lets go of a body that is not wanted, and of its connection where there is more of it. */
 export function discard({ body }: Pick<Answer, 'body'>): void {
   body.on('error', () => undefined).destroy();

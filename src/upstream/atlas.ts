@@ -3,9 +3,9 @@
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
-import { bodyJson, discard, jsonOf, readBytes, readUtf8, refusal, tooLarge } from './answer-body.ts';
+import { bodyJson, discard, isWhole, jsonOf, readBytes, readUtf8, refusal, tooLarge } from './answer-body.ts';
 import { archiveLimits } from './archive/archive-limits.ts';
-import { checked, checkedOf, named, namedJson, readNamed } from './checked.ts';
+import { checked, checkedOf, drifted, named, namedJson, readNamed } from './checked.ts';
 import { UpstreamError } from './errors.ts';
 import { type Answer, ask, type Call, send, type Upstream, type WholeAnswer } from './http.ts';
 import { dropMembers } from './json-drop.ts';
@@ -24,7 +24,7 @@ const get = (operation: string, path: string, more: Partial<Call> = {}): Call =>
 
 /** A value as one segment of a path. What a URL would take for a step up or down the path is no name of anything. */
 function segment(operation: string, text: string): string {
-  if (text !== '' && text !== '.' && text !== '..') return encodeURIComponent(text);
+  if (text.trim() !== '' && text !== '.' && text !== '..') return encodeURIComponent(text);
   throw new UpstreamError(`${JSON.stringify(text)} is no identifier.`, {
     operation,
     code: 'BAD_USER_INPUT',
@@ -64,7 +64,7 @@ async function foundOrNull<T>(
   read: (answer: WholeAnswer) => Promise<T>,
 ): Promise<T | null> {
   const answer = await ask(up, call);
-  if (answer.status === 200) return read(answer);
+  if (isWhole(answer.status)) return read(answer);
   const error = await refusal(up, answer);
   if (answer.status === 404) return null;
   throw error;
@@ -79,7 +79,7 @@ const recordOrNull = <S extends z.ZodType>(
 /** GET /features: the whole catalogue, some 16,384 rows and 7 MB in one answer, as it came. */
 export async function features(up: Upstream): Promise<Buffer> {
   const answer = await ask(up, get('features', '/features'));
-  if (answer.status !== 200) throw await refusal(up, answer);
+  if (!isWhole(answer.status)) throw await refusal(up, answer);
   const bytes = await readBytes(up, answer);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
@@ -177,7 +177,7 @@ export async function thumbnail(up: Upstream, hash: string, type: string): Promi
   const kind = segment('thumbnail', up.settings.thumbnailTypes?.[type] ?? type);
   const path = `/proteins/${segment('thumbnail', hash)}/thumbnail/${kind}`;
   const answer = await ask(up, get('thumbnail', path, { accept: 'image/png' }));
-  if (answer.status === 200) return asPng(await readBytes(up, answer));
+  if (isWhole(answer.status)) return asPng(await readBytes(up, answer));
   const error = await refusal(up, answer);
   if (answer.status === 404) return null;
   throw error;
@@ -231,16 +231,34 @@ export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
       include_features: { protein_level: q.proteinFeatures, per_residue: q.residueFeatures },
     },
   });
-  if (answer.status === 200) return { kind: 'zip', answer };
   if (answer.status === 202) return { kind: 'job', jobId: (await jobOf(up, answer)).job_id };
+  if (isWhole(answer.status)) return { kind: 'zip', answer };
   throw await refusal(up, answer);
 }
+
+const FINISHED = new Set(['completed', 'complete', 'done']);
+/** States that a job without an archive can have, whatever the HTTP status. */
+const KNOWN_ENDS = new Set([
+  'pending',
+  'queued',
+  'in_progress',
+  'running',
+  'processing',
+  'cancelled',
+  'failed',
+  'expired',
+]);
 
 /** GET /proteins/batch/jobs/{id}. @throws UpstreamError RESULT_EXPIRED (410) when it is too old */
 export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob> {
   const answer = await ask(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
-  if (answer.status === 200 || answer.status === 202) return (await record(up, answer, wire.bulkJob)).record;
-  throw await refusal(up, answer);
+  if (!isWhole(answer.status)) throw await refusal(up, answer);
+  const { record: job } = await record(up, answer, wire.bulkJob);
+  const isComplete =
+    FINISHED.has(job.status ?? '') || (answer.status === 200 && !KNOWN_ENDS.has(job.status ?? ''));
+  if (isComplete && job.download_url == null)
+    throw drifted('bulkJob', '$.download_url', 'the job is complete, and there is no address');
+  return job;
 }
 
 /** DELETE /proteins/batch/jobs/{id}. @returns false when the job is unknown */
@@ -310,7 +328,7 @@ export async function similarity(
       },
     }),
   );
-  if (answer.status !== 200) throw await refusal(up, answer);
+  if (!isWhole(answer.status)) throw await refusal(up, answer);
   const dropped = namesSeen(up.settings.mapping, 'similarity', OF_STRUCTURE);
   const whole = upTo(received, answer);
   const body = structures ? answer.body : Readable.from(dropMembers(whole, dropped));

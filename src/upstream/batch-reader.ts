@@ -1,6 +1,7 @@
 // Reads batches and tasks for one request: the same question is asked once, and only so many at a time. It must not
 // know GraphQL paging, names or results.
 import { type Enveloped, list, status } from './batch.ts';
+import type { ItemsRequest } from './batch-items.ts';
 import type { Upstream } from './http.ts';
 import { limiter } from './limit.ts';
 import type { Owned } from './owned.ts';
@@ -11,21 +12,11 @@ export interface BatchAnswer extends BatchPage {
   readonly warnings: readonly string[];
 }
 
-/** One page of a batch's items. */
-export interface PageRequest {
-  /** 1 to 1000. */
-  readonly limit: number;
-  /** The upstream's own cursor. */
-  readonly cursor?: string | undefined;
-  /** The service's word for a state. */
-  readonly status?: string | undefined;
-}
-
 export interface BatchReader {
   /** State and counts, from whichever answer came first in this request. Null for an unknown batch. */
   batch(batchId: string): Promise<BatchAnswer | null>;
   /** A page of items, together with state and counts. Null for an unknown batch. */
-  page(batchId: string, request: PageRequest): Promise<BatchAnswer | null>;
+  page(batchId: string, request: ItemsRequest): Promise<BatchAnswer | null>;
   /** Status of a task. Null for an unknown task. @throws UpstreamError RESULT_EXPIRED after 31 days */
   status(taskId: string): Promise<Enveloped<TaskStatus> | null>;
   /** Asks Status again next time: its signed URLs have expired. */
@@ -43,7 +34,7 @@ export function createBatchReader(up: Upstream, owned: Owned): BatchReader {
   const pages = new Map<string, Promise<BatchAnswer | null>>();
   const statuses = new Map<string, Promise<Enveloped<TaskStatus> | null>>();
   const limited = limiter(AT_ONCE);
-  const listed = async (batchId: string, items?: PageRequest) =>
+  const listed = async (batchId: string, items?: ItemsRequest) =>
     (await owned.batch(batchId)) ? list(up, batchId, items === undefined ? {} : { items }) : null;
   const data = (answer: Enveloped<BatchPage> | null): BatchAnswer | null =>
     answer === null ? null : { ...answer.data, warnings: answer.warnings };

@@ -2,7 +2,8 @@
 // GraphQL, of the ledger, or of who asks; the bearer token comes with the `Upstream` it is given.
 import { z } from 'zod';
 import { redact } from '../redact.ts';
-import { refusal } from './answer-body.ts';
+import { isWhole, refusal } from './answer-body.ts';
+import { type ItemsRequest, readItems, sizeFault } from './batch-items.ts';
 import { checked, checkedOf, readNamed } from './checked.ts';
 import { errorText, UpstreamError } from './errors.ts';
 import { ask, type Call, type Upstream, type WholeAnswer } from './http.ts';
@@ -75,14 +76,24 @@ const KiB = 1024;
 /** Bytes of a page of so many items, each with an error or a short result. */
 const maxPageBytes = (items: number): number => 1024 * KiB + items * 32 * KiB;
 
-/** Reads the refusal of a 404 as null: absence is data. Any other status but 200 is thrown. */
+/** An id that is none is not asked for. @throws UpstreamError BAD_USER_INPUT */
+function refuseEmpty(operation: string, argument: string, id: string): void {
+  if (id.trim() !== '') return;
+  throw new UpstreamError(`\`${argument}\` is empty. Give an id as submitFold gave it.`, {
+    operation,
+    code: 'BAD_USER_INPUT',
+    retryable: false,
+  });
+}
+
+/** Reads the refusal of a 404 as null: absence is data. Any other status that is no success is thrown. */
 async function orNull<S extends z.ZodType>(
   up: Upstream,
   call: Call,
   schema: S,
 ): Promise<Enveloped<z.output<S>> | null> {
   const answer = await ask(up, call);
-  if (answer.status === 200) return open(up, answer, schema);
+  if (isWhole(answer.status)) return open(up, answer, schema);
   const error = await refusal(up, answer);
   if (answer.status === 404) return null;
   throw error;
@@ -95,41 +106,57 @@ async function orNull<S extends z.ZodType>(
  */
 export async function submit(up: Upstream, request: unknown): Promise<Enveloped<wire.Submitted>> {
   const answer = await ask(up, post('submit', request));
-  if (answer.status !== 200) throw await refusal(up, answer);
+  if (!isWhole(answer.status)) throw await refusal(up, answer);
   return open(up, answer, wire.submitted);
 }
 
 /** What of a batch to read: without `items` only its state and counts. */
 export interface ListRequest {
-  readonly items?: {
-    readonly limit: number;
-    readonly cursor?: string | undefined;
-    readonly status?: string | undefined;
+  readonly items?: ItemsRequest | undefined;
+}
+
+/** A page of items, as it is said to be. @throws UpstreamError UPSTREAM_DRIFT when its size disagrees with its counts */
+async function listItems(
+  up: Upstream,
+  batchId: string,
+  items: ItemsRequest,
+): Promise<Enveloped<wire.BatchPage> | null> {
+  const { listLimitField, listCursorField } = up.settings;
+  const body = {
+    batch_id: batchId,
+    include_responses: true,
+    [listLimitField]: items.limit,
+    ...(items.cursor === undefined ? {} : { [listCursorField]: items.cursor }),
+    ...(items.status === undefined ? {} : { status: items.status }),
   };
+  const call = post('list', body, maxPageBytes(items.limit));
+  let answer = await orNull(up, call, wire.itemPage);
+  let fault = answer === null ? undefined : sizeFault(answer.data, items);
+  // Counts and items of a filter may be those of two moments, once.
+  if (fault !== undefined && items.status !== undefined) {
+    answer = await orNull(up, call, wire.itemPage);
+    fault = answer === null ? undefined : sizeFault(answer.data, items);
+  }
+  if (fault !== undefined) throw fault;
+  if (answer === null) return null;
+  return { ...answer, data: { ...answer.data, items: readItems(batchId, answer.data.items, items) } };
 }
 
 /** List: aggregate state, counts and, when asked for, one page of items. Null for an unknown batch. */
-export function list(
+export async function list(
   up: Upstream,
   batchId: string,
   { items }: ListRequest = {},
 ): Promise<Enveloped<wire.BatchPage> | null> {
-  const { listLimitField, listCursorField } = up.settings;
-  const page =
-    items === undefined
-      ? { include_responses: false }
-      : {
-          include_responses: true,
-          [listLimitField]: items.limit,
-          ...(items.cursor === undefined ? {} : { [listCursorField]: items.cursor }),
-          ...(items.status === undefined ? {} : { status: items.status }),
-        };
-  const body = { batch_id: batchId, ...page };
-  return orNull(up, post('list', body, maxPageBytes(items?.limit ?? 0)), wire.batchPage);
+  refuseEmpty('list', 'batchId', batchId);
+  if (items !== undefined) return listItems(up, batchId, items);
+  const body = { batch_id: batchId, include_responses: false };
+  return orNull(up, post('list', body, maxPageBytes(0)), wire.batchPage);
 }
 
 /** Status of one task. Null for an unknown task (and for a batch id, which the service answers alike). @throws UpstreamError RESULT_EXPIRED after 31 days */
-export function status(up: Upstream, taskId: string): Promise<Enveloped<wire.TaskStatus> | null> {
+export async function status(up: Upstream, taskId: string): Promise<Enveloped<wire.TaskStatus> | null> {
+  refuseEmpty('status', 'taskId', taskId);
   return orNull(up, post('status', { task_id: taskId }), wire.taskStatus);
 }
 
@@ -144,8 +171,10 @@ export async function cancel(
   up: Upstream,
   target: { task_id: string } | { batch_id: string },
 ): Promise<CancelEnding> {
+  if ('task_id' in target) refuseEmpty('cancel', 'taskId', target.task_id);
+  else refuseEmpty('cancel', 'batchId', target.batch_id);
   const answer = await ask(up, post('cancel', target));
-  if (answer.status === 200) return { kind: 'cancelled', answer: await open(up, answer, wire.cancelled) };
+  if (isWhole(answer.status)) return { kind: 'cancelled', answer: await open(up, answer, wire.cancelled) };
   const error = await refusal(up, answer);
   if (answer.status === 409) return { kind: 'nothing', error };
   if (answer.status === 404) return { kind: 'unknown', error };

@@ -7,18 +7,21 @@ import { UpstreamError } from './errors.ts';
 import type { Upstream, WholeAnswer } from './http.ts';
 import { fromWire } from './mapping/rules.ts';
 
+/** That an answer is not what was promised. @param path - in the JSON, such as `$.items` */
+export const drifted = (operation: string, path: string, what: string, retryable = false): UpstreamError =>
+  new UpstreamError(redact(`The upstream's answer to ${operation} has changed at ${path}: ${what}.`), {
+    operation,
+    code: 'UPSTREAM_DRIFT',
+    retryable,
+  });
+
 /** Checks an answer against its wire schema. @throws {@link UpstreamError} UPSTREAM_DRIFT that names operation, JSON path, expected and seen */
 export function checked<S extends z.ZodType>(operation: string, schema: S, body: unknown): z.output<S> {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const path = issue === undefined || issue.path.length === 0 ? '$' : `$.${issue.path.map(String).join('.')}`;
-  throw new UpstreamError(
-    redact(
-      `The upstream's answer to ${operation} has changed at ${path}: ${issue?.message ?? 'unreadable'}.`,
-    ),
-    { operation, code: 'UPSTREAM_DRIFT', retryable: false },
-  );
+  throw drifted(operation, path, issue?.message ?? 'unreadable');
 }
 
 /** Puts an answer's names back to the contract's, in place. */

@@ -11,10 +11,13 @@ import { JsonError } from './lenient-json.ts';
 import { limiter } from './limit.ts';
 import { type FoldHandle, openFold } from './open-fold.ts';
 import { limitsOf } from './operations.ts';
+import { readResponse, type TaskResult } from './task-result.ts';
 
 export interface FoldResults {
   /** The signed URL of a task's result, as Status gives it. Null when the task has none. */
   url(taskId: string): Promise<string | null>;
+  /** The result itself, where Status gives it in place of an URL. */
+  inline(taskId: string): Promise<Uint8Array | null>;
   /** Begins a download of the result. Null when the task has none. @param headers - such as `range` */
   download(taskId: string, headers?: Readonly<Record<string, string>>): Promise<Answer | null>;
   /** The opened result; kept for the rest of the request. Null when the task has none. */
@@ -64,9 +67,17 @@ export function createFoldResults(
   const scored = new Map<string, Promise<TaskScores | null>>();
   const limited = limiter(AT_ONCE);
 
+  const resultOf = async (taskId: string): Promise<TaskResult | null> =>
+    readResponse((await batches.status(taskId))?.data.response);
+
   const urlOf = async (taskId: string): Promise<string | null> => {
-    const response = (await batches.status(taskId))?.data.response;
-    return typeof response === 'string' ? response : null;
+    const result = await resultOf(taskId);
+    return result !== null && 'url' in result ? result.url : null;
+  };
+
+  const inlineOf = async (taskId: string): Promise<Uint8Array | null> => {
+    const result = await resultOf(taskId);
+    return result !== null && 'json' in result ? Buffer.from(result.json) : null;
   };
 
   /** Bytes of an honest result, by the chains that were submitted; undefined for a batch that was not submitted here. */
@@ -93,18 +104,22 @@ export function createFoldResults(
 
   const fetchFold = (taskId: string): Promise<FoldHandle | null> =>
     limited(async () => {
-      const answer = await begin(taskId);
-      return answer === null
-        ? null
-        : openFold(await readShared(up, answer), { mapping: up.settings.mapping }).catch(unreadable);
+      const inline = await inlineOf(taskId);
+      const answer = inline === null ? await begin(taskId) : null;
+      const bytes = answer === null ? inline : await readShared(up, answer);
+      return bytes === null ? null : openFold(bytes, { mapping: up.settings.mapping }).catch(unreadable);
     });
 
-  /** A result that nobody asked to keep: shared while it is under way, let go behind that. */
+  /** A result that is not kept: shared while it is under way, let go behind that. One that failed is not asked for again in this request. */
   const pass = (taskId: string): Promise<FoldHandle | null> => {
     const known = held.get(taskId) ?? passing.get(taskId);
     if (known !== undefined) return known;
-    const fetching = fetchFold(taskId).finally(() => passing.delete(taskId));
+    const fetching = fetchFold(taskId);
     passing.set(taskId, fetching);
+    fetching.then(
+      () => passing.delete(taskId),
+      () => undefined,
+    );
     return fetching;
   };
 
@@ -123,6 +138,7 @@ export function createFoldResults(
 
   return {
     url: urlOf,
+    inline: inlineOf,
     download: begin,
     open(taskId) {
       const known = held.get(taskId);

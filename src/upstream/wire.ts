@@ -59,6 +59,12 @@ export const taskError = z.union([
       message: raw.message ?? raw.error ?? raw.detail ?? 'The task failed; the upstream gave no reason.',
       raw: raw as unknown,
     })),
+  // A reason in another form is a reason all the same.
+  z.union([z.number(), z.boolean(), z.array(z.unknown())]).transform((raw) => ({
+    code: undefined,
+    message: 'The task failed; the upstream gave its reason in a form that is not known.',
+    raw: raw as unknown,
+  })),
 ]);
 export type TaskErrorRecord = z.output<typeof taskError>;
 
@@ -93,10 +99,17 @@ export const batchPage = z.object({
 });
 export type BatchPage = z.output<typeof batchPage>;
 
+/** The same with the items that were asked for; they are read one by one. */
+export const itemPage = batchPage.extend({ items: z.array(z.unknown()), cursor: text.nullish() });
+
+/** Signed URLs of further outputs, by name. */
+export const artifacts = z.record(text, text);
+
 export const taskStatus = z.object({
   status: state,
   response: z.unknown().optional(),
-  artifacts: maybe(z.record(text, text)),
+  /** {@link artifacts}, read where they are asked for. */
+  artifacts: z.unknown().optional(),
   artifacts_expire_in: maybe(number),
   error: maybe(taskError),
   expires_at: maybe(text),

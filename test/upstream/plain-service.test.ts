@@ -81,3 +81,154 @@ describe('every call', () => {
       expect([operation, headers['user-agent']]).toEqual([operation, `FoldAtlas/${VERSION}`]);
   });
 });
+
+describe('a page of List', () => {
+  const item = (index: number, more: Record<string, unknown> = {}) => ({
+    task_id: `b1-0000${index}`,
+    status: 'done',
+    response_available: true,
+    ...more,
+  });
+  const page = (items: unknown, more: Record<string, unknown> = {}) =>
+    data({ batch_id: 'b1', status: 'done', counts: { done: 3 }, items, cursor: null, ...more });
+  const TASKS = `query($state: TaskState) { batch(batchId: "b1") { counts { total }
+    tasks(state: $state) { nodes { taskId state error { code message } } } } limits { maxItems } }`;
+
+  it.each<[string, ReturnType<typeof says>]>([
+    ['without items', data({ status: 'done', counts: { done: 3 }, tasks: [item(0)], cursor: null })],
+    ['with items that are no list', page({ '0': item(0) })],
+    ['with fewer items than its counts say', page([item(0)])],
+    ['with more items than its counts say', page([0, 1, 2, 3].map((i) => item(i)))],
+    ['with no items, by its counts three', page([])],
+    ['whose cursor has another name', page([item(0), item(1)], { cursor: undefined, next_cursor: 'x' })],
+    ['whose cursor is a number', page([item(0), item(1)], { cursor: 2 })],
+    ['whose items have no state', page([0, 1, 2].map((i) => item(i, { status: undefined })))],
+    ['whose items have no id', page([0, 1, 2].map((i) => item(i, { task_id: undefined, id: 'x' })))],
+    ['whose items are texts', page(['a', 'b', 'c'])],
+  ])('%s is drift, never an empty page', async (_, script) => {
+    liar.script('list', script);
+    for (const state of [undefined, 'DONE']) {
+      if (state === 'DONE' && /more items/.test(_)) continue;
+      const { data: answer, errors } = await place.query(TASKS, { state });
+      expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
+      expect(at(answer, 'batch')).toBeNull();
+      expect(at(answer, 'limits.maxItems')).toBe(2000);
+    }
+  });
+
+  it.each([
+    ['no id', { task_id: undefined }],
+    ['no state', { status: null }],
+    ['a state that is a number', { status: 4 }],
+  ])('with one item that has %s says so of that item, and gives the others', async (_, more) => {
+    liar.script('list', page([item(0), item(1, more), item(2)]));
+    const { data: answer, errors } = await place.query(TASKS);
+    expect(errors).toBeUndefined();
+    const state = 'task_id' in more ? 'DONE' : 'UNKNOWN';
+    expect(at(answer, 'batch.tasks.nodes')).toMatchObject([
+      { taskId: 'b1-00000', state: 'DONE', error: null },
+      {
+        taskId: 'b1-00001',
+        state,
+        error: { code: 'UPSTREAM_DRIFT', message: expect.stringMatching(/items\.1/) },
+      },
+      { taskId: 'b1-00002', state: 'DONE', error: null },
+    ]);
+  });
+
+  it('that ends too early behind another one is drift, for readers and watchers alike', async () => {
+    liar.script('list', ({ body, response, request }) => {
+      const asked = JSON.parse(body) as { cursor?: string };
+      const script = asked.cursor === undefined ? page([item(0)], { cursor: 'x' }) : page([item(1)]);
+      script({ body, response, request });
+    });
+    const { errors } = await place.query(TASKS);
+    expect(errors?.[0]?.message).toMatch(/3 items by the counts, and 2 on the pages/);
+  });
+});
+
+describe('Status of a task that is done', () => {
+  const TASK = `{ task(taskId: "b1-00000") { state resultAvailability result { ptm url } scores { ptm } artifacts { name } }
+    limits { maxItems } }`;
+
+  it('and brings no result is drift', async () => {
+    for (const fields of [{}, { response: null }, { result: '/files/x' }]) {
+      liar.script('status', data({ status: 'done', ...fields }));
+      const { data: answer, errors } = await place.query(TASK.replace('b1-', 'b2-'));
+      expect(at(answer, 'task')).toMatchObject({
+        state: 'DONE',
+        resultAvailability: 'UNKNOWN',
+        result: null,
+      });
+      expect(errors?.map(({ path, extensions }) => [path?.join('.'), extensions.code]).sort()).toEqual([
+        ['task.result', 'UPSTREAM_DRIFT'],
+        ['task.scores', 'UPSTREAM_DRIFT'],
+      ]);
+    }
+    expect((await place.get('/tasks/b1-00000/result.json')).status).toBe(502);
+  });
+
+  it.each([
+    ['an object', { ptm: 0.5, complex: {} }],
+    ['text', ' {"ptm": 0.5, "complex": {}} '],
+  ])('and brings the result itself, as %s, is read', async (_, response) => {
+    liar.script('status', data({ status: 'done', response }));
+    const { data: answer, errors } = await place.query(TASK);
+    expect(errors).toBeUndefined();
+    expect(at(answer, 'task.result')).toMatchObject({
+      ptm: 0.5,
+      url: expect.stringContaining('/result.json'),
+    });
+    const file = await place.get('/tasks/b1-00000/result.json');
+    expect([file.status, await file.json()]).toEqual([200, { ptm: 0.5, complex: {} }]);
+    expect(liar.seen.every(({ operation }) => operation === 'status')).toBe(true);
+  });
+
+  it('with artifacts that are none is drift there, and nowhere else', async () => {
+    liar.script('status', data({ status: 'done', response: { ptm: 0.5, complex: {} }, artifacts: ['x'] }));
+    const { data: answer, errors } = await place.query(
+      '{ task(taskId: "b1-00000") { result { ptm } } again: task(taskId: "b1-00000") { artifacts { name } } }',
+    );
+    expect(at(answer, 'task.result.ptm')).toBe(0.5);
+    expect(errors).toMatchObject([{ path: ['again', 'artifacts'], extensions: { code: 'UPSTREAM_DRIFT' } }]);
+  });
+
+  it.each([
+    400, 403, 410,
+  ])('whose file answers %d costs one Status and one download more, no more', async (code) => {
+    liar.script('status', data({ status: 'done', response: '/files/result.json' }));
+    liar.script('file', says(code, 'expired'));
+    const { errors } = await place.query(
+      '{ task(taskId: "b1-00000") { scores { ptm } result { ptm pae { max } chains { id } raw } } }',
+    );
+    expect(errors?.length).toBeGreaterThan(0);
+    expect(liar.seen.map(({ operation }) => operation)).toEqual(['status', 'file', 'status', 'file']);
+  });
+});
+
+describe('Submit', () => {
+  it.each([201, 202, 203])('answered %d with a whole body is known', async (code) => {
+    liar.script('submit', data({ message: 'queued', batch_id: 'b9', total_items: 1, task_id: 't9' }, code));
+    const { data: answer } = await place.query(
+      `mutation { it: submitFold(input: {items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) {
+        __typename ... on FoldSubmitted { batch { batchId } } } }`,
+    );
+    expect(at(answer, 'it')).toEqual({ __typename: 'FoldSubmitted', batch: { batchId: 'b9' } });
+  });
+});
+
+describe('a bulk job that is complete', () => {
+  it.each([
+    [200, { status: 'completed', job_id: 'j' }],
+    [200, { status: 'ready', job_id: 'j', archive: 'https://example.org' }],
+    [202, { status: 'Complete', job_id: 'j', download_url: null }],
+  ])('and has no address is an error: %d %j', async (status, job) => {
+    liar.script('bulk', says(202, { status: 'pending', job_id: 'j' }));
+    liar.script('bulkJob', says(status, job));
+    const { errors } = await place.query(
+      `{ proteins(hashes: ["${'a'.repeat(32)}", "${'b'.repeat(32)}"]) { structure { text } } limits { maxItems } }`,
+    );
+    expect(errors?.[0]?.message).toMatch(/download_url/);
+    expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
+  });
+});

@@ -108,7 +108,7 @@ const promised = {
   },
   status: {
     rules: BATCH_RULES.status,
-    schema: envelope(wire.taskStatus),
+    schema: envelope(wire.taskStatus.extend({ artifacts: maybe(wire.artifacts) })),
     rare: [
       ...BESIDE,
       ...['response', 'artifacts', 'artifacts_expire_in', 'error'].map((key) => `data.${key}`),
