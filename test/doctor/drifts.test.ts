@@ -298,7 +298,11 @@ describe('a service that has changed', () => {
     expect(changed.status).toBe('CHANGED');
   });
 
-  it.each(Object.entries(SPENT))('is noticed, at its costs: %s', async (_, { change, found, options = FOLD }) => {
+  it.each(Object.entries(SPENT))('is noticed, at its costs: %s', async (_, {
+    change,
+    found,
+    options = FOLD,
+  }) => {
     proxy.change((answer, question) => {
       // Files are downloaded through the proxy, too.
       if (STATUS.test(question.path) || JOB.test(question.path))
