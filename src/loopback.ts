@@ -6,8 +6,9 @@ LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
 /**
- * Whether a text is `localhost` or a loopback address: IPv4, IPv6 with or without brackets, IPv4 mapped into IPv6. Any other name is
- * not, whatever it begins with: `127.0.0.1.example.org` may resolve to any machine.
+ * Whether a text is `localhost` or a loopback address: IPv4, IPv6 with or without brackets, IPv4
+ * mapped into IPv6. Any other name is not, whatever it begins with: `127.0.0.1.example.org` may
+ * resolve to any machine.
  *
  * @param host - a host name without its port, or an address; undefined is not loopback
  */

@@ -1,5 +1,6 @@
-// Who asks: which token goes to the Batch API, and the name under which everything of that caller is kept. The same for HTTP,
-// event streams, WebSocket and file routes. It knows no route, no schema and no store.
+// Who asks: which token goes to the Batch API, and the name under which everything of that caller
+// is kept. The same for HTTP, event streams, WebSocket and file routes. It knows no route, no
+// schema and no store.
 import { createHash, createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
@@ -15,12 +16,19 @@ export interface Caller {
   readonly token: string | undefined;
   /** Keyed hash of who the caller is; null without a token. */
   readonly principal: string | null;
-  /** Whether the gateway itself knows who it is. A token that is passed on is the upstream's to judge, and anybody can invent one. */
+  /**
+   * Whether the gateway itself knows who it is. A token that is passed on is the upstream's to
+   * judge, and anybody can invent one.
+   */
   readonly proven: boolean;
 }
 
 export interface Callers {
-  /** Who sent a request; asked once for each. @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no proof can be checked */
+  /**
+   * Who sent a request; asked once for each.
+   *
+   * @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no proof can be checked
+   */
   identify(request: Request): Promise<Caller>;
   /** The same for a request that has only headers yet. @param authorization - the header */
   whoIs(authorization: string | undefined, address: string | undefined): Caller | Promise<Caller>;
@@ -35,7 +43,11 @@ export interface Callers {
 
 /** How often one address may be wrong. */
 export interface Guesses {
-  /** Counts a proof that was wrong. @returns seconds that this address is told to wait; 0 while it has not been wrong too often */
+  /**
+   * Counts a proof that was wrong.
+   *
+   * @returns seconds that this address is told to wait; 0 while it has not been wrong too often
+   */
   countWrong(address: string | undefined): Promise<number>;
 }
 
@@ -53,7 +65,10 @@ interface Accepted {
   readonly until: number;
 }
 
-/** How long a token is taken for good without a second look: what its issuer took back is noticed after that. */
+/**
+ * How long a token is taken for good without a second look: what its issuer took back is noticed
+ * after that.
+ */
 const ACCEPTED_MS = 60_000;
 const MOST_ACCEPTED = 10_000;
 
@@ -110,7 +125,10 @@ export function openCallers({ config, secret, guesses, onError }: CallersOptions
     return config.proofNeeded ? proofOf(bearer, address) : proven(nameOf('loopback'));
   };
 
-  /** Right proofs are found before anything is counted, so that wrong ones of the same address cannot lock them out. */
+  /**
+   * Right proofs are found before anything is counted, so that wrong ones of the same address
+   * cannot lock them out.
+   */
   function proofOf(bearer: string | undefined, address: string | undefined): Caller | Promise<Caller> {
     if (bearer === undefined) return Promise.reject(unauthenticated(ways));
     const key = keys.find(bearer);

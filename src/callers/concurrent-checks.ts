@@ -1,5 +1,5 @@
-// Runs so many checks at a time, first come first served; a bounded number of others waits. Whoever sends tokens that nobody signed
-// cannot take more of the processor than that.
+// Runs so many checks at a time, first come first served; a bounded number of others waits. Whoever
+// sends tokens that nobody signed cannot take more of the processor than that.
 
 /** There are as many checks as may wait. */
 export class TooManyChecksError extends Error {}
@@ -11,7 +11,10 @@ export interface CheckLimits {
   readonly waiting: number;
 }
 
-/** @returns a function that runs a check when it is its turn; it rejects with TooManyChecksError when too many wait */
+/**
+ * @returns a function that runs a check when it is its turn; it rejects with TooManyChecksError
+ * when too many wait
+ */
 export function limitChecks({ running, waiting }: CheckLimits): <T>(check: () => Promise<T>) => Promise<T> {
   const turns: (() => void)[] = [];
   let active = 0;

@@ -1,5 +1,6 @@
-// Callers that prove themselves by a JSON Web Token of somebody the operator trusts. Only asymmetric signatures; the keys come
-// from one address and are kept for a while. It must not know what a token opens.
+// Callers that prove themselves by a JSON Web Token of somebody the operator trusts. Only
+// asymmetric signatures; the keys come from one address and are kept for a while. It must not know
+// what a token opens.
 
 import { limitChecks, TooManyChecksError } from './concurrent-checks.ts';
 
@@ -39,7 +40,10 @@ const FETCH_MS = 5_000;
 /** How long an address that failed is left alone. */
 const REST_MS = 2_000;
 
-/** Signatures that are checked at a time, and tokens that wait for it: of more, the last are told to come again. */
+/**
+ * Signatures that are checked at a time, and tokens that wait for it: of more, the last are told to
+ * come again.
+ */
 const CHECKS = { running: 4, waiting: 512 };
 
 type Jose = typeof import('jose');
@@ -85,7 +89,9 @@ async function openKeys(jwksUrl: string) {
   return { jose, keys };
 }
 
-/** Whether header and claims are those of a good token, by what can be told without its signature. */
+/**
+ * Whether header and claims are those of a good token, by what can be told without its signature.
+ */
 function isPlausible(
   token: string,
   { decodeJwt, decodeProtectedHeader }: Jose,

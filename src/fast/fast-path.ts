@@ -137,7 +137,7 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     if (arrival.verdict?.allowed === false) return void listener(req, res);
     const key = answerKey(req, body);
     const found = kept.get(key);
-    // A key stands for everything that is read; but whoever has to prove who it is may have failed to.
+    // Equal keys are equal questions, but a caller without the needed proof gets no answer.
     if (found !== undefined && arrival.caller !== null) {
       const visit = visits.begin(req, res, arrival);
       return give(again(found, visit), visit);

@@ -1,4 +1,5 @@
-// A request that is answered on the short way: what is told of it, and the headers that only its answer has.
+// A request that is answered on the short way: what is told of it, and the headers that only its
+// answer has.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Arrival } from '../load/admission.ts';
 import type { Exchange } from '../operations/exchange.ts';
@@ -31,7 +32,11 @@ export function headerOf({ headers }: Pick<IncomingMessage, 'headers'>, name: st
 export interface Visits {
   /** Begins to tell of a request: from then on it is answered here. */
   begin(req: IncomingMessage, res: ServerResponse, arrival: Arrival): Visit;
-  /** Headers that only this answer has, in turn with their values. @param isPublic - whether others may be given the same answer */
+  /**
+   * Headers that only this answer has, in turn with their values.
+   *
+   * @param isPublic - whether others may be given the same answer
+   */
   ownHeaders(visit: Visit, isPublic: boolean): string[];
 }
 

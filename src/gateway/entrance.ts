@@ -1,5 +1,5 @@
-// Who may come in: callers by their keys, what each may ask for in a minute, and whether the process has time for more. It knows nothing
-// of what is asked.
+// Who may come in: callers by their keys, what each may ask for in a minute, and whether the
+// process has time for more. It knows nothing of what is asked.
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { GraphQLError } from 'graphql';
@@ -28,7 +28,11 @@ export interface Entrance {
   /** Bodies of requests, read within bounds. */
   readonly bodies: RequestBodies;
   readonly slowReaders: SlowReaders;
-  /** Takes a place for an operation that came by no HTTP. @returns gives it back; null when there is none */
+  /**
+   * Takes a place for an operation that came by no HTTP.
+   *
+   * @returns gives it back; null when there is none
+   */
   enter(incoming: IncomingMessage): (() => void) | null;
   /** What is taken at present, for metrics. */
   load(): Load;

@@ -1,5 +1,5 @@
-// What stands before the work of every request, whatever it came by: whose budget it is counted against, and whether anything is
-// left of that. It knows no HTTP and no GraphQL.
+// What stands before the work of every request, whatever it came by: whose budget it is counted
+// against, and whether anything is left of that. It knows no HTTP and no GraphQL.
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { addressOf, type Connected, clientAddress, noteAddress } from '../callers/address.ts';
@@ -64,7 +64,8 @@ export function openAdmission(options: AdmissionOptions): Admission {
   const addresses = new LRUCache<string, Place>({ maxSize: MOST_ADDRESSES, sizeCalculation: () => 1 });
   let told = false;
 
-  // Who has not proved who it is will be told so by whoever needs to know; here it is somebody at an address.
+  // Who has not proved who it is will be told so by whoever needs to know; here it is somebody at
+  // an address.
   const asked = async (request: Request): Promise<Account[]> =>
     accountsOf(await callers.identify(request).catch(() => null), addressOf(request));
   const accounts: Admission['accounts'] = (request) => {

@@ -1,4 +1,5 @@
-// How often one address may be wrong about who it is before it is told to wait. What is right is never counted here.
+// How often one address may be wrong about who it is before it is told to wait. What is right is
+// never counted here.
 import type { Guesses } from '../callers/caller.ts';
 import type { RateLimit } from './rate-limit.ts';
 

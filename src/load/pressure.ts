@@ -1,4 +1,5 @@
-// Whether this process has as much to do as it can: requests under way, shared out by client address, and how late the event loop is.
+// Whether this process has as much to do as it can: requests under way, shared out by client
+// address, and how late the event loop is.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createShares } from './shares.ts';
 
@@ -27,7 +28,10 @@ export interface PressureOptions {
 
 /** How often the loop's timer looks at the clock. */
 const RESOLUTION_MS = 20;
-/** One long turn, such as a large answer being written, is no overload; several such windows in a row are. */
+/**
+ * One long turn, such as a large answer being written, is no overload; several such windows in a
+ * row are.
+ */
 const LATE_WINDOWS = 2;
 
 /** Opens the measure. */

@@ -1,5 +1,5 @@
-// Reads the bodies of requests into memory within bounds: bytes of each, bytes and number of all that are not complete, by client
-// address, and time.
+// Reads the bodies of requests into memory within bounds: bytes of each, bytes and number of all
+// that are not complete, by client address, and time.
 import type { IncomingMessage } from 'node:http';
 import { createShares, type Shares } from './shares.ts';
 
@@ -23,7 +23,8 @@ export interface RequestBodies {
    *
    * @param address - of the client
    * @param done - given the body or why there is none, once; never after the release
-   * @returns releases the body; to be called when the request is over, also when its client has left
+   * @returns releases the body; to be called when the request is over, also when its client has
+   *   left
    */
   read(incoming: IncomingMessage, address: string, done: (body: Buffer | BodyFailure) => void): () => void;
   /** Bodies that are not complete. */
@@ -49,7 +50,8 @@ export function openRequestBodies(limits: BodyLimits): RequestBodies {
     done: (body: Buffer | BodyFailure) => void,
   ): () => void {
     const announced = announcedLength(incoming);
-    // Most bodies arrive in one piece, which is then not copied. Of others the pieces are: each costs more than its bytes.
+    // Most bodies arrive in one piece, which is then not copied. Of others the pieces are: each
+    // costs more than its bytes.
     let room = EMPTY;
     let bytes = 0;
     let counted = 0;
@@ -83,7 +85,11 @@ export function openRequestBodies(limits: BodyLimits): RequestBodies {
       counted += more;
       return true;
     };
-    /** Copies a piece behind what is there, into more room where it needs some. @returns whether there is room */
+    /**
+     * Copies a piece behind what is there, into more room where it needs some.
+     *
+     * @returns whether there is room
+     */
     const append = (chunk: Buffer): boolean => {
       const needed = bytes + chunk.length;
       if (needed > room.length) {

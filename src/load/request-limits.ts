@@ -1,6 +1,8 @@
-// The limits that every HTTP request meets before anything answers it, whichever way it is answered then: who asks, whose budget it
-// spends, its body, and a place among the requests that are worked on. A place is taken when all of the request is there, and given
-// back when its answer is complete, however long the client takes to read it. What is refused is answered further in, with all headers.
+// The limits that every HTTP request meets before anything answers it, whichever way it is answered
+// then: who asks, whose budget it spends, its body, and a place among the requests that are worked
+// on. A place is taken when all of the request is there, and given back when its answer is
+// complete, however long the client takes to read it. What is refused is answered further in, with
+// all headers.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { bodyTooLarge, bodyTooSlow, overloaded } from '../callers/refusal.ts';
@@ -20,7 +22,9 @@ export interface Refusal {
 /** What is known of a request that came over a connection. */
 export interface LimitedRequest {
   readonly arrival: Arrival;
-  /** The body of a POST; an error when there is none to work with, undefined when it was not read. */
+  /**
+   * The body of a POST; an error when there is none to work with, undefined when it was not read.
+   */
   readonly body: Buffer | GraphQLError | undefined;
   /** Why it is not to be worked on; undefined when it is. */
   readonly refusal: Refusal | undefined;

@@ -1,5 +1,6 @@
-// Shares a bounded amount out by key, such as places or bytes by client address: one key alone may hold three quarters of it, and of
-// what some hold, any other may have three quarters of the rest, so that there is always something left for the next.
+// Shares a bounded amount out by key, such as places or bytes by client address: one key alone may
+// hold three quarters of it, and of what some hold, any other may have three quarters of the rest,
+// so that there is always something left for the next.
 
 const SHARE = 0.75;
 
@@ -31,7 +32,9 @@ export function createShares(total: number): Shares {
     if (own === 0) held.delete(key);
     else held.set(key, own);
   };
-  /** What a key may hold while all others hold what they do; without a key only the total counts. */
+  /**
+   * What a key may hold while all others hold what they do; without a key only the total counts.
+   */
   const mostOf = (key: string | undefined): number => {
     if (total === 0) return Number.POSITIVE_INFINITY;
     return key === undefined ? total : Math.ceil(SHARE * (total - used + (held.get(key) ?? 0)));

@@ -1,10 +1,13 @@
-// Bounds what clients leave waiting in their connections: how many bytes for an address, and how long. Clients that take nothing, or
-// too little, are cut off.
+// Bounds what clients leave waiting in their connections: how many bytes for an address, and how
+// long. Clients that take nothing, or too little, are cut off.
 import type { Socket } from 'node:net';
 import type { Shares } from './shares.ts';
 
 export interface SlowReaderLimits {
-  /** How long a client may leave what waits for it, beside the time that its bytes take at the least rate. */
+  /**
+   * How long a client may leave what waits for it, beside the time that its bytes take at the least
+   * rate.
+   */
   readonly timeoutMs: number;
   /** Bytes that are kept in memory for clients. */
   readonly buffered: Shares;
@@ -13,7 +16,11 @@ export interface SlowReaderLimits {
 }
 
 export interface SlowReaders {
-  /** Watches a connection until it is closed. @param address - of the client, as of its last request */
+  /**
+   * Watches a connection until it is closed.
+   *
+   * @param address - of the client, as of its last request
+   */
   watch(socket: Socket, address: string): void;
   close(): void;
 }
@@ -73,7 +80,10 @@ export function openSlowReaders({ timeoutMs, buffered, onCut }: SlowReaderLimits
     cutOver(waiting);
   }
 
-  /** Of addresses for which more waits than their share, cuts off those who have waited longest, but not the last that is left. */
+  /**
+   * Of addresses for which more waits than their share, cuts off those who have waited longest, but
+   * not the last that is left.
+   */
   function cutOver(waiting: (readonly [Socket, Connection])[]): void {
     const left = new Map<string, number>();
     for (const [, { address }] of waiting) left.set(address, (left.get(address) ?? 0) + 1);

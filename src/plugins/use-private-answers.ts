@@ -1,5 +1,5 @@
-// Keeps every answer out of shared caches where callers must prove who they are, whatever the route that made it allows: a cache in
-// between would give it to those who have proved nothing.
+// Keeps every answer out of shared caches where callers must prove who they are, whatever the route
+// that made it allows: a cache in between would give it to those who have proved nothing.
 import type { Plugin } from 'graphql-yoga';
 import { addVary } from './vary.ts';
 

@@ -1,5 +1,6 @@
-// Counts every request against its caller's budget before anything is read of it, where that was not done before, and says on every answer what is left. It knows
-// no route but those that are never counted.
+// Counts every request against its caller's budget before anything is read of it, where that was
+// not done before, and says on every answer what is left. It knows no route but those that are
+// never counted.
 import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { incomingOf } from '../callers/connection.ts';

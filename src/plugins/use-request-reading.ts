@@ -1,5 +1,5 @@
-// Reads GraphQL requests in place of Yoga: which methods, which content types, from whose pages, how large, and what is in them. It
-// knows no schema.
+// Reads GraphQL requests in place of Yoga: which methods, which content types, from whose pages,
+// how large, and what is in them. It knows no schema.
 import type { IncomingMessage } from 'node:http';
 import { GraphQLError } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
@@ -14,12 +14,17 @@ import { refusal } from '../protocol/refusal.ts';
 export interface ReadRequest {
   /** Bytes of a body at most. */
   readonly maxBytes: number;
-  /** Finds the document of a request that names it by an id, or by its text. @throws GraphQLError when there is none */
+  /**
+   * Finds the document of a request that names it by an id, or by its text.
+   *
+   * @throws GraphQLError when there is none
+   */
   documentOf(params: OperationParams): string;
 }
 
 /**
- * The whole body: of a request that came over a connection the one that was read within the limits, and no other.
+ * The whole body: of a request that came over a connection the one that was read within the limits,
+ * and no other.
  *
  * @throws GraphQLError (413) as soon as it is known to be too large
  */

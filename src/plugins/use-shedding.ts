@@ -1,5 +1,6 @@
-// Refuses requests that are over the limits of the process, before anything of them runs. Of those that came over a connection it is
-// known already; a request of this process itself takes its place here.
+// Refuses requests that are over the limits of the process, before anything of them runs. Of those
+// that came over a connection it is known already; a request of this process itself takes its place
+// here.
 import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { incomingOf } from '../callers/connection.ts';
