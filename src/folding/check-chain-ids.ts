@@ -1,42 +1,55 @@
-// The rules of chain ids: one for each copy, unique over the item. It must not know what a chain is made of beyond its length.
+// The rules of chain ids: one for each copy, unique over the item.
 import type { ItemNotes } from './issues.ts';
+import type { Pause } from './pace.ts';
 import type { Item } from './submission.ts';
 
-const CHAIN_ID = /^[^\s\p{C}]{1,32}$/u;
+const USUAL_CHAIN_ID = /^[^\s\p{C}]{1,32}$/u;
+
+/** An id in a sentence. */
+const quoted = (id: string): string => JSON.stringify(id.length > 40 ? `${id.slice(0, 40)}…` : id);
+
+function checkId(id: string, at: string, first: Map<string, string>, { wrong, odd }: ItemNotes): void {
+  const earlier = first.get(id);
+  if (id.trim() === '') {
+    wrong(at, 'BAD_CHAIN_ID', `${quoted(id)} is no chain id.`, 'Name the chain, such as "A".');
+  } else if (earlier !== undefined) {
+    wrong(
+      at,
+      'DUPLICATE_CHAIN_ID',
+      `The chain id ${quoted(id)} is taken by ${earlier}.`,
+      'Every copy of every chain of an item has an id of its own.',
+    );
+  } else {
+    first.set(id, at);
+    if (!USUAL_CHAIN_ID.test(id)) {
+      odd(
+        at,
+        'UNUSUAL_CHAIN_ID',
+        `${quoted(id)} is long, or has white space or control characters in it.`,
+        'Structure files hold such names badly. Use up to 32 letters and digits, such as "A".',
+      );
+    }
+  }
+}
 
 /** Ids, over all chains of an item and all their copies. */
-export function checkChainIds(item: Item, { wrong, odd }: ItemNotes): void {
+export async function checkChainIds(item: Item, notes: ItemNotes, pause: Pause): Promise<void> {
+  const { odd } = notes;
   const first = new Map<string, string>();
   for (const [c, chain] of item.chains.entries()) {
     if (chain?.ids == null) continue;
     const path = `chains.${c}.${chain.type}.ids`;
     if (chain.ids.length === 0) {
-      wrong(
+      odd(
         path,
         'EMPTY_LIST',
-        'The list of ids is empty.',
+        'The list of ids is empty and counts as left out.',
         'Leave it out, or name each copy, such as ["A", "B"].',
       );
     }
     for (const [i, id] of chain.ids.entries()) {
-      const at = `${path}.${i}`;
-      if (!CHAIN_ID.test(id)) {
-        wrong(
-          at,
-          'BAD_CHAIN_ID',
-          `${JSON.stringify(id)} is no chain id.`,
-          'Use 1 to 32 characters without white space, such as "A".',
-        );
-      } else if (first.has(id)) {
-        wrong(
-          at,
-          'DUPLICATE_CHAIN_ID',
-          `The chain id "${id}" is taken by ${first.get(id)}.`,
-          'Every copy of every chain of an item has an id of its own.',
-        );
-      } else {
-        first.set(id, at);
-      }
+      checkId(id, `${path}.${i}`, first, notes);
+      if (i % 1024 === 1023) await pause();
     }
     if (chain.ids.length > 1) {
       const length = chain.type === 'ligand' ? 0 : chain.sequence.length;
@@ -50,7 +63,7 @@ export function checkChainIds(item: Item, { wrong, odd }: ItemNotes): void {
       );
     }
   }
-  const unnamed = item.chains.findIndex((chain) => chain !== null && chain.ids === null);
+  const unnamed = item.chains.findIndex((chain) => chain !== null && !chain.ids?.length);
   if (first.size > 0 && unnamed >= 0) {
     odd(
       `chains.${unnamed}`,

@@ -1,13 +1,17 @@
-// The rules of one item's chains: alphabets, modifications, ligands (spec, "Sequence inputs" and "Modification").
-// It must not know what refers to a chain, nor other items.
-
+// The rules of one item's chains: letters, modifications, ligands (spec, "Sequence inputs" and "Modification").
 import { checkChainIds } from './check-chain-ids.ts';
-import { heavyAtoms, LETTERS, oddLetters, parentResidue, smilesFault } from './chemistry.ts';
+import { LETTERS, oddLetters, parentResidue, scanSmiles } from './chemistry.ts';
 import type { ItemNotes } from './issues.ts';
-import type { Chain, Item, Ligand, Modification, Polymer, PolymerType } from './submission.ts';
+import type { Pause } from './pace.ts';
+import type { Item, Ligand, Modification, Polymer, PolymerType } from './submission.ts';
 
 const CCD_CODE = /^[A-Z0-9]{1,5}$/;
 const NAMES: Readonly<Record<PolymerType, string>> = { protein: 'a protein', rna: 'an RNA', dna: 'a DNA' };
+const UNKNOWN: Readonly<Record<PolymerType, string>> = {
+  protein: 'unknown residues (X)',
+  rna: 'unknown nucleotides (N)',
+  dna: 'unknown nucleotides (N)',
+};
 
 const TWINS: Readonly<Record<string, string>> = { B: 'D or N', Z: 'E or Q', J: 'L or I', U: 'C', O: 'K' };
 
@@ -16,47 +20,56 @@ function letterHint(type: PolymerType, letter: string): string {
   if (type === 'dna' && letter === 'U') return 'U is a letter of RNA: write T, or give the chain as rna.';
   const twin = type === 'protein' ? TWINS[letter] : undefined;
   return twin === undefined
-    ? `The letters are ${LETTERS[type]}.`
-    : `Write ${twin} for it; the letters are ${LETTERS[type]}.`;
+    ? `The letters that name one residue are ${LETTERS[type]}.`
+    : `Write ${twin} for ${letter}; the letters that name one residue are ${LETTERS[type]}.`;
 }
 
-function checkSequence({ type, sequence, headers }: Polymer, path: string, { wrong, odd }: ItemNotes): void {
-  const at = `${path}.sequence`;
-  if (headers > 1) {
+async function checkLetters(
+  { type, sequence }: Polymer,
+  at: string,
+  { wrong, odd }: ItemNotes,
+  pause: Pause,
+): Promise<void> {
+  const { wrong: bad, unknown } = await oddLetters(type, sequence, pause);
+  if (bad.count > 0) {
+    const character = String.fromCodePoint(sequence.codePointAt(bad.first) ?? 0);
+    const more = bad.count === 1 ? '' : `, and ${bad.count - 1} more characters are not`;
     wrong(
       at,
+      'BAD_LETTER',
+      `${JSON.stringify(character)} at position ${bad.first} (0-based) is no letter of ${NAMES[type]} sequence${more}.`,
+      `The letters that name one residue are ${LETTERS[type]}; other letters are taken as ${UNKNOWN[type]}.`,
+    );
+  }
+  if (unknown.count > 0) {
+    odd(
+      at,
+      'UNKNOWN_RESIDUE',
+      `${unknown.count} of ${sequence.length} letters (${unknown.letters}) become ${UNKNOWN[type]}; the first is at position ${unknown.first} (0-based).`,
+      letterHint(type, sequence.charAt(unknown.first)),
+    );
+  }
+}
+
+async function checkSequence(polymer: Polymer, path: string, notes: ItemNotes, pause: Pause): Promise<void> {
+  const { type, sequence, headers } = polymer;
+  const at = `${path}.sequence`;
+  if (headers > 1) {
+    notes.wrong(
+      at,
       'SEVERAL_SEQUENCES',
-      `This FASTA text holds ${headers} sequences.`,
+      'This FASTA text holds several sequences.',
       'Give each sequence as a chain of its own.',
     );
     return;
   }
   if (sequence === '') {
-    wrong(at, 'EMPTY_SEQUENCE', 'The sequence is empty.', `Give one-letter codes: ${LETTERS[type]}.`);
+    notes.wrong(at, 'EMPTY_SEQUENCE', 'The sequence is empty.', `Give one-letter codes: ${LETTERS[type]}.`);
     return;
   }
-  const { wrong: bad, unknown } = oddLetters(type, sequence);
-  const [first] = bad;
-  if (first !== undefined) {
-    const letter = sequence.charAt(first);
-    const more = bad.length === 1 ? '' : `, and ${bad.length - 1} more letters are not`;
-    wrong(
-      at,
-      'BAD_LETTER',
-      `${JSON.stringify(letter)} at position ${first} (0-based) is no letter of ${NAMES[type]} sequence${more}.`,
-      letterHint(type, letter),
-    );
-  }
-  if (unknown.length > 0) {
-    odd(
-      at,
-      'UNKNOWN_RESIDUE',
-      `${unknown.length} of ${sequence.length} residues are unknown; the first is at position ${unknown[0]} (0-based).`,
-      'The fold is less certain there. Write the residue if you know it.',
-    );
-  }
-  if (type === 'protein' && sequence.length >= 20 && /^[ACGTU]+$/.test(sequence)) {
-    odd(
+  await checkLetters(polymer, at, notes, pause);
+  if (type === 'protein' && sequence.length >= 20 && !/[^ACGTU]/.test(sequence)) {
+    notes.odd(
       at,
       'LOOKS_LIKE_NUCLEOTIDES',
       'This protein is made of the letters of nucleotides only.',
@@ -77,7 +90,7 @@ function checkModification(
     wrong(
       `${path}.ccd`,
       'BAD_CCD',
-      `${JSON.stringify(ccd)} is no chemical component code.`,
+      `${JSON.stringify(ccd.slice(0, 40))} is no chemical component code.`,
       'Use the 1 to 5 letters and digits of the dictionary, such as "SEP".',
     );
   }
@@ -107,48 +120,60 @@ function checkModification(
   );
 }
 
-function checkModifications(polymer: Polymer, path: string, notes: ItemNotes): void {
+async function checkModifications(
+  polymer: Polymer,
+  path: string,
+  notes: ItemNotes,
+  pause: Pause,
+): Promise<void> {
   const seen = new Map<number, number>();
   for (const [m, modification] of polymer.modifications.entries()) {
     const at = `${path}.modifications.${m}`;
     checkModification(polymer, modification, at, notes);
     const earlier = seen.get(modification.position);
     if (earlier !== undefined) {
-      notes.wrong(
+      notes.odd(
         `${at}.position`,
         'DUPLICATE_POSITION',
         `Position ${modification.position} is modified already, by modification ${earlier}.`,
-        'Name the one component that stands there.',
+        'Name the one component that stands there; which of them the service takes is not known.',
       );
     }
     seen.set(modification.position, earlier ?? m);
+    if (m % 1024 === 1023) await pause();
   }
 }
 
-function checkLigand({ smiles, ccd }: Ligand, path: string, { wrong }: ItemNotes): void {
-  if ((smiles === null) === (ccd === null)) {
+function checkLigand({ smiles, ccd }: Ligand, path: string, { wrong, odd }: ItemNotes): void {
+  const hasSmiles = smiles !== null && smiles !== '';
+  const hasCcd = ccd !== null && ccd.length > 0;
+  if (!hasSmiles && !hasCcd) {
     wrong(
       path,
-      smiles === null ? 'LIGAND_EMPTY' : 'LIGAND_AMBIGUOUS',
-      smiles === null
-        ? 'The ligand has neither SMILES nor CCD codes.'
-        : 'The ligand has both SMILES and CCD codes.',
+      'LIGAND_EMPTY',
+      'The ligand has neither SMILES nor CCD codes.',
       'Give one of them, such as {ccd: ["ATP"]} or {smiles: "CC(=O)O"}.',
     );
   }
-  if (smiles !== null) {
-    const fault = smiles === '' ? 'it is empty' : smilesFault(smiles);
-    if (fault !== undefined)
-      wrong(`${path}.smiles`, 'BAD_SMILES', `This is no SMILES string: ${fault}.`, 'Such as "CC(=O)O".');
+  if (hasSmiles && hasCcd) {
+    odd(
+      path,
+      'LIGAND_AMBIGUOUS',
+      'The ligand has both SMILES and CCD codes: the CCD codes are folded, the SMILES is ignored.',
+      'Give the one that you mean.',
+    );
   }
-  if (ccd?.length === 0)
-    wrong(`${path}.ccd`, 'EMPTY_LIST', 'The list of CCD codes is empty.', 'Such as ["ATP"].');
+  const fault = hasSmiles ? scanSmiles(smiles).fault : undefined;
+  if (fault !== undefined) {
+    const note = hasCcd ? odd : wrong;
+    note(`${path}.smiles`, 'BAD_SMILES', `This is no SMILES string: ${fault}.`, 'Such as "CC(=O)O".');
+  }
   for (const [i, code] of (ccd ?? []).entries()) {
     if (!CCD_CODE.test(code)) {
       wrong(
         `${path}.ccd.${i}`,
         'BAD_CCD',
-        `${JSON.stringify(code)} is no chemical component code.`,
+        `${JSON.stringify(code.slice(0, 40))} is no chemical component code.`,
         'Use the 1 to 5 letters and digits of the dictionary, such as "ATP".',
       );
     }
@@ -156,7 +181,7 @@ function checkLigand({ smiles, ccd }: Ligand, path: string, { wrong }: ItemNotes
 }
 
 /** Every rule that concerns the chains of one item. */
-export function checkChains(item: Item, notes: ItemNotes): void {
+export async function checkChains(item: Item, notes: ItemNotes, pause: Pause): Promise<void> {
   if (item.chains.length === 0) {
     notes.wrong(
       'chains',
@@ -166,6 +191,7 @@ export function checkChains(item: Item, notes: ItemNotes): void {
     );
   }
   for (const [c, chain] of item.chains.entries()) {
+    if (c % 64 === 63 || (chain !== null && chain.type !== 'ligand')) await pause();
     if (chain === null) {
       notes.wrong(
         `chains.${c}`,
@@ -179,16 +205,9 @@ export function checkChains(item: Item, notes: ItemNotes): void {
     if (chain.type === 'ligand') {
       checkLigand(chain, path, notes);
     } else {
-      checkSequence(chain, path, notes);
-      checkModifications(chain, path, notes);
+      await checkSequence(chain, path, notes, pause);
+      await checkModifications(chain, path, notes, pause);
     }
   }
-  checkChainIds(item, notes);
-}
-
-/** Heavy atoms at a residue of a chain, where that can be known from the input; a modified residue has others. */
-export function atomsAt(chain: Chain, residue: number): number | undefined {
-  if (chain.type === 'ligand' || chain.modifications.some(({ position }) => position === residue))
-    return undefined;
-  return heavyAtoms(chain.type, chain.sequence, residue);
+  await checkChainIds(item, notes, pause);
 }

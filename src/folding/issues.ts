@@ -1,4 +1,4 @@
-// How the checks say what they found. It must not know any rule.
+// How the checks say what they found.
 
 /** One thing that is wrong, or allowed and likely wrong. */
 export interface Issue {
@@ -14,18 +14,35 @@ export type Note = (path: string, code: string, message: string, hint?: string) 
 
 /** Where the rules of one item put what they find; paths are relative to the item. */
 export interface ItemNotes {
+  /** What the service would refuse. */
   readonly wrong: Note;
+  /** What it takes, and is likely not meant. */
   readonly odd: Note;
 }
+
+/** Entries of one list: an input of 16 MiB can have a million faults, which help nobody. */
+export const MAX_NOTES = 1000;
+
+const MORE: Issue = {
+  path: '',
+  code: 'MORE',
+  message: `There are more than ${MAX_NOTES}.`,
+  hint: 'Mend these first.',
+};
 
 /** A note taker for one list; `prefix` stands before every path. */
 export const noteIn =
   (list: Issue[], prefix = ''): Note =>
   (path, code, message, hint) => {
-    list.push({
-      path: prefix === '' || path === '' ? prefix + path : `${prefix}.${path}`,
-      code,
-      message,
-      hint: hint ?? null,
-    });
+    if (list.length > MAX_NOTES) return;
+    list.push(
+      list.length === MAX_NOTES
+        ? MORE
+        : {
+            path: prefix === '' || path === '' ? prefix + path : `${prefix}.${path}`,
+            code,
+            message,
+            hint: hint ?? null,
+          },
+    );
   };

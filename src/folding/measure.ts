@@ -1,5 +1,6 @@
 // How much is asked to be folded: lengths, copies, hashes of chains. Exact, and nothing is judged here.
 import { createHash } from 'node:crypto';
+import type { Pause } from './pace.ts';
 import { type Chain, copiesOf, type Item } from './submission.ts';
 
 export type ChainKind = 'PROTEIN' | 'RNA' | 'DNA' | 'LIGAND';
@@ -36,12 +37,14 @@ export interface ItemMeasure {
   readonly chains: readonly ChainSummary[];
 }
 
-export function measureItem(item: Item): ItemMeasure {
+/** Measures an item; every protein is hashed. */
+export async function measureItem(item: Item, pause: Pause): Promise<ItemMeasure> {
   let chainCount = 0;
   let length = 0;
   let ligandCount = 0;
   const chains: ChainSummary[] = [];
   for (const chain of item.chains) {
+    await pause();
     if (chain === null) continue;
     const copies = copiesOf(chain);
     chainCount += copies;

@@ -1,6 +1,8 @@
 // What is asked to be folded, cleaned: the GraphQL input with white space, case and defaults settled, so that two
 // inputs that mean the same are the same. It judges nothing (check.ts does) and must not know GraphQL or the wire.
 
+import type { Pause } from './pace.ts';
+
 type Maybe<T> = T | null | undefined;
 
 /** The input as a client gives it (`SubmitFoldInput`). */
@@ -71,7 +73,7 @@ export interface Polymer {
   /** Upper case, no white space. */
   readonly sequence: string;
   readonly modifications: readonly Modification[];
-  /** How many FASTA headers the text held; more than one is a mistake. */
+  /** How many FASTA headers the text held, 2 for more than one, which is a mistake. */
   readonly headers: number;
 }
 export interface Ligand {
@@ -105,12 +107,27 @@ export interface Submission {
   readonly idempotencyKey: string | null;
 }
 
-/** A sequence without FASTA header, white space and final `*`, in upper case; and how many headers there were. */
+const upper = (text: string): string =>
+  /[^ -~]/.test(text) ? text.replace(/[a-z]+/g, (letters) => letters.toUpperCase()) : text.toUpperCase();
+
+const withoutSpace = (text: string): string => (/\s/.test(text) ? text.replace(/\s+/g, '') : text);
+
+/**
+ * A sequence without FASTA header, white space and final `*`, with ASCII letters in upper case; and how many headers there were,
+ * 2 for more than one.
+ */
 function cleanSequence(text: string): { sequence: string; headers: number } {
-  const lines = text.includes('>') ? text.split(/\r?\n/) : [text];
-  const kept = lines.filter((line) => !line.startsWith('>'));
-  const sequence = kept.join('').replace(/\s+/g, '').toUpperCase().replace(/\*$/, '');
-  return { sequence, headers: lines.length - kept.length };
+  const header = `\n${text}`.indexOf('\n>');
+  let body = text;
+  let headers = 0;
+  if (header >= 0) {
+    const end = text.indexOf('\n', header);
+    const rest = end < 0 ? '' : text.slice(end);
+    headers = rest.includes('\n>') ? 2 : 1;
+    body = text.slice(0, header) + rest;
+  }
+  const sequence = upper(withoutSpace(body));
+  return { sequence: sequence.endsWith('*') ? sequence.slice(0, -1) : sequence, headers };
 }
 
 const readPolymer = (type: PolymerType, input: PolymerInput): Polymer => ({
@@ -155,11 +172,43 @@ const readItem = (input: ItemInput): Item => ({
  * Cleans an input: defaults filled in, sequences without white space and in upper case.
  *
  * @param defaultModel - the model of an input that names none
+ * @param pause - asked between items
  */
-export const readSubmission = (input: SubmissionInput, defaultModel: string): Submission => ({
-  items: input.items.map(readItem),
-  repeat: input.repeat ?? 1,
-  model: input.model ?? defaultModel,
-  label: input.label ?? null,
-  idempotencyKey: input.idempotencyKey ?? null,
-});
+export async function readSubmission(
+  input: SubmissionInput,
+  defaultModel: string,
+  pause: Pause,
+): Promise<Submission> {
+  const items: Item[] = [];
+  for (const item of input.items) {
+    await pause();
+    items.push(readItem(item));
+  }
+  return {
+    items,
+    repeat: input.repeat ?? 1,
+    model: input.model ?? defaultModel,
+    label: input.label ?? null,
+    idempotencyKey: input.idempotencyKey ?? null,
+  };
+}
+
+/** Letters that count as much as one entry of a list. */
+const ENTRY = 16;
+
+/** How much there is to check: letters of sequences and SMILES, and entries of lists, each of which counts as some letters. */
+export function weightOf({ items }: SubmissionInput): number {
+  let weight = 0;
+  for (const { chains, covalentBonds, pocket, distogramConditioning } of items) {
+    for (const { protein, rna, dna, ligand } of chains) {
+      const polymer = protein ?? rna ?? dna;
+      weight += (polymer?.sequence.length ?? 0) + (ligand?.smiles?.length ?? 0);
+      const lists = [polymer?.ids, polymer?.modifications, ligand?.ids, ligand?.ccd];
+      weight += ENTRY * lists.reduce((sum, list) => sum + (list?.length ?? 0), 1);
+    }
+    weight += ENTRY * (1 + (covalentBonds?.length ?? 0) + (pocket?.contacts.length ?? 0));
+    for (const { distogram } of distogramConditioning ?? [])
+      weight += 4 * distogram.reduce((sum, row) => sum + 1 + row.length, 0);
+  }
+  return weight;
+}

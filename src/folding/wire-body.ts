@@ -1,6 +1,7 @@
 // A submission in the words of the service (spec, "Batch submit request" and below), and the hash by which two equal
 // submissions are recognised. It must not know who sends it.
 import { createHash } from 'node:crypto';
+import { createPause, type Pause } from './pace.ts';
 import type { Chain, Item, Submission } from './submission.ts';
 
 const idOf = ({ ids }: Chain): string | readonly string[] | null => {
@@ -10,7 +11,8 @@ const idOf = ({ ids }: Chain): string | readonly string[] | null => {
 
 function wireChain(chain: Chain) {
   if (chain.type === 'ligand') {
-    return { type: chain.type, id: idOf(chain), smiles: chain.smiles, ccd: chain.ccd };
+    const ccd = chain.ccd?.length ? chain.ccd : null;
+    return { type: chain.type, id: idOf(chain), smiles: chain.smiles, ccd };
   }
   const { type, sequence, modifications } = chain;
   return {
@@ -64,16 +66,62 @@ export const wireBody = ({ items, repeat, model }: Submission) => ({
   repeat,
 });
 
+/** Entries of a list that are written at once. */
+const CHUNK = 4096;
+
+/** The text that JSON.stringify gives of plain data, in pieces: long lists in parts, so that no step takes long. */
+function* jsonPieces(value: unknown): Generator<string> {
+  if (typeof value !== 'object' || value === null) {
+    yield JSON.stringify(value);
+  } else if (Array.isArray(value)) {
+    yield '[';
+    const isFlat = value.every((entry) => typeof entry !== 'object' || entry === null);
+    if (isFlat) {
+      for (let at = 0; at < value.length; at += CHUNK)
+        yield (at > 0 ? ',' : '') + JSON.stringify(value.slice(at, at + CHUNK)).slice(1, -1);
+    } else {
+      for (const [k, entry] of value.entries()) {
+        if (k > 0) yield ',';
+        yield* jsonPieces(entry);
+      }
+    }
+    yield ']';
+  } else {
+    let first = true;
+    yield '{';
+    for (const [key, member] of Object.entries(value)) {
+      if (member === undefined) continue;
+      yield `${first ? '' : ','}${JSON.stringify(key)}:`;
+      first = false;
+      yield* jsonPieces(member);
+    }
+    yield '}';
+  }
+}
+
+/** Characters that are hashed at once. */
+const BUFFERED = 2 ** 16;
+
+/** SHA-256 (hexadecimal) of the JSON of plain data. */
+async function jsonHash(value: unknown, pause: Pause): Promise<string> {
+  const hash = createHash('sha256');
+  let text = '';
+  for (const piece of jsonPieces(value)) {
+    text += piece;
+    if (text.length < BUFFERED) continue;
+    hash.update(text);
+    text = '';
+    await pause();
+  }
+  return hash.update(text).digest('hex');
+}
+
 /** What makes an item the same as another, its name aside. */
-export const itemKey = (item: Item): string => JSON.stringify(wireItem(item, ''));
+export const itemHash = (item: Item, pause: Pause): Promise<string> => jsonHash(wireItem(item, ''), pause);
 
 /**
  * SHA-256 (hexadecimal) over everything a submission says but its idempotency key: equal for inputs that differ only in
  * white space, case, defaults written out or the order of keys.
  */
-export const submissionHash = (submission: Submission): string =>
-  createHash('sha256')
-    .update(
-      JSON.stringify([submission.label, submission.items.map(({ name }) => name), wireBody(submission)]),
-    )
-    .digest('hex');
+export const submissionHash = (submission: Submission, pause: Pause = createPause()): Promise<string> =>
+  jsonHash([submission.label, submission.items.map(({ name }) => name), wireBody(submission)], pause);

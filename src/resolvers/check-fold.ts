@@ -4,10 +4,9 @@ import type { GatewayContext } from '../context.ts';
 import type { SubmissionCheck } from '../folding/check.ts';
 import type { Issue } from '../folding/issues.ts';
 import type { SubmissionInput } from '../folding/submission.ts';
-import { submissionHash } from '../folding/wire-body.ts';
 import { FoldCheck } from '../schema/fold-check.ts';
 import { SubmitFoldInput } from '../schema/submit-input.ts';
-import { examine } from './submit.ts';
+import { checkCost, examine } from './submit.ts';
 
 /** A warning when the very same input was sent before: it would be paid twice. */
 async function earlierWarning(ctx: GatewayContext, hash: string): Promise<Issue[]> {
@@ -32,18 +31,16 @@ async function earlierWarning(ctx: GatewayContext, hash: string): Promise<Issue[
 }
 
 async function checkFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmissionCheck> {
-  const { submission, check } = examine(ctx, input);
+  const { check, hash } = await examine(ctx, input);
   if (check.issues.length > 0) return check;
-  return {
-    ...check,
-    warnings: [...check.warnings, ...(await earlierWarning(ctx, submissionHash(submission)))],
-  };
+  return { ...check, warnings: [...check.warnings, ...(await earlierWarning(ctx, hash))] };
 }
 
 builder.queryFields((t) => ({
   checkFold: t.field({
     type: FoldCheck,
     nullable: false,
+    complexity: ({ input }) => checkCost(input),
     description:
       'A dry run of submitFold: everything that is wrong, at once. Nothing is sent and nothing is spent.',
     args: { input: t.arg({ type: SubmitFoldInput, required: true, description: 'As for submitFold.' }) },

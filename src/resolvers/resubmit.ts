@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto';
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
-import { checkSubmission, type SubmissionCheck } from '../folding/check.ts';
+import { checkSubmission } from '../folding/check.ts';
+import { createPause } from '../folding/pace.ts';
 import type { Submission, SubmissionInput } from '../folding/submission.ts';
 import { submissionHash } from '../folding/wire-body.ts';
 import { TaskState } from '../schema/batch.ts';
@@ -12,7 +13,7 @@ import { type SubmitEnding, SubmitFoldResult } from '../schema/submit.ts';
 import { SubmitFoldInput } from '../schema/submit-input.ts';
 import { indexInBatch } from '../store/submissions.ts';
 import { type TaskStateName, taskState, taskWord } from '../upstream/batch-states.ts';
-import { examine, invalidInput, submitOnce } from './submit.ts';
+import { checkCost, type Examined, examine, invalidInput, submitOnce } from './submit.ts';
 
 const PAGE = 1000;
 
@@ -50,29 +51,28 @@ const chosen = (submission: Submission, indexes: readonly number[]): Submission 
   items: indexes.flatMap((index) => submission.items[index % submission.items.length] ?? []),
 });
 
-interface Again {
+interface Again extends Examined {
   readonly batchId: string;
   readonly states: readonly TaskStateName[];
-  readonly submission: Submission;
-  readonly check: SubmissionCheck;
 }
 
 /** What the key of a resubmission stands for: not for the tasks, which change state between two tries. */
-const requestHashOf = ({ batchId, states, submission }: Again): string =>
+const requestHashOf = ({ batchId, states, hash }: Again): string =>
   createHash('sha256')
-    .update(JSON.stringify(['resubmit', batchId, [...new Set(states)].sort(), submissionHash(submission)]))
+    .update(JSON.stringify(['resubmit', batchId, [...new Set(states)].sort(), hash]))
     .digest('hex');
 
 async function sendAgain(ctx: GatewayContext, again: Again): Promise<SubmitEnding> {
-  const { batchId, states, submission, check } = again;
+  const { batchId, states, submission } = again;
   const kept = await ctx.submissions.batch(batchId);
   const found = await tasksIn(ctx, batchId, states);
   if (found === null) {
     return fault('batchId', 'UNKNOWN_BATCH', `There is no batch ${batchId} for this key.`, 'Check the id.');
   }
   // The label is a new one's own; everything else must be the input that made the batch.
-  const same = kept === null || kept.inputHash === submissionHash({ ...submission, label: kept.label });
-  if (!same || found.total !== check.taskCount) {
+  const same =
+    kept === null || kept.inputHash === (await submissionHash({ ...submission, label: kept.label }));
+  if (!same || found.total !== again.check.taskCount) {
     const hint = `Give the input of that batch unchanged: items, names, model and repeat (${found.total} tasks).`;
     return fault('input', 'OTHER_INPUT', `This is not the input that batch ${batchId} was made from.`, hint);
   }
@@ -85,12 +85,13 @@ async function sendAgain(ctx: GatewayContext, again: Again): Promise<SubmitEndin
     );
   }
   const part = chosen(submission, found.indexes);
-  const sending = { submission: part, check: checkSubmission(part, ctx.services.config.FOLD_MODELS) };
+  const check = await checkSubmission(part, ctx.services.config.FOLD_MODELS, createPause());
   // Repeats written out look like identical items; that is what was asked for.
-  const warnings = sending.check.warnings.filter(
+  const warnings = check.warnings.filter(
     ({ code }) => code !== 'IDENTICAL_ITEM' && code !== 'DUPLICATE_NAME',
   );
-  return submitOnce(ctx, { ...sending, check: { ...sending.check, warnings } }, requestHashOf(again));
+  const sending = { submission: part, check: { ...check, warnings }, hash: await submissionHash(part) };
+  return submitOnce(ctx, sending, requestHashOf(again));
 }
 
 async function resubmitFold(
@@ -101,17 +102,16 @@ async function resubmitFold(
 ): Promise<SubmitEnding> {
   if (states.length === 0) throw badInput('`states` is empty. Name at least one, such as FAILED.');
   if (states.some((state) => taskWord(state) === undefined)) throw badInput('`states` cannot hold UNKNOWN.');
-  const { submission, check } = examine(ctx, input);
-  return check.issues.length > 0
-    ? invalidInput(check.issues)
-    : sendAgain(ctx, { batchId, states, submission, check });
+  const examined = await examine(ctx, input);
+  const { issues } = examined.check;
+  return issues.length > 0 ? invalidInput(issues) : sendAgain(ctx, { ...examined, batchId, states });
 }
 
 builder.mutationFields((t) => ({
   resubmitFold: t.field({
     type: SubmitFoldResult,
     nullable: false,
-    complexity: 3,
+    complexity: ({ input }) => 3 + checkCost(input),
     description:
       'The same input again, of which only the tasks in these states are sent, as a new batch. Order and names are kept.',
     args: {

@@ -2,7 +2,8 @@
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
 import { checkSubmission, type ItemCheck, type SubmissionCheck } from '../folding/check.ts';
-import { readSubmission, type Submission, type SubmissionInput } from '../folding/submission.ts';
+import { createPause } from '../folding/pace.ts';
+import { readSubmission, type Submission, type SubmissionInput, weightOf } from '../folding/submission.ts';
 import { submissionHash, wireBody } from '../folding/wire-body.ts';
 import { Batch } from '../schema/batch.ts';
 import type { InvalidInputShape, IssueShape } from '../schema/problem.ts';
@@ -27,14 +28,28 @@ export const invalidInput = (issues: readonly IssueShape[]): InvalidInputShape =
   issues,
 });
 
+/** Letters that cost as much of the gateway's time as an upstream call. */
+const LETTERS_FOR_ONE = 10_000;
+
+/** What an input costs to check, in upstream calls. */
+export const checkCost = (input: SubmissionInput): number => Math.ceil(weightOf(input) / LETTERS_FOR_ONE);
+
 /** An input, cleaned and judged. */
-export function examine(
-  ctx: GatewayContext,
-  input: SubmissionInput,
-): { submission: Submission; check: SubmissionCheck } {
+export interface Examined {
+  readonly submission: Submission;
+  readonly check: SubmissionCheck;
+  /** Of the submission; empty while the check has issues, since it is then not sent. */
+  readonly hash: string;
+}
+
+/** Cleans and judges an input. */
+export async function examine(ctx: GatewayContext, input: SubmissionInput): Promise<Examined> {
   const models = ctx.services.config.FOLD_MODELS;
-  const submission = readSubmission(input, models[0] ?? '');
-  return { submission, check: checkSubmission(submission, models) };
+  const pause = createPause();
+  const submission = await readSubmission(input, models[0] ?? '', pause);
+  const check = await checkSubmission(submission, models, pause);
+  const hash = check.issues.length > 0 ? '' : await submissionHash(submission, pause);
+  return { submission, check, hash };
 }
 
 /** What Submit itself says of the new batch: everything is queued. No List call: its failure would hide what was paid for. */
@@ -55,14 +70,9 @@ const taskIdsOf = ({ batch_id, task_id }: Submitted, total: number): string[] =>
 
 const remembered = ({ name, chains }: ItemCheck): LedgerItem => ({ name, chains });
 
-interface Sending {
-  readonly submission: Submission;
-  readonly check: SubmissionCheck;
-}
-
 async function recordBatch(
   ctx: GatewayContext,
-  { submission, check }: Sending,
+  { submission, check, hash }: Examined,
   { data, warnings }: Enveloped<Submitted>,
 ): Promise<SubmitEnding> {
   const { ledger, principal } = ctx.submissions;
@@ -74,7 +84,7 @@ async function recordBatch(
     submittedAt: at,
     itemCount: submission.items.length,
     repeat: submission.repeat,
-    inputHash: submissionHash(submission),
+    inputHash: hash,
     onlyTaskId: data.task_id ?? null,
   };
   const lost = await ledger
@@ -128,7 +138,7 @@ function foundFaults(error: unknown): InvalidInputShape | null {
 /** Writes down a failed Submit: a refusal frees the key, everything else spends it. */
 async function recordFailure(
   ctx: GatewayContext,
-  submission: Submission,
+  { submission, hash }: Examined,
   error: unknown,
 ): Promise<SubmitEnding> {
   const { ledger, principal } = ctx.submissions;
@@ -139,20 +149,18 @@ async function recordFailure(
     return refused;
   }
   const upstreamRequestId = error instanceof UpstreamError ? (error.failure.requestId ?? null) : null;
-  await ledger
-    .recordUnknown(principal, key, { inputHash: submissionHash(submission), upstreamRequestId })
-    .catch(leftPending);
+  await ledger.recordUnknown(principal, key, { inputHash: hash, upstreamRequestId }).catch(leftPending);
   if (!(error instanceof UpstreamError)) throw error;
   return unknownOutcome(error.message, key, upstreamRequestId);
 }
 
 /** Sends a checked submission whose key is taken. A caller that leaves does not cut it off: it is sent and written down all the same. */
-async function send(ctx: GatewayContext, sending: Sending): Promise<SubmitEnding> {
+async function send(ctx: GatewayContext, sending: Examined): Promise<SubmitEnding> {
   let answer: Enveloped<Submitted>;
   try {
     answer = await submit({ ...ctx.upstream, signal: undefined }, wireBody(sending.submission));
   } catch (error) {
-    return recordFailure(ctx, sending.submission, error);
+    return recordFailure(ctx, sending, error);
   }
   return recordBatch(ctx, sending, answer);
 }
@@ -164,8 +172,8 @@ async function send(ctx: GatewayContext, sending: Sending): Promise<SubmitEnding
  */
 export async function submitOnce(
   ctx: GatewayContext,
-  sending: Sending,
-  requestHash: string = submissionHash(sending.submission),
+  sending: Examined,
+  requestHash: string = sending.hash,
 ): Promise<SubmitEnding> {
   const key = sending.submission.idempotencyKey;
   const standing = key === null ? await checkLedger(ctx) : await takeKey(ctx, key, requestHash);
@@ -173,8 +181,9 @@ export async function submitOnce(
 }
 
 async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmitEnding> {
-  const { submission, check } = examine(ctx, input);
-  return check.issues.length > 0 ? invalidInput(check.issues) : submitOnce(ctx, { submission, check });
+  const examined = await examine(ctx, input);
+  const { issues } = examined.check;
+  return issues.length > 0 ? invalidInput(issues) : submitOnce(ctx, examined);
 }
 
 builder.objectFields(IdempotencyConflict, (t) => ({
@@ -190,7 +199,7 @@ builder.mutationFields((t) => ({
   submitFold: t.field({
     type: SubmitFoldResult,
     nullable: false,
-    complexity: 1,
+    complexity: ({ input }) => 1 + checkCost(input),
     description:
       'Checks the input and sends it, once: nothing is retried. Give an idempotencyKey to be able to ask again safely.',
     args: { input: t.arg({ type: SubmitFoldInput, required: true, description: 'What to fold.' }) },

@@ -20,14 +20,15 @@ const PolymerInput = builder.inputType('PolymerInput', {
     sequence: t.string({
       required: true,
       description:
-        'One-letter codes, such as "GIVEQCCTSICSLYQLENYCN". FASTA is read too: header, white space and a final * are dropped.',
+        'One-letter codes, such as "GIVEQCCTSICSLYQLENYCN". FASTA is read too: header, white space and a final * are dropped. Letters that name no residue are taken as unknown ones, with a warning.',
     }),
     modifications: t.field({ type: [ModificationInput], description: 'Modified residues.' }),
   }),
 });
 
 const LigandInput = builder.inputType('LigandInput', {
-  description: 'A small molecule, by exactly one of `smiles` and `ccd`.',
+  description:
+    'A small molecule, by `smiles` or `ccd`. Where both are given the upstream folds `ccd`, and you are warned.',
   fields: (t) => ({
     ids: t.stringList({ description: 'Chain ids, one for each copy, such as ["L"].' }),
     smiles: t.string({ description: 'SMILES, such as "CC(=O)Oc1ccccc1C(=O)O" (aspirin).' }),

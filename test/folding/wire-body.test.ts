@@ -1,11 +1,13 @@
 // The body of Submit and the hash of a submission: what is sent, and which inputs are the same.
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readSubmission, type SubmissionInput } from '../../src/folding/submission.ts';
 import { submissionHash, wireBody } from '../../src/folding/wire-body.ts';
 import { rightInput } from './inputs.ts';
 
-const hash = (input: SubmissionInput) => submissionHash(readSubmission(input, 'm'));
+const hash = (input: SubmissionInput) =>
+  readSubmission(input, 'm', () => undefined).then((submission) => submissionHash(submission));
 
 const COMPLEX: SubmissionInput = {
   label: 'l',
@@ -31,8 +33,8 @@ const COMPLEX: SubmissionInput = {
 };
 
 describe('the body of Submit', () => {
-  it('has the words of the spec, cleaned', () => {
-    expect(wireBody(readSubmission(COMPLEX, 'm'))).toEqual({
+  it('has the words of the spec, cleaned', async () => {
+    expect(wireBody(await readSubmission(COMPLEX, 'm', () => undefined))).toEqual({
       endpoint: 'fold_max_accuracy',
       repeat: 2,
       payload: [
@@ -78,9 +80,9 @@ describe('the hash of a submission', () => {
     );
   };
 
-  it('is the same for the same meaning: case, white space, defaults, the order of keys, the idempotency key', () => {
-    fc.assert(
-      fc.property(rightInput, (input) => {
+  it('is the same for the same meaning: case, white space, defaults, the order of keys, the idempotency key', async () => {
+    await fc.assert(
+      fc.asyncProperty(rightInput, async (input) => {
         const spelled: SubmissionInput = {
           ...(shuffled(input) as SubmissionInput),
           repeat: input.repeat ?? 1,
@@ -91,12 +93,12 @@ describe('the hash of a submission', () => {
           const half = Math.floor(s.length / 2);
           return `"sequence":" ${s.slice(0, half).toLowerCase()}\\n${s.slice(half)}*"`;
         });
-        expect(hash(JSON.parse(text) as SubmissionInput)).toBe(hash(input));
+        expect(await hash(JSON.parse(text) as SubmissionInput)).toBe(await hash(input));
       }),
     );
   });
 
-  it('differs for any other meaning', () => {
+  it('differs for any other meaning', async () => {
     const [item] = COMPLEX.items;
     if (item === undefined) throw new Error('no item');
     const others: SubmissionInput[] = [
@@ -111,6 +113,35 @@ describe('the hash of a submission', () => {
       { ...COMPLEX, items: [{ ...item, covalentBonds: [] }] },
       { ...COMPLEX, items: [{ ...item, chains: [...item.chains].reverse() }] },
     ];
-    expect(new Set([COMPLEX, ...others].map(hash)).size).toBe(others.length + 1);
+    expect(new Set(await Promise.all([COMPLEX, ...others].map(hash))).size).toBe(others.length + 1);
+  });
+
+  it('is that of the whole JSON, in whatever pieces it was written', async () => {
+    const long: SubmissionInput = {
+      items: [
+        {
+          chains: [
+            {
+              protein: {
+                sequence: 'GIV'.repeat(50_000),
+                ids: Array.from({ length: 9000 }, (_, k) => `C${k}`),
+              },
+            },
+          ],
+          distogramConditioning: [
+            { chainId: 'C1', distogram: [[], Array.from({ length: 9000 }, (_, k) => k), [-1]] },
+          ],
+        },
+      ],
+    };
+    for (const input of [COMPLEX, long]) {
+      const submission = await readSubmission(input, 'm', () => undefined);
+      const text = JSON.stringify([
+        submission.label,
+        submission.items.map(({ name }) => name),
+        wireBody(submission),
+      ]);
+      expect(await hash(input)).toBe(createHash('sha256').update(text).digest('hex'));
+    }
   });
 });

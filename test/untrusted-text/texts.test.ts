@@ -7,7 +7,7 @@ import { clientAddress } from '../../src/callers/address.ts';
 import { isOwnHost } from '../../src/callers/host.ts';
 import { errorLines } from '../../src/cli/place.ts';
 import { isKnown } from '../../src/entity-tag.ts';
-import { oddLetters, smilesFault } from '../../src/folding/chemistry.ts';
+import { oddLetters, scanSmiles } from '../../src/folding/chemistry.ts';
 import { shownName } from '../../src/operations/exchange.ts';
 import { makeRequestId } from '../../src/operations/request-id.ts';
 import { readTraceparent } from '../../src/operations/trace-context.ts';
@@ -84,8 +84,8 @@ const READERS: Readonly<Record<string, Read>> = {
   'a hash': (text) => readHash(text),
   'a UniProt accession': (text) => isUniprotId(text),
   'a task id': (text) => indexInBatch(text, text.slice(0, 9)),
-  'a SMILES string': (text) => smilesFault(text),
-  'a sequence': (text) => oddLetters('protein', text),
+  'a SMILES string': (text) => scanSmiles(text),
+  'a sequence': (text) => oddLetters('protein', text, () => undefined),
   'a page': (text) => pagePolicy(text),
   FASTA: (text) => readFasta(text),
   'a PDB file': (text) => [parsePdb(text), scalePdbBFactors(text, 100)],

@@ -73,7 +73,7 @@ function ligandTokens(input: LigandInput, seed: number): Token[] {
       at: [atom.at[0] + shift, atom.at[1], atom.at[2]] as const,
     }));
     edge = shifted.reduce((most, { at }) => Math.max(most, at[0]), Number.NEGATIVE_INFINITY) + COMPONENT_GAP;
-    const plddt = round(0.78 + 2 * wobble(input.smiles ?? name), 3);
+    const plddt = round(0.78 + 2 * wobble(codes.length > 0 ? name : (input.smiles ?? name)), 3);
     return { name, atoms: shifted, plddt, hetero: true, index };
   });
 }
@@ -82,7 +82,7 @@ function ligandTokens(input: LigandInput, seed: number): Token[] {
 export function buildChain(plan: ChainPlan, salt: number): ChainModel {
   const { id, entity, input } = plan;
   if (input.type === 'ligand') {
-    const text = input.ccd?.join(',') ?? input.smiles ?? '';
+    const text = (input.ccd?.length ? input.ccd.join(',') : input.smiles) ?? '';
     return {
       id,
       entity,

@@ -32,8 +32,13 @@ function oversight(smiles: string, molecule: Molecule): string | null {
   return heavy === 0 ? 'it has no heavy atom' : null;
 }
 
+/** A SMILES of more characters is not laid out in space: that would take the thread for minutes. */
+const MAX_SMILES = 4096;
+
 function parse(smiles: string): Molecule {
   if (smiles.trim() === '') throw new LigandError('the SMILES is empty');
+  if (smiles.length > MAX_SMILES)
+    throw new LigandError(`the SMILES has ${smiles.length} characters; at most ${MAX_SMILES} are laid out`);
   let molecule: Molecule;
   try {
     molecule = Molecule.fromSmiles(smiles, { noCoordinates: true });

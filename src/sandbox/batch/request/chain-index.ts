@@ -17,7 +17,7 @@ export interface Chain {
 
 /** A SMILES is one component, a list of codes one for each code. */
 const residuesOf = (input: SequenceInput): number =>
-  input.type === 'ligand' ? (input.ccd?.length ?? 1) : input.sequence.length;
+  input.type === 'ligand' ? Math.max(1, input.ccd?.length ?? 1) : input.sequence.length;
 
 /** A, B, ... Z, AA, AB, ... */
 function letters(index: number): string {

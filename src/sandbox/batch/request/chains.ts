@@ -3,18 +3,10 @@
 import { z } from 'zod';
 import { list } from './reading.ts';
 
-const alphabets = {
-  protein: { letters: 'ACDEFGHIKLMNPQRSTVWYX', of: 'amino acids' },
-  rna: { letters: 'ACGUN', of: 'ribonucleotides' },
-  dna: { letters: 'ACGTN', of: 'deoxyribonucleotides' },
-} as const;
-
-const chainId = z
-  .string()
-  .regex(/^[^\s\p{C}]{1,32}$/u, { error: 'must be 1 to 32 characters without white space' });
+const chainId = z.string().regex(/\S/, { error: 'must be a chain identifier, not blank' });
 
 const ids = z
-  .union([chainId, list(chainId, { min: 1, max: 8192 })], {
+  .union([chainId, list(chainId)], {
     error: 'must be a chain identifier, a list of identifiers (one for each copy) or null',
   })
   .nullish();
@@ -38,61 +30,52 @@ const noAlignment = z
   })
   .optional();
 
-function polymer<K extends keyof typeof alphabets>(type: K) {
-  const { letters, of } = alphabets[type];
-  const foreign = new RegExp(`[^${letters}]`, 'u');
-  const sequence = z
-    .string()
-    .min(1)
-    .superRefine((text, context) => {
-      const at = text.search(foreign);
-      if (at === -1) return;
-      const letter = JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0));
-      const message = `has ${letter} at position ${at}; ${of} are the capital letters ${letters}`;
-      context.addIssue({ code: 'custom', message });
-    });
-  return {
-    type: z.literal(type),
-    id: ids,
-    sequence,
-    modifications: list(modification, { max: 8192 }).nullish(),
-    msa: noAlignment,
-  };
-}
+/** The spec names no alphabet: letters that name no residue are folded as unknown ones, and what is no letter is refused. */
+const sequenceText = z
+  .string()
+  .min(1)
+  .superRefine((text, context) => {
+    const at = text.search(/[^A-Za-z]/u);
+    if (at === -1) return;
+    const character = JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0));
+    context.addIssue({ code: 'custom', message: `has ${character} at position ${at}, which is no letter` });
+  })
+  .transform((text) => text.toUpperCase());
+
+const polymer = <K extends 'protein' | 'rna' | 'dna'>(type: K) => ({
+  type: z.literal(type),
+  id: ids,
+  sequence: sequenceText,
+  modifications: list(modification).nullish(),
+  msa: noAlignment,
+});
 
 interface Modified {
   readonly sequence: string;
   readonly modifications?: readonly { readonly position: number }[] | null | undefined;
 }
 
-/** Rules that need the sequence and its modifications together. */
+/** The rule that needs the sequence and its modifications together. Of two at one position the last one counts. */
 function positionsInside({ sequence, modifications }: Modified, context: z.RefinementCtx): void {
-  const seen = new Set<number>();
   for (const [index, { position }] of (modifications ?? []).entries()) {
+    if (position < sequence.length) continue;
     const path = ['modifications', index, 'position'];
-    if (position >= sequence.length) {
-      const message = `is ${position}, but the sequence has positions 0 to ${sequence.length - 1} (zero-indexed)`;
-      context.addIssue({ code: 'custom', path, message });
-    } else if (seen.has(position)) {
-      const message = `is ${position}, which an earlier modification changes already; modify a position once`;
-      context.addIssue({ code: 'custom', path, message });
-    }
-    seen.add(position);
+    const message = `is ${position}, but the sequence has positions 0 to ${sequence.length - 1} (zero-indexed)`;
+    context.addIssue({ code: 'custom', path, message });
   }
 }
 
+/** Of `smiles` and `ccd` the second one is folded where both are given. */
 const ligand = z
   .strictObject({
     type: z.literal('ligand'),
     id: ids,
-    smiles: z.string().min(1).max(4096).nullish(),
-    ccd: list(ccdCode, { min: 1, max: 256 }).nullish(),
+    smiles: z.string().nullish(),
+    ccd: list(ccdCode).nullish(),
   })
   .superRefine(({ smiles, ccd }, context) => {
-    const given = [smiles, ccd].filter((value) => value !== null && value !== undefined).length;
-    if (given === 1) return;
-    const message = `needs exactly one of smiles and ccd, not ${given === 0 ? 'neither' : 'both'}`;
-    context.addIssue({ code: 'custom', message });
+    if (smiles || ccd?.length) return;
+    context.addIssue({ code: 'custom', message: 'needs smiles or ccd, and has neither' });
   });
 
 /** One entry of `sequences`, discriminated by `type`. */

@@ -22,13 +22,13 @@ const contact = z
 
 export const pocket = z.strictObject({
   binder_chain_id: z.string(),
-  contacts: list(contact, { min: 1, max: 4096 }),
+  contacts: list(contact),
 });
 
 const isRowOfIntegers = (row: unknown): row is number[] =>
   Array.isArray(row) && row.every((value) => Number.isSafeInteger(value));
 
-/** A square matrix of integers; its mistakes are told once, not for each of a million cells. */
+/** A matrix of integers, of any size; its mistakes are told once, not for each of a million cells. */
 const distogramMatrix = z.array(z.unknown()).transform((rows, context): number[][] => {
   const matrix: number[][] = [];
   for (const [at, row] of rows.entries()) {
@@ -36,8 +36,9 @@ const distogramMatrix = z.array(z.unknown()).transform((rows, context): number[]
       context.addIssue({ code: 'custom', path: [at], message: 'must be an array of integers' });
       return matrix;
     }
-    if (row.length !== rows.length) {
-      const message = `has ${row.length} entries, but there are ${rows.length} rows; a distogram is square`;
+    const columns = matrix[0]?.length ?? row.length;
+    if (row.length !== columns) {
+      const message = `has ${row.length} entries, but the first row has ${columns}; the rows of a matrix are equally long`;
       context.addIssue({ code: 'custom', path: [at], message });
       return matrix;
     }
@@ -57,17 +58,18 @@ interface Referring {
 /** Every chain reference must name a chain of the input, every residue index must lie inside it. */
 export function checkReferences(input: Referring, chains: readonly Chain[], context: z.RefinementCtx): void {
   const byId = new Map(chains.map((chain) => [chain.id, chain]));
+  const known = [...byId.keys()].slice(0, 12).join(', ');
   const complain = (path: (string | number)[], message: string): void =>
     context.addIssue({ code: 'custom', path, message });
 
   const chainAt = (path: (string | number)[], id: string): Chain | undefined => {
     const chain = byId.get(id);
-    const known = [...byId.keys()].slice(0, 12).join(', ');
     if (chain === undefined) complain(path, `names no chain of this input (chains: ${known})`);
     return chain;
   };
   const residueAt = (path: (string | number)[], chain: Chain | undefined, residue: number): void => {
-    if (chain !== undefined && residue >= chain.residues)
+    // A ligand has as many residues as the folding makes of it.
+    if (chain !== undefined && chain.kind !== 'ligand' && residue >= chain.residues)
       complain(
         path,
         `is ${residue}, but chain ${chain.id} has residues 0 to ${chain.residues - 1} (zero-indexed)`,
@@ -78,9 +80,6 @@ export function checkReferences(input: Referring, chains: readonly Chain[], cont
     const path = ['covalent_bonds', at];
     residueAt([...path, 'res_idx1'], chainAt([...path, 'chain_id1'], bond.chain_id1), bond.res_idx1);
     residueAt([...path, 'res_idx2'], chainAt([...path, 'chain_id2'], bond.chain_id2), bond.res_idx2);
-    const sameResidue = bond.chain_id1 === bond.chain_id2 && bond.res_idx1 === bond.res_idx2;
-    if (sameResidue && bond.atom_idx1 === bond.atom_idx2)
-      complain(path, 'binds an atom to itself; name two atoms');
   }
 
   if (input.pocket) {
@@ -91,19 +90,6 @@ export function checkReferences(input: Referring, chains: readonly Chain[], cont
     }
   }
 
-  const conditioned = new Set<string>();
-  for (const [at, { chain_id, distogram }] of (input.distogram_conditioning ?? []).entries()) {
-    const path = ['distogram_conditioning', at];
-    const chain = chainAt([...path, 'chain_id'], chain_id);
-    if (conditioned.has(chain_id))
-      complain([...path, 'chain_id'], `chain ${chain_id} is conditioned already`);
-    conditioned.add(chain_id);
-    if (chain?.kind === 'ligand')
-      complain([...path, 'chain_id'], 'names a ligand; condition a polymer chain');
-    else if (chain !== undefined && distogram.length !== chain.residues)
-      complain(
-        [...path, 'distogram'],
-        `is ${distogram.length} by ${distogram.length}, but chain ${chain_id} has ${chain.residues} residues`,
-      );
-  }
+  for (const [at, { chain_id }] of (input.distogram_conditioning ?? []).entries())
+    chainAt(['distogram_conditioning', at, 'chain_id'], chain_id);
 }

@@ -94,7 +94,10 @@ function flatten(issue: z.core.$ZodIssue): { path: readonly PropertyKey[]; messa
  * An array whose entries are judged one after another and left at the first few bad ones; its length is judged
  * before any entry is looked at.
  */
-export function list<S extends z.ZodType>(entry: S, { min = 0, max }: { min?: number; max: number }) {
+export function list<S extends z.ZodType>(
+  entry: S,
+  { min = 0, max = 2 ** 31 }: { min?: number; max?: number } = {},
+) {
   return z
     .array(z.unknown())
     .min(min)

@@ -13,10 +13,10 @@ const sumOf = (chains: readonly Chain[]): number => chains.reduce((sum, { residu
 function allAtomInput(limits: Limits) {
   return z
     .strictObject({
-      sequences: list(sequenceInput, { min: 1, max: limits.maxTokens }),
-      covalent_bonds: list(covalentBond, { max: 4096 }).nullish(),
+      sequences: list(sequenceInput, { min: 1 }),
+      covalent_bonds: list(covalentBond).nullish(),
       pocket: pocket.nullish(),
-      distogram_conditioning: list(distogram, { max: limits.maxTokens }).nullish(),
+      distogram_conditioning: list(distogram).nullish(),
     })
     .superRefine((input, context) => {
       const chains = chainsOf(input.sequences);
@@ -93,7 +93,11 @@ export function tokensOf(item: FoldItem): number {
 /** The input with every chain's identifier spelled out, so that whoever folds it names the chains as they were checked. */
 export function nameChains(input: FoldItem['all_atom_input']): FoldItem['all_atom_input'] {
   const names = new Map<number, string[]>();
-  for (const { id, entry } of chainsOf(input.sequences)) names.set(entry, [...(names.get(entry) ?? []), id]);
+  for (const { id, entry } of chainsOf(input.sequences)) {
+    const own = names.get(entry);
+    if (own === undefined) names.set(entry, [id]);
+    else own.push(id);
+  }
   return {
     ...input,
     sequences: input.sequences.map((sequence, entry) => ({ ...sequence, id: names.get(entry) })),
