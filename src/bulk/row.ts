@@ -1,5 +1,6 @@
 // One protein of a look-up as a line: JSON or tab-separated. Pure; units are those of the GraphQL schema: pLDDT and shares
 // 0 to 100, pTM 0 to 1.
+import { type Cell, tableRow } from '../table.ts';
 import type { BulkOptions } from './lookup.ts';
 
 /** Counts up when columns or keys of the rows change; part of the file's name. */
@@ -45,8 +46,6 @@ export interface Row {
 /** A row as one line of JSON. */
 export const jsonLine = (row: Row): string => `${JSON.stringify(row)}\n`;
 
-type Cell = string | number | null | undefined;
-
 interface Column {
   readonly name: string;
   readonly of: (row: Row) => Cell;
@@ -87,18 +86,9 @@ export const columnsOf = (options: BulkOptions): readonly Column[] => [
   ...(options.proteinFeatures ? features : []),
 ];
 
-// A cell must not break its row, nor be run by a spreadsheet as a formula.
-const cellText = (cell: Cell): string => {
-  if (cell === null || cell === undefined) return '';
-  if (typeof cell === 'number') return String(cell);
-  const text = cell.replace(/[\t\r\n]+/g, ' ');
-  return /^[=+@]/.test(text) ? `'${text}` : text;
-};
-
 /** The names of the columns as the first line. */
-export const tableHead = (columns: readonly Column[]): string =>
-  `${columns.map(({ name }) => name).join('\t')}\n`;
+export const tableHead = (columns: readonly Column[]): string => tableRow(columns.map(({ name }) => name));
 
 /** A row as one line of tab-separated text; what is not known is empty. */
 export const tableLine = (columns: readonly Column[], row: Row): string =>
-  `${columns.map(({ of }) => cellText(of(row))).join('\t')}\n`;
+  tableRow(columns.map(({ of }) => of(row)));

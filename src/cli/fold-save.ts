@@ -4,6 +4,7 @@ import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync, writeFile
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { type Cell, tableRow } from '../table.ts';
 import { errorLines, type Place } from './place.ts';
 import { Ending, EXIT, type Session } from './session.ts';
 
@@ -105,8 +106,8 @@ const COLUMNS = [
   'file',
   'problem',
 ];
-const cell = (value: string | number | null | undefined): string =>
-  typeof value === 'number' ? String(Number(value.toFixed(4))) : (value ?? '').replace(/[\t\r\n]+/g, ' ');
+const rounded = (value: number | null | undefined): number | undefined =>
+  value == null ? undefined : Number(value.toFixed(4));
 
 interface Saved {
   readonly task: Task;
@@ -121,19 +122,19 @@ function tableOf(saved: readonly Saved[]): string {
     const byIptm = value(b, 'iptm') - value(a, 'iptm');
     return byIptm > 0 || byIptm < 0 ? byIptm : value(b, 'ptm') - value(a, 'ptm') || 0;
   });
-  const rows = ranked.map(({ task, file, problem }, i) => [
+  const rows = ranked.map(({ task, file, problem }, i): Cell[] => [
     task.scores === null ? '' : i + 1,
     task.name,
     task.repeatIndex,
     task.state,
-    task.scores?.iptm,
-    task.scores?.ptm,
-    task.scores?.meanPlddt,
+    rounded(task.scores?.iptm),
+    rounded(task.scores?.ptm),
+    rounded(task.scores?.meanPlddt),
     task.taskId,
     task.state === 'DONE' && problem === undefined ? file : '',
     problem ?? task.error?.message,
   ]);
-  return [COLUMNS, ...rows].map((row) => `${row.map(cell).join('\t')}\n`).join('');
+  return [COLUMNS, ...rows].map(tableRow).join('');
 }
 
 /** Saves all results of a batch. @returns the tasks that have none, each with the reason */

@@ -2,6 +2,7 @@
 // piece of the list at a time.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { type Cell, tableRow } from '../table.ts';
 import { command } from './command.ts';
 import { errorLines, openPlace, PLACE_ARGS, type Place } from './place.ts';
 import { Ending, EXIT, type Session } from './session.ts';
@@ -40,7 +41,7 @@ interface Row {
   readonly protein: Found | null;
 }
 
-const COLUMNS: readonly (readonly [name: string, of: (row: Row) => string | number | null | undefined])[] = [
+const COLUMNS: readonly (readonly [name: string, of: (row: Row) => Cell])[] = [
   ['requested', (row) => row.requested],
   ['status', (row) => row.status],
   ['hash', ({ protein }) => protein?.hash],
@@ -56,11 +57,8 @@ const COLUMNS: readonly (readonly [name: string, of: (row: Row) => string | numb
   ['problem', (row) => row.problem],
 ];
 
-const cell = (value: string | number | null | undefined): string =>
-  String(value ?? '').replace(/[\t\r\n]+/g, ' ');
-
 const lineOf = (row: Row, tsv: boolean): string =>
-  tsv ? `${COLUMNS.map(([, of]) => cell(of(row))).join('\t')}\n` : `${JSON.stringify(row)}\n`;
+  tsv ? tableRow(COLUMNS.map(([, of]) => of(row))) : `${JSON.stringify(row)}\n`;
 
 /** Identifiers of the list, piece by piece: separated by white space or commas, what follows # left out. */
 async function* pieces(file: string): AsyncGenerator<string[]> {
@@ -144,7 +142,7 @@ export default command({
     const table = ndjson !== true;
     let [done, found, lost] = [0, 0, 0];
     try {
-      if (table) await session.out(`${COLUMNS.map(([name]) => name).join('\t')}\n`);
+      if (table) await session.out(tableRow(COLUMNS.map(([name]) => name)));
       for await (const ids of pieces(file)) {
         for (const row of await rowsOf(place, session, ids)) {
           if (row.status === 'FOUND') found += 1;

@@ -1,7 +1,6 @@
 // How every SQLite file of the sandbox is opened. It must not know any table.
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { makePrivate } from './private-file.ts';
 
 /** An open database, as the parts of the sandbox hand it on. */
 export type Database = DatabaseSyncInstance;
@@ -14,7 +13,7 @@ export type Database = DatabaseSyncInstance;
  * @param file a path, whose folder is made when it is missing, or ':memory:'
  */
 export function openDatabase(file: string): Database {
-  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true });
+  makePrivate(file);
   const database = new DatabaseSync(file);
   database.exec('PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
   return database;

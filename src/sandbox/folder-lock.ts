@@ -1,7 +1,7 @@
 // One sandbox a data folder: two would run every task twice. It must not know what is in the folder.
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { makePrivate } from './private-file.ts';
 
 /**
  * Takes the folder (made when missing) for this process. The lock is SQLite's on an empty file, so the system drops it
@@ -11,8 +11,9 @@ import { DatabaseSync } from '@photostructure/sqlite';
  * @throws Error when another running sandbox has it
  */
 export function lockFolder(folder: string): () => void {
-  mkdirSync(folder, { recursive: true });
-  const lock = new DatabaseSync(join(folder, 'lock.db'));
+  const file = join(folder, 'lock.db');
+  makePrivate(file);
+  const lock = new DatabaseSync(file);
   try {
     lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch {

@@ -1,10 +1,9 @@
 // The cache's second tier in a SQLite file, which outlives the process. It must not know what the bytes mean.
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { Passing } from '../passing.ts';
 import type { ByteStore } from './cache-shared.ts';
+import { makePrivate } from './private-file.ts';
 import { openSqliteKeys } from './sqlite-keys.ts';
 
 const MiB = 1024 * 1024;
@@ -39,7 +38,7 @@ interface Waiting {
  * @param mostBytes - what it may hold
  */
 export function openSqliteBytes(file: string, mostBytes = MOST_BYTES): ByteStore {
-  mkdirSync(dirname(file), { recursive: true });
+  makePrivate(file);
   const database = new DatabaseSync(file);
   // Nothing is lost with a cache: there is no need to wait for the disk.
   database.exec('PRAGMA busy_timeout = 100; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF');

@@ -1,6 +1,4 @@
 // Chooses the ledger's store by its URL. It must not know what a ledger holds.
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { Ledger } from './ledger.ts';
 import { openRedisLedger } from './redis-ledger.ts';
 import { openSqliteLedger } from './sqlite-ledger.ts';
@@ -29,6 +27,5 @@ export function openLedger(
   if (file === undefined) {
     throw new Error('LEDGER_URL must be memory:, sqlite:PATH, redis://HOST or rediss://HOST.');
   }
-  mkdirSync(dirname(file), { recursive: true });
   return openSqliteLedger(file, clock);
 }

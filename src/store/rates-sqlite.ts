@@ -1,7 +1,6 @@
 // Buckets in a SQLite file, shared by the processes of one machine. It must not know whose they are.
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { makePrivate } from './private-file.ts';
 import { type Rates, takeAt } from './rates.ts';
 
 const TABLE = `
@@ -11,7 +10,7 @@ const SWEEP_MS = 60_000;
 
 /** Opens the file; its folder is made when it is missing. @param now - milliseconds since the epoch */
 export function openSqliteRates(file: string, now: () => number = Date.now): Rates {
-  mkdirSync(dirname(file), { recursive: true });
+  makePrivate(file);
   const database = new DatabaseSync(file);
   // Nothing is lost with a count, and nobody waits for one.
   database.exec('PRAGMA busy_timeout = 50; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF');

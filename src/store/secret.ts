@@ -1,8 +1,8 @@
 // The server secret that keys the names of principals, so that a leaked store tells nothing of tokens. It must outlive a
 // restart, else nobody would find their batches again.
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { makePrivateFolder, restrict } from './private-file.ts';
 
 /** Writes a file whole or not at all, and never over another: of processes that start together, one wins. */
 function writeOnce(file: string, text: string): void {
@@ -28,7 +28,8 @@ export function openSecret(storeUrl: string, configured: string | undefined): st
   const path = /^sqlite:(.+)$/.exec(storeUrl)?.[1];
   if (path === undefined || path === ':memory:') return randomBytes(32).toString('hex');
   const file = `${path}.secret`;
-  mkdirSync(dirname(file), { recursive: true });
+  makePrivateFolder(file);
+  restrict(file);
   try {
     return readFileSync(file, 'utf8');
   } catch {

@@ -1,9 +1,8 @@
 // Documents and leases in SQLite: a file that several processes of one machine share, or memory for one. It must not
 // know what the documents hold.
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import type { Documents } from './documents.ts';
+import { makePrivate } from './private-file.ts';
 
 // The file may be the ledger's too; these tables never change their columns, so that no version number is needed.
 const TABLES = `
@@ -30,7 +29,7 @@ const SWEEP_MS = 60_000;
  */
 export function openSqliteDocuments(storeUrl: string, now: () => number = Date.now): Documents {
   const file = /^sqlite:(.+)$/.exec(storeUrl)?.[1] ?? ':memory:';
-  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true });
+  makePrivate(file);
   const database = new DatabaseSync(file);
   // A poll's snapshot that a power cut takes away is polled again: no need to wait for the disk.
   database.exec('PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');

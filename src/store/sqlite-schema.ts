@@ -1,5 +1,6 @@
 // The tables of the SQLite ledger and how a file comes to have them. It must not know what is asked of them.
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { makePrivate } from './private-file.ts';
 
 /** Counts up whenever the tables change; kept in the file as user_version. */
 const VERSION = 1;
@@ -57,6 +58,7 @@ const TABLES = `
 
 /** Opens (and makes) the database. Write-ahead log, and synchronised at each commit: a spent key survives a power cut. */
 export function openTables(file: string): DatabaseSyncInstance {
+  makePrivate(file);
   const database = new DatabaseSync(file);
   database.exec('PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   database.exec('BEGIN IMMEDIATE');

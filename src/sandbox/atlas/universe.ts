@@ -1,13 +1,14 @@
 // Opens the universe of a recipe, growing it when there is none yet. It must not know what is read from it, HTTP or jobs.
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { makePrivate } from '../private-file.ts';
 import { growUniverse, type Recipe, recipeText } from './grow.ts';
 import { readUniverse, type Universe } from './universe-reader.ts';
 
 /** The universe in a file; undefined when the file is missing, damaged, or was grown by another recipe. */
 function openKept(file: string, recipe: string): Universe | undefined {
   if (!existsSync(file)) return undefined;
+  makePrivate(file);
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     const row = database.prepare("SELECT value FROM meta WHERE key = 'recipe'").get();
@@ -22,8 +23,8 @@ function openKept(file: string, recipe: string): Universe | undefined {
 /** Grows beside the file and moves it into place whole, so that a killed process leaves no half-grown universe. */
 async function growFile(file: string, recipe: Recipe, onProgress: (line: string) => void): Promise<void> {
   const seedling = `${file}.growing-${process.pid}`;
-  mkdirSync(dirname(file), { recursive: true });
   rmSync(seedling, { force: true });
+  makePrivate(seedling);
   const database = new DatabaseSync(seedling);
   try {
     // Nothing is lost when this is killed, so nothing needs a journal.
