@@ -91,6 +91,7 @@ const variables = z.object({
   CACHE_RECORDS_SECONDS: whole(0, 31_536_000).default(3600),
   CACHE_ANSWERS_MB: whole(0, 4096).default(32),
   GATEWAY_SECRET: secret.optional(),
+  GATEWAY_SECRET_FILE: z.string().min(1).optional(),
   GATEWAY_API_KEYS: list
     .default([])
     .refine((keys) => keys.every((key) => readKey(key) !== null), 'each must be a key, or a name and a key')
@@ -191,6 +192,18 @@ function textIn(file: string, told: (problem: string) => void): string | undefin
   }
 }
 
+/** The secret, also of GATEWAY_SECRET_FILE; what is wrong with that file is added to the problems. */
+function secretOf(v: z.output<typeof variables>, problems: string[]): string | undefined {
+  const { GATEWAY_SECRET: given, GATEWAY_SECRET_FILE: file } = v;
+  const told = (problem: string) => void problems.push(`GATEWAY_SECRET_FILE: ${problem}`);
+  if (file === undefined) return given;
+  if (given !== undefined) told('set either it or GATEWAY_SECRET, not both');
+  const text = textIn(file, told)?.trim();
+  if (text === undefined || secret.safeParse(text).success) return text;
+  told(`${file} must hold at least 16 characters; make it once with \`openssl rand -hex 32\``);
+  return undefined;
+}
+
 /** Reads the file of WIRE_MAPPING_FILE; what is wrong with it is added to the problems. */
 function mappingIn(file: string | undefined, problems: string[]): WireMapping | undefined {
   const told = (problem: string) => void problems.push(`WIRE_MAPPING_FILE: ${problem}`);
@@ -271,6 +284,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   }
   const v = parsed.data;
   const problems: string[] = [];
+  const gatewaySecret = secretOf(v, problems);
   const mapping = mappingIn(v.WIRE_MAPPING_FILE, problems);
   const listed = operationsIn(v.PERSISTED_OPERATIONS, v.PERSISTED_OPERATIONS_FILE, problems);
   if (v.REQUIRE_UPSTREAM && v.UPSTREAM_URL === undefined) {
@@ -292,9 +306,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   }
   problems.push(...problemsOfWays(v, ways));
   const ledger = v.LEDGER_URL ?? v.STORE_URL;
-  if (isRedis(ledger) && v.GATEWAY_SECRET === undefined) {
+  if (isRedis(ledger) && v.GATEWAY_SECRET === undefined && v.GATEWAY_SECRET_FILE === undefined) {
     problems.push(
-      'GATEWAY_SECRET: gateways that share a ledger in Redis must share a secret too, or each would know its own batches only; make one with `openssl rand -hex 32`',
+      'GATEWAY_SECRET: gateways that share a ledger in Redis must share a secret too, or each would know its own batches only; make one once with `openssl rand -hex 32`, keep it in a file, and set GATEWAY_SECRET_FILE',
     );
   }
   if (v.WORKERS > 1 && /^memory:/.test(ledger)) {
@@ -311,6 +325,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const production = v.NODE_ENV === 'production';
   return {
     ...v,
+    /** The secret itself, also where GATEWAY_SECRET_FILE holds it. */
+    GATEWAY_SECRET: gatewaySecret,
     /** What WIRE_MAPPING_FILE says; undefined without one. */
     wireMapping: mapping,
     /** Documents by id, as PERSISTED_OPERATIONS_FILE lists them. */

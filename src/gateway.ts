@@ -31,6 +31,11 @@ export interface GatewayOptions {
   /** {base_url} of the service, without a final slash. */
   readonly upstreamUrl: string;
   readonly log: Logger;
+  /**
+   * The key by which callers are named in the store, of `readPrincipalKey`; the secret itself when absent, which is right for a store
+   * that no other gateway uses.
+   */
+  readonly principalKey?: string;
   /** Whether the upstream is the embedded sandbox; every answer then says so in `x-sandbox`. */
   readonly sandbox?: boolean;
   /** Who records traces; nobody when absent. Whoever opened it closes it. */
@@ -93,7 +98,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { openUpstream, contract } = wayOut;
   const opened = openServices({ config, log, telemetry, wayOut, pace });
   const { services, loaders } = opened;
-  const entrance = openEntrance(config, log, telemetry, metrics);
+  const entrance = openEntrance(config, log, telemetry, metrics, options.principalKey);
   const { callers, pressure } = entrance;
   const contexts = contextsFrom({ services, loaders, callers, telemetry, openUpstream });
 

@@ -39,7 +39,7 @@ const log = createLogger(config.LOG_LEVEL, config.production);
 function failStart(error: unknown): never {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   log.flush();
-  process.exit(1);
+  process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
 }
 
 /**

@@ -121,6 +121,13 @@ describe('readConfig', () => {
     expect(readConfig({ STORE_URL: 'rediss://u:p@h', ...secret }).LEDGER_URL).toBe('rediss://u:p@h');
     expect(problemsOf({ STORE_URL: 'redis://h' })).toEqual([expect.stringMatching(/^GATEWAY_SECRET: /)]);
     expect(problemsOf({ STORE_URL: 'redis://h', LEDGER_URL: 'memory:' })).toEqual([]);
+    expect(problemsOf({ ...secret, GATEWAY_SECRET_FILE: 'package.json' })).toEqual([
+      expect.stringMatching(/not both/),
+    ]);
+    expect(problemsOf({ GATEWAY_SECRET_FILE: '/dev/null' })).toEqual([expect.stringMatching(/openssl rand/)]);
+    expect(readConfig({ GATEWAY_SECRET_FILE: 'LICENSE', STORE_URL: 'redis://h' }).GATEWAY_SECRET).toMatch(
+      /^MIT License/,
+    );
     for (const STORE_URL of ['redis://', 'redis://h/name', 'redis://h:port', 'postgres://h', 'redis:h'])
       expect(problemsOf({ STORE_URL, ...secret }), STORE_URL).toEqual([
         expect.stringMatching(/^STORE_URL: /),

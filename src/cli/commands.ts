@@ -21,6 +21,11 @@ export const COMMANDS: readonly Entry[] = [
   entry('fold', 'Submits folds, follows them, saves their results', () => import('./fold.ts')),
   entry('lookup', 'Looks up proteins by hash, accession or entry name', () => import('./lookup.ts')),
   entry('doctor', 'Does the upstream still keep its contract?', () => import('./doctor.ts')),
+  entry(
+    'rotate-secret',
+    'Changes GATEWAY_SECRET without losing what is kept',
+    () => import('./rotate-secret.ts'),
+  ),
   entry('completion', 'Writes a completion script for a shell', () => import('./completion.ts')),
 ];
 

@@ -55,11 +55,14 @@ async function embedded(
 ): Promise<{ send: Fetch; sandbox: boolean; close(): Promise<void> }> {
   const config = await configOf(session, { LOG_LEVEL: 'error' });
   // Only who needs a gateway here waits for its code.
-  const [{ createGateway }, { createLogger }, { startSandboxThread }] = await Promise.all([
-    import('../gateway.ts'),
-    import('../log.ts'),
-    import('../sandbox/sandbox.ts'),
-  ]);
+  const [{ createGateway }, { createLogger }, { startSandboxThread }, { openPrincipalKey }, { ConfigError }] =
+    await Promise.all([
+      import('../gateway.ts'),
+      import('../log.ts'),
+      import('../sandbox/sandbox.ts'),
+      import('../process/principal-key.ts'),
+      import('../config.ts'),
+    ]);
   const sandbox =
     config.UPSTREAM_URL === undefined
       ? await startSandboxThread({
@@ -77,8 +80,16 @@ async function embedded(
     session.say(
       'Asking the embedded SANDBOX: its folds are geometry, no predictions. Set UPSTREAM_URL or --url for anything else.',
     );
+  const principalKey = await openPrincipalKey(config).catch(async (error: unknown) => {
+    await sandbox?.close();
+    throw new Ending(
+      error instanceof ConfigError ? EXIT.config : EXIT.unreachable,
+      error instanceof Error ? error.message : String(error),
+    );
+  });
   const gateway = createGateway({
     config,
+    principalKey,
     upstreamUrl: config.UPSTREAM_URL ?? sandbox?.url ?? '',
     log: createLogger(config.LOG_LEVEL, false),
     sandbox: sandbox !== undefined,

@@ -44,9 +44,15 @@ export interface Entrance {
 }
 
 /** Opens the entrance. */
-export function openEntrance(config: Config, log: Logger, telemetry: Telemetry, metrics: Metrics): Entrance {
+export function openEntrance(
+  config: Config,
+  log: Logger,
+  telemetry: Telemetry,
+  metrics: Metrics,
+  principalKey?: string,
+): Entrance {
   const onRatesError = (error: unknown) => telemetry.storeFailed('rates', error);
-  const secret = openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
+  const secret = principalKey ?? openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
   const rates = openRates(config.STORE_URL, onRatesError);
   const limit = openRateLimit({ rates, onError: onRatesError });
   const callers = openCallers({

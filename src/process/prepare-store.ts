@@ -3,7 +3,7 @@
 import { openSharedCache } from '../store/cache-open.ts';
 import { openDocuments } from '../store/open-documents.ts';
 import { openLedger } from '../store/open-ledger.ts';
-import { openSecret } from '../store/secret.ts';
+import { openPrincipalKey } from './principal-key.ts';
 
 export interface StorePlace {
   readonly STORE_URL: string;
@@ -13,12 +13,12 @@ export interface StorePlace {
 
 /** @throws Error that says why the store cannot be used */
 export async function prepareStore(place: StorePlace): Promise<void> {
-  openSecret(place.LEDGER_URL, place.GATEWAY_SECRET);
   const ledger = openLedger(place.LEDGER_URL);
   const documents = openDocuments(place.LEDGER_URL);
   const cache = openSharedCache(place.STORE_URL, () => undefined);
   try {
     await ledger.check();
+    await openPrincipalKey(place);
   } finally {
     await Promise.all([ledger.close(), documents.close(), cache?.close()]);
   }

@@ -9,6 +9,7 @@ import { openServer } from '../load/server-limits.ts';
 import type { Logger } from '../log.ts';
 import { openTracing } from '../operations/tracing.ts';
 import { attachWebSocket } from '../websocket.ts';
+import { openPrincipalKey } from './principal-key.ts';
 import { within } from './within.ts';
 
 export interface ServeOptions {
@@ -68,6 +69,7 @@ export async function closeServer(server: Server, milliseconds: number): Promise
 /** Opens the gateway and listens. @throws Error with a sentence on why it cannot: a store that does not answer, a port that is taken */
 export async function serve(options: ServeOptions): Promise<Served> {
   const { config, log, ...rest } = options;
+  const principalKey = await openPrincipalKey(config);
   const tracing =
     config.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
       ? undefined
@@ -76,7 +78,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
           serviceName: config.OTEL_SERVICE_NAME,
           onError: (error) => log.warn('traces were not sent', { error }),
         });
-  const gateway = createGateway({ config, log, tracing, ...rest });
+  const gateway = createGateway({ config, log, tracing, principalKey, ...rest });
   const close = async () => {
     await within(CLOSE_MS, gateway.close(), () => log.warn('the store did not close in time'));
     await tracing?.close();

@@ -59,7 +59,7 @@ export interface BatchPosition {
   readonly batchId: string;
 }
 
-/** The ledger. Every method belongs to one principal's data. */
+/** The ledger. Every method with a principal belongs to that one's data. */
 export interface Ledger {
   /** Makes sure that the store answers. @throws Error that says why it does not */
   check(): Promise<void>;
@@ -106,6 +106,12 @@ export interface Ledger {
   scores(principal: string, taskIds: readonly string[]): Promise<ReadonlyMap<string, TaskScores>>;
   /** Keeps scores, all or none of them. */
   saveScores(principal: string, scores: ReadonlyMap<string, TaskScores>): Promise<void>;
+  /** The sealed key by which principals are named (principal-key.ts); null where none was written yet. */
+  sealedKey(): Promise<string | null>;
+  /** Writes the sealed key where `expected` stands (null: none), in one step. @returns whether it stood there */
+  sealKey(expected: string | null, sealed: string): Promise<boolean>;
+  /** Whether nothing is recorded of any principal. */
+  isEmpty(): Promise<boolean>;
   close(): Promise<void>;
 }
 

@@ -23,6 +23,13 @@ export const REVOKE = `
   if standing[1] == ARGV[1] and standing[2] == 'pending' then redis.call('DEL', KEYS[1]) end
 `;
 
+/** KEYS sealed key; ARGV what is expected to stand there or nothing, sealed key. It never expires. */
+export const SEAL_KEY = `
+  if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+  redis.call('SET', KEYS[1], ARGV[2])
+  return 1
+`;
+
 /** KEYS key. */
 export const RELEASE = `
   if redis.call('HGET', KEYS[1], 'state') == 'pending' then redis.call('DEL', KEYS[1]) end

@@ -66,6 +66,10 @@ export function readEarlier(reply: unknown): EarlierSubmission | null {
   return { batchId: batchId === '' ? null : batchId, at };
 }
 
+/** @param reply - one step of SCAN: where it goes on, and keys */
+export const readScan = (reply: unknown): [cursor: string, keys: string[]] =>
+  z.tuple([z.string(), z.array(z.string())]).parse(reply);
+
 /** Texts of a list that Redis answers; null where there is none. */
 export const readTexts = (reply: unknown): (string | null)[] => z.array(z.string().nullable()).parse(reply);
 export const readText = (reply: unknown): string | null => z.string().nullable().parse(reply);

@@ -3,12 +3,15 @@
 import { type Ledger, type LedgerBatch, RETENTION_MS } from './ledger.ts';
 import { openClaims } from './redis-claim.ts';
 import { openRedis } from './redis-connection.ts';
-import { RECORD, RECORD_UNKNOWN, RELEASE } from './redis-ledger-scripts.ts';
+import { RECORD, RECORD_UNKNOWN, RELEASE, SEAL_KEY } from './redis-ledger-scripts.ts';
 import * as values from './redis-ledger-values.ts';
 import { timeArgument } from './redis-time.ts';
 
 /** Changes when the shape of what is kept does. */
 const PREFIX = 'foldatlas:ledger:1:';
+const SEALED_KEY = `${PREFIX}sealed-key`;
+/** Keys that one step of a scan looks at. */
+const SCAN_COUNT = 1_000;
 
 /** Names of what is kept of a principal. The part that others choose stands last. */
 const namesOf = (principal: string) => {
@@ -149,6 +152,22 @@ export function openRedisLedger(
       if (scores.size === 0) return;
       const fields = [...scores].flatMap(([id, score]) => [id, values.writeScores(score)]);
       await redis.send('HSET', namesOf(principal).scores, ...fields);
+    },
+    async sealedKey() {
+      return values.readText(await redis.send('GET', SEALED_KEY));
+    },
+    async sealKey(expected, sealed) {
+      return (await redis.run(SEAL_KEY, [SEALED_KEY], [expected ?? '', sealed])) === 1;
+    },
+    async isEmpty() {
+      let cursor = '0';
+      do {
+        const step = await redis.send('SCAN', cursor, 'MATCH', `${PREFIX}*`, 'COUNT', String(SCAN_COUNT));
+        const [next, keys] = values.readScan(step);
+        if (keys.some((key) => key !== SEALED_KEY)) return false;
+        cursor = next;
+      } while (cursor !== '0');
+      return true;
     },
     async close() {
       claims.close();

@@ -48,6 +48,13 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
      ORDER BY at DESC LIMIT 1`,
   );
   const selectScore = statement('SELECT * FROM score WHERE principal = ? AND task_id = ?');
+  const selectSealed = statement('SELECT sealed FROM sealed_key');
+  const insertSealed = statement('INSERT INTO sealed_key VALUES (1, ?) ON CONFLICT DO NOTHING');
+  const updateSealed = statement('UPDATE sealed_key SET sealed = ? WHERE sealed = ?');
+  const selectAny = statement(
+    `SELECT EXISTS (SELECT 1 FROM batch UNION ALL SELECT 1 FROM idempotency UNION ALL SELECT 1 FROM unknown_outcome
+     UNION ALL SELECT 1 FROM score) AS found`,
+  );
   const insertScore = statement('INSERT OR REPLACE INTO score VALUES (?, ?, ?, ?, ?)');
 
   const together = (work: () => void): void => {
@@ -172,6 +179,17 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
         for (const [id, { ptm, iptm, meanPlddt }] of scores)
           insertScore.run(principal, id, ptm, iptm, meanPlddt);
       });
+    },
+    async sealedKey() {
+      const row = selectSealed.get();
+      return row === undefined ? null : String(row.sealed);
+    },
+    async sealKey(expected, sealed) {
+      const done = expected === null ? insertSealed.run(sealed) : updateSealed.run(sealed, expected);
+      return done.changes === 1;
+    },
+    async isEmpty() {
+      return selectAny.get()?.found === 0;
     },
     async close() {
       database.close();

@@ -3,7 +3,7 @@ import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { makePrivate } from './private-file.ts';
 
 /** Counts up whenever the tables change; kept in the file as user_version. */
-const VERSION = 1;
+const VERSION = 2;
 
 const TABLES = `
   CREATE TABLE batch (
@@ -56,6 +56,11 @@ const TABLES = `
   ) WITHOUT ROWID;
 `;
 
+/** Since version 2: at most one row. */
+const SEALED_KEY = `
+  CREATE TABLE sealed_key (id INTEGER PRIMARY KEY CHECK (id = 1), sealed TEXT NOT NULL);
+`;
+
 /** Opens (and makes) the database. Write-ahead log, and synchronised at each commit: a spent key survives a power cut. */
 export function openTables(file: string): DatabaseSyncInstance {
   makePrivate(file);
@@ -71,6 +76,7 @@ export function openTables(file: string): DatabaseSyncInstance {
     );
   }
   if (version === 0) database.exec(TABLES);
+  if (version < 2) database.exec(SEALED_KEY);
   database.exec(`PRAGMA user_version = ${VERSION}`);
   database.exec('COMMIT');
   return database;

@@ -1,6 +1,7 @@
 // What every ledger must do, whatever it keeps its data in. A store runs this suite over a function that opens it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Ledger, type LedgerBatch, type LedgerItem, RETENTION_MS } from '../../src/store/ledger.ts';
+import { openPrincipalKey, rotateSecret, WrongSecretError } from '../../src/store/principal-key.ts';
 
 /** A place that ledgers can be opened on again and again, as a restarted or a second process would. */
 export interface LedgerPlace {
@@ -43,6 +44,51 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     afterEach(async () => {
       await ledger.close();
       await place.remove();
+    });
+
+    it('writes the sealed key only where what is expected stands', async () => {
+      expect(await ledger.sealedKey()).toBeNull();
+      const racing = await Promise.all(['a', 'b', 'c'].map((sealed) => ledger.sealKey(null, sealed)));
+      expect(racing.filter((done) => done)).toHaveLength(1);
+      const standing = await ledger.sealedKey();
+      expect(await ledger.sealKey('another', 'd')).toBe(false);
+      expect(await ledger.sealedKey()).toBe(standing);
+      expect(await ledger.sealKey(standing, 'd')).toBe(true);
+      now += 10 * RETENTION_MS;
+      const other = await place.open(clock);
+      expect(await other.sealedKey()).toBe('d');
+      await other.close();
+    });
+
+    it('is empty until something is recorded of a principal', async () => {
+      expect(await ledger.isEmpty()).toBe(true);
+      await ledger.sealKey(null, 'sealed');
+      expect(await ledger.isEmpty()).toBe(true);
+      await ledger.claim('p', 'k', 'h');
+      expect(await ledger.isEmpty()).toBe(false);
+    });
+
+    it('gives the same key to all gateways of one secret, to none of another, and keeps it when the secret changes', async () => {
+      const [first, second] = ['the first of all secrets', 'the second of all secrets'];
+      const other = await place.open(clock);
+      const keys = await Promise.all([ledger, other, ledger].map((one) => openPrincipalKey(one, first)));
+      expect(new Set(keys).size).toBe(1);
+      // A leaked store alone names nobody.
+      expect(await ledger.sealedKey()).not.toContain(keys[0]);
+      expect(keys[0]).not.toBe(first);
+      await expect(openPrincipalKey(other, second)).rejects.toThrow(WrongSecretError);
+      await expect(rotateSecret(other, second, 'another')).rejects.toThrow(WrongSecretError);
+
+      expect(await rotateSecret(ledger, first, second)).toBe(true);
+      expect(await openPrincipalKey(other, second)).toBe(keys[0]);
+      await expect(openPrincipalKey(ledger, first)).rejects.toThrow(WrongSecretError);
+      expect(await rotateSecret(ledger, first, second)).toBe(false);
+      await other.close();
+    });
+
+    it('names callers by the secret itself where rows were written before there was a sealed key', async () => {
+      await ledger.claim('p', 'k', 'h');
+      expect(await openPrincipalKey(ledger, 'a secret of before')).toBe('a secret of before');
     });
 
     it('gives back a batch and its items as they were', async () => {

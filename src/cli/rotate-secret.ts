@@ -1,0 +1,102 @@
+// foldatlas rotate-secret: seals the ledger's key with another secret, so that callers keep what they have. It asks no upstream.
+import { readFileSync } from 'node:fs';
+import type { Config } from '../config.ts';
+import { openLedger } from '../store/open-ledger.ts';
+import { replacePrincipalKey, rotateSecret, WrongSecretError } from '../store/principal-key.ts';
+import { openSecret, replaceSecretFile } from '../store/secret.ts';
+import { command } from './command.ts';
+import { Ending, EXIT, type Session } from './session.ts';
+import { configOf } from './settings.ts';
+
+/** As GATEWAY_SECRET. */
+const MIN_CHARACTERS = 16;
+
+function newSecret(file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new Ending(EXIT.usage, `--to: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (text.length >= MIN_CHARACTERS) return text;
+  throw new Ending(EXIT.data, `--to: ${file} must hold at least ${MIN_CHARACTERS} characters.`);
+}
+
+/** Rotates where one secret opens the ledger. */
+async function rotate(config: Config, to: string, session: Session): Promise<number> {
+  const next = newSecret(to);
+  const current = openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
+  const ledger = openLedger(config.LEDGER_URL);
+  try {
+    const changed = await rotateSecret(ledger, current, next);
+    session.say(changed ? 'The secret was changed; everything is kept.' : 'That secret is in use already.');
+  } finally {
+    await ledger.close();
+  }
+  const beside = config.GATEWAY_SECRET === undefined ? replaceSecretFile(config.LEDGER_URL, next) : undefined;
+  session.say(
+    beside === undefined
+      ? 'Gateways that run go on. Give all of them the new secret (GATEWAY_SECRET or GATEWAY_SECRET_FILE) before they start again.'
+      : `${beside} holds the new secret. Gateways that run go on.`,
+  );
+  return EXIT.ok;
+}
+
+/** Begins anew where no secret opens the ledger. */
+async function startAnew(config: Config, session: Session): Promise<number> {
+  const ledger = openLedger(config.LEDGER_URL);
+  try {
+    await replacePrincipalKey(ledger, openSecret(config.LEDGER_URL, config.GATEWAY_SECRET));
+  } finally {
+    await ledger.close();
+  }
+  session.say(
+    'The present secret opens the ledger from now on. Batches and idempotency keys of before are not found any more: restart all gateways, and send no submission of before again.',
+  );
+  return EXIT.ok;
+}
+
+export default command({
+  name: 'rotate-secret',
+  summary: 'Changes GATEWAY_SECRET; callers keep their batches and idempotency keys',
+  args: {
+    to: { type: 'string', description: 'File with the new secret', valueHint: 'FILE' },
+    lost: {
+      type: 'boolean',
+      description:
+        'The old secret is lost: begin anew with the present one; earlier batches are not found again',
+    },
+  },
+  examples: [
+    [
+      'umask 077; openssl rand -hex 32 > new.secret; foldatlas rotate-secret --to new.secret',
+      'With the settings of the gateway: LEDGER_URL or STORE_URL, and the present secret',
+    ],
+    ['foldatlas rotate-secret --lost', 'Nothing that was submitted before is found again'],
+  ],
+  exits: [
+    [EXIT.ok, 'the new secret opens the ledger'],
+    [EXIT.unreachable, 'the store does not answer'],
+    [EXIT.usage, 'the command line is wrong, or the file cannot be read'],
+    [EXIT.data, 'the file holds no secret'],
+    [EXIT.config, 'the configuration is wrong, or the present secret does not open the ledger'],
+  ],
+  async run({ to, lost }, session) {
+    if ((to === undefined) === (lost !== true))
+      throw new Ending(EXIT.usage, 'Choose one of --to FILE and --lost.');
+    const config = await configOf(session);
+    if (config.LEDGER_URL === 'memory:')
+      throw new Ending(EXIT.config, 'A ledger in memory ends with its process; there is nothing to change.');
+    try {
+      return to === undefined ? await startAnew(config, session) : await rotate(config, to, session);
+    } catch (error) {
+      if (error instanceof Ending) throw error;
+      if (error instanceof WrongSecretError)
+        throw new Ending(
+          EXIT.config,
+          'GATEWAY_SECRET: the present secret does not open this ledger, nor does the new one. Give the one that the gateways use, or --lost.',
+        );
+      throw new Ending(EXIT.unreachable, error instanceof Error ? error.message : String(error));
+    }
+  },
+});

@@ -1,0 +1,110 @@
+// The key by which callers are named in the store (an HMAC of their tokens), so that a leaked store tells nothing of tokens. It is kept
+// in the ledger, sealed with GATEWAY_SECRET: another secret cannot open it, and a new secret seals the same key again, so that callers
+// keep their batches and idempotency keys.
+import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
+import type { Ledger } from './ledger.ts';
+import { openLedger } from './open-ledger.ts';
+import { openSecret } from './secret.ts';
+
+/** Settings that say where the ledger is and what seals its key. */
+export interface LedgerSettings {
+  readonly LEDGER_URL: string;
+  readonly GATEWAY_SECRET?: string | undefined;
+}
+
+/** The ledger's key was sealed with another secret than the one that was given. */
+export class WrongSecretError extends Error {}
+
+const CIPHER = 'aes-256-gcm';
+const VERSION = '1';
+const SALT_BYTES = 16;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+/** Each try after the first follows another process that wrote at the same moment. */
+const TRIES = 5;
+
+/** scrypt, because a secret of 16 characters may have been made up by hand: some 50 ms for each guess. */
+const sealingKey = (secret: string, salt: Buffer): Buffer => scryptSync(secret, salt, 32);
+
+function seal(key: string, secret: string): string {
+  const salt = randomBytes(SALT_BYTES);
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv(CIPHER, sealingKey(secret, salt), iv);
+  const sealed = Buffer.concat([cipher.update(key, 'utf8'), cipher.final()]);
+  return `${VERSION}.${Buffer.concat([salt, iv, cipher.getAuthTag(), sealed]).toString('base64url')}`;
+}
+
+/** @returns null when another secret sealed it @throws Error when it is damaged or was written by a newer gateway */
+function unseal(text: string, secret: string): string | null {
+  const [version, body = ''] = text.split('.');
+  const bytes = Buffer.from(body, 'base64url');
+  const head = SALT_BYTES + IV_BYTES + TAG_BYTES;
+  if (version !== VERSION || bytes.length <= head)
+    throw new Error('The key of the ledger is damaged, or was written by a newer gateway.');
+  const salt = bytes.subarray(0, SALT_BYTES);
+  const iv = bytes.subarray(SALT_BYTES, SALT_BYTES + IV_BYTES);
+  const decipher = createDecipheriv(CIPHER, sealingKey(secret, salt), iv, { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(bytes.subarray(head - TAG_BYTES, head));
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(head)), decipher.final()]).toString('utf8');
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Opens the key, and makes it for a ledger that has none yet.
+ *
+ * @throws WrongSecretError when another secret sealed it
+ */
+export async function openPrincipalKey(ledger: Ledger, secret: string): Promise<string> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const sealed = await ledger.sealedKey();
+    if (sealed !== null) {
+      const key = unseal(sealed, secret);
+      if (key !== null) return key;
+      throw new WrongSecretError('Another GATEWAY_SECRET sealed the key of this ledger.');
+    }
+    // In ledgers of versions without a sealed key callers are named by the secret itself.
+    const key = (await ledger.isEmpty()) ? randomBytes(32).toString('hex') : secret;
+    // Of gateways that start together one writes; all of them read what it wrote.
+    await ledger.sealKey(null, seal(key, secret));
+  }
+  throw new Error('The key of the ledger is written by other processes again and again.');
+}
+
+/**
+ * Seals the key with another secret. All rows stay as they are, and gateways that run go on; when they start again they need the new one.
+ *
+ * @returns false when the new secret sealed it already
+ * @throws WrongSecretError when neither secret opens it
+ */
+export async function rotateSecret(ledger: Ledger, current: string, next: string): Promise<boolean> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const sealed = await ledger.sealedKey();
+    if (sealed !== null && unseal(sealed, next) !== null) return false;
+    const key = await openPrincipalKey(ledger, current);
+    if (sealed !== null && (await ledger.sealKey(sealed, seal(key, next)))) return true;
+  }
+  throw new Error('The key of the ledger is written by other processes again and again.');
+}
+
+/** Replaces a key whose secret is lost. What was recorded under the old one is found by no caller any more. */
+export async function replacePrincipalKey(ledger: Ledger, secret: string): Promise<void> {
+  const key = randomBytes(32).toString('hex');
+  if (!(await ledger.sealKey(await ledger.sealedKey(), seal(key, secret))))
+    throw new Error('Another process changed the key of the ledger at the same moment. Try again.');
+}
+
+/** Reads the key of the ledger that the settings name. @throws WrongSecretError, or Error when the store does not answer */
+export async function readPrincipalKey(settings: LedgerSettings): Promise<string> {
+  const secret = openSecret(settings.LEDGER_URL, settings.GATEWAY_SECRET);
+  // A ledger in memory ends with its process, and so does the secret that was made for it.
+  if (settings.LEDGER_URL === 'memory:') return secret;
+  const ledger = openLedger(settings.LEDGER_URL);
+  try {
+    return await openPrincipalKey(ledger, secret);
+  } finally {
+    await ledger.close();
+  }
+}
