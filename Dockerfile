@@ -1,6 +1,7 @@
 # The gateway as a small image: compiled code and runtime packages only, no compiler, no test, no root.
 # Build: docker build -t foldatlas .        Run: docker run --rm -p 4000:4000 foldatlas   (over the embedded sandbox)
-ARG NODE_IMAGE=node:24-bookworm-slim
+# The digest decides what is pulled; docs/operators.md (Images) says how to take a newer one.
+ARG NODE_IMAGE=node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app

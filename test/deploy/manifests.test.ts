@@ -1,9 +1,14 @@
 // What is shipped to run the gateway elsewhere says only what the gateway knows: settings, ports, routes, users, files.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createClient } from '@redis/client';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../../src/config.ts';
+import { freePort, NO_REDIS } from '../store/redis-place.ts';
 import { at, listAt } from '../support.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -65,7 +70,8 @@ describe('compose.yaml', () => {
     );
     for (const name of Object.keys(env)) expect(SETTINGS.has(name), name).toBe(true);
     expect(readConfig({ ...env, NODE_ENV: 'production', HOST: '0.0.0.0' })).toMatchObject({
-      LEDGER_URL: 'redis://valkey:6379/0',
+      STORE_URL: 'redis://:VALKEY_PASSWORD-0123456789abcdef@cache:6379/0',
+      LEDGER_URL: 'redis://:VALKEY_PASSWORD-0123456789abcdef@valkey:6379/0',
       UPSTREAM_URL: 'http://sandbox:4010',
       TRUST_PROXY: 1,
     });
@@ -76,15 +82,87 @@ describe('compose.yaml', () => {
       expect(SANDBOX_SETTINGS, name).toContain(`  ${name}:`);
   });
 
-  it('keeps what was submitted: Valkey writes before it confirms and never evicts', () => {
-    expect(listAt(compose, 'services.valkey.command').join(' ')).toContain(
-      '--appendonly yes --appendfsync always --maxmemory-policy noeviction',
-    );
+  it('limits the memory of every service that callers can fill', () => {
+    for (const name of ['gateway', 'valkey', 'cache'])
+      expect(at(compose, `services.${name}.mem_limit`), name).toMatch(/^\d+m$/);
   });
 
   it('waits longer for the end than the gateway does', () => {
     const grace = Number.parseInt(String(at(compose, 'services.gateway.stop_grace_period')), 10);
     expect(grace).toBeGreaterThan(readConfig({}).SHUTDOWN_SECONDS);
+  });
+});
+
+describe('the images', () => {
+  it('are pinned by digest, all but the one that is built here', () => {
+    const images = [
+      ...entriesAt(compose, 'services').map(([, service]) => String(at(service, 'image'))),
+      ...[...objects, compose].flatMap((object) => {
+        const containers = at(object, 'spec.template.spec.containers');
+        return Array.isArray(containers) ? containers.map((one) => String(at(one, 'image'))) : [];
+      }),
+      ...[...read('Dockerfile').matchAll(/^ARG NODE_IMAGE=(.+)$/gm)].map(([, image]) => String(image)),
+    ].filter((image) => image !== 'foldatlas');
+    expect(images.length).toBeGreaterThan(5);
+    for (const image of images) expect(image).toMatch(/^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
+    // One version of each, wherever it is named.
+    expect(new Set(images).size).toBe(3);
+  });
+});
+
+describe.skipIf(NO_REDIS)('Valkey as it is shipped', () => {
+  const commandOf = (kind: string, name: string) =>
+    listAt(objectOf(kind, name), 'spec.template.spec.containers.0.args')
+      .join(' ')
+      .replace(/ --dir \S+/, '');
+  const commands: readonly (readonly [string, string, string])[] = [
+    ['compose', 'valkey', String(listAt(compose, 'services.valkey.command').at(-1)).replaceAll('$$', '$')],
+    ['compose', 'cache', String(listAt(compose, 'services.cache.command').at(-1)).replaceAll('$$', '$')],
+    ['Kubernetes', 'valkey', commandOf('StatefulSet', 'valkey')],
+    ['Kubernetes', 'cache', commandOf('Deployment', 'cache')],
+  ];
+
+  it.each(
+    commands,
+  )('%s: %s asks for its password, has a limit, and evicts only what can be fetched again', async (_, name, command) => {
+    const folder = mkdtempSync(join(tmpdir(), 'valkey-'));
+    const port = await freePort();
+    const child = spawn(
+      'sh',
+      ['-c', `${command.replace('valkey-server', 'redis-server')} --port ${port} --dir ${folder}`],
+      {
+        env: { PATH: process.env.PATH, VALKEY_PASSWORD: 'a password' },
+        stdio: ['ignore', 'pipe', 'ignore'],
+        detached: true,
+      },
+    );
+    try {
+      await new Promise<void>((resolve, reject) => {
+        child.once('exit', () => reject(new Error(`it does not start: ${command}`)));
+        child.stdout?.on('data', (text: Buffer) => {
+          if (text.includes('Ready to accept connections')) resolve();
+        });
+      });
+      const stranger = createClient({ url: `redis://127.0.0.1:${port}` });
+      stranger.on('error', () => undefined);
+      await stranger.connect();
+      await expect(stranger.get('x')).rejects.toThrow(/NOAUTH/);
+      stranger.destroy();
+      const client = createClient({ url: `redis://:a%20password@127.0.0.1:${port}` });
+      client.on('error', () => undefined);
+      await client.connect();
+      const settings = await client.configGet(['maxmemory', 'maxmemory-policy', 'appendonly', 'appendfsync']);
+      const kept = { 'maxmemory-policy': 'noeviction', appendonly: 'yes', appendfsync: 'always' };
+      expect(settings).toMatchObject(
+        name === 'valkey' ? kept : { 'maxmemory-policy': 'allkeys-lru', appendonly: 'no' },
+      );
+      expect(Number(settings.maxmemory)).toBeGreaterThan(200_000_000);
+      client.destroy();
+    } finally {
+      child.removeAllListeners('exit');
+      if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
 
@@ -114,7 +192,8 @@ describe('the Kubernetes manifests', () => {
         ...Object.fromEntries(open.map(([name, value]) => [name, String(value)])),
         NODE_ENV: 'production',
         HOST: '0.0.0.0',
-        STORE_URL: 'redis://:secret@valkey:6379/0',
+        STORE_URL: 'redis://:secret@cache:6379/0',
+        LEDGER_URL: 'redis://:secret@valkey:6379/0',
         GATEWAY_SECRET: '0123456789abcdef0123',
         METRICS_TOKEN: '0123456789abcdef0123',
       }).REQUIRE_UPSTREAM,

@@ -23,7 +23,8 @@ export interface RedisPlace {
   remove(): Promise<void>;
 }
 
-async function freePort(): Promise<number> {
+/** A port on loopback that nothing listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
