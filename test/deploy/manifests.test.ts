@@ -131,7 +131,7 @@ describe.skipIf(NO_REDIS)('Valkey as it is shipped', () => {
       'sh',
       ['-c', `${command.replace('valkey-server', 'redis-server')} --port ${port} --dir ${folder}`],
       {
-        env: { PATH: process.env.PATH, VALKEY_PASSWORD: 'a password' },
+        env: { PATH: process.env.PATH, VALKEY_PASSWORD: 'a-password' },
         stdio: ['ignore', 'pipe', 'ignore'],
         detached: true,
       },
@@ -148,7 +148,7 @@ describe.skipIf(NO_REDIS)('Valkey as it is shipped', () => {
       await stranger.connect();
       await expect(stranger.get('x')).rejects.toThrow(/NOAUTH/);
       stranger.destroy();
-      const client = createClient({ url: `redis://:a%20password@127.0.0.1:${port}` });
+      const client = createClient({ url: `redis://:a-password@127.0.0.1:${port}` });
       client.on('error', () => undefined);
       await client.connect();
       const settings = await client.configGet(['maxmemory', 'maxmemory-policy', 'appendonly', 'appendfsync']);
