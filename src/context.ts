@@ -46,6 +46,8 @@ export interface GatewayContext {
   readonly requestId: string;
   /** Keyed hash of the bearer token; null for a caller without one. Everything of the Batch API is kept by it. */
   readonly principal: string | null;
+  /** What the caller keeps here, such as bulk look-ups, is counted against this account. */
+  readonly storageAccount: string;
   /** Whether the federation router asks, proven by FEDERATION_TOKEN. */
   readonly isRouter: boolean;
   /** Where this gateway can be reached by the caller, without a final slash: the start of every URL it hands out. */

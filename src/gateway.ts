@@ -85,6 +85,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     pollers: () => services.live.rooms,
     watchers: () => services.live.watchers + services.bulk.counts().watchers,
     bulkLookups: () => services.bulk.counts().working,
+    bulkBytes: () => services.bulk.storedBytes(),
+    storeUsage: () => services.ledger.usage(),
     gates: gates.state,
     load: () => entrance.load(),
   });
@@ -104,7 +106,11 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   let draining = false;
   const readiness = openReadiness({
-    store: () => services.ledger.check(),
+    store: async () => {
+      await services.ledger.check();
+      // A server may forbid INFO to this user: then nothing is said of it.
+      return services.ledger.usage().catch(() => undefined);
+    },
     upstream: () => wayOut.reach(CHECK_MS),
     needsUpstream: config.READY_REQUIRES_UPSTREAM,
     draining: () => draining,

@@ -6,14 +6,28 @@ import { createTopic, type Topic } from '../live/topic.ts';
 import type { Documents } from '../store/documents.ts';
 import { limiter } from '../upstream/limit.ts';
 import { cutHashes } from './cut.ts';
-import { type BulkAsk, type BulkLookup, type BulkPart, hasEnded, newPart, stateOf } from './lookup.ts';
+import {
+  type BulkAsk,
+  type BulkLookup,
+  type BulkPart,
+  hasEnded,
+  KEEP_MS,
+  newPart,
+  stateOf,
+} from './lookup.ts';
 import { createLookupStore, type KeptLookup } from './lookup-store.ts';
 import { type BulkPace, usualBulkPace } from './part.ts';
+import { type BulkLimitExcess, type BulkLimits, createBulkQuota } from './quota.ts';
 import { type Run, type RunParts, startRun } from './run.ts';
 
 export interface BulkLookups {
-  /** Starts a look-up, and answers once its first part was sent or has failed (or that takes too long). */
-  start(ask: BulkAsk): Promise<BulkLookup>;
+  /**
+   * Starts a look-up, and answers once its first part was sent or has failed (or that takes too long).
+   *
+   * @param account - whose limits it is counted against
+   * @returns the look-up, or the limit that forbids it
+   */
+  start(ask: BulkAsk, account: string): Promise<BulkLookup | BulkLimitExcess>;
   /** Null for an unknown look-up. */
   get(lookupId: string): Promise<BulkLookup | null>;
   /** What was asked; null for an unknown look-up. */
@@ -26,6 +40,8 @@ export interface BulkLookups {
   expire(lookupId: string, index: number): Promise<void>;
   /** Forgets a look-up. */
   remove(lookupId: string): Promise<void>;
+  /** Bytes that the look-ups of all processes take in the store, about. */
+  storedBytes(): Promise<number>;
   /** How many look-ups this process works on, and how many watch look-ups through it. */
   counts(): { readonly working: number; readonly watchers: number };
   /** Ends every watch. */
@@ -36,6 +52,7 @@ export interface BulkLookups {
 
 export interface BulkSettings extends Pick<RunParts, 'openUpstream' | 'onError'> {
   readonly documents: Documents;
+  readonly limits: BulkLimits;
   readonly pace?: BulkPace;
   readonly now?: () => number;
 }
@@ -48,12 +65,27 @@ const FOLLOW_MS = 1_000;
 /** How long a start waits for the upstream's first answer, and a cancel for what comes of it. */
 const ANSWER_MS = 5_000;
 
+/** Names, versions and ends of the documents of one look-up, and what progress grows by when jobs have ids. */
+const DOCUMENTS_BYTES = 1_000;
+const PART_BYTES = 150;
+
+/** What a look-up takes in the store, about. */
+const bytesOf = (lookup: BulkLookup, ask: BulkAsk): number =>
+  JSON.stringify(ask).length +
+  JSON.stringify(lookup).length +
+  lookup.parts.length * PART_BYTES +
+  DOCUMENTS_BYTES;
+
 const isOver = (lookup: BulkLookup): boolean => hasEnded(stateOf(lookup));
 
 /** Opens the look-ups and takes up what is unfinished. */
 export function openBulkLookups(settings: BulkSettings): BulkLookups {
-  const { documents, pace = usualBulkPace, now = Date.now, onError, openUpstream } = settings;
+  const { documents, limits, pace = usualBulkPace, now = Date.now, onError, openUpstream } = settings;
   const store = createLookupStore(documents, now);
+  const quota = createBulkQuota(documents, limits, now, async (lookupId) => {
+    const kept = await store.progress(lookupId);
+    return kept === 'same' || (kept !== null && !isOver(kept.lookup));
+  });
   const parts: RunParts = {
     store,
     owner: randomUUID(),
@@ -87,7 +119,12 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
     const what = { unique: cutHashes(ask.hashes).unique, options: ask.options };
     const started = startRun(parts, kept, what, tell);
     runs.set(lookupId, started);
-    void started.done.then(() => runs.delete(lookupId));
+    void started.done.then(async () => {
+      runs.delete(lookupId);
+      const { account } = started.lookup;
+      if (account !== undefined && isOver(started.lookup))
+        await quota.ended(account, lookupId).catch(onError);
+    });
     return started;
   }
 
@@ -161,24 +198,44 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
     return last;
   }
 
+  /** Takes room for a new look-up in the store. */
+  const takeRoom = (lookup: BulkLookup, ask: BulkAsk, account: string): Promise<BulkLimitExcess | null> =>
+    quota.reserve(account, {
+      lookupId: lookup.lookupId,
+      bytes: bytesOf(lookup, ask),
+      expiresAt: lookup.startedAt + KEEP_MS,
+    });
+
+  async function forget(lookupId: string, account: string | undefined): Promise<void> {
+    await store.remove(lookupId);
+    if (account !== undefined) await quota.release(account, lookupId);
+  }
+
   void takeUpAll().catch(onError);
   // Without a shared store nobody else can leave work behind.
   const looker = store.shared ? setInterval(() => void takeUpAll().catch(onError), LOOK_MS) : undefined;
   looker?.unref();
 
   return {
-    async start(ask) {
+    async start(ask, account) {
       const { duplicateCount, sizes } = cutHashes(ask.hashes);
       const lookup: BulkLookup = {
         lookupId: randomBytes(18).toString('base64url'),
+        account,
         startedAt: now(),
         requestedCount: ask.hashes.length,
         duplicateCount,
         cancelRequested: false,
         parts: sizes.map(newPart),
       };
+      const excess = await takeRoom(lookup, ask, account);
+      if (excess !== null) return excess;
       await store.claim(lookup.lookupId, parts.owner);
       const version = await store.add(lookup, ask);
+      if (limits.running > 0 && (await store.open()).length > limits.running) {
+        await forget(lookup.lookupId, account);
+        return { limit: 'RUNNING_TOTAL', allowed: limits.running, freeAt: null };
+      }
       run({ lookup, version }, ask);
       return until(
         lookup,
@@ -213,12 +270,14 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
       const running = runs.get(lookupId);
       running?.stop();
       await running?.done;
-      await store.remove(lookupId);
+      const account = running?.lookup.account ?? (await get(lookupId))?.account;
+      await forget(lookupId, account);
     },
     counts: () => ({
       working: runs.size,
       watchers: [...topics.values()].reduce((sum, topic) => sum + topic.watchers, 0),
     }),
+    storedBytes: quota.storedBytes,
     endWatches,
     async close() {
       closed = true;

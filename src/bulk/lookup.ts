@@ -46,6 +46,8 @@ export interface BulkPart {
 /** How far a look-up has come. */
 export interface BulkLookup {
   readonly lookupId: string;
+  /** Whose limits it is counted against; absent in those of earlier versions. */
+  readonly account?: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly requestedCount: number;

@@ -1,7 +1,9 @@
 // Makes what each request carries: its caller, the service as this caller sees it, loaders of its own. It knows no plugin and no route.
+import { addressOf } from '../callers/address.ts';
 import type { Caller, Callers } from '../callers/caller.ts';
 import type { GatewayContext } from '../context.ts';
 import { isRouter } from '../federation/router.ts';
+import { storageAccountOf } from '../load/budgets.ts';
 import type { Exchange } from '../operations/exchange.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { callRecordOf } from '../plugins/use-upstream-report.ts';
@@ -19,6 +21,8 @@ import type { OpenUpstream } from './way-out.ts';
 /** Who asks, and how long there is time for it. */
 export interface Asker {
   readonly caller: Caller;
+  /** Where the request came from, hidden; absent for one that came over no connection. */
+  readonly address?: string | undefined;
   readonly exchange: Exchange;
   /** Aborted when the time is up, or when the client has left. */
   readonly signal: Leaving;
@@ -56,6 +60,7 @@ class LazyContext implements GatewayContext {
   readonly services;
   readonly requestId;
   readonly principal;
+  readonly storageAccount;
   readonly isRouter;
   readonly publicUrl;
   readonly upstream;
@@ -71,6 +76,7 @@ class LazyContext implements GatewayContext {
   constructor({ services, loaders, openUpstream }: ContextSources, asker: Asker) {
     const { exchange, signal, record, caller, isRouter, clientSignal, origin, fresh } = asker;
     const { token, principal } = caller;
+    this.storageAccount = storageAccountOf(caller, asker.address);
     exchange.principal = principal;
     this.exchange = exchange;
     this.services = services;
@@ -129,6 +135,7 @@ const copied = (context: GatewayContext): GatewayContext => ({
   services: context.services,
   requestId: context.requestId,
   principal: context.principal,
+  storageAccount: context.storageAccount,
   isRouter: context.isRouter,
   publicUrl: context.publicUrl,
   upstream: context.upstream,
@@ -155,6 +162,7 @@ export function contextsFrom(sources: ContextSources): Contexts {
     copied(
       of({
         caller,
+        address: addressOf(request),
         exchange: telemetry.exchangeOf(request),
         signal: deadline(request.signal, config.REQUEST_TIMEOUT_MS),
         clientSignal: request.signal,

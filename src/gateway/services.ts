@@ -56,6 +56,13 @@ export function openServices({ config, log, telemetry, wayOut, pace }: ServicesO
   });
   const bulk = openBulkLookups({
     documents,
+    limits: {
+      runningPerCaller: config.MAX_BULK_RUNNING_PER_CALLER,
+      keptPerCaller: config.MAX_BULK_KEPT_PER_CALLER,
+      bytesPerCaller: config.MAX_BULK_MB_PER_CALLER * 1_000_000,
+      running: config.MAX_BULK_RUNNING,
+      bytes: config.MAX_BULK_MB * 1_000_000,
+    },
     onError: (error) => log.error('bulk look-up', { error }),
     openUpstream: (requestId, callSignal) => openUpstream(requestId, undefined, callSignal),
   });

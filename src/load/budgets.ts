@@ -12,6 +12,13 @@ export interface Account {
 /** Invented tokens of one address are worth so many callers. */
 const CALLERS_BEHIND_ONE_ADDRESS = 10;
 
+/** Requests that came over no connection and named nobody, such as those of a command line with a gateway within. */
+const NO_CONNECTION = 'no connection';
+
+/** The one account that what a caller keeps here is counted against: an unproven token's address, else what it is counted against itself. */
+export const storageAccountOf = (caller: Caller, address: string | undefined): string =>
+  accountsOf(caller, address).at(-1)?.key ?? NO_CONNECTION;
+
 /**
  * The accounts of a request.
  *

@@ -1,5 +1,6 @@
 // What Prometheus is told of a gateway, in a registry of its own. Every label is one of few words chosen here or in the code:
 // no id, no name that a caller makes up, nothing secret.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge, Registry } from 'prom-client';
 import type { Gates } from '../upstream/gates.ts';
 import { VERSION } from '../version.ts';
@@ -25,11 +26,16 @@ export interface Sights {
   /** Streams of batches and look-ups that are watched. */
   readonly watchers: () => number;
   readonly bulkLookups: () => number;
+  /** Bytes of all kept bulk look-ups; how full the ledger's store is. Rejected where the store does not say. */
+  readonly bulkBytes: () => Promise<number>;
+  readonly storeUsage: () => Promise<{ readonly usedBytes: number; readonly limitBytes: number | null }>;
   /** Of the gates to the upstream. */
   readonly gates: Gates['state'];
   readonly load: () => Load;
 }
 
+/** How long a store may take to say how full it is. */
+const STORE_MS = 500;
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 export type Metrics = ReturnType<typeof openMetrics>;
@@ -51,6 +57,21 @@ export function openMetrics(sights: Sights) {
         this.set(read());
       },
     });
+  /** Of the store, which the processes of WORKERS share. While it is away the value stays; `store_errors_total` tells that it is. */
+  const ofStore = (name: string, help: string, read: () => Promise<number>) =>
+    new Gauge({
+      name: `foldatlas_${name}`,
+      help,
+      registers,
+      aggregator: 'first',
+      async collect() {
+        const late = sleep(STORE_MS, undefined, { ref: false }).then(() => Promise.reject(new Error('late')));
+        await Promise.race([read(), late]).then(
+          (value) => this.set(value),
+          () => undefined,
+        );
+      },
+    });
 
   const build = new Gauge({
     name: 'foldatlas_build_info',
@@ -63,6 +84,18 @@ export function openMetrics(sights: Sights) {
   watched('pollers', 'Batches that are polled because somebody watches them.', sights.pollers);
   watched('watchers', 'Streams of batches and bulk look-ups that are watched.', sights.watchers);
   watched('bulk_lookups', 'Bulk look-ups that are worked on.', sights.bulkLookups);
+
+  ofStore('bulk_stored_bytes', 'Bytes that kept bulk look-ups take in the store, about.', sights.bulkBytes);
+  ofStore(
+    'store_used_bytes',
+    'Bytes that the store of the ledger uses.',
+    async () => (await sights.storeUsage()).usedBytes,
+  );
+  ofStore(
+    'store_limit_bytes',
+    'Bytes that the store of the ledger may use; 0 where it has no limit.',
+    async () => (await sights.storeUsage()).limitBytes ?? 0,
+  );
 
   const inFlight = { now: 0 };
   watched('requests_in_flight', 'Requests, streams among them, that are being answered.', () => inFlight.now);

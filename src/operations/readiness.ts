@@ -8,6 +8,11 @@ export interface Check {
   readonly milliseconds: number;
   /** Why not. */
   readonly reason?: string;
+  /** Bytes that the store uses, and may use at most. */
+  readonly usedBytes?: number;
+  readonly limitBytes?: number;
+  /** What the operator should change, although it works. */
+  readonly warning?: string;
 }
 
 export interface Readiness {
@@ -15,8 +20,33 @@ export interface Readiness {
   readonly checks: readonly Check[];
 }
 
+/** How full the store is (store/ledger.ts). */
+interface Usage {
+  readonly usedBytes: number;
+  readonly limitBytes: number | null;
+  readonly evicts: boolean;
+}
+
+const EVICTS =
+  'This store removes entries when it is full, and with them what was submitted; set maxmemory-policy to noeviction (docs/operators.md).';
+const NEARLY_FULL =
+  'This store is nearly full; when it is full, submissions with an idempotency key and bulk look-ups are refused.';
+/** Above this share of its limit a store is nearly full. */
+const NEARLY_FULL_SHARE = 0.9;
+
+function detailsOf({ usedBytes, limitBytes, evicts }: Usage): Partial<Check> {
+  const isNearlyFull = limitBytes !== null && usedBytes > limitBytes * NEARLY_FULL_SHARE;
+  const warning = evicts ? EVICTS : isNearlyFull ? NEARLY_FULL : undefined;
+  return {
+    usedBytes,
+    ...(limitBytes === null ? {} : { limitBytes }),
+    ...(warning === undefined ? {} : { warning }),
+  };
+}
+
 export interface ReadinessOptions {
-  readonly store: () => Promise<void>;
+  /** Throws when the store does not answer; gives how full it is, where that can be said. */
+  readonly store: () => Promise<Usage | undefined>;
   readonly upstream: () => Promise<void>;
   readonly needsUpstream: boolean;
   readonly draining: () => boolean;
@@ -32,12 +62,17 @@ const late = (): Promise<never> =>
     setTimeout(() => reject(new Error(`did not answer within ${CHECK_MS} ms`)), CHECK_MS).unref();
   });
 
-async function check(name: string, ask: () => Promise<void>): Promise<Check> {
+async function check(name: string, ask: () => Promise<Usage | undefined>): Promise<Check> {
   const since = performance.now();
   const milliseconds = () => Math.round(performance.now() - since);
   try {
-    await Promise.race([ask(), late()]);
-    return { name, ok: true, milliseconds: milliseconds() };
+    const usage = await Promise.race([ask(), late()]);
+    return {
+      name,
+      ok: true,
+      milliseconds: milliseconds(),
+      ...(usage === undefined ? {} : detailsOf(usage)),
+    };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { name, ok: false, milliseconds: milliseconds(), reason };
@@ -51,7 +86,10 @@ export function openReadiness(options: ReadinessOptions): () => Promise<Readines
 
   return async () => {
     if (asked === undefined || performance.now() - asked.at > FRESH_MS) {
-      const answer = Promise.all([check('store', store), check('upstream', upstream)]);
+      const answer = Promise.all([
+        check('store', store),
+        check('upstream', () => upstream().then(() => undefined)),
+      ]);
       asked = { at: performance.now(), answer };
     }
     const [ofStore, ofUpstream] = await asked.answer;

@@ -10,11 +10,13 @@ import {
   KEEP_MS,
   stateOf,
 } from '../bulk/lookup.ts';
+import type { BulkLimitExcess } from '../bulk/quota.ts';
 import type { GatewayContext } from '../context.ts';
 import {
   BulkLookup,
   type BulkLookupEnding,
   BulkLookupInput,
+  type BulkLookupLimitShape,
   BulkLookupPart,
   BulkLookupResult,
   BulkLookupState,
@@ -81,6 +83,38 @@ function refusalOf({ parts: [first] }: BulkLookupRecord): RefusedShape | null {
   return { kind: 'Refused', message, reason: REASONS[code] ?? 'INVALID_REQUEST', retryable: false };
 }
 
+const LIMITED: Readonly<Record<BulkLimitExcess['limit'], readonly [what: string, hint: string]>> = {
+  RUNNING_PER_CALLER: ['of yours may run at the same time', 'Wait until one has ended, or cancel one.'],
+  KEPT_PER_CALLER: [
+    'of yours are kept',
+    'Put more hashes into one look-up, or wait until the oldest is forgotten.',
+  ],
+  BYTES_PER_CALLER: ['bytes are kept for your look-ups', 'Wait until the oldest is forgotten.'],
+  RUNNING_TOTAL: ['of all callers may run at the same time', 'Try again when others have ended.'],
+  BYTES_TOTAL: ['bytes are kept for the look-ups of all callers', 'Try again later.'],
+};
+
+function limitOf({ limit, allowed, freeAt }: BulkLimitExcess): BulkLookupLimitShape {
+  const [what, hint] = LIMITED[limit];
+  return {
+    kind: 'BulkLookupLimit',
+    message: `At most ${allowed} ${what.startsWith('bytes') ? what : `look-ups ${what}`}.`,
+    hint,
+    limit,
+    allowed,
+    retryAfterSeconds: freeAt === null ? null : Math.max(1, Math.ceil((freeAt - Date.now()) / 1000)),
+  };
+}
+
+const STORE_FAILED: RefusedShape = {
+  kind: 'Refused',
+  message:
+    'The store of this gateway takes nothing at present, so that the look-up could not be followed; it was not started.',
+  hint: 'Try again in a while.',
+  reason: 'UNREACHABLE',
+  retryable: true,
+};
+
 async function start(ctx: GatewayContext, input: Input): Promise<BulkLookupEnding> {
   const ask = askOf(input);
   const issues = issuesOf(ask);
@@ -89,7 +123,12 @@ async function start(ctx: GatewayContext, input: Input): Promise<BulkLookupEndin
     return { kind: 'InvalidInput', message, issues };
   }
   const { bulk } = ctx.services;
-  const lookup = await bulk.start(ask);
+  const lookup = await bulk.start(ask, ctx.storageAccount).catch((error: unknown) => {
+    ctx.services.storeFailed('documents', error, ctx.requestId);
+    return STORE_FAILED;
+  });
+  if ('limit' in lookup) return limitOf(lookup);
+  if ('kind' in lookup) return lookup;
   const refusal = refusalOf(lookup);
   if (refusal !== null) await bulk.remove(lookup.lookupId);
   return refusal ?? lookup;

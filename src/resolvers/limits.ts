@@ -1,5 +1,6 @@
 // limits: what the spec and the configuration allow. It asks nobody.
 import { builder } from '../builder.ts';
+import { MOST_HASHES } from '../bulk/cut.ts';
 import { MAX_ITEMS, MAX_TASKS } from '../folding/check.ts';
 import { Limits } from '../schema/limits.ts';
 import { BULK_HASHES } from '../upstream/protein-loader.ts';
@@ -19,6 +20,10 @@ builder.queryFields((t) => ({
       maxSimilaritySequenceLength: MOST_RESIDUES,
       maxQueryDepth: config.MAX_QUERY_DEPTH,
       maxQueryCost: config.MAX_QUERY_COST,
+      maxBulkLookupHashes: MOST_HASHES,
+      maxBulkLookupsRunning: config.MAX_BULK_RUNNING_PER_CALLER || null,
+      maxBulkLookupsKept: config.MAX_BULK_KEPT_PER_CALLER || null,
+      maxBulkLookupBytes: config.MAX_BULK_MB_PER_CALLER * 1_000_000 || null,
     }),
   }),
 }));

@@ -2,7 +2,16 @@
 // is, only a request knows (resolvers/bulk-lookup.ts).
 import { builder } from '../builder.ts';
 import type { BulkLookup as BulkLookupRecord, BulkPart } from '../bulk/lookup.ts';
-import { InvalidInput, type InvalidInputShape, NotFound, Refused, type RefusedShape } from './problem.ts';
+import type { BulkLimitName } from '../bulk/quota.ts';
+import {
+  InvalidInput,
+  type InvalidInputShape,
+  NotFound,
+  Problem,
+  type ProblemBase,
+  Refused,
+  type RefusedShape,
+} from './problem.ts';
 
 /** A part with its place: `lookup.parts[index]`. */
 export interface BulkPartShape {
@@ -107,11 +116,46 @@ export const BulkLookupInput = builder.inputType('BulkLookupInput', {
   }),
 });
 
+/** A limit of the gateway that another look-up would exceed. */
+export interface BulkLookupLimitShape extends ProblemBase<'BulkLookupLimit'> {
+  readonly limit: BulkLimitName;
+  readonly allowed: number;
+  readonly retryAfterSeconds: number | null;
+}
+
+const BulkLookupLimitName = builder.enumType('BulkLookupLimitName', {
+  description: 'A limit on bulk look-ups.',
+  values: {
+    RUNNING_PER_CALLER: { description: 'Look-ups of one caller that have not ended.' },
+    KEPT_PER_CALLER: { description: 'Look-ups of one caller that are kept, ended ones included.' },
+    BYTES_PER_CALLER: { description: 'Bytes that the kept look-ups of one caller take in the store.' },
+    RUNNING_TOTAL: { description: 'Look-ups of all callers that have not ended.' },
+    BYTES_TOTAL: { description: 'Bytes that the kept look-ups of all callers take in the store.' },
+  } as const satisfies Record<BulkLimitName, object>,
+});
+
+const BulkLookupLimit = builder.objectRef<BulkLookupLimitShape>('BulkLookupLimit').implement({
+  description: 'Another bulk look-up would exceed a limit of this gateway; nothing was started.',
+  interfaces: [Problem],
+  fields: (t) => ({
+    limit: t.expose('limit', {
+      type: BulkLookupLimitName,
+      nullable: false,
+      description: 'The limit that would be exceeded.',
+    }),
+    allowed: t.exposeInt('allowed', { nullable: false, description: 'What the limit allows.' }),
+    retryAfterSeconds: t.exposeInt('retryAfterSeconds', {
+      description:
+        'Seconds until room is freed by itself; null when that depends on look-ups that have to end first.',
+    }),
+  }),
+});
+
 /** What comes of startBulkLookup. */
-export type BulkLookupEnding = BulkLookupRecord | InvalidInputShape | RefusedShape;
+export type BulkLookupEnding = BulkLookupRecord | InvalidInputShape | RefusedShape | BulkLookupLimitShape;
 
 export const BulkLookupResult = builder.unionType('BulkLookupResult', {
-  types: [BulkLookup, InvalidInput, Refused],
+  types: [BulkLookup, InvalidInput, Refused, BulkLookupLimit],
   description: 'What came of starting a bulk look-up.',
   resolveType: (value) => ('kind' in value ? value.kind : 'BulkLookup'),
 });

@@ -10,6 +10,10 @@ export interface LimitsShape {
   readonly maxSimilaritySequenceLength: number;
   readonly maxQueryDepth: number;
   readonly maxQueryCost: number;
+  readonly maxBulkLookupHashes: number;
+  readonly maxBulkLookupsRunning: number | null;
+  readonly maxBulkLookupsKept: number | null;
+  readonly maxBulkLookupBytes: number | null;
 }
 
 export const Limits = builder.objectRef<LimitsShape>('Limits').implement({
@@ -43,6 +47,20 @@ export const Limits = builder.objectRef<LimitsShape>('Limits').implement({
     maxQueryCost: t.exposeInt('maxQueryCost', {
       nullable: false,
       description: 'Upstream calls that one GraphQL query may cost.',
+    }),
+    maxBulkLookupHashes: t.exposeInt('maxBulkLookupHashes', {
+      nullable: false,
+      description: 'Hashes of one bulk look-up.',
+    }),
+    maxBulkLookupsRunning: t.exposeInt('maxBulkLookupsRunning', {
+      description: 'Bulk look-ups of one caller that have not ended; null where there is no limit.',
+    }),
+    maxBulkLookupsKept: t.exposeInt('maxBulkLookupsKept', {
+      description: 'Bulk look-ups of one caller that are kept; null where there is no limit.',
+    }),
+    maxBulkLookupBytes: t.exposeInt('maxBulkLookupBytes', {
+      description:
+        'Bytes that the kept look-ups of one caller may take, about 36 for each hash; null where there is no limit.',
     }),
   }),
 });

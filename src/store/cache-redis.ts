@@ -2,11 +2,15 @@
 import { createRequire } from 'node:module';
 import type { KeyvStoreAdapter } from 'keyv';
 import type { ByteStore } from './cache-shared.ts';
+import { readUsage } from './redis-usage.ts';
 
 /** RESP's type of a string of bytes, which is given as a Buffer rather than decoded as text. */
 const BLOB_STRING = 36;
 /** The client, loaded only where it is used. */
 const keyvRedis = () => createRequire(import.meta.url)('@keyv/redis') as typeof import('@keyv/redis');
+/** How much of a server's memory may be used when something is written to the cache, and how often that is looked at. */
+const CACHE_SHARE = 0.75;
+const LOOK_MS = 1_000;
 /** Commands that may wait for an answer; more are refused at once. */
 const MOST_WAITING = 2000;
 
@@ -35,6 +39,23 @@ export function openRedisBytes(url: string, onError: (error: unknown) => void): 
   // What is asked before the first connection waits for it, as long as its caller does.
   const connected = redis.client.connect().catch(onError);
   const store: KeyvStoreAdapter = redis;
+  let looking: Promise<boolean> = Promise.resolve(true);
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  /** In a server that removes nothing by itself, the last quarter of the memory is left to what must be written. */
+  const look = async (): Promise<boolean> => {
+    const { client } = redis;
+    if (!('info' in client)) return true;
+    const { usedBytes, limitBytes, evicts } = readUsage(String(await client.info('memory')));
+    return limitBytes === null || evicts || usedBytes < limitBytes * CACHE_SHARE;
+  };
+  const hasRoom = (): Promise<boolean> => {
+    if (performance.now() - lookedAt > LOOK_MS) {
+      lookedAt = performance.now();
+      // A server may forbid the question; it then refuses what is too much by itself.
+      looking = look().catch(() => true);
+    }
+    return looking;
+  };
   return {
     async get(key) {
       await connected;
@@ -51,6 +72,7 @@ export function openRedisBytes(url: string, onError: (error: unknown) => void): 
     },
     async set(key, bytes, ttl) {
       await connected;
+      if (!(await hasRoom())) return;
       await store.set(key, bytes, Math.ceil(ttl));
     },
     async delete(key) {

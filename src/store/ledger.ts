@@ -59,6 +59,15 @@ export interface BatchPosition {
   readonly batchId: string;
 }
 
+/** How full a store is. */
+export interface StoreUsage {
+  readonly usedBytes: number;
+  /** What it may use at most; null where it has no limit. */
+  readonly limitBytes: number | null;
+  /** Whether it removes entries by itself when it is full: then what was submitted may be forgotten. */
+  readonly evicts: boolean;
+}
+
 /** The ledger. Every method with a principal belongs to that one's data. */
 export interface Ledger {
   /** Makes sure that the store answers. @throws Error that says why it does not */
@@ -110,6 +119,8 @@ export interface Ledger {
   sealedKey(): Promise<string | null>;
   /** Writes the sealed key where `expected` stands (null: none), in one step. @returns whether it stood there */
   sealKey(expected: string | null, sealed: string): Promise<boolean>;
+  /** How full the store is. */
+  usage(): Promise<StoreUsage>;
   /** Whether nothing is recorded of any principal. */
   isEmpty(): Promise<boolean>;
   close(): Promise<void>;

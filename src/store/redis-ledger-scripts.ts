@@ -10,8 +10,9 @@ export const CLAIM = `${NOW}
   local at = redis.call('HGET', KEYS[1], 'at')
   if at and tonumber(at) >= now - tonumber(ARGV[4]) then return redis.call('HGETALL', KEYS[1]) end
   if redis.call('EXISTS', KEYS[2]) == 1 then return redis.error_reply('ERR this claim was given up') end
-  redis.call('DEL', KEYS[1])
+  -- This write comes first: a server without memory refuses it, but lets a script go on that has written already.
   redis.call('HSET', KEYS[1], 'state', 'pending', 'hash', ARGV[2], 'at', string.format('%.0f', now), 'token', ARGV[3])
+  redis.call('HDEL', KEYS[1], 'batch', 'request')
   redis.call('PEXPIRE', KEYS[1], ARGV[4])
   return {}
 `;

@@ -6,6 +6,7 @@ import { openRedis } from './redis-connection.ts';
 import { RECORD, RECORD_UNKNOWN, RELEASE, SEAL_KEY } from './redis-ledger-scripts.ts';
 import * as values from './redis-ledger-values.ts';
 import { timeArgument } from './redis-time.ts';
+import { readUsage } from './redis-usage.ts';
 
 /** Changes when the shape of what is kept does. */
 const PREFIX = 'foldatlas:ledger:1:';
@@ -158,6 +159,9 @@ export function openRedisLedger(
     },
     async sealKey(expected, sealed) {
       return (await redis.run(SEAL_KEY, [SEALED_KEY], [expected ?? '', sealed])) === 1;
+    },
+    async usage() {
+      return readUsage(String(await redis.send('INFO', 'memory')));
     },
     async isEmpty() {
       let cursor = '0';

@@ -1,5 +1,6 @@
 // The ledger in SQLite: one file (or memory), shared by any number of processes on a machine, whole after a crash. It
 // must not know what a submission is; see ledger.ts for what the methods promise.
+import { statfs } from 'node:fs/promises';
 import { z } from 'zod';
 import type { KeyEntry, Ledger, LedgerBatch, LedgerItem } from './ledger.ts';
 import { RETENTION_MS } from './ledger.ts';
@@ -51,6 +52,9 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   const selectSealed = statement('SELECT sealed FROM sealed_key');
   const insertSealed = statement('INSERT INTO sealed_key VALUES (1, ?) ON CONFLICT DO NOTHING');
   const updateSealed = statement('UPDATE sealed_key SET sealed = ? WHERE sealed = ?');
+  const selectSize = statement(
+    'SELECT page_count * page_size AS used FROM pragma_page_count(), pragma_page_size()',
+  );
   const selectAny = statement(
     `SELECT EXISTS (SELECT 1 FROM batch UNION ALL SELECT 1 FROM idempotency UNION ALL SELECT 1 FROM unknown_outcome
      UNION ALL SELECT 1 FROM score) AS found`,
@@ -187,6 +191,12 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
     async sealKey(expected, sealed) {
       const done = expected === null ? insertSealed.run(sealed) : updateSealed.run(sealed, expected);
       return done.changes === 1;
+    },
+    async usage() {
+      const { used } = z.object({ used: z.number() }).parse(selectSize.get());
+      if (file === ':memory:') return { usedBytes: used, limitBytes: null, evicts: false };
+      const disk = await statfs(file);
+      return { usedBytes: used, limitBytes: used + disk.bavail * disk.bsize, evicts: false };
     },
     async isEmpty() {
       return selectAny.get()?.found === 0;
