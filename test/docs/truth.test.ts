@@ -56,6 +56,19 @@ describe('the guides', () => {
     ).toEqual([]);
   });
 
+  it('make the secret of a gateway once, never at each start', () => {
+    const shipped = ['compose.yaml', '.env.example', 'Dockerfile', 'src/config.ts'].map((path) =>
+      readFileSync(join(ROOT, path), 'utf8'),
+    );
+    const lines = [...guides.map(({ text }) => text), ...shipped].flatMap((text) => text.split('\n'));
+    // Made where it is used: every start would have another one.
+    for (const line of lines) expect(line).not.toContain('GATEWAY_SECRET=$(');
+    const makers = lines.filter((line) => /openssl rand.*> *(\S+\.secret|\.env)/.test(line));
+    expect(makers.length).toBeGreaterThan(3);
+    // Only where there is none yet, or under the name of a new one.
+    for (const line of makers) expect(line).toMatch(/test -f|new\.secret/);
+  });
+
   it('lead somewhere with every link', () => {
     const slug = (heading: string) =>
       heading
