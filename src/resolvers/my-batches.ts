@@ -1,4 +1,5 @@
 // myBatches: the caller's submissions out of the ledger, newest first. The upstream cannot list them.
+import { GraphQLError } from 'graphql';
 import { z } from 'zod';
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
@@ -17,7 +18,16 @@ interface PageArgs {
   readonly after?: string | null | undefined;
 }
 
+const unauthenticated = (): GraphQLError =>
+  new GraphQLError(
+    'Send the token that the batches were submitted with, as `Authorization: Bearer <token>`.',
+    {
+      extensions: { code: 'UNAUTHENTICATED', retryable: false },
+    },
+  );
+
 async function myBatches(ctx: GatewayContext, { first, after }: PageArgs) {
+  if (ctx.principal === null) throw unauthenticated();
   const size = sizeOf(first, 'first') ?? DEFAULT_PAGE;
   const { ledger, principal } = ctx.submissions;
   const from: BatchPosition | null = after == null ? null : readCursor(position, after);

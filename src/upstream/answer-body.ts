@@ -2,9 +2,16 @@
 // call and knows no operation's meaning.
 import type { Readable } from 'node:stream';
 import { redact } from '../redact.ts';
-import { codeOfStatus, errorText, retryAfterSeconds, UpstreamError } from './errors.ts';
+import {
+  codeOfStatus,
+  errorText,
+  type FailureCode,
+  isAboutCredits,
+  retryAfterSeconds,
+  UpstreamError,
+} from './errors.ts';
 import type { Answer, Upstream, WholeAnswer } from './http.ts';
-import { inputFaults } from './input-path.ts';
+import { type InputFault, inputFaults, isCallersFault } from './input-path.ts';
 import { networkFailure } from './network-failure.ts';
 import { parseJson } from './parse-json.ts';
 import { gatherShared } from './shared-bytes.ts';
@@ -147,6 +154,22 @@ export async function readJson(up: Upstream, answer: WholeAnswer): Promise<unkno
   return bodyJson(answer, await readUtf8(up, answer));
 }
 
+/** Whose fault a refusal is: what the gateway composed is never the caller's, unless an argument of theirs is named. */
+function blameOf(
+  operation: string,
+  status: number,
+  text: string | undefined,
+  issues: readonly InputFault[],
+): FailureCode {
+  const code = codeOfStatus(status);
+  // The endings of a submission and a cancellation are told by their status.
+  if (operation === 'submit' || operation === 'cancel') return code;
+  if (code !== 'BAD_USER_INPUT' || issues.some(isCallersFault)) return code;
+  // An accession of another namespace (spec, section Errors).
+  if (operation === 'uniprot' && status === 400 && text !== undefined) return code;
+  return 'UPSTREAM_DRIFT';
+}
+
 /** The typed error for an answer whose status the operation did not ask for. Reads the body for its text. */
 export async function refusal(up: Upstream, answer: WholeAnswer): Promise<UpstreamError> {
   const { operation } = answer.call;
@@ -164,14 +187,19 @@ export async function refusal(up: Upstream, answer: WholeAnswer): Promise<Upstre
   const text = faults === '' ? errorText(body) : faults;
   // The service may quote what it was sent.
   const shown = text === undefined ? undefined : redact(text, up.token);
-  return new UpstreamError(shown ?? `The upstream answered ${operation} with HTTP ${answer.status}.`, {
+  const { status } = answer;
+  const spent = status === 402 || (status === 429 && isAboutCredits(text ?? ''));
+  const code = blameOf(operation, status, text, issues);
+  const plain = shown ?? `The upstream answered ${operation} with HTTP ${status}.`;
+  const isOurs = code !== codeOfStatus(status);
+  return new UpstreamError(isOurs ? `The upstream refused how ${operation} was asked: ${plain}` : plain, {
     operation,
-    code: codeOfStatus(answer.status),
-    status: answer.status,
+    code,
+    status,
     requestId: typeof id === 'string' ? redact(id, up.token) : single(answer.headers['x-request-id']),
-    retryable: answer.status === 429 || answer.status === 408 || answer.status >= 500,
+    retryable: !spent && (status === 429 || status === 408 || status >= 500),
     retryAfterSeconds: retryAfterSeconds(single(answer.headers['retry-after']), Date.now()),
-    ...(issues.length === 0 ? {} : { issues }),
+    ...(issues.length === 0 || isOurs ? {} : { issues }),
     resultsExpireAt: typeof expired === 'string' ? redact(expired, up.token) : undefined,
   });
 }

@@ -50,7 +50,8 @@ export class UpstreamError extends Error {
 const CODES: Readonly<Record<number, FailureCode>> = {
   400: 'BAD_USER_INPUT',
   401: 'UNAUTHENTICATED',
-  402: 'FORBIDDEN',
+  // Credits are gone.
+  402: 'RATE_LIMITED',
   403: 'FORBIDDEN',
   408: 'UPSTREAM_TIMEOUT',
   410: 'RESULT_EXPIRED',

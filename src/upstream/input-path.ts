@@ -73,6 +73,19 @@ export function inputPath(operation: string, loc: readonly unknown[]): string {
   return operation === 'bulk' ? ours : [ours, ...parts.slice(1)].join('.');
 }
 
+/** Arguments that a caller gives, in our words. */
+const CALLERS: ReadonlySet<string> = new Set([
+  ...['hash', 'hashes', 'id', 'index', 'indices', 'type', 'top', 'first', 'normalize', 'foldOnMiss'],
+  ...['sequence', 'minSimilarity', 'maxPercentCharacterized', 'batchId', 'taskId'],
+]);
+
+/** That something is missing or too much is the gateway's fault, which wrote the request. */
+const OF_GATEWAY = /MISSING|EXTRA/;
+
+/** Whether a fault is one of what the caller gave, and not of how the gateway sent it. */
+export const isCallersFault = ({ path, code }: InputFault): boolean =>
+  CALLERS.has(path.split('.')[0] ?? '') && !OF_GATEWAY.test(code);
+
 /** The faults that the body of a 422 lists; none when it is no such body. The input that it quotes is left out. */
 export function inputFaults(operation: string, body: unknown): InputFault[] {
   if (typeof body !== 'object' || body === null || !('detail' in body) || !Array.isArray(body.detail))

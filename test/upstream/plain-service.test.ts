@@ -232,3 +232,54 @@ describe('a bulk job that is complete', () => {
     expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
   });
 });
+
+describe('whose fault a refusal is', () => {
+  const SEARCH = '{ similarProteins(sequence: "MKTAYIAKQR", minSimilarity: 0.5) { queryHash } }';
+  const fault = (loc: string[], type = 'value_error') => ({ detail: [{ loc, msg: 'not so', type }] });
+
+  it.each<[string, number, unknown]>([
+    ['no reason at all', 400, ''],
+    ['a page of a proxy', 400, '<html>Bad Request</html>'],
+    ['a header too large', 413, '<html>'],
+    ['a sentence', 400, { detail: 'bad request' }],
+    ['an argument that did not arrive', 422, fault(['query', 'sequence'], 'missing')],
+    ['an argument that is not taken', 422, fault(['query', 'include_cluster_info'], 'extra_forbidden')],
+    ['a parameter that no caller gives', 422, fault(['query', 'include_cluster_info'])],
+  ])('the gateway’s or the service’s: %s (%d)', async (_, status, body) => {
+    liar.script('similarity', says(status, body));
+    const { errors } = await place.query(SEARCH);
+    expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
+  });
+
+  it('the caller’s only where an argument of theirs is named', async () => {
+    liar.script('similarity', says(422, fault(['query', 'min_similarity'])));
+    expect((await place.query(SEARCH)).errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+  });
+
+  it.each<[number, unknown]>([
+    [402, { error: 'payment required' }],
+    [429, { message: 'You have exceeded your daily credit limit' }],
+  ])('%d for want of credits is RATE_LIMITED, and not worth a second try', async (status, body) => {
+    liar.script('list', says(status, body));
+    const { errors } = await place.query('{ batch(batchId: "b1") { state } }');
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'RATE_LIMITED', retryable: false });
+    expect(liar.seen).toHaveLength(1);
+  });
+
+  it('an empty id is refused and not sent', async () => {
+    for (const id of ['', '  ']) {
+      const { data: answer, errors } = await place.query(
+        `query($id: ID!, $name: String!) { batch(batchId: $id) { state } task(taskId: $id) { state } uniprotEntry(id: $name) { name } }`,
+        { id, name: id },
+      );
+      expect(answer).toEqual({ batch: null, task: null, uniprotEntry: null });
+      expect(errors?.map(({ extensions }) => extensions.code)).toEqual(Array(3).fill('BAD_USER_INPUT'));
+    }
+    expect(liar.seen).toEqual([]);
+  });
+
+  it('myBatches without a token is UNAUTHENTICATED', async () => {
+    const { errors } = await place.query('{ myBatches { totalCount } }', {}, { authorization: '' });
+    expect(errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
+  });
+});
