@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { crc32, inflateRawSync } from 'node:zlib';
 import { strFromU8, unzipSync } from 'fflate';
 import { expect, test } from 'vitest';
-import { ManualClock } from '../../src/sandbox/clock.ts';
+import { ManualClock, systemClock } from '../../src/sandbox/clock.ts';
 import { openDatabase } from '../../src/sandbox/database.ts';
 import { allHashes, allProteins, smallUniverse, startAtlas } from './harness.ts';
 import * as wire from './wire.ts';
@@ -208,6 +208,32 @@ test('a job counts up by the clock, completes, and its archive can be read in ra
   const head = await atlas.request(url, { method: 'HEAD' });
   expect([head.status, head.headers.get('accept-ranges')]).toEqual([200, 'bytes']);
 });
+
+test('a job is completed only once its archive is there: nothing is made when it is downloaded', async () => {
+  let looked = 0;
+  const universe = {
+    ...smallUniverse,
+    protein(hash: string) {
+      looked += 1;
+      return smallUniverse.protein(hash);
+    },
+  };
+  const atlas = startAtlas({ serverClock: systemClock, universe });
+  const { poll } = await startJob(atlas, 110, { include_features: false });
+  let view = await poll();
+  const seen = new Set<unknown>();
+  for (; view.status === 202; view = await poll()) {
+    seen.add(view.body?.status);
+    expect(view.body?.completed_count).toBeLessThan(110);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect([...seen]).toEqual(['pending']);
+  expect(view.body).toMatchObject({ status: 'completed', completed_count: 110 });
+  looked = 0;
+  const names = [...(await membersOf(await atlas.request(view.body?.download_url ?? ''))).keys()];
+  expect(names.filter((name) => name.startsWith('structures/')).length).toBeGreaterThan(80);
+  expect(looked).toBe(0);
+}, 120_000);
 
 test('an archive of several megabytes comes whole and in ranges over its pieces', async () => {
   const atlas = startAtlas();

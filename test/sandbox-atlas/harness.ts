@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { createAtlasApp } from '../../src/sandbox/atlas/app.ts';
 import { openUniverse } from '../../src/sandbox/atlas/universe.ts';
-import { ManualClock } from '../../src/sandbox/clock.ts';
+import { type Clock, ManualClock } from '../../src/sandbox/clock.ts';
 import { openDatabase } from '../../src/sandbox/database.ts';
 import { createRoutes } from '../../src/sandbox/routes.ts';
 import { createSigner } from '../../src/sandbox/signing.ts';
@@ -21,14 +21,15 @@ export const smallUniverse = await openUniverse({ file: ':memory:', seed: 7, siz
 export function startAtlas({
   database = openDatabase(':memory:'),
   clock = new ManualClock(),
+  serverClock = clock as Clock,
   universe = smallUniverse,
   dialect = 'rich' as Dialect,
 } = {}) {
-  const signer = createSigner({ secret: 'test', baseUrl: () => BASE, clock });
+  const signer = createSigner({ secret: 'test', baseUrl: () => BASE, clock: serverClock });
   const app = createAtlasApp({
     universe,
     database,
-    clock,
+    clock: serverClock,
     signer,
     wire,
     routes: createRoutes(wire),

@@ -1,6 +1,7 @@
-// Bulk lookups that run as jobs: their rows in the state database, their progress as a function of the clock, and their
-// archives, built once and kept in pieces. It must not know HTTP.
+// Bulk lookups that run as jobs: their rows in the state database, their progress by the clock, and their archives, built
+// from the start of the job on and kept in pieces. A job is completed once its archive is.
 import { randomUUID } from 'node:crypto';
+import { ManualClock } from '../clock.ts';
 import { archiveMembers } from './bulk-archive.ts';
 import type { BulkRequest } from './bulk-request.ts';
 import type { AtlasContext } from './context.ts';
@@ -25,11 +26,11 @@ export interface JobView {
 /** The jobs of one state database. */
 export interface BulkJobs {
   create(request: BulkRequest): string;
-  /** Undefined for an unknown id. */
-  view(id: string): JobView | undefined;
+  /** Undefined for an unknown id. Under a held clock it waits for the archive of a job that is due. */
+  view(id: string): Promise<JobView | undefined>;
   /** Ends a pending job after the step in hand; results that are there stay. False for an unknown id. */
   cancel(id: string): boolean;
-  /** Bytes of the archive of what is completed; builds it when that has not happened yet. */
+  /** Bytes of the archive of what is completed; built now where that has not happened yet. */
   archiveSize(id: string): Promise<number>;
   /** The archive from `start` to `end` (half-open). */
   archiveBytes(id: string, start: number, end: number): AsyncGenerator<Uint8Array>;
@@ -65,7 +66,7 @@ export function createBulkJobs(context: AtlasContext): BulkJobs {
   const pieceAt = database.prepare(
     'SELECT start, bytes FROM atlas_job_piece WHERE job = ? AND start <= ? ORDER BY start DESC LIMIT 1',
   );
-  const building = new Map<string, Promise<number>>();
+  const building = new Map<string, { size: Promise<number>; stop: AbortController }>();
 
   const read = (id: string): Job | undefined => {
     const row = find.get(id);
@@ -103,7 +104,7 @@ export function createBulkJobs(context: AtlasContext): BulkJobs {
     };
   };
 
-  async function build(id: string, job: Job): Promise<number> {
+  async function build(id: string, job: Job, { signal }: AbortController): Promise<number> {
     const hashes = job.request.hashes.slice(0, job.kept ?? undefined);
     clearPieces.run(id);
     let size = 0;
@@ -117,6 +118,7 @@ export function createBulkJobs(context: AtlasContext): BulkJobs {
     };
     const members = archiveMembers(context, { ...job.request, hashes });
     for await (const piece of zipArchive(members, context.wire)) {
+      signal.throwIfAborted();
       pending.push(piece);
       pendingBytes += piece.length;
       if (pendingBytes >= PIECE_BYTES) flush();
@@ -126,15 +128,41 @@ export function createBulkJobs(context: AtlasContext): BulkJobs {
     return size;
   }
 
+  /** The size of the job's archive, which is built unless it is already or was before. */
+  function sizeOf(id: string, job: Job): Promise<number> {
+    if (job.size !== null) return Promise.resolve(job.size);
+    const under = building.get(id);
+    if (under !== undefined) return under.size;
+    const stop = new AbortController();
+    const size = build(id, job, stop).finally(() => {
+      if (building.get(id)?.stop === stop) building.delete(id);
+    });
+    building.set(id, { size, stop });
+    return size;
+  }
+
+  /** Builds ahead of the asking; what fails is tried again, and told, when the archive is asked for. */
+  const buildAhead = (id: string, job: Job): void => void sizeOf(id, job).catch(() => undefined);
+
   return {
     create(request) {
       const id = randomUUID();
-      add.run(id, JSON.stringify(request), clock.now());
+      const startedAt = clock.now();
+      add.run(id, JSON.stringify(request), startedAt);
+      buildAhead(id, { request, startedAt, kept: null, size: null });
       return id;
     },
-    view(id) {
+    async view(id) {
       const job = read(id);
-      return job === undefined ? undefined : viewOf(id, job);
+      if (job === undefined) return undefined;
+      const view = viewOf(id, job);
+      if (view.state !== 'completed' || job.size !== null) return view;
+      if (clock instanceof ManualClock) {
+        await sizeOf(id, job);
+        return view;
+      }
+      buildAhead(id, job);
+      return { ...view, state: 'pending', completed: view.total - 1 };
     },
     cancel(id) {
       const job = read(id);
@@ -142,16 +170,15 @@ export function createBulkJobs(context: AtlasContext): BulkJobs {
       if (viewOf(id, job).state !== 'pending') return true;
       const done = Math.max(0, (clock.now() - job.startedAt) / JOB_LIMITS.msPerProtein);
       const { proteinsPerStep } = JOB_LIMITS;
+      building.get(id)?.stop.abort();
+      building.delete(id);
       keep.run(Math.min(job.request.hashes.length, Math.ceil(done / proteinsPerStep) * proteinsPerStep), id);
       return true;
     },
     async archiveSize(id) {
       const job = read(id);
       if (job === undefined) throw new Error(`no job ${id}`);
-      if (job.size !== null) return job.size;
-      const started = building.get(id) ?? build(id, job).finally(() => building.delete(id));
-      building.set(id, started);
-      return started;
+      return sizeOf(id, job);
     },
     async *archiveBytes(id, start, end) {
       for (let at = start; at < end; ) {

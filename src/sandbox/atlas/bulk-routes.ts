@@ -31,7 +31,7 @@ export function addBulkRoutes(app: Hono, context: AtlasContext, jobs: BulkJobs):
   });
 
   app.get(`${wire.atlasPrefix}/proteins/batch/jobs/:job_id`, async (c) => {
-    const view = jobs.view(c.req.param('job_id'));
+    const view = await jobs.view(c.req.param('job_id'));
     if (view === undefined) return refusal(404, `Job ${c.req.param('job_id')} not found`);
     const { id, state, completed, total } = view;
     if (state === 'expired') return refusal(410, `The results of job ${id} have expired`);
@@ -39,8 +39,6 @@ export function addBulkRoutes(app: Hono, context: AtlasContext, jobs: BulkJobs):
     if (state === 'pending') return c.json(counts, 202);
     if (completed === 0 || (state === 'cancelled' && !conventions.has('cancelledJobArchive')))
       return c.json(counts);
-    // The archive is wanted next. Should building it fail, the download says so.
-    jobs.archiveSize(id).catch(() => {});
     return c.json({
       ...counts,
       download_url: signer.sign(`/downloads/bulk/${id}.zip`, JOB_LIMITS.urlSeconds),

@@ -22,7 +22,7 @@ export function addDownloadRoutes(app: Hono, { signer }: AtlasContext, jobs: Bul
     if (verdict !== 'ok')
       return refusal(403, verdict === 'expired' ? 'The URL has expired' : 'The signature is wrong');
     const id = c.req.param('file').replace(/\.zip$/, '');
-    const view = jobs.view(id);
+    const view = await jobs.view(id);
     if (view === undefined || view.state === 'pending') return refusal(404, `Job ${id} has no results`);
     if (view.state === 'expired') return refusal(410, `The results of job ${id} have expired`);
     const size = await jobs.archiveSize(id);

@@ -31,9 +31,7 @@ const PROLINE: readonly Torsions[] = [
   [-65, 145],
   [-65, -30],
 ];
-const MOST_RUNS = 8;
-const RUN_RESIDUES = 600;
-const TRIES = 24;
+const TRIES = 8;
 const LONGEST_LOOP = 7;
 
 const isGlycine = (letter: string): boolean => letter === 'G';
@@ -104,19 +102,20 @@ function pieces(states: string): { start: number; end: number }[] {
 const CLOSEST = [4.0, 3.6, 4.2] as const;
 /** What a clash costs before its depth is counted. */
 const CLASH = 60;
+/** A piece that costs no more is taken without another try. */
+const GOOD_ENOUGH = 25;
 const POINTS = CLOSEST.length;
-const REDRAWS = 3;
-const REACH = 4.8;
+const REDRAWS = 2;
+const REACH = 4.2;
 /** Radius of the ball that a chain is packed into, over the cube root of its length, in ångström. */
 const BALL = 3.8;
 
-interface Grown {
-  chain: BackboneResidue[];
-  /** Clashes, and what lies outside the ball. */
-  cost: number;
-}
-
-function grow(sequence: string, states: string, plddt: readonly number[], random: () => number): Grown {
+function grow(
+  sequence: string,
+  states: string,
+  plddt: readonly number[],
+  random: () => number,
+): BackboneResidue[] {
   const chain: BackboneResidue[] = [];
   const grid = spatialGrid(REACH);
   const radius = BALL * Math.cbrt(Math.max(8, sequence.length));
@@ -177,12 +176,11 @@ function grow(sequence: string, states: string, plddt: readonly number[], random
   // When a piece cannot be laid without a clash, the one before it is taken back and drawn again.
   const all = pieces(states);
   const redrawn = new Int32Array(all.length);
-  const costs = new Float64Array(all.length);
   for (let p = 0; p < all.length; ) {
     const { start, end } = all[p] ?? { start: 0, end: 0 };
     let best = drawPiece(start, end);
     let lowest = start > 0 ? cost(best, start, Number.POSITIVE_INFINITY) : 0;
-    for (let t = 1; lowest > 0 && t < TRIES; t++) {
+    for (let t = 1; lowest > GOOD_ENOUGH && t < TRIES; t++) {
       // First search widely, then mend the best so far.
       const other = drawPiece(start, end, t < TRIES / 2 ? undefined : best);
       const value = cost(other, start, lowest);
@@ -196,14 +194,13 @@ function grow(sequence: string, states: string, plddt: readonly number[], random
       p--;
       continue;
     }
-    costs[p] = lowest;
     best.forEach((residue, k) => {
       for (const point of points(residue)) grid.add(...point, start + k);
       chain.push(residue);
     });
     p++;
   }
-  return { chain, cost: costs.reduce((sum, x) => sum + x, 0) };
+  return chain;
 }
 
 /**
@@ -219,12 +216,5 @@ export function layBackbone(
   salt = 0,
 ): BackboneResidue[] {
   const random = randomFrom(hashText(sequence, salt));
-  // Short chains are cheap to lay: several are, and the most compact and clear one is kept.
-  const runs = Math.min(MOST_RUNS, Math.max(1, Math.round(RUN_RESIDUES / Math.max(1, sequence.length))));
-  let best = grow(sequence, states, plddt, random);
-  for (let run = 1; run < runs; run++) {
-    const other = grow(sequence, states, plddt, random);
-    if (other.cost < best.cost) best = other;
-  }
-  return best.chain;
+  return grow(sequence, states, plddt, random);
 }

@@ -40,14 +40,26 @@ function windowMean(values: ArrayLike<number>, half: number): Float64Array {
 
 /** Shannon entropy of the letters around each residue over that of a varied window: low means repetitive. */
 function complexity(sequence: string, half: number): Float64Array {
-  return Float64Array.from(sequence, (_, i) => {
-    const part = sequence.slice(Math.max(0, i - half), i + half + 1);
-    const counts = new Map<string, number>();
-    for (const letter of part) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+  const n = sequence.length;
+  const counts = new Int32Array(128);
+  const count = (i: number, change: number): void => {
+    const letter = sequence.charCodeAt(i) & 127;
+    counts[letter] = (counts[letter] ?? 0) + change;
+  };
+  const entropies = new Float64Array(n);
+  for (let i = 0; i < Math.min(half, n); i++) count(i, 1);
+  for (let i = 0; i < n; i++) {
+    if (i + half < n) count(i + half, 1);
+    if (i - half > 0) count(i - half - 1, -1);
+    const size = Math.min(n, i + half + 1) - Math.max(0, i - half);
     let entropy = 0;
-    for (const n of counts.values()) entropy -= (n / part.length) * Math.log2(n / part.length);
-    return Math.min(1, entropy / 3.1);
-  });
+    for (let letter = 65; letter <= 90; letter++) {
+      const share = (counts[letter] ?? 0) / size;
+      if (share > 0) entropy -= share * Math.log2(share);
+    }
+    entropies[i] = Math.min(1, entropy / 3.1);
+  }
+  return entropies;
 }
 
 /**

@@ -1,6 +1,9 @@
-/** Points in space, found again by neighbourhood: a hashed grid of cubic cells. Knows no chemistry. */
+/** Points in space, found again by neighbourhood: a hashed grid of cubic cells. */
 
-const BUCKETS = 1 << 14;
+const BUCKET_BITS = 13;
+/** Cells are numbered from -512 to 511 along each axis; farther out they fold over, which only costs time. */
+const AXIS_BITS = 10;
+const AXIS_MASK = (1 << AXIS_BITS) - 1;
 
 export interface SpatialGrid {
   readonly size: number;
@@ -11,27 +14,31 @@ export interface SpatialGrid {
   near(x: number, y: number, z: number, visit: (tag: number, squared: number) => void): void;
 }
 
+const cellKey = (i: number, j: number, k: number): number =>
+  ((i & AXIS_MASK) << (2 * AXIS_BITS)) | ((j & AXIS_MASK) << AXIS_BITS) | (k & AXIS_MASK);
+const bucketOf = (key: number): number => Math.imul(key, 0x9e3779b1) >>> (32 - BUCKET_BITS);
+
 /** @param cell edge of a cell in ångström, and the largest distance that `near` can ask for */
 export function spatialGrid(cell: number): SpatialGrid {
-  const heads = new Int32Array(BUCKETS).fill(-1);
+  const heads = new Int32Array(1 << BUCKET_BITS).fill(-1);
   let next = new Int32Array(1024);
+  /** The cell of each point: two cells may share a bucket. */
+  let keys = new Int32Array(1024);
   let points = new Float64Array(3 * 1024);
   let tags = new Int32Array(1024);
   let size = 0;
-  const bucket = (i: number, j: number, k: number): number =>
-    (Math.imul(i, 73856093) ^ Math.imul(j, 19349663) ^ Math.imul(k, 83492791)) & (BUCKETS - 1);
-  const bucketOf = (x: number, y: number, z: number): number =>
-    bucket(Math.floor(x / cell), Math.floor(y / cell), Math.floor(z / cell));
+  const wider = (array: Int32Array): Int32Array<ArrayBuffer> => {
+    const copy = new Int32Array(array.length * 2);
+    copy.set(array);
+    return copy;
+  };
   const grow = (): void => {
-    const wider = new Int32Array(next.length * 2);
-    wider.set(next);
-    next = wider;
+    next = wider(next);
+    keys = wider(keys);
+    tags = wider(tags);
     const more = new Float64Array(points.length * 2);
     more.set(points);
     points = more;
-    const named = new Int32Array(tags.length * 2);
-    named.set(tags);
-    tags = named;
   };
   return {
     get size() {
@@ -39,9 +46,11 @@ export function spatialGrid(cell: number): SpatialGrid {
     },
     add(x, y, z, tag) {
       if (size === next.length) grow();
-      const b = bucketOf(x, y, z);
-      next[size] = heads[b] ?? -1;
-      heads[b] = size;
+      const key = cellKey(Math.floor(x / cell), Math.floor(y / cell), Math.floor(z / cell));
+      const bucket = bucketOf(key);
+      next[size] = heads[bucket] ?? -1;
+      heads[bucket] = size;
+      keys[size] = key;
       points[3 * size] = x;
       points[3 * size + 1] = y;
       points[3 * size + 2] = z;
@@ -49,27 +58,24 @@ export function spatialGrid(cell: number): SpatialGrid {
       size++;
     },
     shrink(to) {
-      for (; size > to; size--) {
-        const p = 3 * (size - 1);
-        // A bucket's list starts with the point that came last, so the newest point is always a head.
-        const b = bucketOf(points[p] ?? 0, points[p + 1] ?? 0, points[p + 2] ?? 0);
-        heads[b] = next[size - 1] ?? -1;
-      }
+      // A bucket's list starts with the point that came last, so the newest point is always a head.
+      for (; size > to; size--) heads[bucketOf(keys[size - 1] ?? 0)] = next[size - 1] ?? -1;
     },
     near(x, y, z, visit) {
-      const [ci, cj, ck] = [Math.floor(x / cell), Math.floor(y / cell), Math.floor(z / cell)];
+      const ci = Math.floor(x / cell);
+      const cj = Math.floor(y / cell);
+      const ck = Math.floor(z / cell);
       const limit = cell * cell;
       for (let i = ci - 1; i <= ci + 1; i++)
         for (let j = cj - 1; j <= cj + 1; j++)
           for (let k = ck - 1; k <= ck + 1; k++) {
-            for (let p = heads[bucket(i, j, k)] ?? -1; p >= 0; p = next[p] ?? -1) {
-              const px = points[3 * p] ?? 0;
-              const py = points[3 * p + 1] ?? 0;
-              const pz = points[3 * p + 2] ?? 0;
-              // Two cells may share a bucket: count a point only in the cell that it lies in.
-              if (Math.floor(px / cell) !== i || Math.floor(py / cell) !== j || Math.floor(pz / cell) !== k)
-                continue;
-              const squared = (px - x) ** 2 + (py - y) ** 2 + (pz - z) ** 2;
+            const key = cellKey(i, j, k);
+            for (let p = heads[bucketOf(key)] ?? -1; p >= 0; p = next[p] ?? -1) {
+              if (keys[p] !== key) continue;
+              const dx = (points[3 * p] ?? 0) - x;
+              const dy = (points[3 * p + 1] ?? 0) - y;
+              const dz = (points[3 * p + 2] ?? 0) - z;
+              const squared = dx * dx + dy * dy + dz * dz;
               if (squared < limit) visit(tags[p] ?? 0, squared);
             }
           }

@@ -30,17 +30,28 @@ export function unit(a: Vec): Vec {
  * @param torsion torsion a–b–c–new in degrees, IUPAC sign
  */
 export function place(a: Vec, b: Vec, c: Vec, bond: number, angle: number, torsion: number): Vec {
-  const bc = unit(sub(c, b));
-  const n = unit(cross(sub(b, a), bc));
-  const m = cross(n, bc);
-  const sin = Math.sin(angle * RADIANS);
+  // Component by component: this is where most of the time of a model goes, and vectors would be garbage.
+  const ux = c[0] - b[0];
+  const uy = c[1] - b[1];
+  const uz = c[2] - b[2];
+  const u = Math.sqrt(ux * ux + uy * uy + uz * uz);
+  const [px, py, pz] = u < 1e-9 ? [1, 0, 0] : [ux / u, uy / u, uz / u];
+  const wx = b[0] - a[0];
+  const wy = b[1] - a[1];
+  const wz = b[2] - a[2];
+  const vx = wy * pz - wz * py;
+  const vy = wz * px - wx * pz;
+  const vz = wx * py - wy * px;
+  const v = Math.sqrt(vx * vx + vy * vy + vz * vz);
+  const [nx, ny, nz] = v < 1e-9 ? [1, 0, 0] : [vx / v, vy / v, vz / v];
+  const radial = bond * Math.sin(angle * RADIANS);
   const x = -bond * Math.cos(angle * RADIANS);
-  const y = bond * sin * Math.cos(torsion * RADIANS);
-  const z = bond * sin * Math.sin(torsion * RADIANS);
+  const y = radial * Math.cos(torsion * RADIANS);
+  const z = radial * Math.sin(torsion * RADIANS);
   return [
-    c[0] + x * bc[0] + y * m[0] + z * n[0],
-    c[1] + x * bc[1] + y * m[1] + z * n[1],
-    c[2] + x * bc[2] + y * m[2] + z * n[2],
+    c[0] + x * px + y * (ny * pz - nz * py) + z * nx,
+    c[1] + x * py + y * (nz * px - nx * pz) + z * ny,
+    c[2] + x * pz + y * (nx * py - ny * px) + z * nz,
   ];
 }
 
