@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import { openUniverse } from '../../src/sandbox/atlas/universe.ts';
 import type { Universe } from '../../src/sandbox/atlas/universe-reader.ts';
 import { openDatabase } from '../../src/sandbox/database.ts';
-import { PREFIX, startAtlas } from './harness.ts';
+import { PREFIX, smallUniverse, startAtlas } from './harness.ts';
 import { identity } from './naive.ts';
 import * as wire from './wire.ts';
 
@@ -77,6 +77,17 @@ test('the small universe has the reference proteins and about 400 homologs, unde
     expect(universe.protein(hash)?.accession).toBe(accession);
   }
   universe.close();
+});
+
+test('ubiquitin is a protein of the universe, and its precursor resolves by accession and entry name', () => {
+  const ubiquitin = 'MQIFVKTLTGKTITLEVEPSDTIENVKAKIQDKEGIPPDQQRLIFAGKQLEDGRTLSDYNIQKESTLHLVLRLRGG';
+  const found = smallUniverse.protein(md5(ubiquitin));
+  expect(found).toMatchObject({ sequence: ubiquitin, fold: 'ready', source: 'uniparc' });
+  for (const id of ['P0CG48', 'UBC_HUMAN']) {
+    const entry = smallUniverse.uniprot(id);
+    expect(entry?.sequence).toBe(`${ubiquitin.repeat(9)}V`);
+    expect(smallUniverse.protein(entry?.hash ?? '')?.cluster).toBe(found?.cluster);
+  }
 });
 
 test('the full universe has what the Atlas has, opens in time and its clusters say what their members are', {

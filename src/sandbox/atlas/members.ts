@@ -84,6 +84,26 @@ function founderMember(plan: FamilyPlan): Member | null {
   };
 }
 
+/** The chain that is cut out of the founder: known to UniParc by an identifier of its own. */
+function matureMember(random: Random, founder: Member, { reference }: FamilyPlan): Member | null {
+  if (reference?.mature === undefined) return null;
+  const { name, start, end } = reference.mature;
+  const sequence = founder.sequence.slice(start, end);
+  const accession = uniparcId(random);
+  return {
+    ...founder,
+    hash: proteinHash(sequence),
+    sequence,
+    domains: founder.domains.filter((domain) => domain.start >= start && domain.end <= end),
+    source: 'uniparc',
+    accession,
+    uniref: `UniRef90_${accession}`,
+    header: `${accession} ${name} [${reference.organism}]`,
+    reviewed: false,
+    uniprot: null,
+  };
+}
+
 function uniprotRecord(
   random: Random,
   plan: FamilyPlan,
@@ -159,7 +179,9 @@ export function growMembers(seed: number, plan: FamilyPlan, taken: Set<string>):
   const founder = founderMember(plan);
   const members: Member[] = founder === null ? [] : [founder];
   if (founder?.uniprot) taken.add(founder.uniprot.entryName);
-  if (founder) taken.add(founder.hash).add(founder.accession);
+  const mature = founder === null ? null : matureMember(random, founder, plan);
+  if (mature !== null) members.push(mature);
+  for (const { hash, accession } of members) taken.add(hash).add(accession);
   const withheld = plan.size >= 10 ? Math.max(1, Math.round(plan.size * 0.01)) : 0;
   const absent = plan.reference ? 1 : Math.floor(plan.size / 100);
   const total = plan.size + withheld + absent;

@@ -28,6 +28,7 @@ const NAMES: Readonly<Record<string, string>> = {
   PF00049: 'Insulin',
   PF13499: 'EF-hand_7',
   PF00034: 'Cytochrom_C',
+  PF00240: 'ubiquitin',
   PF00062: 'Lys',
   PF01353: 'GFP',
   PF00071: 'Ras',

@@ -14,7 +14,11 @@ export interface ReferenceProtein {
   readonly domains: readonly (readonly [pfam: string, start: number, end: number])[];
   readonly md5: string;
   readonly sequence: string;
+  /** A chain that is cut out of it and is a protein of the universe by itself; 0-based, half-open. */
+  readonly mature?: { readonly name: string; readonly start: number; readonly end: number };
 }
+
+const UBIQUITIN = 'MQIFVKTLTGKTITLEVEPSDTIENVKAKIQDKEGIPPDQQRLIFAGKQLEDGRTLSDYNIQKESTLHLVLRLRGG';
 
 /** In the order in which their families are grown. */
 export const REFERENCE_PROTEINS: readonly ReferenceProtein[] = [
@@ -428,5 +432,23 @@ export const REFERENCE_PROTEINS: readonly ReferenceProtein[] = [
     md5: '514dd44e461b847a53cc4e078c2583ff',
     sequence:
       'MTEYKLVVVGAGGVGKSALTIQLIQNHFVDEYDPTIEDSYRKQVVIDGETCLLDILDTAGQEEYSAMRDQYMRTGEGFLCVFAINNTKSFEDIHHYREQIKRVKDSEDVPMVLVGNKCDLPSRTVDTKQAQDLARSYGIPFIETSAKTRQGVDDAFYTLVREIRKHKEKMSKDGKKKKKKSKTKCVIM',
+  },
+  {
+    accession: 'P0CG48',
+    entryName: 'UBC_HUMAN',
+    gene: 'UBC',
+    organism: 'Homo sapiens',
+    name: 'Polyubiquitin-C',
+    clade: 'eukaryotes',
+    function:
+      'Precursor of nine ubiquitins in a row; ubiquitin marks proteins by its covalent bond to their lysines, for degradation by the proteasome among others.',
+    domains: Array.from({ length: 9 }, (_, n): ['PF00240', number, number] => [
+      'PF00240',
+      76 * n,
+      76 * n + 74,
+    ]),
+    md5: '63210f385305542b5e9a895d4fe2babb',
+    sequence: `${UBIQUITIN.repeat(9)}V`,
+    mature: { name: 'Ubiquitin', start: 0, end: 76 },
   },
 ];
