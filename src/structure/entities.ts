@@ -29,6 +29,23 @@ function unused(wanted: string, used: Set<string>): string {
   return name;
 }
 
+/** Names that the Protein Data Bank keeps for molecules without one, such as those given by SMILES. */
+const UNNAMED = new Set(['LIG', 'DRG', 'INH', 'UNL', 'UNK']);
+
+/** Two atoms of a molecule that are nearer are taken as bonded, in ångström. */
+const BONDED = 2;
+
+/** What tells unnamed molecules apart: their atoms and which of them are bonded. Mirror images look the same. */
+function structureKey(residues: readonly ModelResidue[]): string {
+  const atoms = residues.flatMap((residue) => residue.atoms);
+  const bonds = atoms.flatMap((a, i) =>
+    atoms.flatMap((b, j) =>
+      j > i && Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z) < BONDED ? [`${i}-${j}`] : [],
+    ),
+  );
+  return `${atoms.map(({ name }) => name).join(' ')} ${bonds.join(' ')}`;
+}
+
 /** Sorts the chains into entities. */
 export function entitiesOf(model: StructureModel): { entities: Entity[]; asyms: Asym[] } {
   const entities = new Map<string, Entity>();
@@ -36,7 +53,9 @@ export function entitiesOf(model: StructureModel): { entities: Entity[]; asyms: 
   const asyms: Asym[] = [];
   const add = (chain: ModelChain, kind: Entity['kind'], residues: readonly ModelResidue[]) => {
     const components = residues.map(({ name }) => name);
-    const key = kind === 'water' ? kind : `${kind} ${components.join(' ')}`;
+    const isUnnamed = kind === 'ligand' && components.some((name) => UNNAMED.has(name));
+    const named = kind === 'water' ? kind : `${kind} ${components.join(' ')}`;
+    const key = isUnnamed ? `${named} ${structureKey(residues)}` : named;
     const entity: Entity = entities.get(key) ?? {
       id: entities.size + 1,
       kind,

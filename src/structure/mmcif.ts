@@ -1,5 +1,6 @@
 // A structure as mmCIF, with the confidences where ModelCIF has them. It does not know what made the structure.
 import { type CifValue, cifItems, cifLoop } from './cif-text.ts';
+import { type BondEnd, type Connection, connectionsOf } from './connections.ts';
 import { type Asym, type Entity, entitiesOf } from './entities.ts';
 import type { StructureFile, StructureModel } from './model.ts';
 import { residueOf } from './residues.ts';
@@ -147,6 +148,42 @@ function confidenceText(model: StructureModel, asyms: readonly Asym[]): string {
   ].join('');
 }
 
+const CONNECTION_END = ['label_asym_id', 'label_comp_id', 'label_seq_id', 'label_atom_id'];
+const AUTHOR_END = ['auth_asym_id', 'auth_comp_id', 'auth_seq_id'];
+
+function connectionText(connections: readonly Connection[]): string {
+  const label = ({ asym, residue, index, atom }: BondEnd): CifValue[] => [
+    asym.id,
+    residue.name,
+    isPolymer(asym.entity) ? index + 1 : '',
+    atom.name,
+  ];
+  const author = ({ asym, residue }: BondEnd): CifValue[] => [asym.chain, residue.name, residue.number];
+  const kinds = [...new Set(connections.map(({ kind }) => kind))];
+  return [
+    cifLoop(
+      'struct_conn_type',
+      ['id', 'criteria'],
+      kinds.map((kind) => [kind, 'distance of two covalent radii']),
+    ),
+    cifLoop(
+      'struct_conn',
+      [
+        'id',
+        'conn_type_id',
+        ...[1, 2].flatMap((n) => [...CONNECTION_END, ...AUTHOR_END].map((item) => `ptnr${n}_${item}`)),
+        'pdbx_dist_value',
+      ],
+      connections.map(({ kind, from, to, distance }, k) => [
+        `${kind}${k + 1}`,
+        kind,
+        ...[from, to].flatMap((end) => [...label(end), ...author(end)]),
+        distance.toFixed(3),
+      ]),
+    ),
+  ].join('');
+}
+
 const ATOM_SITE = [
   'group_PDB',
   'id',
@@ -237,6 +274,7 @@ export function writeMmcif(model: StructureModel): StructureFile & { ok: true } 
       ['id', 'entity_id', 'details'],
       asyms.map(({ id, entity }) => [id, entity.id, null]),
     ),
+    connectionText(connectionsOf(asyms)),
     cifItems('ma_model_list', {
       ordinal_id: 1,
       model_id: 1,

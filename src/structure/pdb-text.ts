@@ -1,6 +1,9 @@
 // A structure as PDB text, as far as its columns reach. It does not know what made the structure.
 import type { ModelAtom, ModelChain, ModelResidue, StructureFile, StructureModel } from './model.ts';
+import { standardParent } from './residues.ts';
 
+/** Every record is as long. */
+const COLUMNS = 80;
 const MOST_ATOMS = 99_999;
 const MOST_RESIDUES = 9_999;
 
@@ -55,6 +58,26 @@ function remarks(warnings: readonly string[]): string[] {
   return lines.map((line) => `REMARK   1 ${line.trimEnd()}`);
 }
 
+const PER_LINE = 13;
+
+/** SEQRES records of a polymer. */
+function sequenceLines({ id, residues }: ModelChain): string[] {
+  const count = String(residues.length).padStart(4);
+  return Array.from({ length: Math.ceil(residues.length / PER_LINE) }, (_, k) => {
+    const names = residues.slice(k * PER_LINE, (k + 1) * PER_LINE).map(({ name }) => name.padStart(3));
+    return `SEQRES ${String(k + 1).padStart(3)} ${id} ${count}  ${names.join(' ')}`;
+  });
+}
+
+/** MODRES records of a polymer: its modified residues with the standard ones that they are made of. */
+const modifiedLines = ({ id, residues }: ModelChain): string[] =>
+  residues.flatMap(({ name, number, insertion }) => {
+    const parent = standardParent(name);
+    if (parent === undefined) return [];
+    const place = `${name.padStart(3)} ${id} ${String(number).padStart(4)}${insertion.padEnd(1)}`;
+    return [`MODRES      ${place} ${parent.padStart(3)}  MODIFIED RESIDUE`];
+  });
+
 /** Writes the file, or says why the format cannot hold the structure. */
 export function writePdb(model: StructureModel): StructureFile {
   const reason = tooLarge(model);
@@ -63,6 +86,9 @@ export function writePdb(model: StructureModel): StructureFile {
     ...remarks([model.title, ...model.warnings]),
     ...model.scores.map(({ name, value }) => `REMARK   1 ${name} ${Number(value.toFixed(4))}`),
   ];
+  const polymers = model.chains.filter(({ kind }) => kind !== 'ligand');
+  for (const polymer of polymers) lines.push(...sequenceLines(polymer));
+  for (const polymer of polymers) lines.push(...modifiedLines(polymer));
   let serial = 0;
   let atomCount = 0;
   for (const chain of model.chains) {
@@ -79,5 +105,5 @@ export function writePdb(model: StructureModel): StructureFile {
     }
   }
   lines.push('END');
-  return { ok: true, text: `${lines.join('\n')}\n`, atomCount };
+  return { ok: true, text: `${lines.map((line) => line.padEnd(COLUMNS)).join('\n')}\n`, atomCount };
 }

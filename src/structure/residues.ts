@@ -56,3 +56,16 @@ export function residueOf(
   }
   return undefined;
 }
+
+const STANDARD: Readonly<Record<PolymerKind, ReadonlyMap<string, string>>> = {
+  protein: AMINO,
+  rna: RNA,
+  dna: DNA,
+};
+
+/** The name of the standard residue that a modified component is made of, such as SER for SEP; undefined for any other. */
+export function standardParent(name: string): string | undefined {
+  const known = residueOf(name);
+  if (known === undefined || known.standard) return undefined;
+  return [...STANDARD[known.kind]].find(([, letter]) => letter === known.letter)?.[0];
+}

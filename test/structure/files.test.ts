@@ -238,3 +238,85 @@ test('a fold of the sandbox comes back whole from the viewer, chain by chain, an
     expect([...new Set(seen.atoms.map(({ chain }) => chain))]).toEqual(['A', 'B', 'R', 'D', 'L']);
   }
 });
+
+/** A fold of the sandbox: a molecule bonded to a lysine, and ligands by SMILES of which two are the same and one is an isomer. */
+async function bondedFold() {
+  const outcome = await fold({
+    model: 'm',
+    input: {
+      sequences: [
+        { type: 'protein', id: 'A', sequence: 'MKTNYSAKQR', modifications: [{ position: 5, ccd: 'SEP' }] },
+        { type: 'ligand', id: 'G', ccd: ['EDO'] },
+        { type: 'ligand', id: ['X', 'Y'], smiles: 'CCCO' },
+        { type: 'ligand', id: 'Z', smiles: 'CC(C)O' },
+      ],
+      covalent_bonds: [
+        { chain_id1: 'A', res_idx1: 1, atom_idx1: 8, chain_id2: 'G', res_idx2: 0, atom_idx2: 0 },
+      ],
+    },
+    repeatIndex: 0,
+    includePae: false,
+    includePairChainsIptm: false,
+    includeEmbeddings: false,
+  });
+  if (!outcome.ok) throw new Error('no fold');
+  return outcome.result;
+}
+
+test('a bond over chains is in the mmCIF, different SMILES are different entities, and a viewer reads both files', async () => {
+  const result = await bondedFold();
+  const file = await written(result, 'mmcif');
+  const cif = readCif(file.text);
+  expect(cif.get('struct_conn')).toMatchObject([
+    { conn_type_id: 'covale', ptnr1_label_seq_id: '2', ptnr1_label_atom_id: 'NZ', ptnr2_label_atom_id: 'C1' },
+  ]);
+  const asyms = new Map(cif.get('struct_asym')?.map(({ id, entity_id }) => [id, entity_id]));
+  expect(asyms.get('X')).toBe(asyms.get('Y'));
+  expect(asyms.get('X')).not.toBe(asyms.get('Z'));
+  const pdb = await written(result, 'pdb');
+  const lines = pdb.text
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.padEnd(80));
+  expect(
+    pdb.text
+      .split('\n')
+      .slice(0, -1)
+      .every((line) => line.length === 80),
+  ).toBe(true);
+  expect(pdb.text.endsWith(`${'END'.padEnd(80)}\n`)).toBe(true);
+  expect(lines.filter((line) => line.startsWith('SEQRES'))).toEqual([
+    'SEQRES   1 A   10  MET LYS THR ASN TYR SEP ALA LYS GLN ARG'.padEnd(80),
+  ]);
+  expect(lines.filter((line) => line.startsWith('MODRES'))).toEqual([
+    'MODRES      SEP A    6  SER  MODIFIED RESIDUE'.padEnd(80),
+  ]);
+  const [a, b] = [await viewMmcif(file.text), await viewPdb(pdb.text)];
+  expect(a.atoms.length).toBe(result.complex.atom_names.length);
+  expect(b.atoms.length).toBe(result.complex.atom_names.length);
+  expect(a.kinds.filter((kind) => kind === 'non-polymer')).toHaveLength(3);
+});
+
+test('disulfide bridges are told, and clashes are no bonds', async () => {
+  const cys = (at: number, chain: number) => ({ at, chain });
+  const residues = [cys(0, 0), cys(2.05, 0), cys(30, 0), cys(30.4, 1)];
+  const file = await written(
+    {
+      complex: {
+        sequence: residues.map(() => 'CYS'),
+        chain_id: residues.map(({ chain }) => chain),
+        atom_names: residues.flatMap(() => ['CA', 'SG']),
+        atom_elements: residues.flatMap(() => ['C', 'S']),
+        atom_positions: residues.flatMap(({ at }, k) => [
+          [at, 10, 9 * k],
+          [at, 0, 0],
+        ]),
+        token_to_atoms: residues.map((_, k) => [2 * k, 2 * k + 2]),
+      },
+    },
+    'mmcif',
+  );
+  expect(readCif(file.text).get('struct_conn')).toMatchObject([
+    { conn_type_id: 'disulf', ptnr1_label_seq_id: '1', ptnr2_label_seq_id: '2', pdbx_dist_value: '2.050' },
+  ]);
+});
