@@ -25,6 +25,8 @@ export interface FastPathOptions extends ExecuteOptions {
   readonly kept: KeptAnswers<Finished>;
   readonly visits: Visits;
   readonly documentOf: (params: OperationParams) => string;
+  /** Pages of other sites that may ask, as CORS_ORIGINS lists them. */
+  readonly origins: readonly string[];
   /** Whether a request was sent to the gateway by its name, where that matters. */
   readonly isMeant: (host: string | undefined) => boolean;
   /** Told of what is wrong with the gateway itself. */
@@ -69,7 +71,7 @@ export function openFastPath(options: FastPathOptions): RequestListener {
     const mediaType = chooseForWhole(accept);
     if (mediaType === null) return null;
     try {
-      checkRequest(req.method, { get: (name) => headerOf(req, name) });
+      checkRequest(req.method, { get: (name) => headerOf(req, name) }, options.origins);
       const given = body === undefined ? readSearch(req.url?.slice(PATH.length) ?? '') : readBody(body);
       const text = options.documentOf(given);
       const query = queries.get(text);

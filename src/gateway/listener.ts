@@ -49,6 +49,7 @@ export function gatewayListener(sources: ListenerSources): RequestListener {
     admission,
     telemetry,
     documentOf: operations.documentOf,
+    origins: config.CORS_ORIGINS,
     isMeant: (host) => !config.keyForLoopback || isOwnHost(host, config.PUBLIC_URL),
     onError: errors.count,
     shown: errors.ofResult,

@@ -71,7 +71,11 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
       useShedding(pressure, errors.countRefusal),
       useRateLimit(admission, (error, request) => errors.countRefusal('rate', error, request)),
       ...(config.proofNeeded ? [useProof(callers, errors.count)] : []),
-      useRequestReading({ maxBytes: config.MAX_BODY_BYTES, documentOf: operations.documentOf }),
+      useRequestReading({
+        maxBytes: config.MAX_BODY_BYTES,
+        origins: config.CORS_ORIGINS,
+        documentOf: operations.documentOf,
+      }),
       useTrustedDocuments(operations.check),
       useDocumentLimits(documentLimits(config), config.INTROSPECTION),
       useErrorCodes(errors.count),

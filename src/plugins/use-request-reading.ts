@@ -14,6 +14,8 @@ import { refusal } from '../protocol/refusal.ts';
 export interface ReadRequest {
   /** Bytes of a body at most. */
   readonly maxBytes: number;
+  /** Pages of other sites that may ask, as CORS_ORIGINS lists them. */
+  readonly origins: readonly string[];
   /**
    * Finds the document of a request that names it by an id, or by its text.
    *
@@ -66,9 +68,9 @@ export const paramsOf = (
   ...(operationName === undefined ? {} : { operationName }),
 });
 
-export const useRequestReading = ({ maxBytes, documentOf }: ReadRequest): Plugin => ({
+export const useRequestReading = ({ maxBytes, origins, documentOf }: ReadRequest): Plugin => ({
   onRequestParse({ request, url, serverContext, setRequestParser }) {
-    checkRequest(request.method, request.headers);
+    checkRequest(request.method, request.headers, origins);
     setRequestParser(async () => {
       const params =
         request.method === 'GET'

@@ -5,14 +5,23 @@ import { chooseForWhole } from './media-type.ts';
 import { checkContentType } from './read-params.ts';
 import { refusal } from './refusal.ts';
 
-/** Refuses what must not even be read. @throws GraphQLError (403, 405, 406, 415) */
-export function checkRequest(method: string | undefined, headers: HeadersOf): void {
+/**
+ * Refuses what must not even be read.
+ *
+ * @param origins - as CORS_ORIGINS lists them
+ * @throws GraphQLError (403, 405, 406, 415)
+ */
+export function checkRequest(
+  method: string | undefined,
+  headers: HeadersOf,
+  origins: readonly string[],
+): void {
   if (method !== 'GET' && method !== 'POST')
     throw refusal(405, 'GraphQL is asked by GET or POST.', { headers: { allow: 'GET, POST, OPTIONS' } });
-  if (method === 'GET' && isForgery(headers))
+  if (method === 'GET' && isForgery(headers, origins))
     throw refusal(
       403,
-      'This looks like a page of another site that asks in your name: links, forms and images of other sites are not answered. Scripts of pages that CORS_ORIGINS lists are.',
+      'A page of another site asks by GET: only scripts of pages that CORS_ORIGINS lists are answered. List the origin of the page, or ask by POST.',
       { code: 'FORBIDDEN' },
     );
   if (chooseForWhole(headers.get('accept')) === null)

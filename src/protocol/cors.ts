@@ -12,6 +12,10 @@ function openTo(origin: string | null, origins: readonly string[]): string | nul
   return origins.includes(origin) ? origin : null;
 }
 
+/** Whether pages of an origin may read answers. */
+export const isListed = (origin: string | null, origins: readonly string[]): boolean =>
+  openTo(origin, origins) !== null;
+
 /** Whether a request only asks what a page may ask. */
 export const isPreflight = ({ method, headers }: Request): boolean =>
   method === 'OPTIONS' && headers.has('origin') && headers.has('access-control-request-method');

@@ -13,6 +13,7 @@ import {
 } from '../schema/feature.ts';
 import { badInput } from '../schema/scalars.ts';
 import { UniprotEntry } from '../schema/uniprot.ts';
+import { SEARCH_LIMITS, SearchTooLong, searchWords } from '../upstream/catalogue-search.ts';
 import type { CatalogueEntry, FeatureDetail } from '../upstream/wire.ts';
 import { type PageArgs, pageCost, pageOf } from './connection.ts';
 import { selectedFields } from './selection.ts';
@@ -181,6 +182,15 @@ interface FeatureSearch extends PageArgs {
   readonly indices?: readonly number[] | null | undefined;
 }
 
+/** The words of a search. @throws GraphQLError BAD_USER_INPUT that tells the limit */
+function readWords(search: string): string[] {
+  try {
+    return searchWords(search);
+  } catch (error) {
+    throw error instanceof SearchTooLong ? badInput(error.message) : error;
+  }
+}
+
 /** Indices of the catalogue's entries that are asked for, in their order; what the catalogue does not have is left out. */
 async function searchFeatures(
   ctx: GatewayContext,
@@ -188,13 +198,13 @@ async function searchFeatures(
   search: string | null | undefined,
   indices: readonly number[] | null | undefined,
 ): Promise<readonly number[]> {
-  const words = search?.trim() ?? '';
   const chosen = indices == null ? undefined : new Set(indices);
-  if (words === '') {
+  if (search == null || search.trim() === '') {
     if (chosen === undefined) return ctx.services.catalogue.indices(ctx.upstream);
     return [...chosen].filter((index) => entries.has(index));
   }
-  const found = await ctx.services.catalogue.search(ctx.upstream, words);
+  const words = readWords(search);
+  const found = words.length === 0 ? [] : await ctx.services.catalogue.search(ctx.upstream, words);
   return found.filter((index) => (chosen?.has(index) ?? true) && entries.has(index));
 }
 
@@ -224,7 +234,9 @@ builder.queryFields((t) => ({
       description:
         'The catalogue. With `search`: over label and description, best match first, words may be begun or slightly misspelt; without: by index, or in the order of `indices`.',
       args: {
-        search: t.arg.string({ description: 'Words, all of which must match, such as "amphipathic helix".' }),
+        search: t.arg.string({
+          description: `Words, all of which must match, such as "amphipathic helix": at most ${SEARCH_LIMITS.words} different ones of ${SEARCH_LIMITS.letters} letters, ${SEARCH_LIMITS.characters} characters in all.`,
+        }),
         indices: t.arg.intList({ description: 'Only these; those not in the catalogue are left out.' }),
       },
       resolve: (_, args, ctx) => featurePage(ctx, args),

@@ -1,10 +1,10 @@
 // The feature catalogue: all SAE features with label and description, searched here because the service has no filter of its
-// own. Loaded once for all processes that share a store, refreshed behind the answers; parsing and indexing happen in a
-// thread or in slices. It knows nothing of requests; a caller that leaves does not stop it.
+// own. Loaded once for all processes that share a store, refreshed behind the answers; parsed in a thread and in slices, searched
+// in a thread. A caller that leaves does not stop it.
 import { createHash } from 'node:crypto';
-import MiniSearch from 'minisearch';
 import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
+import { type CatalogueSearch, createCatalogueSearch } from './catalogue-search.ts';
 import type { Upstream } from './http.ts';
 import { unless } from './share.ts';
 import type { CatalogueEntry } from './wire.ts';
@@ -14,34 +14,16 @@ export interface Catalogue {
   entries(up: Upstream): Promise<ReadonlyMap<number, CatalogueEntry>>;
   /** The indices of all entries, ascending: listed once, because writing out 16,384 for every page of ten is a third of its cost. */
   indices(up: Upstream): Promise<readonly number[]>;
-  /** The indices of the entries whose label or description match, best first; words may be begun or misspelt. */
-  search(up: Upstream, text: string): Promise<readonly number[]>;
+  /** The indices of the entries whose label or description match all words, best first; words may be begun or misspelt. */
+  search(up: Upstream, words: readonly string[]): Promise<readonly number[]>;
 }
 
-/** A parsed catalogue, its search index built when first searched. */
+/** A parsed catalogue. */
 interface Parsed {
   readonly digest: string;
   readonly entries: ReadonlyMap<number, CatalogueEntry>;
   readonly indices: readonly number[];
-  index?: Promise<MiniSearch<CatalogueEntry>>;
-}
-
-/** Entries indexed at once: a few milliseconds of work. */
-const SLICE = 50;
-
-async function buildIndex(entries: ReadonlyMap<number, CatalogueEntry>): Promise<MiniSearch<CatalogueEntry>> {
-  const index = new MiniSearch<CatalogueEntry>({
-    idField: 'feature_index',
-    fields: ['label', 'description'],
-    searchOptions: {
-      boost: { label: 3 },
-      combineWith: 'AND',
-      prefix: (term) => term.length > 2,
-      fuzzy: (term) => (term.length > 4 ? 0.2 : false),
-    },
-  });
-  await index.addAllAsync([...entries.values()], { chunkSize: SLICE });
-  return index;
+  readonly search: CatalogueSearch;
 }
 
 /**
@@ -61,7 +43,8 @@ export function openCatalogue(cache: Cache<Buffer>): Catalogue {
     const rows = await atlas.readCatalogue(up, json);
     rows.sort((a, b) => a.feature_index - b.feature_index);
     const entries = new Map(rows.map((row) => [row.feature_index, row]));
-    last = { digest, entries, indices: [...entries.keys()] };
+    const search = createCatalogueSearch(digest, entries);
+    last = { digest, entries, indices: [...entries.keys()], search };
     return last;
   };
   const parsedOf = (up: Upstream, json: Buffer): Promise<Parsed> => {
@@ -88,10 +71,6 @@ export function openCatalogue(cache: Cache<Buffer>): Catalogue {
   return {
     entries: async (up) => (await load(up)).entries,
     indices: async (up) => (await load(up)).indices,
-    async search(up, text) {
-      const loaded = await load(up);
-      loaded.index ??= buildIndex(loaded.entries);
-      return (await loaded.index).search(text).map((hit) => Number(hit.id));
-    },
+    search: async (up, words) => unless((await load(up)).search(words), up.signal),
   };
 }

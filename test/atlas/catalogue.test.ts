@@ -60,7 +60,7 @@ describe('the catalogue', () => {
     const leaving = new AbortController();
     const first = catalogue.entries(upstream(leaving.signal));
     const left = expect(first).rejects.toMatchObject({ name: 'AbortError' });
-    const all = Promise.all([left, ...[1, 2, 3, 4].map(() => catalogue.search(upstream(), 'helix'))]);
+    const all = Promise.all([left, ...[1, 2, 3, 4].map(() => catalogue.search(upstream(), ['helix']))]);
     leaving.abort();
     await all;
     expect(world.counts()).toEqual({ features: 1 });
@@ -92,11 +92,11 @@ describe('the catalogue', () => {
     const entries = await catalogue.entries(upstream());
     const labels = [...entries.values()].map((entry) => entry.label);
     const word = labels.flatMap((label) => label.split(/\W+/)).find((part) => part.length > 7) ?? '';
-    const whole = await catalogue.search(upstream(), word);
+    const whole = await catalogue.search(upstream(), [word]);
     expect(whole.length).toBeGreaterThan(0);
-    const begun = await catalogue.search(upstream(), word.slice(0, 5));
+    const begun = await catalogue.search(upstream(), [word.slice(0, 5)]);
     expect(begun).toEqual(expect.arrayContaining(whole.slice(0, 5)));
-    const misspelt = await catalogue.search(upstream(), `${word.slice(0, 3)}x${word.slice(4)}`);
+    const misspelt = await catalogue.search(upstream(), [`${word.slice(0, 3)}x${word.slice(4)}`]);
     expect(misspelt.length).toBeGreaterThan(0);
     expect(entries.get(whole[0] ?? -1)?.label.toLowerCase()).toContain(word.slice(0, 4).toLowerCase());
   });
@@ -115,7 +115,7 @@ describe('the catalogue', () => {
     const catalogue = openCatalogue(cache);
     const quiet = await noise();
     const read = await longestBlock(() => catalogue.entries(upstream()));
-    const search = await longestBlock(() => catalogue.search(upstream(), 'amphipathic helix'));
+    const search = await longestBlock(() => catalogue.search(upstream(), ['amphipathic', 'helix']));
     console.info(
       `catalogue: longest block ${Math.round(read.milliseconds)} ms reading, ${Math.round(search.milliseconds)} ms indexing and searching (${Math.round(quiet)} ms with nothing to do)`,
     );

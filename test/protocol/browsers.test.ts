@@ -113,6 +113,26 @@ describe('requests by GET', () => {
       },
     ],
     [
+      'a script that CORS_ORIGINS does not list',
+      {
+        accept: 'application/json',
+        origin: 'https://evil.example',
+        'sec-fetch-site': 'cross-site',
+        'sec-fetch-mode': 'cors',
+        'sec-fetch-dest': 'empty',
+      },
+    ],
+    [
+      'a script of a sandboxed frame',
+      {
+        accept: '*/*',
+        origin: 'null',
+        'sec-fetch-site': 'cross-site',
+        'sec-fetch-mode': 'cors',
+        'sec-fetch-dest': 'empty',
+      },
+    ],
+    [
       'a link',
       {
         accept: 'application/xml;q=0.9,*/*;q=0.8',
