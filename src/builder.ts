@@ -1,11 +1,9 @@
 // The Pothos builder: which scalars there are, which plugins run, how nullability and connections look. Every noun
 // and verb of the schema is built with it; it knows none of them.
 import SchemaBuilder from '@pothos/core';
-import ComplexityPlugin, { ComplexityErrorKind } from '@pothos/plugin-complexity';
 import RelayPlugin from '@pothos/plugin-relay';
-import { GraphQLError } from 'graphql';
 import type { GatewayContext } from './context.ts';
-import { freeTypenames } from './free-typenames.ts';
+import { costPlugin } from './cost-plugin.ts';
 import type { LateText } from './late-text.ts';
 
 /** What the builder knows of types before any is defined: the context, the scalars, what connections carry. */
@@ -29,24 +27,10 @@ export interface Types {
 }
 
 export const builder = new SchemaBuilder<Types>({
-  plugins: [freeTypenames, ComplexityPlugin, RelayPlugin],
-  // Cost is counted in upstream calls: a field that comes with its object is free, a link that is batched costs a five-hundredth,
-  // a call of its own one; a list multiplies by its usual length, or by its argument at the root.
-  complexity: {
-    defaultComplexity: 0,
-    defaultListMultiplier: 10,
-    limit: ({ services: { config } }) => ({
-      complexity: config.MAX_QUERY_COST,
-      depth: config.MAX_QUERY_DEPTH,
-    }),
-    complexityError: (kind, { depth, maxDepth, complexity, maxComplexity }) =>
-      new GraphQLError(
-        kind === ComplexityErrorKind.Depth
-          ? `The query is ${depth} levels deep; ${maxDepth} are allowed. Ask for the inner part in a query of its own.`
-          : `The query could cost ${Math.ceil(complexity)} upstream calls; ${maxComplexity} are allowed. Ask for shorter lists or fewer links at once.`,
-        { extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false } },
-      ),
-  },
+  plugins: [costPlugin, RelayPlugin],
+  // Cost counts upstream calls in the worst case: a field that comes with its object is free, a list multiplies what is selected below it.
+  costLimits: ({ services: { config } }) => ({ calls: config.MAX_QUERY_COST, depth: config.MAX_QUERY_DEPTH }),
+  onCost: ({ upstream }, { calls }) => upstream.onCost?.(calls),
   relay: {
     clientMutationId: 'omit',
     cursorType: 'String',

@@ -43,11 +43,16 @@ function isAbout(
   return condition === type || (isAbstractType(condition) && schema.isSubType(condition, type));
 }
 
-/** The nodes of each selected field, by the name that it has in the answer. */
+/**
+ * The nodes of each selected field, by the name that it has in the answer.
+ *
+ * @param deferred - whether fragments with `@defer` count as selected
+ */
 export function collectedFields(
   operation: Operation,
   type: GraphQLObjectType,
   nodes: readonly Selecting[],
+  deferred = false,
 ): Map<string, FieldNode[]> {
   const fields = new Map<string, FieldNode[]>();
   const seen = new Set<string>();
@@ -61,7 +66,7 @@ export function collectedFields(
         else known.push(node);
         continue;
       }
-      if (isDeferred(operation, node)) continue;
+      if (!deferred && isDeferred(operation, node)) continue;
       if (node.kind === Kind.INLINE_FRAGMENT) {
         if (isAbout(operation, node, type)) collect(node.selectionSet);
         continue;

@@ -86,15 +86,15 @@ export function argsOf(field: PlannedField, own: OwnArgs, variables: Operation['
 /** The planned fields below some nodes, by the type that they are read as. */
 type Plans = Map<readonly FieldNode[], Map<GraphQLObjectType, readonly PlannedField[]>>;
 
-/** A document that holds one operation, taken apart. */
+/** A document, taken apart. */
 export interface Prepared {
   readonly schema: GraphQLSchema;
-  readonly operation: OperationDefinitionNode | undefined;
+  readonly operations: readonly OperationDefinitionNode[];
   readonly fragments: Record<string, FragmentDefinitionNode>;
   /** For all of its runs; undefined where a directive may leave something out of one of them. */
   readonly plans: Plans | undefined;
-  /** The fields of the operation itself, once they are known. */
-  fields: readonly PlannedField[] | undefined;
+  /** The fields of an operation itself, once they are known. */
+  readonly fields: Map<OperationDefinitionNode, readonly PlannedField[]>;
 }
 
 const prepared = new WeakMap<DocumentNode, Prepared>();
@@ -114,15 +114,24 @@ export function prepare(schema: GraphQLSchema, document: DocumentNode): Prepared
   const known = prepared.get(document);
   if (known?.schema === schema) return known;
   const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
-  let operation: OperationDefinitionNode | undefined;
+  const operations: OperationDefinitionNode[] = [];
   for (const node of document.definitions) {
     if (node.kind === Kind.FRAGMENT_DEFINITION) fragments[node.name.value] = node;
-    else if (node.kind === Kind.OPERATION_DEFINITION) operation = node;
+    else if (node.kind === Kind.OPERATION_DEFINITION) operations.push(node);
   }
   const plans: Plans | undefined = hasDirective(document) ? undefined : new Map();
-  const made: Prepared = { schema, operation, fragments, plans, fields: undefined };
+  const made: Prepared = { schema, operations, fragments, plans, fields: new Map() };
   prepared.set(document, made);
   return made;
+}
+
+/** The operation of a name, or the only one; undefined where there is none. */
+export function operationOf(
+  { operations }: Prepared,
+  name: string | null | undefined,
+): OperationDefinitionNode | undefined {
+  if (name != null) return operations.find((operation) => operation.name?.value === name);
+  return operations.length === 1 ? operations[0] : undefined;
 }
 
 const NO_ARGS: Args = Object.freeze({});

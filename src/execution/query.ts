@@ -1,7 +1,7 @@
-// Executes a query by the rules of the GraphQL specification (Executing Requests), as graphql-js does, which makes an object of arguments for
-// each field of each object, and of each object one that no engine is quick with: a third of what a list of a hundred proteins costs.
-// A list that grows it gives item by item, where whoever asks can take that. It knows neither events nor mutations nor deferred fragments, and
-// no type of ours; a test holds it against graphql-js.
+// Executes an operation by the rules of the GraphQL specification (Executing Requests), as graphql-js does, which makes an object of
+// arguments for each field of each object, and of each object one that no engine is quick with: a third of what a list of a hundred
+// proteins costs. A list that grows it gives item by item, where the caller takes that. What it completes is counted, and it gives
+// other work its turn. It executes no deferred fragments; a test holds it against graphql-js.
 import {
   type DocumentNode,
   defaultTypeResolver,
@@ -20,9 +20,11 @@ import {
   responsePathAsArray,
 } from 'graphql';
 import { GrowingList, growing } from '../growing-list.ts';
+import { type AnswerLimits, type Ending, ExecutionBudget } from './execution-budget.ts';
 import {
   argsOf,
   type OwnArgs,
+  operationOf,
   type PlannedField,
   type Prepared,
   plannedFields,
@@ -34,8 +36,17 @@ type Path = GraphQLResolveInfo['path'];
 
 export interface QueryArgs {
   readonly schema: GraphQLSchema;
-  /** A valid document that holds one operation, a query. */
+  /** A valid document. */
   readonly document: DocumentNode;
+  /** Which operation of the document; not needed where it has one. */
+  readonly operationName?: string | null | undefined;
+  /** What the fields of the operation are resolved on: the event of a subscription. */
+  readonly rootValue?: unknown;
+  readonly limits: AnswerLimits;
+  /** Ends the execution at its next turn of the event loop. */
+  readonly ending?: Ending | undefined;
+  /** Milliseconds for which it keeps the event loop at once. */
+  readonly turnMs?: number | undefined;
   readonly contextValue: unknown;
   readonly variableValues?: Readonly<Record<string, unknown>> | undefined;
   /** Whether a list that is all of the answer may be given while it is still coming. */
@@ -54,8 +65,10 @@ interface Run {
   readonly operation: OperationDefinitionNode;
   readonly variableValues: Record<string, unknown>;
   readonly contextValue: unknown;
+  readonly rootValue: unknown;
   readonly plans: NonNullable<Prepared['plans']>;
   readonly args: OwnArgs;
+  readonly budget: ExecutionBudget;
   readonly errors: GraphQLError[];
   /** Where the errors stand: what is below such a place is null already. */
   readonly nulled: Set<Path | undefined>;
@@ -93,11 +106,94 @@ function note(run: Run, error: GraphQLError, path: Path | undefined): void {
 
 /** What stands in place of a value that failed. @throws GraphQLError where nothing may */
 function failed(run: Run, thrown: unknown, { nodes }: PlannedField, shape: Shape, path: Path): null {
+  // What ends the execution is no error of a field.
+  if (run.budget.stopped !== undefined) throw run.budget.stopped.error;
   const error = locatedError(thrown, nodes, responsePathAsArray(path));
   if (shape.kind === 'nonNull') throw error;
   note(run, error, path);
   return null;
 }
+
+/** Members of a list after which the time is looked at: numbers and words take next to none. */
+const LEAVES_AT_ONCE = 256;
+const OBJECTS_AT_ONCE = 4;
+
+/** A list that is being completed. */
+interface ListInProgress {
+  readonly run: Run;
+  readonly field: PlannedField;
+  readonly of: Shape;
+  readonly info: Info | undefined;
+  readonly path: Path;
+  readonly given: readonly unknown[];
+  readonly items: unknown[];
+  /** Where each object stands first, of a list that holds one several times. */
+  readonly seen: Map<unknown, SeenItem> | undefined;
+  waits: boolean;
+}
+
+interface SeenItem {
+  readonly completed: unknown;
+  readonly place: Path;
+}
+
+/** Whether an error stands at a place or below it. */
+function hasErrorBelow({ errors }: Run, place: Path): boolean {
+  if (errors.length === 0) return false;
+  const path = responsePathAsArray(place);
+  return errors.some((error) => path.every((key, i) => error.path?.[i] === key));
+}
+
+const ignore = (): void => undefined;
+
+/** Nobody waits for these yet: one that fails meanwhile must not end the process. */
+const guard = (values: readonly unknown[]): void => {
+  Promise.all(values).catch(ignore);
+};
+
+/** The same object again is completed once, unless something failed in it, which has a path of its own. */
+function completeItem(list: ListInProgress, item: unknown): unknown {
+  const { run, field, of, info, path, seen } = list;
+  const place: Path = { prev: path, key: list.items.length, typename: undefined };
+  const complete = (): unknown => completeCaught(run, field, of, info, place, item);
+  const before = seen?.get(item);
+  if (before === undefined) {
+    const completed = complete();
+    seen?.set(item, { completed, place });
+    return completed;
+  }
+  const reuse = (completed: unknown): unknown => {
+    if (hasErrorBelow(run, before.place)) return complete();
+    if (typeof completed === 'object' && completed !== null) run.budget.spendObject(completed);
+    return completed;
+  };
+  return isPromise(before.completed) ? before.completed.then(reuse) : reuse(before.completed);
+}
+
+function completeMore(list: ListInProgress): unknown[] | Promise<unknown[]> {
+  const { run, of, given, items } = list;
+  const step = isLeafShape(of) ? LEAVES_AT_ONCE : OBJECTS_AT_ONCE;
+  const from = items.length;
+  try {
+    for (let i = from; i < given.length; i += 1) {
+      if (i > from && i % step === 0 && run.budget.isTurnOver(list.waits)) {
+        if (list.waits) guard(items);
+        return run.budget.nextTurn().then(() => completeMore(list));
+      }
+      run.budget.spend(1);
+      const completed = completeItem(list, given[i]);
+      list.waits ||= isPromise(completed);
+      items.push(completed);
+    }
+  } catch (error) {
+    if (list.waits) guard(items);
+    throw error;
+  }
+  return list.waits ? Promise.all(items) : items;
+}
+
+const isLeafShape = (shape: Shape): boolean =>
+  shape.kind === 'leaf' || (shape.kind === 'nonNull' && isLeafShape(shape.of));
 
 function completeList(
   run: Run,
@@ -106,26 +202,15 @@ function completeList(
   info: Info | undefined,
   path: Path,
   value: unknown,
-) {
+): unknown[] | Promise<unknown[]> {
   if (typeof value !== 'object' || value === null || !(Symbol.iterator in value))
     throw new GraphQLError(
       `Expected Iterable, but did not find one for field "${field.parent.name}.${field.definition.name}".`,
     );
-  let waits = false;
-  const items: unknown[] = [];
-  try {
-    for (const item of value as Iterable<unknown>) {
-      const place: Path = { prev: path, key: items.length, typename: undefined };
-      const completed = completeCaught(run, field, of, info, place, item);
-      waits ||= isPromise(completed);
-      items.push(completed);
-    }
-  } catch (error) {
-    // Those that are still under way may fail as well, and nobody would be told.
-    if (waits) Promise.all(items).catch(() => undefined);
-    throw error;
-  }
-  return waits ? Promise.all(items) : items;
+  const given: readonly unknown[] = Array.isArray(value) ? value : [...(value as Iterable<unknown>)];
+  const repeats = !isLeafShape(of) && new Set(given).size < given.length;
+  const seen = repeats ? new Map<unknown, SeenItem>() : undefined;
+  return completeMore({ run, field, of, info, path, given, items: [], seen, waits: false });
 }
 
 function typeFor(
@@ -166,6 +251,7 @@ function complete(
     case 'leaf': {
       const written: unknown = shape.type.serialize(value);
       if (written == null) throw new Error(`A value of ${shape.type.name} cannot be written.`);
+      run.budget.spendLeaf(written);
       return written;
     }
     case 'object':
@@ -184,6 +270,30 @@ function complete(
   }
 }
 
+/** Completes a value that is waited for. Thousands may be there in the same turn of the event loop. */
+function completeLater(
+  run: Run,
+  field: PlannedField,
+  shape: Shape,
+  info: Info | undefined,
+  path: Path,
+  value: PromiseLike<unknown>,
+): PromiseLike<unknown> {
+  const { budget } = run;
+  const go = (resolved: unknown): unknown =>
+    budget.isTurnOver(false)
+      ? budget.nextTurn().then(() => complete(run, field, shape, info, path, resolved))
+      : complete(run, field, shape, info, path, resolved);
+  const completed = value.then(go);
+  try {
+    budget.spendPending();
+  } catch (error) {
+    completed.then(undefined, ignore);
+    throw error;
+  }
+  return completed;
+}
+
 /** Completes a value; one that fails is null where it may be. */
 function completeCaught(
   run: Run,
@@ -195,7 +305,7 @@ function completeCaught(
 ): unknown {
   try {
     const completed = isPromise(value)
-      ? value.then((resolved) => complete(run, field, shape, info, path, resolved))
+      ? completeLater(run, field, shape, info, path, value)
       : complete(run, field, shape, info, path, value);
     return isPromise(completed)
       ? completed.then(undefined, (error: unknown) => failed(run, error, field, shape, path))
@@ -213,7 +323,7 @@ const infoOf = (run: Run, { definition, nodes, parent }: PlannedField, path: Pat
   path,
   schema: run.schema,
   fragments: run.fragments,
-  rootValue: undefined,
+  rootValue: run.rootValue,
   operation: run.operation,
   variableValues: run.variableValues,
   getAbortSignal: HELPERS.getAbortSignal,
@@ -241,12 +351,14 @@ function resolveTold(run: Run, field: PlannedField, prev: Path | undefined, sour
 
 function resolveField(run: Run, field: PlannedField, prev: Path | undefined, source: unknown): unknown {
   const { brief, leaf, shape } = field;
+  run.budget.spend(1);
   if (brief === undefined) return resolveTold(run, field, prev, source);
   try {
     const value = brief(source, argsOf(field, run.args, run.variableValues), run.contextValue);
     if (value == null && shape.kind !== 'nonNull') return null;
     // Most fields are leaves that are there at once: nobody asks where they stand.
     const written: unknown = leaf === undefined || typeof value === 'object' ? null : leaf.serialize(value);
+    if (typeof written === 'string') run.budget.spendLeaf(written);
     return written ?? completeCaught(run, field, shape, undefined, pathOf(field, prev), value);
   } catch (error) {
     return failed(run, error, field, shape, pathOf(field, prev));
@@ -260,28 +372,56 @@ async function settled(data: Data): Promise<Data> {
   return data;
 }
 
-function completeObject(
+/** Fields after which the time is looked at. */
+const FIELDS_AT_ONCE = 8;
+
+function completeFields(
   run: Run,
   fields: readonly PlannedField[],
   path: Path | undefined,
   source: unknown,
+  data: Data,
+  from: number,
+  alreadyWaits: boolean,
 ): Data | Promise<Data> {
-  const data: Data = {};
-  let waits = false;
+  let waits = alreadyWaits;
   try {
-    for (const field of fields) {
+    for (let i = from; i < fields.length; i += 1) {
+      const field = fields[i];
+      if (field === undefined) break;
+      if (i > from && i % FIELDS_AT_ONCE === 0 && run.budget.isTurnOver(waits)) {
+        if (waits) guard(Object.values(data));
+        const waited = waits;
+        return run.budget.nextTurn().then(() => completeFields(run, fields, path, source, data, i, waited));
+      }
       const value = resolveField(run, field, path, source);
       waits ||= isPromise(value);
       data[field.key] = value;
     }
   } catch (error) {
     if (!waits) throw error;
-    // Others may fail as well, and nobody would be told.
+    guard(Object.values(data));
+    // Others may fail as well; what ends the execution waits for none of them.
+    if (run.budget.stopped !== undefined) throw error;
     return settled(data).finally(() => {
       throw error;
     });
   }
   return waits ? settled(data) : data;
+}
+
+const completeObject = (
+  run: Run,
+  fields: readonly PlannedField[],
+  path: Path | undefined,
+  source: unknown,
+): Data | Promise<Data> => completeFields(run, fields, path, source, {}, 0, false);
+
+/** Completes the fields of a mutation: each when the one before has ended. */
+async function completeInTurn(run: Run, fields: readonly PlannedField[]): Promise<Data> {
+  const data: Data = {};
+  for (const field of fields) data[field.key] = await resolveField(run, field, undefined, run.rootValue);
+  return data;
 }
 
 /** A list that is all of an answer: its field, its items' shape and what its resolver was told. */
@@ -310,6 +450,11 @@ async function completeItems(
   for (const item of given) {
     const place: Path = { prev: path, key: from + items.length, typename: undefined };
     try {
+      run.budget.spend(1);
+      if (items.length % OBJECTS_AT_ONCE === 0 && run.budget.isTurnOver(false)) {
+        guard(items);
+        await run.budget.nextTurn();
+      }
       items.push(completeCaught(run, field, of, info, place, item));
     } catch (error) {
       failure = { error };
@@ -337,6 +482,7 @@ export class GrowingResult {
   constructor(only: OnlyList, list: GrowingList<unknown>) {
     this.#only = only;
     this.#list = list;
+    only.run.budget.ignoreEnding();
   }
   /** Of the list in the answer's data. */
   get key(): string {
@@ -384,6 +530,8 @@ async function answer(run: Run, begin: () => Data | Promise<Data>): Promise<Exec
   try {
     data = await begin();
   } catch (error) {
+    // What ended the execution stands for all that failed before or by it.
+    if (run.budget.stopped !== undefined) run.errors.length = 0;
     note(run, locatedError(error, undefined), undefined);
   }
   return run.errors.length === 0 ? { data } : { errors: run.errors, data };
@@ -442,35 +590,40 @@ async function answerInParts(only: OnlyList, count: number): Promise<ExecutionRe
 }
 
 /**
- * Executes a query.
+ * Executes a query, a mutation, or an event of a subscription.
  *
- * @returns undefined where its variables are not what it takes: whoever executes it otherwise can say why
+ * @returns undefined where the document or the variables are not what they must be: graphql-js says why
  */
-export function executeQuery(
+export function executeOperation(
   args: QueryArgs & { readonly grows: true },
 ): Promise<ExecutionResult | GrowingResult> | undefined;
-export function executeQuery(args: QueryArgs): Promise<ExecutionResult> | undefined;
-export function executeQuery(args: QueryArgs): Promise<ExecutionResult | GrowingResult> | undefined {
-  const { schema, document, contextValue, variableValues = {}, grows = false, initialCount } = args;
+export function executeOperation(args: QueryArgs): Promise<ExecutionResult> | undefined;
+export function executeOperation(args: QueryArgs): Promise<ExecutionResult | GrowingResult> | undefined {
+  const { schema, document, operationName, contextValue, rootValue, variableValues = {} } = args;
+  const { limits, ending, turnMs, grows = false, initialCount } = args;
   const known = prepare(schema, document);
-  const { operation, fragments } = known;
-  const type = schema.getQueryType();
-  if (operation?.operation !== OperationTypeNode.QUERY || type == null) return undefined;
+  const operation = operationOf(known, operationName);
+  const type = operation === undefined ? undefined : schema.getRootType(operation.operation);
+  if (operation === undefined || type == null) return undefined;
   const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues);
   if (variables.coerced === undefined) return undefined;
   const run: Run = {
     schema,
-    fragments,
+    fragments: known.fragments,
     operation,
     variableValues: variables.coerced,
     contextValue,
+    rootValue,
     plans: known.plans ?? new Map(),
     args: new Map(),
+    budget: new ExecutionBudget(limits, ending, turnMs),
     errors: [],
     nulled: new Set(),
   };
-  const fields = known.fields ?? plannedFields(run, type, [operation]);
-  if (known.plans !== undefined) known.fields = fields;
+  const fields = known.fields.get(operation) ?? plannedFields(run, type, [operation]);
+  if (known.plans !== undefined) known.fields.set(operation, fields);
+  if (operation.operation === OperationTypeNode.MUTATION)
+    return answer(run, () => completeInTurn(run, fields));
   const [only] = fields;
   const of = grows && fields.length === 1 && only !== undefined ? itemsOf(only.shape) : undefined;
   if (only !== undefined && of !== undefined) {
@@ -478,5 +631,5 @@ export function executeQuery(args: QueryArgs): Promise<ExecutionResult | Growing
     const list: OnlyList = { run, field: only, of, path, info: growing(infoOf(run, only, path)) };
     return initialCount === undefined ? answerList(list) : answerInParts(list, initialCount);
   }
-  return answer(run, () => completeObject(run, fields, undefined, undefined));
+  return answer(run, () => completeObject(run, fields, undefined, rootValue));
 }

@@ -4,7 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import type { GraphQLParams, YogaServerInstance } from 'graphql-yoga';
 import type { GatewayContext } from '../context.ts';
-import { executeQuery, GrowingResult } from '../execution/query.ts';
+import type { AnswerLimits } from '../execution/execution-budget.ts';
+import { executeOperation, GrowingResult } from '../execution/query.ts';
 import type { Contexts } from '../gateway/contexts.ts';
 import type { Admission } from '../load/admission.ts';
 import type { Exchange } from '../operations/exchange.ts';
@@ -39,6 +40,8 @@ export interface ExecuteOptions extends FinishOptions {
   readonly contexts: Pick<Contexts, 'of'>;
   readonly admission: Pick<Admission, 'adopt'>;
   readonly telemetry: Pick<Telemetry, 'adopt' | 'ran'>;
+  /** What an answer may hold. */
+  readonly limits: AnswerLimits;
   /** Milliseconds that a request may take. */
   readonly patience: number;
   /** Milliseconds between two signs of life in a silent stream. */
@@ -99,10 +102,12 @@ export function openExecution(options: ExecuteOptions): Execute {
     if (res.closed) limit.leave();
     let isGrowing = false;
     try {
-      const result = await executeQuery({
+      const result = await executeOperation({
         schema: query.schema,
         document: query.document,
         variableValues: params.variables,
+        limits: options.limits,
+        ending: limit.leaving,
         contextValue: contexts.of({
           caller,
           exchange,

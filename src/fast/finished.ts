@@ -95,7 +95,9 @@ export function openFinishing({ always, byOrigin, proofNeeded }: FinishOptions):
       const { opening, head, tail, closing } = framingOf(mediaType);
       const made = bodyOf(result, `${opening}${head}`, `${tail}${closing}`);
       const seconds = (status === 200 && most !== null ? keptSeconds(result, most) : null) ?? 0;
-      const isKept = method === 'GET' && seconds > 0 && !saysWhoKeeps;
+      // An answer that is made piece by piece has no tag, which would take all of it at once.
+      const isWhole = typeof made === 'string' || Number.isFinite(made.byteLength);
+      const isKept = method === 'GET' && seconds > 0 && !saysWhoKeeps && isWhole;
       // The tag of what clients may keep comes before the bytes and is made of them all.
       const body = typeof made === 'string' || made.byteLength <= LARGE || isKept ? allOf(made) : made;
       const kept = isKept && Buffer.isBuffer(body) ? keptHeaders(body, seconds, proofNeeded) : undefined;

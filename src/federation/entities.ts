@@ -59,10 +59,7 @@ builder.queryFields((t) => ({
   _entities: t.field({
     type: [Entity],
     nullable: { list: false, items: true },
-    complexity: ({ representations }) => ({
-      field: costOf(representations),
-      multiplier: representations.length,
-    }),
+    cost: ({ representations }) => ({ calls: costOf(representations), items: representations.length }),
     description: `For federation routers: objects by references, in the order asked, null where one does not exist. At most ${MOST_REFERENCES}.`,
     args: {
       representations: t.arg({

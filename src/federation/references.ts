@@ -2,11 +2,10 @@
 // Finding is done by the same functions and loaders as everywhere; it knows no GraphQL type but by name.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
-import { branded, findNode, NODES, type NodeShape } from '../resolvers/node.ts';
+import { branded, findNode, NODE_CALLS, NODES, type NodeShape } from '../resolvers/node.ts';
 import { findEntry } from '../resolvers/uniprot.ts';
 import { badInput } from '../schema/scalars.ts';
 import { UniprotEntry, type UniprotRef } from '../schema/uniprot.ts';
-import { BULK_HASHES } from '../upstream/protein-loader.ts';
 
 /** Whatever may be referred to. */
 type Referable = NodeShape | UniprotRef;
@@ -21,11 +20,11 @@ interface Entity {
 }
 
 const ENTITIES: Readonly<Record<string, Entity>> = {
-  Protein: { key: 'hash', cost: 1 / BULK_HASHES, find: NODES.Protein },
-  Cluster: { key: 'representativeHash', cost: 1, find: NODES.Cluster },
-  Feature: { key: 'index', cost: 0.25, find: NODES.Feature },
-  Batch: { key: 'batchId', cost: 1, find: NODES.Batch },
-  Task: { key: 'taskId', cost: 1, find: NODES.Task },
+  Protein: { key: 'hash', cost: NODE_CALLS.Protein, find: NODES.Protein },
+  Cluster: { key: 'representativeHash', cost: NODE_CALLS.Cluster, find: NODES.Cluster },
+  Feature: { key: 'index', cost: NODE_CALLS.Feature, find: NODES.Feature },
+  Batch: { key: 'batchId', cost: NODE_CALLS.Batch, find: NODES.Batch },
+  Task: { key: 'taskId', cost: NODE_CALLS.Task, find: NODES.Task },
   UniprotEntry: {
     key: 'accession',
     cost: 1,

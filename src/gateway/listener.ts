@@ -14,6 +14,7 @@ import type { PlainQueries } from '../plugins/use-plain-queries.ts';
 import type { Operations } from '../protocol/operations.ts';
 import type { Contexts } from './contexts.ts';
 import type { Entrance } from './entrance.ts';
+import { answerLimits } from './plugins.ts';
 import type { ShownErrors } from './shown-errors.ts';
 import type { GatewayYoga } from './yoga.ts';
 
@@ -54,6 +55,7 @@ export function gatewayListener(sources: ListenerSources): RequestListener {
     onError: errors.count,
     shown: errors.ofResult,
     contexts,
+    limits: answerLimits(config),
     patience: config.REQUEST_TIMEOUT_MS,
     pulseMs: sources.pulseMs,
     onFault,

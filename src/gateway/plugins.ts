@@ -2,11 +2,13 @@
 // It makes no decision of its own.
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
+import type { AnswerLimits } from '../execution/execution-budget.ts';
 import { openPlaces } from '../load/streams.ts';
 import type { Logger } from '../log.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { guardPlugins } from '../plugins/guard.ts';
 import { useAnswerHeaders } from '../plugins/use-answer-headers.ts';
+import { useAnswerLimits } from '../plugins/use-answer-limits.ts';
 import { useCors } from '../plugins/use-cors.ts';
 import { useDocumentLimits } from '../plugins/use-document-limits.ts';
 import { useErrorCodes } from '../plugins/use-error-codes.ts';
@@ -56,6 +58,12 @@ export const documentLimits = (config: Config) => ({
   directives: config.MAX_QUERY_DIRECTIVES,
 });
 
+/** What an answer may hold, as configured. */
+export const answerLimits = (config: Config): AnswerLimits => ({
+  values: config.MAX_ANSWER_VALUES,
+  bytes: config.MAX_ANSWER_BYTES,
+});
+
 /** The plugins of a gateway. */
 export function gatewayPlugins(sources: PluginSources): Plugin[] {
   const { config, log, telemetry, errors, operations, queries, callers, admission, pressure } = sources;
@@ -85,7 +93,8 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
       useIntrospection(config.INTROSPECTION),
       usePlainQueries(queries, config.CACHE_RECORDS_SECONDS),
       useIncrementalDelivery(errors.show),
-      useEventContexts(),
+      useAnswerLimits(answerLimits(config)),
+      useEventContexts(answerLimits(config)),
       useStreamLimit(admission, openPlaces(config.MAX_SUBSCRIPTIONS), config.MAX_SUBSCRIPTIONS),
       useTiedStreams(),
       useRoutes(routes),

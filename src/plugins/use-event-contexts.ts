@@ -8,6 +8,8 @@ import {
   GraphQLError,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import type { AnswerLimits } from '../execution/execution-budget.ts';
+import { limitedExecution } from '../execution/executor.ts';
 import { questionOf, sharedAnswer } from './shared-events.ts';
 
 /** A context that can make another one for the same caller. */
@@ -29,16 +31,17 @@ const isRenewable = (context: unknown): context is Renewable & object =>
 const isStream = (source: object): source is AsyncIterable<unknown> => Symbol.asyncIterator in source;
 
 /** Answers single events of one stream. */
-function answerer(args: ExecutionArgs): (event: unknown) => Promise<ExecutionResult> {
+function answerer(args: ExecutionArgs, limits: AnswerLimits): (event: unknown) => Promise<ExecutionResult> {
+  const executeEvent = limitedExecution(limits, execute);
   const context: unknown = args.contextValue;
-  if (!isRenewable(context)) return async (rootValue) => execute({ ...args, rootValue });
+  if (!isRenewable(context)) return async (rootValue) => executeEvent({ ...args, rootValue });
   const { principal, isRouter, publicUrl, clientSignal } = context;
   // Nothing else of a caller decides about answers.
   const question = questionOf(args, [principal, isRouter, publicUrl]);
   const isStill = () => !clientSignal.aborted;
   return async (rootValue) => {
     const open = await context.fresh();
-    const answer = async () => execute({ ...args, rootValue, contextValue: { ...context, ...open() } });
+    const answer = async () => executeEvent({ ...args, rootValue, contextValue: { ...context, ...open() } });
     return sharedAnswer(rootValue, question, answer, isStill);
   };
 }
@@ -47,9 +50,10 @@ function answerer(args: ExecutionArgs): (event: unknown) => Promise<ExecutionRes
 function executeEach(
   source: AsyncIterable<unknown>,
   args: ExecutionArgs,
+  limits: AnswerLimits,
 ): AsyncIterableIterator<ExecutionResult> {
   const events = source[Symbol.asyncIterator]();
-  const answer = answerer(args);
+  const answer = answerer(args, limits);
   let refused = false;
   return {
     async next() {
@@ -75,12 +79,16 @@ function executeEach(
   };
 }
 
-/** Contexts that have a `fresh` are renewed for each event; a stream whose caller may not go on ends with the reason. */
-export const useEventContexts = (): Plugin => ({
+/**
+ * Contexts that have a `fresh` are renewed for each event; a stream whose caller may not go on ends with the reason.
+ *
+ * @param limits - what the answer to an event may hold
+ */
+export const useEventContexts = (limits: AnswerLimits): Plugin => ({
   onSubscribe({ setSubscribeFn }) {
     setSubscribeFn(async (args: ExecutionArgs) => {
       const source = await createSourceEventStream(args);
-      return isStream(source) ? executeEach(source, args) : source;
+      return isStream(source) ? executeEach(source, args, limits) : source;
     });
   },
 });

@@ -3,6 +3,7 @@
 import { useDeferStream } from '@graphql-yoga/plugin-defer-stream';
 import { type DocumentNode, GraphQLError, visit } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { withoutRepetitions } from '../execution/counted-schema.ts';
 import type { AnyResult } from '../protocol/answer.ts';
 import { chooseForParts } from '../protocol/media-type.ts';
 import { taken } from '../protocol/paced-list.ts';
@@ -40,13 +41,14 @@ export function useIncrementalDelivery(mask: (error: unknown) => Error): Plugin 
 
   const masked = ({ incremental, ...result }: AnyResult, context: object): AnyResult => ({
     ...result,
+    ...(result.errors === undefined ? {} : { errors: withoutRepetitions(result.errors) }),
     ...(incremental === undefined
       ? {}
       : {
           incremental: incremental.map(({ items, ...part }) => ({
             ...part,
             ...(items === undefined ? {} : { items: take(context, items, part.path) }),
-            ...(part.errors === undefined ? {} : { errors: part.errors.map(shown) }),
+            ...(part.errors === undefined ? {} : { errors: withoutRepetitions(part.errors).map(shown) }),
           })),
         }),
   });

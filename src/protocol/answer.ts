@@ -2,6 +2,7 @@
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import { jsonAround } from '../late-text.ts';
 import { type Body, openBody } from './body.ts';
+import { isLarge, openPieces } from './json-pieces.ts';
 import type { MediaType } from './media-type.ts';
 import { type Framing, framingOf } from './streamed-answer.ts';
 
@@ -108,13 +109,15 @@ function shown({ errors, extensions, incremental, ...rest }: AnyResult): object 
 }
 
 /**
- * A result as JSON: text, or where there are large texts in it, bytes that are made as they are written.
+ * A result as JSON: text, or where it is large or has large texts in it, bytes that are made as they are written.
  *
  * @param head - what stands before the JSON
  * @param tail - what follows it
  */
 export function bodyOf(result: AnyResult, head = '', tail = ''): string | Body {
-  const { around, texts } = jsonAround(shown(result));
+  const seen = shown(result);
+  if (isLarge(seen)) return openPieces(seen, head, tail);
+  const { around, texts } = jsonAround(seen);
   const last = around.length - 1;
   const framed = around.map((json, i) => `${i === 0 ? head : ''}${json}${i === last ? tail : ''}`);
   return texts.length === 0 ? framed.join('') : openBody({ around: framed, texts });

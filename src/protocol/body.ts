@@ -9,7 +9,7 @@ import { escaped, escapeLines } from './json-text.ts';
 export type Fill = (target: Buffer) => number;
 
 export interface Body {
-  /** Bytes of it, about. */
+  /** Bytes of it, about; infinity where nobody knows. */
   readonly byteLength: number;
   /** Begins to make the bytes. */
   open(): Fill;
@@ -105,8 +105,9 @@ export function allOf(body: string | Body): Buffer<ArrayBuffer> {
   if (typeof body === 'string') return bytesOf(body);
   const fill = body.open();
   const filled: Buffer<ArrayBuffer>[] = [];
+  const known = Number.isFinite(body.byteLength);
   // Most often the first holds all.
-  for (let size = body.byteLength + ROOM; ; size = 4096) {
+  for (let size = known ? body.byteLength + ROOM : LARGE; ; size = known ? 4096 : LARGE) {
     const target = Buffer.allocUnsafe(size);
     const count = fill(target);
     if (count > 0) filled.push(target.subarray(0, count));

@@ -1,5 +1,5 @@
 // An answer that begins before all of it is known: one list, item by item, then what has failed. It knows neither GraphQL's execution nor HTTP.
-import type { GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 import { jsonAround } from '../late-text.ts';
 import { publicError } from './answer.ts';
 import { type Body, openBody } from './body.ts';
@@ -20,14 +20,26 @@ export type Shown = (errors: readonly GraphQLError[]) => readonly GraphQLError[]
 /** The JSON of a growing result, some items at a time. Errors stand behind the data, which GraphQL leaves free: they are not known before. */
 export async function* growingBodies(growing: Growing, shown: Shown): AsyncGenerator<Body, void, undefined> {
   let before = `{"data":{${JSON.stringify(growing.key)}:[`;
-  for (let items = await growing.next(); items !== undefined; items = await growing.next()) {
+  let end: GraphQLError | undefined;
+  const next = async (): Promise<readonly unknown[] | undefined> => {
+    try {
+      return await growing.next();
+    } catch (error) {
+      // An answer that becomes too large ends with the items that it has.
+      if (!(error instanceof GraphQLError) || error.extensions.code !== 'QUERY_TOO_EXPENSIVE') throw error;
+      end = error;
+      return undefined;
+    }
+  };
+  for (let items = await next(); items !== undefined; items = await next()) {
     const { around, texts } = jsonAround(items);
     // Without the brackets of a list of its own.
     const inner = around.map((json, i) => (i === 0 ? before + json.slice(1) : json));
     yield openBody({ around: inner.with(-1, inner.at(-1)?.slice(0, -1) ?? ''), texts });
     before = ',';
   }
-  const failed = growing.errors.length === 0 ? [] : shown(growing.errors).map(publicError);
+  const all = end === undefined ? growing.errors : [...growing.errors, end];
+  const failed = all.length === 0 ? [] : shown(all).map(publicError);
   const errors = failed.length === 0 ? '' : `,"errors":${JSON.stringify(failed)}`;
   yield openBody({ around: [`]}${errors}}`], texts: [] });
 }

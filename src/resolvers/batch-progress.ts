@@ -43,7 +43,7 @@ builder.subscriptionField('batchProgress', (t) =>
   t.field({
     type: BatchProgress,
     nullable: false,
-    complexity: 1,
+    cost: 1,
     description:
       'How far a batch is. Starts with the present state, then tells every change, and ends after the event whose `final` is true. All who watch a batch share one poll of the upstream, every 2 to 30 seconds. An event with errors says that reads failed three times in a row; polling goes on, and the next good event follows.',
     args: { batchId: t.arg.id({ required: true, description: 'As submitFold gave it.' }) },

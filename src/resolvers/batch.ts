@@ -77,6 +77,7 @@ builder.objectFields(Batch, (t) => ({
     resolve: async ({ batchId }, _, ctx) => (await ctx.submissions.batch(batchId))?.label,
   }),
   submittedAt: t.field({
+    cost: { shared: { list: 1 } },
     type: 'DateTime',
     description: 'When it was submitted.',
     resolve: async (batch, _, ctx) => {
@@ -87,7 +88,8 @@ builder.objectFields(Batch, (t) => ({
   tasks: t.field({
     type: BatchTasksConnection,
     nullable: false,
-    complexity: ({ first }) => ({ field: 1, multiplier: Math.max(0, first ?? 100) / 10 }),
+    // A page in the middle of an upstream page takes a second call, and a filter one more to know whether anything follows.
+    cost: ({ first }) => ({ calls: 3, items: first ?? 100 }),
     description: 'The tasks in order: repeat by repeat, and by item in each. One List call a page.',
     args: {
       state: t.arg({ type: TaskState, description: 'Only tasks in this state, such as FAILED.' }),
@@ -101,7 +103,7 @@ builder.objectFields(Batch, (t) => ({
 builder.queryFields((t) => ({
   batch: t.field({
     type: Batch,
-    complexity: 1,
+    cost: 1,
     description:
       'A batch by its id; null when the upstream has none of this id for this caller. One List call.',
     args: {

@@ -24,6 +24,7 @@ import {
 } from '../schema/bulk-lookup.ts';
 import type { IssueShape, NotFoundShape, RefusedShape } from '../schema/problem.ts';
 import { badInput } from '../schema/scalars.ts';
+import { BULK_HASHES } from '../upstream/protein-loader.ts';
 
 type Input = typeof BulkLookupInput.$inferInput;
 
@@ -195,7 +196,8 @@ builder.mutationFields((t) => ({
   startBulkLookup: t.field({
     type: BulkLookupResult,
     nullable: false,
-    complexity: ({ input }) => Math.ceil(input.hashes.length / 500),
+    // Each part is sent, followed and downloaded.
+    cost: ({ input }) => ({ calls: 3 * Math.ceil(input.hashes.length / BULK_HASHES) }),
     description:
       'Looks up any number of proteins, up to 50,000. Goes on by itself, also over a restart of the gateway: follow it with bulkLookupProgress. Needs no token.',
     args: { input: t.arg({ type: BulkLookupInput, required: true, description: 'What to look up.' }) },
@@ -204,7 +206,8 @@ builder.mutationFields((t) => ({
   cancelBulkLookup: t.field({
     type: CancelBulkLookupResult,
     nullable: false,
-    complexity: 1,
+    // Each part is cancelled by a call.
+    cost: MOST_HASHES / BULK_HASHES,
     description:
       'Cancels the parts that have not finished, and says what came of it: parts that finished in time stay COMPLETE and can be downloaded.',
     args: { lookupId: t.arg.id({ required: true, description: 'As startBulkLookup gave it.' }) },
@@ -223,6 +226,7 @@ builder.subscriptionField('bulkLookupProgress', (t) =>
   t.field({
     type: BulkLookup,
     nullable: false,
+    cost: 1,
     description:
       'How far a bulk look-up is: the present state, then every change; ends after the event in which it has ended. Needs no token.',
     args: { lookupId: t.arg.id({ required: true, description: 'As startBulkLookup gave it.' }) },

@@ -94,18 +94,18 @@ async function cancelTarget(ctx: GatewayContext, target: CancelTarget): Promise<
 builder.objectFields(Cancelled, (t) => ({
   batch: t.field({
     type: Batch,
-    complexity: 1,
+    cost: 1,
     description: 'The batch as it is now.',
     resolve: ({ target }, _, ctx) => batchOf(ctx, target),
   }),
   task: t.field({
     type: Task,
-    complexity: 1,
+    cost: 1,
     description: 'The task as it is now; null when a whole batch was cancelled.',
     resolve: ({ target }, _, ctx) => taskOf(ctx, target),
   }),
   stillRunningCount: t.int({
-    complexity: 1,
+    cost: 1,
     description: 'Tasks of the batch that run on and are charged. One List call.',
     resolve: ({ target }, _, ctx) => stillRunning(ctx, target),
   }),
@@ -114,7 +114,7 @@ builder.objectFields(Cancelled, (t) => ({
 builder.objectFields(NothingToCancel, (t) => ({
   batch: t.field({
     type: Batch,
-    complexity: 1,
+    cost: 1,
     description: 'The batch as it is now.',
     resolve: ({ target }, _, ctx) => batchOf(ctx, target),
   }),
@@ -124,7 +124,8 @@ builder.mutationFields((t) => ({
   cancelBatch: t.field({
     type: CancelResult,
     nullable: false,
-    complexity: 1,
+    // The counts after it tell how many were cancelled where the answer does not.
+    cost: 2,
     description: 'Cancels every queued task of a batch, free of charge. Running tasks go on and are charged.',
     args: { batchId: t.arg.id({ required: true, description: 'As submitFold gave it.' }) },
     resolve: (_, { batchId }, ctx) => cancelTarget(ctx, { batchId }),
@@ -132,7 +133,8 @@ builder.mutationFields((t) => ({
   cancelTask: t.field({
     type: CancelResult,
     nullable: false,
-    complexity: 1,
+    // The counts after it tell how many were cancelled where the answer does not.
+    cost: 2,
     description: 'Cancels one task if it is still queued, free of charge.',
     args: { taskId: t.arg.id({ required: true, description: 'As the tasks of a batch give it.' }) },
     resolve: (_, { taskId }, ctx) => cancelTarget(ctx, { taskId }),

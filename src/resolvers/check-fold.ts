@@ -40,7 +40,7 @@ builder.queryFields((t) => ({
   checkFold: t.field({
     type: FoldCheck,
     nullable: false,
-    complexity: ({ input }) => checkCost(input),
+    cost: ({ input }) => ({ calls: checkCost(input) }),
     description:
       'A dry run of submitFold: everything that is wrong, at once. Nothing is sent and nothing is spent.',
     args: { input: t.arg({ type: SubmitFoldInput, required: true, description: 'As for submitFold.' }) },

@@ -13,7 +13,8 @@ import type { WithRaw } from '../upstream/atlas.ts';
 import type { ClusterInfo, ClusterRecord } from '../upstream/wire.ts';
 import { after, type Soon } from './at-once.ts';
 import { clusterOf, selectedTop, withRecord } from './cluster-links.ts';
-import { pageCost, pageOf } from './connection.ts';
+import { pageOf, pageSize } from './connection.ts';
+import { bulkCalls, FIND_CLUSTER, loadsProtein, proteinLink } from './costs.ts';
 import { bulkIsEnough, clusterNeeds, readTop } from './protein-parts.ts';
 import { selectedFields } from './selection.ts';
 
@@ -82,6 +83,7 @@ builder.node(Cluster, {
     representative: t.field({
       type: Protein,
       nullable: false,
+      cost: proteinLink,
       description: 'The protein that stands for the cluster.',
       resolve: (cluster, _, ctx) => after(representativeOf(ctx, cluster), (hash) => ({ hash })),
     }),
@@ -145,6 +147,8 @@ builder.node(Cluster, {
     features: t.field({
       type: [FeatureActivation],
       nullable: { list: false, items: false },
+      // More than came with the cluster, and the activations along the sequence, are calls of their own.
+      cost: ({ top }, { names }) => ({ calls: names.has('residues') ? 3 : 1, items: top ?? 10 }),
       description: 'Top features of the representative, strongest first.',
       args: { top: t.arg.int({ defaultValue: 10, description: 'How many, 1 to 100.' }) },
       resolve: async (cluster, { top }, ctx) => {
@@ -156,7 +160,6 @@ builder.node(Cluster, {
       },
     }),
     memberHashes: t.field({
-      complexity: 1,
       type: ['ProteinHash'],
       nullable: { list: false, items: false },
       description: 'Hashes of all members, the representative included.',
@@ -166,7 +169,11 @@ builder.node(Cluster, {
       {
         type: Protein,
         nullable: false,
-        complexity: pageCost(1),
+        cost: (page, selection) => {
+          const items = pageSize(page);
+          const shown = [selection.below('nodes'), selection.below('edges').below('node')];
+          return { calls: shown.some(loadsProtein) ? bulkCalls(items) : 0, items };
+        },
         description:
           'The member list is free; what is selected on the members costs one bulk call for each 500.',
         resolve: async (cluster, page, ctx) => {
@@ -204,7 +211,7 @@ export async function findCluster(
 builder.queryField('cluster', (t) =>
   t.field({
     type: Cluster,
-    complexity: 2,
+    cost: FIND_CLUSTER,
     description: 'A cluster by the hash of its representative or of any member; null when there is none.',
     args: {
       hash: t.arg({

@@ -63,17 +63,5 @@ export function pageOf<T>(items: readonly T[], args: PageArgs) {
   };
 }
 
-/** A list field of a page counts as ten long by itself (see the builder); this is what a page is longer or shorter. */
-const USUAL_LIST = 10;
-
-/**
- * What a connection costs by its page size.
- *
- * @param own - upstream calls for the list itself
- */
-export const pageCost =
-  (own: number) =>
-  ({ first, last }: PageArgs): { field: number; multiplier: number } => ({
-    field: own,
-    multiplier: Math.max(0, first ?? last ?? DEFAULT_PAGE) / USUAL_LIST,
-  });
+/** Objects of a page at most. */
+export const pageSize = ({ first, last }: PageArgs): number => Math.max(0, first ?? last ?? DEFAULT_PAGE);

@@ -34,7 +34,7 @@ builder.queryFields((t) => ({
           'Waits for a fresh examination, some twenty free upstream calls; at most one every 30 seconds.',
       }),
     },
-    complexity: ({ refresh }) => (refresh === true ? 25 : 0),
+    cost: ({ refresh }) => ({ calls: refresh === true ? 25 : 0 }),
     resolve: (_root, { refresh }, ctx) => reportOf(ctx, refresh === true),
   }),
 }));

@@ -3,6 +3,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
+import type { FieldCost } from '../execution/query-cost.ts';
 import {
   type Exemplar,
   Feature,
@@ -15,12 +16,15 @@ import { badInput } from '../schema/scalars.ts';
 import { UniprotEntry } from '../schema/uniprot.ts';
 import { SEARCH_LIMITS, SearchTooLong, searchWords } from '../upstream/catalogue-search.ts';
 import type { CatalogueEntry, FeatureDetail } from '../upstream/wire.ts';
-import { type PageArgs, pageCost, pageOf } from './connection.ts';
+import { type PageArgs, pageOf, pageSize } from './connection.ts';
+import { CATALOGUE } from './costs.ts';
 import { selectedFields } from './selection.ts';
 import { findEntry } from './uniprot.ts';
 
-/** Cost of a field of the feature's own record: several share one call. */
-const DETAIL = 0.25;
+/** Cost of a field of the feature's own record, which all of them share. */
+const DETAIL: FieldCost = { shared: { detail: 1 } };
+/** Cost of searching for a word: work of the gateway, as much as that of so many upstream calls. */
+const SEARCHED_WORD = 20;
 
 /** Fields that the catalogue has; any other needs the feature's own record. */
 const IN_CATALOGUE = new Set(['__typename', 'id', 'index', 'label', 'description']);
@@ -89,41 +93,43 @@ function readFirst(first: number | null | undefined): number {
 
 builder.objectFields(Feature, (t) => ({
   label: t.string({
+    cost: CATALOGUE,
     nullable: false,
     description: 'A few words on what it stands for.',
     resolve: ({ label, index }, _, ctx) => label ?? labelInCatalogue(ctx, index),
   }),
   description: t.string({
+    cost: CATALOGUE,
     description: 'What it stands for, in prose.',
     resolve: ({ description, index }, _, ctx) => description ?? descriptionInCatalogue(ctx, index),
   }),
   summary: t.string({
-    complexity: DETAIL,
+    cost: DETAIL,
     description: 'What it stands for, in a sentence. Costs one call for each feature, kept for a year.',
     resolve: (feature, _, ctx) => detail(ctx, feature, 'summary'),
   }),
   activationPattern: t.string({
-    complexity: DETAIL,
+    cost: DETAIL,
     description: 'Along which stretch of a sequence it is active.',
     resolve: (feature, _, ctx) => detail(ctx, feature, 'activation_pattern'),
   }),
   category: t.string({
-    complexity: DETAIL,
+    cost: DETAIL,
     description: 'The kind of thing it stands for, such as "motif".',
     resolve: (feature, _, ctx) => detail(ctx, feature, 'category'),
   }),
   exemplarProteinFamilies: t.string({
-    complexity: DETAIL,
+    cost: DETAIL,
     description: 'Families in which it is typical, in prose.',
     resolve: (feature, _, ctx) => detail(ctx, feature, 'exemplar_protein_families'),
   }),
   threshold: t.float({
-    complexity: DETAIL,
+    cost: DETAIL,
     description: 'Activation from which it counts as active.',
     resolve: (feature, _, ctx) => detail(ctx, feature, 'threshold'),
   }),
   uniref90: t.field({
-    complexity: DETAIL,
+    cost: DETAIL,
     type: FeatureStatistics,
     description: 'How it behaves over UniRef90.',
     resolve: async ({ index }, _, ctx) => {
@@ -138,7 +144,7 @@ builder.objectFields(Feature, (t) => ({
     },
   }),
   topProteins: t.field({
-    complexity: ({ first }) => ({ field: DETAIL, multiplier: first ?? 10 }),
+    cost: ({ first }) => ({ ...DETAIL, items: first ?? 10 }),
     type: [FeatureExemplar],
     nullable: { list: false, items: false },
     description: 'The proteins in which it is most active, strongest first.',
@@ -150,7 +156,7 @@ builder.objectFields(Feature, (t) => ({
       exemplars(ctx, feature, database ?? 'SWISSPROT', readFirst(first)),
   }),
   nearestNeighbors: t.field({
-    complexity: ({ first }) => ({ field: DETAIL, multiplier: first ?? 10 }),
+    cost: ({ first }) => ({ ...DETAIL, items: first ?? 10 }),
     type: [Feature],
     nullable: { list: false, items: false },
     description: 'Features with the most similar decoder vectors, nearest first.',
@@ -161,7 +167,7 @@ builder.objectFields(Feature, (t) => ({
         .map((index) => ({ index })),
   }),
   raw: t.field({
-    complexity: DETAIL,
+    cost: DETAIL,
     type: 'JSON',
     description: 'The upstream record as it came, for keys this schema does not know yet.',
     resolve: async ({ index }, _, ctx) => (await ctx.features.detail(index))?.raw,
@@ -171,7 +177,7 @@ builder.objectFields(Feature, (t) => ({
 builder.objectField(FeatureExemplar, 'entry', (t) =>
   t.field({
     type: UniprotEntry,
-    complexity: 1,
+    cost: 1,
     description: 'Its UniProt entry; null where UniProt has none under this accession. One call for each.',
     resolve: ({ uniprotId }, _, ctx) => (uniprotId === null ? null : findEntry(ctx, uniprotId)),
   }),
@@ -222,6 +228,7 @@ async function featurePage(ctx: GatewayContext, { search, indices, ...page }: Fe
 builder.queryFields((t) => ({
   feature: t.field({
     type: Feature,
+    cost: CATALOGUE,
     description: 'A feature by its index; null outside the catalogue.',
     args: { index: t.arg.int({ required: true, description: '0 to 16383, such as 4095.' }) },
     resolve: (_, { index }, ctx, info) => findFeature(ctx, info, index),
@@ -230,7 +237,11 @@ builder.queryFields((t) => ({
     {
       type: Feature,
       nullable: false,
-      complexity: pageCost(0),
+      cost: ({ search, ...page }) => ({
+        ...CATALOGUE,
+        calls: SEARCHED_WORD * (search == null ? 0 : searchWords(search).length),
+        items: pageSize(page),
+      }),
       description:
         'The catalogue. With `search`: over label and description, best match first, words may be begun or slightly misspelt; without: by index, or in the order of `indices`.',
       args: {

@@ -3,6 +3,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
+import type { FieldCost } from '../execution/query-cost.ts';
 import {
   ChainPairScore,
   FoldEmbeddings,
@@ -27,6 +28,7 @@ import { signedUrl } from '../upstream/download.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { FoldHandle } from '../upstream/open-fold.ts';
 import { FILE_ENDINGS } from '../upstream/structure-file.ts';
+import { proteinLink } from './costs.ts';
 import { findProtein } from './protein.ts';
 import { selectedNeeds, wantsFile } from './protein-parts.ts';
 
@@ -97,6 +99,10 @@ async function structureOf(
 }
 
 const MOST_POINTS = 1_000_000;
+const USUAL_POINTS = 10_000;
+
+/** Fields that share the download of the result. */
+const DOWNLOAD: FieldCost = { shared: { download: 1 } };
 
 interface BlockArgs {
   readonly rowStart?: number | null | undefined;
@@ -134,23 +140,28 @@ builder.objectFields(FoldResult, (t) => ({
     resolve: (result, _, ctx) => addressOf(ctx, result, 'result.json'),
   }),
   model: t.string({
+    cost: DOWNLOAD,
     description: 'The model that folded it, such as "foldmodel2-2026-05-cutoff-2025".',
     resolve: async (result, _, ctx) => (await summaryOf(ctx, result)).model,
   }),
   ptm: t.float({
+    cost: DOWNLOAD,
     description: 'Predicted TM-score of the whole complex, 0 to 1.',
     resolve: async (result, _, ctx) => (await scoresOf(ctx, result))?.ptm,
   }),
   iptm: t.float({
+    cost: DOWNLOAD,
     description: 'Predicted TM-score between chains, 0 to 1; null for a single chain.',
     resolve: async (result, _, ctx) => (await scoresOf(ctx, result))?.iptm,
   }),
   plddt: t.field({
+    cost: DOWNLOAD,
     type: Plddt,
     description: 'Confidence token by token. The mean is kept by the gateway; the values are in the result.',
     resolve: (result, _, ctx) => plddtOf(ctx, result),
   }),
   pae: t.field({
+    cost: DOWNLOAD,
     type: PredictedAlignedError,
     description: 'Error between tokens; null unless it was asked for with includePae.',
     resolve: async (result, _, ctx) => {
@@ -160,6 +171,7 @@ builder.objectFields(FoldResult, (t) => ({
     },
   }),
   chainPairs: t.field({
+    cost: DOWNLOAD,
     type: [ChainPairScore],
     nullable: { list: false, items: false },
     description:
@@ -167,12 +179,14 @@ builder.objectFields(FoldResult, (t) => ({
     resolve: async (result, _, ctx) => [...(await summaryOf(ctx, result)).chainPairs],
   }),
   chains: t.field({
+    cost: DOWNLOAD,
     type: [FoldedChain],
     nullable: { list: false, items: false },
     description: 'The chains, in the order of their tokens.',
     resolve: async (result, _, ctx) => [...(await summaryOf(ctx, result)).chains],
   }),
   structure: t.field({
+    cost: DOWNLOAD,
     type: Structure,
     description:
       'The structure as a file, pLDDT (0 to 100) as B-factor. Null with an error where PDB cannot hold it: too many atoms, or long chain ids.',
@@ -182,6 +196,7 @@ builder.objectFields(FoldResult, (t) => ({
     resolve: (result, { format }, ctx, info) => structureOf(ctx, result, format, info),
   }),
   embeddings: t.field({
+    cost: DOWNLOAD,
     type: FoldEmbeddings,
     description: 'Embeddings; null unless they were asked for with includeEmbeddings.',
     resolve: async (result, _, ctx) => {
@@ -191,11 +206,13 @@ builder.objectFields(FoldResult, (t) => ({
     },
   }),
   warnings: t.stringList({
+    cost: DOWNLOAD,
     nullable: { list: false, items: false },
     description: 'What the upstream warns of.',
     resolve: async (result, _, ctx) => [...(await summaryOf(ctx, result)).warnings],
   }),
   raw: t.field({
+    cost: DOWNLOAD,
     type: 'JSON',
     description: 'The result JSON, or the part of it at a dotted path; null where there is nothing.',
     args: { path: t.arg.string({ description: 'Such as "complex.metadata.chain_lookup".' }) },
@@ -207,6 +224,7 @@ builder.objectFields(PredictedAlignedError, (t) => ({
   block: t.field({
     type: PaeBlock,
     nullable: false,
+    cost: ({ maxPoints }) => ({ calls: Math.max(0, maxPoints ?? USUAL_POINTS) / USUAL_POINTS }),
     description: 'A block, averaged down so that it holds at most `maxPoints` values.',
     args: {
       rowStart: t.arg.int({ defaultValue: 0, description: 'First row, 0-based, such as 0.' }),
@@ -215,7 +233,10 @@ builder.objectFields(PredictedAlignedError, (t) => ({
       columnEnd: t.arg.int({
         description: 'Column after the last one; the size of the matrix when left out.',
       }),
-      maxPoints: t.arg.int({ defaultValue: 10_000, description: 'Most values to return, 1 to 1,000,000.' }),
+      maxPoints: t.arg.int({
+        defaultValue: USUAL_POINTS,
+        description: 'Most values to return, 1 to 1,000,000.',
+      }),
     },
     resolve: ({ taskId }, args, ctx) => blockOf(ctx, taskId, args),
   }),
@@ -231,7 +252,7 @@ builder.objectFields(PredictedAlignedError, (t) => ({
 builder.objectFields(FoldedChain, (t) => ({
   protein: t.field({
     type: Protein,
-    complexity: 1 / 500,
+    cost: proteinLink,
     description:
       'The same sequence in the Atlas: the bridge from a fold to what is known of it. Null when it has none.',
     resolve: ({ proteinHash }, _, ctx, info) =>

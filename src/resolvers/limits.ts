@@ -3,6 +3,7 @@ import { builder } from '../builder.ts';
 import { MOST_HASHES } from '../bulk/cut.ts';
 import { MAX_ITEMS, MAX_TASKS } from '../folding/check.ts';
 import { Limits } from '../schema/limits.ts';
+import { SEARCH_LIMITS } from '../upstream/catalogue-search.ts';
 import { BULK_HASHES } from '../upstream/protein-loader.ts';
 import { MOST_RESIDUES } from './similarity.ts';
 
@@ -24,6 +25,9 @@ builder.queryFields((t) => ({
       maxBulkLookupsRunning: config.MAX_BULK_RUNNING_PER_CALLER || null,
       maxBulkLookupsKept: config.MAX_BULK_KEPT_PER_CALLER || null,
       maxBulkLookupBytes: config.MAX_BULK_MB_PER_CALLER * 1_000_000 || null,
+      maxAnswerValues: config.MAX_ANSWER_VALUES,
+      maxAnswerBytes: config.MAX_ANSWER_BYTES,
+      maxSearchWords: SEARCH_LIMITS.words,
     }),
   }),
 }));

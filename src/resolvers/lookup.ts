@@ -14,6 +14,7 @@ import { asError, UpstreamError } from '../upstream/errors.ts';
 import type { Found } from '../upstream/protein-loader.ts';
 import type { ProteinNeeds } from '../upstream/protein-needs.ts';
 import type { Soon } from './at-once.ts';
+import { bulkCalls } from './costs.ts';
 import { findProtein, growingList, isGrowing, loadProteins } from './protein.ts';
 import { selectedNeeds } from './protein-parts.ts';
 import { selectedFields } from './selection.ts';
@@ -42,9 +43,11 @@ const invalid = (path: string, message: string): InvalidInputShape => ({
   issues: [{ path, code: 'NOT_AN_IDENTIFIER', message }],
 });
 
+const isHash = (id: string): boolean => /^[0-9a-f]{32}$/i.test(id);
+
 function resolveId(ctx: GatewayContext, requested: string, index: number): Soon<Resolved> {
   const id = requested.trim();
-  if (/^[0-9a-f]{32}$/i.test(id)) return { hash: id.toLowerCase() };
+  if (isHash(id)) return { hash: id.toLowerCase() };
   const path = `ids.${index}`;
   if (!isUniprotId(id))
     return { problem: invalid(path, `${JSON.stringify(requested.slice(0, 60))} is no protein identifier.`) };
@@ -185,10 +188,11 @@ builder.queryField('lookup', (t) =>
   t.field({
     type: [ProteinLookup],
     nullable: { list: false, items: false },
-    complexity: ({ ids }) => ({
-      field: ids.filter((id) => id.trim().length !== 32).length + 1,
-      multiplier: ids.length,
-    }),
+    cost: ({ ids }) => {
+      const distinct = [...new Set(ids.map((id) => id.trim()))];
+      const entries = distinct.filter((id) => !isHash(id)).length;
+      return { calls: entries + bulkCalls(distinct.length), items: distinct.length };
+    },
     description: `Hashes, UniProt accessions and entry names mixed, at most ${MOST_IDS}; one answer for each, in the order asked. Accessions cost one call each (kept for a day), the proteins one for each 500.`,
     args: {
       ids: t.arg.stringList({

@@ -6,7 +6,7 @@ import type { GatewayContext } from '../context.ts';
 import { Batch } from '../schema/batch.ts';
 import type { BatchPosition } from '../store/ledger.ts';
 import { batchById } from './batch.ts';
-import { pageCost, sizeOf } from './connection.ts';
+import { sizeOf } from './connection.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 
 const DEFAULT_PAGE = 20;
@@ -62,7 +62,7 @@ builder.queryFields((t) => ({
   myBatches: t.field({
     type: QueryMyBatchesConnection,
     nullable: false,
-    complexity: (page) => ({ ...pageCost(0)(page), field: 0 }),
+    cost: ({ first }) => ({ items: first ?? DEFAULT_PAGE }),
     description:
       "Batches submitted through this gateway with the caller's token, newest first. The upstream cannot list them. Labels and times cost nothing; state and counts cost one List call for each batch.",
     args: {

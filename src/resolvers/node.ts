@@ -12,6 +12,7 @@ import { badInput, readHash } from '../schema/scalars.ts';
 import { Task } from '../schema/task.ts';
 import { loadBatch } from './batch.ts';
 import { findCluster } from './cluster.ts';
+import { FIND_CLUSTER } from './costs.ts';
 import { findFeature } from './feature.ts';
 import { findProtein } from './protein.ts';
 import { selectedNeeds } from './protein-parts.ts';
@@ -66,6 +67,24 @@ function decode(globalId: string): { typename: string; id: string } {
   }
 }
 
+/** Upstream calls that finding an object of each type costs, before anything is selected on it. */
+export const NODE_CALLS: Readonly<Record<keyof typeof NODES, number>> = {
+  Protein: 1,
+  Cluster: FIND_CLUSTER,
+  Feature: 1,
+  Batch: 1,
+  Task: 2,
+};
+
+function nodeCalls(globalId: string | number): number {
+  try {
+    const { typename } = decode(String(globalId));
+    return isNode(typename) ? NODE_CALLS[typename] : 0;
+  } catch {
+    return 0;
+  }
+}
+
 /**
  * An object by its global id; null when there is none.
  *
@@ -89,7 +108,7 @@ export async function findNode(
 builder.queryFields((t) => ({
   node: t.field({
     type: builder.nodeInterfaceRef(),
-    complexity: 1,
+    cost: ({ id }) => ({ calls: nodeCalls(id) }),
     description: 'Any object by its `id`; null when it does not exist any more.',
     args: {
       id: t.arg.id({ required: true, description: 'The `id` of an object, such as "UHJvdGVpbjoxMmU5…".' }),
@@ -99,7 +118,7 @@ builder.queryFields((t) => ({
   nodes: t.field({
     type: [builder.nodeInterfaceRef()],
     nullable: { list: false, items: true },
-    complexity: ({ ids }) => ({ field: ids.length, multiplier: ids.length }),
+    cost: ({ ids }) => ({ calls: ids.reduce((sum, id) => sum + nodeCalls(id), 0), items: ids.length }),
     description: 'Objects by their ids, in the order asked, null where one does not exist.',
     args: { ids: t.arg.idList({ required: true, description: 'Such as the `id`s of several proteins.' }) },
     resolve: (_, { ids }, ctx, info) => {

@@ -7,31 +7,32 @@ import { type ActivationRef, FeatureActivation, ResidueRegion } from '../schema/
 import { Protein, type ProteinRef } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
 import { denseRow, type FeatureRow } from '../upstream/activations.ts';
-import { BULK_HASHES } from '../upstream/protein-loader.ts';
+import type { PresentProtein } from '../upstream/protein-data.ts';
 import type { VariantData } from '../upstream/protein-variants.ts';
-import { ofProtein, type Soon } from './at-once.ts';
+import { after, ofProtein, type Soon } from './at-once.ts';
+import { CATALOGUE, countDistinct, RECORD } from './costs.ts';
 import { featureNeeds, readTop, selectedOnFeatures } from './protein-parts.ts';
 
 /** `feature_indices` that one call may name (spec, section Limits). */
 const INDICES_PER_CALL = 100;
 const MOST_INDICES = 1000;
-/** Usual number of features of a protein; the regions of all of them are one call. */
+/** Features of a protein unless `top` says. */
 const USUAL_TOP = 10;
 
-/** The row of an activation: what came with it, else a part of its protein. */
-async function rowOf(ctx: GatewayContext, { value, from, row }: ActivationRef): Promise<FeatureRow | null> {
+/** The row of an activation: what came with it, else a part of its protein. At once where it is there: each is as long as the protein. */
+function rowOf(ctx: GatewayContext, { value, from, row }: ActivationRef): Soon<FeatureRow | null> {
   if (row !== undefined) return row();
   if (from === undefined) return null;
   const feature = value.feature_index;
-  const data = await ctx.proteins.load(from.hash, { rows: [feature], sequence: true });
-  return data?.rows?.rows.get(feature) ?? null;
+  const read = (data: PresentProtein | null) => data?.rows?.rows.get(feature) ?? null;
+  return ofProtein(ctx, from.hash, { rows: [feature], sequence: true }, read);
 }
 
 builder.objectFields(FeatureActivation, (t) => ({
   regions: t.field({
     type: [ResidueRegion],
     nullable: { list: true, items: false },
-    complexity: 1 / USUAL_TOP,
+    cost: 0.01,
     description:
       'Where in the sequence it is active. Only the single record has it: one call for each protein. Null where the upstream does not say.',
     resolve: async ({ value, from }, _, ctx) => {
@@ -43,25 +44,28 @@ builder.objectFields(FeatureActivation, (t) => ({
   }),
   residues: t.floatList({
     nullable: { list: true, items: false },
-    complexity: 1 / BULK_HASHES,
+    cost: 0.02,
     description:
       'Activation at each residue from `start` to `end`, 0 where it is inactive: for heat maps and for colouring structures. One bulk call for up to 500 proteins, of which only the selected features are kept. Null where the upstream does not say.',
     args: {
       start: t.arg.int({ defaultValue: 0, description: 'First residue, 0-based, such as 0.' }),
       end: t.arg.int({ description: 'Residue after the last one; the end of the sequence when left out.' }),
     },
-    resolve: async (activation, args, ctx) => {
+    resolve: (activation, args, ctx) => {
       const start = args.start ?? 0;
       if (start < 0 || (args.end != null && args.end < start)) {
         throw badInput(
           '`start` and `end` are 0-based, `end` excluded: use 0 <= start <= end, such as 0 and 50.',
         );
       }
-      const row = await rowOf(ctx, activation);
       const hash = activation.from?.hash;
-      if (row === null || hash === undefined) return null;
-      const length = (await ctx.proteins.load(hash, { sequence: true }))?.length ?? 0;
-      return denseRow(row, Math.min(start, length), Math.min(args.end ?? length, length));
+      return after(rowOf(ctx, activation), (row) => {
+        if (row === null || hash === undefined) return null;
+        return ofProtein(ctx, hash, { sequence: true }, (data) => {
+          const length = data?.length ?? 0;
+          return denseRow(row, Math.min(start, length), Math.min(args.end ?? length, length));
+        });
+      });
     },
   }),
 }));
@@ -151,9 +155,12 @@ builder.objectField(Protein, 'features', (t) =>
   t.field({
     type: [FeatureActivation],
     nullable: { list: false, items: true },
-    complexity: ({ indices, normalize, top }) => ({
-      field: normalize === false ? 1 : 1 / BULK_HASHES,
-      multiplier: indices?.length ?? top ?? USUAL_TOP,
+    cost: ({ indices, normalize, top }) => ({
+      calls:
+        indices == null ? Number(normalize === false) : Math.ceil(countDistinct(indices) / INDICES_PER_CALL),
+      ...RECORD,
+      ...CATALOGUE,
+      items: indices?.length ?? top ?? USUAL_TOP,
     }),
     description:
       'Top features by activation, or exactly those of `indices` in that order (0.0 where inactive, null where the index is not in the catalogue).',

@@ -11,17 +11,15 @@ import { badInput } from '../schema/scalars.ts';
 import { Provenance, Thumbnail, ThumbnailType } from '../schema/thumbnail.ts';
 import { hashOfSequence } from '../schema/uniprot.ts';
 import type { PresentProtein, ProteinParts, Source } from '../upstream/protein-data.ts';
-import { BULK_HASHES, type Found } from '../upstream/protein-loader.ts';
+import type { Found } from '../upstream/protein-loader.ts';
 import { joinNeeds, type ProteinNeeds } from '../upstream/protein-needs.ts';
 import { after, ofProtein, type Soon } from './at-once.ts';
 import { clusterOf, withRecord } from './cluster-links.ts';
+import { bulkCalls, CLUSTER_OF_PROTEIN, countDistinct, RECORD } from './costs.ts';
 import { clusterNeeds, FIXED, plddtNeeds, selectedNeeds } from './protein-parts.ts';
 
 /** Hashes in one query at most; more are a job for startBulkLookup. */
 const MOST_HASHES = 5000;
-
-/** Cost of a field that shares one call with 499 others. */
-const BATCHED = 1 / BULK_HASHES;
 
 /** A key of what is known of a protein, from whatever has spoken of it, else by loading its part. */
 function part<K extends keyof ProteinParts>(
@@ -52,39 +50,35 @@ async function provenanceOf(ctx: GatewayContext, hash: string): Promise<Source> 
 
 builder.objectFields(Protein, (t) => ({
   accession: t.string({
-    complexity: BATCHED,
     description: 'Accession in its source database, such as "P01308" or "MGYP000261684433".',
     resolve: (protein, _, ctx) => part(ctx, protein, 'accession', FIXED.accession),
   }),
   source: t.string({
-    complexity: BATCHED,
     description: 'Database the accession belongs to: uniprotkb, uniparc, mgy, img_m, spire, ...',
     resolve: (protein, _, ctx) => part(ctx, protein, 'source', FIXED.source),
   }),
   name: t.string({
-    complexity: BATCHED,
+    cost: CLUSTER_OF_PROTEIN,
     description:
       'The name of the protein where the Atlas has one; else that of its cluster. Such as "Insulin".',
     resolve: (protein, _, ctx) => nameOf(ctx, protein),
   }),
   sequence: t.string({
-    complexity: BATCHED,
     description: 'Amino acids in one-letter codes.',
     resolve: (protein, _, ctx) => part(ctx, protein, 'sequence', FIXED.sequence),
   }),
   length: t.int({
-    complexity: BATCHED,
     description: 'Number of residues, such as 110.',
     resolve: (protein, _, ctx) => part(ctx, protein, 'length', FIXED.length),
   }),
   ptm: t.float({
-    complexity: BATCHED,
+    cost: RECORD,
     description: 'Predicted TM-score of the structure, 0 to 1; null where there is no structure.',
     resolve: ({ hash }, _, ctx) =>
       ofProtein(ctx, hash, FIXED.ptm, (data) => (data?.structure ?? data?.scores)?.ptm),
   }),
   plddt: t.field({
-    complexity: BATCHED,
+    cost: RECORD,
     type: Plddt,
     description: 'Confidence of the structure, residue by residue; null where there is no structure.',
     resolve: ({ hash }, _, ctx, info) =>
@@ -94,13 +88,13 @@ builder.objectFields(Protein, (t) => ({
       }),
   }),
   foldedOnDemand: t.boolean({
-    complexity: 1,
+    cost: RECORD,
     description: 'Whether the structure was made because somebody asked, rather than with the Atlas.',
     resolve: async (protein, _, ctx) =>
       (await ctx.proteins.load(protein.hash, FIXED.foldedOnDemand))?.record?.record.folded_on_demand,
   }),
   cluster: t.field({
-    complexity: BATCHED,
+    cost: CLUSTER_OF_PROTEIN,
     type: Cluster,
     description:
       'The cluster it belongs to; its own when it is the representative. Null when it belongs to none.',
@@ -110,7 +104,7 @@ builder.objectFields(Protein, (t) => ({
       ),
   }),
   isClusterRepresentative: t.boolean({
-    complexity: BATCHED,
+    cost: CLUSTER_OF_PROTEIN,
     description: 'Whether it stands for its cluster; null when it belongs to none.',
     resolve: (protein, _, ctx) =>
       after(clusterOf(ctx, protein, FIXED.isClusterRepresentative), (cluster) =>
@@ -125,14 +119,13 @@ builder.objectFields(Protein, (t) => ({
     resolve: ({ hash }, { type }) => ({ hash, type: type ?? 'PLDDT' }),
   }),
   provenance: t.field({
-    complexity: BATCHED,
     type: Provenance,
     nullable: false,
     description: 'Which upstream answer spoke last of this protein.',
     resolve: ({ hash }, _, ctx) => provenanceOf(ctx, hash),
   }),
   raw: t.field({
-    complexity: 1,
+    cost: RECORD,
     type: 'JSON',
     description: 'The upstream record as it came, for keys this schema does not know yet.',
     resolve: async ({ hash }, _, ctx) => (await ctx.proteins.load(hash, FIXED.raw))?.record?.raw,
@@ -193,20 +186,30 @@ function failing(error: Error): Promise<never> {
   return failed;
 }
 
-const refsOf = (found: readonly Found[]): (ProteinRef | null | Promise<never>)[] =>
-  found.map((data) => {
-    if (data instanceof Error) return failing(data);
-    return data === null ? null : { hash: data.hash };
-  });
+/** A protein that stands in a list several times is one object, which is completed once. */
+function openRefs(): (found: readonly Found[]) => (ProteinRef | null | Promise<never>)[] {
+  const refs = new Map<string, ProteinRef>();
+  return (found) =>
+    found.map((data) => {
+      if (data instanceof Error) return failing(data);
+      if (data === null) return null;
+      const ref = refs.get(data.hash) ?? { hash: data.hash };
+      refs.set(data.hash, ref);
+      return ref;
+    });
+}
 
 const FOLD: ProteinNeeds = { fold: true, structure: true };
 
 const withFold = (needs: ProteinNeeds, fold: boolean | null | undefined): ProteinNeeds =>
   fold === true ? joinNeeds([needs, FOLD]) : needs;
 
+/** Reads of a record until its structure is folded, at the longest patience. */
+const FOLD_ON_MISS_CALLS = 25;
+
 builder.queryFields((t) => ({
   protein: t.field({
-    complexity: 1,
+    cost: ({ foldOnMiss }) => ({ calls: foldOnMiss === true ? FOLD_ON_MISS_CALLS : 1 }),
     type: Protein,
     description: 'A protein by the hash of its sequence; null when the Atlas does not hold it.',
     args: {
@@ -225,10 +228,10 @@ builder.queryFields((t) => ({
       findProtein(ctx, hash, withFold(selectedNeeds(info), fold)),
   }),
   proteins: t.field({
-    complexity: ({ hashes }) => ({
-      field: Math.ceil(hashes.length / BULK_HASHES),
-      multiplier: hashes.length,
-    }),
+    cost: ({ hashes }) => {
+      const items = countDistinct(hashes);
+      return { calls: bulkCalls(items), items };
+    },
     type: [Protein],
     nullable: { list: false, items: true },
     description: `Proteins in the order asked, duplicates kept, null where the Atlas has none. At most ${MOST_HASHES} hashes; one upstream call for each 500.`,
@@ -247,8 +250,8 @@ builder.queryFields((t) => ({
       }
       const needs = selectedNeeds(info);
       if (isGrowing(info, needs, hashes.length))
-        return growingList((onNext) => loadProteins(ctx, hashes, needs, onNext), refsOf);
-      if (!isStreamed(info)) return loadProteins(ctx, hashes, needs).then(refsOf);
+        return growingList((onNext) => loadProteins(ctx, hashes, needs, onNext), openRefs());
+      if (!isStreamed(info)) return loadProteins(ctx, hashes, needs).then(openRefs());
       return pacedList(
         ctx,
         info,
@@ -257,7 +260,7 @@ builder.queryFields((t) => ({
     },
   }),
   proteinBySequence: t.field({
-    complexity: 1,
+    cost: ({ foldOnMiss }) => ({ calls: foldOnMiss === true ? FOLD_ON_MISS_CALLS : 1 }),
     type: Protein,
     description:
       'A protein by its sequence, of which the gateway computes the hash; null when the Atlas does not hold it.',

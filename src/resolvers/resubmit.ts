@@ -111,7 +111,7 @@ builder.mutationFields((t) => ({
   resubmitFold: t.field({
     type: SubmitFoldResult,
     nullable: false,
-    complexity: ({ input }) => 3 + checkCost(input),
+    cost: ({ input }) => ({ calls: 3 + checkCost(input) }),
     description:
       'The same input again, of which only the tasks in these states are sent, as a new batch. Order and names are kept.',
     args: {

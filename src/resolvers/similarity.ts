@@ -9,12 +9,16 @@ import { badInput } from '../schema/scalars.ts';
 import { type SearchRef, SharedFeature, SimilarityHit, SimilaritySearch } from '../schema/similarity.ts';
 import { hashOfSequence } from '../schema/uniprot.ts';
 import type { SimilarProtein } from '../upstream/wire.ts';
+import { CLUSTER_OF_PROTEIN, proteinLink, RECORD } from './costs.ts';
 import { FIXED, selectedNeeds } from './protein-parts.ts';
 import { selectedBelow, selectedFields } from './selection.ts';
 
 /** Residues in a query at most, and results in an answer (spec, section Endpoints, as the public deployment has it). */
 export const MOST_RESIDUES = 2048;
 const MOST_RESULTS = 100;
+
+/** The search, and a bulk call each for the proteins and the clusters of all hits. */
+const SEARCH_CALLS = 3;
 
 interface SearchArgs {
   readonly first?: number | null | undefined;
@@ -88,6 +92,7 @@ const clusterOfHit = (hit: SimilarProtein): ClusterRef => ({
 builder.objectFields(SimilaritySearch, (t) => ({
   queryProtein: t.field({
     type: Protein,
+    cost: proteinLink,
     description: 'The protein searched with. Null when the query is not in the Atlas.',
     resolve: ({ answer }) => (answer.protein_hash == null ? null : { hash: answer.protein_hash }),
   }),
@@ -101,6 +106,7 @@ builder.objectFields(SimilaritySearch, (t) => ({
     type: [SharedFeature],
     nullable: { list: false, items: false },
     description: 'Features that the hits share, most frequent first.',
+    cost: ({ first }) => ({ items: first ?? 20 }),
     args: { first: t.arg.int({ defaultValue: 20, description: 'How many at most, 1 to 100.' }) },
     resolve: ({ answer }, { first }) => {
       within(first, 1, 100, 'first');
@@ -118,6 +124,7 @@ builder.objectFields(SimilarityHit, (t) => ({
   }),
   cluster: t.field({
     type: Cluster,
+    cost: CLUSTER_OF_PROTEIN,
     nullable: false,
     description: 'The cluster of the protein. Size and name come with the hit.',
     resolve: clusterOfHit,
@@ -136,7 +143,7 @@ builder.objectField(SharedFeature, 'feature', (t) =>
 builder.objectField(Protein, 'similar', (t) =>
   t.field({
     type: SimilaritySearch,
-    complexity: 1,
+    cost: ({ first }) => ({ calls: SEARCH_CALLS, ...RECORD, items: first ?? 10 }),
     description:
       "Proteins with similar features, found by this protein's own sequence; null when the Atlas does not hold it.",
     args: {
@@ -154,7 +161,7 @@ builder.objectField(Protein, 'similar', (t) =>
 builder.queryField('similarProteins', (t) =>
   t.field({
     type: SimilaritySearch,
-    complexity: 1,
+    cost: ({ first }) => ({ calls: SEARCH_CALLS, items: first ?? 10 }),
     nullable: false,
     description:
       'Proteins of the Atlas with features similar to those of a sequence, which need not be in the Atlas.',

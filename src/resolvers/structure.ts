@@ -11,10 +11,10 @@ import {
   type StructureShape,
 } from '../schema/structure.ts';
 import { hasCoordinates, type PresentProtein } from '../upstream/protein-data.ts';
-import { BULK_HASHES } from '../upstream/protein-loader.ts';
 import type { ProteinNeeds } from '../upstream/protein-needs.ts';
 import { type AtlasStructure, atlasStructure, FILE_ENDINGS } from '../upstream/structure-file.ts';
 import { ofProtein, type Soon } from './at-once.ts';
+import { RECORD } from './costs.ts';
 import { wantsFile } from './protein-parts.ts';
 
 const STRUCTURE: ProteinNeeds = { structure: true };
@@ -56,7 +56,7 @@ function structureOf(
 builder.objectField(Protein, 'structure', (t) =>
   t.field({
     type: Structure,
-    complexity: 1 / BULK_HASHES,
+    cost: (_, { names }) => (names.has('text') || names.has('atomCount') ? RECORD : {}),
     description:
       'The predicted structure; null where there is none (700 residues and more are not folded). When only `url` and `format` are selected nothing is loaded, and the address answers 404 where there is none.',
     args: {

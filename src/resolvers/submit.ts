@@ -189,7 +189,7 @@ async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<
 builder.objectFields(IdempotencyConflict, (t) => ({
   batch: t.field({
     type: Batch,
-    complexity: 1,
+    cost: 1,
     description: 'The batch that the key stands for; null when its outcome is unknown.',
     resolve: ({ batchId }, _, ctx) => (batchId === null ? null : loadBatch(ctx, batchId)),
   }),
@@ -199,7 +199,7 @@ builder.mutationFields((t) => ({
   submitFold: t.field({
     type: SubmitFoldResult,
     nullable: false,
-    complexity: ({ input }) => 1 + checkCost(input),
+    cost: ({ input }) => ({ calls: 1 + checkCost(input) }),
     description:
       'Checks the input and sends it, once: nothing is retried. Give an idempotencyKey to be able to ask again safely.',
     args: { input: t.arg({ type: SubmitFoldInput, required: true, description: 'What to fold.' }) },

@@ -2,6 +2,7 @@
 // found.
 import { builder } from '../builder.ts';
 import type { GatewayContext } from '../context.ts';
+import type { FieldCost } from '../execution/query-cost.ts';
 import { Batch, type BatchShape } from '../schema/batch.ts';
 import { FoldResult, type FoldResultShape, FoldScores } from '../schema/fold-result.ts';
 import { InputChain } from '../schema/input-chain.ts';
@@ -15,9 +16,13 @@ import { signedUrl } from '../upstream/download.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import { artifacts as artifactUrls, type TaskStatus } from '../upstream/wire.ts';
 import { batchById, loadBatch } from './batch.ts';
+import { proteinLink } from './costs.ts';
 import { findProtein } from './protein.ts';
 import { selectedNeeds } from './protein-parts.ts';
 import { expiredTask, taskFromItem, taskFromStatus } from './task-shape.ts';
+
+/** Fields that share one Status call. */
+const STATUS: FieldCost = { shared: { status: 1 } };
 
 /** Items in one page when a task is looked up in its batch. */
 const LOOK_UP_PAGE = 1000;
@@ -140,7 +145,7 @@ async function artifactsOf(
 builder.objectFields(Task, (t) => ({
   batch: t.field({
     type: Batch,
-    complexity: 1,
+    cost: 1,
     description: 'The batch it belongs to; null when that cannot be told.',
     resolve: (task, _, ctx) => batchOf(ctx, task),
   }),
@@ -166,18 +171,19 @@ builder.objectFields(Task, (t) => ({
   resultAvailability: t.field({
     type: ResultAvailability,
     nullable: false,
+    cost: STATUS,
     description: 'Whether there is a result to read.',
     resolve: (task, _, ctx) => availabilityOf(ctx, task),
   }),
   result: t.field({
     type: FoldResult,
-    complexity: 1,
+    cost: STATUS,
     description: 'What was folded. Null unless resultAvailability is AVAILABLE.',
     resolve: (task, _, ctx) => resultOf(ctx, task),
   }),
   scores: t.field({
     type: FoldScores,
-    complexity: 1,
+    cost: { shared: { status: 1, download: 1 } },
     description:
       'The scalar scores. The gateway keeps them once they were read, so that ranking again downloads nothing and they outlive the result.',
     resolve: (task, _, ctx) => scoresOf(ctx, task),
@@ -185,7 +191,7 @@ builder.objectFields(Task, (t) => ({
   artifacts: t.field({
     type: [Artifact],
     nullable: { list: false, items: false },
-    complexity: 1,
+    cost: STATUS,
     description: 'Further outputs. One Status call for a done task.',
     resolve: (task, _, ctx) => artifactsOf(ctx, task),
   }),
@@ -194,7 +200,7 @@ builder.objectFields(Task, (t) => ({
 builder.objectFields(InputChain, (t) => ({
   protein: t.field({
     type: Protein,
-    complexity: 1 / 500,
+    cost: proteinLink,
     description: 'The same sequence in the Atlas; null when it has none, and for other kinds.',
     resolve: ({ proteinHash }, _, ctx, info) =>
       proteinHash === null ? null : findProtein(ctx, proteinHash, selectedNeeds(info)),
@@ -204,7 +210,8 @@ builder.objectFields(InputChain, (t) => ({
 builder.queryFields((t) => ({
   task: t.field({
     type: Task,
-    complexity: 1,
+    // Of a task whose result has expired List names the state.
+    cost: 3,
     description:
       'A task by its id; null when the upstream has none of this id for this caller. One Status call.',
     args: { taskId: t.arg.id({ required: true, description: 'As the tasks of a batch give it.' }) },

@@ -23,12 +23,12 @@ Thumbnail.implement({
       resolve: () => 'image/png',
     }),
     sizeBytes: t.int({
-      complexity: 0.5,
+      cost: { shared: { image: 1 } },
       description: 'Size of the file; null where there is no structure.',
       resolve: async (thumbnail, _, ctx) => (await imageOf(ctx, thumbnail))?.png.byteLength,
     }),
     base64: t.string({
-      complexity: 0.5,
+      cost: { shared: { image: 1 } },
       description: 'The file as base64, for `data:image/png;base64,` URLs; null where there is no structure.',
       resolve: async (thumbnail, _, ctx) => (await imageOf(ctx, thumbnail))?.png.toString('base64'),
     }),

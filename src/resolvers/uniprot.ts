@@ -25,7 +25,7 @@ export async function findEntry(ctx: GatewayContext, id: string): Promise<Unipro
 builder.objectField(UniprotEntry, 'protein', (t) =>
   t.field({
     type: Protein,
-    complexity: 1,
+    cost: 1,
     description:
       'Its protein in the Atlas, found by the hash of the sequence. Null when the Atlas does not hold it.',
     resolve: (entry, _, ctx, info) => {
@@ -38,7 +38,7 @@ builder.objectField(UniprotEntry, 'protein', (t) =>
 builder.queryField('uniprotEntry', (t) =>
   t.field({
     type: UniprotEntry,
-    complexity: 1,
+    cost: 1,
     description: 'A UniProt entry by accession or entry name; null when there is none.',
     args: { id: t.arg.string({ required: true, description: 'Such as "P01308" or "INS_HUMAN".' }) },
     resolve: (_, { id }, ctx) => findEntry(ctx, id),

@@ -23,6 +23,8 @@ export const BatchProgress = builder.objectRef<BatchProgressShape>('BatchProgres
     batch: t.expose('batch', { type: Batch, nullable: false, description: 'The batch as it is now.' }),
     changedTasks: t.expose('changedTasks', {
       type: [Task],
+      // An event may tell of every task.
+      cost: { items: 100 },
       nullable: { list: false, items: false },
       description:
         'Just the tasks that changed since the event before, as they are now. In the first event: every task that has left the queue.',

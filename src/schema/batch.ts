@@ -1,6 +1,7 @@
 // The Batch as a noun: what the service's List says of a batch as a whole. It calls nothing: a batch that was only
 // named so far carries a `read` that finds the rest out when a field of it is selected.
 import { builder } from '../builder.ts';
+import type { FieldCost } from '../execution/query-cost.ts';
 import type { BatchRecord, TaskCounts as TaskCountsShape } from '../upstream/batch-states.ts';
 import { keyedBy } from './keys.ts';
 
@@ -82,6 +83,9 @@ const TaskCounts = builder.objectRef<TaskCountsShape>('TaskCounts').implement({
   }),
 });
 
+/** Fields that share one List call. */
+const LIST: FieldCost = { shared: { list: 1 } };
+
 export const Batch = builder.objectRef<BatchShape>('Batch');
 
 builder.node(Batch, {
@@ -95,39 +99,46 @@ builder.node(Batch, {
       description: 'The upstream\'s id of the batch, such as "5b0c8c3e-6f0f-4d7a-9d5b-0d4b7f6f3c11".',
     }),
     state: t.field({
+      cost: LIST,
       type: BatchState,
       nullable: false,
       description: "The upstream's word for the whole batch.",
       resolve: async (batch) => (await batch.read()).state,
     }),
     outcome: t.field({
+      cost: LIST,
       type: BatchOutcome,
       nullable: false,
       description: 'What became of it, from the counts.',
       resolve: async (batch) => outcomeOf((await batch.read()).counts),
     }),
     settled: t.boolean({
+      cost: LIST,
       nullable: false,
       description: 'No task is queued or running any more.',
       resolve: async (batch) => isSettled((await batch.read()).counts),
     }),
     counts: t.field({
+      cost: LIST,
       type: TaskCounts,
       nullable: false,
       description: 'How many tasks are in each state.',
       resolve: async (batch) => (await batch.read()).counts,
     }),
     queueDeadline: t.field({
+      cost: LIST,
       type: 'DateTime',
       description: 'Tasks that have not started by then are cancelled, free of charge.',
       resolve: async (batch) => (await batch.read()).queueDeadline,
     }),
     resultsExpireAt: t.field({
+      cost: LIST,
       type: 'DateTime',
       description: 'Until when the upstream keeps the results.',
       resolve: async (batch) => (await batch.read()).resultsExpireAt,
     }),
     warnings: t.stringList({
+      cost: LIST,
       nullable: { list: false, items: false },
       description: 'What the upstream warns of.',
       resolve: async (batch) => [...(await batch.read()).warnings],

@@ -14,6 +14,9 @@ export interface LimitsShape {
   readonly maxBulkLookupsRunning: number | null;
   readonly maxBulkLookupsKept: number | null;
   readonly maxBulkLookupBytes: number | null;
+  readonly maxAnswerValues: number;
+  readonly maxAnswerBytes: number;
+  readonly maxSearchWords: number;
 }
 
 export const Limits = builder.objectRef<LimitsShape>('Limits').implement({
@@ -46,7 +49,19 @@ export const Limits = builder.objectRef<LimitsShape>('Limits').implement({
     }),
     maxQueryCost: t.exposeInt('maxQueryCost', {
       nullable: false,
-      description: 'Upstream calls that one GraphQL query may cost.',
+      description: 'Upstream calls that one GraphQL query may cost, in the worst case.',
+    }),
+    maxAnswerValues: t.exposeInt('maxAnswerValues', {
+      nullable: false,
+      description: 'Fields and members of lists that one answer may hold.',
+    }),
+    maxAnswerBytes: t.exposeInt('maxAnswerBytes', {
+      nullable: false,
+      description: 'Bytes of text that one answer may hold; text that is not streamed counts four times.',
+    }),
+    maxSearchWords: t.exposeInt('maxSearchWords', {
+      nullable: false,
+      description: 'Different words of a search over the features.',
     }),
     maxBulkLookupHashes: t.exposeInt('maxBulkLookupHashes', {
       nullable: false,

@@ -45,8 +45,10 @@ export interface PlddtShape {
   readonly mean: number | null;
 }
 
-const valuesOf = async ({ unit }: PlddtShape): Promise<UnitValues> =>
-  typeof unit === 'function' ? unit() : unit;
+/** Reads something off the values: at once where they are there, because each list is as long as the structure. */
+function ofValues<R>({ unit }: PlddtShape, read: (values: UnitValues) => R): R | Promise<R> {
+  return typeof unit === 'function' ? unit().then(read) : read(unit);
+}
 
 const BANDS = [
   { band: 'VERY_HIGH', from: 0.9, to: Number.POSITIVE_INFINITY },
@@ -111,7 +113,7 @@ export const Plddt = builder.objectRef<PlddtShape>('Plddt').implement({
     length: t.int({
       nullable: false,
       description: 'Number of residues or tokens, those without a value included.',
-      resolve: async (plddt) => (await valuesOf(plddt)).length,
+      resolve: (plddt) => ofValues(plddt, ({ length }) => length),
     }),
     values: t.floatList({
       nullable: { list: false, items: true },
@@ -121,14 +123,15 @@ export const Plddt = builder.objectRef<PlddtShape>('Plddt').implement({
         end: t.arg.int({ description: 'Position after the last one; the end of the list when left out.' }),
         scale: t.arg(scaleArg),
       },
-      resolve: async (plddt, { start, end, scale }) =>
-        slice(await valuesOf(plddt), start, end).map((value) => scalePlddt(value, scale)),
+      cost: 0.02,
+      resolve: (plddt, { start, end, scale }) =>
+        ofValues(plddt, (values) => slice(values, start, end).map((value) => scalePlddt(value, scale))),
     }),
     bands: t.field({
       type: [PlddtBand],
       nullable: { list: false, items: false },
       description: 'The share of the structure in each confidence band, best first; always four entries.',
-      resolve: async (plddt) => bandsOf(await valuesOf(plddt)),
+      resolve: (plddt) => ofValues(plddt, bandsOf),
     }),
   }),
 });

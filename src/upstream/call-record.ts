@@ -10,6 +10,8 @@ interface OperationCost {
 
 /** The cost of a request. A call that several requests share is written down for the one that made it. */
 export interface RequestCost {
+  /** Calls that it may have cost at most, as MAX_QUERY_COST counts them. */
+  readonly cost: number;
   readonly calls: number;
   readonly bytes: number;
   readonly milliseconds: number;
@@ -20,7 +22,7 @@ export interface RequestCost {
 
 export interface CallRecord {
   /** To be told of everything by a request's `Upstream`. */
-  readonly hooks: Pick<Upstream, 'onCall' | 'onBytes' | 'onCacheHit'>;
+  readonly hooks: Pick<Upstream, 'onCall' | 'onBytes' | 'onCacheHit' | 'onCost'>;
   read(): RequestCost;
 }
 
@@ -30,6 +32,7 @@ const NOTHING: OperationCost = { calls: 0, milliseconds: 0, bytes: 0 };
 export function openCallRecord(): CallRecord {
   const operations = new Map<string, OperationCost>();
   const hits = new Map<string, number>();
+  let cost = 0;
   const add = (operation: string, more: Partial<OperationCost>) => {
     const before = operations.get(operation) ?? NOTHING;
     operations.set(operation, {
@@ -42,12 +45,16 @@ export function openCallRecord(): CallRecord {
     hooks: {
       onCall: ({ operation, milliseconds }: CallReport) => add(operation, { calls: 1, milliseconds }),
       onBytes: (operation, bytes) => add(operation, { bytes }),
+      onCost: (calls) => {
+        cost += calls;
+      },
       onCacheHit: (what, count) => hits.set(what, (hits.get(what) ?? 0) + count),
     },
     read() {
       const all = [...operations.values()];
       const sum = (key: keyof OperationCost) => all.reduce((total, cost) => total + cost[key], 0);
       return {
+        cost,
         calls: sum('calls'),
         bytes: sum('bytes'),
         milliseconds: Math.round(sum('milliseconds')),

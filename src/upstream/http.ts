@@ -61,6 +61,8 @@ export interface Upstream {
   readonly onCall: (report: CallReport) => void;
   /** Told of bodies as they are read. */
   readonly onBytes?: ((operation: string, bytes: number) => void) | undefined;
+  /** Told what the operation may cost, before it runs. */
+  readonly onCost?: ((calls: number) => void) | undefined;
   /** Told of answers that were there already, by what they are. */
   readonly onCacheHit?: ((what: string, count: number) => void) | undefined;
   /** Whether an answer of this name is to be shown whole to `onAnswer` if it is readable; always when absent. */

@@ -498,7 +498,7 @@ it('limits are those of the spec', async () => {
   expect(data).toEqual({
     limits: {
       ...{ maxItems: 2000, maxTasks: 2000, queueDeadlineHours: 24, resultRetentionDays: 31 },
-      ...{ maxBulkHashes: 500, maxSimilaritySequenceLength: 2048, maxQueryDepth: 12, maxQueryCost: 5000 },
+      ...{ maxBulkHashes: 500, maxSimilaritySequenceLength: 2048, maxQueryDepth: 12, maxQueryCost: 12_000 },
     },
   });
 });

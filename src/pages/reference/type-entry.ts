@@ -50,7 +50,7 @@ function fieldRow(shelf: Shelf, owner: string, field: GraphQLField<unknown, unkn
 <li id="${id}" data-entry="${id}"${field.deprecationReason != null && html` class="old"`}>
 <h3><code><span class="name">${field.name}</span>${
     field.args.length > 0 && html`<span class="dim">(…)</span>`
-  }: ${typeLink(field.type)}</code>${costNote(field.extensions.complexity)}${anchor(id)}</h3>
+  }: ${typeLink(field.type)}</code>${costNote(field.extensions.cost)}${anchor(id)}</h3>
 ${about(field.description)}${deprecation(field.deprecationReason)}
 ${field.args.length > 0 && html`<ul class="args" aria-label="Arguments of ${field.name}">${field.args.map((arg) => inputRow(id, arg, `${id}(${arg.name}:)`))}</ul>`}
 ${exampleLinks(shelf.usage.examples.get(id) ?? [], shelf.graphiql)}

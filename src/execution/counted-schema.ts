@@ -1,0 +1,81 @@
+// The schema with resolvers that count what they give, for operations that another executor runs: those with `@defer` or `@stream`.
+import { MapperKind, mapSchema } from '@graphql-tools/utils';
+import {
+  defaultFieldResolver,
+  type GraphQLError,
+  type GraphQLFieldConfig,
+  type GraphQLSchema,
+  isNonNullType,
+} from 'graphql';
+import type { ExecutionBudget } from './execution-budget.ts';
+
+const budgets = new WeakMap<object, ExecutionBudget>();
+
+/** Has the resolvers of a counted schema count for executions with this context. */
+export function countFor(context: object, budget: ExecutionBudget): void {
+  budgets.set(context, budget);
+}
+
+/** Members of a list after which the time is looked at. */
+const AT_ONCE = 32;
+
+/** A long list member by member, so that other work gets its turn between them. */
+async function* inTurns(list: readonly unknown[], budget: ExecutionBudget): AsyncGenerator<unknown> {
+  for (const [i, item] of list.entries()) {
+    if (i % AT_ONCE === 0 && budget.isTurnOver(true)) await budget.nextTurn();
+    yield item;
+  }
+}
+
+function countedList(list: readonly unknown[], budget: ExecutionBudget): unknown {
+  for (const item of list) {
+    budget.spend(1);
+    if (Array.isArray(item)) budget.spend(item.length);
+    else if (typeof item === 'string') budget.spendLeaf(item);
+  }
+  return list.length > AT_ONCE && list.some((item) => typeof item === 'object')
+    ? inTurns(list, budget)
+    : list;
+}
+
+function counted(config: GraphQLFieldConfig<unknown, unknown>): GraphQLFieldConfig<unknown, unknown> {
+  const resolve = config.resolve ?? defaultFieldResolver;
+  const isJson = String(config.type).replace('!', '') === 'JSON';
+  const mayBeNull = !isNonNullType(config.type);
+  return {
+    ...config,
+    resolve(source, args, context, info) {
+      const budget = typeof context === 'object' && context !== null ? budgets.get(context) : undefined;
+      if (budget === undefined) return resolve(source, args, context, info);
+      // The error is told once; everything else is left out.
+      if (budget.stopped !== undefined && mayBeNull) return null;
+      budget.spend(1);
+      const count = (value: unknown): unknown => {
+        if (budget.stopped !== undefined && mayBeNull) return null;
+        if (Array.isArray(value)) return countedList(value, budget);
+        if (isJson || typeof value !== 'object') budget.spendLeaf(value);
+        return value;
+      };
+      const value: unknown = resolve(source, args, context, info);
+      if (!(value instanceof Promise)) return count(value);
+      budget.spendPending();
+      return value.then(count);
+    },
+  };
+}
+
+const schemas = new WeakMap<GraphQLSchema, GraphQLSchema>();
+
+/** The same schema, whose resolvers count; the same whenever asked. */
+export function countedSchema(schema: GraphQLSchema): GraphQLSchema {
+  const known = schemas.get(schema) ?? mapSchema(schema, { [MapperKind.OBJECT_FIELD]: counted });
+  schemas.set(schema, known);
+  return known;
+}
+
+/** Errors of a part without the repetitions of the one that ended the execution. */
+export function withoutRepetitions(errors: readonly GraphQLError[]): GraphQLError[] {
+  const isEnd = ({ extensions }: GraphQLError): boolean => extensions.code === 'QUERY_TOO_EXPENSIVE';
+  const end = errors.find(isEnd);
+  return errors.filter((error) => error === end || !isEnd(error));
+}

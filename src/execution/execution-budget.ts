@@ -1,0 +1,147 @@
+// How large an answer may become, and how long its execution may keep the event loop. Checked while it is executed: nobody knows
+// before how long the lists are that the service sends.
+import { GraphQLError } from 'graphql';
+import { isLateText } from '../late-text.ts';
+
+/** What an answer may hold at most. */
+export interface AnswerLimits {
+  /** Fields and members of lists. */
+  readonly values: number;
+  /** Text, in characters; see {@link HELD_WEIGHT}. */
+  readonly bytes: number;
+}
+
+/** What ends an execution early: every AbortSignal is one. */
+export interface Ending {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+}
+
+/** A value that is waited for takes as much memory as so many that are there. */
+const PENDING_WEIGHT = 20;
+/** Text that is held until the answer is written counts so often; a structure that is unpacked as it is written counts once. */
+const HELD_WEIGHT = 4;
+/** Shorter texts are part of what a value counts for. */
+const SHORT_TEXT = 256;
+
+/** Milliseconds of one turn of the event loop for an execution. */
+const TURN_MS = 8;
+/** How many times as long it is where loaders wait for what else is asked for in it: fewer turns make fewer upstream calls. */
+const COLLECTING = 4;
+
+const tooLarge = (what: string, most: number, setting: string): GraphQLError =>
+  new GraphQLError(
+    `The answer has more than ${most} ${what} (${setting}). Select fewer fields or shorter lists, page through them, or use startBulkLookup for many proteins.`,
+    { extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false } },
+  );
+
+const sizes = new WeakMap<object, { readonly values: number; readonly bytes: number }>();
+
+/** Members and characters of a JSON value; the same object is measured once. */
+function sizeOfJson(json: object): { readonly values: number; readonly bytes: number } {
+  const known = sizes.get(json);
+  if (known !== undefined) return known;
+  let values = 0;
+  let bytes = 0;
+  const open: object[] = [json];
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    for (const member of Array.isArray(one) ? one : Object.values(one)) {
+      values += 1;
+      if (typeof member === 'string') bytes += member.length;
+      else if (isLateText(member)) bytes += member.size;
+      else if (typeof member === 'object' && member !== null) open.push(member);
+    }
+  }
+  const size = { values, bytes };
+  sizes.set(json, size);
+  return size;
+}
+
+/** Counts what one answer holds, and gives the event loop its turns. */
+export class ExecutionBudget {
+  values = 0;
+  bytes = 0;
+  /** Why nothing more is executed. */
+  stopped: { readonly error: unknown } | undefined;
+  readonly #limits: AnswerLimits;
+  #ending: Ending | undefined;
+  readonly #turnMs: number;
+  #turnBegan: number | undefined;
+  #nextTurn: Promise<void> | undefined;
+
+  /** @param turnMs - how long it keeps the event loop at once */
+  constructor(limits: AnswerLimits, ending: Ending | undefined, turnMs: number = TURN_MS) {
+    this.#turnMs = turnMs;
+    this.#limits = limits;
+    this.#ending = ending;
+  }
+
+  /** Counts values. @throws once the answer is too large, or its execution was ended */
+  spend(values: number): void {
+    this.values += values;
+    if (this.stopped !== undefined) throw this.stopped.error;
+    if (this.values > this.#limits.values)
+      this.#stop(tooLarge('values', this.#limits.values, 'MAX_ANSWER_VALUES'));
+  }
+  /** Counts a value that is waited for. */
+  spendPending(): void {
+    this.spend(PENDING_WEIGHT);
+  }
+  /** Counts what a leaf holds besides being a value. */
+  spendLeaf(value: unknown): void {
+    if (typeof value === 'string') {
+      if (value.length > SHORT_TEXT) this.spendBytes(value.length * HELD_WEIGHT);
+    } else if (typeof value === 'object' && value !== null) {
+      this.spendObject(value);
+    }
+  }
+  /** Counts all that is below an object: JSON of the service, or what stands in the answer a second time. */
+  spendObject(value: object): void {
+    if (isLateText(value)) this.spendBytes(value.size);
+    else {
+      const { values, bytes } = sizeOfJson(value);
+      this.spend(values);
+      this.spendBytes(bytes);
+    }
+  }
+  spendBytes(bytes: number): void {
+    this.bytes += bytes;
+    if (this.bytes > this.#limits.bytes)
+      this.#stop(tooLarge('bytes of text', this.#limits.bytes, 'MAX_ANSWER_BYTES'));
+  }
+  /** Whether other work is to get its turn. @param collecting - whether loaders wait for the end of this one */
+  isTurnOver(collecting: boolean): boolean {
+    if (this.#nextTurn !== undefined) return true;
+    const now = performance.now();
+    if (this.#turnBegan === undefined) {
+      this.#turnBegan = now;
+      setImmediate(() => {
+        this.#turnBegan = undefined;
+      });
+      return false;
+    }
+    return now - this.#turnBegan > this.#turnMs * (collecting ? COLLECTING : 1);
+  }
+  /** Goes on when its time is up: the answer has begun, and what is late in it fails by itself. */
+  ignoreEnding(): void {
+    this.#ending = undefined;
+  }
+  /** The next turn of the event loop. @throws the reason for which the execution was ended meanwhile */
+  nextTurn(): Promise<void> {
+    this.#nextTurn ??= new Promise<void>((resolve, reject) => {
+      setImmediate(() => {
+        this.#nextTurn = undefined;
+        this.#turnBegan = undefined;
+        if (this.#ending?.aborted === true) this.stopped ??= { error: this.#ending.reason };
+        if (this.stopped === undefined) resolve();
+        else reject(this.stopped.error);
+      });
+    });
+    return this.#nextTurn;
+  }
+
+  #stop(error: GraphQLError): never {
+    this.stopped ??= { error };
+    throw this.stopped.error;
+  }
+}

@@ -1,0 +1,136 @@
+// An answer has a size: what is completed is counted while it is executed, in every way in, and other work gets its turn meanwhile.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { longestBlock, noise } from '../atlas/loop-delay.ts';
+import { at, listAt, openWorld, type World } from '../support.ts';
+
+const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
+const ATTACK =
+  'query($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) { features(top: 10) { residues } } }';
+const same = (count: number): string[] => Array.from({ length: count }, () => INSULIN);
+
+let world: World;
+let small: World;
+beforeAll(async () => {
+  world = await openWorld({ RATE_LIMIT_PER_MINUTE: '0' });
+  small = await openWorld({
+    RATE_LIMIT_PER_MINUTE: '0',
+    MAX_ANSWER_VALUES: '5000',
+    MAX_ANSWER_BYTES: '100000',
+  });
+});
+afterAll(async () => {
+  await world.close();
+  await small.close();
+});
+
+/** The one error of an answer that was too large. */
+const tooLarge = (setting: string) => [
+  {
+    message: expect.stringContaining(setting),
+    extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false },
+  },
+];
+
+describe('an answer that becomes too large', () => {
+  it('of one protein four thousand times is refused without holding the loop', async () => {
+    await world.query(ATTACK, { hashes: same(1) });
+    const quiet = await noise();
+    world.forget();
+    const { result, milliseconds } = await longestBlock(() => world.query(ATTACK, { hashes: same(4000) }));
+    expect(result).toEqual({ data: null, errors: tooLarge('2000000 values (MAX_ANSWER_VALUES)') });
+    expect(result.errors?.[0]?.message).toMatch(/fewer fields or shorter lists, page .*startBulkLookup/);
+    expect(milliseconds).toBeLessThan(300 + 3 * quiet);
+    expect(world.calls.length).toBeLessThan(3);
+  });
+
+  it('by eight aliases of five thousand is refused without holding the loop', async () => {
+    const query = `query($hashes: [ProteinHash!]!) { ${Array.from({ length: 8 }, (_, i) => `a${i}: proteins(hashes: $hashes) { hash length features(top: 10) { value feature { index label } } cluster { size } }`).join(' ')} }`;
+    const quiet = await noise();
+    const { result, milliseconds } = await longestBlock(() => world.query(query, { hashes: same(5000) }));
+    expect(result).toEqual({ data: null, errors: tooLarge('MAX_ANSWER_VALUES') });
+    expect(milliseconds).toBeLessThan(300 + 3 * quiet);
+  });
+
+  it.each([
+    [
+      'fields of lists',
+      '{ features(first: 1000) { nodes { index label id a: index b: index } } }',
+      'MAX_ANSWER_VALUES',
+    ],
+    [
+      'JSON as it came',
+      `{ cluster(hash: "${INSULIN}") { ${Array.from({ length: 190 }, (_, i) => `a${i}: raw`).join(' ')} } }`,
+      'MAX_ANSWER_',
+    ],
+    [
+      'text that is held',
+      `{ protein(hash: "${INSULIN}") { a: structure(format: MMCIF) { text } } }`,
+      'MAX_ANSWER_BYTES',
+    ],
+    [
+      'text that is streamed',
+      `{ protein(hash: "${INSULIN}") { a: structure { text } b: structure { text } } }`,
+      'MAX_ANSWER_BYTES',
+    ],
+    ['what is waited for', `{ features(first: 500) { nodes { summary } } }`, 'MAX_ANSWER_VALUES'],
+  ])('is refused for %s, asked first and again', async (_, query, setting) => {
+    for (let i = 0; i < 2; i += 1)
+      expect(await small.query(query)).toEqual({ data: null, errors: tooLarge(setting) });
+  });
+
+  it('is refused in mutations and in parts too', async () => {
+    const mutation = `mutation($items: [FoldItemInput!]!) { submitFold(input: { items: $items }) {
+      ... on InvalidInput { issues { path code message hint a: path b: code c: message } }
+    } }`;
+    const items = Array.from({ length: 1000 }, () => ({ chains: [] }));
+    expect(await small.query(mutation, { items })).toEqual({
+      data: null,
+      errors: tooLarge('MAX_ANSWER_VALUES'),
+    });
+    const response = await small.gateway.fetch(
+      new Request('http://gateway.test/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'multipart/mixed;deferSpec=20220824' },
+        body: JSON.stringify({
+          query:
+            '{ __typename ... @defer { features(first: 1000) { nodes { index label id a: index b: index } } } }',
+        }),
+      }),
+    );
+    const text = await response.text();
+    expect(text.match(/QUERY_TOO_EXPENSIVE/g)).toHaveLength(1);
+    expect(text).not.toContain('"index"');
+  });
+});
+
+describe('an answer that is large and not too large', () => {
+  it('of five thousand proteins with features and cluster is whole', async () => {
+    const query = `query($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) {
+      hash name length ptm cluster { size percentCharacterized } features(top: 10) { value feature { index label } }
+    } }`;
+    const quiet = await noise();
+    await world.query(query, { hashes: same(1) });
+    const { result, milliseconds } = await longestBlock(() => world.query(query, { hashes: same(5000) }));
+    expect(result.errors).toBeUndefined();
+    const proteins = listAt(result.data, 'proteins');
+    expect(proteins).toHaveLength(5000);
+    expect(proteins[4999]).toEqual(proteins[0]);
+    expect(at(proteins[0], 'hash')).toBe(INSULIN);
+    // Reading five megabytes of JSON is the test's own work.
+    expect(milliseconds).toBeLessThan(600 + 3 * quiet);
+  });
+
+  it('tells the limits', async () => {
+    const { data } = await world.query(
+      '{ limits { maxAnswerValues maxAnswerBytes maxSearchWords maxQueryCost } }',
+    );
+    expect(data).toEqual({
+      limits: {
+        maxAnswerValues: 2_000_000,
+        maxAnswerBytes: 268_435_456,
+        maxSearchWords: 12,
+        maxQueryCost: 12_000,
+      },
+    });
+  });
+});
