@@ -14,6 +14,8 @@ interface Reading {
   readonly clusters: Map<string, ClusterInfo>;
   readonly links: Map<string, string>;
   damaged: boolean;
+  /** Whether the list of sequences is there, which names every protein that exists. */
+  listed: boolean;
 }
 
 const featureRow = ({ feature_index: index, value, label }: FeatureValue) => ({
@@ -25,11 +27,17 @@ const featureRow = ({ feature_index: index, value, label }: FeatureValue) => ({
 async function readAll(
   archive: AsyncIterable<Uint8Array>,
   hashes: ReadonlySet<string>,
-  { top, residueFeatures }: BulkOptions,
+  { top, residueFeatures, sequence: wantsSequence }: BulkOptions,
   structureUrl: (hash: string) => string,
   mapping: WireMapping | undefined,
 ) {
-  const reading: Reading = { rows: new Map(), clusters: new Map(), links: new Map(), damaged: false };
+  const reading: Reading = {
+    rows: new Map(),
+    clusters: new Map(),
+    links: new Map(),
+    damaged: false,
+    listed: false,
+  };
   const row = (hash: string): Known => {
     const found = reading.rows.get(hash) ?? { hash, status: 'FOUND' };
     reading.rows.set(hash, found);
@@ -37,9 +45,11 @@ async function readAll(
   };
   const limits = archiveLimits({ proteins: hashes.size, perResidue: residueFeatures });
   await readBulkRecords(archive, { mapping, hashes, limits }, (record) => {
-    if (record.part === 'sequence') {
+    if (record.part === 'member') reading.listed ||= record.member === 'sequences';
+    else if (record.part === 'sequence') {
       const { sequence, accession, source } = record.sequence;
-      Object.assign(row(record.hash), { accession, source, length: sequence.length, sequence });
+      const own = row(record.hash);
+      if (wantsSequence) Object.assign(own, { accession, source, length: sequence.length, sequence });
     } else if (record.part === 'structure') {
       const { ptm, meanPlddt } = record.structure;
       Object.assign(row(record.hash), {
@@ -59,17 +69,19 @@ async function readAll(
     } else if (record.part === 'cluster') {
       const parsed = clusterInfo.safeParse(record.record);
       if (parsed.success) reading.clusters.set(record.representative, parsed.data);
-    } else if (record.part === 'link') {
+    } else if (record.part === 'link' && record.representative !== null) {
       row(record.hash);
-      if (record.representative !== null) reading.links.set(record.hash, record.representative);
+      reading.links.set(record.hash, record.representative);
     } else if (record.part === 'problem') reading.damaged = true;
   });
   return reading;
 }
 
-function clusterRow({ links, clusters }: Reading, hash: string): NonNullable<Row['cluster']> | null {
-  const representative = links.get(hash);
-  if (representative === undefined) return null;
+/** The representative of a protein's cluster; undefined where the archive does not say which that is. */
+const representativeIn = ({ links, clusters }: Reading, hash: string): string | undefined =>
+  links.get(hash) ?? (clusters.has(hash) ? hash : undefined);
+
+function clusterRow({ clusters }: Reading, representative: string): NonNullable<Row['cluster']> {
   const info = clusters.get(representative);
   return {
     representative,
@@ -79,20 +91,19 @@ function clusterRow({ links, clusters }: Reading, hash: string): NonNullable<Row
   };
 }
 
-/** What was asked for and is not in the archive is null rather than missing. */
-const blanks = (options: BulkOptions): Partial<Row> => ({
-  ...(options.sequence ? { accession: null, source: null, length: null, sequence: null } : {}),
-  ...(options.structure ? { ptm: null, meanPlddt: null, structureUrl: null } : {}),
-  ...(options.cluster ? { cluster: null } : {}),
-  ...(options.proteinFeatures ? { features: [] } : {}),
-});
+/** The rows of a part, by hash. */
+export interface PartRows {
+  readonly rows: ReadonlyMap<string, Row>;
+  /** What the archive says of a cluster. */
+  clusterOf(representative: string): NonNullable<Row['cluster']>;
+}
 
 /**
  * Reads the rows of a part.
  *
  * @param structureUrl - where the gateway serves the structure of a hash
  * @param mapping - names that the deployment uses instead of those of the contract
- * @returns a row for each hash asked for, found or not
+ * @returns a row for each hash asked for, found or not; a key that the archive does not settle is not in it
  */
 export async function readPartRows(
   archive: AsyncIterable<Uint8Array>,
@@ -100,16 +111,19 @@ export async function readPartRows(
   options: BulkOptions,
   structureUrl: (hash: string) => string,
   mapping?: WireMapping,
-): Promise<Map<string, Row>> {
+): Promise<PartRows> {
   const reading = await readAll(archive, new Set(hashes), options, structureUrl, mapping);
-  return new Map(
+  const rows = new Map(
     hashes.map((hash): [string, Row] => {
       const found = reading.rows.get(hash);
-      // An archive that lost entries cannot say that a protein does not exist.
-      if (found === undefined) return [hash, { hash, status: reading.damaged ? 'DAMAGED' : 'NOT_IN_ATLAS' }];
+      // Only a whole list of sequences says that a protein does not exist.
+      const absent = reading.damaged ? 'DAMAGED' : reading.listed ? 'NOT_IN_ATLAS' : 'UNAVAILABLE';
+      if (found === undefined) return [hash, { hash, status: absent }];
       const { hash: _, status, ...known } = found;
-      const cluster = options.cluster ? { cluster: clusterRow(reading, hash) } : {};
-      return [hash, { hash, status, ...blanks(options), ...known, ...cluster }];
+      const representative = options.cluster ? representativeIn(reading, hash) : undefined;
+      const cluster = representative === undefined ? {} : { cluster: clusterRow(reading, representative) };
+      return [hash, { hash, status, ...known, ...cluster }];
     }),
   );
+  return { rows, clusterOf: (representative) => clusterRow(reading, representative) };
 }

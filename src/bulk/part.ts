@@ -33,10 +33,11 @@ export interface PartWork {
 /** How often a part is sent at most. */
 const MOST_SENT = 4;
 
-/** The body of the bulk call for a part. */
+/** The body of the bulk call for a part. Sequences always come along: only they prove which proteins exist. */
 export const queryOf = (hashes: readonly string[], options: BulkOptions): atlas.BulkQuery => ({
   hashes,
   ...options,
+  sequence: true,
 });
 
 /** Sends the part. A small one is answered with its archive at once, which is asked for again when somebody downloads it. */

@@ -16,7 +16,7 @@ export type RowStatus =
   | 'UNAVAILABLE'
   | 'DAMAGED';
 
-/** What is known of a protein; what was not asked for is undefined, what the Atlas does not have is null. */
+/** What is known of a protein; what was not asked for, or is not known, is undefined, what the Atlas does not have is null. */
 export interface Row {
   readonly hash: string;
   readonly status: RowStatus;

@@ -3,6 +3,8 @@
 import { UpstreamError } from '../upstream/errors.ts';
 import type { Answer } from '../upstream/http.ts';
 import type { WireMapping } from '../upstream/mapping/rules.ts';
+import type { ProteinLoader } from '../upstream/protein-loader.ts';
+import { completeRows } from './complete-rows.ts';
 import { cutHashes, hashesOfPart, PART_SIZE } from './cut.ts';
 import { type BulkAsk, type BulkLookup, type BulkPart, hasArchive } from './lookup.ts';
 import { readPartRows } from './part-rows.ts';
@@ -29,6 +31,7 @@ function occurrences(hashes: readonly string[]): Map<string, number> {
  * Rows in the order asked, duplicates repeated.
  *
  * @param structureUrl - where the gateway serves the structure of a hash
+ * @param openProteins - a loader for the proteins of one part
  * @param onGap - told of a part that could not be read
  * @param mapping - names that the deployment uses instead of those of the contract
  */
@@ -37,6 +40,7 @@ export async function* lookupRows(
   ask: BulkAsk,
   open: OpenPart,
   structureUrl: (hash: string) => string,
+  openProteins: () => Promise<Pick<ProteinLoader, 'loadAll'>>,
   onGap: (error: unknown, index: number) => void,
   mapping?: WireMapping,
 ): AsyncGenerator<Row> {
@@ -52,9 +56,10 @@ export async function* lookupRows(
     if (part !== undefined && hasArchive(part)) {
       try {
         const archive = await open(index, part, hashes);
-        const read = await readPartRows(archive.body, hashes, ask.options, structureUrl, mapping);
+        const partRows = await readPartRows(archive.body, hashes, ask.options, structureUrl, mapping);
+        const read = await completeRows(partRows, ask.options, structureUrl, openProteins);
         // What a cancelled part does not hold may exist all the same: nobody looked.
-        const absent = part.state === 'CANCELLED' ? 'CANCELLED' : 'NOT_IN_ATLAS';
+        const absent = lookup.parts[index]?.state === 'CANCELLED' ? 'CANCELLED' : 'NOT_IN_ATLAS';
         for (const [hash, row] of read)
           rows.set(hash, row.status === 'NOT_IN_ATLAS' ? { hash, status: absent } : row);
         return;

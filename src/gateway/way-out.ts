@@ -14,6 +14,7 @@ import { usualGateRules } from '../upstream/gate.ts';
 import { type Gates, openGates } from '../upstream/gates.ts';
 import { openAgent, type Upstream } from '../upstream/http.ts';
 import type { Leaving } from '../upstream/leaving.ts';
+import { checkPrefixes } from '../upstream/prefix.ts';
 import { reach } from '../upstream/probe.ts';
 import { settingsOf } from '../upstream/settings.ts';
 
@@ -106,7 +107,18 @@ export function openWayOut(options: WayOutOptions): WayOut {
     openUpstream,
     downloads,
     contract,
-    reach: (milliseconds) => reach(agent, upstreamUrl, milliseconds),
+    async reach(milliseconds) {
+      await reach(agent, upstreamUrl, milliseconds);
+      const token = config.UPSTREAM_API_KEY;
+      await checkPrefixes({
+        settings,
+        agent,
+        token,
+        requestId: 'ready',
+        signal: undefined,
+        onCall: () => undefined,
+      });
+    },
     async close() {
       await contract.close();
       await Promise.all([agent.close(), publicAgent.close()]);

@@ -94,6 +94,7 @@ function streamRows(
     ask,
     (_, part, hashes) => openArchive(up, downloads, part, { hashes, options: ask.options }),
     (hash) => `${ctx.publicUrl}/structures/${hash}.pdb`,
+    async () => (await ctx.fresh())().proteins,
     (error, index) => {
       log.warn('rows with gaps', { requestId: ctx.requestId, part: index, error });
       if (isExpired(error)) void bulk.expire(lookup.lookupId, index).catch(() => undefined);

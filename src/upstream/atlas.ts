@@ -10,6 +10,7 @@ import { UpstreamError } from './errors.ts';
 import { type Answer, ask, type Call, send, type Upstream, type WholeAnswer } from './http.ts';
 import { dropMembers } from './json-drop.ts';
 import { namesSeen } from './mapping/rules.ts';
+import { confirmNotFound } from './prefix.ts';
 import { lightRecord, type RecordParts } from './protein-record.ts';
 import * as wire from './wire.ts';
 
@@ -66,8 +67,9 @@ async function foundOrNull<T>(
   const answer = await ask(up, call);
   if (isWhole(answer.status)) return read(answer);
   const error = await refusal(up, answer);
-  if (answer.status === 404) return null;
-  throw error;
+  if (answer.status !== 404) throw error;
+  await confirmNotFound(up, 'atlas', error);
+  return null;
 }
 
 const recordOrNull = <S extends z.ZodType>(
@@ -179,8 +181,9 @@ export async function thumbnail(up: Upstream, hash: string, type: string): Promi
   const answer = await ask(up, get('thumbnail', path, { accept: 'image/png' }));
   if (isWhole(answer.status)) return asPng(await readBytes(up, answer));
   const error = await refusal(up, answer);
-  if (answer.status === 404) return null;
-  throw error;
+  if (answer.status !== 404) throw error;
+  await confirmNotFound(up, 'atlas', error);
+  return null;
 }
 
 /** The body of a bulk lookup, in our words. */
@@ -272,8 +275,9 @@ export async function deleteBulkJob(up: Upstream, jobId: string): Promise<boolea
     return true;
   }
   const error = await refusal(up, answer);
-  if (answer.status === 404) return false;
-  throw error;
+  if (answer.status !== 404) throw error;
+  await confirmNotFound(up, 'atlas', error);
+  return false;
 }
 
 /** GET /uniprot/{id}: an accession or an entry name. Null when unknown. @throws UpstreamError BAD_USER_INPUT (400) for other namespaces */

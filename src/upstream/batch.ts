@@ -7,6 +7,7 @@ import { type ItemsRequest, readItems, sizeFault } from './batch-items.ts';
 import { checked, checkedOf, readNamed } from './checked.ts';
 import { errorText, UpstreamError } from './errors.ts';
 import { ask, type Call, type Upstream, type WholeAnswer } from './http.ts';
+import { confirmNotFound } from './prefix.ts';
 import * as wire from './wire.ts';
 
 /** An answer's `data`, with what stood beside it in the envelope. */
@@ -95,8 +96,9 @@ async function orNull<S extends z.ZodType>(
   const answer = await ask(up, call);
   if (isWhole(answer.status)) return open(up, answer, schema);
   const error = await refusal(up, answer);
-  if (answer.status === 404) return null;
-  throw error;
+  if (answer.status !== 404) throw error;
+  await confirmNotFound(up, 'batch', error);
+  return null;
 }
 
 /**
@@ -177,6 +179,7 @@ export async function cancel(
   if (isWhole(answer.status)) return { kind: 'cancelled', answer: await open(up, answer, wire.cancelled) };
   const error = await refusal(up, answer);
   if (answer.status === 409) return { kind: 'nothing', error };
-  if (answer.status === 404) return { kind: 'unknown', error };
-  throw error;
+  if (answer.status !== 404) throw error;
+  await confirmNotFound(up, 'batch', error);
+  return { kind: 'unknown', error };
 }

@@ -33,6 +33,8 @@ export interface Failure {
   readonly retryAfterSeconds?: number | undefined;
   /** What the service found wrong in the input, on a 422, in the words of our input. */
   readonly issues?: readonly InputFault[] | undefined;
+  /** Whether the body was an error of the API, that of a server without such a route, or neither. */
+  readonly form?: 'own' | 'bare' | undefined;
   /** When the results expired, on a 410 from Status. */
   readonly resultsExpireAt?: string | undefined;
 }
@@ -91,6 +93,13 @@ function textIn(body: unknown, depth: number): string | undefined {
     if (parts.length > 0) return parts.join('; ');
   }
   return undefined;
+}
+
+/** What the body of a refusal shows of who wrote it: `{"detail": "Not Found"}` is what frameworks say of unknown routes. */
+export function formOf(body: unknown): Failure['form'] {
+  if (errorText(body) === undefined) return undefined;
+  const { detail, message, error } = body as Record<string, unknown>;
+  return message === undefined && error === undefined && detail === 'Not Found' ? 'bare' : 'own';
 }
 
 /** Words for credits and for rates: a 429 is one of the two, told apart only by its text (spec, section Errors). */

@@ -8,6 +8,7 @@ import { type Exchange, exchange, exchangeWhole } from './exchange.ts';
 import type { Gate } from './gate.ts';
 import type { Leaving } from './leaving.ts';
 import { toWire, type WireMapping } from './mapping/rules.ts';
+import { noteAnswer } from './prefix-state.ts';
 import { tries } from './tries.ts';
 
 /** Where the service is and what its deployment calls things (configuration). */
@@ -216,7 +217,14 @@ async function attemptRead<A extends WholeAnswer>(up: Upstream, call: Call, way:
 
 function sendBy<A extends WholeAnswer>(up: Upstream, asked: Call, way: Way<A>): Promise<A> {
   const call = renamed(up.settings.mapping, asked);
-  return call.repeatable ? tries(up.signal, () => attemptRead(up, call, way)) : way(up, exchangeOf(up, call));
+  const noted: Way<A> = async (...sent) => {
+    const answer = await way(...sent);
+    noteAnswer(up.settings, call.api, answer.status, answer.headers['content-type']);
+    return answer;
+  };
+  return call.repeatable
+    ? tries(up.signal, () => attemptRead(up, call, noted))
+    : noted(up, exchangeOf(up, call));
 }
 
 /**

@@ -146,7 +146,9 @@ export async function openService() {
       `structures/${hash}.pdb`,
       Buffer.from(pdbOf(hash)),
     ]);
-    const archive = Buffer.from(zipSync(Object.fromEntries(files)));
+    const whole = there.filter((hash) => !damaged.has(hash));
+    const fasta = Buffer.from(whole.map((hash) => `>${hash}||\nMKV\n`).join(''));
+    const archive = Buffer.from(zipSync(Object.fromEntries([...files, ['sequences.fasta', fasta]])));
     for (const hash of there.filter((one) => damaged.has(one))) {
       const at = placeOf(archive, hash) + 100;
       archive[at] = (archive[at] ?? 0) ^ 0xff;
@@ -158,7 +160,11 @@ export async function openService() {
       let body = '';
       for await (const chunk of request) body += String(chunk);
       service.calls += 1;
-      if (request.method === 'GET') return void response.writeHead(404).end();
+      if (request.method === 'GET') {
+        // Of what an archive lost there is no record, either.
+        response.writeHead(422, { 'content-type': 'application/json' });
+        return void response.end('{"detail": "The record cannot be read."}');
+      }
       const { protein_hashes: wanted } = JSON.parse(body) as { protein_hashes: string[] };
       response.once('close', () => {
         if (!response.writableFinished) service.broken += 1;
