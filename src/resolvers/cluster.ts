@@ -10,6 +10,7 @@ import { scaleArg, scalePlddt } from '../schema/plddt.ts';
 import { Protein } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
 import type { WithRaw } from '../upstream/atlas.ts';
+import { promised } from '../upstream/checked.ts';
 import type { ClusterInfo, ClusterRecord } from '../upstream/wire.ts';
 import { after, type Soon } from './at-once.ts';
 import { clusterOf, selectedTop, withRecord } from './cluster-links.ts';
@@ -59,8 +60,20 @@ function readFirst(first: number | null | undefined): number | undefined {
   return first ?? undefined;
 }
 
+/** A map that the record of a cluster must have; empty for what is no cluster. @throws UpstreamError UPSTREAM_DRIFT */
+async function listed<T extends object>(
+  ctx: GatewayContext,
+  cluster: ClusterRef,
+  name: string,
+  value: T | null | undefined,
+): Promise<T | Record<string, never>> {
+  if (value === undefined && (await recordOf(ctx, cluster)) === null) return {};
+  return promised('cluster', `$.${name}`, value) ?? {};
+}
+
 async function pfamOf(ctx: GatewayContext, cluster: ClusterRef): Promise<Pfam[]> {
-  const domains = Object.entries((await key(ctx, cluster, 'cluster_top_pfam_domains')) ?? {});
+  const found = await key(ctx, cluster, 'cluster_top_pfam_domains');
+  const domains = Object.entries(await listed(ctx, cluster, 'cluster_top_pfam_domains', found));
   return domains
     .map(([id, domain]) => ({ id, name: domain.name ?? null, count: domain.count ?? null }))
     .sort((a, b) => (b.count ?? 0) - (a.count ?? 0));
@@ -139,7 +152,7 @@ builder.node(Cluster, {
       description: 'Phyla of the members, most frequent first.',
       args: { first: t.arg.int({ description: 'How many at most; all when left out.' }) },
       resolve: async (cluster, { first }, ctx) =>
-        Object.entries((await key(ctx, cluster, 'top_phyla')) ?? {})
+        Object.entries(await listed(ctx, cluster, 'top_phyla', await key(ctx, cluster, 'top_phyla')))
           .map(([name, count]) => ({ name, count }))
           .sort((a, b) => b.count - a.count)
           .slice(0, readFirst(first)),
@@ -156,7 +169,9 @@ builder.node(Cluster, {
         const record = (await recordOf(ctx, cluster, wanted))?.record;
         if (record === undefined) return [];
         const { protein_hash: hash, cluster_representative_features: values } = record;
-        return (values ?? []).slice(0, wanted).map((value): ActivationRef => ({ value, from: { hash } }));
+        return (promised('cluster', '$.cluster_representative_features', values) ?? [])
+          .slice(0, wanted)
+          .map((value): ActivationRef => ({ value, from: { hash } }));
       },
     }),
     memberHashes: t.field({

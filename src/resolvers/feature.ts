@@ -15,6 +15,7 @@ import {
 import { badInput } from '../schema/scalars.ts';
 import { UniprotEntry } from '../schema/uniprot.ts';
 import { SEARCH_LIMITS, SearchTooLong, searchWords } from '../upstream/catalogue-search.ts';
+import { promised } from '../upstream/checked.ts';
 import type { CatalogueEntry, FeatureDetail } from '../upstream/wire.ts';
 import { type PageArgs, pageOf, pageSize } from './connection.ts';
 import { CATALOGUE } from './costs.ts';
@@ -65,20 +66,27 @@ function uniprotIdOf(accession: string): string | null {
   return id.startsWith('UPI') ? null : id;
 }
 
+type Lists = 'top_swissprot_activations' | 'top_100_uniref_ids' | 'decoder_nearest_neighbors';
+
+/** A list that the details of a feature must have. @throws UpstreamError UPSTREAM_DRIFT */
+async function listOf<K extends Lists>(ctx: GatewayContext, { index }: FeatureRef, key: K) {
+  const found = await ctx.features.detail(index);
+  return found === null ? [] : (promised('feature', `$.${key}`, found.record[key]) ?? []);
+}
+
 async function exemplars(
   ctx: GatewayContext,
   feature: FeatureRef,
   database: 'SWISSPROT' | 'UNIREF90',
   first: number,
 ): Promise<Exemplar[]> {
-  const record = (await ctx.features.detail(feature.index))?.record;
   const rows =
     database === 'SWISSPROT'
-      ? (record?.top_swissprot_activations ?? []).map((row) => ({
+      ? (await listOf(ctx, feature, 'top_swissprot_activations')).map((row) => ({
           accession: row.uniprot_id,
           activation: row.activation,
         }))
-      : (record?.top_100_uniref_ids ?? []).map((row) => ({
+      : (await listOf(ctx, feature, 'top_100_uniref_ids')).map((row) => ({
           accession: row.uniref_id,
           activation: row.activation,
         }));
@@ -162,7 +170,7 @@ builder.objectFields(Feature, (t) => ({
     description: 'Features with the most similar decoder vectors, nearest first.',
     args: { first: t.arg.int({ defaultValue: 10, description: 'How many at most, such as 5.' }) },
     resolve: async (feature, { first }, ctx) =>
-      ((await detail(ctx, feature, 'decoder_nearest_neighbors')) ?? [])
+      (await listOf(ctx, feature, 'decoder_nearest_neighbors'))
         .slice(0, readFirst(first))
         .map((index) => ({ index })),
   }),

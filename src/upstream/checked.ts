@@ -15,6 +15,12 @@ export const drifted = (operation: string, path: string, what: string, retryable
     retryable,
   });
 
+/** A part that is promised. @returns undefined for null, which says that there is nothing @throws UpstreamError UPSTREAM_DRIFT when it is missing or of another type */
+export function promised<T>(operation: string, path: string, value: T | null | undefined): T | undefined {
+  if (value === undefined) throw drifted(operation, path, 'missing, or of another type');
+  return value ?? undefined;
+}
+
 /** Checks an answer against its wire schema. @throws {@link UpstreamError} UPSTREAM_DRIFT that names operation, JSON path, expected and seen */
 export function checked<S extends z.ZodType>(operation: string, schema: S, body: unknown): z.output<S> {
   const parsed = schema.safeParse(body);

@@ -283,3 +283,24 @@ describe('whose fault a refusal is', () => {
     expect(errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
   });
 });
+
+describe('details that lack a list', () => {
+  it.each([
+    ['feature', `feature(index: 3) { index nearestNeighbors { index } }`, { feature_index: 3, label: 'x' }],
+    [
+      'feature',
+      `feature(index: 4) { nearestNeighbors { index } }`,
+      { feature_index: 4, decoder_nearest_neighbors: 'x' },
+    ],
+    [
+      'cluster',
+      `cluster(hash: "${HASH}") { pfamDomains { id } features { value } }`,
+      { protein_hash: HASH, member_protein_hashes: [HASH], cluster_top_pfam_domains: [1] },
+    ],
+  ])('of a %s are drift there, not an empty list: %s', async (operation, field, record) => {
+    liar.script(operation, says(200, record));
+    const { errors } = await place.query(`{ ${field} limits { maxItems } }`);
+    expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
+    expect(errors?.[0]?.path?.[0]).toBe(operation);
+  });
+});
