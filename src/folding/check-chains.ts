@@ -144,7 +144,12 @@ async function checkModifications(
   }
 }
 
-function checkLigand({ smiles, ccd }: Ligand, path: string, { wrong, odd }: ItemNotes): void {
+async function checkLigand(
+  { smiles, ccd }: Ligand,
+  path: string,
+  { wrong, odd }: ItemNotes,
+  pause: Pause,
+): Promise<void> {
   const hasSmiles = smiles !== null && smiles !== '';
   const hasCcd = ccd !== null && ccd.length > 0;
   if (!hasSmiles && !hasCcd) {
@@ -163,7 +168,7 @@ function checkLigand({ smiles, ccd }: Ligand, path: string, { wrong, odd }: Item
       'Give the one that you mean.',
     );
   }
-  const fault = hasSmiles ? scanSmiles(smiles).fault : undefined;
+  const fault = hasSmiles ? (await scanSmiles(smiles, pause)).fault : undefined;
   if (fault !== undefined) {
     const note = hasCcd ? odd : wrong;
     note(`${path}.smiles`, 'BAD_SMILES', `This is no SMILES string: ${fault}.`, 'Such as "CC(=O)O".');
@@ -203,7 +208,7 @@ export async function checkChains(item: Item, notes: ItemNotes, pause: Pause): P
     }
     const path = `chains.${c}.${chain.type}`;
     if (chain.type === 'ligand') {
-      checkLigand(chain, path, notes);
+      await checkLigand(chain, path, notes, pause);
     } else {
       await checkSequence(chain, path, notes, pause);
       await checkModifications(chain, path, notes, pause);

@@ -8,29 +8,38 @@ const lengthOf = (chain: Chain): number =>
   chain.type === 'ligand' ? Math.max(1, chain.ccd?.length ?? 1) : chain.sequence.length;
 
 /** Heavy atoms at a residue of a chain, where the input tells; each chain is looked through once. */
-function atomCounter(): (chain: Chain, residue: number) => number | undefined {
+async function atomCounter(chains: Item['chains'], pause: Pause) {
   const modified = new Map<Chain, ReadonlySet<number>>();
   const smilesAtoms = new Map<Chain, number>();
-  return (chain, residue) => {
-    if (chain.type === 'ligand') {
-      if (chain.smiles === null || chain.ccd?.length) return undefined;
-      const count = smilesAtoms.get(chain) ?? scanSmiles(chain.smiles).heavyAtoms;
-      smilesAtoms.set(chain, count);
-      return count;
-    }
-    const positions = modified.get(chain) ?? new Set(chain.modifications.map(({ position }) => position));
-    modified.set(chain, positions);
-    return positions.has(residue) ? undefined : heavyAtoms(chain.type, chain.sequence, residue);
+  for (const chain of chains) {
+    await pause();
+    if (chain === null) continue;
+    if (chain.type !== 'ligand') modified.set(chain, new Set(chain.modifications.map((one) => one.position)));
+    else if (chain.smiles !== null && !chain.ccd?.length)
+      smilesAtoms.set(chain, (await scanSmiles(chain.smiles, pause)).heavyAtoms);
+  }
+  return (chain: Chain, residue: number): number | undefined => {
+    if (chain.type === 'ligand') return smilesAtoms.get(chain);
+    const isModified = modified.get(chain)?.has(residue) === true;
+    return isModified ? undefined : heavyAtoms(chain.type, chain.sequence, residue);
   };
 }
 
 /** Checks of single references to the chains of one item. */
-function referenceChecks(item: Item, { wrong, odd }: ItemNotes) {
+async function referenceChecks(item: Item, { wrong, odd }: ItemNotes, pause: Pause) {
   const byId = new Map<string, Chain>();
-  for (const chain of item.chains) for (const id of chain?.ids ?? []) if (chain) byId.set(id, chain);
-  const known = [...byId.keys()].slice(0, 12).join(', ');
+  for (const chain of item.chains) {
+    for (const id of chain?.ids ?? []) {
+      if (chain) byId.set(id, chain);
+      if (byId.size % 4096 === 0) await pause();
+    }
+  }
+  const known = item.chains
+    .flatMap((chain) => chain?.ids?.slice(0, 12) ?? [])
+    .slice(0, 12)
+    .join(', ');
   const hasUnnamed = item.chains.some((chain) => chain !== null && !chain.ids?.length);
-  const atomsOf = atomCounter();
+  const atomsOf = await atomCounter(item.covalentBonds.length === 0 ? [] : item.chains, pause);
 
   const chainAt = (path: string, id: string): Chain | undefined => {
     const chain = byId.get(id);
@@ -88,7 +97,7 @@ function referenceChecks(item: Item, { wrong, odd }: ItemNotes) {
   return { chainAt, residueAt, atomAt };
 }
 
-type Checks = ReturnType<typeof referenceChecks>;
+type Checks = Awaited<ReturnType<typeof referenceChecks>>;
 
 async function checkBonds(
   item: Item,
@@ -217,7 +226,9 @@ async function checkDistograms(
 
 /** Every rule of one item's covalent bonds, pocket and distograms. */
 export async function checkReferences(item: Item, notes: ItemNotes, pause: Pause): Promise<void> {
-  const checks = referenceChecks(item, notes);
+  const { covalentBonds, pocket, distogramConditioning } = item;
+  if (covalentBonds.length === 0 && pocket === null && distogramConditioning.length === 0) return;
+  const checks = await referenceChecks(item, notes, pause);
   await checkBonds(item, checks, notes, pause);
   await checkPocket(item, checks, notes, pause);
   await checkDistograms(item, checks, notes, pause);

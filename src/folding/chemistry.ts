@@ -27,7 +27,8 @@ export interface OddLetters {
 }
 
 const NONE = { count: 0, first: -1 };
-const SLICE = 2 ** 20;
+/** Characters that are looked at in one step. */
+const SLICE = 2 ** 18;
 const CODE_A = 65;
 
 /** Counts the letters of a sequence in upper case that need a remark. An ordinary sequence costs one scan. */
@@ -82,7 +83,7 @@ export interface SmilesScan {
 const HYDROGEN = /^\d*H[+-]?\d*$/;
 
 /** Reads a SMILES string once, whatever its length and its brackets. */
-export function scanSmiles(smiles: string): SmilesScan {
+export async function scanSmiles(smiles: string, pause: Pause): Promise<SmilesScan> {
   const found = (heavyAtoms: number, fault?: string): SmilesScan => ({ heavyAtoms, fault });
   if (smiles === '') return found(0, 'it is empty');
   if (/\s/.test(smiles)) return found(0, 'it holds white space');
@@ -93,6 +94,7 @@ export function scanSmiles(smiles: string): SmilesScan {
   let depth = 0;
   let bracket = -1;
   for (let at = 0; at < smiles.length; at++) {
+    if (at % SLICE === SLICE - 1) await pause();
     const character = smiles.charAt(at);
     if (character === '[' || character === ']') {
       if (bracket >= 0 === (character === '[')) return found(0, 'its square brackets do not pair');

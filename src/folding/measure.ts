@@ -18,12 +18,24 @@ export interface ChainSummary {
 
 const KINDS = { protein: 'PROTEIN', rna: 'RNA', dna: 'DNA', ligand: 'LIGAND' } as const;
 
-function summarizeChain(chain: Chain): ChainSummary {
+/** Letters that are hashed at once. */
+const HASHED = 2 ** 20;
+
+async function hashSequence(sequence: string, pause: Pause): Promise<string> {
+  const hash = createHash('md5');
+  for (let at = 0; at < sequence.length; at += HASHED) {
+    if (at > 0) await pause();
+    hash.update(sequence.slice(at, at + HASHED));
+  }
+  return hash.digest('hex');
+}
+
+async function summarizeChain(chain: Chain, pause: Pause): Promise<ChainSummary> {
   const ids = chain.ids ?? [];
   const kind = KINDS[chain.type];
   if (chain.type === 'ligand') return { ids, kind, length: 0, proteinHash: null };
   const { sequence } = chain;
-  const proteinHash = chain.type === 'protein' ? createHash('md5').update(sequence).digest('hex') : null;
+  const proteinHash = chain.type === 'protein' ? await hashSequence(sequence, pause) : null;
   return { ids, kind, length: sequence.length, proteinHash };
 }
 
@@ -50,7 +62,7 @@ export async function measureItem(item: Item, pause: Pause): Promise<ItemMeasure
     chainCount += copies;
     if (chain.type === 'ligand') ligandCount += copies;
     else length += copies * chain.sequence.length;
-    chains.push(summarizeChain(chain));
+    chains.push(await summarizeChain(chain, pause));
   }
   return { chainCount, length, ligandCount, chains };
 }

@@ -112,12 +112,16 @@ const upper = (text: string): string =>
 
 const withoutSpace = (text: string): string => (/\s/.test(text) ? text.replace(/\s+/g, '') : text);
 
+/** Characters that are cleaned at once. */
+const CHUNK = 2 ** 18;
+
 /**
  * A sequence without FASTA header, white space and final `*`, with ASCII letters in upper case; and how many headers there were,
  * 2 for more than one.
  */
-function cleanSequence(text: string): { sequence: string; headers: number } {
-  const header = `\n${text}`.indexOf('\n>');
+async function cleanSequence(text: string, pause: Pause): Promise<{ sequence: string; headers: number }> {
+  const later = text.startsWith('>') ? -1 : text.indexOf('\n>');
+  const header = text.startsWith('>') ? 0 : later < 0 ? -1 : later + 1;
   let body = text;
   let headers = 0;
   if (header >= 0) {
@@ -126,25 +130,30 @@ function cleanSequence(text: string): { sequence: string; headers: number } {
     headers = rest.includes('\n>') ? 2 : 1;
     body = text.slice(0, header) + rest;
   }
-  const sequence = upper(withoutSpace(body));
+  const parts: string[] = [];
+  for (let at = 0; at < body.length; at += CHUNK) {
+    if (at > 0) await pause();
+    parts.push(upper(withoutSpace(body.slice(at, at + CHUNK))));
+  }
+  const sequence = parts.join('');
   return { sequence: sequence.endsWith('*') ? sequence.slice(0, -1) : sequence, headers };
 }
 
-const readPolymer = (type: PolymerType, input: PolymerInput): Polymer => ({
+const readPolymer = async (type: PolymerType, input: PolymerInput, pause: Pause): Promise<Polymer> => ({
   type,
   ids: input.ids ?? null,
-  ...cleanSequence(input.sequence),
+  ...(await cleanSequence(input.sequence, pause)),
   modifications: (input.modifications ?? []).map(({ position, ccd }) => ({
     position,
     ccd: ccd.trim().toUpperCase(),
   })),
 });
 
-function readChain({ protein, rna, dna, ligand }: ChainInput): Chain | null {
+async function readChain({ protein, rna, dna, ligand }: ChainInput, pause: Pause): Promise<Chain | null> {
   const given: Chain[] = [];
-  if (protein) given.push(readPolymer('protein', protein));
-  if (rna) given.push(readPolymer('rna', rna));
-  if (dna) given.push(readPolymer('dna', dna));
+  if (protein) given.push(await readPolymer('protein', protein, pause));
+  if (rna) given.push(await readPolymer('rna', rna, pause));
+  if (dna) given.push(await readPolymer('dna', dna, pause));
   if (ligand) {
     given.push({
       type: 'ligand',
@@ -156,9 +165,18 @@ function readChain({ protein, rna, dna, ligand }: ChainInput): Chain | null {
   return given.length === 1 ? (given[0] ?? null) : null;
 }
 
-const readItem = (input: ItemInput): Item => ({
+async function readChains(chains: readonly ChainInput[], pause: Pause): Promise<(Chain | null)[]> {
+  const read: (Chain | null)[] = [];
+  for (const chain of chains) {
+    await pause();
+    read.push(await readChain(chain, pause));
+  }
+  return read;
+}
+
+const readItem = async (input: ItemInput, pause: Pause): Promise<Item> => ({
   name: input.name ?? null,
-  chains: input.chains.map(readChain),
+  chains: await readChains(input.chains, pause),
   covalentBonds: input.covalentBonds ?? [],
   pocket: input.pocket ?? null,
   distogramConditioning: input.distogramConditioning ?? [],
@@ -182,7 +200,7 @@ export async function readSubmission(
   const items: Item[] = [];
   for (const item of input.items) {
     await pause();
-    items.push(readItem(item));
+    items.push(await readItem(item, pause));
   }
   return {
     items,

@@ -84,7 +84,7 @@ const READERS: Readonly<Record<string, Read>> = {
   'a hash': (text) => readHash(text),
   'a UniProt accession': (text) => isUniprotId(text),
   'a task id': (text) => indexInBatch(text, text.slice(0, 9)),
-  'a SMILES string': (text) => scanSmiles(text),
+  'a SMILES string': (text) => scanSmiles(text, () => undefined),
   'a sequence': (text) => oddLetters('protein', text, () => undefined),
   'a page': (text) => pagePolicy(text),
   FASTA: (text) => readFasta(text),
