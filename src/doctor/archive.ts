@@ -44,8 +44,8 @@ function structureDrifts(file: Uint8Array | undefined): Drift[] {
   const expected = 'a structure of the protein, with its pTM, mean pLDDT and atoms';
   if (file === undefined) return [value('structures', expected, 'none of this protein')];
   const text = textOf(file);
-  const scores = ['ptm', 'mean_plddt'].map((name) =>
-    Number(new RegExp(`^REMARK +${name} +([0-9.]{1,12})`, 'm').exec(text)?.[1] ?? Number.NaN),
+  const scores = [/^REMARK +ptm +([0-9.]{1,12})/m, /^REMARK +mean_plddt +([0-9.]{1,12})/m].map((pattern) =>
+    Number(pattern.exec(text)?.[1] ?? Number.NaN),
   );
   if (!/^ATOM {2}/m.test(text)) return [value('structures', expected, 'no atoms')];
   return scores.every((score) => score >= 0 && score <= 1)

@@ -92,7 +92,7 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
       useHttpCache({ recordSeconds: config.CACHE_RECORDS_SECONDS, proofNeeded: config.proofNeeded }),
       useIntrospection(config.INTROSPECTION),
       usePlainQueries(queries, config.CACHE_RECORDS_SECONDS),
-      useIncrementalDelivery(errors.show),
+      useIncrementalDelivery(errors.showPart),
       useAnswerLimits(answerLimits(config)),
       useEventContexts(answerLimits(config)),
       useStreamLimit(admission, openPlaces(config.MAX_SUBSCRIPTIONS), config.MAX_SUBSCRIPTIONS),

@@ -14,6 +14,8 @@ export interface ShownErrors {
   readonly owners: ErrorOwners;
   /** The error that the caller sees instead of this one. */
   show(error: unknown): Error;
+  /** The same for an error of a later part of an answer. */
+  showPart(error: GraphQLError, request: Request): Error;
   /** Counts an error that is shown as it is. */
   count(error: Error, request: Request): void;
   /** The errors of a result as its caller sees them, each counted once. */
@@ -36,11 +38,13 @@ export function openShownErrors(
   suggestions: boolean,
 ): ShownErrors {
   const owners: ErrorOwners = new WeakMap();
-  const counted = new WeakSet<Error>();
+  /** Errors that were counted for a request. One error may be shown to many: those of validation are kept. */
+  const countedFor = new WeakMap<Exchange, WeakSet<Error>>();
   /** What fails before it runs is never masked, and what is masked is seen again in the answer. */
-  const countOnce = (error: Error, owner: Exchange | undefined): void => {
-    if (counted.has(error)) return;
-    counted.add(error);
+  const countOnce = (error: Error, owner: Exchange): void => {
+    const counted = countedFor.get(owner) ?? new WeakSet<Error>();
+    if (owner.left || counted.has(error)) return;
+    countedFor.set(owner, counted.add(error));
     telemetry.failed(codeOf(error), owner);
   };
   const count = (error: Error, request: Request) => countOnce(error, telemetry.exchangeOf(request));
@@ -48,10 +52,15 @@ export function openShownErrors(
     const owner = typeof error === 'object' && error !== null ? owners.get(error) : undefined;
     const shown = maskError(
       error,
-      (cause) => log.error('masked error', { ...(owner === undefined ? {} : marks(owner)), error: cause }),
+      (cause) => {
+        // What breaks when a caller has left is no fault of the gateway.
+        if (owner?.left !== true)
+          log.error('masked error', { ...(owner === undefined ? {} : marks(owner)), error: cause });
+      },
       suggestions,
     );
-    countOnce(shown, owner);
+    // Without its request it is one of an answer in one piece, which is counted with that.
+    if (owner !== undefined) countOnce(shown, owner);
     return shown;
   };
   const refusals = new Map<RefusalReason, { many: number; loggedAt: number }>();
@@ -69,6 +78,10 @@ export function openShownErrors(
     owners,
     count,
     show,
+    showPart(error, request) {
+      owners.set(error, telemetry.exchangeOf(request));
+      return show(error);
+    },
     ofResult: (all, exchange) =>
       all.map((error) => {
         owners.set(error, exchange);

@@ -22,6 +22,8 @@ export interface Exchange {
   /** Whether it counts among those that are being answered. */
   begun: boolean;
   ended: boolean;
+  /** Whether the caller left before the end of the answer: errors from then on are shown to nobody. */
+  left: boolean;
   /** Lets go of what it leaves behind, each called once when it has ended. They hold as little as they can: it may be a stream of a day. */
   readonly lettingGo: (() => void)[];
 }
@@ -87,6 +89,7 @@ export function openExchange(
     errors: 0,
     begun: false,
     ended: false,
+    left: false,
     lettingGo: [],
   };
 }

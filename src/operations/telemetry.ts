@@ -140,6 +140,7 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
     end(exchange, end) {
       if (exchange.ended) return;
       exchange.ended = true;
+      exchange.left = end.left;
       if (exchange.begun) metrics.inFlight.now -= 1;
       const milliseconds = performance.now() - exchange.startedAt;
       count(exchange, end.status, milliseconds / 1000);

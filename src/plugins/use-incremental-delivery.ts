@@ -1,7 +1,17 @@
 // Results in parts for clients that ask for them (`@defer`, `@stream`) and name a media type that carries parts; for all others the same
 // operation is answered whole. Errors of later parts are masked like all others.
+import { GraphQLStreamDirective } from '@graphql-tools/utils';
 import { useDeferStream } from '@graphql-yoga/plugin-defer-stream';
-import { type DocumentNode, GraphQLError, visit } from 'graphql';
+import {
+  type DirectiveNode,
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  getArgumentValues,
+  getOperationAST,
+  getVariableValues,
+  visit,
+} from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { withoutRepetitions } from '../execution/counted-schema.ts';
 import type { AnyResult } from '../protocol/answer.ts';
@@ -22,13 +32,44 @@ function openWhole(): (document: DocumentNode) => DocumentNode {
   };
 }
 
+interface Operation {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operationName?: string | null | undefined;
+  readonly variableValues?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+/** The errors of every `@stream` whose first part has no size. The executor takes them for faults of its own. */
+function streamErrors({ schema, document, operationName, variableValues }: Operation): GraphQLError[] {
+  const streams: DirectiveNode[] = [];
+  visit(document, {
+    Directive(node) {
+      if (node.name.value === 'stream') streams.push(node);
+    },
+  });
+  const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? [];
+  if (streams.length === 0) return [];
+  const { coerced } = getVariableValues(schema, definitions, { ...variableValues });
+  // Variables that cannot be read are the executor's to refuse.
+  if (coerced === undefined) return [];
+  return streams.flatMap((node) => {
+    const { initialCount } = getArgumentValues(GraphQLStreamDirective, node, coerced);
+    return typeof initialCount === 'number' && initialCount >= 0
+      ? []
+      : new GraphQLError('`initialCount` of @stream is the size of the first part: 0 or more.', {
+          nodes: node,
+          extensions: { code: 'BAD_USER_INPUT', retryable: false },
+        });
+  });
+}
+
 /** @param mask - makes the error that a client sees */
-export function useIncrementalDelivery(mask: (error: unknown) => Error): Plugin {
+export function useIncrementalDelivery(mask: (error: GraphQLError, request: Request) => Error): Plugin {
   const wholeOf = openWhole();
   const { onSchemaChange, onValidate } = useDeferStream();
 
-  function shown(error: GraphQLError): GraphQLError {
-    const seen = mask(error);
+  function shown(error: GraphQLError, request: Request): GraphQLError {
+    const seen = mask(error, request);
     return seen instanceof GraphQLError ? seen : new GraphQLError(seen.message);
   }
 
@@ -39,7 +80,7 @@ export function useIncrementalDelivery(mask: (error: unknown) => Error): Plugin 
     return items.splice(0);
   }
 
-  const masked = ({ incremental, ...result }: AnyResult, context: object): AnyResult => ({
+  const masked = ({ incremental, ...result }: AnyResult, context: object, request: Request): AnyResult => ({
     ...result,
     ...(result.errors === undefined ? {} : { errors: withoutRepetitions(result.errors) }),
     ...(incremental === undefined
@@ -48,7 +89,9 @@ export function useIncrementalDelivery(mask: (error: unknown) => Error): Plugin 
           incremental: incremental.map(({ items, ...part }) => ({
             ...part,
             ...(items === undefined ? {} : { items: take(context, items, part.path) }),
-            ...(part.errors === undefined ? {} : { errors: withoutRepetitions(part.errors).map(shown) }),
+            ...(part.errors === undefined
+              ? {}
+              : { errors: withoutRepetitions(part.errors).map((error) => shown(error, request)) }),
           })),
         }),
   });
@@ -56,11 +99,15 @@ export function useIncrementalDelivery(mask: (error: unknown) => Error): Plugin 
   return {
     ...(onSchemaChange === undefined ? {} : { onSchemaChange }),
     ...(onValidate === undefined ? {} : { onValidate }),
-    onExecute({ args, context: { request } }) {
+    onExecute({ args, context: { request }, setResultAndStopExecution }) {
       if (chooseForParts(request.headers.get('accept')) === null) args.document = wholeOf(args.document);
+      else {
+        const errors = streamErrors(args);
+        if (errors.length > 0) return setResultAndStopExecution({ errors });
+      }
       return {
         onExecuteDone: () => ({
-          onNext: ({ result, setResult }) => setResult(masked(result, args.contextValue)),
+          onNext: ({ result, setResult }) => setResult(masked(result, args.contextValue, request)),
         }),
       };
     },

@@ -1,5 +1,6 @@
 // Somebody who waits and may leave: what is used of an AbortSignal between the parts of a call, without being one. A request needs three,
 // and an AbortSignal costs ten times as much. It knows nothing of what is waited for.
+import { setMaxListeners } from 'node:events';
 
 /** Who waits. Every AbortSignal is one. */
 export interface Leaving {
@@ -43,6 +44,8 @@ export class Leave implements Leaving {
 
 function madeFrom(leaving: Leaving): AbortSignal {
   const controller = new AbortController();
+  // Each call of a request listens.
+  setMaxListeners(0, controller.signal);
   if (leaving.aborted) controller.abort(leaving.reason);
   else leaving.addEventListener('abort', () => controller.abort(leaving.reason));
   return controller.signal;
