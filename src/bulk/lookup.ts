@@ -1,5 +1,6 @@
 // A bulk look-up as it is remembered: what was asked, and how far each part has come. Pure: it calls nobody and keeps
 // nothing; it knows the upstream's job record.
+import { parseTime } from '../upstream/time.ts';
 import type { BulkJob } from '../upstream/wire.ts';
 
 /** Where a part or a whole look-up is. */
@@ -39,6 +40,8 @@ export interface BulkPart {
   readonly completed: number;
   /** How often it was sent: a job that the upstream lost is sent again. */
   readonly sent: number;
+  /** When the upstream drops the archive, where it says so. Milliseconds since the epoch. */
+  readonly expiresAt?: number | null;
   /** Why it failed; null unless it did. */
   readonly problem: { readonly code: string; readonly message: string } | null;
 }
@@ -98,7 +101,7 @@ export function stateOf({ parts, cancelRequested }: BulkLookup): BulkState {
 }
 
 /** What an answer of the job says: where the part is, or that the job is lost and has to be sent again. */
-export type JobReading = Pick<BulkPart, 'state' | 'completed'> | 'lost';
+export type JobReading = Pick<BulkPart, 'state' | 'completed' | 'expiresAt'> | 'lost';
 
 const RUNNING = new Set([
   '',
@@ -117,7 +120,10 @@ export function readJob(part: BulkPart, job: BulkJob, cancelRequested: boolean):
   const completed = Math.min(job.completed_count ?? part.completed, part.requested);
   if (word === 'failed' || word === 'expired') return 'lost';
   if (word === 'cancelled' || word === 'canceled') return { state: 'CANCELLED', completed };
-  if (job.download_url != null && word !== 'pending') return { state: 'COMPLETE', completed: part.requested };
+  if (job.download_url != null && word !== 'pending') {
+    const expiresAt = parseTime(job.expires_at)?.getTime() ?? null;
+    return { state: 'COMPLETE', completed: part.requested, expiresAt };
+  }
   if (cancelRequested) return { state: 'CANCEL_REQUESTED', completed };
   return { state: RUNNING.has(word) ? 'PENDING' : 'UNKNOWN', completed };
 }

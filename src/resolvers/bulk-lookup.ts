@@ -178,8 +178,12 @@ builder.objectFields(BulkLookupPart, (t) => ({
   }),
   expiresAt: t.field({
     type: 'DateTime',
-    description: 'When the gateway forgets it, 7 days after the start; the upstream may drop it earlier.',
-    resolve: ({ lookup, part }) => (hasArchive(part) ? new Date(lookup.startedAt + KEEP_MS) : null),
+    description:
+      'When the upstream drops it, where it says so, and at the latest when the gateway forgets it, 7 days after the start.',
+    resolve: ({ lookup, part }) =>
+      hasArchive(part)
+        ? new Date(Math.min(part.expiresAt ?? Number.POSITIVE_INFINITY, lookup.startedAt + KEEP_MS))
+        : null,
   }),
 }));
 

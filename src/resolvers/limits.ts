@@ -7,6 +7,10 @@ import { SEARCH_LIMITS } from '../upstream/catalogue-search.ts';
 import { BULK_HASHES } from '../upstream/protein-loader.ts';
 import { MOST_RESIDUES } from './similarity.ts';
 
+/** The version that a path names, such as that of `/api/v1/batch`. */
+const apiVersion = (path: string): string | null =>
+  path.split('/').find((part) => /^v\d\w*$/.test(part)) ?? null;
+
 builder.queryFields((t) => ({
   limits: t.field({
     type: Limits,
@@ -21,6 +25,8 @@ builder.queryFields((t) => ({
       maxSimilaritySequenceLength: MOST_RESIDUES,
       maxQueryDepth: config.MAX_QUERY_DEPTH,
       maxQueryCost: config.MAX_QUERY_COST,
+      batchApiVersion: apiVersion(config.UPSTREAM_BATCH_PREFIX),
+      atlasApiVersion: apiVersion(config.UPSTREAM_ATLAS_PREFIX),
       maxBulkLookupHashes: MOST_HASHES,
       maxBulkLookupsRunning: config.MAX_BULK_RUNNING_PER_CALLER || null,
       maxBulkLookupsKept: config.MAX_BULK_KEPT_PER_CALLER || null,

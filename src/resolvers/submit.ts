@@ -13,6 +13,7 @@ import type { LedgerItem } from '../store/ledger.ts';
 import { type Enveloped, submit } from '../upstream/batch.ts';
 import { type BatchRecord, readCounts } from '../upstream/batch-states.ts';
 import { UpstreamError } from '../upstream/errors.ts';
+import { parseTime } from '../upstream/time.ts';
 import type { Submitted } from '../upstream/wire.ts';
 import { loadBatch } from './batch.ts';
 import { checkLedger, takeKey, unknownOutcome } from './idempotency.ts';
@@ -53,12 +54,13 @@ export async function examine(ctx: GatewayContext, input: SubmissionInput): Prom
 }
 
 /** What Submit itself says of the new batch: everything is queued. No List call: its failure would hide what was paid for. */
-const freshRecord = (total: number, at: number): BatchRecord => ({
+const freshRecord = (data: Submitted, total: number, at: number): BatchRecord => ({
   state: 'IN_PROGRESS',
   counts: readCounts({ queued: total }),
   createdAt: new Date(at),
-  queueDeadline: new Date(at + 24 * HOUR),
-  resultsExpireAt: new Date(at + 31 * 24 * HOUR),
+  // As the specification has them, until the service says them.
+  queueDeadline: parseTime(data.expires_at) ?? new Date(at + 24 * HOUR),
+  resultsExpireAt: parseTime(data.results_expire_at) ?? new Date(at + 31 * 24 * HOUR),
   warnings: [],
 });
 
@@ -92,7 +94,7 @@ async function recordBatch(
     .then(() => [], notRemembered);
   // Whoever watches the batch already is told at once.
   await ctx.services.live.nudge(ctx.principal, data.batch_id);
-  const record = freshRecord(data.total_items ?? check.taskCount, at);
+  const record = freshRecord(data, data.total_items ?? check.taskCount, at);
   return {
     kind: 'FoldSubmitted',
     batch: {

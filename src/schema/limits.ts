@@ -17,6 +17,8 @@ export interface LimitsShape {
   readonly maxAnswerValues: number;
   readonly maxAnswerBytes: number;
   readonly maxSearchWords: number;
+  readonly batchApiVersion: string | null;
+  readonly atlasApiVersion: string | null;
 }
 
 export const Limits = builder.objectRef<LimitsShape>('Limits').implement({
@@ -46,6 +48,14 @@ export const Limits = builder.objectRef<LimitsShape>('Limits').implement({
     maxQueryDepth: t.exposeInt('maxQueryDepth', {
       nullable: false,
       description: 'Levels of one GraphQL query.',
+    }),
+    batchApiVersion: t.exposeString('batchApiVersion', {
+      description:
+        'Version of the Batch API that the gateway speaks upstream, such as "v1"; null where its path names none.',
+    }),
+    atlasApiVersion: t.exposeString('atlasApiVersion', {
+      description:
+        'Version of the Atlas API that the gateway speaks upstream, such as "v1alpha1"; null where its path names none.',
     }),
     maxQueryCost: t.exposeInt('maxQueryCost', {
       nullable: false,

@@ -46,6 +46,8 @@ export const submitted = z.object({
   batch_id: text,
   total_items: maybe(count),
   task_id: maybe(text),
+  expires_at: maybe(text),
+  results_expire_at: maybe(text),
 });
 export type Submitted = z.output<typeof submitted>;
 
@@ -294,5 +296,6 @@ export const bulkJob = z.object({
   completed_count: maybe(count),
   total_count: maybe(count),
   download_url: maybe(text),
+  expires_at: maybe(text),
 });
 export type BulkJob = z.output<typeof bulkJob>;

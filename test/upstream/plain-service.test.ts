@@ -304,3 +304,39 @@ describe('details that lack a list', () => {
     expect(errors?.[0]?.path?.[0]).toBe(operation);
   });
 });
+
+describe('what the service says of itself', () => {
+  it('is told: versions spoken, and its own deadlines as soon as it has said them', async () => {
+    const said = { expires_at: '2026-11-22T10:00:00', results_expire_at: '2026-12-01 10:00:00' };
+    liar.script(
+      'submit',
+      data({ message: 'queued', batch_id: 'b9', total_items: 1, task_id: 't9', ...said }),
+    );
+    const { data: answer } = await place.query(
+      `mutation { submitFold(input: {items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) {
+        ... on FoldSubmitted { batch { queueDeadline resultsExpireAt } } } }`,
+    );
+    expect(at(answer, 'submitFold.batch')).toEqual({
+      queueDeadline: '2026-11-22T10:00:00.000Z',
+      resultsExpireAt: '2026-12-01T10:00:00.000Z',
+    });
+    const limits = await place.query('{ limits { batchApiVersion atlasApiVersion } }');
+    expect(limits.data).toEqual({ limits: { batchApiVersion: 'v1', atlasApiVersion: 'v1alpha1' } });
+  });
+
+  it('is told of parts: they expire when their job does', async () => {
+    const expires = new Date(Date.now() + 3_600_000).toISOString();
+    liar.script('bulk', says(202, { status: 'pending', job_id: 'j' }));
+    const job = { status: 'completed', job_id: 'j', download_url: '/files/x.zip', expires_at: expires };
+    liar.script('bulkJob', says(200, job));
+    const { data: answer } = await place.query(
+      `mutation { startBulkLookup(input: {hashes: ["${HASH}"]}) { ... on BulkLookup { lookupId } } }`,
+    );
+    const lookupId = at(answer, 'startBulkLookup.lookupId');
+    const expiry = async () => {
+      const query = 'query($id: ID!) { bulkLookup(lookupId: $id) { parts { expiresAt } } }';
+      return at((await place.query(query, { id: lookupId })).data, 'bulkLookup.parts.0.expiresAt');
+    };
+    await expect.poll(expiry, { timeout: 5000 }).toBe(expires);
+  });
+});

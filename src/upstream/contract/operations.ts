@@ -63,7 +63,7 @@ const promised = {
   bulkJob: {
     rules: ATLAS_RULES.bulkJob,
     schema: wire.bulkJob,
-    rare: ['poll_url', 'completed_count', 'total_count', 'download_url', 'job_id', 'status'],
+    rare: ['poll_url', 'completed_count', 'total_count', 'download_url', 'job_id', 'status', 'expires_at'],
     words: { status: JOB_STATES },
   },
   /** `cluster_info.json` of the bulk archive. */
@@ -94,7 +94,7 @@ const promised = {
   submit: {
     rules: BATCH_RULES.submit,
     schema: envelope(wire.submitted),
-    rare: [...BESIDE, 'data.task_id'],
+    rare: [...BESIDE, 'data.task_id', 'data.expires_at', 'data.results_expire_at'],
   },
   list: {
     rules: BATCH_RULES.list,
