@@ -1,6 +1,7 @@
 // Loads the gateway for a while and watches it: `npm run soak -- --seconds 60`. The gateway is a process of its own over a sandbox whose
 // faults come and go; nothing but loopback is contacted. Ends with a table, and with code 1 when something of ours failed: an
-// INTERNAL_SERVER_ERROR, a 500, memory that keeps growing, sockets that stay, an end that is not clean.
+// INTERNAL_SERVER_ERROR, a 500, memory that keeps growing, sockets that stay, an end that is not clean. With `--hostile` it runs the
+// attacks of scripts/soak/attacks.ts instead; `--only 7` those whose name begins so.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +18,17 @@ const SAMPLE_MS = 2_000;
 /** After the load: what leaves late has left. */
 const CALM_MS = 6_000;
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' } } });
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '60' },
+    hostile: { type: 'boolean', default: false },
+    only: { type: 'string' },
+  },
+});
+if (values.hostile) {
+  const { runHostile } = await import('./soak/hostile.ts');
+  process.exit((await runHostile(values.only)) ? 0 : 1);
+}
 const seconds = Number(values.seconds);
 if (!(seconds >= 10)) throw new Error('--seconds must be 10 or more.');
 

@@ -1,0 +1,182 @@
+// Runs every attack against built gateways with a small heap, one after the other, and measures what each costs: memory at its peak above
+// idle, the slowest /health meanwhile, descriptors that do not come back.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startSandboxThread } from '../../src/sandbox/sandbox.ts';
+import { build } from '../../test/built.ts';
+import { type ServerProcess, startServer } from '../../test/server-process.ts';
+import { ATTACKS, type Attack, type Target } from './attacks.ts';
+import { startHostileService } from './hostile-service.ts';
+import { descriptors, forgetPeak, peakBytes, residentBytes } from './process.ts';
+import { post } from './send.ts';
+
+export interface Finding {
+  readonly attack: string;
+  /** Bytes above what the process held when it was idle. */
+  readonly peak: number;
+  /** Milliseconds of the slowest answer of /health. */
+  readonly health: number;
+  /** Descriptors that did not come back. */
+  readonly lost: number;
+  readonly alive: boolean;
+  /** What was answered wrongly. */
+  readonly wrong: string | undefined;
+}
+
+const HEAP_MB = 400;
+const KEY = 'the-right-key-of-a-caller-0123456789';
+const HEALTH_EVERY_MS = 50;
+/** How long descriptors may take to come back: kept connections to the service among them. */
+const SETTLE_MS = 15_000;
+/** Connections that stay open on purpose. */
+const KEPT_DESCRIPTORS = 12;
+
+/** Milliseconds of one /health; endless when there is no answer. */
+function healthOnce(url: string): Promise<number> {
+  const since = performance.now();
+  return new Promise((resolve) => {
+    const asking = get(`${url}/health`, { agent: false, localAddress: '127.0.0.3' }, (response) => {
+      response.resume();
+      response.on('close', () => resolve(response.statusCode === 200 ? performance.now() - since : Infinity));
+    });
+    asking.on('error', () => resolve(Infinity));
+    asking.setTimeout(30_000, () => asking.destroy());
+  });
+}
+
+async function watchHealth(url: string, signal: AbortSignal): Promise<number> {
+  let slowest = 0;
+  while (!signal.aborted) {
+    slowest = Math.max(slowest, await healthOnce(url));
+    await sleep(HEALTH_EVERY_MS);
+  }
+  return slowest;
+}
+
+interface Running {
+  readonly server: ServerProcess;
+  readonly pid: number;
+  readonly idle: number;
+  readonly files: number;
+}
+
+const isAlive = ({ server }: Running): boolean =>
+  server.child.exitCode === null && server.child.signalCode === null;
+
+async function settled({ pid, files }: Running): Promise<number> {
+  for (const end = Date.now() + SETTLE_MS; ; await sleep(250)) {
+    const lost = Math.max(0, descriptors(pid) - files - KEPT_DESCRIPTORS);
+    if (lost === 0 || Date.now() > end) return lost;
+  }
+}
+
+/**
+ * Runs the attacks.
+ *
+ * @param isShort - smaller ones, for a test of a few seconds
+ * @param onFinding - told after each
+ */
+export async function runAttacks(
+  attacks: readonly Attack[],
+  isShort: boolean,
+  onFinding: (finding: Finding) => void = () => undefined,
+): Promise<Finding[]> {
+  await build();
+  const folder = mkdtempSync(join(tmpdir(), 'foldatlas-hostile-'));
+  const [sandbox, service] = await Promise.all([
+    startSandboxThread({ size: 'small', speed: 20 }),
+    startHostileService(isShort ? 500e6 : 3e9),
+  ]);
+  const settings: Readonly<Record<Target, Record<string, string>>> = {
+    open: { UPSTREAM_URL: sandbox.url },
+    keyed: { UPSTREAM_URL: sandbox.url, UPSTREAM_API_KEY: 'held', GATEWAY_API_KEYS: `caller ${KEY}` },
+    hostile: { UPSTREAM_URL: service.url },
+  };
+  const running = new Map<Target, Running>();
+  async function open(target: Target): Promise<Running> {
+    const found = running.get(target);
+    if (found !== undefined) return found;
+    const server = await startServer(
+      {
+        STORE_URL: `sqlite:${join(folder, `${target}.db`)}`,
+        NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
+        LOG_LEVEL: 'error',
+        ...settings[target],
+      },
+      { isBuilt: true },
+    );
+    const pid = server.child.pid ?? 0;
+    // The first query loads and compiles what all of them need.
+    await post(server.url, { query: '{ limits { maxTasks } }' }, { token: KEY });
+    await sleep(1_500);
+    const opened = { server, pid, idle: residentBytes(pid), files: descriptors(pid) };
+    running.set(target, opened);
+    return opened;
+  }
+
+  const findings: Finding[] = [];
+  for (const attack of attacks) {
+    const place = await open(attack.target);
+    const { pid, idle, server } = place;
+    forgetPeak(pid);
+    const watching = new AbortController();
+    const health = watchHealth(server.url, watching.signal);
+    const wrong = await attack.run({ url: server.url, key: KEY, answer: service.answer, isShort });
+    // What is read behind an answer would show now.
+    await sleep(isShort ? 500 : 2_000);
+    watching.abort();
+    const slowest = await health;
+    const alive = isAlive(place);
+    const finding: Finding = {
+      attack: attack.name,
+      peak: alive ? peakBytes(pid) - idle : Infinity,
+      health: slowest,
+      lost: alive ? await settled(place) : 0,
+      alive,
+      wrong,
+    };
+    findings.push(finding);
+    onFinding(finding);
+    if (!alive) running.delete(attack.target);
+  }
+  for (const { server } of running.values()) {
+    const code = await server.end('SIGTERM');
+    if (code !== 0)
+      findings.push({ attack: 'SIGTERM', peak: 0, health: 0, lost: 0, alive: false, wrong: `code ${code}` });
+  }
+  await Promise.all([service.close(), sandbox.close()]);
+  rmSync(folder, { recursive: true, force: true });
+  return findings;
+}
+
+/** What an attack may cost. */
+export interface Bounds {
+  readonly peak: number;
+  readonly health: number;
+}
+
+export const GOAL: Bounds = { peak: 300e6, health: 100 };
+
+/** What is wrong with a finding; empty when nothing is. */
+export const problemsOf = (finding: Finding, bounds: Bounds): string[] => [
+  ...(finding.alive ? [] : ['the process is gone']),
+  ...(finding.wrong === undefined ? [] : [finding.wrong]),
+  ...(finding.lost > 0 ? [`${finding.lost} descriptors did not come back`] : []),
+  ...(finding.peak > bounds.peak ? [`${(finding.peak / 1e6).toFixed(0)} MB above idle`] : []),
+  ...(finding.health > bounds.health ? [`/health took ${finding.health.toFixed(0)} ms`] : []),
+];
+
+/** Runs all of them and prints a table. @returns whether every one keeps to the goal */
+export async function runHostile(only: string | undefined): Promise<boolean> {
+  const attacks = ATTACKS.filter(({ name }) => only === undefined || name.startsWith(only));
+  process.stdout.write('\n| Attack | MB above idle | slowest /health, ms | |\n|---|---|---|---|\n');
+  const findings = await runAttacks(attacks, false, (finding) => {
+    const { attack, peak, health } = finding;
+    const problems = problemsOf(finding, GOAL).join('; ');
+    process.stdout.write(`| ${attack} | ${(peak / 1e6).toFixed(0)} | ${health.toFixed(0)} | ${problems} |\n`);
+  });
+  return findings.every((finding) => problemsOf(finding, GOAL).length === 0);
+}
