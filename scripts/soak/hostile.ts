@@ -1,10 +1,10 @@
 // Runs every attack against built gateways with a small heap, one after the other, and measures what each costs: memory at its peak above
 // idle, the slowest /health meanwhile, descriptors that do not come back.
 import { mkdtempSync, rmSync } from 'node:fs';
-import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { startSandboxThread } from '../../src/sandbox/sandbox.ts';
 import { build } from '../../test/built.ts';
 import { type ServerProcess, startServer } from '../../test/server-process.ts';
@@ -34,26 +34,46 @@ const SETTLE_MS = 15_000;
 /** Connections that stay open on purpose. */
 const KEPT_DESCRIPTORS = 12;
 
-/** Milliseconds of one /health; endless when there is no answer. */
-function healthOnce(url: string): Promise<number> {
-  const since = performance.now();
-  return new Promise((resolve) => {
-    const asking = get(`${url}/health`, { agent: false, localAddress: '127.0.0.3' }, (response) => {
+/**
+ * Asks /health again and again, in a thread of its own, because sending attacks keeps this one busy. Plain JavaScript: it has no loader.
+ */
+const WATCHER = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const { get } = require('node:http');
+  const once = () => new Promise((resolve) => {
+    const since = performance.now();
+    const asking = get(workerData.url + '/health', { agent: false, localAddress: '127.0.0.3' }, (response) => {
       response.resume();
       response.on('close', () => resolve(response.statusCode === 200 ? performance.now() - since : Infinity));
     });
     asking.on('error', () => resolve(Infinity));
     asking.setTimeout(30_000, () => asking.destroy());
   });
-}
+  let isOver = false;
+  parentPort.once('message', () => { isOver = true; });
+  (async () => {
+    let slowest = 0;
+    while (!isOver) {
+      slowest = Math.max(slowest, await once());
+      await new Promise((resolve) => setTimeout(resolve, workerData.everyMs));
+    }
+    parentPort.postMessage(slowest);
+  })();
+`;
 
-async function watchHealth(url: string, signal: AbortSignal): Promise<number> {
-  let slowest = 0;
-  while (!signal.aborted) {
-    slowest = Math.max(slowest, await healthOnce(url));
-    await sleep(HEALTH_EVERY_MS);
-  }
-  return slowest;
+/** Begins to watch. @returns ends it, and gives the milliseconds of the slowest answer; endless when there was none */
+function watchHealth(url: string): () => Promise<number> {
+  const worker = new Worker(WATCHER, {
+    eval: true,
+    execArgv: [],
+    workerData: { url, everyMs: HEALTH_EVERY_MS },
+  });
+  return () =>
+    new Promise((resolve, reject) => {
+      worker.once('error', reject);
+      worker.once('message', resolve);
+      worker.postMessage('end');
+    });
 }
 
 interface Running {
@@ -122,13 +142,11 @@ export async function runAttacks(
     const place = await open(attack.target);
     const { pid, idle, server } = place;
     forgetPeak(pid);
-    const watching = new AbortController();
-    const health = watchHealth(server.url, watching.signal);
+    const slowestHealth = watchHealth(server.url);
     const wrong = await attack.run({ url: server.url, key: KEY, answer: service.answer, isShort });
     // What is read behind an answer would show now.
     await sleep(isShort ? 500 : 2_000);
-    watching.abort();
-    const slowest = await health;
+    const slowest = await slowestHealth();
     const alive = isAlive(place);
     const finding: Finding = {
       attack: attack.name,
