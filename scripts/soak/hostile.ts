@@ -124,6 +124,8 @@ export async function runAttacks(
         STORE_URL: `sqlite:${join(folder, `${target}.db`)}`,
         NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
         LOG_LEVEL: 'error',
+        // As operators have it; other tests switch it off.
+        MAX_EVENT_LOOP_DELAY_MS: '500',
         ...settings[target],
       },
       { isBuilt: true },
