@@ -94,7 +94,7 @@ export const ATTACKS: readonly Attack[] = [
     async run({ url, isShort }) {
       const head =
         'GET /nowhere HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: eHh4eHh4eHh4eHh4eHh4eA==\r\n\r\n';
-      const close = openRaw(url, isShort ? 20 : 200, head + 'x'.repeat(4_000));
+      const close = openRaw(url, isShort ? 100 : 200, head + 'x'.repeat(4_000));
       await sleep(1_000);
       close();
       return undefined;
@@ -255,7 +255,7 @@ export const ATTACKS: readonly Attack[] = [
       async run({ url, answer }) {
         answer(malice);
         const many = times(40, (i) => i.toString(16).padStart(32, '0'));
-        const leaving = malice === 'drip' ? { leaveMs: 4_000 } : {};
+        const leaving = malice === 'drip' ? { leaveMs: 2_000 } : {};
         const replies = await Promise.all([
           post(
             url,

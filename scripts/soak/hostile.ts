@@ -31,8 +31,8 @@ const KEY = 'the-right-key-of-a-caller-0123456789';
 const HEALTH_EVERY_MS = 50;
 /** How long descriptors may take to come back: kept connections to the service among them. */
 const SETTLE_MS = 15_000;
-/** Connections that stay open on purpose. */
-const KEPT_DESCRIPTORS = 12;
+/** Connections to the service that are kept for the next call: UPSTREAM_MAX_IN_FLIGHT at most. Attacks open more than that. */
+const KEPT_DESCRIPTORS = 64;
 
 /**
  * Asks /health again and again, in a thread of its own, because sending attacks keeps this one busy. Plain JavaScript: it has no loader.
@@ -108,7 +108,7 @@ export async function runAttacks(
   const folder = mkdtempSync(join(tmpdir(), 'foldatlas-hostile-'));
   const [sandbox, service] = await Promise.all([
     startSandboxThread({ size: 'small', speed: 20 }),
-    startHostileService(isShort ? 500e6 : 3e9),
+    startHostileService(isShort ? 200e6 : 3e9),
   ]);
   const settings: Readonly<Record<Target, Record<string, string>>> = {
     open: { UPSTREAM_URL: sandbox.url },
