@@ -178,7 +178,7 @@ export interface Bounds {
   readonly health: number;
 }
 
-export const GOAL: Bounds = { peak: 300e6, health: 100 };
+const GOAL: Bounds = { peak: 300e6, health: 100 };
 
 /** What is wrong with a finding; empty when nothing is. */
 export const problemsOf = (finding: Finding, bounds: Bounds): string[] => [
