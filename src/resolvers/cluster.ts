@@ -11,6 +11,7 @@ import { Protein } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
 import type { WithRaw } from '../upstream/atlas.ts';
 import { promised } from '../upstream/checked.ts';
+import { UpstreamError } from '../upstream/errors.ts';
 import type { ClusterInfo, ClusterRecord } from '../upstream/wire.ts';
 import { after, type Soon } from './at-once.ts';
 import { clusterOf, selectedTop, withRecord } from './cluster-links.ts';
@@ -31,7 +32,15 @@ const recordOf = async (
   ctx: GatewayContext,
   cluster: ClusterRef,
   top?: number,
-): Promise<WithRaw<ClusterRecord> | null> => ctx.clusters.load(await representativeOf(ctx, cluster), top);
+): Promise<WithRaw<ClusterRecord> | null> => {
+  const found = await ctx.clusters.load(await representativeOf(ctx, cluster), top);
+  // A cluster that another answer named exists; a protein that is only met in a search may be in none.
+  if (found !== null || cluster.representative === undefined) return found;
+  throw new UpstreamError(
+    "The upstream's answers contradict each other: one names a cluster, another says that there is none.",
+    { operation: 'cluster', code: 'UPSTREAM_DRIFT', status: 404, retryable: true },
+  );
+};
 
 /** A key of the cluster, from what is known already, else from what the bulk answer said, else from its record. */
 function key<K extends keyof ClusterInfo>(

@@ -10,6 +10,7 @@ import { type SearchRef, SharedFeature, SimilarityHit, SimilaritySearch } from '
 import { hashOfSequence } from '../schema/uniprot.ts';
 import type { SimilarProtein } from '../upstream/wire.ts';
 import { CLUSTER_OF_PROTEIN, proteinLink, RECORD } from './costs.ts';
+import { findProtein } from './protein.ts';
 import { FIXED, selectedNeeds } from './protein-parts.ts';
 import { selectedBelow, selectedFields } from './selection.ts';
 
@@ -94,7 +95,11 @@ builder.objectFields(SimilaritySearch, (t) => ({
     type: Protein,
     cost: proteinLink,
     description: 'The protein searched with. Null when the query is not in the Atlas.',
-    resolve: ({ answer }) => (answer.protein_hash == null ? null : { hash: answer.protein_hash }),
+    // That the answer names no protein does not prove that there is none.
+    resolve: ({ answer, queryHash }, _, ctx, info) =>
+      answer.protein_hash == null
+        ? findProtein(ctx, queryHash, selectedNeeds(info))
+        : { hash: answer.protein_hash },
   }),
   hits: t.field({
     type: [SimilarityHit],

@@ -129,7 +129,10 @@ describe('a caller who is told to slow down', () => {
     const BATCH = '{ batch(batchId: "b1") { state } }';
     liar.script(
       'list',
-      inTurn(says(429, { message: 'Too many requests' }, { 'retry-after': '60' }), says(404, {})),
+      inTurn(
+        says(429, { message: 'Too many requests' }, { 'retry-after': '60' }),
+        says(404, { message: 'No such batch' }),
+      ),
     );
     const first = await place.query(BATCH, {}, as('one'));
     expect(first.errors?.[0]?.extensions).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 60 });
