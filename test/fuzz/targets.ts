@@ -1,5 +1,6 @@
 // All that is fuzzed, by name. fast-check makes the input from a seed, so that the same seed tries the same again.
 import fc from 'fast-check';
+import { oracleProperty } from '../oracle/property.ts';
 import type { Target } from './target.ts';
 import { archives } from './targets/archives.ts';
 import { documents } from './targets/documents.ts';
@@ -16,6 +17,7 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   archives,
   upstream,
   folds,
+  oracle: ({ oracle }) => oracleProperty(oracle),
 };
 
 /**

@@ -1,10 +1,11 @@
-// What fuzzing is done to: a sandbox, a gateway over it on a real socket, and one over a proxy that spoils answers. It knows no target.
+// What fuzzing is done to: a sandbox, a gateway over it on a real socket, and one over a proxy that spoils answers.
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { createLogger } from '../../src/log.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type ChangingProxy, openProxy } from '../doctor/proxy.ts';
 import { type Served, serve, submit } from '../live/streams.ts';
+import { type OracleWorld, openOracleWorld } from '../oracle/world.ts';
 import { reached } from '../through.ts';
 import { AUTH } from './target.ts';
 
@@ -15,6 +16,8 @@ export interface FuzzWorld {
   /** A gateway whose upstream answers as `proxy` says. */
   readonly lied: Gateway;
   readonly proxy: ChangingProxy;
+  /** What answers are held to the reference over. */
+  readonly oracle: OracleWorld;
   /** Two small folds that are done. */
   readonly batchId: string;
   close(): Promise<void>;
@@ -47,14 +50,17 @@ export async function openFuzzWorld(): Promise<FuzzWorld> {
   const lied = open(proxy.url);
   const served = await serve(gateway);
   const batchId = await submit(gateway, 2, AUTH);
+  const oracle = await openOracleWorld();
   return {
     gateway,
     served,
     lied,
     proxy,
+    oracle,
     batchId,
     async close() {
       await served.close();
+      await oracle.close();
       await Promise.all([gateway.close(), lied.close()]);
       await proxy.close();
       await sandbox.close();

@@ -1,0 +1,40 @@
+// Sessions that were answered wrongly once. Proteins are named by their kind: the universe may change, the kinds stay.
+import type { Step } from './property.ts';
+import type { ProteinKinds } from './world.ts';
+
+const UNKNOWN = '0'.repeat(32);
+const listOf = (hashes: readonly string[]): string => `[${hashes.map((hash) => `"${hash}"`).join(', ')}]`;
+
+/** By name: what is asked, one after the other, of one gateway. */
+export const CASES: Readonly<Record<string, (kinds: ProteinKinds) => readonly Step[]>> = {
+  'proteins without a structure in a list that asks for structures': ({ unfolded, members }) => [
+    { query: `{ proteins(hashes: ${listOf([...unfolded, ...members, UNKNOWN])}) { hash ptm } }` },
+  ],
+  'a protein in no cluster, by everything that leads to it': ({ unclustered: [hash = ''], members }) => [
+    { query: `{ proteins(hashes: ${listOf([hash, ...members])}) { hash cluster { size } } }` },
+    { query: `{ protein(hash: "${hash}") { cluster { size } isClusterRepresentative } }` },
+    { query: `{ lookup(ids: ["${hash}"]) { problem { __typename } protein { cluster { name } } } }` },
+  ],
+  'a member, its cluster and its cluster again': ({ members: [hash = ''], representatives }) => [
+    { query: `{ protein(hash: "${hash}") { hash cluster { size name } } }` },
+    { query: `{ cluster(hash: "${hash}") { representativeHash size } }` },
+    {
+      query: `{ proteins(hashes: ${listOf([hash, ...representatives])}) { cluster { id name } } }`,
+      restart: true,
+    },
+  ],
+  'structures that fail say so, the second time too': ({ members }) => [
+    {
+      query: `{ proteins(hashes: ${listOf(members)}) { hash plddt { mean } } }`,
+      fault: { operation: 'bulk', kind: 'unavailable', times: 1000 },
+    },
+    { query: `{ proteins(hashes: ${listOf(members)}) { hash plddt { mean } } }` },
+  ],
+  'records that fail are not absent': ({ unclustered, members }) => [
+    {
+      query: `{ proteins(hashes: ${listOf([...unclustered, ...members])}) { cluster { size } } }`,
+      fault: { operation: 'protein', kind: 'invalid', times: 1000 },
+    },
+    { query: `{ proteins(hashes: ${listOf([...unclustered, ...members])}) { cluster { size } } }` },
+  ],
+};

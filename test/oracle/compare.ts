@@ -1,0 +1,61 @@
+// Holds an answer to the reference: the same data, or an error at the place or above it.
+
+/** An answer of the gateway or of the reference. */
+export interface Answer {
+  readonly data?: unknown;
+  readonly errors?: readonly { readonly message: string; readonly path?: readonly (string | number)[] }[];
+}
+
+type Path = readonly (string | number)[];
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Numbers come as text of different length: an archive writes fewer digits than a record. */
+const CLOSE = 1e-6;
+const isClose = (a: number, b: number): boolean => Math.abs(a - b) <= CLOSE * Math.max(1, Math.abs(a));
+/** Half of the last digit of a B-factor column, in percent. */
+const CONFIDENCE_STEP = 0.5 + CLOSE;
+
+/**
+ * The first place where an answer differs from the reference without an error that accounts for it.
+ *
+ * @param expected - data of the reference
+ * @returns undefined when there is none
+ */
+export function findDifference(answer: Answer, expected: unknown): string | undefined {
+  const failed = (answer.errors ?? []).map(({ path }) => path ?? []);
+  // A failure below a non-null field stands higher up as null: its path begins with the place of that null.
+  const isExplained = (path: Path): boolean => failed.some((at) => path.every((step, i) => step === at[i]));
+
+  const isConfidence = (path: Path): boolean => String(path.at(-2)).startsWith('confidences_');
+
+  function compare(got: unknown, wanted: unknown, path: Path): string | undefined {
+    const said = () =>
+      `${path.join('.')}: ${JSON.stringify(got)?.slice(0, 120)} instead of ${JSON.stringify(wanted)?.slice(0, 120)}`;
+    if (got === null && wanted !== null) return isExplained(path) ? undefined : said();
+    if (Array.isArray(wanted)) {
+      if (!Array.isArray(got) || got.length !== wanted.length) return said();
+      for (const [i, item] of wanted.entries()) {
+        const difference = compare(got[i], item, [...path, i]);
+        if (difference !== undefined) return difference;
+      }
+      return undefined;
+    }
+    if (isRecord(wanted)) {
+      if (!isRecord(got)) return said();
+      for (const [key, item] of Object.entries(wanted)) {
+        const difference = compare(got[key], item, [...path, key]);
+        if (difference !== undefined) return difference;
+      }
+      return undefined;
+    }
+    if (typeof got === 'number' && typeof wanted === 'number')
+      return isClose(got, wanted) || (isConfidence(path) && Math.abs(got - wanted) <= CONFIDENCE_STEP)
+        ? undefined
+        : said();
+    return got === wanted ? undefined : said();
+  }
+
+  return compare(answer.data ?? null, expected, []);
+}
