@@ -76,9 +76,22 @@ async function resolveEntry(ctx: GatewayContext, id: string, path: string): Prom
   }
 }
 
-/** What there is to say of an identifier. @param found - the protein, or why it could not be found out; undefined where nobody was asked for one */
-function refOf(requested: string, resolved: Resolved, found?: object | null): LookupRef {
-  const ref: LookupRef = { requested, hash: null, exists: false, problem: null, failure: undefined };
+/** What is asked of each identifier. */
+interface Selected {
+  /** What is selected on the proteins. */
+  readonly needs: ProteinNeeds;
+  /** The field at which a failure is told: one error, also where only `problem` is selected. */
+  readonly failsAt: LookupRef['failsAt'];
+}
+
+/** The answer for an identifier. @param found - the protein, or why it could not be found out; undefined where none was asked for */
+function refOf(
+  requested: string,
+  resolved: Resolved,
+  { failsAt }: Selected,
+  found?: object | null,
+): LookupRef {
+  const ref: LookupRef = { requested, hash: null, exists: false, problem: null, failure: undefined, failsAt };
   if ('problem' in resolved) return { ...ref, problem: resolved.problem };
   if ('failure' in resolved) return { ...ref, failure: resolved.failure };
   const { hash } = resolved;
@@ -86,13 +99,10 @@ function refOf(requested: string, resolved: Resolved, found?: object | null): Lo
   return found == null ? { ...ref, hash, problem: UNKNOWN } : { ...ref, hash, exists: true };
 }
 
-/** What is selected on the proteins. */
-function needsOf(info: GraphQLResolveInfo): ProteinNeeds {
+function selectedOf(info: GraphQLResolveInfo): Selected {
   const below = selectedFields(info, 'ProteinLookup').filter((field) => field.name === 'protein');
-  return selectedNeeds(
-    info,
-    below.flatMap((field) => field.nodes),
-  );
+  const nodes = below.flatMap((field) => field.nodes);
+  return { needs: selectedNeeds(info, nodes), failsAt: nodes.length > 0 ? 'protein' : 'problem' };
 }
 
 /** What all identifiers came to. */
@@ -118,6 +128,7 @@ async function resolveAll(ctx: GatewayContext, ids: readonly string[]): Promise<
 function openRefs(
   ids: readonly string[],
   resolved: readonly Resolved[],
+  selected: Selected,
 ): (found: readonly Found[]) => LookupRef[] {
   let at = 0;
   return (found) => {
@@ -126,7 +137,7 @@ function openRefs(
     for (let one = resolved[at]; one !== undefined; one = resolved[at]) {
       const answer = 'hash' in one ? next.next() : undefined;
       if (answer?.done === true) break;
-      refs.push(refOf(ids[at] ?? '', one, answer?.value));
+      refs.push(refOf(ids[at] ?? '', one, selected, answer?.value));
       at += 1;
     }
     return refs;
@@ -137,38 +148,37 @@ const hashesOf = (resolved: readonly Resolved[]): string[] =>
   resolved.flatMap((one) => ('hash' in one ? [one.hash] : []));
 
 /** All as soon as all are there. */
-async function lookup(
-  ctx: GatewayContext,
-  needs: ProteinNeeds,
-  ids: readonly string[],
-): Promise<LookupRef[]> {
+async function lookup(ctx: GatewayContext, selected: Selected, ids: readonly string[]): Promise<LookupRef[]> {
   const resolved = await resolveAll(ctx, ids);
-  return openRefs(ids, resolved)(await loadProteins(ctx, hashesOf(resolved), needs));
+  return openRefs(ids, resolved, selected)(await loadProteins(ctx, hashesOf(resolved), selected.needs));
 }
 
 /** The same as a list that grows. */
 async function lookupGrowing(
   ctx: GatewayContext,
-  needs: ProteinNeeds,
+  selected: Selected,
   ids: readonly string[],
 ): Promise<GrowingList<LookupRef>> {
   const resolved = await resolveAll(ctx, ids);
   const hashes = hashesOf(resolved);
-  return growingList((onNext) => loadProteins(ctx, hashes, needs, onNext), openRefs(ids, resolved));
+  return growingList(
+    (onNext) => loadProteins(ctx, hashes, selected.needs, onNext),
+    openRefs(ids, resolved, selected),
+  );
 }
 
 /** Each as soon as it is there. */
 async function lookupInParts(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
-  needs: ProteinNeeds,
+  selected: Selected,
   ids: readonly string[],
 ): Promise<AsyncIterable<LookupRef>> {
   const resolved = await resolveAll(ctx, ids);
   const items = resolved.map(async (one, i): Promise<LookupRef> => {
     const id = ids[i] ?? '';
-    if (!('hash' in one)) return refOf(id, one);
-    return refOf(id, one, await findProtein(ctx, one.hash, needs).catch(asError));
+    if (!('hash' in one)) return refOf(id, one, selected);
+    return refOf(id, one, selected, await findProtein(ctx, one.hash, selected.needs).catch(asError));
   });
   return pacedList(ctx, info, items);
 }
@@ -201,9 +211,9 @@ builder.queryField('lookup', (t) =>
       }),
     },
     resolve: (_, { ids }, ctx, info) => {
-      const needs = needsOf(info);
-      if (isGrowing(info, needs, ids.length)) return lookupGrowing(ctx, needs, ids);
-      return isStreamed(info) ? lookupInParts(ctx, info, needs, ids) : lookup(ctx, needs, ids);
+      const selected = selectedOf(info);
+      if (isGrowing(info, selected.needs, ids.length)) return lookupGrowing(ctx, selected, ids);
+      return isStreamed(info) ? lookupInParts(ctx, info, selected, ids) : lookup(ctx, selected, ids);
     },
   }),
 );

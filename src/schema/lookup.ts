@@ -2,13 +2,14 @@
 import { builder } from '../builder.ts';
 import { Problem, type ProblemShape } from './problem.ts';
 
-/** `hash` is what the identifier came to; `failure` is an upstream failure, thrown where the protein is asked for. */
+/** `hash` is what the identifier came to; `failure` is an upstream failure, thrown by the field that `failsAt` names. */
 export interface LookupRef {
   readonly requested: string;
   readonly hash: string | null;
   readonly exists: boolean;
   readonly problem: ProblemShape | null;
   readonly failure: unknown;
+  readonly failsAt: 'protein' | 'problem';
 }
 
 export const ProteinLookup = builder.objectRef<LookupRef>('ProteinLookup').implement({
@@ -18,10 +19,14 @@ export const ProteinLookup = builder.objectRef<LookupRef>('ProteinLookup').imple
       nullable: false,
       description: 'The id as it was asked, such as "P01308".',
     }),
-    problem: t.expose('problem', {
+    problem: t.field({
       type: Problem,
       description:
-        'Why there is no protein: NotFound when nobody knows it, InvalidInput when it is no identifier. Null when there is one, and when the upstream failed (an error then stands at `protein`).',
+        'Why there is no protein: NotFound when it does not exist, InvalidInput when the id is not an identifier. Null when there is a protein, and when the service failed: an error then stands at `protein`, or here where `protein` is not selected.',
+      resolve: ({ problem, failure, failsAt }) => {
+        if (failure !== undefined && failsAt === 'problem') throw failure;
+        return problem;
+      },
     }),
   }),
 });

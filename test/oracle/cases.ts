@@ -30,6 +30,18 @@ export const CASES: Readonly<Record<string, (kinds: ProteinKinds) => readonly St
     },
     { query: `{ proteins(hashes: ${listOf(members)}) { hash plddt { mean } } }` },
   ],
+  'identifiers that fail say so where only their problem is selected': () => [
+    {
+      query: '{ lookup(ids: ["P01308", "Q00000"]) { requested problem { __typename } } }',
+      fault: { operation: 'uniprot', kind: 'reset', times: 1000 },
+    },
+  ],
+  'a refusal that does not name the identifier is a failure': () => [
+    {
+      query: '{ lookup(ids: ["P01308"]) { problem { __typename } protein { hash } } }',
+      fault: { operation: 'uniprot', kind: 'invalid', times: 1 },
+    },
+  ],
   'records that fail are not absent': ({ unclustered, members }) => [
     {
       query: `{ proteins(hashes: ${listOf([...unclustered, ...members])}) { cluster { size } } }`,
