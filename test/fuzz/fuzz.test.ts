@@ -28,6 +28,9 @@ describe('whatever is sent', () => {
   it.each(Object.keys(TARGETS))('%s hold with every kept seed', async (name) => {
     const kept = seeds[name] ?? [];
     expect(kept.length).toBeGreaterThan(0);
-    for (const seed of kept) expect(await tryTarget(world, name, seed, RUNS)).toBeUndefined();
-  });
+    // The oracle calls the gateway as a function whatever way tests take: the second run of CI tries fewer of its seeds.
+    const isOften = name === 'oracle' && process.env.TEST_THROUGH === 'listener';
+    for (const seed of isOften ? kept.slice(0, 1) : kept)
+      expect(await tryTarget(world, name, seed, RUNS)).toBeUndefined();
+  }, 600_000);
 });
