@@ -162,7 +162,7 @@ const variables = z.object({
   SANDBOX_PORT: whole(0, 65_535).default(0),
   SANDBOX_SEED: whole(0, 4_294_967_295).default(20_260_501),
   SANDBOX_SIZE: z.enum(['full', 'small']).default('full'),
-  SANDBOX_DIALECT: z.enum(['plain', 'rich']).default('rich'),
+  SANDBOX_DIALECT: z.enum(['plain', 'rich']).default('plain'),
   SANDBOX_SPEED: z.coerce.number().positive().default(1),
   SANDBOX_API_KEYS: list.default([]),
   SANDBOX_CONTROL: flag.default(false),

@@ -26,12 +26,13 @@ describe('the README', () => {
   });
 
   it('shows the real answer of its first query', async () => {
-    const { SANDBOX_SEED: seed } = readConfig({});
-    const world = await openWorld({}, { size: 'full', seed });
+    const { SANDBOX_SEED: seed, SANDBOX_DIALECT: dialect } = readConfig({});
+    const world = await openWorld({}, { size: 'full', seed, dialect });
     const [, body = ''] = /-d '([\s\S]*)'\s*$/.exec(block('sh', 'curl')) ?? [];
     const { query } = JSON.parse(body) as { query: string };
     const answer = await world.query(query);
     await world.close();
+    expect(README).toContain(`That is ${world.calls.length} upstream calls`);
     expect(answer).toEqual(JSON.parse(block('json', 'uniprotEntry')));
   });
 

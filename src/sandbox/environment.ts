@@ -19,7 +19,7 @@ const variables = z.object({
   SANDBOX_DATA: text.default('.data/sandbox'),
   SANDBOX_SEED: z.coerce.number().int().min(0).max(4_294_967_295).default(20_260_501),
   SANDBOX_SIZE: z.enum(['full', 'small']).default('full'),
-  SANDBOX_DIALECT: z.enum(DIALECTS).default('rich'),
+  SANDBOX_DIALECT: z.enum(DIALECTS).default('plain'),
   SANDBOX_SPEED: z.coerce.number().positive().max(1e6).default(1),
   SANDBOX_API_KEYS: commaList.optional(),
   SANDBOX_CONTROL: flag.default(false),

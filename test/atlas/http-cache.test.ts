@@ -134,6 +134,7 @@ describe('extensions.upstream', () => {
       '{ proteins(hashes: ["6077c452d1dc6151040b2b179e2294c7", "efebacde779fb9ede77f2039ec6cfe09"]) { sequence } uniprotEntry(id: "P69905") { name } }';
     const first: unknown = await world.query(query, {}, { 'x-upstream-report': '1' });
     expect(at(first, 'extensions.upstream')).toEqual({
+      cost: 2,
       calls: 2,
       bytes: expect.any(Number),
       milliseconds: expect.any(Number),

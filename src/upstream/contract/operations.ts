@@ -74,7 +74,7 @@ const promised = {
       proteins: maybe(z.record(text, text)),
     }),
     // The archive tells what it has; the records of the cluster and of its members have the rest.
-    rare: ['source', 'accession', 'cluster_taxonomy_info', 'top_phyla', 'mean_plddt', 'ptm']
+    rare: ['protein_hash', 'source', 'accession', 'cluster_taxonomy_info', 'top_phyla', 'mean_plddt', 'ptm']
       .map((key) => `clusters.*.${key}`)
       .concat('proteins'),
   },
