@@ -15,7 +15,19 @@ import { isMet, joinReports, type Report, type ScenarioResult } from '../../benc
 import { median, percentile, rotated } from '../../bench/src/report/statistics.ts';
 import { markdownTable, shown, terminalTable } from '../../bench/src/report/table.ts';
 import { entryOf, packPiece, plainPiece, renamed, writeZip } from '../../bench/src/stub/zip-writer.ts';
+import {
+  clusterFacts,
+  entryHash,
+  entrySequence,
+  hashesOf,
+  hashOf,
+  numberOf,
+  representativeOf,
+  sequenceOf,
+} from '../../bench/src/world/facts.ts';
+import { openNumbers } from '../../bench/src/world/numbers.ts';
 import { readZip } from '../../src/upstream/archive/zip.ts';
+import { isSequenceOf } from '../../src/upstream/protein-checks.ts';
 
 const numbers = fc.array(fc.double({ noNaN: true, min: -1e9, max: 1e9 }), { minLength: 1, maxLength: 60 });
 
@@ -182,6 +194,26 @@ describe('a report', () => {
     expect(places.every(([, y = 0]) => y >= 20 && y <= 370)).toBe(true);
     expect(svg).toContain('proteins &lt;n>');
     expect(() => plot([], { x: '', y: '' })).toThrow(RangeError);
+  });
+});
+
+describe("the stand-in's proteins", () => {
+  it('have the MD5 of their sequence as hash, as the gateway checks, and no two have the same', () => {
+    const hashes = hashesOf(0, 20_000);
+    expect(hashes.every((hash, n) => isSequenceOf(hash, sequenceOf(n)))).toBe(true);
+    expect(new Set(hashes).size).toBe(hashes.length);
+    expect(isSequenceOf(entryHash('Q10010'), entrySequence('Q10010'))).toBe(true);
+    const representative = representativeOf(hashes[0] ?? '');
+    expect(clusterFacts(representative).protein_hash).toBe(representative);
+  });
+
+  it('are found by their hash, in whatever order they are asked for, and nothing else is', () => {
+    for (const n of [7, 0, 60_000, 70_000, 69_999, 3, 150_000]) expect(numberOf(hashOf(n))).toBe(n);
+    expect(numberOf('0'.repeat(32))).toBeUndefined();
+    expect(numberOf(hashOf(150_001))).toBe(150_001);
+    // All in the same place of the table.
+    const crowded = openNumbers((n) => `00000001${String(n).padStart(24, '0')}`);
+    expect([5, 2, 9].map((n) => crowded(`00000001${String(n).padStart(24, '0')}`))).toEqual([5, 2, 9]);
   });
 });
 

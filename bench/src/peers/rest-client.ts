@@ -6,8 +6,7 @@ import { openService, readArchive, type Wanted } from './sources.ts';
 
 /** What the bench asks for. */
 export interface Work {
-  /** Whose proteins, from which on, and how many in a list. */
-  readonly kind: string;
+  /** The number of the first protein, and how many are in a list. */
   readonly from: number;
   readonly size: number;
   readonly wanted: Wanted;
@@ -31,14 +30,22 @@ async function lookUp(hashes: readonly string[], wanted: Wanted): Promise<number
   return found.reduce((sum, size) => sum + size, 0);
 }
 
+/** Hashes made before the work, so that making them is not measured. */
+let made: { readonly from: number; readonly hashes: readonly string[] } = { from: 0, hashes: [] };
+
+function listFrom(from: number, size: number): readonly string[] {
+  const list = made.hashes.slice(from - made.from, from - made.from + size);
+  return list.length === size ? list : hashesOf(from, size);
+}
+
 /** @returns how long each list took, milliseconds */
-async function run({ kind, from, size, wanted, connections, seconds, requests }: Work): Promise<number[]> {
+async function run({ from, size, wanted, connections, seconds, requests }: Work): Promise<number[]> {
   const times: number[] = [];
   const end = performance.now() + seconds * 1000;
   let begun = 0;
   const goOn = async (): Promise<void> => {
     while (begun < requests && performance.now() < end) {
-      const list = hashesOf(kind, from + begun * size, size);
+      const list = listFrom(from + begun * size, size);
       begun += 1;
       const since = performance.now();
       if ((await lookUp(list, wanted)) !== list.length) throw new Error('a protein is missing');
@@ -62,7 +69,12 @@ async function parseTimes(url: string, times: number): Promise<number> {
 
 process.on('message', (message: unknown) => {
   if (typeof message !== 'object' || message === null) return;
-  if ('kind' in message) run(message as Work).then((times) => process.send?.(times));
+  if ('hashesFrom' in message && 'count' in message) {
+    const from = Number(message.hashesFrom);
+    made = { from, hashes: hashesOf(from, Number(message.count)) };
+    process.send?.(null);
+  }
+  if ('wanted' in message) run(message as Work).then((times) => process.send?.(times));
   if ('parse' in message && 'times' in message)
     parseTimes(String(message.parse), Number(message.times)).then((time) => process.send?.(time));
 });

@@ -18,17 +18,15 @@ counted, for one answer. Peak memory is the resident set at its highest during t
 
 \`npm run bench\` does it again on your machine, in about a quarter of an hour; \`npm run bench -- --write\` writes this page.`;
 
-const REASONS = `An ordinary query takes a short way (\`src/fast\`): read from the socket, looked up among finished answers, else executed, and written; everything
+const REASONS = `An ordinary query takes a short way (\`src/fast\`): looked up among finished answers, else executed, and written; everything
 else goes through Yoga. A finished answer is kept when it is asked a second time and given again, as bytes, for a minute at most, and only where it is whole, free of errors and
 the same for everybody. Whoever asks the same at the same moment waits for the same answer. A document that has run before is executed by \`src/execution\`, which works out once
 what is the same for all objects of a list; a test holds it against graphql-js with hundreds of documents made up at random. Records are read as far as somebody asks: coordinates,
-features and activations stay bytes. The proteins of a list are loaded as one; what an archive said of a long list is kept as it came
-until one of them is asked for again. Small answers of the service are gathered without a stream, and who waits for a call is told without AbortSignals. Large answers are written one text at a time, escaped
+features and activations stay bytes. The proteins of a list are loaded as one. Small answers of the service are gathered without a stream, and who waits for a call is told without AbortSignals. Large answers are written one text at a time, escaped
 sixteen bytes at a time, and begin as soon as the service has sent the first of what they say, with what has failed behind the data; of large answers at once each is read and written
 before the next. What such an answer leaves behind is collected right behind it, and what has grown old of it before it piles up.
 What a request leaves behind dies young: nothing that outlives it refers to what it made, and V8 is told to make all of it in the young generation; else most of the time goes into
-full collections after a start or an idle hour. What is kept of proteins that nobody may ever ask for again, as it came, lies in memory that is taken once, and so does what tells whether they
-were seen before or may be in the store. The test suite runs once by each way, and a test sends hundreds of requests by both and compares.
+full collections after a start or an idle hour. The test suite runs once by each way, and a test sends hundreds of requests by both and compares.
 
 Tried and left out:
 

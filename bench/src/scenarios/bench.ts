@@ -8,6 +8,7 @@ import {
   startContestant,
   titleOf,
 } from '../processes/contestants.ts';
+import { hashesOf } from '../world/facts.ts';
 import type { Template } from '../world/templates.ts';
 
 export interface Bench {
@@ -18,14 +19,27 @@ export interface Bench {
   readonly stub: Child;
   /** A contestant, started at its first use and kept until the scenario's end. */
   child(name: ContestantName): Promise<Child>;
+  /** Takes so many proteins that were never asked for. @returns the number of the first */
+  reserve(count: number): number;
+  /** The hashes of so many proteins that were never asked for. */
+  fresh(count: number): string[];
   /** Tells what is being done. */
   progress(text: string): void;
 }
 
-export function openBench(options: Omit<Bench, 'child'>): Bench & { close(): Promise<void> } {
+export function openBench(
+  options: Omit<Bench, 'child' | 'reserve' | 'fresh'>,
+): Bench & { close(): Promise<void> } {
   const children = new Map<ContestantName, Promise<Child>>();
+  let used = 0;
+  const reserve = (count: number): number => {
+    used += count;
+    return used - count;
+  };
   return {
     ...options,
+    reserve,
+    fresh: (count) => hashesOf(reserve(count), count),
     child(name) {
       const started = children.get(name) ?? startContestant(name, options.start);
       children.set(name, started);

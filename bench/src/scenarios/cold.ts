@@ -2,7 +2,7 @@
 import { operationBytes } from '../load/connection.ts';
 import type { ContestantName } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';
-import { accessionFor, hashOf } from '../world/facts.ts';
+import { accessionFor } from '../world/facts.ts';
 import { type Bench, compareAnswer } from './bench.ts';
 import { openExpected, SMALL, UNLIKE } from './expected.ts';
 import { LOAD_COLUMNS, measure, ofWho, ratioTo, rowsOf } from './measure.ts';
@@ -16,19 +16,14 @@ const BEYOND = 30;
 /** One protein that was never seen: one call of the service. */
 export async function coldSmall(bench: Bench): Promise<ScenarioResult> {
   const expected = openExpected(bench.templates);
-  let n = 0;
   const who = [];
   for (const name of WHO) {
-    n += 1;
     const child = await bench.child(name);
-    const hash = hashOf('cold', n);
+    const [hash = ''] = bench.fresh(1);
     await compareAnswer(child, operationBytes(SMALL, { hash }), expected.small(hash));
     who.push(child);
   }
-  const next = () => {
-    n += 1;
-    return operationBytes(SMALL, { hash: hashOf('cold', n) });
-  };
+  const next = () => operationBytes(SMALL, { hash: bench.fresh(1)[0] });
   const measured = await measure(bench, { who, connections: CONNECTIONS, next, search: true });
   const against = (text: string, name: string, least: number) => ({
     text: `Small cold query, answers per core against ${text}`,
@@ -56,7 +51,7 @@ export async function coldUnlike(bench: Bench): Promise<ScenarioResult> {
   let n = 0;
   const variables = () => {
     n += 1;
-    return { hash: hashOf('unlike', n), id: accessionFor(n) };
+    return { hash: bench.fresh(1)[0] ?? '', id: accessionFor(n) };
   };
   const who = [];
   for (const name of WHO) {

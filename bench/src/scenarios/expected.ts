@@ -1,5 +1,12 @@
 // The queries that are measured, and the data that each must be answered with, computed from the hash.
-import { clusterFacts, entryHash, representativeOf, templateOf } from '../world/facts.ts';
+import {
+  clusterFacts,
+  entryHash,
+  numberOf,
+  representativeOf,
+  sequenceOf,
+  templateOf,
+} from '../world/facts.ts';
 import type { Template } from '../world/templates.ts';
 
 export const TINY = '{ features(first: 10) { nodes { index label } } }';
@@ -17,10 +24,11 @@ export const PICTURE = 'query Picture($hash: ProteinHash!) { protein(hash: $hash
 
 /** What a query on proteins must be answered with. */
 export function openExpected(templates: readonly Template[]) {
-  const pick = (hash: string): Template => {
-    const template = templates[templateOf(hash)];
-    if (template === undefined) throw new RangeError(`no template for ${hash}`);
-    return template;
+  const pick = (hash: string): Template & { readonly sequence: string } => {
+    const number = numberOf(hash) ?? Number.NaN;
+    const template = templates[templateOf(number)];
+    if (template === undefined) throw new RangeError(`There is no protein ${hash}.`);
+    return { ...template, sequence: sequenceOf(number) };
   };
   const cluster = (hash: string) => {
     const facts = clusterFacts(representativeOf(hash));

@@ -2,7 +2,6 @@
 import { operationBytes } from '../load/connection.ts';
 import { titleOf } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';
-import { hashesOf } from '../world/facts.ts';
 import { type Bench, compareAnswer } from './bench.ts';
 import { LIST, openExpected } from './expected.ts';
 import { measure, ofWho } from './measure.ts';
@@ -17,12 +16,7 @@ export async function growth(bench: Bench): Promise<ScenarioResult> {
   const who = await Promise.all(WHO.map((name) => bench.child(name)));
   const costs = new Map<string, Record<string, number>>(WHO.map((name) => [name, {}]));
   for (const size of SIZES) {
-    const kind = `growth ${size}`;
-    let used = 0;
-    const list = (): string[] => {
-      used += size;
-      return hashesOf(kind, used, size);
-    };
+    const list = (): string[] => bench.fresh(size);
     for (const child of who) {
       if (child.name === 'rest') continue;
       const hashes = list();
@@ -35,7 +29,7 @@ export async function growth(bench: Bench): Promise<ScenarioResult> {
       search: true,
       seconds: 1,
       rounds: bench.quick ? 1 : 3,
-      lists: { kind: `${kind} by hand`, size, wanted: WANTED },
+      lists: { size, wanted: WANTED },
     });
     for (const name of WHO) Object.assign(costs.get(name) ?? {}, { [`n${size}`]: ofWho(measured, name).cpu });
   }

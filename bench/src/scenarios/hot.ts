@@ -3,7 +3,6 @@ import { describeFeature } from '../../../src/sandbox/atlas/feature-text.ts';
 import { operationBytes } from '../load/connection.ts';
 import type { ContestantName } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';
-import { hashOf } from '../world/facts.ts';
 import { type Bench, compareAnswer } from './bench.ts';
 import { ONE, openExpected, TINY } from './expected.ts';
 import { LOAD_COLUMNS, measure, ofWho, ratioTo, rowsOf } from './measure.ts';
@@ -65,7 +64,7 @@ export async function hotTiny(bench: Bench): Promise<ScenarioResult> {
 
 /** One protein with its cluster and features, asked for again and again. */
 export async function hotOne(bench: Bench): Promise<ScenarioResult> {
-  const hash = hashOf('hot', 1);
+  const [hash = ''] = bench.fresh(1);
   const request = operationBytes(ONE, { hash });
   const names: ContestantName[] = ['foldatlas', 'mercurius-cache', 'yoga-cache'];
   const who = await prepared(bench, names, request, openExpected(bench.templates).one(hash));

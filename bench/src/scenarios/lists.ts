@@ -3,7 +3,6 @@ import { operationBytes } from '../load/connection.ts';
 import type { Child } from '../processes/child.ts';
 import type { ContestantName } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';
-import { hashesOf } from '../world/facts.ts';
 import { type Bench, compareAnswer, setStub, stubCounts, sum } from './bench.ts';
 import { LIST, openExpected } from './expected.ts';
 import { LOAD_COLUMNS, measure, ofWho, ratioTo, rowsOf } from './measure.ts';
@@ -15,15 +14,6 @@ const BEYOND = 30;
 const WANTED = { cluster: true, features: true, structure: false, sequence: false };
 const RECORDS: readonly ContestantName[] = ['mercurius', 'apollo', 'yoga'];
 const BULK: readonly ContestantName[] = ['yoga-bulk', 'yoga-native', 'mercurius-bulk'];
-
-/** Gives lists of which no protein was ever asked for. */
-function freshLists(kind: string): () => string[] {
-  let n = 0;
-  return () => {
-    n += 1;
-    return hashesOf(kind, n * SIZE, SIZE);
-  };
-}
 
 async function compared(
   bench: Bench,
@@ -51,7 +41,7 @@ async function callsOfOne(bench: Bench, hashes: readonly string[]): Promise<numb
 
 /** Never seen, the service next door. */
 export async function coldList(bench: Bench): Promise<ScenarioResult> {
-  const list = freshLists('list');
+  const list = () => bench.fresh(SIZE);
   const who = [
     ...(await compared(bench, ['foldatlas', ...BULK, ...RECORDS], list)),
     await bench.child('rest'),
@@ -62,7 +52,7 @@ export async function coldList(bench: Bench): Promise<ScenarioResult> {
     connections: 4,
     next: () => operationBytes(LIST, { hashes: list() }),
     search: true,
-    lists: { kind: 'list by hand', size: SIZE, wanted: WANTED },
+    lists: { size: SIZE, wanted: WANTED },
   });
   const ratio = (text: string, least: number, ...names: string[]) => ({
     text: `${SIZE} never-seen proteins, answers per core against ${text}`,
@@ -96,7 +86,7 @@ export async function coldList(bench: Bench): Promise<ScenarioResult> {
 
 /** Never seen, the service 20 ms away. */
 export async function farList(bench: Bench): Promise<ScenarioResult> {
-  const list = freshLists('far list');
+  const list = () => bench.fresh(SIZE);
   const who = [
     ...(await compared(bench, ['foldatlas', 'yoga-native', 'mercurius'], list)),
     await bench.child('rest'),
@@ -108,7 +98,7 @@ export async function farList(bench: Bench): Promise<ScenarioResult> {
     search: true,
     latency: LATENCY,
     rounds: 3,
-    lists: { kind: 'far list by hand', size: SIZE, wanted: WANTED },
+    lists: { size: SIZE, wanted: WANTED },
   });
   return {
     name: 'list far',
@@ -133,7 +123,7 @@ export async function farList(bench: Bench): Promise<ScenarioResult> {
 
 /** The same list again and again. */
 export async function hotList(bench: Bench): Promise<ScenarioResult> {
-  const hashes = hashesOf('hot list', 0, SIZE);
+  const hashes = bench.fresh(SIZE);
   const who = await compared(bench, ['foldatlas', 'mercurius-cache', 'yoga-cache'], () => hashes);
   const request = operationBytes(LIST, { hashes });
   const measured = await measure(bench, { who, connections: 4, next: () => request, search: false });

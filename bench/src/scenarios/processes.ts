@@ -11,7 +11,6 @@ import {
 } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';
 import { median } from '../report/statistics.ts';
-import { hashesOf } from '../world/facts.ts';
 import { askOnce, type Bench, setStub } from './bench.ts';
 import { LIST, TINY } from './expected.ts';
 
@@ -89,11 +88,7 @@ export async function startUp(bench: Bench): Promise<ScenarioResult> {
 export async function workers(bench: Bench): Promise<ScenarioResult> {
   const seconds = bench.quick ? 0.7 : 5;
   const hot = operationBytes(TINY);
-  let n = 0;
-  const list = () => {
-    n += 1;
-    return operationBytes(LIST, { hashes: hashesOf('workers', n * 100, 100) });
-  };
+  const list = () => operationBytes(LIST, { hashes: bench.fresh(100) });
   const loads = [
     { what: 'hot tiny', next: () => hot, connections: 32 },
     { what: '100 proteins never seen', next: list, connections: 8 },

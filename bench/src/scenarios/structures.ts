@@ -5,7 +5,6 @@ import { operationBytes, requestBytes } from '../load/connection.ts';
 import type { Child } from '../processes/child.ts';
 import { type ContestantName, startContestant, titleOf } from '../processes/contestants.ts';
 import type { Column, ScenarioResult, Target } from '../report/result.ts';
-import { hashesOf } from '../world/facts.ts';
 import { askOnce, type Bench, compareAnswer } from './bench.ts';
 import { openExpected, STREAMED, STRUCTURES } from './expected.ts';
 import { type Measured, measure, ofWho, type Plan } from './measure.ts';
@@ -163,11 +162,7 @@ function targetsOf({ one, four, warm }: Sides): Target[] {
 }
 
 export async function structures(bench: Bench): Promise<ScenarioResult> {
-  let n = 0;
-  const fresh = (): string[] => {
-    n += 1;
-    return hashesOf('structures', n * SIZE, SIZE);
-  };
+  const fresh = (): string[] => bench.fresh(SIZE);
   const who = await started(bench, fresh);
   const next = (child: Child): Buffer =>
     child.name === PARTS ? parts(fresh()) : operationBytes(STRUCTURES, { ids: fresh() });

@@ -17,9 +17,10 @@ async function tagOf(url: string): Promise<string> {
 }
 
 export async function thumbnails(bench: Bench): Promise<ScenarioResult> {
-  const hash = hashOf('picture', 1);
+  const number = bench.reserve(1);
+  const hash = hashOf(number);
   const path = `/thumbnails/${hash}/plddt.png`;
-  const png = Buffer.from(bench.templates[templateOf(hash)]?.png ?? []);
+  const png = Buffer.from(bench.templates[templateOf(number)]?.png ?? []);
   const [ours, mercurius, yoga, bare] = await Promise.all([
     bench.child('foldatlas'),
     bench.child('mercurius-cache'),

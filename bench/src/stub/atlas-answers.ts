@@ -1,7 +1,17 @@
 // The Atlas half of the stand-in service: each answer as bytes, put together from what was made at the start. It knows no HTTP.
 import { catalogueJson } from '../../../src/sandbox/atlas/catalogue.ts';
 import { describeFeature } from '../../../src/sandbox/atlas/feature-text.ts';
-import { accessionOf, clusterFacts, entryHash, representativeOf, templateOf } from '../world/facts.ts';
+import {
+  accessionOf,
+  clusterFacts,
+  clusterTemplate,
+  entryHash,
+  entrySequence,
+  numberOf,
+  representativeOf,
+  sequenceOf,
+  templateOf,
+} from '../world/facts.ts';
 import type { Template } from '../world/templates.ts';
 import {
   type Entry,
@@ -48,13 +58,12 @@ const rest = (value: object): string => `,${JSON.stringify(value).slice(1)}`;
 export async function openAtlasAnswers(templates: readonly Template[]) {
   const catalogue = await catalogueJson();
   const clusterRest = packPiece(rest(COMMON));
-  const sequences = templates.map(({ sequence }) => packPiece(`${sequence}\n`));
   const structures = templates.map(({ memberPdb }) => entryOf('', [packPiece(memberPdb)]));
   const features = new Map<string, readonly Piece[]>();
   const records = new Map<string, string>();
-  const pick = (hash: string): Template => {
-    const template = templates[templateOf(hash)];
-    if (template === undefined) throw new RangeError(`no template for ${hash}`);
+  const pick = (number: number): Template => {
+    const template = templates[number];
+    if (template === undefined) throw new RangeError(`There is no template ${number}.`);
     return template;
   };
 
@@ -76,12 +85,12 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
     return made;
   }
 
-  function featuresEntry(hashes: readonly string[], pieces: readonly Piece[]): Entry {
-    const parts = hashes.flatMap((hash, n) => {
-      const piece = pieces[templateOf(hash)];
+  function featuresEntry(numbers: ReadonlyMap<string, number>, pieces: readonly Piece[]): Entry {
+    const parts = [...numbers].flatMap(([hash, number], n) => {
+      const piece = pieces[templateOf(number)];
       return [plainPiece(`${n === 0 ? '{' : ','}"${hash}":`), ...(piece === undefined ? [] : [piece])];
     });
-    return entryOf('features.json', [...parts, plainPiece(hashes.length === 0 ? '{}' : '}')]);
+    return entryOf('features.json', [...parts, plainPiece(numbers.size === 0 ? '{}' : '}')]);
   }
 
   function clusterEntry(hashes: readonly string[]): Entry {
@@ -102,50 +111,53 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
     catalogue,
     /** POST /proteins/batch. */
     bulk(body: BulkBody): Zip {
-      const hashes = [...new Set(body.protein_hashes)];
+      const numbers = new Map<string, number>();
+      for (const hash of body.protein_hashes) {
+        const number = numbers.has(hash) ? undefined : numberOf(hash);
+        if (number !== undefined) numbers.set(hash, number);
+      }
       const wanted = body.include_features ?? true;
       const level = typeof wanted === 'boolean' ? wanted : (wanted.protein_level ?? true);
       const rows = typeof wanted === 'boolean' ? wanted : (wanted.per_residue ?? true);
       const entries: Entry[] = [];
       if (body.include_structure !== false)
-        for (const hash of hashes) {
-          const entry = structures[templateOf(hash)];
+        for (const [hash, number] of numbers) {
+          const entry = structures[templateOf(number)];
           if (entry !== undefined) entries.push(renamed(entry, `structures/${hash}.pdb`));
         }
       if (body.include_sequence !== false)
         entries.push(
           entryOf(
             'sequences.fasta',
-            hashes.flatMap((hash) => {
-              const sequence = sequences[templateOf(hash)];
-              return [
-                plainPiece(`>${hash}|${accessionOf(hash)}|uniparc\n`),
-                ...(sequence === undefined ? [] : [sequence]),
-              ];
-            }),
+            Array.from(numbers, ([hash, number]) =>
+              plainPiece(`>${hash}|${accessionOf(hash)}|uniparc\n${sequenceOf(number)}\n`),
+            ),
           ),
         );
-      if (body.include_cluster_info !== false) entries.push(clusterEntry(hashes));
+      if (body.include_cluster_info !== false) entries.push(clusterEntry([...numbers.keys()]));
       if (level || rows)
-        entries.push(featuresEntry(hashes, featurePieces(body.topk_features ?? 10, level, rows)));
+        entries.push(featuresEntry(numbers, featurePieces(body.topk_features ?? 10, level, rows)));
       return writeZip(entries);
     },
-    /** GET /proteins/{hash}. */
-    protein(hash: string, top: number): string {
-      const template = pick(hash);
-      const key = `${templateOf(hash)} ${top}`;
+    /** GET /proteins/{hash}; undefined for what is no protein. */
+    protein(hash: string, top: number): string | undefined {
+      const number = numberOf(hash);
+      if (number === undefined) return undefined;
+      const template = pick(templateOf(number));
+      const key = `${templateOf(number)} ${top}`;
+      const sequence = sequenceOf(number);
       const own = JSON.stringify({
         protein_hash: hash,
         accession: accessionOf(hash),
         cluster_rep_protein_hash: representativeOf(hash) === hash ? null : representativeOf(hash),
+        sequence,
+        sequence_length: sequence.length,
       }).slice(0, -1);
       const record =
         records.get(key) ??
         `${rest({
           source: 'uniparc',
           header: 'Protein of the stand-in service',
-          sequence: template.sequence,
-          sequence_length: template.sequence.length,
           ptm: template.ptm,
           mean_plddt: template.meanPlddt,
           residues_plddt: template.plddt,
@@ -169,13 +181,13 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
       return JSON.stringify({
         ...clusterRecord(hash),
         member_protein_hashes: members,
-        cluster_representative_features: pick(hash).features.slice(0, top),
+        cluster_representative_features: pick(clusterTemplate(hash)).features.slice(0, top),
       });
     },
     /** GET /uniprot/{id}. */
     uniprot: (id: string): string => {
       const hash = entryHash(id);
-      const { sequence } = pick(hash);
+      const sequence = entrySequence(id);
       return JSON.stringify({
         accession: id,
         entry_name: `${id}_BENCH`,
@@ -213,7 +225,10 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
         threshold: 0.4,
       });
     },
-    /** GET /proteins/{hash}/thumbnail/{type}. */
-    thumbnail: (hash: string): Uint8Array => pick(hash).png,
+    /** GET /proteins/{hash}/thumbnail/{type}; undefined for what is no protein. */
+    thumbnail(hash: string): Uint8Array | undefined {
+      const number = numberOf(hash);
+      return number === undefined ? undefined : pick(templateOf(number)).png;
+    },
   };
 }

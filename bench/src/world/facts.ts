@@ -1,29 +1,63 @@
-// What the stand-in service says of any hash, as a function of the hash alone, so that whoever checks an answer can compute it
-// too. It knows no HTTP and no archive.
+// The proteins of the stand-in service: numbered, each with a sequence of its own and the MD5 of that as its hash. Every
+// process computes them from the number alone, so that answers can be checked; knows no HTTP and no archive.
 import { createHash } from 'node:crypto';
-import { TEMPLATES } from './templates.ts';
+import { openNumbers } from './numbers.ts';
+
+const AMINO_ACIDS = 'ALGVESKIDTRPNFQYHMCW';
+/** Residues of a protein: a PDB text of about 30 KB. */
+const RESIDUES = 47;
+/** The last residues spell the number; structure, scores and features are those of the template. */
+const SPELLED = 7;
+/** How many templates there are. */
+export const TEMPLATES = 16;
 
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
 const digits = (hash: string, start: number): number => Number.parseInt(hash.slice(start, start + 4), 16);
 
-const prefixes = new Map<string, string>();
-
-/** The hash of the n-th protein of a kind: each kind of measurement has proteins that no other has asked for. */
-export function hashOf(kind: string, n: number): string {
-  const prefix = prefixes.get(kind) ?? md5(kind).slice(0, 24);
-  prefixes.set(kind, prefix);
-  return prefix + n.toString(16).padStart(8, '0');
+/** A sequence by a small generator of numbers with a fixed seed. */
+function makeSequence(template: number): string {
+  let state = 2_654_435_761 * (template + 1);
+  return Array.from({ length: RESIDUES }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return AMINO_ACIDS[Math.floor((state / 2 ** 32) ** 1.3 * AMINO_ACIDS.length)] ?? 'A';
+  }).join('');
 }
 
-/** A list of so many, from the n-th on. */
-export const hashesOf = (kind: string, from: number, length: number): string[] =>
-  Array.from({ length }, (_, n) => hashOf(kind, from + n));
+/** The sequence of each template. */
+export const TEMPLATE_SEQUENCES: readonly string[] = Array.from({ length: TEMPLATES }, (_, n) =>
+  makeSequence(n),
+);
+const beginnings = TEMPLATE_SEQUENCES.map((sequence) => sequence.slice(0, -SPELLED));
 
-/** Which template a protein is made of. */
-export const templateOf = (hash: string): number => digits(hash, 28) % TEMPLATES;
+/** Which template the n-th protein is made of. */
+export const templateOf = (n: number): number => n % TEMPLATES;
+
+/** The sequence of the n-th protein. */
+export function sequenceOf(n: number): string {
+  let spelled = '';
+  let rest = n;
+  for (let place = 0; place < SPELLED; place += 1) {
+    spelled += AMINO_ACIDS.charAt(rest % AMINO_ACIDS.length);
+    rest = Math.floor(rest / AMINO_ACIDS.length);
+  }
+  return `${beginnings[templateOf(n)] ?? ''}${spelled}`;
+}
+
+/** The hash of the n-th protein. */
+export const hashOf = (n: number): string => md5(sequenceOf(n));
+
+/** A list of so many, from the n-th on. */
+export const hashesOf = (from: number, length: number): string[] =>
+  Array.from({ length }, (_, n) => hashOf(from + n));
+
+/** The number of the protein with a hash; undefined where no protein that has been asked for so far has it. */
+export const numberOf = openNumbers(hashOf);
 
 /** The representative of its cluster: its own where the hash begins with c. */
 export const representativeOf = (hash: string): string => `c${hash.slice(1)}`;
+
+/** The template whose features are those of a cluster. */
+export const clusterTemplate = (representative: string): number => digits(representative, 28) % TEMPLATES;
 
 /** What is particular of a cluster. */
 export const clusterFacts = (representative: string) => ({
@@ -36,7 +70,8 @@ export const clusterFacts = (representative: string) => ({
 /** What is particular of a protein. */
 export const accessionOf = (hash: string): string => `UPI${hash.slice(-10).toUpperCase()}`;
 
-/** An accession of six characters for a protein's entry, and the hash that it leads to. */
-export const entryHash = (accession: string): string => md5(`entry ${accession}`);
+/** An accession of six characters for a protein's entry, its sequence and its hash. */
+export const entrySequence = (accession: string): string => sequenceOf(Number.parseInt(accession, 36));
+export const entryHash = (accession: string): string => md5(entrySequence(accession));
 export const accessionFor = (n: number): string =>
   `Q${String(n % 10)}${n.toString(36).toUpperCase().padStart(3, '0').slice(-3)}${String(Math.floor(n / 46_656) % 10)}`;

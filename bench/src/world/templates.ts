@@ -13,16 +13,10 @@ import {
 import { findWindows, proteinVector } from '../../../src/sandbox/atlas/features.ts';
 import { makeStructure } from '../../../src/sandbox/atlas/structure-making.ts';
 import { predictConfidence } from '../../../src/sandbox/structure/confidence.ts';
-
-const AMINO_ACIDS = 'ALGVESKIDTRPNFQYHMCW';
-/** Residues of a template: a PDB text of about 30 KB. */
-const RESIDUES = 47;
-/** How many templates there are. */
-export const TEMPLATES = 16;
+import { TEMPLATE_SEQUENCES } from './facts.ts';
 
 /** One protein, in the pieces that answers are put together from. */
 export interface Template {
-  readonly sequence: string;
   readonly ptm: number;
   readonly meanPlddt: number;
   readonly plddt: readonly number[];
@@ -40,27 +34,16 @@ export interface Template {
 /** Any fixed scale will do: what counts is the size of the numbers as text. */
 const scale: Scale = (feature, strength) => fourDecimals((strength / 1000) * (1 + (feature % 13) / 3));
 
-/** A sequence by a small generator of numbers with a fixed seed. */
-function sequenceOf(template: number): string {
-  let state = 2_654_435_761 * (template + 1);
-  return Array.from({ length: RESIDUES }, () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return AMINO_ACIDS[Math.floor((state / 2 ** 32) ** 1.3 * AMINO_ACIDS.length)] ?? 'A';
-  }).join('');
-}
-
 /** Pictures take long to draw: these must do for all. */
 const PICTURES = 2;
-const drawPicture = (number: number): Uint8Array =>
-  makeStructure({ form: 'thumbnail', sequence: sequenceOf(number), colouring: { type: 'plddt' } });
+const drawPicture = (sequence: string): Uint8Array =>
+  makeStructure({ form: 'thumbnail', sequence, colouring: { type: 'plddt' } });
 
-function makeTemplate(number: number, png: Uint8Array): Template {
-  const sequence = sequenceOf(number);
+function makeTemplate(sequence: string, png: Uint8Array): Template {
   const windows = findWindows(sequence);
   const { ptm, meanPlddt, plddt } = predictConfidence(sequence);
   const text = (form: 'record' | 'member') => Buffer.from(makeStructure({ form, sequence })).toString();
   return {
-    sequence,
     ptm,
     meanPlddt,
     plddt: Array.from(plddt),
@@ -75,9 +58,9 @@ function makeTemplate(number: number, png: Uint8Array): Template {
 
 /** Computes the templates; takes some seconds. */
 export function makeTemplates(): readonly Template[] {
-  const pictures = Array.from({ length: PICTURES }, (_, n) => drawPicture(n));
-  return Array.from({ length: TEMPLATES }, (_, n) =>
-    makeTemplate(n, pictures[n % PICTURES] ?? new Uint8Array()),
+  const pictures = TEMPLATE_SEQUENCES.slice(0, PICTURES).map(drawPicture);
+  return TEMPLATE_SEQUENCES.map((sequence, n) =>
+    makeTemplate(sequence, pictures[n % PICTURES] ?? new Uint8Array()),
   );
 }
 
