@@ -13,5 +13,5 @@ export type StructureOrder =
 export function makeStructure(order: StructureOrder): Uint8Array {
   const model = buildProtein(order.sequence);
   if (order.form === 'thumbnail') return renderThumbnail(model, order.colouring);
-  return Buffer.from(order.form === 'record' ? proteinPdb(model) : bulkPdb(model));
+  return Buffer.from(order.form === 'record' ? proteinPdb(model) : bulkPdb(model), 'latin1');
 }

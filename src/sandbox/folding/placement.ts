@@ -22,11 +22,7 @@ export function emptyScene(): Scene {
   return {
     chains,
     touches(p) {
-      let hit = false;
-      grid.near(p[0], p[1], p[2], () => {
-        hit = true;
-      });
-      return hit;
+      return grid.near(p[0], p[1], p[2]) > 0;
     },
     put(chain) {
       chains.push(chain);

@@ -2,17 +2,21 @@
  * The 20 residues as internal coordinates: heavy side-chain atoms with Engh and Huber (1991, 2001) bond lengths
  * and angles, and the rotamers to try. Must not know of chains, only of single residues.
  */
+import { type Bond, bondOf } from './vector.ts';
 
 /** One atom from three earlier ones: torsion a–b–c–name is `chi[chi] + torsion` or plain `torsion` when chi is 0. */
 export interface ZAtom {
   name: string;
   element: string;
-  from: readonly [string, string, string];
-  bond: number;
-  angle: number;
+  /** Numbers of the three atoms within the residue: N, CA, C and O are 0 to 3, then come the side chain's. */
+  from: readonly [a: number, b: number, c: number];
+  bond: Bond;
   chi: number;
   torsion: number;
 }
+
+/** The atoms of every backbone, which come first in a residue. */
+export const BACKBONE = ['N', 'CA', 'C', 'O'] as const;
 
 export interface AminoAcid {
   letter: string;
@@ -125,18 +129,28 @@ const TABLE: readonly (readonly [string, string, string, string])[] = [
   ['X', 'UNK', USUAL, ''],
 ];
 
-function zAtom(row: string): ZAtom {
-  const [name = '', a = '', b = '', c = '', bond, angle, torsion = '0'] = row.trim().split(/\s+/);
-  const chi = /^x(\d)(.*)$/.exec(torsion);
-  return {
-    name,
-    element: name.charAt(0),
-    from: [a, b, c],
-    bond: Number(bond),
-    angle: Number(angle),
-    chi: chi ? Number(chi[1]) : 0,
-    torsion: chi ? Number(chi[2] || '0') : Number(torsion),
-  };
+/** The side chain's atoms from their rows. */
+function zAtoms(text: string): ZAtom[] {
+  const names: string[] = [...BACKBONE];
+  return rows(text).map((row) => {
+    const [name = '', a = '', b = '', c = '', bond, angle, torsion = '0'] = row.trim().split(/\s+/);
+    const chi = /^x(\d)(.*)$/.exec(torsion);
+    const number = (other: string): number => {
+      const found = names.indexOf(other);
+      if (found < 0) throw new Error(`${name} is placed from ${other}, which is not placed before it`);
+      return found;
+    };
+    const from = [number(a), number(b), number(c)] as const;
+    names.push(name);
+    return {
+      name,
+      element: name.charAt(0),
+      from,
+      bond: bondOf(Number(bond), Number(angle)),
+      chi: chi ? Number(chi[1]) : 0,
+      torsion: chi ? Number(chi[2] || '0') : Number(torsion),
+    };
+  });
 }
 
 const rows = (text: string): string[] => text.split(';').filter((row) => row.trim() !== '');
@@ -147,13 +161,13 @@ const BY_LETTER = new Map<string, AminoAcid>(
     {
       letter,
       name,
-      atoms: rows(atoms).map(zAtom),
+      atoms: zAtoms(atoms),
       rotamers: rotamers === '' ? [[]] : rows(rotamers).map((row) => row.trim().split(' ').map(Number)),
     },
   ]),
 );
 
-const UNKNOWN: AminoAcid = { letter: 'X', name: 'UNK', atoms: [zAtom(USUAL)], rotamers: [[]] };
+const UNKNOWN: AminoAcid = { letter: 'X', name: 'UNK', atoms: zAtoms(USUAL), rotamers: [[]] };
 
 /** The residue of a one-letter code; letters without one residue give UNK. */
 export const aminoAcid = (letter: string): AminoAcid => BY_LETTER.get(letter) ?? UNKNOWN;

@@ -5,14 +5,12 @@
  */
 import { hashText, randomFrom } from './random.ts';
 import { spatialGrid } from './spatial-grid.ts';
-import { add, cross, distance, place, scale, sub, unit, type Vec } from './vector.ts';
+import { bondOf, place, placePoint } from './vector.ts';
 
-export interface BackboneResidue {
-  n: Vec;
-  ca: Vec;
-  c: Vec;
-  phi: number;
-  psi: number;
+/** Coordinates of N, CA and C of each residue: nine numbers a residue. Psi is in degrees. */
+export interface Backbone {
+  readonly points: Float64Array;
+  readonly psi: Float64Array;
 }
 
 type Torsions = readonly [phi: number, psi: number];
@@ -37,9 +35,19 @@ const LONGEST_LOOP = 7;
 const isGlycine = (letter: string): boolean => letter === 'G';
 const isProline = (letter: string): boolean => letter === 'P';
 
-function caAngle(letter: string): number {
-  if (isGlycine(letter)) return 112.5;
-  return isProline(letter) ? 111.8 : 111;
+/** Ideal geometry of a residue, from the one before it: its N, its CA and its C. */
+const geometry = (n: [number, number], ca: [number, number], c: [number, number]) => ({
+  n: bondOf(...n),
+  ca: bondOf(...ca),
+  c: bondOf(...c),
+});
+const USUAL = geometry([1.329, 116.6], [1.458, 121.7], [1.525, 111]);
+const GLYCINE = geometry([1.329, 116.6], [1.451, 121.7], [1.516, 112.5]);
+const PROLINE_BONDS = geometry([1.341, 116.9], [1.466, 120.6], [1.525, 111.8]);
+
+function geometryOf(letter: string): typeof USUAL {
+  if (isGlycine(letter)) return GLYCINE;
+  return isProline(letter) ? PROLINE_BONDS : USUAL;
 }
 
 function loopTorsions(letter: string, next: string, random: () => number): Torsions {
@@ -51,36 +59,6 @@ function loopTorsions(letter: string, next: string, random: () => number): Torsi
   const spread = isProline(letter) ? 4 : 14;
   const flip = isGlycine(letter) && random() < 0.3 ? -1 : 1;
   return [flip * (phi + spread * (random() - 0.5)), flip * (psi + 2 * spread * (random() - 0.5))];
-}
-
-/** The next residue after `last`, from last's psi and its own phi; omega is 180°. */
-function extend(last: BackboneResidue, letter: string, [phi, psi]: Torsions): BackboneResidue {
-  const proline = isProline(letter);
-  const n = place(last.n, last.ca, last.c, proline ? 1.341 : 1.329, proline ? 116.9 : 116.6, last.psi);
-  const ca = place(
-    last.ca,
-    last.c,
-    n,
-    isGlycine(letter) ? 1.451 : proline ? 1.466 : 1.458,
-    proline ? 120.6 : 121.7,
-    180,
-  );
-  const c = place(last.c, n, ca, isGlycine(letter) ? 1.516 : 1.525, caAngle(letter), phi);
-  return { n, ca, c, phi, psi };
-}
-
-function first(letter: string, [phi, psi]: Torsions): BackboneResidue {
-  const n: Vec = [0, 0, 0];
-  const ca: Vec = [1.458, 0, 0];
-  return { n, ca, c: place([0, 1, 0], n, ca, 1.525, caAngle(letter), 60), phi, psi };
-}
-
-/** Where the side chain's bulk is, near enough for a clash check: 2.4 Å from CA along the CA–CB bond. */
-function bulk({ n, ca, c }: BackboneResidue): Vec {
-  const b = sub(ca, n);
-  const d = sub(c, ca);
-  const out = add(scale(unit(cross(b, d)), -0.58), unit(sub(scale(ca, 2), add(n, c))));
-  return add(ca, scale(unit(out), 2.4));
 }
 
 /** Pieces to lay at once: a loop with the helix or strand after it, so that the loop is judged by where that goes. */
@@ -110,67 +88,155 @@ const REACH = 4.2;
 /** Radius of the ball that a chain is packed into, over the cube root of its length, in ångström. */
 const BALL = 3.8;
 
-function grow(
-  sequence: string,
-  states: string,
-  plddt: readonly number[],
-  random: () => number,
-): BackboneResidue[] {
-  const chain: BackboneResidue[] = [];
-  const grid = spatialGrid(REACH);
-  const radius = BALL * Math.cbrt(Math.max(8, sequence.length));
-  const centre: Vec = [radius * 0.6, 0, 0];
+/** Where the side chain's bulk is, near enough for a clash check: this far from CA along the CA–CB bond. */
+const BULK = 2.4;
 
-  /** Draws a piece anew, or like another one but for a single loop residue. */
-  const drawPiece = (start: number, end: number, like?: readonly BackboneResidue[]): BackboneResidue[] => {
-    const drawn: BackboneResidue[] = [];
-    const loop = Math.max(1, states.slice(start, end).search(/[HE]|$/));
-    const changed = start + Math.floor(random() * loop);
-    const turnOf = (i: number): Torsions => {
-      const model = like?.[i - start];
-      if (model && i !== changed) return [model.phi, model.psi];
-      if (states[i] === 'C') return loopTorsions(sequence.charAt(i), sequence.charAt(i + 1), random);
-      const [phi, psi] = states[i] === 'H' ? HELIX : STRAND;
-      return [phi + 5 * (random() - 0.5), psi + 5 * (random() - 0.5)];
-    };
-    for (let i = start; i < end; i++) {
-      const last = drawn.at(-1) ?? chain.at(-1);
-      const letter = sequence.charAt(i);
-      drawn.push(last === undefined ? first(letter, turnOf(i)) : extend(last, letter, turnOf(i)));
+/** Writes the points of residue i that must not clash into `probe`: CA, C and the side chain's bulk. */
+function probeResidue(points: Float64Array, i: number, probe: Float64Array): void {
+  const at = 9 * i;
+  const x = points[at + 3] ?? 0;
+  const y = points[at + 4] ?? 0;
+  const z = points[at + 5] ?? 0;
+  const bx = x - (points[at] ?? 0);
+  const by = y - (points[at + 1] ?? 0);
+  const bz = z - (points[at + 2] ?? 0);
+  const cx = points[at + 6] ?? 0;
+  const cy = points[at + 7] ?? 0;
+  const cz = points[at + 8] ?? 0;
+  const dx = cx - x;
+  const dy = cy - y;
+  const dz = cz - z;
+  // The bond to CB leans from the bisector of the two bonds, turned outwards, to the side that makes the residue L.
+  const ux = bx - dx;
+  const uy = by - dy;
+  const uz = bz - dz;
+  const wx = by * dz - bz * dy;
+  const wy = bz * dx - bx * dz;
+  const wz = bx * dy - by * dx;
+  const out = 1 / Math.sqrt(ux * ux + uy * uy + uz * uz);
+  const lean = -0.58 / Math.sqrt(wx * wx + wy * wy + wz * wz);
+  const ox = ux * out + wx * lean;
+  const oy = uy * out + wy * lean;
+  const oz = uz * out + wz * lean;
+  const reach = BULK / Math.sqrt(ox * ox + oy * oy + oz * oz);
+  probe[0] = x;
+  probe[1] = y;
+  probe[2] = z;
+  probe[3] = cx;
+  probe[4] = cy;
+  probe[5] = cz;
+  probe[6] = x + ox * reach;
+  probe[7] = y + oy * reach;
+  probe[8] = z + oz * reach;
+}
+
+function grow(sequence: string, states: string, plddt: readonly number[], random: () => number): Backbone {
+  const length = sequence.length;
+  const points = new Float64Array(9 * length);
+  const phi = new Float64Array(length);
+  const psi = new Float64Array(length);
+  const grid = spatialGrid(REACH);
+  const { tags, squares } = grid.found;
+  const probe = new Float64Array(9);
+  const radius = BALL * Math.cbrt(Math.max(8, length));
+  const centre = radius * 0.6;
+
+  const setTurn = (i: number, [ownPhi, ownPsi]: Torsions): void => {
+    phi[i] = ownPhi;
+    psi[i] = ownPsi;
+  };
+  const turnAnew = (i: number): void => {
+    const state = states[i];
+    if (state === 'C') setTurn(i, loopTorsions(sequence.charAt(i), sequence.charAt(i + 1), random));
+    else {
+      const [ownPhi, ownPsi] = state === 'H' ? HELIX : STRAND;
+      setTurn(i, [ownPhi + 5 * (random() - 0.5), ownPsi + 5 * (random() - 0.5)]);
     }
-    return drawn;
+  };
+  /** Places residue i after the one before it, from that one's psi and its own phi; omega is 180°. */
+  const placeResidue = (i: number): void => {
+    const { n, ca, c } = geometryOf(sequence.charAt(i));
+    const at = 3 * i;
+    if (i === 0) {
+      // N in the origin and CA on the x axis; C has its torsion to a point beside N.
+      const [x, y, z] = place([0, 1, 0], [0, 0, 0], [1.458, 0, 0], 1.525, 111, 60);
+      points.set([0, 0, 0, 1.458, 0, 0, x, y, z], 0);
+      return;
+    }
+    placePoint(points, at, at - 3, at - 2, at - 1, n, psi[i - 1] ?? 0);
+    placePoint(points, at + 1, at - 2, at - 1, at, ca, 180);
+    placePoint(points, at + 2, at - 1, at, at + 1, c, phi[i] ?? 0);
   };
 
-  const points = (residue: BackboneResidue): Vec[] => [residue.ca, residue.c, bulk(residue)];
-
   /** Lower is better: clashes count most, then what lies outside the ball. Gives up beyond `limit`. */
-  const cost = (piece: readonly BackboneResidue[], start: number, limit: number): number => {
+  const cost = (start: number, end: number, limit: number): number => {
     let total = 0;
-    for (let k = 0; k < piece.length && total < limit; k++) {
-      const residue = piece[k];
-      if (!residue) break;
-      const i = start + k;
-      points(residue).forEach(([x, y, z], kind) => {
-        grid.near(x, y, z, (tag, squared) => {
-          const closest = CLOSEST[kind] ?? 4;
-          if (i - tag >= 3 && squared < closest * closest)
+    for (let i = start; i < end && total < limit; i++) {
+      probeResidue(points, i, probe);
+      for (let kind = 0; kind < POINTS; kind++) {
+        const closest = CLOSEST[kind] ?? 4;
+        const count = grid.near(probe[3 * kind] ?? 0, probe[3 * kind + 1] ?? 0, probe[3 * kind + 2] ?? 0);
+        for (let k = 0; k < count; k++) {
+          const squared = squares[k] ?? 0;
+          if (i - (tags[k] ?? 0) >= 3 && squared < closest * closest)
             total += CLASH + 4 * (closest - Math.sqrt(squared));
-        });
-      });
-      const out = distance(residue.ca, centre) - radius;
+        }
+      }
+      const x = (probe[0] ?? 0) - centre;
+      const y = probe[1] ?? 0;
+      const z = probe[2] ?? 0;
+      const out = Math.sqrt(x * x + y * y + z * z) - radius;
       if ((plddt[i] ?? 0) > 0.6) total += 2.5 * Math.max(0, out + 4);
       else total += 0.15 * Math.max(0, -out);
     }
     // Where the chain goes on must be free, or the next piece starts in a dead end.
-    const end = piece.at(-1);
-    if (end && total < limit) {
-      const onward = unit(sub(end.c, end.n));
-      for (const ahead of [4, 8])
-        grid.near(...add(end.c, scale(onward, ahead)), (_, squared) => {
-          if (squared < 16) total += CLASH / 4;
-        });
+    if (total < limit) {
+      const at = 9 * (end - 1);
+      const x = points[at + 6] ?? 0;
+      const y = points[at + 7] ?? 0;
+      const z = points[at + 8] ?? 0;
+      const dx = x - (points[at] ?? 0);
+      const dy = y - (points[at + 1] ?? 0);
+      const dz = z - (points[at + 2] ?? 0);
+      const step = 4 / Math.sqrt(dx * dx + dy * dy + dz * dz);
+      for (let steps = step; steps <= 2 * step; steps += step) {
+        const count = grid.near(x + steps * dx, y + steps * dy, z + steps * dz);
+        for (let k = 0; k < count; k++) if ((squares[k] ?? 0) < 16) total += CLASH / 4;
+      }
     }
     return total;
+  };
+
+  /** The best way so far to lay the piece in hand. */
+  const best = {
+    points: new Float64Array(9 * length),
+    phi: new Float64Array(length),
+    psi: new Float64Array(length),
+  };
+  const keep = (start: number, end: number): void => {
+    best.points.set(points.subarray(9 * start, 9 * end), 9 * start);
+    best.phi.set(phi.subarray(start, end), start);
+    best.psi.set(psi.subarray(start, end), start);
+  };
+  const restore = (start: number, end: number): void => {
+    points.set(best.points.subarray(9 * start, 9 * end), 9 * start);
+    phi.set(best.phi.subarray(start, end), start);
+    psi.set(best.psi.subarray(start, end), start);
+  };
+  const layAnew = (start: number, end: number): void => {
+    for (let i = start; i < end; i++) {
+      turnAnew(i);
+      placeResidue(i);
+    }
+  };
+  /** Lays the best again with one residue of its loop changed; what comes before that one stays where it is. */
+  const layChanged = (start: number, end: number): void => {
+    restore(start, end);
+    let loop = start;
+    while (loop < end && states[loop] === 'C') loop++;
+    const changed = start + Math.floor(random() * Math.max(1, loop - start));
+    turnAnew(changed);
+    for (let i = changed; i < end; i++) placeResidue(i);
   };
 
   // When a piece cannot be laid without a clash, the one before it is taken back and drawn again.
@@ -178,29 +244,33 @@ function grow(
   const redrawn = new Int32Array(all.length);
   for (let p = 0; p < all.length; ) {
     const { start, end } = all[p] ?? { start: 0, end: 0 };
-    let best = drawPiece(start, end);
-    let lowest = start > 0 ? cost(best, start, Number.POSITIVE_INFINITY) : 0;
+    layAnew(start, end);
+    let lowest = start > 0 ? cost(start, end, Number.POSITIVE_INFINITY) : 0;
+    keep(start, end);
     for (let t = 1; lowest > GOOD_ENOUGH && t < TRIES; t++) {
       // First search widely, then mend the best so far.
-      const other = drawPiece(start, end, t < TRIES / 2 ? undefined : best);
-      const value = cost(other, start, lowest);
-      if (value < lowest) [best, lowest] = [other, value];
+      if (t < TRIES / 2) layAnew(start, end);
+      else layChanged(start, end);
+      const value = cost(start, end, lowest);
+      if (value >= lowest) continue;
+      lowest = value;
+      keep(start, end);
     }
     const back = all[p - 1];
     if (lowest > CLASH && back && (redrawn[p] ?? 0) < REDRAWS) {
       redrawn[p] = (redrawn[p] ?? 0) + 1;
-      chain.length = back.start;
       grid.shrink(back.start * POINTS);
       p--;
       continue;
     }
-    best.forEach((residue, k) => {
-      for (const point of points(residue)) grid.add(...point, start + k);
-      chain.push(residue);
-    });
+    restore(start, end);
+    for (let i = start; i < end; i++) {
+      probeResidue(points, i, probe);
+      for (let k = 0; k < 9; k += 3) grid.add(probe[k] ?? 0, probe[k + 1] ?? 0, probe[k + 2] ?? 0, i);
+    }
     p++;
   }
-  return chain;
+  return { points, psi };
 }
 
 /**
@@ -209,12 +279,7 @@ function grow(
  * @param plddt 0 to 1 per residue: what is uncertain is left to stick out instead of being packed
  * @param salt another number gives another arrangement
  */
-export function layBackbone(
-  sequence: string,
-  states: string,
-  plddt: readonly number[],
-  salt = 0,
-): BackboneResidue[] {
+export function layBackbone(sequence: string, states: string, plddt: readonly number[], salt = 0): Backbone {
   const random = randomFrom(hashText(sequence, salt));
   return grow(sequence, states, plddt, random);
 }

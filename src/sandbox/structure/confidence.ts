@@ -117,13 +117,19 @@ export function flexibility(plddt: ArrayLike<number>): Float64Array {
   return sums;
 }
 
+/** How much of its error a residue has so many residues away from the one that the chain is aligned on. */
+const nearness = (apart: number): number => 1 - Math.exp(-apart / 6);
+
+function errorOf(near: number, ownI: number, ownJ: number, between: number): number {
+  const own = 0.35 * ownI + 0.75 * ownJ;
+  return Math.min(31.75, 0.3 + near * (own + 20 * (1 - Math.exp(-between / 2.4))));
+}
+
 /** Expected aligned error of j when the chain is aligned on i, in ångström, at most 31.75. */
 export function chainError(plddt: ArrayLike<number>, loose: Float64Array, i: number, j: number): number {
   if (i === j) return 0.25;
   const between = Math.abs((loose[j] ?? 0) - (loose[i] ?? 0));
-  const near = 1 - Math.exp(-Math.abs(i - j) / 6);
-  const own = 0.35 * ownError(plddt[i] ?? 0) + 0.75 * ownError(plddt[j] ?? 0);
-  return Math.min(31.75, 0.3 + near * (own + 20 * (1 - Math.exp(-between / 2.4))));
+  return errorOf(nearness(Math.abs(i - j)), ownError(plddt[i] ?? 0), ownError(plddt[j] ?? 0), between);
 }
 
 /** pTM of a chain from its expected errors: the best alignment residue's mean TM term. */
@@ -131,11 +137,19 @@ function ptmOf(plddt: readonly number[]): number {
   const n = plddt.length;
   const d0 = tmScale(n);
   const loose = flexibility(plddt);
+  const own = Float64Array.from(plddt, ownError);
+  const near = Float64Array.from(plddt, (_, apart) => nearness(apart));
   const stride = Math.max(1, Math.floor(n / 64));
   let best = 0;
   for (let i = 0; i < n; i += stride) {
+    const ownI = own[i] ?? 0;
+    const looseI = loose[i] ?? 0;
     let sum = 0;
-    for (let j = 0; j < n; j++) sum += tmTerm(chainError(plddt, loose, i, j), d0);
+    for (let j = 0; j < n; j++) {
+      const between = Math.abs((loose[j] ?? 0) - looseI);
+      const error = i === j ? 0.25 : errorOf(near[Math.abs(i - j)] ?? 0, ownI, own[j] ?? 0, between);
+      sum += tmTerm(error, d0);
+    }
     best = Math.max(best, sum / n);
   }
   return round(best, 4);

@@ -2,11 +2,11 @@
  * A protein model from its sequence: predicted secondary structure and confidence, an ideal-geometry backbone and
  * all heavy side-chain atoms. A geometric stand-in and no prediction. Must not know of files, records or HTTP.
  */
-import { type AminoAcid, aminoAcid } from './amino-acids.ts';
-import { type BackboneResidue, layBackbone } from './backbone.ts';
+import { type AminoAcid, aminoAcid, BACKBONE } from './amino-acids.ts';
+import { type Backbone, layBackbone } from './backbone.ts';
 import { predictConfidence } from './confidence.ts';
 import { spatialGrid } from './spatial-grid.ts';
-import { place, type Vec } from './vector.ts';
+import { bondOf, placePoint } from './vector.ts';
 
 export interface Atom {
   /** PDB name, such as CA or OD1. */
@@ -35,64 +35,84 @@ export interface ProteinModel {
   secondary: string;
 }
 
-interface Placed {
-  name: string;
-  element: string;
-  at: Vec;
-}
-
 const SOFT_CONTACT = 3.1;
+/** The longest side chain (tryptophan's) has ten atoms. */
+const LONGEST_SIDE = 10;
+const C_TO_O = bondOf(1.231, 122.9);
+const LAST_C_TO_O = bondOf(1.231, 120.1);
 
-function backboneAtoms(residue: BackboneResidue, next: BackboneResidue | undefined): Placed[] {
-  // The carbonyl oxygen lies in the plane of CA, C and the next N, on the far side of it.
-  const o = next
-    ? place(next.ca, next.n, residue.c, 1.231, 122.9, 0)
-    : place(residue.n, residue.ca, residue.c, 1.231, 120.1, residue.psi + 180);
-  return [
-    { name: 'N', element: 'N', at: residue.n },
-    { name: 'CA', element: 'C', at: residue.ca },
-    { name: 'C', element: 'C', at: residue.c },
-    { name: 'O', element: 'O', at: o },
-  ];
-}
-
-function sideChain(acid: AminoAcid, backbone: readonly Placed[], chis: readonly number[]): Placed[] {
-  const at = new Map(backbone.map((atom) => [atom.name, atom.at]));
-  return acid.atoms.map((row) => {
-    const [a, b, c] = row.from.map((name) => at.get(name));
-    if (!a || !b || !c) throw new Error(`${acid.name} ${row.name} is placed from an atom that comes later`);
-    const torsion = row.chi > 0 ? (chis[row.chi - 1] ?? 180) + row.torsion : row.torsion;
-    const position = place(a, b, c, row.bond, row.angle, torsion);
-    at.set(row.name, position);
-    return { name: row.name, element: row.element, at: position };
-  });
+interface Placed {
+  readonly acids: readonly AminoAcid[];
+  /** Number of the first atom of each residue: the backbone's four, then the side chain's. */
+  readonly firsts: Int32Array;
+  /** Coordinates of atom k from 3k on. */
+  readonly points: Float64Array;
 }
 
 /** All heavy atoms; for each residue the first rotamer that touches nothing, else the one that touches least. */
-function allAtoms(sequence: string, backbone: readonly BackboneResidue[]): Placed[][] {
+function allAtoms(sequence: string, backbone: Backbone): Placed {
+  const length = sequence.length;
+  const acids = Array.from({ length }, (_, i) => aminoAcid(sequence.charAt(i)));
+  const firsts = new Int32Array(length + 1);
+  for (const [i, acid] of acids.entries())
+    firsts[i + 1] = (firsts[i] ?? 0) + BACKBONE.length + acid.atoms.length;
+  // Four places more for the atoms from which an oxygen is placed.
+  const atoms = firsts[length] ?? 0;
+  const points = new Float64Array(3 * (atoms + 4));
   const grid = spatialGrid(SOFT_CONTACT);
-  const residues = backbone.map((residue, i) => backboneAtoms(residue, backbone[i + 1]));
-  residues.forEach((atoms, i) => {
-    for (const atom of atoms) grid.add(...atom.at, i);
-  });
-  return residues.map((atoms, i) => {
-    const acid = aminoAcid(sequence.charAt(i));
-    let best: Placed[] = [];
+  const { tags, squares } = grid.found;
+  const add = (atom: number, i: number): void =>
+    grid.add(points[3 * atom] ?? 0, points[3 * atom + 1] ?? 0, points[3 * atom + 2] ?? 0, i);
+
+  for (let i = 0; i < length; i++) {
+    const first = firsts[i] ?? 0;
+    points.set(backbone.points.subarray(9 * i, 9 * i + 9), 3 * first);
+    // The carbonyl oxygen lies in the plane of CA, C and the next N, on the far side of it.
+    if (i + 1 < length) {
+      points.set(backbone.points.subarray(9 * i + 9, 9 * i + 15), 3 * atoms);
+      placePoint(points, first + 3, atoms + 1, atoms, first + 2, C_TO_O, 0);
+    } else
+      placePoint(points, first + 3, first, first + 1, first + 2, LAST_C_TO_O, (backbone.psi[i] ?? 0) + 180);
+    for (let k = 0; k < BACKBONE.length; k++) add(first + k, i);
+  }
+
+  /** How much the atoms of residue i from `start` to `end` touch other residues; counted no further than `limit`. */
+  const touching = (i: number, start: number, end: number, limit: number): number => {
+    let total = 0;
+    for (let atom = start; atom < end && total < limit; atom++) {
+      const at = 3 * atom;
+      const count = grid.near(points[at] ?? 0, points[at + 1] ?? 0, points[at + 2] ?? 0);
+      for (let k = 0; k < count; k++) if (tags[k] !== i) total += SOFT_CONTACT - Math.sqrt(squares[k] ?? 0);
+    }
+    return total;
+  };
+
+  const best = new Float64Array(3 * LONGEST_SIDE);
+  for (const [i, { atoms: rows, rotamers }] of acids.entries()) {
+    const first = firsts[i] ?? 0;
+    const side = first + BACKBONE.length;
+    const end = firsts[i + 1] ?? 0;
     let fewest = Number.POSITIVE_INFINITY;
-    for (const chis of acid.rotamers) {
-      const side = sideChain(acid, atoms, chis);
-      let touching = 0;
-      for (const { name, at } of side)
-        if (name !== 'CB')
-          grid.near(...at, (tag, squared) => {
-            if (tag !== i) touching += SOFT_CONTACT - Math.sqrt(squared);
-          });
-      if (touching < fewest) [best, fewest] = [side, touching];
+    for (const chis of rotamers) {
+      for (let k = 0; k < rows.length; k++) {
+        const row = rows[k];
+        if (row === undefined) break;
+        const [a, b, c] = row.from;
+        const torsion = row.chi > 0 ? (chis[row.chi - 1] ?? 180) + row.torsion : row.torsion;
+        placePoint(points, side + k, first + a, first + b, first + c, row.bond, torsion);
+      }
+      // CB, the first, is where it is in every rotamer.
+      const touched = touching(i, side + 1, end, fewest);
+      if (touched < fewest) {
+        fewest = touched;
+        best.set(points.subarray(3 * side, 3 * end));
+      }
       if (fewest === 0) break;
     }
-    for (const { at } of best) grid.add(...at, i);
-    return [...atoms, ...best];
-  });
+    if (fewest > 0) points.set(best.subarray(0, 3 * (end - side)), 3 * side);
+    for (let atom = side; atom < end; atom++) add(atom, i);
+  }
+  return { acids, firsts, points };
 }
 
 const round3 = (x: number): number => Math.round(x * 1000) / 1000;
@@ -105,29 +125,34 @@ const round3 = (x: number): number => Math.round(x * 1000) / 1000;
 export function buildProtein(sequence: string, salt = 0): ProteinModel {
   const { secondary, plddt, meanPlddt, ptm } = predictConfidence(sequence);
   const backbone = layBackbone(sequence, secondary, plddt, salt);
-  const placed = allAtoms(sequence, backbone);
+  const { acids, firsts, points } = allAtoms(sequence, backbone);
   // The middle of the chain becomes the origin: PDB columns hold ±999 Å, enough for over 5,000 packed residues.
-  const middle = [0, 1, 2].map((axis) => {
-    const values = backbone.map((residue) => residue.ca[axis] ?? 0);
-    return (
-      values.reduce((low, x) => Math.min(low, x), Infinity) / 2 +
-      values.reduce((high, x) => Math.max(high, x), -Infinity) / 2
-    );
+  const middle = [3, 4, 5].map((axis) => {
+    let low = Number.POSITIVE_INFINITY;
+    let high = Number.NEGATIVE_INFINITY;
+    for (let at = axis; at < backbone.points.length; at += 9) {
+      low = Math.min(low, backbone.points[at] ?? 0);
+      high = Math.max(high, backbone.points[at] ?? 0);
+    }
+    return (low + high) / 2;
   });
-  const [mx = 0, my = 0, mz = 0] = sequence === '' ? [] : middle;
-  const residues = placed.map((atoms, i) => {
-    const letter = sequence.charAt(i);
-    return {
-      letter,
-      name: aminoAcid(letter).name,
-      atoms: atoms.map(({ name, element, at }) => ({
+  const [mx = 0, my = 0, mz = 0] = middle;
+  const residues = acids.map((acid, i) => {
+    let at = 3 * (firsts[i] ?? 0);
+    const atomHere = (name: string, element: string): Atom => {
+      const atom = {
         name,
         element,
-        x: round3(at[0] - mx),
-        y: round3(at[1] - my),
-        z: round3(at[2] - mz),
-      })),
+        x: round3((points[at] ?? 0) - mx),
+        y: round3((points[at + 1] ?? 0) - my),
+        z: round3((points[at + 2] ?? 0) - mz),
+      };
+      at += 3;
+      return atom;
     };
+    const atoms = BACKBONE.map((name) => atomHere(name, name.charAt(0)));
+    for (const { name, element } of acid.atoms) atoms.push(atomHere(name, element));
+    return { letter: sequence.charAt(i), name: acid.name, atoms };
   });
   return { residues, plddt, ptm, meanPlddt, secondary };
 }

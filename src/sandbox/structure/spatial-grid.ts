@@ -10,8 +10,12 @@ export interface SpatialGrid {
   add(x: number, y: number, z: number, tag: number): void;
   /** Forgets the points added last, down to `size` of them. */
   shrink(size: number): void;
-  /** Calls `visit` with the tag and the squared distance of every point nearer than the cell size. */
-  near(x: number, y: number, z: number, visit: (tag: number, squared: number) => void): void;
+  /**
+   * Finds the points nearer than the cell size and says how many. Their tags and squared distances are then the first
+   * of `tags` and `squares`, until the next search.
+   */
+  near(x: number, y: number, z: number): number;
+  readonly found: { readonly tags: readonly number[]; readonly squares: readonly number[] };
 }
 
 const cellKey = (i: number, j: number, k: number): number =>
@@ -27,6 +31,8 @@ export function spatialGrid(cell: number): SpatialGrid {
   let points = new Float64Array(3 * 1024);
   let tags = new Int32Array(1024);
   let size = 0;
+  // Plain arrays that only ever hold numbers: as quick as typed ones, and they grow.
+  const found = { tags: [0], squares: [0.5] };
   const wider = (array: Int32Array): Int32Array<ArrayBuffer> => {
     const copy = new Int32Array(array.length * 2);
     copy.set(array);
@@ -61,7 +67,10 @@ export function spatialGrid(cell: number): SpatialGrid {
       // A bucket's list starts with the point that came last, so the newest point is always a head.
       for (; size > to; size--) heads[bucketOf(keys[size - 1] ?? 0)] = next[size - 1] ?? -1;
     },
-    near(x, y, z, visit) {
+    found,
+    near(x, y, z) {
+      const { tags: foundTags, squares } = found;
+      let count = 0;
       const ci = Math.floor(x / cell);
       const cj = Math.floor(y / cell);
       const ck = Math.floor(z / cell);
@@ -76,9 +85,13 @@ export function spatialGrid(cell: number): SpatialGrid {
               const dy = (points[3 * p + 1] ?? 0) - y;
               const dz = (points[3 * p + 2] ?? 0) - z;
               const squared = dx * dx + dy * dy + dz * dz;
-              if (squared < limit) visit(tags[p] ?? 0, squared);
+              if (squared >= limit) continue;
+              foundTags[count] = tags[p] ?? 0;
+              squares[count] = squared;
+              count++;
             }
           }
+      return count;
     },
   };
 }
