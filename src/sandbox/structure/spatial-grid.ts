@@ -11,7 +11,7 @@ export interface SpatialGrid {
   /** Forgets the points added last, down to `size` of them. */
   shrink(size: number): void;
   /**
-   * Finds the points nearer than the cell size and says how many. Their tags and squared distances are then the first
+   * Finds the points within the reach and says how many. Their tags and squared distances are then the first
    * of `tags` and `squares`, until the next search.
    */
   near(x: number, y: number, z: number): number;
@@ -22,8 +22,10 @@ const cellKey = (i: number, j: number, k: number): number =>
   ((i & AXIS_MASK) << (2 * AXIS_BITS)) | ((j & AXIS_MASK) << AXIS_BITS) | (k & AXIS_MASK);
 const bucketOf = (key: number): number => Math.imul(key, 0x9e3779b1) >>> (32 - BUCKET_BITS);
 
-/** @param cell edge of a cell in ångström, and the largest distance that `near` can ask for */
-export function spatialGrid(cell: number): SpatialGrid {
+/** @param reach the distance, in ångström, within which `near` finds points */
+export function spatialGrid(reach: number): SpatialGrid {
+  // Twice the reach: what is near a point then lies in two cells along each axis, in the half that the point is in.
+  const cell = 2 * reach;
   const heads = new Int32Array(1 << BUCKET_BITS).fill(-1);
   let next = new Int32Array(1024);
   /** The cell of each point: two cells may share a bucket. */
@@ -71,13 +73,13 @@ export function spatialGrid(cell: number): SpatialGrid {
     near(x, y, z) {
       const { tags: foundTags, squares } = found;
       let count = 0;
-      const ci = Math.floor(x / cell);
-      const cj = Math.floor(y / cell);
-      const ck = Math.floor(z / cell);
-      const limit = cell * cell;
-      for (let i = ci - 1; i <= ci + 1; i++)
-        for (let j = cj - 1; j <= cj + 1; j++)
-          for (let k = ck - 1; k <= ck + 1; k++) {
+      const ci = Math.floor(x / cell - 0.5);
+      const cj = Math.floor(y / cell - 0.5);
+      const ck = Math.floor(z / cell - 0.5);
+      const limit = reach * reach;
+      for (let i = ci; i <= ci + 1; i++)
+        for (let j = cj; j <= cj + 1; j++)
+          for (let k = ck; k <= ck + 1; k++) {
             const key = cellKey(i, j, k);
             for (let p = heads[bucketOf(key)] ?? -1; p >= 0; p = next[p] ?? -1) {
               if (keys[p] !== key) continue;
