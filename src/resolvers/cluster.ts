@@ -169,8 +169,11 @@ builder.node(Cluster, {
     features: t.field({
       type: [FeatureActivation],
       nullable: { list: false, items: false },
-      // More than came with the cluster, and the activations along the sequence, are calls of their own.
-      cost: ({ top }, { names }) => ({ calls: names.has('residues') ? 3 : 1, items: top ?? 10 }),
+      // More than came with the cluster, its regions and the activations along the sequence are calls of their own.
+      cost: ({ top }, { names }) => ({
+        calls: 1 + (names.has('residues') ? 2 : 0) + (names.has('regions') ? 1 : 0),
+        items: top ?? 10,
+      }),
       description: 'Top features of the representative, strongest first.',
       args: { top: t.arg.int({ defaultValue: 10, description: 'How many, 1 to 100.' }) },
       resolve: async (cluster, { top }, ctx) => {
@@ -180,7 +183,7 @@ builder.node(Cluster, {
         const { protein_hash: hash, cluster_representative_features: values } = record;
         return (promised('cluster', '$.cluster_representative_features', values) ?? [])
           .slice(0, wanted)
-          .map((value): ActivationRef => ({ value, from: { hash } }));
+          .map((value): ActivationRef => ({ value, from: { hash, top: wanted } }));
       },
     }),
     memberHashes: t.field({

@@ -98,7 +98,6 @@ export function openSharedStore(bytes: ByteStore, onError: (error: unknown) => v
       };
       return {
         lacks,
-        takes: pace.isDue,
         async getMany(keys) {
           // One use of the store for all of them: a timer and a race for each cost more than the reading.
           const found = (await reading(() => keyv.getManyRaw([...keys]))) ?? [];

@@ -17,11 +17,9 @@ export interface Cache<T> {
    * @param tiers - `memory` for what may never be asked for again: writing it down costs more than all else that is done for it
    */
   set(key: string, value: T, ttl?: number, tiers?: 'memory' | 'all'): void;
-  /** Whether what is set now is written down, too: there may be no store, or no time for all that comes. */
-  writes(): boolean;
   /**
    * The value kept under a key, else that of `load`, which runs once for all who ask at the same time. A value that is no
-   * longer fresh is given at once while `load` runs behind it. Null and undefined are given but not kept.
+   * longer fresh is given at once while `load` runs behind it. Null, undefined and what is not cacheable are given but not kept.
    *
    * @param onHit - told when the value was kept
    */
@@ -33,8 +31,6 @@ export interface SharedCache {
   /** Whether none of the values is there, where that can be said at once: most of what is asked for the first time is nowhere. */
   lacks?(keys: readonly string[]): boolean;
   getMany(keys: readonly string[]): Promise<Map<string, { value: unknown; expires: number | undefined }>>;
-  /** Whether it has time for a value now. */
-  takes(): boolean;
   set(key: string, value: unknown, ttl: number): Promise<void>;
 }
 
@@ -54,6 +50,8 @@ export interface CacheOptions<T> {
   readonly maxBytes: number;
   /** Roughly what a value takes in memory. */
   readonly sizeOf: (value: T) => number;
+  /** Whether a loaded value is cached; every value when absent. */
+  readonly isCacheable?: (value: T) => boolean;
   readonly onError: (error: unknown) => void;
   /** Told of every look-up: how many values were found in memory, in the second tier, and not at all. */
   readonly onLookup?: ((namespace: string, found: Found) => void) | undefined;
@@ -72,6 +70,7 @@ const OVERHEAD = 200;
 /** Opens a namespace. */
 export function openCache<T>(options: CacheOptions<T>): Cache<T> {
   const { namespace, ttl, stale = 0, maxBytes, sizeOf, shared, onError, onLookup } = options;
+  const { isCacheable = () => true } = options;
   const local = openRecent<Kept<T>>({
     maxBytes,
     largestShare: 1 / 2,
@@ -130,7 +129,7 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
     const running = inFlight.get(key) as Promise<R> | undefined;
     if (running !== undefined) return running;
     const loading = load().then((value) => {
-      if (value !== null && value !== undefined) set(key, value);
+      if (value !== null && value !== undefined && isCacheable(value)) set(key, value);
       return value;
     });
     inFlight.set(key, loading);
@@ -143,7 +142,6 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
     getMany,
     get: async (key) => (await getMany([key])).get(key),
     set,
-    writes: () => shared?.takes() === true,
     async wrap<R extends T | null>(key: string, load: () => Promise<R>, onHit?: () => void) {
       const kept = (await readMany([key])).get(key);
       if (kept === undefined) return refresh(key, load);

@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
+import { recordActivations } from './activations.ts';
 import { bodyJson, discard, isWhole, jsonOf, readBytes, readUtf8, refusal, tooLarge } from './answer-body.ts';
 import { archiveLimits } from './archive/archive-limits.ts';
 import { checked, checkedOf, drifted, named, namedJson, readNamed } from './checked.ts';
@@ -11,7 +12,8 @@ import { type Answer, ask, type Call, send, type Upstream, type WholeAnswer } fr
 import { dropMembers } from './json-drop.ts';
 import { namesSeen } from './mapping/rules.ts';
 import { confirmNotFound } from './prefix.ts';
-import { lightRecord, type RecordParts } from './protein-record.ts';
+import { lightRecord, normalizedFeatures, type RecordParts } from './protein-record.ts';
+import { findRegionEnd, normalizeRegions, omitRegions } from './region-ends.ts';
 import * as wire from './wire.ts';
 
 const get = (operation: string, path: string, more: Partial<Call> = {}): Call => ({
@@ -105,13 +107,28 @@ export async function readCatalogue(up: Upstream, json: Uint8Array): Promise<wir
 export const feature = (up: Upstream, index: number) =>
   recordOrNull(up, get('feature', `/features/${index}`), wire.featureDetail);
 
+/** The features of a cluster with half-open regions; without regions where it does not tell what their `end` is. */
+function clusterFeatures(up: Upstream, values: readonly wire.FeatureValue[]): wire.FeatureValue[] {
+  const end = findRegionEnd(up.settings, values, {});
+  return end === undefined
+    ? omitRegions(values)
+    : normalizeRegions('cluster', '$.cluster_representative_features', values, end, {});
+}
+
 /** GET /clusters/{hash}. Null when the hash is not that of a cluster's representative. @param top - 1 to 100 features */
-export const cluster = (up: Upstream, hash: string, top: number) =>
-  recordOrNull(
-    up,
-    get('cluster', `/clusters/${segment('cluster', hash)}`, { query: { topk_features: top } }),
-    wire.clusterRecord,
-  );
+export async function cluster(
+  up: Upstream,
+  hash: string,
+  top: number,
+): Promise<WithRaw<wire.ClusterRecord> | null> {
+  const path = `/clusters/${segment('cluster', hash)}`;
+  const call = get('cluster', path, { query: { topk_features: top } });
+  const found = await recordOrNull(up, call, wire.clusterRecord);
+  const values = found?.record.cluster_representative_features;
+  if (found === null || values == null) return found;
+  const record = { ...found.record, cluster_representative_features: clusterFeatures(up, values) };
+  return { ...found, record };
+}
 
 /** A protein's record; `parts` where they are read only when somebody asks for them. */
 export interface ReadRecord extends WithRaw<wire.ProteinRecord> {
@@ -124,15 +141,17 @@ async function readRecord(up: Upstream, answer: WholeAnswer): Promise<ReadRecord
   const reading = readUtf8(up, answer);
   const bytes = reading instanceof Promise ? await reading : reading;
   if (mapping === undefined && (up.onAnswer === undefined || up.looksAt?.('protein') === false)) {
-    const found = lightRecord(bytes, requestIdOf(answer));
+    const found = lightRecord(bytes, requestIdOf(answer), up.settings);
     if (found !== undefined) return found;
   }
   const raw = await namedJson(up, 'protein', bodyJson(answer, bytes));
-  return {
-    record: checkedOf(up, 'protein', wire.proteinRecord, raw),
-    raw,
-    requestId: requestIdOf(answer),
-  };
+  const record = checkedOf(up, 'protein', wire.proteinRecord, raw);
+  const requestId = requestIdOf(answer);
+  const { sae_features: values } = record;
+  if (values == null) return { record, raw, requestId };
+  const activations = () => recordActivations({ raw }).perResidue;
+  const features = normalizedFeatures(up.settings, record, values, activations);
+  return { record: { ...record, sae_features: features }, raw, requestId };
 }
 
 /** What to ask of the single-record endpoint. */

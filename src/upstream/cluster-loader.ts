@@ -29,6 +29,17 @@ export interface ClusterDependencies {
   readonly share: Share;
 }
 
+/** Counts up when the records change, so that a store is not read as what it does not hold. */
+const VERSION = 2;
+
+const keyOf = (hash: string): string => `${VERSION}:${hash}`;
+
+/** Whether a record has all that a cluster must have: what is drift now may be there a moment later. */
+const isWhole = ({ record }: ClusterAnswer): boolean =>
+  record.cluster_representative_features !== undefined &&
+  record.cluster_top_pfam_domains !== undefined &&
+  record.top_phyla !== undefined;
+
 const IN_FLIGHT = 8;
 const DEFAULT_TOP = 10;
 
@@ -38,7 +49,7 @@ export function createClusterLoader(up: Upstream, { cache, share }: ClusterDepen
   const loaded = new Map<string, { top: number; answer: Promise<ClusterAnswer | null> }>();
 
   const fetch = async (hash: string, top: number): Promise<ClusterAnswer | null> => {
-    const kept = await cache?.get(hash);
+    const kept = await cache?.get(keyOf(hash));
     if (kept !== undefined && kept.top >= top) {
       up.onCacheHit?.('clusters', 1);
       return kept.cluster;
@@ -46,7 +57,7 @@ export function createClusterLoader(up: Upstream, { cache, share }: ClusterDepen
     const cluster = await limited(() =>
       share(`cluster ${hash} ${top}`, up.signal, ({ signal }) => atlas.cluster({ ...up, signal }, hash, top)),
     );
-    if (cluster !== null) await cache?.set(hash, { top, cluster });
+    if (cluster !== null && isWhole(cluster)) await cache?.set(keyOf(hash), { top, cluster });
     return cluster;
   };
 

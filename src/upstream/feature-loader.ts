@@ -7,10 +7,19 @@ import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
 import { type KeptReads, keptRead } from './kept-read.ts';
 import { limiter } from './limit.ts';
-import type { FeatureDetail } from './wire.ts';
+import { type FeatureDetail, featureDetail } from './wire.ts';
 
 /** A feature's details and the JSON they came as. */
 export type LoadedFeature = atlas.WithRaw<FeatureDetail>;
+
+/** Keys without which details are not whole; the others may be left out. */
+const LISTS = ['top_100_uniref_ids', 'top_swissprot_activations', 'decoder_nearest_neighbors'] as const;
+const KEYS = featureDetail.keyof().options;
+
+/** Whether details have every list, and no key that came in a form that cannot be read. */
+export const isWholeFeature = ({ record, raw }: LoadedFeature): boolean =>
+  LISTS.every((key) => record[key] !== undefined) &&
+  KEYS.every((key) => record[key] !== undefined || !Object.hasOwn(Object(raw), key));
 
 export interface FeatureLoader {
   /** Everything about one feature; null outside the catalogue. */

@@ -10,7 +10,6 @@ import {
 } from './activations.ts';
 import type { ArchiveError } from './archive/archive-error.ts';
 import type { BulkParts } from './archive/bulk.ts';
-import { readResidues } from './archive/bulk-record.ts';
 import type { ReadRecord } from './atlas.ts';
 import { UpstreamError } from './errors.ts';
 import { lateMembers } from './late-members.ts';
@@ -20,14 +19,13 @@ import {
   type Gap,
   type PresentProtein,
   type ProteinData,
-  type ProteinParts,
   type Source,
   unknownProtein,
   type Writable,
 } from './protein-data.ts';
 import { needsRows, type ProteinNeeds, topOf } from './protein-needs.ts';
-import { LateFeatures } from './protein-record.ts';
-import { clusterInfo, type FeatureValue, type ProteinRecord } from './wire.ts';
+import { featuresOf, structureOf } from './record-parts.ts';
+import { clusterInfo, type FeatureValue } from './wire.ts';
 
 /** A note of where data come from that have just come. */
 export const now = (operation: string, requestId?: string): Source => ({
@@ -43,82 +41,6 @@ export const wantedRows = (needs: ProteinNeeds, ranking: readonly FeatureValue[]
   ...(needs.rows ?? []),
 ];
 
-type Structure = NonNullable<ProteinParts['structure']>;
-
-/** The structure of a record, whose coordinates may be bytes until they are read. A class: it is made fast. */
-class RecordStructure implements Structure {
-  readonly size: number;
-  readonly held: number;
-  readonly ptm: number | null;
-  private readonly record: ProteinRecord;
-
-  constructor(record: ProteinRecord, size: number, held: number) {
-    this.record = record;
-    this.size = size;
-    this.held = held;
-    this.ptm = record.ptm ?? null;
-  }
-  get pdb() {
-    return this.record.pdb ?? '';
-  }
-  /** A list that the record leaves out stands in the coordinates as well. */
-  get plddt() {
-    return this.record.residues_plddt ?? readResidues(this.pdb).plddt;
-  }
-  get meanPlddt() {
-    return this.record.mean_plddt ?? readResidues(this.pdb).mean;
-  }
-  toJSON(): Structure {
-    const { pdb, plddt, ptm, meanPlddt } = this;
-    return { pdb, plddt, ptm, meanPlddt };
-  }
-}
-
-/** What a record says of the structure; undefined where it leaves the coordinates out instead of saying that there are none. */
-function structureOf({ record, parts }: ReadRecord): Structure | null | undefined {
-  const packed = parts?.lengthOf('pdb') ?? 0;
-  if (packed > 0) return new RecordStructure(record, packed, parts?.bytes ?? packed);
-  const { pdb, ptm, mean_plddt: mean } = record;
-  if (pdb === undefined) return undefined;
-  if (pdb === null && ptm == null && mean == null) return null;
-  const size = pdb?.length ?? 0;
-  return new RecordStructure(record, size, size);
-}
-
-type Features = NonNullable<ProteinParts['features']>;
-
-/** Features of a record that are bytes until they are read. */
-class LightFeatures implements Features {
-  readonly top: number;
-  readonly regions: number;
-  private readonly late: LateFeatures;
-
-  constructor(top: number, late: LateFeatures) {
-    this.top = top;
-    this.regions = top;
-    this.late = late;
-  }
-  get values() {
-    return this.late.values;
-  }
-  get size() {
-    return this.late.size;
-  }
-  toJSON(): Features {
-    const { top, regions, values } = this;
-    return { top, regions, values };
-  }
-}
-
-/** The features of a record, read when they are asked for; undefined where it has none of the key. */
-function featuresOf({ record, parts }: ReadRecord, top: number): Features | undefined {
-  if (parts === undefined) {
-    const { sae_features: values } = record;
-    return values == null ? undefined : { top, regions: top, values };
-  }
-  return parts.has('sae_features') ? new LightFeatures(top, new LateFeatures(parts)) : undefined;
-}
-
 /** What a record, asked for its top features, says of activations. */
 function addFeatures(data: Writable, found: ReadRecord, needs: ProteinNeeds): void {
   const features = featuresOf(found, topOf(needs));
@@ -132,7 +54,10 @@ function addFeatures(data: Writable, found: ReadRecord, needs: ProteinNeeds): vo
     data.rows =
       perResidue === undefined
         ? null
-        : { top: needs.residues ?? 0, rows: rowsOf(perResidue, wantedRows(needs, features?.values ?? [])) };
+        : {
+            top: features === undefined ? 0 : (needs.residues ?? 0),
+            rows: rowsOf(perResidue, wantedRows(needs, features?.values ?? [])),
+          };
   }
   data.record = found;
 }

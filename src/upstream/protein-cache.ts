@@ -102,7 +102,7 @@ const wantsFeatures = (asked: ProteinNeeds | undefined): boolean =>
   asked === undefined || partsFor(asked).has('features');
 
 /** Counts up when the parts change, so that a store is not read as what it does not hold. */
-const VERSION = 2;
+const VERSION = 3;
 
 const keyOf = (part: PartName, hash: string): string => `${VERSION}:${part}:${hash}`;
 

@@ -1,12 +1,14 @@
 // The record of a protein whose coordinates and activations stay bytes until somebody reads them: they are nine tenths of it, and most
 // who ask for a protein do not ask for them. It makes no call.
 import type { z } from 'zod';
+import { readFeatures, type SparseMatrix } from './archive/bulk-record.ts';
 import type { WithRaw } from './atlas.ts';
 import { checked } from './checked.ts';
 import { UpstreamError } from './errors.ts';
 import { type Member, objectMembers } from './json-object.ts';
 import { QUOTE } from './json-scan.ts';
 import { parseLenient } from './lenient-json.ts';
+import { findRegionEnd, normalizeRegions, provenRegionEnd, type RegionEnd } from './region-ends.ts';
 import { type FeatureValue, type ProteinRecord, proteinRecord } from './wire.ts';
 
 /** The members of a record that are bytes until they are read. */
@@ -19,6 +21,8 @@ export interface RecordParts {
   read(name: string): unknown;
   /** The bytes of a member by themselves, which hold nothing else of the record; none where it is missing. */
   copy(name: string): Buffer;
+  /** Settings of the upstream that it came from. */
+  readonly settings: object;
   /** Bytes of the whole record, which are held as long as any part of it is. */
   readonly bytes: number;
   /** It is no part of what is written down. */
@@ -57,13 +61,24 @@ function lightly(text: string): Light | undefined {
   }
 }
 
+const lengthOf = ({ sequence_length: length, sequence }: Partial<Light>): number | undefined =>
+  length ?? sequence?.length;
+
+const activationsIn = (parts: RecordParts) => (): SparseMatrix | undefined =>
+  readFeatures({ per_residue: parts.read('per_residue_activations') })?.perResidue;
+
+const readRanking = (given: unknown): FeatureValue[] | null | undefined =>
+  checked('protein', ranking, { sae_features: given }).sae_features;
+
 class Parts implements RecordParts {
   readonly whole: Buffer;
+  readonly settings: object;
   private readonly members: readonly Member[];
 
-  constructor(whole: Buffer, members: readonly Member[]) {
+  constructor(whole: Buffer, members: readonly Member[], settings: object) {
     this.whole = whole;
     this.members = members;
+    this.settings = settings;
   }
   get bytes() {
     return this.whole.length;
@@ -127,8 +142,9 @@ class LightRecord implements ProteinRecord {
     return checked('protein', confidences, given).residues_plddt;
   }
   get sae_features() {
-    const given = { sae_features: this.parts.read('sae_features') };
-    return checked('protein', ranking, given).sae_features;
+    const values = readRanking(this.parts.read('sae_features'));
+    if (values == null) return values;
+    return normalizedFeatures(this.parts.settings, this, values, activationsIn(this.parts));
   }
   toJSON(): ProteinRecord {
     const { parts: _, ...light } = this;
@@ -137,22 +153,55 @@ class LightRecord implements ProteinRecord {
   }
 }
 
-/** The features of a record that stay bytes until somebody reads them. They hold nothing else of it. */
+/** The features of a record with half-open regions. @throws UpstreamError UPSTREAM_DRIFT */
+export function normalizedFeatures(
+  settings: object,
+  record: Partial<Light>,
+  values: readonly FeatureValue[],
+  activations: () => SparseMatrix | undefined,
+): FeatureValue[] {
+  const length = lengthOf(record);
+  const end = findRegionEnd(settings, values, { length, activations });
+  return normalizeRegions('protein', '$.sae_features', values, end, { length });
+}
+
+/** What `end` of the regions of a record is; undefined where the record does not tell, or cannot be read. */
+function regionEndIn(parts: RecordParts, length: number | undefined): RegionEnd | undefined {
+  try {
+    const values = readRanking(parts.read('sae_features')) ?? [];
+    return findRegionEnd(parts.settings, values, { length, activations: activationsIn(parts) });
+  } catch {
+    // The reader of the features is told.
+    return undefined;
+  }
+}
+
+/** The features of a record that stay bytes until they are read. They hold nothing else of it. */
 export class LateFeatures {
   /** Bytes until then. */
   readonly size: number;
+  private readonly settings: object;
+  private readonly length: number | undefined;
+  private readonly end: RegionEnd | undefined;
   private bytes: Buffer | undefined;
   private read: readonly FeatureValue[] = [];
 
-  constructor(parts: RecordParts) {
+  constructor(parts: RecordParts, record: Partial<Light>) {
     this.bytes = parts.copy('sae_features');
     this.size = this.bytes.length;
+    this.settings = parts.settings;
+    this.length = lengthOf(record);
+    // The activations are not held: they are looked at now, until what `end` is has been proven once.
+    if (provenRegionEnd(parts.settings) === undefined) this.end = regionEndIn(parts, this.length);
   }
   /** @throws UpstreamError UPSTREAM_DRIFT */
   get values(): readonly FeatureValue[] {
-    if (this.bytes !== undefined && this.size > 0)
-      this.read =
-        checked('protein', ranking, { sae_features: parsed(this.bytes.toString('utf8')) }).sae_features ?? [];
+    if (this.bytes !== undefined && this.size > 0) {
+      const values = readRanking(parsed(this.bytes.toString('utf8'))) ?? [];
+      const evidence = { length: this.length };
+      const end = findRegionEnd(this.settings, values, evidence) ?? this.end;
+      this.read = normalizeRegions('protein', '$.sae_features', values, end, evidence);
+    }
     this.bytes = undefined;
     return this.read;
   }
@@ -201,10 +250,16 @@ function lightText(bytes: Buffer, members: readonly Member[]): string {
  *
  * @returns undefined where what is read at once is not what is promised: whoever reads it whole can say why
  */
-export function lightRecord(whole: Uint8Array, requestId: string | undefined): ReadLightly | undefined {
+export function lightRecord(
+  whole: Uint8Array,
+  requestId: string | undefined,
+  settings: object,
+): ReadLightly | undefined {
   const bytes = Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength);
   const members = objectMembers(bytes);
   if (members === undefined) return undefined;
   const found = lightly(lightText(bytes, members));
-  return found === undefined ? undefined : new ReadLightly(found, new Parts(bytes, members), requestId);
+  return found === undefined
+    ? undefined
+    : new ReadLightly(found, new Parts(bytes, members, settings), requestId);
 }

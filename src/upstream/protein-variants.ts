@@ -4,6 +4,7 @@
 import DataLoader from 'dataloader';
 import { type FeatureRow, recordActivations, rowsOf } from './activations.ts';
 import * as atlas from './atlas.ts';
+import { drifted } from './checked.ts';
 import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
 import type { FeatureValue } from './wire.ts';
@@ -41,8 +42,10 @@ export function createVariantLoader(
     const answer = await limited(() => atlas.protein(up, hash, { ...variant, foldOnMiss: false }));
     found(hash, answer);
     if (answer === null) return null;
+    const { sae_features: values } = answer.record;
+    if (values == null) throw drifted('protein', '$.sae_features', 'expected a list, seen nothing');
     return {
-      values: answer.record.sae_features ?? [],
+      values,
       row(feature) {
         const matrix = recordActivations(answer).perResidue;
         return matrix === undefined ? null : (rowsOf(matrix, [feature]).get(feature) ?? null);

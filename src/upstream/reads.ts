@@ -5,7 +5,12 @@ import type { SharedStore } from '../store/cache-shared.ts';
 import { type Catalogue, openCatalogue } from './catalogue.ts';
 import { type ClusterLoader, createClusterLoader, type LoadedCluster } from './cluster-loader.ts';
 import type { Downloads } from './download.ts';
-import { createFeatureLoader, type FeatureLoader, type LoadedFeature } from './feature-loader.ts';
+import {
+  createFeatureLoader,
+  type FeatureLoader,
+  isWholeFeature,
+  type LoadedFeature,
+} from './feature-loader.ts';
 import type { Upstream } from './http.ts';
 import { type KeptPart, openProteinCache, sizeOfPart } from './protein-cache.ts';
 import { createProteinLoader, type ProteinLoader } from './protein-loader.ts';
@@ -101,7 +106,7 @@ export function openReads({ recordSeconds, downloads, store, onError, onLookup }
     ttl: number,
     maxBytes: number,
     sizeOf: (value: T) => number,
-    stale?: number,
+    more: Pick<CacheOptions<T>, 'stale' | 'isCacheable'> = {},
   ): Cache<T> =>
     openCache<T>({
       namespace,
@@ -111,15 +116,17 @@ export function openReads({ recordSeconds, downloads, store, onError, onLookup }
       onError,
       onLookup,
       shared: store?.namespace(namespace),
-      ...(stale === undefined ? {} : { stale }),
+      ...more,
     });
-  const features = open<LoadedFeature>('features', YEAR, 32 * MiB, () => 12 * 1024);
+  const features = open<LoadedFeature>('features', YEAR, 32 * MiB, () => 12 * 1024, {
+    isCacheable: isWholeFeature,
+  });
   const uniprot = open<LoadedEntry>(
     'uniprot',
     DAY,
     16 * MiB,
     ({ record }) => 2048 + 4 * (record.sequence?.length ?? 0),
-    MONTH,
+    { stale: MONTH },
   );
   const share = openShare();
   const thumbnails = {
@@ -168,7 +175,9 @@ export function openReads({ recordSeconds, downloads, store, onError, onLookup }
     uniprot: { cache: uniprot, share, name: 'uniprot' },
   };
   return {
-    catalogue: openCatalogue(open<Buffer>('catalogue', DAY, 32 * MiB, (json) => json.byteLength, MONTH)),
+    catalogue: openCatalogue(
+      open<Buffer>('catalogue', DAY, 32 * MiB, (json) => json.byteLength, { stale: MONTH }),
+    ),
     thumbnails: openThumbnails(thumbnails),
     loaders: (up) => new LazyLoaders(up, kept),
   };

@@ -101,10 +101,10 @@ describe('a record that is read by its members', () => {
           .map((member) => [order.next().value, member] as const)
           .sort(([a], [b]) => a - b);
         const text = JSON.stringify(Object.fromEntries(shuffled.map(([, member]) => member)));
-        const read = lightRecord(Buffer.from(text), 'id');
+        const read = lightRecord(Buffer.from(text), 'id', {});
         const whole = proteinRecord.parse(JSON.parse(text));
         expect(JSON.parse(JSON.stringify(read?.record))).toEqual(JSON.parse(JSON.stringify(whole)));
-        expect(read && new LateFeatures(read.parts).values).toEqual(whole.sae_features ?? []);
+        expect(read && new LateFeatures(read.parts, read.record).values).toEqual(whole.sae_features ?? []);
         expect(read?.raw).toEqual(JSON.parse(text));
         expect(read?.parts.lengthOf('pdb')).toBe(
           typeof value.pdb === 'string' ? Buffer.byteLength(JSON.stringify(value.pdb)) - 2 : 0,

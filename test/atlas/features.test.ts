@@ -75,10 +75,12 @@ describe('features by index', () => {
       `{ protein(hash: "${HBA}") { features(indices: [${index}]) { regions { start end peak meanActivation } } } }`,
     );
     expect(errors).toBeUndefined();
+    const along = row(answer, index);
     expect(listAt(data, 'protein.features.0.regions')).toEqual(
       listAt(answer, 'sae_features.3.residue_regions').map((region) => ({
         start: at(region, 'start'),
-        end: at(region, 'end'),
+        // The service sends the last residue or the one after it.
+        end: [...along, 0].findIndex((value, i) => i > Number(at(region, 'start')) && value === 0),
         peak: at(region, 'peak_residue'),
         meanActivation: at(region, 'mean_activation'),
       })),

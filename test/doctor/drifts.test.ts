@@ -131,7 +131,7 @@ const FREE: Readonly<Record<string, Drifted>> = {
     change: edit(PROTEIN, 'feature_index', (index) => Number(index) + 20_000),
     found: 'protein sae_features[].feature_index',
   },
-  'regions with an end included': {
+  'regions that end before they start': {
     change: edit(PROTEIN, 'end', (end) => Number(end) - 100),
     found: 'protein sae_features[].residue_regions[].end',
   },

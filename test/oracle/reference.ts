@@ -47,8 +47,12 @@ function pageOf<T>(all: readonly T[], { first, last }: Args) {
   return { nodes, totalCount: all.length };
 }
 
-/** What the reference answers a query with, from single records alone. */
-export function createReference(read: ReadRecord) {
+/**
+ * What the reference answers a query with, from single records alone.
+ *
+ * @param isEndIncluded - whether the service sends the last residue as `end` of a region, and not the one after it
+ */
+export function createReference(read: ReadRecord, isEndIncluded: boolean) {
   const protein = (hash: unknown, query = '') =>
     read(`/proteins/${hash}?fold_on_miss=false${query === '' ? '' : `&${query}`}`);
   const cluster = (hash: unknown, top = 10) => read(`/clusters/${hash}?topk_features=${top}`);
@@ -225,7 +229,7 @@ export function createReference(read: ReadRecord) {
     'FeatureActivation.regions': as('residue_regions'),
     'FeatureActivation.residues': residues,
     'ResidueRegion.start': as('start'),
-    'ResidueRegion.end': as('end'),
+    'ResidueRegion.end': ({ end }) => (isEndIncluded ? Number(end) + 1 : end),
     'ResidueRegion.peak': as('peak_residue'),
     'ResidueRegion.meanActivation': as('mean_activation'),
 

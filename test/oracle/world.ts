@@ -181,7 +181,7 @@ export async function openOracleWorld() {
   async function openSide(dialect: Dialect) {
     const sandbox = await startSandbox({ size: 'small', seed: SEED, dialect });
     const proxy = await openFaultProxy(sandbox.url);
-    return { sandbox, proxy, reference: createReference(readRecords(sandbox.url)) };
+    return { sandbox, proxy, reference: createReference(readRecords(sandbox.url), dialect === 'plain') };
   }
 
   function openGateway(upstreamUrl: string, store: string) {

@@ -198,6 +198,9 @@ function matrix(value: unknown): SparseMatrix | undefined {
     : undefined;
 }
 
+/** Regions are those of the single record: only there activations show what their `end` is. */
+const rankedFeature = featureValue.omit({ residue_regions: true });
+
 function ranking(value: unknown): FeatureValue[] | undefined {
   if (!Array.isArray(value)) return undefined;
   if (value.every(isPlainFeature)) {
@@ -206,7 +209,7 @@ function ranking(value: unknown): FeatureValue[] | undefined {
   }
   // NaN on the wire is no value. One that cannot be read is not left out: the ranking as a whole is unknown then.
   const parsed = z
-    .array(featureValue)
+    .array(rankedFeature)
     .safeParse(value.filter((item: unknown) => !isObject(item) || item.value !== null));
   return parsed.success ? parsed.data : undefined;
 }

@@ -40,10 +40,11 @@ const ranking = (path: string): ValueRule[] => [
   within(
     `${path}[].residue_regions[]`,
     'end',
-    'behind start, with the peak between them',
+    // It may be the last residue or the one after it: region-ends.ts finds out which.
+    'not before start, with the peak between them',
     ({ start, end, peak_residue: peak }) =>
       typeof start === 'number' && typeof end === 'number' && typeof peak === 'number'
-        ? start < end && start <= peak && peak < end
+        ? start <= peak && peak <= end
         : undefined,
   ),
 ];

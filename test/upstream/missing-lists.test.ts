@@ -1,0 +1,80 @@
+// Records that lost a list that they must have: an error each time, and the right answer as soon as the service is whole again.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { at } from '../support.ts';
+import { HASH, type Liar, openLiar, openPlace, type Place, SEQUENCE, says } from './liar.ts';
+
+let liar: Liar;
+let place: Place;
+beforeAll(async () => {
+  liar = await openLiar();
+  place = openPlace(liar.url, { CACHE_RECORDS_SECONDS: '3600' });
+});
+afterAll(async () => {
+  await place.gateway.close();
+  await liar.close();
+});
+beforeEach(() => liar.reset());
+
+const RECORD = { protein_hash: HASH, sequence: SEQUENCE, sequence_length: SEQUENCE.length };
+
+describe('a record without `sae_features`', () => {
+  it.each([
+    ['top: 3', {}],
+    ['top: 3, normalize: false', {}],
+    ['indices: [7], normalize: false', {}],
+    ['top: 3, normalize: false', { sae_features: null }],
+    ['top: 3', { sae_features: {} }],
+  ])('is drift, not an empty list: features(%s) of %j', async (args, more) => {
+    liar.script('protein', says(200, { ...RECORD, ...more }));
+    const { data, errors } = await place.query(
+      `{ protein(hash: "${HASH}") { hash features(${args}) { value } } }`,
+    );
+    expect(at(data, 'protein.features') ?? null).toBeNull();
+    expect(errors?.[0]?.extensions.code).toMatch(/UPSTREAM_/);
+  });
+
+  it('has regions that fit neither convention: drift', async () => {
+    const region = { start: 9, end: 4, peak_residue: 7, mean_activation: 1 };
+    const sae_features = [{ feature_index: 7, value: 1, residue_regions: [region] }];
+    liar.script('protein', says(200, { ...RECORD, sae_features }));
+    const { errors } = await place.query(
+      `{ protein(hash: "${HASH}") { features(top: 1) { regions { end } } } }`,
+    );
+    expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
+  });
+});
+
+describe('details of a feature', () => {
+  const WHOLE = {
+    feature_index: 7,
+    label: 'helix',
+    summary: 'A helix.',
+    top_100_uniref_ids: [],
+    top_swissprot_activations: [],
+    decoder_nearest_neighbors: [3, 1],
+  };
+  const { decoder_nearest_neighbors: _, ...withoutList } = WHOLE;
+  it.each([
+    ['without a list', withoutList],
+    ['with a list of another type', { ...WHOLE, decoder_nearest_neighbors: 'none' }],
+    ['with a text of another type', { ...WHOLE, summary: 7 }],
+  ])('%s are not cached, whole ones are', async (_name, odd) => {
+    const own = openPlace(liar.url);
+    const ask = () =>
+      own.query('{ feature(index: 7) { summary category nearestNeighbors(first: 2) { index } } }');
+    try {
+      liar.script('feature', says(200, odd));
+      await ask();
+      liar.script('feature', says(200, WHOLE));
+      const whole = {
+        feature: { summary: 'A helix.', category: null, nearestNeighbors: [{ index: 3 }, { index: 1 }] },
+      };
+      expect(await ask()).toMatchObject({ data: whole });
+      liar.seen.length = 0;
+      expect(await ask()).toMatchObject({ data: whole });
+      expect(liar.seen).toEqual([]);
+    } finally {
+      await own.gateway.close();
+    }
+  });
+});
