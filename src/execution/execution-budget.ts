@@ -65,6 +65,7 @@ export class ExecutionBudget {
   stopped: { readonly error: unknown } | undefined;
   readonly #limits: AnswerLimits;
   #ending: Ending | undefined;
+  readonly #client: Ending | undefined;
   readonly #turnMs: number;
   #turnBegan: number | undefined;
   #nextTurn: Promise<void> | undefined;
@@ -74,6 +75,7 @@ export class ExecutionBudget {
     this.#turnMs = turnMs;
     this.#limits = limits;
     this.#ending = ending;
+    this.#client = ending;
   }
 
   /** Counts values. @throws once the answer is too large, or its execution was ended */
@@ -125,6 +127,15 @@ export class ExecutionBudget {
   /** Goes on when its time is up: the answer has begun, and what is late in it fails by itself. */
   ignoreEnding(): void {
     this.#ending = undefined;
+  }
+  /**
+   * Stops when the client has left: then no error of a field is read by anybody, and each of
+   * thousands takes time. When its time is up, the client is told what failed.
+   */
+  stopIfLeft(): void {
+    const { aborted = false, reason } = this.#client ?? {};
+    if (aborted && reason instanceof Error && reason.name === 'AbortError')
+      this.stopped ??= { error: reason };
   }
   /** The next turn of the event loop. @throws the reason for which the execution was ended meanwhile */
   nextTurn(): Promise<void> {

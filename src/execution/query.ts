@@ -107,6 +107,7 @@ function note(run: Run, error: GraphQLError, path: Path | undefined): void {
 /** What stands in place of a value that failed. @throws GraphQLError where nothing may */
 function failed(run: Run, thrown: unknown, { nodes }: PlannedField, shape: Shape, path: Path): null {
   // What ends the execution is no error of a field.
+  run.budget.stopIfLeft();
   if (run.budget.stopped !== undefined) throw run.budget.stopped.error;
   const error = locatedError(thrown, nodes, responsePathAsArray(path));
   if (shape.kind === 'nonNull') throw error;

@@ -6,6 +6,7 @@ import { openFastPath } from '../fast/fast-path.ts';
 import type { Finished } from '../fast/finished.ts';
 import type { KeptAnswers } from '../fast/kept-answers.ts';
 import { openVisits } from '../fast/visit.ts';
+import { oneAtATime } from '../load/pipelining.ts';
 import { limitRequests } from '../load/request-limits.ts';
 import type { Logger } from '../log.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
@@ -64,7 +65,7 @@ export function gatewayListener(sources: ListenerSources): RequestListener {
     byOrigin: config.CORS_ORIGINS.length > 0,
     proofNeeded: config.proofNeeded,
   });
-  return limitRequests(listener, {
+  const limited = limitRequests(listener, {
     admission,
     pressure,
     bodies,
@@ -76,4 +77,5 @@ export function gatewayListener(sources: ListenerSources): RequestListener {
       breakOff(res);
     },
   });
+  return oneAtATime(limited);
 }

@@ -10,6 +10,7 @@ import type { Admission, Arrival } from './admission.ts';
 import type { Pressure } from './pressure.ts';
 import type { BodyFailure, RequestBodies } from './request-bodies.ts';
 import type { SlowReaders } from './slow-readers.ts';
+import { openTurns } from './turns.ts';
 
 /** Why a request is refused before it runs, as metrics name it. */
 export type RefusalReason = 'busy' | 'rate' | 'unfinished_bodies' | 'buffered_bytes' | 'slow_body';
@@ -76,6 +77,7 @@ function answerTo(failure: BodyFailure, maxBodyBytes: number): Pick<LimitedReque
 /** The same listener behind the limits. */
 export function limitRequests(listener: RequestListener, limits: RequestLimits): RequestListener {
   const { admission, pressure, bodies, slowReaders, proofNeeded, maxBodyBytes, onFault } = limits;
+  const turns = openTurns();
 
   function pass(req: IncomingMessage, res: Response, met: LimitedRequest): void {
     limited.set(req, met);
@@ -83,7 +85,9 @@ export function limitRequests(listener: RequestListener, limits: RequestLimits):
       const cut = () => setTimeout(() => req.complete || req.socket.destroy(), LINGER_MS).unref();
       res.once('finish', cut);
     }
-    listener(req, res);
+    turns.begin(met.arrival.address, () => {
+      if (!res.closed) listener(req, res);
+    });
   }
 
   function passComplete(

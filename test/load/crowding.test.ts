@@ -275,3 +275,31 @@ it('clients for which more waits than the share of their address are cut off, th
   expect((await ask('127.0.0.2', LARGE)).status).toBe(200);
   expect(await cutOff('slow_reader')).toBe(0);
 }, 60_000);
+
+it('requests that were sent ahead of answers take no place, and leave nothing when their connection closes', async () => {
+  await open({ MAX_CONCURRENT_REQUESTS: '8' });
+  const slow = JSON.stringify({ query: `{ protein(hash: "${HASHES[0]}") { hash length } }` });
+  const ahead = send(`${head(slow.length)}${slow}${`${head(QUERY.length)}${QUERY}`.repeat(20)}`);
+  await until('the first to wait for the service', () => held.length === 1);
+  expect([await metric('request_places'), await metric('buffered_bytes')]).toEqual([1, slow.length]);
+  await until('all to be answered in turn', () => {
+    for (const response of held.splice(0)) response.writeHead(404).end();
+    return ahead.text().match(/HTTP\/1\.1 200/g)?.length === 21;
+  });
+  const gone = send(`${head(slow.length)}${slow}${`${head(QUERY.length)}${QUERY}`.repeat(20)}`);
+  await until('the first to wait for the service', () => held.length === 1);
+  gone.socket.destroy();
+  await until('all to be free', async () => (await metric('request_places')) === 0);
+  expect(await metric('buffered_bytes')).toBe(0);
+  expect(await refusals('busy')).toBe(0);
+});
+
+it('a connection that sends hundreds of requests ahead of answers is closed', async () => {
+  await open({});
+  const slow = JSON.stringify({ query: `{ protein(hash: "${HASHES[0]}") { hash length } }` });
+  const { socket } = send(
+    `${head(slow.length)}${slow}${'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(300)}`,
+  );
+  await until('it to be closed', () => socket.destroyed);
+  expect((await ask('127.0.0.1')).status).toBe(200);
+});

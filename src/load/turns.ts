@@ -1,0 +1,73 @@
+// Spreads the work on requests over turns of the event loop: the system may hand over requests of
+// hundreds of connections in one turn, which would all be worked on before anything else.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+export interface Turns {
+  /**
+   * Begins the work on a request: at once where this turn has time left, else in a later one.
+   * Those that wait are taken in rotation over their clients' addresses.
+   */
+  begin(address: string, work: () => void): void;
+}
+
+/** Milliseconds of one turn for the beginning of requests. */
+const TURN_MS = 10;
+
+/** Resolves when all promises that are settled by now have had their consequences. */
+const afterMicrotasks = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
+
+/** Opens the turns. @param turnMs - how long requests may keep the event loop at once */
+export function openTurns(turnMs = TURN_MS): Turns {
+  const queues = new Map<string, (() => void)[]>();
+  let waiting = 0;
+  let isWorking = false;
+  /** When the time of this turn is used up; 0 while none of it is used. */
+  let turnEnd = 0;
+
+  /** The next work, of the address that was served longest ago. */
+  function take(): (() => void) | undefined {
+    for (const [address, queue] of queues) {
+      queues.delete(address);
+      const work = queue.shift();
+      if (queue.length > 0) queues.set(address, queue);
+      waiting -= 1;
+      return work;
+    }
+    return undefined;
+  }
+
+  async function workOff(): Promise<void> {
+    isWorking = true;
+    while (waiting > 0) {
+      await nextTurn();
+      const end = performance.now() + turnMs;
+      do {
+        take()?.();
+        await afterMicrotasks();
+      } while (waiting > 0 && performance.now() < end);
+    }
+    isWorking = false;
+  }
+
+  /** Whether this turn of the event loop has time for one more. */
+  function hasTime(): boolean {
+    const now = performance.now();
+    if (turnEnd === 0) {
+      turnEnd = now + turnMs;
+      setImmediate(() => {
+        turnEnd = 0;
+      });
+    }
+    return now < turnEnd;
+  }
+
+  return {
+    begin(address, work) {
+      if (waiting === 0 && hasTime()) return work();
+      const queue = queues.get(address) ?? [];
+      if (queue.push(work) === 1) queues.set(address, queue);
+      waiting += 1;
+      if (!isWorking) void workOff();
+    },
+  };
+}

@@ -1,0 +1,25 @@
+// What an execution makes of failures when its client has left.
+import { buildSchema, parse } from 'graphql';
+import { expect, it } from 'vitest';
+import { executeOperation } from '../../src/execution/query.ts';
+
+const schema = buildSchema('type Item { a: String } type Query { items: [Item] }');
+const LIMITS = { values: 1_000_000, bytes: 1_000_000 };
+
+async function failures(name: string): Promise<number | undefined> {
+  const ending = { aborted: false, reason: new DOMException('over', name) };
+  const items = Array.from({ length: 500 }, async () => {
+    await new Promise(setImmediate);
+    ending.aborted = true;
+    throw ending.reason;
+  });
+  const document = parse('{ items { a } }');
+  const args = { schema, document, rootValue: { items }, contextValue: {}, limits: LIMITS, ending };
+  const result = await executeOperation(args);
+  return result?.errors?.length;
+}
+
+it('an execution whose client has left ends at the first failure, one whose time is up tells them all', async () => {
+  expect(await failures('AbortError')).toBe(1);
+  expect(await failures('TimeoutError')).toBe(500);
+});
