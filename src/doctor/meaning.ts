@@ -97,6 +97,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
     completed_count: 'BulkLookupPart.completedCount',
     total_count: 'BulkLookupPart.requestedCount',
     download_url: 'BulkLookupPart.url',
+    expires_at: 'BulkLookupPart.expiresAt',
   },
   list: {
     status: 'Batch.state',
