@@ -6,7 +6,7 @@ import { isAnswerName, PROMISED } from '../upstream/contract/operations.ts';
 import type { Downloads } from '../upstream/download.ts';
 import type { Upstream } from '../upstream/http.ts';
 import { finding } from './ask.ts';
-import { examine } from './examine.ts';
+import { type ExamineOptions, examine } from './examine.ts';
 import { type Check, type Finding, matters, type Report, shownUrl, statusOf } from './report.ts';
 
 export interface ContractWatch {
@@ -30,6 +30,8 @@ export interface WatchOptions {
   readonly baseUrl: string;
   readonly downloads: Downloads;
   readonly sandbox: boolean;
+  /** As {@link ExamineOptions.prefixes}. */
+  readonly prefixes: NonNullable<ExamineOptions['prefixes']>;
   /** Between two examinations; 0: only when asked. */
   readonly minutes: number;
   /** Told of each difference that matters, every time it is noticed. */
@@ -110,6 +112,7 @@ export function openContractWatch(options: WatchOptions): ContractWatch {
         downloads: options.downloads,
         light: true,
         sandbox: options.sandbox,
+        prefixes: options.prefixes,
       });
       for (const one of last.checks.flatMap(({ findings }) => findings)) if (matters(one)) onDrift(one);
     } catch (error) {

@@ -97,6 +97,7 @@ export function openWayOut(options: WayOutOptions): WayOut {
     baseUrl: upstreamUrl,
     downloads,
     sandbox,
+    prefixes: { atlas: config.DOCTOR_ATLAS_PREFIXES, batch: config.DOCTOR_BATCH_PREFIXES },
     minutes: config.CONTRACT_CHECK_MINUTES,
     onDrift: (finding) => countDrift(finding),
     onError: (error) => log.error('contract', { error }),
