@@ -5,6 +5,7 @@ import { jsonOf } from '../upstream/answer-body.ts';
 import { compare, type Drift, keyName } from '../upstream/contract/compare.ts';
 import { type AnswerName, PROMISED } from '../upstream/contract/operations.ts';
 import { likeness } from '../upstream/contract/rename.ts';
+import type { Effect } from '../upstream/contract/rules.ts';
 import type { Upstream } from '../upstream/http.ts';
 import { fromWire, wireName } from '../upstream/mapping/rules.ts';
 
@@ -28,13 +29,14 @@ function nearest(missing: string, others: readonly string[]): string | undefined
 const compared = (name: AnswerName, body: unknown): Drift[] =>
   compare(PROMISED[name], body, { complete: true }).map((drift) => ({ ...drift, as: name }));
 
-const value = (path: string, expected: string, seen: string): Drift => ({
+const value = (path: string, expected: string, seen: string, effect?: Effect): Drift => ({
   kind: 'value',
   path,
   as: 'archive',
   expected,
   seen,
   loses: path,
+  ...(effect === undefined ? {} : { effect }),
 });
 
 const textOf = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString();
@@ -50,7 +52,7 @@ function structureDrifts(file: Uint8Array | undefined): Drift[] {
   if (!/^ATOM {2}/m.test(text)) return [value('structures', expected, 'no atoms')];
   return scores.every((score) => score >= 0 && score <= 1)
     ? []
-    : [value('structures', expected, 'no pTM and pLDDT of 0 to 1')];
+    : [value('structures', expected, 'no pTM and pLDDT of 0 to 1', 'shown')];
 }
 
 /** Whether the sequences list a protein that exists, with its own sequence, and none that does not. */
@@ -66,7 +68,7 @@ function fastaDrifts(file: Uint8Array | undefined, hash: string): Drift[] {
   const [own] = records.filter((record) => record.hash === hash);
   if (own === undefined) return [value('sequences.fasta', expected, 'none of a protein that exists')];
   if (createHash('md5').update(own.sequence).digest('hex') !== hash)
-    return [value('sequences.fasta', expected, 'another sequence')];
+    return [value('sequences.fasta', expected, 'another sequence', 'none')];
   return records.length === 1 ? [] : [value('sequences.fasta', expected, 'proteins that were not asked for')];
 }
 

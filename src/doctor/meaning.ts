@@ -1,6 +1,7 @@
 // What a difference on the wire means for those who ask in GraphQL: which field becomes null, which query fails. It makes no
 // call.
 import type { Drift } from '../upstream/contract/compare.ts';
+import type { Effect } from '../upstream/contract/rules.ts';
 
 /** The places of GraphQL that an answer feeds. */
 const FEEDS: Readonly<Record<string, string>> = {
@@ -27,6 +28,7 @@ const FEEDS: Readonly<Record<string, string>> = {
 export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   features: { description: 'Feature.description' },
   feature: {
+    feature_index: 'Feature.summary',
     label: 'Feature.label',
     summary: 'Feature.summary',
     description: 'Feature.description',
@@ -59,6 +61,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
     per_residue_activations: 'Protein.features',
   },
   cluster: {
+    member_protein_hashes: 'Cluster.members',
     cluster_size: 'Cluster.size',
     cluster_pct_characterized: 'Cluster.percentCharacterized',
     cluster_mean_domain_coverage: 'Cluster.meanDomainCoverage',
@@ -87,8 +90,15 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
     query_sequence: 'SimilaritySearch.queryHash',
     protein_hash: 'SimilaritySearch.queryProtein',
     restricted_count: 'SimilaritySearch.restrictedCount',
-    similar_proteins: 'SimilarityHit.protein',
+    similar_proteins: 'SimilaritySearch.hits',
     top_features_across_results: 'SimilaritySearch.sharedFeatures',
+  },
+  thumbnail: { body: 'Protein.thumbnail' },
+  archive: { structures: 'Protein.structure', 'sequences.fasta': 'Protein.sequence' },
+  bulkFeatures: {
+    protein_level: 'Protein.features',
+    per_residue: 'Protein.features',
+    top_features: 'Protein.features',
   },
   bulkJob: {
     status: 'BulkLookupPart.state',
@@ -101,6 +111,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
   list: {
     status: 'Batch.state',
+    counts: 'Batch.counts',
     batch_id: 'Batch.batchId',
     'items[].status': 'Task.state',
     items: 'Batch.tasks',
@@ -114,7 +125,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
     status: 'Task.state',
     response: 'Task.result',
     artifacts: 'Task.artifacts',
-    artifacts_expire_in: 'Task.artifacts',
+    artifacts_expire_in: 'Artifact.expiresAt',
     error: 'Task.error',
     expires_at: 'Task.queueDeadline',
     results_expire_at: 'Task.resultsExpireAt',
@@ -129,8 +140,8 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
     pair_chains_iptm: 'FoldResult.chainPairs',
     output_embedding_sequence: 'FoldResult.embeddings',
     output_embedding_pair_pooled: 'FoldResult.embeddings',
-    residue_index: 'FoldResult.chains',
-    entity_id: 'FoldResult.chains',
+    residue_index: 'FoldResult.raw',
+    entity_id: 'FoldResult.raw',
     model: 'FoldResult.model',
     created: 'FoldResult.raw',
     tokens_used: 'FoldResult.raw',
@@ -138,7 +149,10 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
 };
 
-/** The field that a place feeds; the place itself where none does. */
+/** What stands in GraphQL where an answer cannot be used. */
+const feeds = (answer: string): string => FEEDS[answer] ?? 'whatever needs it';
+
+/** The field that a place feeds; all that its answer feeds where none does. */
 function fieldOf(answer: string, path: string): string {
   const steps = path.split('.').map((step) => step.replaceAll('[]', ''));
   const [first = ''] = steps.filter((step) => step !== 'data' && step !== '*' && step !== '');
@@ -147,11 +161,8 @@ function fieldOf(answer: string, path: string): string {
   const last = steps.at(-1) ?? '';
   const keys = answer === 'clusterInfo' ? [last] : [path.replace(/^data\./, ''), first];
   const known = keys.find((key) => fields !== undefined && Object.hasOwn(fields, key));
-  return known === undefined ? path : (fields?.[known] ?? path);
+  return (known === undefined ? undefined : fields?.[known]) ?? feeds(answer);
 }
-
-/** What stands in GraphQL where an answer cannot be used. */
-const feeds = (answer: string): string => FEEDS[answer] ?? 'whatever needs it';
 
 const EMPTIED: Readonly<Record<string, string>> = {
   batchError: 'messages and hints of problems lose their text',
@@ -159,19 +170,28 @@ const EMPTIED: Readonly<Record<string, string>> = {
   validationError: 'messages and hints of problems lose their text',
 };
 
+/** What each effect means. */
+const EFFECTS: Readonly<Record<Effect, (place: string) => string>> = {
+  drift: (place) => `${place} fails with UPSTREAM_DRIFT`,
+  shown: (place) => `${place} cannot be trusted: it is shown as it came`,
+  null: (place) => `${place} is null or incomplete`,
+  elsewhere: (place) => `${place} is read from elsewhere: at one call more, or rounded`,
+  none: (place) => `nothing is lost: ${place} is right all the same`,
+};
+
 /** What a difference means for GraphQL users, in a sentence without its full stop. */
-export function meaningOf(answer: string, { kind, path, loses }: Drift): string {
+export function meaningOf(answer: string, { kind, path, loses, effect }: Drift): string {
   if (kind === 'added') return 'nothing is lost; it may be worth a field';
-  if (kind === 'value')
-    return `${fieldOf(answer, path)} cannot be trusted: it is shown as it came, or fails with UPSTREAM_DRIFT`;
   if (kind === 'word') return `${fieldOf(answer, path)} is UNKNOWN`;
   if (kind === 'prefix') return 'every query over this API fails until the setting is changed';
   if (kind === 'member')
     return `${feeds(answer)}: read from single records instead, at one call each, or null`;
+  const emptied = EMPTIED[answer];
+  if (emptied !== undefined && kind !== 'status' && kind !== 'content') return emptied;
+  if (effect === 'drift' && loses === undefined) return `${feeds(answer)} fail with UPSTREAM_DRIFT`;
+  if (effect !== undefined) return EFFECTS[effect](fieldOf(answer, path));
   if (kind === 'status' || kind === 'content' || path.startsWith('request.'))
     return `${feeds(answer)} fail with errors`;
-  const emptied = EMPTIED[answer];
-  if (emptied !== undefined) return emptied;
   if (loses === undefined) return `${feeds(answer)} fail with UPSTREAM_DRIFT`;
   return `${fieldOf(answer, loses)} is null or incomplete`;
 }

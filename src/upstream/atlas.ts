@@ -104,8 +104,12 @@ export async function readCatalogue(up: Upstream, json: Uint8Array): Promise<wir
 }
 
 /** GET /features/{index}: all that is known of one feature. Null when the index is outside the catalogue. */
-export const feature = (up: Upstream, index: number) =>
-  recordOrNull(up, get('feature', `/features/${index}`), wire.featureDetail);
+export async function feature(up: Upstream, index: number) {
+  const found = await recordOrNull(up, get('feature', `/features/${index}`), wire.featureDetail);
+  const seen = found?.record.feature_index ?? index;
+  if (seen === index) return found;
+  throw drifted('feature', '$.feature_index', `expected ${index}, seen ${seen}`);
+}
 
 /** The features of a cluster with half-open regions; without regions where it does not tell what their `end` is. */
 function clusterFeatures(up: Upstream, values: readonly wire.FeatureValue[]): wire.FeatureValue[] {
@@ -124,6 +128,8 @@ export async function cluster(
   const path = `/clusters/${segment('cluster', hash)}`;
   const call = get('cluster', path, { query: { topk_features: top } });
   const found = await recordOrNull(up, call, wire.clusterRecord);
+  if (found !== null && found.record.protein_hash.toLowerCase() !== hash.toLowerCase())
+    throw drifted('cluster', '$.protein_hash', 'it is not the hash that was asked for');
   const values = found?.record.cluster_representative_features;
   if (found === null || values == null) return found;
   const record = { ...found.record, cluster_representative_features: clusterFeatures(up, values) };
@@ -181,11 +187,14 @@ export const protein = (up: Upstream, hash: string, q: ProteinQuery): Promise<Re
   );
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+/** The last chunk of a PNG, behind its length. */
+const PNG_END = Buffer.from('IEND');
 
 /** Whatever else comes in place of a picture must not be kept as one. */
 function asPng(bytes: Uint8Array): Uint8Array {
-  if (PNG.equals(bytes.subarray(0, PNG.length))) return bytes;
-  throw new UpstreamError("The upstream's answer to thumbnail is no PNG.", {
+  const isWhole = PNG.equals(bytes.subarray(0, PNG.length)) && PNG_END.equals(bytes.subarray(-8, -4));
+  if (isWhole) return bytes;
+  throw new UpstreamError("The upstream's answer to thumbnail is no whole PNG.", {
     operation: 'thumbnail',
     code: 'UPSTREAM_DRIFT',
     status: 200,

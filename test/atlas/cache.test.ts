@@ -188,7 +188,11 @@ describe('frames', () => {
   it('take little more than the bytes in them, less when they compress, and leave PNGs alone', async () => {
     const text = await encodeFrame({ value: { name: 'ATOM '.repeat(20_000) }, expires: undefined });
     expect(text.length).toBeLessThan(1000);
-    const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(50_000)]);
+    const png = Buffer.concat([
+      Buffer.from('89504e470d0a1a0a', 'hex'),
+      Buffer.alloc(50_000),
+      Buffer.from('49454e44ae426082', 'hex'),
+    ]);
     const picture = await encodeFrame({ value: { png }, expires: undefined });
     expect(picture.length).toBeGreaterThan(png.length);
     expect(picture.length).toBeLessThan(png.length + 100);

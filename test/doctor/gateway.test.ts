@@ -169,6 +169,21 @@ it('reads a bulk archive in other words, files and keys', async () => {
   expect(await ask(open({ WIRE_MAPPING_FILE: file }), query)).toEqual(whole);
 });
 
+it('finds an Atlas that has moved to a prefix of the configuration', async () => {
+  proxy.change((answer, { path }) => {
+    if (!path.startsWith('/atlas/')) return;
+    Object.assign(answer, { status: 404, type: 'text/html', body: Buffer.from('<html>Not found</html>') });
+  });
+  proxy.reroute((path) =>
+    path.startsWith('/v9/atlas/') ? path.replace('/v9/atlas', '/atlas/protein/api/v1alpha1') : path,
+  );
+  const examined = await ask(open({ DOCTOR_ATLAS_PREFIXES: '/v9/atlas' }), REPORT);
+  proxy.reroute(undefined);
+  expect(listAt(examined.data, 'contractReport.checks')).toContainEqual(
+    expect.objectContaining({ name: 'prefix, atlas', path: 'UPSTREAM_ATLAS_PREFIX', seen: '/v9/atlas' }),
+  );
+});
+
 it('does not start with a mapping that maps nothing', () => {
   const file = join(folder, 'wrong.yaml');
   writeFileSync(file, 'protein: { plddt: confidence }');

@@ -148,7 +148,7 @@ describe('a body that is not what was promised', () => {
     const path = `/thumbnails/${HASH}/plddt.png`;
     liar.script('thumbnail', says(200, '<html>Log in</html>'));
     expect((await place.get(path)).status).toBe(502);
-    const png = Buffer.from('\x89PNG\r\n\x1a\nand so on', 'latin1');
+    const png = Buffer.from('\x89PNG\r\n\x1a\nand so onIEND\xaeB`\x82', 'latin1');
     liar.script('thumbnail', sends(png, { 'content-type': 'image/png' }));
     const picture = await place.get(path);
     expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);

@@ -5,6 +5,8 @@ import {
   asAsked,
   between,
   descending,
+  type Effect,
+  having,
   isFields,
   isSorted,
   LINK,
@@ -37,50 +39,62 @@ function readPdb(pdb: string): { residues: number; isUnit: boolean } {
 const ranking = (path: string): ValueRule[] => [
   between(`${path}[].feature_index`, 0, FEATURES - 1),
   between(`${path}[].value`, 0, INFINITE),
-  within(
-    `${path}[].residue_regions[]`,
-    'end',
-    // It may be the last residue or the one after it: region-ends.ts finds out which.
-    'not before start, with the peak between them',
-    ({ start, end, peak_residue: peak }) =>
-      typeof start === 'number' && typeof end === 'number' && typeof peak === 'number'
-        ? start <= peak && peak <= end
-        : undefined,
+  having(
+    'null',
+    within(
+      `${path}[].residue_regions[]`,
+      'end',
+      // It may be the last residue or the one after it: region-ends.ts finds out which.
+      'not before start, with the peak between them',
+      ({ start, end, peak_residue: peak }) =>
+        typeof start === 'number' && typeof end === 'number' && typeof peak === 'number'
+          ? start <= peak && peak <= end
+          : undefined,
+    ),
   ),
 ];
 
 /** Rules for sparse activations: as many values as indices, within the shape. */
-const sparse = (path: string, dimensions: number): ValueRule[] => [
-  within(
-    path,
-    'indices',
-    `${dimensions} list${dimensions === 1 ? '' : 's'} as long as the values`,
-    ({ indices, values }) => {
-      if (!Array.isArray(indices) || !Array.isArray(values)) return undefined;
-      const lists: unknown[] = indices.every(Array.isArray) && indices.length > 0 ? indices : [indices];
-      return lists.length === dimensions && lists.every((list) => lengthOf(list) === values.length);
-    },
-  ),
-  within(path, 'shape', `${FEATURES} features`, ({ shape }) =>
-    Array.isArray(shape) ? shape.length === dimensions && shape.at(-1) === FEATURES : undefined,
-  ),
-];
+const sparse = (path: string, dimensions: number, effect: Effect): ValueRule[] =>
+  [
+    within(
+      path,
+      'indices',
+      `${dimensions} list${dimensions === 1 ? '' : 's'} as long as the values`,
+      ({ indices, values }) => {
+        if (!Array.isArray(indices) || !Array.isArray(values)) return undefined;
+        const lists: unknown[] = indices.every(Array.isArray) && indices.length > 0 ? indices : [indices];
+        return lists.length === dimensions && lists.every((list) => lengthOf(list) === values.length);
+      },
+    ),
+    within(path, 'shape', `${FEATURES} features`, ({ shape }) =>
+      Array.isArray(shape) ? shape.length === dimensions && shape.at(-1) === FEATURES : undefined,
+    ),
+  ].map((rule) => having(effect, rule));
 
 /** Rules for the confidences of a structure beside its text. */
 const confidences = (parent: string): ValueRule[] => {
   const below = parent === '' ? '' : `${parent}.`;
   return [
     unit(`${below}ptm`),
-    unit(`${below}mean_plddt`),
-    unit(`${below}residues_plddt[]`),
-    within(
-      parent,
-      'residues_plddt',
-      'one for each residue',
-      ({ residues_plddt: all, sequence_length: length }) => agree(lengthOf(all), numberOf(length)),
+    // The scale is found out.
+    having('none', unit(`${below}mean_plddt`)),
+    having('none', unit(`${below}residues_plddt[]`)),
+    having(
+      // The lengths of hits are not checked.
+      parent === '' ? 'drift' : 'shown',
+      within(
+        parent,
+        'residues_plddt',
+        'one for each residue',
+        ({ residues_plddt: all, sequence_length: length }) => agree(lengthOf(all), numberOf(length)),
+      ),
     ),
-    within(parent, 'pdb', 'one residue for each of the sequence', ({ pdb, sequence_length: length }) =>
-      typeof pdb === 'string' && typeof length === 'number' ? readPdb(pdb).residues === length : undefined,
+    having(
+      parent === '' ? 'drift' : 'shown',
+      within(parent, 'pdb', 'one residue for each of the sequence', ({ pdb, sequence_length: length }) =>
+        typeof pdb === 'string' && typeof length === 'number' ? readPdb(pdb).residues === length : undefined,
+      ),
     ),
     within(parent, 'pdb', 'B-factors of 0 to 1', ({ pdb }) =>
       typeof pdb === 'string' ? readPdb(pdb).isUnit : undefined,
@@ -103,7 +117,7 @@ const clusterRules = (parent: string): ValueRule[] => {
           : undefined,
     ),
     unit(`${below}cluster_mean_domain_coverage`),
-    unit(`${below}mean_plddt`),
+    having('none', unit(`${below}mean_plddt`)),
     unit(`${below}ptm`),
     within(parent, 'cluster_top_pfam_domains', 'Pfam accessions', ({ cluster_top_pfam_domains: domains }) =>
       isFields(domains) ? Object.keys(domains).every((key) => /^PF\d{5}(\.\d+)?$/.test(key)) : undefined,
@@ -129,7 +143,10 @@ export const ATLAS_RULES = {
     },
   ],
   feature: [
-    asAsked('feature_index', 'the index that was asked for', ({ index }) => index),
+    having(
+      'drift',
+      asAsked('feature_index', 'the index that was asked for', ({ index }) => index),
+    ),
     between('uniref90_frequency', 0, INFINITE),
     between('uniref90_idf', 0, INFINITE),
     between('uniref90_max_activation', 0, INFINITE),
@@ -146,12 +163,21 @@ export const ATLAS_RULES = {
     ),
   ],
   protein: [
-    asAsked('protein_hash', 'the hash that was asked for', ({ hash: asked }) => asked),
-    within('', 'sequence', 'a sequence of which the hash is the MD5', ({ sequence, protein_hash: own }) =>
-      typeof sequence === 'string' && typeof own === 'string' ? md5(sequence) === own : undefined,
+    having(
+      'drift',
+      asAsked('protein_hash', 'the hash that was asked for', ({ hash: asked }) => asked),
     ),
-    within('', 'sequence_length', 'the length of the sequence', ({ sequence, sequence_length: length }) =>
-      agree(lengthOf(sequence), numberOf(length)),
+    having(
+      'drift',
+      within('', 'sequence', 'a sequence of which the hash is the MD5', ({ sequence, protein_hash: own }) =>
+        typeof sequence === 'string' && typeof own === 'string' ? md5(sequence) === own : undefined,
+      ),
+    ),
+    having(
+      'drift',
+      within('', 'sequence_length', 'the length of the sequence', ({ sequence, sequence_length: length }) =>
+        agree(lengthOf(sequence), numberOf(length)),
+      ),
     ),
     hash('cluster_rep_protein_hash'),
     ...confidences(''),
@@ -175,8 +201,8 @@ export const ATLAS_RULES = {
           ? undefined
           : JSON.stringify(valuesAt(all, '[].feature_index')) === JSON.stringify(indices),
     ),
-    ...sparse('protein_activations', 1),
-    ...sparse('per_residue_activations', 2),
+    ...sparse('protein_activations', 1, 'none'),
+    ...sparse('per_residue_activations', 2, 'null'),
     within(
       '',
       'per_residue_activations',
@@ -188,7 +214,10 @@ export const ATLAS_RULES = {
     ),
   ],
   cluster: [
-    asAsked('protein_hash', 'the hash that was asked for', ({ hash: asked }) => asked),
+    having(
+      'drift',
+      asAsked('protein_hash', 'the hash that was asked for', ({ hash: asked }) => asked),
+    ),
     ...clusterRules(''),
     hash('member_protein_hashes[]'),
     within(
@@ -272,18 +301,21 @@ export const ATLAS_RULES = {
       ({ completed_count: done, total_count: all }) =>
         typeof done === 'number' && typeof all === 'number' ? done <= all : undefined,
     ),
-    within('', 'download_url', 'an address once the job is completed', ({ status, download_url: url }) =>
-      typeof status === 'string' && /^completed?$/i.test(status)
-        ? typeof url === 'string' && url !== ''
-        : undefined,
+    having(
+      'drift',
+      within('', 'download_url', 'an address once the job is completed', ({ status, download_url: url }) =>
+        typeof status === 'string' && /^completed?$/i.test(status)
+          ? typeof url === 'string' && url !== ''
+          : undefined,
+      ),
     ),
     matching('download_url', LINK, 'an address'),
     matching('poll_url', /\/jobs\/[^/\s]+$/, 'the path of a job'),
   ],
   clusterInfo: [...clusterRules('clusters.*'), hash('proteins.*')],
   bulkFeatures: [
-    ...sparse('*.protein_level', 1),
-    ...sparse('*.per_residue', 2),
+    ...sparse('*.protein_level', 1, 'none'),
+    ...sparse('*.per_residue', 2, 'none'),
     ...ranking('*.top_features'),
   ],
 } as const;

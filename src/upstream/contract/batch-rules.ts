@@ -3,6 +3,7 @@ import {
   agree,
   asAsked,
   between,
+  having,
   isFields,
   LINK,
   lengthOf,
@@ -15,7 +16,7 @@ import {
 
 const TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 const { POSITIVE_INFINITY: INFINITE } = Number;
-const time = (path: string): ValueRule => matching(path, TIME, 'an ISO 8601 time');
+const time = (path: string): ValueRule => having('null', matching(path, TIME, 'an ISO 8601 time'));
 
 /** Times of a batch or a task. */
 const deadlines: readonly ValueRule[] = [
@@ -69,8 +70,11 @@ export const BATCH_RULES = {
       if (total === undefined || !isFields(counts)) return undefined;
       return Object.values(counts).reduce<number>((sum, count) => sum + (numberOf(count) ?? 0), 0) === total;
     }),
-    within('data', 'items', 'a page that agrees with counts', ({ items, cursor }, { total }) =>
-      total === undefined || cursor != null ? undefined : Array.isArray(items) && items.length === total,
+    having(
+      'drift',
+      within('data', 'items', 'a page that agrees with counts', ({ items, cursor }, { total }) =>
+        total === undefined || cursor != null ? undefined : Array.isArray(items) && items.length === total,
+      ),
     ),
     within('data.items[]', 'task_id', 'not empty', ({ task_id: id }) =>
       typeof id === 'string' ? id !== '' : undefined,
@@ -78,10 +82,13 @@ export const BATCH_RULES = {
     ...deadlines,
   ],
   status: [
-    within('data', 'response', 'a result once the task is done', ({ status, response }) =>
-      typeof status === 'string' && status.toLowerCase() === 'done'
-        ? response != null && response !== ''
-        : undefined,
+    having(
+      'drift',
+      within('data', 'response', 'a result once the task is done', ({ status, response }) =>
+        typeof status === 'string' && status.toLowerCase() === 'done'
+          ? response != null && response !== ''
+          : undefined,
+      ),
     ),
     matching('data.artifacts.*', LINK, 'an address'),
     between('data.artifacts_expire_in', 0, INFINITE),
@@ -91,8 +98,9 @@ export const BATCH_RULES = {
   result: [
     unit('ptm'),
     unit('interface_ptm'),
-    unit('plddt[]'),
-    unit('complex.plddt[]'),
+    // The scale is found out.
+    having('none', unit('plddt[]')),
+    having('none', unit('complex.plddt[]')),
     between('pae[][]', 0, 100),
     unit('pair_chains_iptm[][]'),
     within('complex', 'atom_positions', 'as many as atom_names', ({ atom_positions: a, atom_names: b }) =>
@@ -111,7 +119,7 @@ export const BATCH_RULES = {
       agree(lengthOf(plddt), lengthOf(sequence)),
     ),
     perToken('plddt'),
-    perToken('pae'),
+    having('drift', perToken('pae')),
     perToken('output_embedding_sequence'),
     within('', 'pair_chains_iptm', 'a row for each chain', ({ pair_chains_iptm: rows, complex }) =>
       lengthOf(rows) === 0 ? undefined : agree(lengthOf(rows), chainsOf(complex)),

@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { normalizeState } from '../state-words.ts';
 import { pairRenames } from './rename.ts';
-import { type Asked, brokenRules, type ValueRule } from './rules.ts';
+import { type Asked, brokenRules, type Effect, type ValueRule } from './rules.ts';
 import { fits, type Kind, kindOf, pathsOf, type Shape, shapeOf, wordsOf } from './shape.ts';
 
 /** One difference between what is promised and what came. */
@@ -25,6 +25,8 @@ export interface Drift {
   readonly seen: string;
   /** The place that is lost with it: nearest one that may be absent. Undefined: the whole answer is unreadable. */
   readonly loses?: string | undefined;
+  /** What the gateway does, where that does not follow from the kind. */
+  readonly effect?: Effect;
   /** Of a renamed key: the name that it has now. */
   readonly name?: string;
   /** What was compared, where that is a part of the answer: the name that it has in operations.ts. */
@@ -38,6 +40,11 @@ export interface Promised {
   readonly rare?: readonly string[];
   /** Words that may stand at a path. */
   readonly words?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * What the gateway does when an optional place is lost, unless that is null: `drift` where an empty list would be a wrong
+   * answer, `none` and `elsewhere` where it knows the value, or reads one like it, without that place.
+   */
+  readonly lost?: Readonly<Record<string, Effect>>;
   /** What holds of its values. */
   readonly rules?: readonly ValueRule[];
 }
@@ -205,6 +212,14 @@ function atPlace(
   return [...drifts, ...(complete ? added : [])];
 }
 
+/** The place of an issue. Keys of a map come from the service; the place of all of them is the same. */
+const placeOfIssue = (path: readonly PropertyKey[], known: ReadonlySet<string>): string =>
+  path.reduce<string>((before, step) => {
+    if (typeof step === 'number') return `${before}[]`;
+    const at = join(before, String(step));
+    return known.has(at) ? at : join(before, '*');
+  }, '');
+
 /**
  * What differs between an answer and what is promised of it.
  *
@@ -219,16 +234,22 @@ export function compare(promised: Promised, value: unknown, options: CompareOpti
   const lost = new Set(drifts.map(({ path }) => path));
   const broken = brokenRules(promised.rules ?? [], value, options.asked ?? {});
   drifts.push(...broken.filter(({ path }) => !lost.has(path)));
-  if (drifts.some(({ kind }) => kind !== 'added')) return drifts;
-  // What kinds and names do not tell, such as a count below zero.
-  const issue = promised.schema.safeParse(value).error?.issues[0];
-  if (issue === undefined) return drifts;
+  const issues = promised.schema.safeParse(value).error?.issues ?? [];
   const known = new Set(pathsOf(shapeOf(promised.schema)));
-  // Keys of a map come from the service; the place of all of them is the same.
-  const path = issue.path.reduce<string>((before, step) => {
-    if (typeof step === 'number') return `${before}[]`;
-    const at = join(before, String(step));
-    return known.has(at) ? at : join(before, '*');
-  }, '');
-  return [...drifts, { kind: 'retyped', path, expected: issue.message, seen: 'another value' }];
+  const refused = new Map(issues.map(({ path, message }) => [placeOfIssue(path, known), message]));
+  if (drifts.some(({ kind }) => kind !== 'added')) {
+    const effects = new Map(Object.entries(promised.lost ?? {}));
+    const lose = (kind: Drift['kind']) => kind === 'missing' || kind === 'renamed' || kind === 'retyped';
+    return drifts.map((drift) => {
+      const { kind, path } = drift;
+      if (kind === 'added' || kind === 'word') return drift;
+      const effect = refused.has(path) ? 'drift' : lose(kind) ? effects.get(path) : undefined;
+      return effect === undefined ? drift : { ...drift, effect };
+    });
+  }
+  // What kinds and names do not tell, such as a count below zero.
+  const [first] = refused;
+  if (first === undefined) return drifts;
+  const [path, expected] = first;
+  return [...drifts, { kind: 'retyped', path, expected, seen: 'another value', effect: 'drift' }];
 }

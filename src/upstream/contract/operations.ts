@@ -35,10 +35,24 @@ const promised = {
   },
   feature: {
     rules: ATLAS_RULES.feature,
+    lost: {
+      decoder_nearest_neighbors: 'drift',
+      top_100_uniref_ids: 'drift',
+      top_swissprot_activations: 'drift',
+    },
     schema: wire.featureDetail,
   },
   protein: {
     rules: ATLAS_RULES.protein,
+    lost: {
+      sae_features: 'drift',
+      sequence: 'none',
+      sequence_length: 'none',
+      protein_activations: 'none',
+      pdb: 'elsewhere',
+      mean_plddt: 'elsewhere',
+      residues_plddt: 'elsewhere',
+    },
     schema: wire.proteinRecord.extend({
       protein_activations: maybe(sparse),
       per_residue_activations: maybe(sparse),
@@ -48,15 +62,22 @@ const promised = {
   },
   cluster: {
     rules: ATLAS_RULES.cluster,
+    lost: {
+      cluster_top_pfam_domains: 'drift',
+      top_phyla: 'drift',
+      cluster_representative_features: 'drift',
+    },
     schema: wire.clusterRecord,
   },
   uniprot: {
     rules: ATLAS_RULES.uniprot,
+    lost: { sequence_length: 'none', protein_hash: 'none' },
     schema: wire.uniprotRecord,
     rare: ['sequence_length', 'gene', 'entry_name'],
   },
   similarity: {
     rules: ATLAS_RULES.similarity,
+    lost: { query_sequence: 'none' },
     schema: wire.similarityAnswer,
     rare: ['protein_hash', 'similar_proteins[].cluster_size', 'similar_proteins[].protein_name'],
   },
@@ -98,6 +119,7 @@ const promised = {
   },
   list: {
     rules: BATCH_RULES.list,
+    lost: { 'data.items': 'drift', 'data.cursor': 'drift', 'data.batch_id': 'none' },
     schema: envelope(wire.batchPage),
     rare: [
       ...BESIDE,
@@ -108,7 +130,8 @@ const promised = {
   },
   status: {
     rules: BATCH_RULES.status,
-    schema: envelope(wire.taskStatus.extend({ artifacts: maybe(wire.artifacts) })),
+    lost: { 'data.response': 'drift' },
+    schema: envelope(wire.taskStatus.extend({ artifacts: wire.artifacts.nullish() })),
     rare: [
       ...BESIDE,
       ...['response', 'artifacts', 'artifacts_expire_in', 'error'].map((key) => `data.${key}`),
@@ -146,24 +169,26 @@ const promised = {
   result: {
     rules: BATCH_RULES.result,
     schema: z.object({
-      complex: z.object({
-        id: maybe(text),
-        sequence: z.array(text),
-        atom_positions: z.array(z.array(z.number())),
-        atom_elements: z.array(text),
-        atom_names: z.array(text),
-        atom_hetero: maybe(z.array(z.boolean())),
-        token_to_atoms: z.array(z.array(z.int())),
-        chain_id: z.array(z.union([z.int(), text])),
-        plddt: maybe(z.array(z.number().nullable())),
-        metadata: maybe(
-          z.object({
-            entity_lookup: maybe(z.record(text, z.unknown())),
-            chain_lookup: maybe(z.record(text, text)),
-            assembly_composition: z.unknown().optional(),
-          }),
-        ),
-      }),
+      complex: maybe(
+        z.object({
+          id: maybe(text),
+          sequence: z.array(text),
+          atom_positions: z.array(z.array(z.number())),
+          atom_elements: z.array(text),
+          atom_names: z.array(text),
+          atom_hetero: maybe(z.array(z.boolean())),
+          token_to_atoms: z.array(z.array(z.int())),
+          chain_id: z.array(z.union([z.int(), text])),
+          plddt: maybe(z.array(z.number().nullable())),
+          metadata: maybe(
+            z.object({
+              entity_lookup: maybe(z.record(text, z.unknown())),
+              chain_lookup: maybe(z.record(text, text)),
+              assembly_composition: z.unknown().optional(),
+            }),
+          ),
+        }),
+      ),
       plddt: maybe(z.array(z.number().nullable())),
       ptm: maybe(z.number()),
       interface_ptm: maybe(z.number()),

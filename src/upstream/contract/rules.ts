@@ -24,11 +24,19 @@ export interface Asked {
   readonly batchId?: string;
 }
 
+/**
+ * What the gateway does with a value that is not as promised: it reports drift, shows it as it came, leaves it out, gives
+ * the right one all the same, or one that it reads from elsewhere.
+ */
+export type Effect = 'drift' | 'shown' | 'null' | 'none' | 'elsewhere';
+
 /** One rule. */
 export interface ValueRule {
   /** Place that it is about, as in {@link Drift}. */
   readonly path: string;
   readonly expected: string;
+  /** `shown` when absent; `drift` in any case where the reader's schema refuses the value. */
+  readonly effect?: Effect;
   /** What was seen where the rule is broken, in words that hold no value of the answer; else undefined. */
   readonly broken: (answer: unknown, asked: Asked) => string | undefined;
 }
@@ -131,9 +139,12 @@ export const descending = (path: string): ValueRule => ({
   },
 });
 
+/** A rule with what the gateway does where it is broken. */
+export const having = (effect: Effect, rule: ValueRule): ValueRule => ({ ...rule, effect });
+
 /** What an answer breaks. */
 export const brokenRules = (rules: readonly ValueRule[], answer: unknown, asked: Asked): Drift[] =>
-  rules.flatMap(({ path, expected, broken }) => {
+  rules.flatMap(({ path, expected, broken, effect = 'shown' }) => {
     const seen = broken(answer, asked);
-    return seen === undefined ? [] : [{ kind: 'value', path, expected, seen, loses: path }];
+    return seen === undefined ? [] : [{ kind: 'value', path, expected, seen, loses: path, effect }];
   });
