@@ -40,7 +40,7 @@ const ranking = (path: string): ValueRule[] => [
   between(`${path}[].feature_index`, 0, FEATURES - 1),
   between(`${path}[].value`, 0, INFINITE),
   having(
-    'null',
+    'drift',
     within(
       `${path}[].residue_regions[]`,
       'end',
