@@ -182,7 +182,9 @@ export async function examineFold(
       answer: 'submit',
       asked: { total: 1 },
     };
-    const sent = before === undefined ? await ask(up, { ...question, answer: undefined }) : undefined;
+    // A submission without an answer may have been queued all the same: it is never sent again.
+    const isFirst = spent === undefined;
+    const sent = isFirst ? await ask(up, { ...question, answer: undefined }) : undefined;
     const raw = before ?? sent?.body;
     if (raw === undefined) {
       if (sent !== undefined) add(sent);
