@@ -105,9 +105,14 @@ describe('a gateway with limits', () => {
       MAX_BULK_RUNNING_PER_CALLER: '1',
       MAX_BULK_KEPT_PER_CALLER: '3',
       MAX_BULK_RUNNING: '2',
+      TRUST_PROXY: '1',
     });
-    const start = async (hashes: readonly string[], token?: string) => {
-      const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    // Tokens that nobody has proved are counted by address, where there is one: each caller asks from its own.
+    const start = async (hashes: readonly string[], token?: string, address = '192.0.2.1') => {
+      const headers: Record<string, string> = {
+        'x-forwarded-for': address,
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      };
       const { data, errors } = await ask(gateway, START, { input: { ...LIGHT, hashes } }, headers);
       expect(errors).toBeUndefined();
       return at(data, 'startBulkLookup');
@@ -127,8 +132,11 @@ describe('a gateway with limits', () => {
       message: 'At most 1 look-ups of yours may run at the same time.',
       hint: expect.stringContaining('cancel one'),
     });
-    expect(await start(many, 'another-caller')).toMatchObject({ __typename: 'BulkLookup' });
-    expect(await start(many, 'a-third-one')).toMatchObject({ limit: 'RUNNING_TOTAL', allowed: 2 });
+    expect(await start(many, 'another-caller', '192.0.2.2')).toMatchObject({ __typename: 'BulkLookup' });
+    expect(await start(many, 'a-third-one', '192.0.2.3')).toMatchObject({
+      limit: 'RUNNING_TOTAL',
+      allowed: 2,
+    });
     await cancel(at(running, 'lookupId'));
 
     const endings: unknown[] = [];

@@ -46,8 +46,16 @@ describe('the state of a look-up', () => {
   it.each([
     [{ status: 'pending', completed_count: 3 }, false, { state: 'PENDING', completed: 3 }],
     [{ status: 'pending' }, true, { state: 'CANCEL_REQUESTED', completed: 2 }],
-    [{ status: 'completed', download_url: 'u' }, false, { state: 'COMPLETE', completed: 10 }],
-    [{ status: 'Complete', download_url: 'u' }, true, { state: 'COMPLETE', completed: 10 }],
+    [
+      { status: 'completed', download_url: 'u' },
+      false,
+      { state: 'COMPLETE', completed: 10, expiresAt: null },
+    ],
+    [
+      { status: 'Complete', download_url: 'u', expires_at: '2026-01-01T00:00:00Z' },
+      true,
+      { state: 'COMPLETE', completed: 10, expiresAt: Date.UTC(2026, 0, 1) },
+    ],
     [{ status: 'cancelled', completed_count: 4 }, true, { state: 'CANCELLED', completed: 4 }],
     [{ status: 'polishing' }, false, { state: 'UNKNOWN', completed: 2 }],
     [{ status: 'pending', completed_count: 99 }, false, { state: 'PENDING', completed: 10 }],
