@@ -1,5 +1,5 @@
 // Finished answers kept as bytes for the next time that the same is asked, bounded by their size. It knows neither HTTP nor GraphQL.
-import { openRecent } from '../store/recent.ts';
+import { LRUCache } from 'lru-cache';
 
 export interface KeptAnswers<T> {
   get(key: string): T | undefined;
@@ -17,14 +17,19 @@ export function openKeptAnswers<T extends { readonly body: { readonly byteLength
   mostBytes: number,
   now = () => performance.now(),
 ): KeptAnswers<T> {
-  const recent = openRecent<T>({
-    maxBytes: mostBytes,
-    largestShare: LARGEST_SHARE,
-    sizeOf: ({ body }) => body.byteLength + OVERHEAD,
-    now,
+  if (mostBytes === 0) return { get: () => undefined, set: () => undefined };
+  const kept = new LRUCache<string, T>({
+    maxSize: mostBytes,
+    maxEntrySize: Math.floor(mostBytes * LARGEST_SHARE),
+    sizeCalculation: ({ body }, key) => key.length + body.byteLength + OVERHEAD,
+    ttlResolution: 0,
+    perf: { now },
   });
   return {
-    get: recent.get,
-    set: (key, answer, seconds) => recent.set(key, answer, seconds * 1000),
+    get: (key) => kept.get(key),
+    set: (key, answer, seconds) => {
+      if (seconds > 0) kept.set(key, answer, { ttl: seconds * 1000 });
+      else kept.delete(key);
+    },
   };
 }

@@ -57,18 +57,10 @@ export function openRedisBytes(url: string, onError: (error: unknown) => void): 
     return looking;
   };
   return {
-    async get(key) {
-      await connected;
-      const bytes: unknown = await store.get(key);
-      return Buffer.isBuffer(bytes) ? bytes : undefined;
-    },
     async getMany(keys) {
       await connected;
       const found: unknown[] = (await store.getMany?.([...keys])) ?? [];
-      return keys.map((_, i) => {
-        const bytes = found[i];
-        return Buffer.isBuffer(bytes) ? bytes : undefined;
-      });
+      return found.map((bytes) => (Buffer.isBuffer(bytes) ? bytes : undefined));
     },
     async set(key, bytes, ttl) {
       await connected;

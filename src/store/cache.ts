@@ -1,8 +1,7 @@
 // What is kept between requests of what the Atlas said, in two tiers: a bounded map in this process, and behind it the
 // store that outlives it or is shared by several. A crowd that asks for the same thing causes one call. Public data only;
 // errors are never kept; a broken store is bypassed, never a failure. It must not know what it holds.
-import { Passing } from '../passing.ts';
-import { openRecent } from './recent.ts';
+import { LRUCache } from 'lru-cache';
 
 /** A namespace of the cache. Values must not be changed after they were put in or taken out. */
 export interface Cache<T> {
@@ -28,8 +27,6 @@ export interface Cache<T> {
 
 /** One namespace of the second tier. It never throws and answers soon: what it cannot give, or has no time to keep, is missing. */
 export interface SharedCache {
-  /** Whether none of the values is there, where that can be said at once: most of what is asked for the first time is nowhere. */
-  lacks?(keys: readonly string[]): boolean;
   getMany(keys: readonly string[]): Promise<Map<string, { value: unknown; expires: number | undefined }>>;
   set(key: string, value: unknown, ttl: number): Promise<void>;
 }
@@ -71,13 +68,18 @@ const OVERHEAD = 200;
 export function openCache<T>(options: CacheOptions<T>): Cache<T> {
   const { namespace, ttl, stale = 0, maxBytes, sizeOf, shared, onError, onLookup } = options;
   const { isCacheable = () => true } = options;
-  const local = openRecent<Kept<T>>({
-    maxBytes,
-    largestShare: 1 / 2,
-    sizeOf: ({ v }) => sizeOf(v) + OVERHEAD,
-    now: Date.now,
+  const local = new LRUCache<string, Kept<T>>({
+    maxSize: maxBytes,
+    maxEntrySize: Math.floor(maxBytes / 2),
+    sizeCalculation: ({ v }, key) => key.length + sizeOf(v) + OVERHEAD,
   });
-  const inFlight = new Passing<string, Promise<unknown>>();
+  const inFlight = new Map<string, Promise<unknown>>();
+
+  /** A time to live of 0 would be none for lru-cache. */
+  const setLocal = (key: string, kept: Kept<T>, milliseconds: number): void => {
+    if (milliseconds > 0) local.set(key, kept, { ttl: milliseconds });
+    else local.delete(key);
+  };
 
   /** Looks in the second tier for what the first has not. */
   const readShared = async (
@@ -89,7 +91,7 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
       // Only this namespace writes under its name, and the name changes when the shape does.
       const kept = value as Kept<T>;
       found.set(key, kept);
-      local.set(key, kept, expires === undefined ? ttl + stale : expires - Date.now());
+      setLocal(key, kept, expires === undefined ? ttl + stale : expires - Date.now());
     }
     const store = found.size - memory;
     onLookup?.(namespace, { memory, store, missing: missing.length - store });
@@ -104,8 +106,7 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
       if (kept === undefined) missing.push(key);
       else found.set(key, kept);
     }
-    if (missing.length > 0 && shared !== undefined && shared.lacks?.(missing) !== true)
-      return readShared(found, missing);
+    if (missing.length > 0 && shared !== undefined) return readShared(found, missing);
     onLookup?.(namespace, { memory: found.size, store: 0, missing: missing.length });
     return found;
   };
@@ -121,7 +122,7 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
   };
   const set: Cache<T>['set'] = (key, value, keep = ttl, tiers = 'all') => {
     const kept: Kept<T> = { v: value, until: Date.now() + keep };
-    local.set(key, kept, keep + stale);
+    setLocal(key, kept, keep + stale);
     // Nobody waits for the second tier.
     if (tiers === 'all') void shared?.set(key, kept, keep + stale);
   };

@@ -8,7 +8,7 @@ import type { Gateway } from '../../src/gateway.ts';
 import { openRateLimit } from '../../src/load/rate-limit.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { openGuard } from '../../src/store/cache-guard.ts';
+import { createStoreGuard } from '../../src/store/circuit-guard.ts';
 import { openDocuments } from '../../src/store/open-documents.ts';
 import { openRates } from '../../src/store/open-rates.ts';
 import { answersOf, submit, subscribe, TOKEN } from '../live/streams.ts';
@@ -123,7 +123,7 @@ describe.each(JUMPS)('when the clock is set %s', (_, by) => {
   });
 
   it('a cache that was left alone for a moment is not left alone for a day', async () => {
-    const guard = openGuard({ timeout: 1000, failures: 1, pause: 30, onError: () => undefined });
+    const guard = createStoreGuard({ timeout: 1000, failures: 1, pause: 30, onError: () => undefined });
     await guard(() => Promise.reject(new Error('gone')));
     jump(by);
     await until('it to be used again', async () => (await guard(async () => 'here')) === 'here', 2000);

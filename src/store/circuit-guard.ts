@@ -1,5 +1,5 @@
-// Keeps a store that is slow, stalled or gone from making anybody wait: each use has a time limit, and after several failures
-// the store is left alone for a while. It knows no store.
+// Keeps a slow or lost store from delaying requests: each use has a time limit, and after several failures in a row the store
+// is left alone for a while.
 
 export interface GuardOptions {
   /** Milliseconds that one use may take. */
@@ -13,10 +13,10 @@ export interface GuardOptions {
 }
 
 /** Runs a use of the store. Undefined when it failed, was too slow, or the store is being left alone. */
-export type Guard = <T>(use: () => Promise<T>) => Promise<T | undefined>;
+export type StoreGuard = <T>(use: () => Promise<T>) => Promise<T | undefined>;
 
-/** Makes a guard; all uses of one store share it. */
-export function openGuard({ timeout, failures, pause, onError }: GuardOptions): Guard {
+/** All uses of one store share a guard. */
+export function createStoreGuard({ timeout, failures, pause, onError }: GuardOptions): StoreGuard {
   let failed = 0;
   let closedUntil = 0;
 

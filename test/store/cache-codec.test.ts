@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeFrame, encodeFrame } from '../../src/store/cache-frame.ts';
+import { decodeEntry, encodeEntry } from '../../src/store/cache-codec.ts';
 
 const bytes = fc.uint8Array({ maxLength: 40 }).map((list) => Buffer.from(list));
 const { value } = fc.letrec((tie) => ({
@@ -18,11 +18,16 @@ const { value } = fc.letrec((tie) => ({
 test('values of JSON and bytes are read back as they were, wherever the bytes are and however long the rest is', async () => {
   await fc.assert(
     fc.asyncProperty(value, async (kept) => {
-      expect(await decodeFrame(await encodeFrame({ value: kept, expires: 5 }))).toEqual({
+      expect(await decodeEntry(await encodeEntry({ value: kept, expires: 5 }))).toEqual({
         value: kept,
         expires: 5,
       });
     }),
     { numRuns: 150 },
   );
+});
+
+test('what has a toJSON of its own is kept as that says', async () => {
+  const lazy = { hidden: 1, toJSON: () => ({ shown: 2 }) };
+  expect((await decodeEntry(await encodeEntry({ value: { lazy } })))?.value).toEqual({ lazy: { shown: 2 } });
 });
