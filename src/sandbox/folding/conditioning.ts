@@ -4,7 +4,15 @@
  */
 import { add, distance, scale, sub, unit, type Vec } from '../structure/vector.ts';
 import type { CovalentBond, FoldAllAtomInput } from './input.ts';
-import { atomsOf, type ChainModel, centreOf, movedChain, randomRotation, type Token } from './model.ts';
+import {
+  atomsOf,
+  type ChainModel,
+  centreOf,
+  type FoldAtom,
+  movedChain,
+  randomRotation,
+  type Token,
+} from './model.ts';
 import type { Scene } from './placement.ts';
 
 const BOND_LENGTH = 1.45;
@@ -57,6 +65,24 @@ function tieOf(chain: ChainModel, scene: Scene, bonds: readonly CovalentBond[]):
   return undefined;
 }
 
+/** Atoms that are not bonded to each other are at least this far apart, in ångström, as two neighbours of one atom are. */
+const CLASH = 2.2;
+/** One clash is worse than any number of atoms that touch. */
+const CLASH_COST = 10_000;
+
+/** Pairs of atoms that would be read as bonds besides the bonded one. @param from - the atom that `bonded` is bonded to */
+function clashesOf(
+  turned: ChainModel,
+  bonded: FoldAtom | undefined,
+  from: Vec,
+  around: readonly Vec[],
+): number {
+  return atomsOf(turned).reduce((count, atom) => {
+    const isNearAnchor = atom !== bonded && distance(atom.at, from) < CLASH;
+    return count + (isNearAnchor ? 1 : 0) + around.filter((at) => distance(at, atom.at) < CLASH).length;
+  }, 0);
+}
+
 /**
  * Puts a chain that is bonded to a placed one so that the bonded atoms are a bond length apart, turned so that as
  * little as possible touches. Only the first such bond can be kept by a rigid body.
@@ -75,6 +101,11 @@ export function attach(
   if (tie === undefined || from === undefined || pivot === undefined) return null;
   const partner = scene.chains.find(({ tokens }) => tokens.includes(tie.anchor));
   const inside = partner === undefined ? from : centreOf(atomsOf(partner));
+  const span = Math.max(...atomsOf(chain).map(({ at }) => distance(at, pivot)));
+  const around = scene.chains
+    .flatMap(atomsOf)
+    .map(({ at }) => at)
+    .filter((at) => at !== from && distance(at, from) < span + BOND_LENGTH + CLASH);
   const base = unit(sub(from, centreOf(tie.anchor.atoms)));
   const outward = unit(sub(from, inside));
   let best: ChainModel | undefined;
@@ -88,7 +119,11 @@ export function attach(
       .filter((token) => token.index !== tie.own.index)
       .flatMap((token) => token.atoms)
       .filter((atom) => scene.touches(atom.at)).length;
-    if (touching < fewest) [fewest, best] = [touching, turned];
+    const cost =
+      touching +
+      CLASH_COST *
+        clashesOf(turned, turned.tokens[chain.tokens.indexOf(tie.own)]?.atoms[tie.ownAtom], from, around);
+    if (cost < fewest) [fewest, best] = [cost, turned];
   }
   if (best) scene.put(best);
   return best ?? null;
