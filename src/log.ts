@@ -47,8 +47,10 @@ function readable(line: string): string {
 const AT_ONCE = 32_768;
 const WRITTEN_WITHIN_MS = 100;
 
+type LogStream = DestinationStream & { hand(): void; flushSync(): void };
+
 /** Standard error, so that standard output stays free; written behind the requests, and to the end when the process ends. */
-function standardError(): DestinationStream & { hand(): void; flushSync(): void } {
+function openStandardError(): LogStream {
   const out = destination({ fd: 2, sync: false, maxWrite: 2 * AT_ONCE });
   /** What waits, as bytes: of lines put together as text each letter would be looked up again, and their pieces kept until then. */
   const waiting = Buffer.allocUnsafeSlow(2 * AT_ONCE);
@@ -83,6 +85,14 @@ function standardError(): DestinationStream & { hand(): void; flushSync(): void 
     hand,
     flushSync,
   };
+}
+
+let openedStandardError: LogStream | undefined;
+
+/** One stream and one listener for the end of the process, however many loggers write to it. */
+function standardError(): LogStream {
+  openedStandardError ??= openStandardError();
+  return openedStandardError;
 }
 
 /** The time as a line shows it, made once for all lines of a millisecond. */
