@@ -132,6 +132,7 @@ const variables = z.object({
   RATE_LIMIT_PER_MINUTE: whole(0, 10_000_000).default(6000),
   AUTH_FAILURES_PER_MINUTE: whole(0, 1_000_000).default(60),
   MAX_CONCURRENT_REQUESTS: whole(0, 1_000_000).default(500),
+  MAX_CONNECTIONS: whole(0, 1_000_000).default(4000),
   MAX_UNFINISHED_BODIES: whole(0, 1_000_000).default(1000),
   MAX_BUFFERED_BYTES: whole(65_536, 8_589_934_592).default(64 * 1024 * 1024),
   REQUEST_BODY_SECONDS: whole(1, 3600).default(30),

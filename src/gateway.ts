@@ -50,7 +50,7 @@ export interface GatewayOptions {
   readonly pulseMs?: number;
 }
 
-export interface Gateway extends Pick<Entrance, 'admit' | 'enter' | 'identify' | 'pressure'> {
+export interface Gateway extends Pick<Entrance, 'admit' | 'connections' | 'enter' | 'identify' | 'pressure'> {
   /** Answers one request. */
   fetch(request: Request): Promise<Response>;
   /** The same as a listener for node:http. */
@@ -169,6 +169,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     getEnveloped: yoga.getEnveloped,
     documentOf: operations.documentOf,
     admit: entrance.admit,
+    connections: entrance.connections,
     enter: entrance.enter,
     identify: entrance.identify,
     pressure,

@@ -226,6 +226,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
     raw.on('error', () => raw.destroy());
     const refusal = upgradeRefusal(request, { ...options, path: PATH });
     if (refusal !== undefined) return refuseUpgrade(raw, refusal);
+    if (!gateway.connections.isWithin(request.socket)) return refuseUpgrade(raw, '503 Service Unavailable');
     const leave = places.take([{ key: clientAddress(request, options.hops ?? 0), share: 1 }]);
     if (leave === null) return refuseUpgrade(raw, '429 Too Many Requests');
     raw.once('close', leave);

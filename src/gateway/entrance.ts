@@ -7,6 +7,7 @@ import { type Callers, openCallers } from '../callers/caller.ts';
 import { overloaded } from '../callers/refusal.ts';
 import type { Config } from '../config.ts';
 import { type Admission, openAdmission } from '../load/admission.ts';
+import { type ConnectionLimits, createConnectionLimits } from '../load/connection-limits.ts';
 import { openGuesses } from '../load/guesses.ts';
 import { openPressure, type Pressure } from '../load/pressure.ts';
 import { openRateLimit } from '../load/rate-limit.ts';
@@ -28,6 +29,7 @@ export interface Entrance {
   /** Bodies of requests, read within bounds. */
   readonly bodies: RequestBodies;
   readonly slowReaders: SlowReaders;
+  readonly connections: ConnectionLimits;
   /**
    * Takes a place for an operation that came by no HTTP.
    *
@@ -86,14 +88,21 @@ export function openEntrance(
     buffered,
     onCut: (reason) => metrics.cutOff.inc({ reason }),
   });
+  const connections = createConnectionLimits({
+    maxConnections: config.MAX_CONNECTIONS,
+    isShared: config.TRUST_PROXY === 0,
+    onCut: () => metrics.cutOff.inc({ reason: 'too_many_connections' }),
+  });
   return {
     callers,
     admission,
     pressure,
     bodies,
     slowReaders,
+    connections,
     enter: (incoming) => pressure.enter(admission.addressOf(incoming)),
     load: () => ({
+      connections: connections.open,
       places: pressure.underWay,
       unfinishedBodies: bodies.unfinished,
       bufferedBytes: buffered.used,

@@ -19,7 +19,8 @@ import { answerLimits } from './plugins.ts';
 import type { ShownErrors } from './shown-errors.ts';
 import type { GatewayYoga } from './yoga.ts';
 
-export interface ListenerSources extends Pick<Entrance, 'admission' | 'pressure' | 'bodies' | 'slowReaders'> {
+export interface ListenerSources
+  extends Pick<Entrance, 'admission' | 'pressure' | 'bodies' | 'connections' | 'slowReaders'> {
   readonly config: Config;
   readonly yoga: GatewayYoga;
   readonly contexts: Pick<Contexts, 'of'>;
@@ -39,7 +40,7 @@ const MOST_BYTES = 262_144;
 /** Makes the listener. */
 export function gatewayListener(sources: ListenerSources): RequestListener {
   const { config, yoga, contexts, queries, kept, admission, telemetry, operations, errors, log } = sources;
-  const { pressure, bodies, slowReaders } = sources;
+  const { pressure, bodies, connections, slowReaders } = sources;
   const visits = openVisits({ telemetry, origins: config.CORS_ORIGINS });
   const onFault = (error: unknown) => log.error('request', { error });
   const listener = openFastPath({
@@ -69,6 +70,7 @@ export function gatewayListener(sources: ListenerSources): RequestListener {
     admission,
     pressure,
     bodies,
+    connections,
     slowReaders,
     proofNeeded: config.proofNeeded,
     maxBodyBytes: config.MAX_BODY_BYTES,

@@ -7,13 +7,21 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { GraphQLError } from 'graphql';
 import { bodyTooLarge, bodyTooSlow, overloaded } from '../callers/refusal.ts';
 import type { Admission, Arrival } from './admission.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
+import { isAwaitingContinue, sendContinue } from './expect-continue.ts';
 import type { Pressure } from './pressure.ts';
 import type { BodyFailure, RequestBodies } from './request-bodies.ts';
 import type { SlowReaders } from './slow-readers.ts';
 import { openTurns } from './turns.ts';
 
 /** Why a request is refused before it runs, as metrics name it. */
-export type RefusalReason = 'busy' | 'rate' | 'unfinished_bodies' | 'buffered_bytes' | 'slow_body';
+export type RefusalReason =
+  | 'busy'
+  | 'rate'
+  | 'connections'
+  | 'unfinished_bodies'
+  | 'buffered_bytes'
+  | 'slow_body';
 
 export interface Refusal {
   readonly reason: RefusalReason;
@@ -40,6 +48,7 @@ export interface RequestLimits {
   readonly admission: Pick<Admission, 'arrive'>;
   readonly pressure: Pick<Pressure, 'enter'>;
   readonly bodies: Pick<RequestBodies, 'read'>;
+  readonly connections: Pick<ConnectionLimits, 'isWithin'>;
   readonly slowReaders: Pick<SlowReaders, 'watch'>;
   /** Whether callers must prove who they are: of those who have not, no body is read. */
   readonly proofNeeded: boolean;
@@ -76,7 +85,8 @@ function answerTo(failure: BodyFailure, maxBodyBytes: number): Pick<LimitedReque
 
 /** The same listener behind the limits. */
 export function limitRequests(listener: RequestListener, limits: RequestLimits): RequestListener {
-  const { admission, pressure, bodies, slowReaders, proofNeeded, maxBodyBytes, onFault } = limits;
+  const { admission, pressure, bodies, connections, slowReaders, proofNeeded, maxBodyBytes, onFault } =
+    limits;
   const turns = openTurns();
 
   function pass(req: IncomingMessage, res: Response, met: LimitedRequest): void {
@@ -84,6 +94,8 @@ export function limitRequests(listener: RequestListener, limits: RequestLimits):
     if (!req.complete) {
       const cut = () => setTimeout(() => req.complete || req.socket.destroy(), LINGER_MS).unref();
       res.once('finish', cut);
+      // Its client may send no body now, and what comes next could not be told from one.
+      if (isAwaitingContinue(req)) res.setHeader('connection', 'close');
     }
     turns.begin(met.arrival.address, () => {
       if (!res.closed) listener(req, res);
@@ -107,18 +119,29 @@ export function limitRequests(listener: RequestListener, limits: RequestLimits):
     if (res.closed) return;
     slowReaders.watch(req.socket, arrival.address);
     const isRefused = arrival.verdict?.allowed === false || (proofNeeded && arrival.caller === null);
-    if (req.method !== 'POST') passComplete(req, res, arrival, undefined);
+    if (!connections.isWithin(req.socket)) refuseConnection(req, res, arrival);
+    else if (req.method !== 'POST') passComplete(req, res, arrival, undefined);
     else if (isRefused) pass(req, res, { arrival, body: undefined, refusal: undefined, leave: keepsNoPlace });
     else read(req, res, arrival);
   }
 
+  /** Refuses a request over a connection beyond the limit, and closes the connection. */
+  function refuseConnection(req: IncomingMessage, res: Response, arrival: Arrival): void {
+    res.setHeader('connection', 'close');
+    const refusal: Refusal = { reason: 'connections', error: overloaded() };
+    pass(req, res, { arrival, body: undefined, refusal, leave: keepsNoPlace });
+  }
+
   function read(req: IncomingMessage, res: Response, arrival: Arrival): void {
+    let isRead = false;
     const release = bodies.read(req, arrival.address, (body) => {
+      isRead = true;
       if (res.closed) return;
       if (Buffer.isBuffer(body)) passComplete(req, res, arrival, body);
       else pass(req, res, { arrival, ...answerTo(body, maxBodyBytes), leave: keepsNoPlace });
     });
     res.once('close', release);
+    if (!isRead) sendContinue(req, res);
   }
 
   return (req, res) => {

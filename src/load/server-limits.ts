@@ -1,6 +1,8 @@
 // A node server that no slow client can hold: headers and bodies must come in time, and answers must be taken. It knows no route.
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ConnectionLimits } from './connection-limits.ts';
+import { deferContinue } from './expect-continue.ts';
 
 export interface ServerLimits {
   /** Bytes of a request's headers at most; more are answered 431. */
@@ -22,13 +24,20 @@ const KEEP_ALIVE_MS = 65_000;
 /** Who answers what comes to a server. */
 export interface Answering {
   readonly listener: RequestListener;
+  readonly connections: Pick<ConnectionLimits, 'watch'>;
 }
 
 /** Makes the server; it does not listen yet. */
-export function openServer({ listener }: Answering, limits: ServerLimits): Server {
+export function openServer({ listener, connections }: Answering, limits: ServerLimits): Server {
   const { maxHeaderBytes, slowReaderMs } = limits;
   /** The last answer that was asked for on a connection: when it is given, all before it are. One entry for a connection, not for a request. */
   const last = new WeakMap<Socket, { answer: ServerResponse }>();
+  const answer: RequestListener = (request, response) => {
+    const known = last.get(request.socket);
+    if (known === undefined) last.set(request.socket, { answer: response });
+    else known.answer = response;
+    listener(request, response);
+  };
   const server = createServer(
     {
       maxHeaderSize: maxHeaderBytes,
@@ -37,13 +46,10 @@ export function openServer({ listener }: Answering, limits: ServerLimits): Serve
       connectionsCheckingInterval: limits.checkEveryMs ?? CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
-    (request, response) => {
-      const known = last.get(request.socket);
-      if (known === undefined) last.set(request.socket, { answer: response });
-      else known.answer = response;
-      listener(request, response);
-    },
+    answer,
   );
+  deferContinue(server, answer);
+  connections.watch(server);
   // Node tells of connections on which nothing moved for so long, counting bytes that the client has taken as movement.
   server.setTimeout(slowReaderMs, (socket) => {
     // Nobody is answered here: a connection that is kept for the next request, and was for long enough.

@@ -11,6 +11,8 @@ import { openTally } from './tally.ts';
 
 /** What requests take of the process. */
 export interface Load {
+  /** HTTP connections and WebSockets that are open. */
+  readonly connections: number;
   /** Requests that are worked on. */
   readonly places: number;
   /** Requests whose body is not complete. */
@@ -100,6 +102,7 @@ export function openMetrics(sights: Sights) {
   const inFlight = { now: 0 };
   watched('requests_in_flight', 'Requests, streams among them, that are being answered.', () => inFlight.now);
 
+  watched('connections', 'Connections of clients that are open.', () => sights.load().connections);
   watched('request_places', 'Requests that are worked on.', () => sights.load().places);
   watched('unfinished_bodies', 'Requests whose body is not complete.', () => sights.load().unfinishedBodies);
   watched(
@@ -140,12 +143,12 @@ export function openMetrics(sights: Sights) {
     storeErrors: counter('store_errors_total', 'Failures of the store.', ['store']),
     refused: counter(
       'requests_refused_total',
-      'HTTP requests refused before they ran: the process or an address had too much under way, or a caller asked too often.',
+      'HTTP requests refused before they ran: the process or an address had too much under way or too many connections, or a caller asked too often.',
       ['reason'],
     ),
     cutOff: counter(
       'clients_cut_off_total',
-      'Clients cut off because they took too little of their answers.',
+      'Clients cut off because they took too little of their answers, or had too many connections.',
       ['reason'],
     ),
     /** Where other parts of the gateway keep what they count. */

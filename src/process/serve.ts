@@ -32,6 +32,11 @@ export interface Served {
   stop(): Promise<void>;
 }
 
+/**
+ * Connections that the system keeps until this process takes them; it may have a lower limit. Of more than that, clients try again after
+ * a second, and then after two more: node's 511 are used up by a burst in one turn of the event loop.
+ */
+const BACKLOG = 4096;
 /** How long closing the store and the connections to the upstream may take after that. */
 const CLOSE_MS = 3_000;
 /** How often connections that have become idle are closed while others are still answered. */
@@ -49,7 +54,7 @@ export async function listen(server: Server, port: number, host: string): Promis
         ),
       );
     });
-    server.listen(port, host, () => resolve());
+    server.listen({ port, host, backlog: BACKLOG }, () => resolve());
   });
   const { address, port: given } = server.address() as AddressInfo;
   return `http://${address.includes(':') ? `[${address}]` : address}:${given}`;

@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { createServer, request, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { zipSync } from 'fflate';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { openServer } from '../../src/load/server-limits.ts';
+import { attachWebSocket } from '../../src/websocket.ts';
 import { until } from '../live/support.ts';
 import { testLogger } from '../record.ts';
 
@@ -220,6 +221,113 @@ it('nothing is read of bodies of callers who have not proved who they are', asyn
   known.socket.write(QUERY.slice(1));
   await until('its answer', () => known.text() !== '');
   expect(statusOf(known.text())).toBe(200);
+});
+
+describe('connections', () => {
+  const GET = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
+  const WHOLE = `${head(QUERY.length)}${QUERY}`;
+  const UPGRADE =
+    'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: eHh4eHh4eHh4eHh4eHh4eA==\r\n';
+  const answered = async (sent: ReturnType<typeof send>): Promise<string> => {
+    await until('an answer', () => sent.text().includes('\r\n\r\n'));
+    return sent.text();
+  };
+
+  it('are shared out by address: over those beyond the share only probes are answered', async () => {
+    await open({ MAX_CONNECTIONS: '8' });
+    const sockets = attachWebSocket(server, gateway, {
+      origins: [],
+      maxBytes: 1000,
+      onFault: (error) => lines.push(String(error)),
+    });
+    const held = times(6, () => send(''));
+    await until('the share to be taken', async () => (await metric('connections')) === 6);
+    const beyond = send(WHOLE);
+    expect(await answered(beyond)).toMatch(/^HTTP\/1.1 503 [\s\S]*\r\nconnection: close\r\n/i);
+    await until('it to be closed', () => beyond.socket.destroyed);
+    expect(statusOf(await answered(send(GET('/graphql', UPGRADE))))).toBe(503);
+    expect(await refusals('connections')).toBe(1);
+    for (const path of ['/health', '/ready', '/metrics'])
+      expect([path, statusOf(await answered(send(GET(path))))]).toEqual([path, 200]);
+    expect((await ask('127.0.0.2')).status).toBe(200);
+    held[0]?.socket.destroy();
+    await until('room', async () => (await metric('connections')) < 9);
+    expect((await ask('127.0.0.1')).status).toBe(200);
+    await sockets.close();
+  });
+
+  it('beyond the bound become ordinary ones when others have closed', async () => {
+    await open({ MAX_CONNECTIONS: '4' });
+    const held = times(3, () => send(''));
+    await until('the share to be taken', async () => (await metric('connections')) === 3);
+    const waiting = send('');
+    await until('one more', async () => (await metric('connections')) === 4);
+    for (const { socket } of held) socket.destroy();
+    await until('room', async () => (await metric('connections')) === 1);
+    waiting.socket.write(WHOLE);
+    expect(statusOf(await answered(waiting))).toBe(200);
+  });
+
+  it('beyond the bound are closed, those that came first, when there are many, and probes get in', async () => {
+    await open({ MAX_CONNECTIONS: '4' });
+    const idle = times(200, () => send(''));
+    await until('most to be closed', async () => (await cutOff('too_many_connections')) === 200 - 3 - 64);
+    await until(
+      'their clients to see it',
+      () => idle.filter(({ socket }) => socket.destroyed).length === 133,
+    );
+    expect(await metric('connections')).toBe(67);
+    const probe = send(GET('/health'));
+    expect(statusOf(await answered(probe))).toBe(200);
+    for (const { socket } of [...idle, probe]) socket.destroy();
+    await until('all to be free', async () => (await metric('connections')) === 0);
+  });
+
+  it('of a proxy have no share of their own, only the total', async () => {
+    await open({ MAX_CONNECTIONS: '8', TRUST_PROXY: '1' });
+    times(7, () => send(''));
+    await until('all to be open', async () => (await metric('connections')) === 7);
+    expect(statusOf(await answered(send(WHOLE)))).toBe(200);
+    send('');
+    await until('one more', async () => (await metric('connections')) === 9);
+    expect(statusOf(await answered(send(WHOLE, '127.0.0.2')))).toBe(503);
+  });
+});
+
+describe('a client that waits for 100 Continue', () => {
+  const EXPECT = 'Expect: 100-continue\r\n';
+  const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
+
+  it('is told to go on when its body is wanted', async () => {
+    await open({});
+    const { socket, text } = send(head(QUERY.length, EXPECT));
+    await until('it to be told', () => text() !== '');
+    expect(text()).toBe(CONTINUE);
+    socket.write(QUERY);
+    await until('its answer', () => text().length > CONTINUE.length);
+    expect(statusOf(text().slice(CONTINUE.length))).toBe(200);
+    const sent = text().length;
+    socket.write(`${head(QUERY.length)}${QUERY}`);
+    await until('the next answer', () => text().length > sent);
+    expect(statusOf(text().slice(sent))).toBe(200);
+  });
+
+  it.each([
+    [401, { UPSTREAM_API_KEY: 'upstream', GATEWAY_API_KEYS: KEY }, 100],
+    [413, { MAX_BODY_BYTES: '1024' }, 5000],
+    [503, { MAX_UNFINISHED_BODIES: '1' }, 100],
+  ])('is answered %i at once, without being told to go on', async (status, env, length) => {
+    await open(env);
+    if (status === 503) {
+      send(`${head(QUERY.length)}{`);
+      await until('the place to be taken', async () => (await metric('unfinished_bodies')) === 1);
+    }
+    const { socket, text } = send(head(length, EXPECT));
+    await until('its answer', () => socket.destroyed);
+    expect(statusOf(text())).toBe(status);
+    expect(text()).toMatch(/\r\nconnection: close\r\n/i);
+    expect(text()).not.toContain('100 Continue');
+  });
 });
 
 it('places are shared out by address: while one waits for the service with all it may have, others are served', async () => {

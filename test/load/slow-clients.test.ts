@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createConnectionLimits } from '../../src/load/connection-limits.ts';
 import { openServer } from '../../src/load/server-limits.ts';
 
 let server: Server;
@@ -13,7 +14,10 @@ afterEach(async () => {
 
 async function listen(listener: RequestListener, slowReaderMs: number): Promise<() => Socket> {
   server = openServer(
-    { listener },
+    {
+      listener,
+      connections: createConnectionLimits({ maxConnections: 0, isShared: true, onCut: () => undefined }),
+    },
     {
       maxHeaderBytes: 4096,
       slowReaderMs,
