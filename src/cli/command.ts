@@ -19,12 +19,6 @@ interface Definition<T extends ArgsDef> {
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** Names of options, each with whether a value follows. */
-  readonly options: readonly {
-    readonly name: string;
-    readonly valued: boolean;
-    readonly description: string;
-  }[];
   help(): Promise<string>;
   run(raw: readonly string[], session: Session): Promise<number>;
 }
@@ -72,13 +66,9 @@ const examplesText = (rows: Definition<ArgsDef>['examples']): string =>
 /** Makes a command of its definition. */
 export function command<const T extends ArgsDef>(definition: Definition<T>): Command {
   const { name, summary, args, examples, exits } = definition;
-  const options = Object.entries<ArgsDef[string]>(args).flatMap(([arg, { type, description = '' }]) =>
-    type === 'positional' ? [] : [{ name: kebab(arg), valued: type !== 'boolean', description }],
-  );
   return {
     name,
     summary,
-    options,
     async help() {
       const usage = await renderUsage(
         defineCommand({ meta: { name: `foldatlas ${name}`, description: summary }, args }),

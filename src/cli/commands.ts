@@ -26,7 +26,6 @@ export const COMMANDS: readonly Entry[] = [
     'Changes GATEWAY_SECRET without losing what is kept',
     () => import('./rotate-secret.ts'),
   ),
-  entry('completion', 'Writes a completion script for a shell', () => import('./completion.ts')),
 ];
 
 /** The help of the bin. */

@@ -48,7 +48,7 @@ describe('help and mistakes', () => {
       run(['--version']),
     ]);
     expect(main).toMatchObject({ code: 0, err: '' });
-    for (const name of ['serve', 'sandbox', 'query', 'fold', 'lookup', 'doctor', 'completion'])
+    for (const name of ['serve', 'sandbox', 'query', 'fold', 'lookup', 'doctor'])
       expect(main.out).toMatch(new RegExp(`^ {2}${name} `, 'm'));
     expect(none.code).toBe(64);
     expect(fold.code).toBe(0);
@@ -86,15 +86,6 @@ describe('help and mistakes', () => {
       code: 78,
       err: expect.stringMatching(/PORT.*UPSTREAM_URL|UPSTREAM_URL.*PORT/s),
     });
-  });
-
-  it('are no completion scripts: those name every command and option', async () => {
-    const scripts = await Promise.all(['bash', 'zsh', 'fish'].map((shell) => run(['completion', shell])));
-    for (const { code, out } of scripts) {
-      expect(code).toBe(0);
-      for (const name of ['doctor', 'propose', 'lookup', 'ndjson', 'token-file']) expect(out).toContain(name);
-    }
-    expect((await run(['completion', 'csh'])).code).toBe(64);
   });
 });
 
