@@ -1,13 +1,11 @@
 // What Prometheus is told of a gateway, in a registry of its own. Every label is one of few words chosen here or in the code:
 // no id, no name that a caller makes up, nothing secret.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Gates } from '../upstream/gates.ts';
 import { VERSION } from '../version.ts';
 import { addGateMetrics } from './gate-metrics.ts';
-import { openHistograms } from './histogram.ts';
 import { processMetrics } from './process-metrics.ts';
-import { openTally } from './tally.ts';
 
 /** What requests take of the process. */
 export interface Load {
@@ -47,9 +45,9 @@ export function openMetrics(sights: Sights) {
   const registry = new Registry();
   const registers = [registry];
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
-    openTally<L>({ name: `foldatlas_${name}`, help, labelNames, registers });
+    new Counter<L>({ name: `foldatlas_${name}`, help, labelNames, registers });
   const histogram = <L extends string>(name: string, help: string, label: L) =>
-    openHistograms<L>({ name: `foldatlas_${name}`, help, label, bounds: SECONDS, registers });
+    new Histogram<L>({ name: `foldatlas_${name}`, help, labelNames: [label], buckets: SECONDS, registers });
   const watched = (name: string, help: string, read: () => number) =>
     new Gauge({
       name: `foldatlas_${name}`,
