@@ -1,26 +1,12 @@
-// Log lines by pino: JSON in production, readable otherwise. It must never be given a token, a signed URL or a sequence; texts of
-// errors, which others write, lose them here.
-import { type DestinationStream, destination, pino, stdTimeFunctions } from 'pino';
+// The logger: pino, with JSON lines in production and readable ones otherwise. Texts of errors, which the upstream or a library
+// may have written, lose tokens, signed URLs and sequences here.
+import { destination, type Logger, pino, stdTimeFunctions } from 'pino';
 import { redact } from './redact.ts';
 
 const LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof LEVELS)[number];
 
-type Fields = Readonly<Record<string, unknown>>;
-type Write = (message: string, fields?: Fields) => void;
-
-export interface Logger {
-  readonly error: Write;
-  readonly warn: Write;
-  readonly info: Write;
-  readonly debug: Write;
-  /** Whether what is said by `debug` is written: what is put together for it alone need not be. */
-  readonly tellsDebug: boolean;
-  /** The line that every request ends with. @param members - its fields as members of a JSON object, no error among them */
-  request(level: 'info' | 'debug', members: string): void;
-  /** Writes out what is still in memory: the last thing that a process does. */
-  flush(): void;
-}
+export type { Logger };
 
 /** Errors below an error that are told with it. */
 const DEEPEST_CAUSE = 3;
@@ -43,80 +29,36 @@ function readable(line: string): string {
   return `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${String(message)}${rest.join('')}\n`;
 }
 
-/** Characters that are written at once: a write for each line would cost more than all else that is done for a small answer. */
-const AT_ONCE = 32_768;
-const WRITTEN_WITHIN_MS = 100;
+/** Lines are written together: one write for each costs more than the rest of a short answer. */
+const BUFFERED_BYTES = 8_192;
+const FLUSH_INTERVAL_MS = 100;
 
-type LogStream = DestinationStream & { hand(): void; flushSync(): void };
+let openedStandardError: ReturnType<typeof destination> | undefined;
 
-/** Standard error, so that standard output stays free; written behind the requests, and to the end when the process ends. */
-function openStandardError(): LogStream {
-  const out = destination({ fd: 2, sync: false, maxWrite: 2 * AT_ONCE });
-  /** What waits, as bytes: of lines put together as text each letter would be looked up again, and their pieces kept until then. */
-  const waiting = Buffer.allocUnsafeSlow(2 * AT_ONCE);
-  let bytes = 0;
-  let timer: NodeJS.Timeout | undefined;
-  const hand = () => {
-    clearTimeout(timer);
-    timer = undefined;
-    if (bytes > 0) out.write(waiting.toString('utf8', 0, bytes));
-    bytes = 0;
-  };
-  const flushSync = () => {
-    hand();
-    out.flushSync();
-  };
-  process.once('exit', () => {
-    // A stream that was never opened has nobody to tell.
-    try {
-      flushSync();
-    } catch {}
+/** One stream, and one listener for the end of the process, for all loggers. */
+function standardError() {
+  openedStandardError ??= destination({
+    dest: 2,
+    sync: false,
+    minLength: BUFFERED_BYTES,
+    periodicFlush: FLUSH_INTERVAL_MS,
   });
-  return {
-    write(line) {
-      // No letter takes more than three bytes.
-      const most = 3 * line.length;
-      if (most > waiting.length - bytes) hand();
-      if (most > waiting.length) out.write(line);
-      else bytes += waiting.write(line, bytes);
-      if (bytes >= AT_ONCE) hand();
-      else timer ??= setTimeout(hand, WRITTEN_WITHIN_MS).unref();
-    },
-    hand,
-    flushSync,
-  };
-}
-
-let openedStandardError: LogStream | undefined;
-
-/** One stream and one listener for the end of the process, however many loggers write to it. */
-function standardError(): LogStream {
-  openedStandardError ??= openStandardError();
   return openedStandardError;
 }
 
-/** The time as a line shows it, made once for all lines of a millisecond. */
-function openTime(): () => string {
-  let at = 0;
-  let text = '';
-  return () => {
-    const now = Date.now();
-    if (now !== at) text = new Date(now).toISOString();
-    at = now;
-    return text;
-  };
-}
+/** `warn` in pino's numbers. */
+const WARN = 40;
 
 /**
- * A logger that drops what is less urgent than `level`. A field named `error` may hold whatever was thrown.
+ * A logger that drops what is less urgent than `level`. A field named `error` may hold any thrown value.
  *
  * @param json - one JSON object a line instead of readable text
- * @param out - where lines go; standard error when absent
+ * @param write - receives the lines; standard error when absent, so that standard output stays free
  */
-export function createLogger(level: LogLevel, json: boolean, out?: (line: string) => void): Logger {
-  const nothing = () => undefined;
-  const stream = out === undefined ? standardError() : { write: out, hand: nothing, flushSync: nothing };
-  const log = pino(
+export function createLogger(level: LogLevel, json: boolean, write?: (line: string) => void): Logger {
+  const stderr = write === undefined ? standardError() : undefined;
+  const writeLine = write ?? ((line: string) => void stderr?.write(line));
+  return pino(
     {
       level,
       base: null,
@@ -124,39 +66,14 @@ export function createLogger(level: LogLevel, json: boolean, out?: (line: string
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: (error: unknown) => errorText(error) },
+      hooks: {
+        logMethod(line, method, number) {
+          method.apply(this, line);
+          // Warnings and errors are shown at once: the process may be about to end.
+          if (number >= WARN) stderr?.flush();
+        },
+      },
     },
-    json ? stream : { write: (line: string) => stream.write(readable(line)) },
+    { write: json ? writeLine : (line) => writeLine(readable(line)) },
   );
-  const at =
-    (own: Exclude<LogLevel, 'silent'>): Write =>
-    (message, fields) =>
-      fields === undefined ? log[own](message) : log[own](fields, message);
-  // Trouble does not wait for company: who looks now should see it, and the process may end.
-  const soon =
-    (write: Write): Write =>
-    (message, fields) => {
-      write(message, fields);
-      stream.hand();
-    };
-  const isTold = { info: log.isLevelEnabled('info'), debug: log.isLevelEnabled('debug') };
-  const time = openTime();
-  return {
-    // As pino would write it, in a tenth of the time: there is one for each request.
-    request(own, members) {
-      if (!isTold[own]) return;
-      const line = `{"level":"${own}","time":"${time()}",${members},"message":"request"}\n`;
-      stream.write(json ? line : readable(line));
-    },
-    error: soon(at('error')),
-    warn: soon(at('warn')),
-    info: at('info'),
-    debug: at('debug'),
-    tellsDebug: isTold.debug,
-    flush: () => {
-      // A stream that is not open yet or no more has nothing to flush.
-      try {
-        stream.flushSync();
-      } catch {}
-    },
-  };
 }

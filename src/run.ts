@@ -38,7 +38,6 @@ const log = createLogger(config.LOG_LEVEL, config.production);
 
 function failStart(error: unknown): never {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  log.flush();
   process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
 }
 
@@ -77,7 +76,7 @@ async function metricsPort(read: () => Promise<string>): Promise<{ close(): Prom
   const { METRICS: on, METRICS_PORT: port, METRICS_TOKEN: token, HOST: host } = config;
   if (!on || port === undefined) return undefined;
   const opened = await openMetricsPort({ port, host, token, read });
-  log.info('metrics are served apart', { url: `${opened.url}/metrics` });
+  log.info({ url: `${opened.url}/metrics` }, 'metrics are served apart');
   return opened;
 }
 

@@ -61,7 +61,7 @@ export function openEntrance(
     config,
     secret,
     guesses: openGuesses(limit, config.AUTH_FAILURES_PER_MINUTE),
-    onError: (what, error) => log.error(what, { error: String(error) }),
+    onError: (what, error) => log.error({ error: String(error) }, what),
   });
   const admission = openAdmission({
     limit,

@@ -42,7 +42,7 @@ export function gatewayListener(sources: ListenerSources): RequestListener {
   const { config, yoga, contexts, queries, kept, admission, telemetry, operations, errors, log } = sources;
   const { pressure, bodies, connections, slowReaders } = sources;
   const visits = openVisits({ telemetry, origins: config.CORS_ORIGINS });
-  const onFault = (error: unknown) => log.error('request', { error });
+  const onFault = (error: unknown) => log.error({ error }, 'request');
   const listener = openFastPath({
     listener: guardListener(yoga),
     yoga,

@@ -99,6 +99,6 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
       useTiedStreams(),
       useRoutes(routes),
     ],
-    (error) => log.error('request', { error }),
+    (error) => log.error({ error }, 'request'),
   );
 }

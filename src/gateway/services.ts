@@ -63,7 +63,7 @@ export function openServices({ config, log, telemetry, wayOut, pace }: ServicesO
       running: config.MAX_BULK_RUNNING,
       bytes: config.MAX_BULK_MB * 1_000_000,
     },
-    onError: (error) => log.error('bulk look-up', { error }),
+    onError: (error) => log.error({ error }, 'bulk look-up'),
     openUpstream: (requestId, callSignal) => openUpstream(requestId, undefined, callSignal),
   });
   const { catalogue, thumbnails, loaders } = reads;

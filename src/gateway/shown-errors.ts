@@ -55,7 +55,7 @@ export function openShownErrors(
       (cause) => {
         // What breaks when a caller has left is no fault of the gateway.
         if (owner?.left !== true)
-          log.error('masked error', { ...(owner === undefined ? {} : marks(owner)), error: cause });
+          log.error({ ...(owner === undefined ? {} : marks(owner)), error: cause }, 'masked error');
       },
       suggestions,
     );
@@ -70,7 +70,7 @@ export function openShownErrors(
     known.many += 1;
     refusals.set(reason, known);
     if (performance.now() - known.loggedAt < LOG_REFUSALS_MS) return;
-    log.warn('requests are refused', { reason, requests: known.many });
+    log.warn({ reason, requests: known.many }, 'requests are refused');
     known.many = 0;
     known.loggedAt = performance.now();
   }

@@ -100,7 +100,7 @@ export function openWayOut(options: WayOutOptions): WayOut {
     prefixes: { atlas: config.DOCTOR_ATLAS_PREFIXES, batch: config.DOCTOR_BATCH_PREFIXES },
     minutes: config.CONTRACT_CHECK_MINUTES,
     onDrift: (finding) => countDrift(finding),
-    onError: (error) => log.error('contract', { error }),
+    onError: (error) => log.error({ error }, 'contract'),
   });
   const countDrift = openContractMetrics(metrics.registers, contract.report);
 

@@ -97,6 +97,32 @@ export function openExchange(
 /** What every line about the request carries. */
 export const marks = ({ requestId, step }: Exchange) => ({ requestId, traceId: step.context.traceId });
 
+/** Of the hash of who asks. */
+const PRINCIPAL_LETTERS = 8;
+
+/** Fields of the access log: the line that every request ends with. */
+export function accessLogFields(
+  exchange: Exchange,
+  { status, bytes, left }: ExchangeEnd,
+  milliseconds: number,
+) {
+  const { method, route, operation, principal, upstreamCalls, errors } = exchange;
+  return {
+    ...marks(exchange),
+    method,
+    route,
+    ...(method === 'WS' ? {} : { status }),
+    milliseconds: Math.round(milliseconds * 10) / 10,
+    ...(operation === undefined ? {} : { operation: operation.type }),
+    ...(operation?.name == null ? {} : { name: shownName(operation.name) }),
+    ...(principal == null ? {} : { principal: principal.slice(0, PRINCIPAL_LETTERS) }),
+    upstreamCalls,
+    ...(errors > 0 ? { errors } : {}),
+    ...(bytes === undefined ? {} : { bytes }),
+    ...(left ? { left } : {}),
+  };
+}
+
 /** An operation's name as it may be shown: it is the caller's text. */
 export function shownName(name: string): string {
   if (lastName.name !== name) lastName = { name, shown: redact(name.slice(0, 100)) };

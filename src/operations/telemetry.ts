@@ -3,9 +3,9 @@
 import type { Logger } from '../log.ts';
 import type { Found } from '../store/cache.ts';
 import type { CallReport, Upstream } from '../upstream/http.ts';
-import { accessMembers } from './access-line.ts';
 import {
   type Arrived,
+  accessLogFields,
   type Exchange,
   type ExchangeEnd,
   marks,
@@ -95,7 +95,7 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
 
   function tell(exchange: Exchange, end: ExchangeEnd, milliseconds: number): void {
     const isQuiet = QUIET.has(exchange.route) && end.status < 500;
-    log.request(isQuiet ? 'debug' : 'info', accessMembers(exchange, end, milliseconds));
+    log[isQuiet ? 'debug' : 'info'](accessLogFields(exchange, end, milliseconds), 'request');
   }
 
   function trace(exchange: Exchange, { status }: ExchangeEnd): void {
@@ -170,12 +170,9 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
         if (exchange !== undefined) exchange.upstreamCalls += 1;
         metrics.upstreamCalls.inc({ operation, outcome: outcomeOf(status) });
         metrics.upstreamSeconds.observe({ operation }, milliseconds / 1000);
-        if (!log.tellsDebug) return;
-        log.debug('upstream', {
-          ...(exchange === undefined ? { requestId } : marks(exchange)),
-          ...call,
-          milliseconds: Math.round(milliseconds),
-        });
+        if (!log.isLevelEnabled('debug')) return;
+        const owner = exchange === undefined ? { requestId } : marks(exchange);
+        log.debug({ ...owner, ...call, milliseconds: Math.round(milliseconds) }, 'upstream');
       },
     }),
     lookedUp(kind, { memory, store, missing }) {
@@ -185,11 +182,9 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
     },
     storeFailed(store, error, requestId) {
       metrics.storeErrors.inc({ store });
-      const write = store === 'cache' ? log.warn : log.error;
-      write(store === 'cache' ? 'cache bypassed' : `store: ${store}`, {
-        ...(requestId === undefined ? {} : { requestId }),
-        error,
-      });
+      const fields = { ...(requestId === undefined ? {} : { requestId }), error };
+      if (store === 'cache') log.warn(fields, 'cache bypassed');
+      else log.error(fields, `store: ${store}`);
     },
   };
 }

@@ -49,7 +49,7 @@ export function startWorkers(options: PrimaryOptions): Primary {
   function start(): void {
     const worker = cluster.fork(env);
     startedAt.set(worker.id, Date.now());
-    log.info('worker started', { worker: worker.id, pid: worker.process.pid });
+    log.info({ worker: worker.id, pid: worker.process.pid }, 'worker started');
     worker.on('message', (raw: unknown) => void hear(worker, readMessage(raw)));
   }
 
@@ -70,15 +70,15 @@ export function startWorkers(options: PrimaryOptions): Primary {
     if (stopping) return;
     const died = { worker: worker.id, ...(signal === null ? { code } : { signal }) };
     if (!everReady) {
-      log.error('a worker could not start', died);
+      log.error(died, 'a worker could not start');
       return onGivingUp(code === 0 ? 1 : (code ?? 1));
     }
     const pause = restarts(lived);
     if (pause === undefined) {
-      log.error('workers keep dying; giving up', died);
+      log.error(died, 'workers keep dying; giving up');
       return onGivingUp(1);
     }
-    log.error('a worker died; another one is started', { ...died, inMilliseconds: pause });
+    log.error({ ...died, inMilliseconds: pause }, 'a worker died; another one is started');
     const timer = setTimeout(() => {
       waiting.delete(timer);
       start();

@@ -81,7 +81,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
       : await openTracing({
           endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
           serviceName: config.OTEL_SERVICE_NAME,
-          onError: (error) => log.warn('traces were not sent', { error }),
+          onError: (error) => log.warn({ error }, 'traces were not sent'),
         });
   const gateway = createGateway({ config, log, tracing, principalKey, ...rest });
   const close = async () => {
@@ -97,7 +97,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     maxBytes: config.MAX_BODY_BYTES,
     maxPerAddress: config.MAX_SOCKETS_PER_ADDRESS,
     hops: config.TRUST_PROXY,
-    onFault: (error) => log.error('websocket', { error }),
+    onFault: (error) => log.error({ error }, 'websocket'),
     isOwnHost: config.keyForLoopback ? (host) => isOwnHost(host, config.PUBLIC_URL) : undefined,
   });
   let url: string;

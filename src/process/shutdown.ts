@@ -21,35 +21,31 @@ export interface EndingOptions {
 export function openEnding({ log, stop, deadlineMs, signals }: EndingOptions): Ending {
   let code: number | undefined;
 
-  const exit = (last: number): never => {
-    log.flush();
-    process.exit(last);
-  };
   function end(wanted: number): void {
     if (code !== undefined) return;
     code = wanted;
     setTimeout(() => {
-      log.error('stopping took too long; the process ends now', { milliseconds: deadlineMs });
-      exit(1);
+      log.error({ milliseconds: deadlineMs }, 'stopping took too long; the process ends now');
+      process.exit(1);
     }, deadlineMs);
     stop().then(
-      () => exit(wanted),
+      () => process.exit(wanted),
       (error: unknown) => {
-        log.error('stopping failed', { error });
-        exit(1);
+        log.error({ error }, 'stopping failed');
+        process.exit(1);
       },
     );
   }
   for (const signal of signals) {
     process.on(signal, () => {
-      if (code !== undefined) exit(128 + constants.signals[signal]);
-      log.info('stopping', { signal });
+      if (code !== undefined) process.exit(128 + constants.signals[signal]);
+      log.info({ signal }, 'stopping');
       end(0);
     });
   }
   // Whatever threw it may have left anything half done: nothing may go on from there.
   const fault = (what: string) => (error: unknown) => {
-    log.error(what, { error });
+    log.error({ error }, what);
     end(1);
   };
   process.on('uncaughtException', fault('uncaught exception'));

@@ -53,7 +53,7 @@ export async function checkLedger({ submissions, services }: GatewayContext): Pr
     await submissions.ledger.check();
     return null;
   } catch (error) {
-    services.log.error('ledger', { error: String(error) });
+    services.log.error({ error: String(error) }, 'ledger');
     return {
       kind: 'Refused',
       message: 'The gateway could not write down whose batch this would be. Nothing was sent.',

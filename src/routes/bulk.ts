@@ -96,7 +96,7 @@ function streamRows(
     (hash) => `${ctx.publicUrl}/structures/${hash}.pdb`,
     async () => (await ctx.fresh())().proteins,
     (error, index) => {
-      log.warn('rows with gaps', { requestId: ctx.requestId, part: index, error });
+      log.warn({ requestId: ctx.requestId, part: index, error }, 'rows with gaps');
       if (isExpired(error)) void bulk.expire(lookup.lookupId, index).catch(() => undefined);
     },
     up.settings.mapping,

@@ -14,9 +14,7 @@ const PROGRAM = `
   const LETTERS = ${JSON.stringify(LETTERS)};
   const log = createLogger('info', true);
   for (let n = 0; n < ${LINES}; n += 1)
-    if (n % 3 === 0) log.request('info', '"n":' + n + ',"text":' + JSON.stringify(lineOf(n)));
-    else log[n % 100 === 1 ? 'warn' : 'info']('other', { n, text: lineOf(n) });
-  log.flush();
+    log[n % 100 === 1 ? 'warn' : 'info']({ n, text: lineOf(n) }, 'line');
 `;
 
 test('lines of all sizes and letters are written whole, in their order', () => {

@@ -50,7 +50,7 @@ type Read = (text: string) => unknown;
 
 const READERS: Readonly<Record<string, Read>> = {
   redact: (text) => redact(text, 'a-token', text.slice(0, 2000)),
-  'the log': (text) => log.error('test', { error: new Error(text, { cause: text }) }),
+  'the log': (text) => log.error({ error: new Error(text, { cause: text }) }, 'test'),
   'the name of an operation': (text) => shownName(text),
   'errors of graphql-js': (text) => [
     maskError(new GraphQLError(text), () => undefined, false),
