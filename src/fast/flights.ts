@@ -1,5 +1,4 @@
 // Lets those who ask the same at the same time wait for one answer. It must not know what is asked.
-import { Passing } from '../passing.ts';
 
 export interface Flights<T> {
   /**
@@ -15,7 +14,7 @@ export interface Flights<T> {
 }
 
 export function openFlights<T>(): Flights<T> {
-  const underWay = new Passing<string, Promise<T | null>>();
+  const underWay = new Map<string, Promise<T | null>>();
   return {
     async share(key, work) {
       const flying = underWay.get(key);

@@ -2,8 +2,7 @@
 // the process gets its turn in between. It knows neither what is written nor why.
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
-import { tidyUp, WritingTurn } from '../large-turns.ts';
-import { type Body, LARGE, PIECE, ROOM } from '../protocol/body.ts';
+import { type Body, PIECE, ROOM } from '../protocol/body.ts';
 
 /** Milliseconds that may go by before other work gets its turn. */
 const SLICE = 8;
@@ -38,22 +37,14 @@ export async function writeBody(response: ServerResponse, body: Body | LateBodie
   let free = Buffer.allocUnsafeSlow(PIECE);
   let full: typeof free | undefined;
   let filled = 0;
-  let flushed = 0;
   let hasBegun = false;
   let taken = Promise.resolve(true);
   let rested = performance.now();
-  const turnOfWriting = new WritingTurn();
-  response.once('close', () => {
-    // Only then has everybody let go of it.
-    if (flushed > LARGE) setImmediate(setImmediate, tidyUp);
-  });
   /** Writes what is filled in. @returns whether the client is still there */
   const flush = async (): Promise<boolean> => {
-    turnOfWriting.goOn();
     const before = taken;
     taken = written(response, free.subarray(0, filled));
     hasBegun = true;
-    flushed += filled;
     filled = 0;
     [free, full] = [full ?? Buffer.allocUnsafeSlow(PIECE), free];
     const isThere = await before;
@@ -63,26 +54,22 @@ export async function writeBody(response: ServerResponse, body: Body | LateBodie
     return isThere;
   };
   const bodies = 'open' in body ? [body].values() : body.bodies[Symbol.asyncIterator]();
-  try {
+  for (;;) {
+    const coming = Promise.resolve(bodies.next());
+    // It may fail when nobody waits for it any more.
+    coming.catch(() => undefined);
+    // The beginning goes at once. Behind it, what comes in the same turn goes along: each write costs as much as filling in some more.
+    const isDue = filled > 0 && (!hasBegun || (await Promise.race([coming, turn(LATER)])) === LATER);
+    if (isDue && !(await flush())) return;
+    const next = await coming;
+    if (next.done === true) break;
+    const fill = next.value.open();
     for (;;) {
-      const coming = Promise.resolve(bodies.next());
-      // It may fail when nobody waits for it any more.
-      coming.catch(() => undefined);
-      // The beginning goes at once. Behind it, what comes in the same turn goes along: each write costs as much as filling in some more.
-      const isDue = filled > 0 && (!hasBegun || (await Promise.race([coming, turn(LATER)])) === LATER);
-      if (isDue && !(await flush())) return;
-      const next = await coming;
-      if (next.done === true) break;
-      const fill = next.value.open();
-      for (;;) {
-        const count = fill(free.subarray(filled));
-        if (count === 0) break;
-        filled += count;
-        if (filled + ROOM > PIECE && !(await flush())) return;
-      }
+      const count = fill(free.subarray(filled));
+      if (count === 0) break;
+      filled += count;
+      if (filled + ROOM > PIECE && !(await flush())) return;
     }
-    if ((filled === 0 || (await flush())) && (await taken)) response.end();
-  } finally {
-    turnOfWriting.end();
   }
+  if ((filled === 0 || (await flush())) && (await taken)) response.end();
 }

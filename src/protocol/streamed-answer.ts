@@ -1,7 +1,6 @@
 // Results that come one after the other, as the bytes of one answer: Server-Sent Events as graphql-sse speaks them, or multipart/mixed as
 // clients of `@defer` read it. It knows neither the server nor GraphQL.
 import { setImmediate as turn } from 'node:timers/promises';
-import { tidyUp } from '../large-turns.ts';
 import type { JsonType, MediaType } from './media-type.ts';
 
 /** How parts are written one after the other. */
@@ -66,9 +65,6 @@ const FRAMINGS: Readonly<Record<MediaType, Framing>> = {
 /** How a result is written in a media type; subscriptions have one of their own in multipart. */
 export const framingOf = (mediaType: MediaType): Framing => FRAMINGS[mediaType];
 
-/** Bytes behind which it is worth to tidy up. */
-const LARGE = 2_000_000;
-
 /**
  * The bytes of an answer. Parts are asked for as the client takes them; a client that leaves ends the source.
  *
@@ -86,11 +82,7 @@ export function streamOf<T>(
   const encoder = new TextEncoder();
   let pulses: ReturnType<typeof setInterval> | undefined;
   let parts = 0;
-  let bytes = 0;
-  const end = (): void => {
-    clearInterval(pulses);
-    if (bytes > LARGE) setImmediate(tidyUp);
-  };
+  const end = (): void => clearInterval(pulses);
   return new ReadableStream<Uint8Array>({
     start(controller) {
       const { opening, pulse } = framing;
@@ -107,10 +99,8 @@ export function streamOf<T>(
         if (parts > 1) await turn();
         const next = await iterator.next();
         if (next.done !== true) {
-          const part = write(next.value);
           parts += 1;
-          bytes += part.byteLength;
-          return controller.enqueue(part);
+          return controller.enqueue(write(next.value));
         }
         end();
         controller.enqueue(encoder.encode(framing.closing));

@@ -1,7 +1,6 @@
 // One connection to Redis or Valkey: made in the background, made again when it is lost, and never waited for: every command
 // is answered or has failed within two seconds. It must not know what is kept there.
 import { createRequire } from 'node:module';
-import { UnderWay } from '../passing.ts';
 
 /** Milliseconds that a command may take, connecting included. */
 const COMMAND_MS = 2_000;
@@ -77,7 +76,7 @@ export function openRedis(url: string, onError: (error: unknown) => void): Redis
   const place = placeOf(url);
   let fault: unknown;
   let closed = false;
-  const underWay = new UnderWay();
+  const pending = new Set<Promise<unknown>>();
 
   const onFault = (error: unknown) => {
     if (closed) return;
@@ -122,7 +121,9 @@ export function openRedis(url: string, onError: (error: unknown) => void): Redis
 
   function send(...command: string[]): Promise<unknown> {
     const asked = ask(command);
-    underWay.add(asked);
+    pending.add(asked);
+    const settled = () => pending.delete(asked);
+    asked.then(settled, settled);
     return asked;
   }
 
@@ -130,7 +131,7 @@ export function openRedis(url: string, onError: (error: unknown) => void): Redis
     send,
     run: (script, keys, args) => send('EVAL', script, String(keys.length), ...keys, ...args),
     async close() {
-      await underWay.ended();
+      await Promise.allSettled(pending);
       closed = true;
       link.end();
     },

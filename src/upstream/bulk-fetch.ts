@@ -1,7 +1,6 @@
 // One bulk look-up from the question to the parts: posts it, follows the job where the upstream makes one of it, reads the
 // archive as it arrives. It knows nothing of who asked for which part.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inTurn } from '../large-turns.ts';
 import { type FeatureRow, rankingOf, rowsOf } from './activations.ts';
 import { type ArchiveLimits, archiveLimits } from './archive/archive-limits.ts';
 import { type BulkParts, readBulkArchive } from './archive/bulk.ts';
@@ -126,9 +125,6 @@ async function readArchive(
   return { parts, rows, from, isWhole, asksSequences };
 }
 
-/** Structures that take so much memory while they are read that it matters who else reads. */
-const MANY = 50;
-
 /**
  * Looks up at most 500 proteins with exactly the members that are needed.
  *
@@ -159,8 +155,7 @@ export async function fetchBulk(
   try {
     const limits = archiveLimits({ proteins: each.size, perResidue: needsRows(needs) });
     const arriving = new ArchiveBody(up, answer, limits.receivedBytes);
-    const isLarge = needs.structure === true && each.size > MANY;
-    return await readArchive(up, isLarge ? inTurn(arriving) : arriving, {
+    return await readArchive(up, arriving, {
       bulk,
       each,
       onProteins: (piece) => run.tell(piece),

@@ -1,6 +1,5 @@
 // Identical reads of several requests at the same time are one call. Who leaves stops waiting; the call itself stops when
 // nobody waits any more. It does not know what is read.
-import { Passing } from '../passing.ts';
 import { Leave, type Leaving } from './leaving.ts';
 
 /** What a shared read is given instead of one caller's signal. */
@@ -77,7 +76,7 @@ export function unless<T>(
 
 /** A place where reads are shared; one for a process. */
 export function openShare(): Share {
-  const underway = new Passing<string, Running>();
+  const underway = new Map<string, Running>();
 
   const start = <T>(key: string, read: (run: SharedRun) => Promise<T>): Running => {
     const running = new Running();

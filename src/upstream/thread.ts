@@ -5,7 +5,6 @@ import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { Passing } from '../passing.ts';
 import { asError } from './errors.ts';
 import { JsonError } from './lenient-json.ts';
 
@@ -54,7 +53,7 @@ function failureOf(answer: Answer & { ok: false }): Error {
  * @param name - path of the module relative to this folder, without its extension; the module calls `serve`
  */
 export function openThread(name: string): Ask {
-  const waiting = new Passing<number, Waiting>();
+  const waiting = new Map<number, Waiting>();
   let worker: Worker | undefined;
   let lastId = 0;
 
@@ -69,9 +68,9 @@ export function openThread(name: string): Ask {
   const lose = (lost: Worker, error: Error) => {
     if (worker !== lost) return;
     worker = undefined;
-    const all = [...waiting.entries()];
+    const all = [...waiting.values()];
     waiting.clear();
-    for (const [, { reject }] of all) reject(error);
+    for (const { reject } of all) reject(error);
   };
   const start = (): Worker => {
     const started = startWorker(name);
