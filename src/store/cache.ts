@@ -71,13 +71,14 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
   const local = new LRUCache<string, Kept<T>>({
     maxSize: maxBytes,
     maxEntrySize: Math.floor(maxBytes / 2),
-    sizeCalculation: ({ v }, key) => key.length + sizeOf(v) + OVERHEAD,
+    // lru-cache takes whole numbers.
+    sizeCalculation: ({ v }, key) => Math.ceil(key.length + sizeOf(v) + OVERHEAD),
   });
   const inFlight = new Map<string, Promise<unknown>>();
 
-  /** A time to live of 0 would be none for lru-cache. */
+  /** lru-cache takes whole milliseconds; 0 would be no end at all. */
   const setLocal = (key: string, kept: Kept<T>, milliseconds: number): void => {
-    if (milliseconds > 0) local.set(key, kept, { ttl: milliseconds });
+    if (milliseconds > 0) local.set(key, kept, { ttl: Math.ceil(milliseconds) });
     else local.delete(key);
   };
 

@@ -36,6 +36,12 @@ export const CASES: Readonly<Record<string, (kinds: ProteinKinds) => readonly St
       fault: { operation: 'uniprot', kind: 'reset', times: 1000 },
     },
   ],
+  'identifiers that fail say so once, at the protein where one is selected': ({ members: [hash = ''] }) => [
+    {
+      query: `{ lookup(ids: ["Q00000", "${hash}"]) { protein { id } problem { __typename } } }`,
+      fault: { operation: 'uniprot', kind: 'unavailable', times: 1000 },
+    },
+  ],
   'a refusal that does not name the identifier is a failure': () => [
     {
       query: '{ lookup(ids: ["P01308"]) { problem { __typename } protein { hash } } }',
