@@ -5,6 +5,7 @@ import RelayPlugin from '@pothos/plugin-relay';
 import type { GatewayContext } from './context.ts';
 import { costPlugin } from './cost-plugin.ts';
 import type { LateText } from './late-text.ts';
+import { publicFieldsPlugin } from './public-fields-plugin.ts';
 
 /** What the builder knows of types before any is defined: the context, the scalars, what connections carry. */
 export interface Types {
@@ -27,21 +28,28 @@ export interface Types {
 }
 
 export const builder = new SchemaBuilder<Types>({
-  plugins: [costPlugin, RelayPlugin],
+  plugins: [costPlugin, publicFieldsPlugin, RelayPlugin],
   // Cost counts upstream calls in the worst case: a field that comes with its object is free, a list multiplies what is selected below it.
   costLimits: ({ services: { config } }) => ({ calls: config.MAX_QUERY_COST, depth: config.MAX_QUERY_DEPTH }),
   onCost: ({ upstream }, { calls }) => upstream.onCost?.(calls),
   relay: {
     clientMutationId: 'omit',
     cursorType: 'String',
-    nodesOnConnection: { description: 'The objects of this page, without their cursors.' },
+    // A connection is public where the field that gives it is: what it consists of tells nothing of whose it is.
+    nodesOnConnection: { public: 'release', description: 'The objects of this page, without their cursors.' },
     edgesFieldOptions: {
+      public: 'release',
       nullable: { list: false, items: false },
       description: 'The objects of this page, each with its cursor.',
     },
-    cursorFieldOptions: { nullable: false, description: 'Opaque; give it as `after` or `before`.' },
-    nodeFieldOptions: { nullable: false, description: 'The object itself.' },
+    cursorFieldOptions: {
+      public: 'release',
+      nullable: false,
+      description: 'Opaque; give it as `after` or `before`.',
+    },
+    nodeFieldOptions: { public: 'release', nullable: false, description: 'The object itself.' },
     pageInfoFieldOptions: {
+      public: 'release',
       nullable: false,
       description: 'Whether there is more in either direction, and the cursors of both ends.',
     },
@@ -52,10 +60,19 @@ export const builder = new SchemaBuilder<Types>({
     },
     idFieldOptions: { description: 'Relay id: give it to `node(id:)`.' },
     nodeTypeOptions: { description: 'An object that `node(id:)` can fetch again by its id.' },
-    hasNextPageFieldOptions: { description: 'Whether more follow after the last one.' },
-    hasPreviousPageFieldOptions: { description: 'Whether any stand before the first one.' },
-    startCursorFieldOptions: { description: 'The cursor of the first one; null on an empty page.' },
-    endCursorFieldOptions: { description: 'The cursor of the last one; null on an empty page.' },
+    hasNextPageFieldOptions: { public: 'release', description: 'Whether more follow after the last one.' },
+    hasPreviousPageFieldOptions: {
+      public: 'release',
+      description: 'Whether any stand before the first one.',
+    },
+    startCursorFieldOptions: {
+      public: 'release',
+      description: 'The cursor of the first one; null on an empty page.',
+    },
+    endCursorFieldOptions: {
+      public: 'release',
+      description: 'The cursor of the last one; null on an empty page.',
+    },
     // node and nodes are our own (resolvers/node.ts): they read the selection, so that existence and data are one call.
     nodeQueryOptions: false,
     nodesQueryOptions: false,
@@ -68,6 +85,7 @@ export const builder = new SchemaBuilder<Types>({
 
 builder.globalConnectionField('totalCount', (t) =>
   t.int({
+    public: 'release',
     nullable: false,
     description: 'How many there are over all pages.',
     resolve: ({ totalCount }) => (typeof totalCount === 'function' ? totalCount() : totalCount),

@@ -32,7 +32,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'table.ts': [],
   bulk: ['upstream', 'store', 'live', 'table.ts'],
   'cost-plugin.ts': ['execution'],
-  'builder.ts': ['cost-plugin.ts'],
+  'public-fields-plugin.ts': [],
+  'builder.ts': ['cost-plugin.ts', 'public-fields-plugin.ts'],
   'loopback.ts': [],
   'secret-digest.ts': [],
   callers: ['loopback.ts', 'secret-digest.ts'],
@@ -65,6 +66,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   schema: ['builder.ts', 'folding', 'structure', 'late-text.ts'],
   protocol: ['late-text.ts', 'vector-code.ts'],
   plugins: [
+    'http',
     'execution',
     'upstream',
     'callers',
@@ -74,6 +76,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'entity-tag.ts',
     'operations',
   ],
+  http: ['public-fields-plugin.ts'],
   execution: ['growing-list.ts', 'late-text.ts'],
   fast: ['load', 'execution', 'plugins', 'protocol', 'operations', 'store', 'upstream', 'entity-tag.ts'],
   routes: [

@@ -78,7 +78,7 @@ export function openFastPath(options: FastPathOptions): RequestListener {
       if (query === undefined) return null;
       const parts = partsFor(query, req.method, accept);
       if (parts === undefined && (query.streamed !== undefined || !isJson(mediaType))) return null;
-      const isKept = query.isRepeatable && parts === undefined;
+      const isKept = parts === undefined;
       return {
         params: paramsOf(given, text),
         query,

@@ -3,7 +3,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { entityTag, isKnown } from '../entity-tag.ts';
-import { cachePolicy } from './cache-policy.ts';
+import { cachePolicy } from '../http/response-cache/cache-policy.ts';
 import { REPORT_HEADER } from './use-upstream-report.ts';
 import { addVary } from './vary.ts';
 
@@ -40,7 +40,7 @@ export const useHttpCache = ({ recordSeconds, proofNeeded }: HttpCacheOptions): 
       const { request } = context;
       if (request.method !== 'GET' || request.headers.get(REPORT_HEADER) === '1') return;
       const policy = cachePolicy(args.schema, args.document, recordSeconds);
-      const seconds = policy.secondsFor(args.variableValues ?? {});
+      const seconds = policy(args.variableValues ?? {});
       if (seconds === null) return;
       return {
         onExecuteDone({ result }) {

@@ -10,7 +10,7 @@ import {
   visit,
 } from 'graphql';
 import type { Plugin, YogaInitialContext } from 'graphql-yoga';
-import { type CachePolicy, cachePolicy } from './cache-policy.ts';
+import { type CachePolicy, cachePolicy } from '../http/response-cache/cache-policy.ts';
 import { openTextCache } from './document-cache.ts';
 
 /** How a list is given in parts. */
@@ -21,7 +21,8 @@ export interface Streamed {
 }
 
 /** What is known of a plain query. */
-export interface PlainQuery extends CachePolicy {
+export interface PlainQuery {
+  readonly secondsFor: CachePolicy;
   /** Of the operation; null for one without. */
   readonly name: string | null;
   /** How its only list is given to who takes parts; undefined where there are none. */
@@ -83,6 +84,11 @@ export const usePlainQueries = (
     const plain = plainOf(args.document);
     if (plain === undefined) return;
     const { schema, document } = args;
-    queries.set(text, { ...plain, document, schema, ...cachePolicy(schema, document, recordSeconds) });
+    queries.set(text, {
+      ...plain,
+      document,
+      schema,
+      secondsFor: cachePolicy(schema, document, recordSeconds),
+    });
   },
 });

@@ -92,17 +92,20 @@ builder.node(Cluster, {
   extensions: keyedBy('representativeHash', 'id'),
   description: 'A group of similar proteins in the Atlas, known by the hash of its representative.',
   id: {
+    public: 'record',
     resolve: (cluster, _, ctx) => representativeOf(ctx, cluster),
     description: 'Relay id: give it to `node(id:)`.',
   },
   fields: (t) => ({
     representativeHash: t.field({
+      public: 'record',
       type: 'ProteinHash',
       nullable: false,
       description: 'Hash of the protein that stands for the cluster.',
       resolve: (cluster, _, ctx) => representativeOf(ctx, cluster),
     }),
     representative: t.field({
+      public: 'record',
       type: Protein,
       nullable: false,
       cost: proteinLink,
@@ -110,45 +113,55 @@ builder.node(Cluster, {
       resolve: (cluster, _, ctx) => after(representativeOf(ctx, cluster), (hash) => ({ hash })),
     }),
     name: t.string({
+      public: 'record',
       description: 'Name of the representative, such as "Insulin".',
       resolve: (cluster, _, ctx) => key(ctx, cluster, 'protein_name'),
     }),
     accession: t.string({
+      public: 'record',
       description: 'Accession of the representative, such as "P01308".',
       resolve: (cluster, _, ctx) => key(ctx, cluster, 'accession'),
     }),
     source: t.string({
+      public: 'record',
       description: 'Database of the representative: uniprotkb, uniparc, mgy, img_m, spire, ...',
       resolve: (cluster, _, ctx) => key(ctx, cluster, 'source'),
     }),
     size: t.int({
+      public: 'record',
       description: 'Number of members, the representative included, such as 1204.',
       resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_size'),
     }),
     percentCharacterized: t.float({
+      public: 'record',
       description: 'Share of the members with a characterised domain, 0 to 100; 0 is a dark cluster.',
       resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_pct_characterized'),
     }),
     meanDomainCoverage: t.float({
+      public: 'record',
       description: 'Mean share of a member that domains cover, 0 to 1.',
       resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_mean_domain_coverage'),
     }),
     meanPlddt: t.float({
+      public: 'record',
       description: 'Mean pLDDT of the structure, 0 to 100 unless another scale is asked for.',
       args: { scale: t.arg(scaleArg) },
       resolve: (cluster, { scale }, ctx) =>
         after(key(ctx, cluster, 'mean_plddt'), (mean) => scalePlddt(mean, scale)),
     }),
     ptm: t.float({
+      public: 'record',
       description: 'Predicted TM-score, 0 to 1.',
       resolve: (cluster, _, ctx) => key(ctx, cluster, 'ptm'),
     }),
     taxonomy: t.field({
+      public: 'record',
       type: Taxonomy,
       description: 'Lowest common ancestor of the members.',
       resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_taxonomy_info'),
     }),
     pfamDomains: t.field({
+      public: 'record',
       type: [PfamDomain],
       nullable: { list: false, items: false },
       description: 'Pfam domains of the members, most frequent first.',
@@ -156,6 +169,7 @@ builder.node(Cluster, {
       resolve: async (cluster, { first }, ctx) => (await pfamOf(ctx, cluster)).slice(0, readFirst(first)),
     }),
     phyla: t.field({
+      public: 'record',
       type: [PhylumCount],
       nullable: { list: false, items: false },
       description: 'Phyla of the members, most frequent first.',
@@ -167,6 +181,7 @@ builder.node(Cluster, {
           .slice(0, readFirst(first)),
     }),
     features: t.field({
+      public: 'record',
       type: [FeatureActivation],
       nullable: { list: false, items: false },
       // More than came with the cluster, its regions and the activations along the sequence are calls of their own.
@@ -187,6 +202,7 @@ builder.node(Cluster, {
       },
     }),
     memberHashes: t.field({
+      public: 'record',
       type: ['ProteinHash'],
       nullable: { list: false, items: false },
       description: 'Hashes of all members, the representative included.',
@@ -194,6 +210,7 @@ builder.node(Cluster, {
     }),
     members: t.connection(
       {
+        public: 'record',
         type: Protein,
         nullable: false,
         cost: (page, selection) => {
@@ -213,6 +230,7 @@ builder.node(Cluster, {
       { name: 'ClusterMembersEdge', description: 'One member, with its cursor.' },
     ),
     raw: t.field({
+      public: 'record',
       type: 'JSON',
       description: 'The upstream record as it came, for keys this schema does not know yet.',
       resolve: async (cluster, _, ctx) => (await recordOf(ctx, cluster))?.raw,
@@ -237,6 +255,7 @@ export async function findCluster(
 
 builder.queryField('cluster', (t) =>
   t.field({
+    public: 'record',
     type: Cluster,
     cost: FIND_CLUSTER,
     description: 'A cluster by the hash of its representative or of any member; null when there is none.',

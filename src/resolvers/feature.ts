@@ -101,42 +101,50 @@ function readFirst(first: number | null | undefined): number {
 
 builder.objectFields(Feature, (t) => ({
   label: t.string({
+    public: 'release',
     cost: CATALOGUE,
     nullable: false,
     description: 'A few words on what it stands for.',
     resolve: ({ label, index }, _, ctx) => label ?? labelInCatalogue(ctx, index),
   }),
   description: t.string({
+    public: 'release',
     cost: CATALOGUE,
     description: 'What it stands for, in prose.',
     resolve: ({ description, index }, _, ctx) => description ?? descriptionInCatalogue(ctx, index),
   }),
   summary: t.string({
+    public: 'release',
     cost: DETAIL,
     description: 'What it stands for, in a sentence. Costs one call for each feature, kept for a year.',
     resolve: (feature, _, ctx) => detail(ctx, feature, 'summary'),
   }),
   activationPattern: t.string({
+    public: 'release',
     cost: DETAIL,
     description: 'Along which stretch of a sequence it is active.',
     resolve: (feature, _, ctx) => detail(ctx, feature, 'activation_pattern'),
   }),
   category: t.string({
+    public: 'release',
     cost: DETAIL,
     description: 'The kind of thing it stands for, such as "motif".',
     resolve: (feature, _, ctx) => detail(ctx, feature, 'category'),
   }),
   exemplarProteinFamilies: t.string({
+    public: 'release',
     cost: DETAIL,
     description: 'Families in which it is typical, in prose.',
     resolve: (feature, _, ctx) => detail(ctx, feature, 'exemplar_protein_families'),
   }),
   threshold: t.float({
+    public: 'release',
     cost: DETAIL,
     description: 'Activation from which it counts as active.',
     resolve: (feature, _, ctx) => detail(ctx, feature, 'threshold'),
   }),
   uniref90: t.field({
+    public: 'release',
     cost: DETAIL,
     type: FeatureStatistics,
     description: 'How it behaves over UniRef90.',
@@ -152,6 +160,7 @@ builder.objectFields(Feature, (t) => ({
     },
   }),
   topProteins: t.field({
+    public: 'release',
     cost: ({ first }) => ({ ...DETAIL, items: first ?? 10 }),
     type: [FeatureExemplar],
     nullable: { list: false, items: false },
@@ -164,6 +173,7 @@ builder.objectFields(Feature, (t) => ({
       exemplars(ctx, feature, database ?? 'SWISSPROT', readFirst(first)),
   }),
   nearestNeighbors: t.field({
+    public: 'release',
     cost: ({ first }) => ({ ...DETAIL, items: first ?? 10 }),
     type: [Feature],
     nullable: { list: false, items: false },
@@ -175,6 +185,7 @@ builder.objectFields(Feature, (t) => ({
         .map((index) => ({ index })),
   }),
   raw: t.field({
+    public: 'release',
     cost: DETAIL,
     type: 'JSON',
     description: 'The upstream record as it came, for keys this schema does not know yet.',
@@ -184,6 +195,7 @@ builder.objectFields(Feature, (t) => ({
 
 builder.objectField(FeatureExemplar, 'entry', (t) =>
   t.field({
+    public: 'release',
     type: UniprotEntry,
     cost: 1,
     description: 'Its UniProt entry; null where UniProt has none under this accession. One call for each.',
@@ -235,6 +247,7 @@ async function featurePage(ctx: GatewayContext, { search, indices, ...page }: Fe
 
 builder.queryFields((t) => ({
   feature: t.field({
+    public: 'release',
     type: Feature,
     cost: CATALOGUE,
     description: 'A feature by its index; null outside the catalogue.',
@@ -243,6 +256,7 @@ builder.queryFields((t) => ({
   }),
   features: t.connection(
     {
+      public: 'release',
       type: Feature,
       nullable: false,
       cost: ({ search, ...page }) => ({

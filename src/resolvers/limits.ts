@@ -13,6 +13,7 @@ const apiVersion = (path: string): string | null =>
 
 builder.queryFields((t) => ({
   limits: t.field({
+    public: 'record',
     type: Limits,
     nullable: false,
     description: 'What this gateway and its upstream allow.',

@@ -185,6 +185,7 @@ async function lookupInParts(
 
 builder.objectField(ProteinLookup, 'protein', (t) =>
   t.field({
+    public: 'record',
     type: Protein,
     description: 'The protein; null where `problem` says why not.',
     resolve: ({ hash, exists, failure }) => {
@@ -196,6 +197,7 @@ builder.objectField(ProteinLookup, 'protein', (t) =>
 
 builder.queryField('lookup', (t) =>
   t.field({
+    public: 'record',
     type: [ProteinLookup],
     nullable: { list: false, items: false },
     cost: ({ ids }) => {

@@ -30,6 +30,7 @@ function rowOf(ctx: GatewayContext, { value, from, row }: ActivationRef): Soon<F
 
 builder.objectFields(FeatureActivation, (t) => ({
   regions: t.field({
+    public: 'record',
     type: [ResidueRegion],
     nullable: { list: true, items: false },
     cost: 0.01,
@@ -43,6 +44,7 @@ builder.objectFields(FeatureActivation, (t) => ({
     },
   }),
   residues: t.floatList({
+    public: 'record',
     nullable: { list: true, items: false },
     cost: 0.02,
     description:
@@ -153,6 +155,7 @@ async function rawFeatures(ctx: GatewayContext, { hash }: ProteinRef, top: numbe
 
 builder.objectField(Protein, 'features', (t) =>
   t.field({
+    public: 'record',
     type: [FeatureActivation],
     nullable: { list: false, items: true },
     cost: ({ indices, normalize, top }) => ({

@@ -50,34 +50,41 @@ async function provenanceOf(ctx: GatewayContext, hash: string): Promise<Source> 
 
 builder.objectFields(Protein, (t) => ({
   accession: t.string({
+    public: 'record',
     description: 'Accession in its source database, such as "P01308" or "MGYP000261684433".',
     resolve: (protein, _, ctx) => part(ctx, protein, 'accession', FIXED.accession),
   }),
   source: t.string({
+    public: 'record',
     description: 'Database the accession belongs to: uniprotkb, uniparc, mgy, img_m, spire, ...',
     resolve: (protein, _, ctx) => part(ctx, protein, 'source', FIXED.source),
   }),
   name: t.string({
+    public: 'record',
     cost: CLUSTER_OF_PROTEIN,
     description:
       'The name of the protein where the Atlas has one; else that of its cluster. Such as "Insulin".',
     resolve: (protein, _, ctx) => nameOf(ctx, protein),
   }),
   sequence: t.string({
+    public: 'record',
     description: 'Amino acids in one-letter codes.',
     resolve: (protein, _, ctx) => part(ctx, protein, 'sequence', FIXED.sequence),
   }),
   length: t.int({
+    public: 'record',
     description: 'Number of residues, such as 110.',
     resolve: (protein, _, ctx) => part(ctx, protein, 'length', FIXED.length),
   }),
   ptm: t.float({
+    public: 'record',
     cost: RECORD,
     description: 'Predicted TM-score of the structure, 0 to 1; null where there is no structure.',
     resolve: ({ hash }, _, ctx) =>
       ofProtein(ctx, hash, FIXED.ptm, (data) => (data?.structure ?? data?.scores)?.ptm),
   }),
   plddt: t.field({
+    public: 'record',
     cost: RECORD,
     type: Plddt,
     description: 'Confidence of the structure, residue by residue; null where there is no structure.',
@@ -88,12 +95,14 @@ builder.objectFields(Protein, (t) => ({
       }),
   }),
   foldedOnDemand: t.boolean({
+    public: 'record',
     cost: RECORD,
     description: 'Whether the structure was made because somebody asked, rather than with the Atlas.',
     resolve: async (protein, _, ctx) =>
       (await ctx.proteins.load(protein.hash, FIXED.foldedOnDemand))?.record?.record.folded_on_demand,
   }),
   cluster: t.field({
+    public: 'record',
     cost: CLUSTER_OF_PROTEIN,
     type: Cluster,
     description:
@@ -104,6 +113,7 @@ builder.objectFields(Protein, (t) => ({
       ),
   }),
   isClusterRepresentative: t.boolean({
+    public: 'record',
     cost: CLUSTER_OF_PROTEIN,
     description: 'Whether it stands for its cluster; null when it belongs to none.',
     resolve: (protein, _, ctx) =>
@@ -112,6 +122,7 @@ builder.objectFields(Protein, (t) => ({
       ),
   }),
   thumbnail: t.field({
+    public: 'record',
     type: Thumbnail,
     nullable: false,
     description: 'A 512 x 512 picture of the structure.',
@@ -119,12 +130,14 @@ builder.objectFields(Protein, (t) => ({
     resolve: ({ hash }, { type }) => ({ hash, type: type ?? 'PLDDT' }),
   }),
   provenance: t.field({
+    public: 'record',
     type: Provenance,
     nullable: false,
     description: 'Which upstream answer spoke last of this protein.',
     resolve: ({ hash }, _, ctx) => provenanceOf(ctx, hash),
   }),
   raw: t.field({
+    public: 'record',
     cost: RECORD,
     type: 'JSON',
     description: 'The upstream record as it came, for keys this schema does not know yet.',
@@ -209,6 +222,8 @@ const FOLD_ON_MISS_CALLS = 25;
 
 builder.queryFields((t) => ({
   protein: t.field({
+    public: 'record',
+    privateWith: ['foldOnMiss'],
     cost: ({ foldOnMiss }) => ({ calls: foldOnMiss === true ? FOLD_ON_MISS_CALLS : 1 }),
     type: Protein,
     description: 'A protein by the hash of its sequence; null when the Atlas does not hold it.',
@@ -228,6 +243,7 @@ builder.queryFields((t) => ({
       findProtein(ctx, hash, withFold(selectedNeeds(info), fold)),
   }),
   proteins: t.field({
+    public: 'record',
     cost: ({ hashes }) => {
       const items = countDistinct(hashes);
       return { calls: bulkCalls(items), items };
@@ -260,6 +276,8 @@ builder.queryFields((t) => ({
     },
   }),
   proteinBySequence: t.field({
+    public: 'record',
+    privateWith: ['foldOnMiss'],
     cost: ({ foldOnMiss }) => ({ calls: foldOnMiss === true ? FOLD_ON_MISS_CALLS : 1 }),
     type: Protein,
     description:

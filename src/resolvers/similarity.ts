@@ -92,6 +92,7 @@ const clusterOfHit = (hit: SimilarProtein): ClusterRef => ({
 
 builder.objectFields(SimilaritySearch, (t) => ({
   queryProtein: t.field({
+    public: 'record',
     type: Protein,
     cost: proteinLink,
     description: 'The protein searched with. Null when the query is not in the Atlas.',
@@ -102,12 +103,14 @@ builder.objectFields(SimilaritySearch, (t) => ({
         : { hash: answer.protein_hash },
   }),
   hits: t.field({
+    public: 'record',
     type: [SimilarityHit],
     nullable: { list: false, items: false },
     description: 'The similar proteins, most similar first.',
     resolve: ({ answer }) => answer.similar_proteins,
   }),
   sharedFeatures: t.field({
+    public: 'record',
     type: [SharedFeature],
     nullable: { list: false, items: false },
     description: 'Features that the hits share, most frequent first.',
@@ -122,12 +125,14 @@ builder.objectFields(SimilaritySearch, (t) => ({
 
 builder.objectFields(SimilarityHit, (t) => ({
   protein: t.field({
+    public: 'record',
     type: Protein,
     nullable: false,
     description: 'The protein. Hash, accession, length, pTM, pLDDT and structure came with the hit.',
     resolve: ({ protein_hash: hash }) => ({ hash }),
   }),
   cluster: t.field({
+    public: 'record',
     type: Cluster,
     cost: CLUSTER_OF_PROTEIN,
     nullable: false,
@@ -138,6 +143,7 @@ builder.objectFields(SimilarityHit, (t) => ({
 
 builder.objectField(SharedFeature, 'feature', (t) =>
   t.field({
+    public: 'record',
     type: Feature,
     nullable: false,
     description: 'The feature.',
@@ -147,6 +153,7 @@ builder.objectField(SharedFeature, 'feature', (t) =>
 
 builder.objectField(Protein, 'similar', (t) =>
   t.field({
+    public: 'record',
     type: SimilaritySearch,
     cost: ({ first }) => ({ calls: SEARCH_CALLS, ...RECORD, items: first ?? 10 }),
     description:
@@ -165,6 +172,7 @@ builder.objectField(Protein, 'similar', (t) =>
 
 builder.queryField('similarProteins', (t) =>
   t.field({
+    public: 'record',
     type: SimilaritySearch,
     cost: ({ first }) => ({ calls: SEARCH_CALLS, items: first ?? 10 }),
     nullable: false,

@@ -55,6 +55,7 @@ function structureOf(
 
 builder.objectField(Protein, 'structure', (t) =>
   t.field({
+    public: 'record',
     type: Structure,
     cost: (_, { names }) => (names.has('text') || names.has('atomCount') ? RECORD : {}),
     description:

@@ -24,6 +24,7 @@ export async function findEntry(ctx: GatewayContext, id: string): Promise<Unipro
 
 builder.objectField(UniprotEntry, 'protein', (t) =>
   t.field({
+    public: 'record',
     type: Protein,
     cost: 1,
     description:
@@ -37,6 +38,7 @@ builder.objectField(UniprotEntry, 'protein', (t) =>
 
 builder.queryField('uniprotEntry', (t) =>
   t.field({
+    public: 'release',
     type: UniprotEntry,
     cost: 1,
     description: 'A UniProt entry by accession or entry name; null when there is none.',

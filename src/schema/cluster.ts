@@ -19,8 +19,8 @@ export const Taxonomy = builder
   .implement({
     description: 'Lowest common ancestor of the members of a cluster.',
     fields: (t) => ({
-      rank: t.exposeString('rank', { description: 'Such as "phylum".' }),
-      name: t.exposeString('name', { description: 'Such as "Chordata".' }),
+      rank: t.exposeString('rank', { public: 'record', description: 'Such as "phylum".' }),
+      name: t.exposeString('name', { public: 'record', description: 'Such as "Chordata".' }),
     }),
   });
 
@@ -33,16 +33,31 @@ export interface Pfam {
 export const PfamDomain = builder.objectRef<Pfam>('PfamDomain').implement({
   description: 'A Pfam domain family found in members of a cluster.',
   fields: (t) => ({
-    id: t.exposeString('id', { nullable: false, description: 'Pfam accession, such as "PF00049".' }),
-    name: t.exposeString('name', { description: 'Short name, such as "Insulin".' }),
-    count: t.exposeInt('count', { description: 'Number of members that have it, such as 70.' }),
+    id: t.exposeString('id', {
+      public: 'record',
+      nullable: false,
+      description: 'Pfam accession, such as "PF00049".',
+    }),
+    name: t.exposeString('name', { public: 'record', description: 'Short name, such as "Insulin".' }),
+    count: t.exposeInt('count', {
+      public: 'record',
+      description: 'Number of members that have it, such as 70.',
+    }),
   }),
 });
 
 export const PhylumCount = builder.objectRef<{ name: string; count: number }>('PhylumCount').implement({
   description: 'How many members of a cluster belong to a phylum.',
   fields: (t) => ({
-    name: t.exposeString('name', { nullable: false, description: 'Such as "Pseudomonadota".' }),
-    count: t.exposeInt('count', { nullable: false, description: 'Number of members, such as 12.' }),
+    name: t.exposeString('name', {
+      public: 'record',
+      nullable: false,
+      description: 'Such as "Pseudomonadota".',
+    }),
+    count: t.exposeInt('count', {
+      public: 'record',
+      nullable: false,
+      description: 'Number of members, such as 12.',
+    }),
   }),
 });

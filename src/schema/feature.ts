@@ -18,9 +18,14 @@ builder.node(Feature, {
   extensions: keyedBy('index', 'id'),
   description:
     'One of the 16,384 features that a sparse autoencoder (SAE) found in a protein language model: a pattern that a protein shows more or less.',
-  id: { resolve: (feature) => feature.index, description: 'Relay id: give it to `node(id:)`.' },
+  id: {
+    public: 'release',
+    resolve: (feature) => feature.index,
+    description: 'Relay id: give it to `node(id:)`.',
+  },
   fields: (t) => ({
     index: t.exposeInt('index', {
+      public: 'release',
       nullable: false,
       description: 'Position in the catalogue, 0 to 16383, such as 4095.',
     }),
@@ -40,6 +45,7 @@ export const FeatureActivation = builder.objectRef<ActivationRef>('FeatureActiva
   description: 'How strongly a feature is active in a protein, or in the representative of a cluster.',
   fields: (t) => ({
     feature: t.field({
+      public: 'record',
       type: Feature,
       nullable: false,
       description: 'The feature.',
@@ -50,6 +56,7 @@ export const FeatureActivation = builder.objectRef<ActivationRef>('FeatureActiva
       }),
     }),
     value: t.float({
+      public: 'record',
       nullable: false,
       description:
         'Activation. Normalised: activation / largest activation x inverse document frequency, comparable across proteins and not bounded by 1, such as 3.27. With `normalize: false`: as the autoencoder gave it.',
@@ -63,16 +70,25 @@ export const ResidueRegion = builder
   .implement({
     description: 'Where in the sequence a feature is active: residues start to end, 0-based, end excluded.',
     fields: (t) => ({
-      start: t.exposeInt('start', { nullable: false, description: 'First residue, 0-based, such as 12.' }),
+      start: t.exposeInt('start', {
+        public: 'record',
+        nullable: false,
+        description: 'First residue, 0-based, such as 12.',
+      }),
       end: t.exposeInt('end', {
+        public: 'record',
         nullable: false,
         description: 'The residue after the last, 0-based, such as 19.',
       }),
       peak: t.exposeInt('peak_residue', {
+        public: 'record',
         nullable: false,
         description: 'Residue of the highest activation, 0-based, such as 15.',
       }),
-      meanActivation: t.exposeFloat('mean_activation', { description: 'Mean activation over the region.' }),
+      meanActivation: t.exposeFloat('mean_activation', {
+        public: 'record',
+        description: 'Mean activation over the region.',
+      }),
     }),
   });
 
@@ -86,11 +102,18 @@ export const FeatureStatistics = builder.objectRef<Statistics>('FeatureStatistic
   description: 'How a feature behaves over UniRef90.',
   fields: (t) => ({
     frequency: t.int({
+      public: 'release',
       description: 'Number of sequences in which it is active, such as 1204.',
       resolve: ({ frequency }) => (frequency == null ? null : Math.round(frequency)),
     }),
-    idf: t.exposeFloat('idf', { description: 'Inverse document frequency: the rarer, the higher.' }),
-    maxActivation: t.exposeFloat('maxActivation', { description: 'The highest activation seen.' }),
+    idf: t.exposeFloat('idf', {
+      public: 'release',
+      description: 'Inverse document frequency: the rarer, the higher.',
+    }),
+    maxActivation: t.exposeFloat('maxActivation', {
+      public: 'release',
+      description: 'The highest activation seen.',
+    }),
   }),
 });
 
@@ -113,10 +136,12 @@ export const FeatureExemplar = builder.objectRef<Exemplar>('FeatureExemplar').im
   description: 'A protein in which a feature is especially active.',
   fields: (t) => ({
     accession: t.exposeString('accession', {
+      public: 'release',
       nullable: false,
       description: 'As the database names it, such as "P01308" or "UniRef90_P01308".',
     }),
     activation: t.exposeFloat('activation', {
+      public: 'release',
       nullable: false,
       description: 'Activation of the feature in it.',
     }),

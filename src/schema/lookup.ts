@@ -16,10 +16,12 @@ export const ProteinLookup = builder.objectRef<LookupRef>('ProteinLookup').imple
   description: 'One answer for each id asked for, in the order asked, duplicates kept.',
   fields: (t) => ({
     requested: t.exposeString('requested', {
+      public: 'record',
       nullable: false,
       description: 'The id as it was asked, such as "P01308".',
     }),
     problem: t.field({
+      public: 'record',
       type: Problem,
       description:
         'Why there is no protein: NotFound when it does not exist, InvalidInput when the id is not an identifier. Null when there is a protein, and when the service failed: an error then stands at `protein`, or here where `protein` is not selected.',

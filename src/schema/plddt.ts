@@ -94,8 +94,14 @@ function slice<T>(list: readonly T[], start?: number | null, end?: number | null
 const PlddtBand = builder.objectRef<PlddtBandShape>('PlddtBand').implement({
   description: 'The usual confidence bands: 90 and more, 70 to 90, 50 to 70, below 50.',
   fields: (t) => ({
-    band: t.expose('band', { type: PlddtBandName, nullable: false, description: 'Which band.' }),
+    band: t.expose('band', {
+      public: 'record',
+      type: PlddtBandName,
+      nullable: false,
+      description: 'Which band.',
+    }),
     fraction: t.exposeFloat('fraction', {
+      public: 'record',
       nullable: false,
       description: 'Share of the residues or tokens with a value that fall in it, 0 to 1.',
     }),
@@ -106,16 +112,19 @@ export const Plddt = builder.objectRef<PlddtShape>('Plddt').implement({
   description: 'Predicted local distance difference test: how sure the model is of each residue or token.',
   fields: (t) => ({
     mean: t.float({
+      public: 'record',
       description: 'Mean over the residues or tokens. 0 to 100 unless another scale is asked for.',
       args: { scale: t.arg(scaleArg) },
       resolve: ({ mean }, { scale }) => scalePlddt(mean, scale),
     }),
     length: t.int({
+      public: 'record',
       nullable: false,
       description: 'Number of residues or tokens, those without a value included.',
       resolve: (plddt) => ofValues(plddt, ({ length }) => length),
     }),
     values: t.floatList({
+      public: 'record',
       nullable: { list: false, items: true },
       description: 'Per residue or token; null where the upstream has a chain break.',
       args: {
@@ -128,6 +137,7 @@ export const Plddt = builder.objectRef<PlddtShape>('Plddt').implement({
         ofValues(plddt, (values) => slice(values, start, end).map((value) => scalePlddt(value, scale))),
     }),
     bands: t.field({
+      public: 'record',
       type: [PlddtBand],
       nullable: { list: false, items: false },
       description: 'The share of the structure in each confidence band, best first; always four entries.',

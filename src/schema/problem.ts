@@ -42,9 +42,14 @@ export const Problem = builder.interfaceRef<ProblemShape>('Problem').implement({
   description: 'Why something was not done.',
   resolveType: (problem) => problem.kind,
   fields: (t) => ({
-    message: t.exposeString('message', { nullable: false, description: 'What is wrong, in one sentence.' }),
-    hint: t.exposeString('hint', { description: 'What to do about it.' }),
+    message: t.exposeString('message', {
+      public: 'record',
+      nullable: false,
+      description: 'What is wrong, in one sentence.',
+    }),
+    hint: t.exposeString('hint', { public: 'record', description: 'What to do about it.' }),
     upstreamRequestId: t.exposeString('upstreamRequestId', {
+      public: 'record',
       description: "The upstream's id of the refused request, to quote when reporting a problem to it.",
     }),
   }),
@@ -55,15 +60,21 @@ export const InputIssue = builder.objectRef<IssueShape>('InputIssue').implement(
     '`path` is the path in the GraphQL input, such as items.3.chains.0.protein.modifications.1.position.',
   fields: (t) => ({
     path: t.exposeString('path', {
+      public: 'record',
       nullable: false,
       description: 'Where in the input, dotted; list positions are 0-based.',
     }),
     code: t.exposeString('code', {
+      public: 'record',
       nullable: false,
       description: 'A stable word for programs, such as POSITION_OUT_OF_RANGE.',
     }),
-    message: t.exposeString('message', { nullable: false, description: 'What is wrong, in one sentence.' }),
-    hint: t.exposeString('hint', { description: 'What would be right.' }),
+    message: t.exposeString('message', {
+      public: 'record',
+      nullable: false,
+      description: 'What is wrong, in one sentence.',
+    }),
+    hint: t.exposeString('hint', { public: 'record', description: 'What would be right.' }),
   }),
 });
 
@@ -72,6 +83,7 @@ export const InvalidInput = builder.objectRef<InvalidInputShape>('InvalidInput')
   interfaces: [Problem],
   fields: (t) => ({
     issues: t.expose('issues', {
+      public: 'record',
       type: [InputIssue],
       nullable: { list: false, items: false },
       description: 'Everything that is wrong with it, at once.',

@@ -13,9 +13,14 @@ builder.node(Protein, {
   extensions: keyedBy('hash', 'id'),
   description:
     'A protein of the Atlas, known by the MD5 of its sequence. Fields are fetched in parts: all proteins of a query share one bulk call for each 500.',
-  id: { resolve: (protein) => protein.hash, description: 'Relay id: give it to `node(id:)`.' },
+  id: {
+    public: 'record',
+    resolve: (protein) => protein.hash,
+    description: 'Relay id: give it to `node(id:)`.',
+  },
   fields: (t) => ({
     hash: t.expose('hash', {
+      public: 'record',
       type: 'ProteinHash',
       nullable: false,
       description: 'MD5 of the upper-case sequence, such as "12e9c9e4e2835c302e8ba615115edda3".',

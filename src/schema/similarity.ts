@@ -14,11 +14,13 @@ export const SimilaritySearch = builder.objectRef<SearchRef>('SimilaritySearch')
   description: 'Proteins whose SAE feature vectors are similar to that of a sequence.',
   fields: (t) => ({
     queryHash: t.expose('queryHash', {
+      public: 'record',
       type: 'ProteinHash',
       nullable: false,
       description: 'The hash of the sequence that was searched with.',
     }),
     restrictedCount: t.int({
+      public: 'record',
       nullable: false,
       description: 'Hits withheld upstream. Not zero means that the list is incomplete.',
       resolve: ({ answer }) => answer.restricted_count ?? 0,
@@ -30,6 +32,7 @@ export const SimilarityHit = builder.objectRef<SimilarProtein>('SimilarityHit').
   description: 'One similar protein.',
   fields: (t) => ({
     score: t.exposeFloat('similarity_score', {
+      public: 'record',
       nullable: false,
       description: 'Cosine similarity of the feature vectors, 0 to 1, such as 0.83.',
     }),
@@ -40,11 +43,21 @@ export const SharedFeature = builder.objectRef<SharedFeatureRef>('SharedFeature'
   description: 'A feature that many of the hits share.',
   fields: (t) => ({
     occurrences: t.exposeInt('occurrence_count', {
+      public: 'record',
       nullable: false,
       description: 'Number of hits that have it.',
     }),
-    minActivation: t.exposeFloat('min_activation', { description: 'Lowest activation among them.' }),
-    maxActivation: t.exposeFloat('max_activation', { description: 'Highest activation among them.' }),
-    meanActivation: t.exposeFloat('mean_activation', { description: 'Mean activation among them.' }),
+    minActivation: t.exposeFloat('min_activation', {
+      public: 'record',
+      description: 'Lowest activation among them.',
+    }),
+    maxActivation: t.exposeFloat('max_activation', {
+      public: 'record',
+      description: 'Highest activation among them.',
+    }),
+    meanActivation: t.exposeFloat('mean_activation', {
+      public: 'record',
+      description: 'Mean activation among them.',
+    }),
   }),
 });

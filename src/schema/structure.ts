@@ -37,21 +37,25 @@ export const Structure = builder.objectRef<StructureShape>('Structure').implemen
     'A structure file. `url` costs nothing and is served by the gateway; `text` is the whole file.',
   fields: (t) => ({
     format: t.expose('format', {
+      public: 'record',
       type: StructureFormat,
       nullable: false,
       description: 'The format that was asked for.',
     }),
     url: t.expose('url', {
+      public: 'record',
       type: 'URL',
       nullable: false,
       description: 'Where the gateway serves this file. Selecting it loads nothing.',
     }),
     text: t.string({
+      public: 'record',
       nullable: false,
       description: 'The whole file. Coordinates in ångström, pLDDT in the B-factor column.',
       resolve: (structure) => read(structure, ({ text }) => text),
     }),
     atomCount: t.int({
+      public: 'record',
       nullable: false,
       description: 'Number of atoms in the file.',
       resolve: (structure) => read(structure, ({ atomCount }) => atomCount),

@@ -24,11 +24,13 @@ export const Provenance = builder.objectRef<Source>('Provenance').implement({
   description: 'Where the data of this object came from.',
   fields: (t) => ({
     source: t.string({
+      public: 'record',
       nullable: false,
       description: 'Which upstream operation answered last, such as "atlas:bulk" or "atlas:protein".',
       resolve: ({ operation }) => `atlas:${operation}`,
     }),
     retrievedAt: t.expose('retrievedAt', {
+      public: 'record',
       type: 'DateTime',
       nullable: false,
       description: 'When it answered.',
@@ -38,6 +40,7 @@ export const Provenance = builder.objectRef<Source>('Provenance').implement({
       description: 'Whether the gateway had it before this request.',
     }),
     upstreamRequestId: t.exposeString('requestId', {
+      public: 'record',
       description: "The upstream's own id of the call, where it gave one: quote it when reporting a problem.",
     }),
   }),

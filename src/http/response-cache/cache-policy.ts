@@ -1,0 +1,103 @@
+// How long the answer to a query may be stored and given to other callers: as long as its shortest-lived field, and not
+// at all unless every field that is selected declares itself public (public-fields-plugin.ts).
+import {
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLCompositeType,
+  type GraphQLField,
+  type GraphQLSchema,
+  isAbstractType,
+  isUnionType,
+  Kind,
+  TypeInfo,
+  type ValueNode,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { publicField } from '../../public-fields-plugin.ts';
+
+const DAY_SECONDS = 24 * 3600;
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** Seconds that an answer to a document with these variables may be stored; null for not at all. */
+export type CachePolicy = (variables: Variables) => number | null;
+
+/** Whether a boolean argument is not set: null, false, or a variable without a value. */
+function isOff(value: ValueNode, variables: Variables, defaults: ReadonlyMap<string, ValueNode>): boolean {
+  if (value.kind === Kind.NULL) return true;
+  if (value.kind === Kind.BOOLEAN) return !value.value;
+  if (value.kind !== Kind.VARIABLE) return false;
+  const given = variables[value.name.value];
+  if (given !== undefined) return given === null || given === false;
+  const usual = defaults.get(value.name.value);
+  return usual === undefined || isOff(usual, {}, new Map());
+}
+
+/** The definitions that a field may mean: of its type and, where that is abstract, of each type that stands behind it. */
+function definitionsOf(
+  schema: GraphQLSchema,
+  parent: GraphQLCompositeType,
+  name: string,
+): (GraphQLField<unknown, unknown> | undefined)[] {
+  const possible = isAbstractType(parent) ? schema.getPossibleTypes(parent) : [];
+  const own = isUnionType(parent) ? [] : [parent];
+  return [...own, ...possible].map((type) => type.getFields()[name]);
+}
+
+const policies = new WeakMap<DocumentNode, CachePolicy>();
+
+/**
+ * The policy of a valid document, read from it once. Everything in the document counts, also what a directive or another
+ * operation leaves out.
+ *
+ * @param recordSeconds - how long the gateway caches records; the same for all documents of a process
+ */
+export function cachePolicy(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  recordSeconds: number,
+): CachePolicy {
+  const known = policies.get(document);
+  if (known !== undefined) return known;
+  const policy = readPolicy(schema, document, { release: DAY_SECONDS, record: recordSeconds });
+  policies.set(document, policy);
+  return policy;
+}
+
+function readPolicy(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  seconds: { readonly release: number; readonly record: number },
+): CachePolicy {
+  let shortest: number | null = seconds.release;
+  const switches: ValueNode[] = [];
+  const defaults = new Map<string, ValueNode>();
+  const types = new TypeInfo(schema);
+
+  function readField({ name, arguments: given = [] }: FieldNode): void {
+    const parent = types.getParentType();
+    if (name.value === '__typename') return;
+    for (const definition of parent == null ? [undefined] : definitionsOf(schema, parent, name.value)) {
+      const declared = definition && publicField(definition);
+      if (declared === undefined) shortest = null;
+      else if (shortest !== null) shortest = Math.min(shortest, seconds[declared.lifetime]);
+      for (const argument of given)
+        if (declared?.privateWith.includes(argument.name.value) === true) switches.push(argument.value);
+    }
+  }
+
+  visit(
+    document,
+    visitWithTypeInfo(types, {
+      OperationDefinition: ({ operation }) => {
+        if (operation !== 'query') shortest = null;
+      },
+      VariableDefinition: ({ variable, defaultValue }) => {
+        if (defaultValue !== undefined) defaults.set(variable.name.value, defaultValue);
+      },
+      Field: readField,
+    }),
+  );
+  return (variables) => (switches.every((value) => isOff(value, variables, defaults)) ? shortest : null);
+}

@@ -1,0 +1,91 @@
+// Which answers may be stored and shared: those whose fields all say that they are public, and no others.
+import SchemaBuilder from '@pothos/core';
+import { GraphQLObjectType, isObjectType, parse } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { cachePolicy } from '../../src/http/response-cache/cache-policy.ts';
+import { publicField, publicFieldsPlugin } from '../../src/public-fields-plugin.ts';
+import { schema } from '../../src/schema.ts';
+
+const RECORD_SECONDS = 300;
+const DAY = 86_400;
+
+const secondsOf = (query: string, variables: Record<string, unknown> = {}, of = schema) =>
+  cachePolicy(of, parse(query), RECORD_SECONDS)(variables);
+
+/** A schema of one type, to which somebody has added a field and said nothing of it. */
+function schemaWithNewField() {
+  const builder = new SchemaBuilder<{ Objects: { Protein: { hash: string } } }>({
+    plugins: [publicFieldsPlugin],
+    costLimits: () => ({ calls: 1, depth: 1 }),
+  });
+  builder.objectType('Protein', {
+    fields: (t) => ({
+      hash: t.exposeString('hash', { public: 'record' }),
+      added: t.string({ resolve: () => 'new' }),
+    }),
+  });
+  builder.queryType({
+    fields: (t) => ({
+      protein: t.field({ type: 'Protein', public: 'record', resolve: () => ({ hash: 'a' }) }),
+    }),
+  });
+  return builder.toSchema();
+}
+
+describe('an answer', () => {
+  it('with a new field that declares nothing is not stored', () => {
+    const changed = schemaWithNewField();
+    expect(secondsOf('{ protein { hash } }', {}, changed)).toBe(RECORD_SECONDS);
+    expect(secondsOf('{ protein { hash added } }', {}, changed)).toBeNull();
+  });
+
+  it.each([
+    ['{ features(first: 2) { nodes { index label } pageInfo { hasNextPage } totalCount } }', DAY],
+    ['{ __typename }', DAY],
+    ['{ protein(hash: "a") { __typename hash cluster { size } } }', RECORD_SECONDS],
+    [
+      '{ lookup(ids: ["P01308"]) { problem { message ... on InvalidInput { issues { path } } } } }',
+      RECORD_SECONDS,
+    ],
+  ])('to %s is stored for as long as its shortest-lived field', (query, seconds) => {
+    expect(secondsOf(query)).toBe(seconds);
+  });
+
+  it.each([
+    '{ myBatches { nodes { id } } }',
+    '{ batch(id: "a") { __typename } }',
+    '{ protein(hash: "a") { hash } myBatches { totalCount } }',
+    'query A { protein(hash: "a") { hash } } query B { batch(id: "a") { id } }',
+    '{ node(id: "a") { __typename } }',
+    '{ protein(hash: "a") { provenance { fromCache } } }',
+    '{ __schema { queryType { name } } }',
+    'mutation { cancelBatch(id: "a") { __typename } }',
+  ])('to %s is never stored', (query) => {
+    expect(secondsOf(query)).toBeNull();
+  });
+
+  it('that may have made the service fold is not stored', () => {
+    const query = 'query A($fold: Boolean = false) { protein(hash: "a", foldOnMiss: $fold) { hash } }';
+    expect(secondsOf(query)).toBe(RECORD_SECONDS);
+    expect(secondsOf(query, { fold: false })).toBe(RECORD_SECONDS);
+    expect(secondsOf(query, { fold: true })).toBeNull();
+    expect(secondsOf('{ protein(hash: "a", foldOnMiss: true) { hash } }')).toBeNull();
+  });
+});
+
+describe('types of what belongs to a caller', () => {
+  it.each([
+    'Batch',
+    'Task',
+    'FoldResult',
+    'BulkLookup',
+    'BatchProgress',
+    'Mutation',
+    'Subscription',
+  ])('%s: no field is public', (name) => {
+    const type = schema.getType(name);
+    expect(isObjectType(type)).toBe(true);
+    const fields = type instanceof GraphQLObjectType ? Object.values(type.getFields()) : [];
+    expect(fields.filter((field) => publicField(field) !== undefined)).toEqual([]);
+  });
+});
