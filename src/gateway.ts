@@ -2,8 +2,6 @@
 // listening can be tried through `gateway.fetch`.
 import type { Config } from './config.ts';
 import { operationNames, readExamples } from './examples.ts';
-import type { Finished } from './fast/finished.ts';
-import { openKeptAnswers } from './fast/kept-answers.ts';
 import { contextsFrom } from './gateway/contexts.ts';
 import { type Entrance, openEntrance } from './gateway/entrance.ts';
 import { gatewayListener } from './gateway/listener.ts';
@@ -13,6 +11,7 @@ import { openServices } from './gateway/services.ts';
 import { openShownErrors } from './gateway/shown-errors.ts';
 import { openConfiguredGates, openWayOut } from './gateway/way-out.ts';
 import { type GatewayYoga, openYoga } from './gateway/yoga.ts';
+import { createResponseStore } from './http/response-cache/response-store.ts';
 import type { PaceRules } from './live/pace.ts';
 import type { Answering } from './load/server-limits.ts';
 import type { Logger } from './log.ts';
@@ -20,7 +19,6 @@ import { type Metrics, openMetrics } from './operations/metrics.ts';
 import { CHECK_MS, openReadiness } from './operations/readiness.ts';
 import { openTelemetry, type Telemetry } from './operations/telemetry.ts';
 import type { Tracing } from './operations/tracing.ts';
-import { openPlainQueries } from './plugins/use-plain-queries.ts';
 import { type Operations, openOperations } from './protocol/operations.ts';
 import { schema, subgraphSchema } from './schema.ts';
 import type { BreakerRules } from './upstream/breaker.ts';
@@ -135,15 +133,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     metrics,
     metricsText: options.metricsText,
   });
-  const queries = openPlainQueries();
-  const kept = openKeptAnswers<Finished>(config.CACHE_ANSWERS_MB * 1_000_000);
+  const store = createResponseStore(config.CACHE_ANSWERS_MB * 1_000_000);
   const plugins = gatewayPlugins({
     config,
     log,
     telemetry,
     errors,
     operations,
-    queries,
+    store,
     ...entrance,
     routes,
     sandbox,
@@ -152,20 +149,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const yoga = openYoga({ schema: shownSchema, plugins, openContext: contexts.open, errors });
   return {
     fetch: async (request) => yoga.fetch(request),
-    listener: gatewayListener({
-      ...entrance,
-      config,
-      yoga,
-      contexts,
-      queries,
-      kept,
-      telemetry,
-      operations,
-      errors,
-      log,
-      sandbox,
-      pulseMs,
-    }),
+    listener: gatewayListener({ ...entrance, config, yoga, store, telemetry, log }),
     getEnveloped: yoga.getEnveloped,
     documentOf: operations.documentOf,
     admit: entrance.admit,

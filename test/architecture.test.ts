@@ -76,9 +76,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'entity-tag.ts',
     'operations',
   ],
-  http: ['public-fields-plugin.ts'],
+  http: ['public-fields-plugin.ts', 'entity-tag.ts', 'callers', 'load', 'operations', 'plugins', 'protocol'],
   execution: ['growing-list.ts', 'late-text.ts'],
-  fast: ['load', 'execution', 'plugins', 'protocol', 'operations', 'store', 'upstream', 'entity-tag.ts'],
   routes: [
     'callers',
     'entity-tag.ts',
@@ -115,7 +114,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   websocket: ['operations'],
   'websocket.ts': ['schema.ts', 'plugins', 'callers', 'load', 'protocol', 'websocket'],
   gateway: [
-    'fast',
+    'http',
     'doctor',
     'load',
     'federation',
@@ -130,7 +129,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'callers',
     'assets.ts',
   ],
-  'gateway.ts': ['fast', 'gateway', 'schema.ts', 'operations', 'plugins', 'protocol', 'examples.ts'],
+  'gateway.ts': ['http', 'gateway', 'schema.ts', 'operations', 'plugins', 'protocol', 'examples.ts'],
   process: ['config.ts', 'callers', 'load', 'gateway.ts', 'operations', 'store', 'websocket.ts'],
   'server.ts': ['run.ts'],
   'run.ts': ['config.ts', 'log.ts', 'process', 'sandbox', 'sandbox-options.ts'],

@@ -1,30 +1,12 @@
-// Chooses what executes an operation: ours, or for deferred fragments and streamed lists another one over the schema that counts.
-import { type DocumentNode, type ExecutionArgs, type ExecutionResult, visit } from 'graphql';
+// Chooses what executes an operation: ours, or for deferred fragments and streamed lists below the root another one over
+// the schema that counts.
+import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import { countedSchema, countFor } from './counted-schema.ts';
 import { type AnswerLimits, type Ending, ExecutionBudget } from './execution-budget.ts';
-import { executeOperation } from './query.ts';
+import { executeOperation, type IncrementalResult } from './query.ts';
+import { documentParts } from './streamed-list.ts';
 
 type Execute<Result> = (args: ExecutionArgs) => Result;
-
-const PARTS: readonly string[] = ['defer', 'stream'];
-const others = new WeakMap<DocumentNode, boolean>();
-
-/** Whether a document is for another executor: it has parts, or a member whose name no plain object can have. */
-function isForOther(document: DocumentNode): boolean {
-  const known = others.get(document);
-  if (known !== undefined) return known;
-  let found = false;
-  visit(document, {
-    Directive({ name }) {
-      if (PARTS.includes(name.value)) found = true;
-    },
-    Field({ alias }) {
-      if (alias?.value === '__proto__') found = true;
-    },
-  });
-  others.set(document, found);
-  return found;
-}
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
@@ -50,13 +32,28 @@ function endingOf(context: unknown): Ending | undefined {
  * Executes operations within limits.
  *
  * @param other - executes what ours does not
+ * @param isIncremental - whether a list that is all of an answer may be given while it is still coming
  */
-export const limitedExecution =
-  <Result>(limits: AnswerLimits, other: Execute<Result>): Execute<Result | Promise<ExecutionResult>> =>
-  (args) => {
+export function limitedExecution<Result>(
+  limits: AnswerLimits,
+  other: Execute<Result>,
+): Execute<Result | Promise<ExecutionResult>>;
+export function limitedExecution<Result>(
+  limits: AnswerLimits,
+  other: Execute<Result>,
+  isIncremental: boolean,
+): Execute<Result | Promise<ExecutionResult | IncrementalResult>>;
+export function limitedExecution<Result>(
+  limits: AnswerLimits,
+  other: Execute<Result>,
+  isIncremental = false,
+): Execute<Result | Promise<ExecutionResult | IncrementalResult>> {
+  return (args) => {
     const { schema, document, contextValue, rootValue, variableValues, operationName } = args;
     const ending = endingOf(contextValue);
-    const own = isForOther(document)
+    const { stream, needsOtherExecutor } = documentParts(document);
+    const isOther = needsOtherExecutor || (stream !== undefined && !isIncremental);
+    const own = isOther
       ? undefined
       : executeOperation({
           schema,
@@ -67,8 +64,11 @@ export const limitedExecution =
           operationName,
           limits,
           ending,
+          grows: isIncremental,
+          stream,
         });
     if (own !== undefined) return own;
     if (isObject(contextValue)) countFor(contextValue, new ExecutionBudget(limits, ending));
     return other({ ...args, schema: countedSchema(schema) });
   };
+}

@@ -31,6 +31,7 @@ import {
   prepare,
   type Shape,
 } from './plan.ts';
+import type { StreamedList } from './streamed-list.ts';
 
 type Path = GraphQLResolveInfo['path'];
 
@@ -49,10 +50,14 @@ export interface QueryArgs {
   readonly turnMs?: number | undefined;
   readonly contextValue: unknown;
   readonly variableValues?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Arguments of an execution whose answer may begin before all of it is there. */
+interface IncrementalArgs extends QueryArgs {
   /** Whether a list that is all of the answer may be given while it is still coming. */
-  readonly grows?: boolean;
-  /** How many items of it the beginning has, where it is given in parts however it comes (`@stream`). */
-  readonly initialCount?: number | undefined;
+  readonly grows: boolean;
+  /** How the list is given in parts (`@stream`), however it comes. */
+  readonly stream?: StreamedList | undefined;
 }
 
 type Data = Record<string, unknown>;
@@ -473,14 +478,17 @@ async function completeItems(
 }
 
 /** An answer that is one list, of which the first items are there. */
-export class GrowingResult {
+export class IncrementalResult {
   readonly #only: OnlyList;
   readonly #list: GrowingList<unknown>;
+  /** How it is asked for in parts; undefined where it is given as one list. */
+  readonly stream: StreamedList | undefined;
   #taken = 0;
   #failure: CompletedItems['failure'];
   #initial: readonly unknown[] = [];
 
-  constructor(only: OnlyList, list: GrowingList<unknown>) {
+  constructor(only: OnlyList, list: GrowingList<unknown>, stream: StreamedList | undefined) {
+    this.stream = stream;
     this.#only = only;
     this.#list = list;
     only.run.budget.ignoreEnding();
@@ -490,7 +498,7 @@ export class GrowingResult {
     return this.#only.field.key;
   }
   /** What has failed in all that was taken. */
-  get errors(): readonly GraphQLError[] {
+  get failures(): readonly GraphQLError[] {
     return this.#only.run.errors;
   }
   /** What it has begun with. */
@@ -566,23 +574,26 @@ function resolved({ run, field, info, path }: OnlyList) {
 }
 
 /** An answer that is one list: once all of it is there, or once its first items are, where others are still coming. */
-async function answerList(only: OnlyList): Promise<ExecutionResult | GrowingResult> {
+async function answerList(only: OnlyList): Promise<ExecutionResult | IncrementalResult> {
   const { resolving, whole } = resolved(only);
   const list = await resolving.catch(() => undefined);
   if (!(list instanceof GrowingList)) return whole(resolving);
   const items = list.more(0).then(() => list.items);
   await items.catch(() => undefined);
-  return list.hasEnded ? whole(items) : new GrowingResult(only, list);
+  return list.hasEnded ? whole(items) : new IncrementalResult(only, list, undefined);
 }
 
 /** The same in parts, of which the first has so many items: in one where there are not as many, or where it fails before. */
-async function answerInParts(only: OnlyList, count: number): Promise<ExecutionResult | GrowingResult> {
+async function answerInParts(
+  only: OnlyList,
+  stream: StreamedList,
+): Promise<ExecutionResult | IncrementalResult> {
   const { resolving, whole } = resolved(only);
   const list = growingOf(await resolving.catch(() => undefined));
   if (list === undefined) return whole(resolving);
-  const result = new GrowingResult(only, list);
+  const result = new IncrementalResult(only, list, stream);
   try {
-    return (await result.begin(count))
+    return (await result.begin(stream.initialCount))
       ? result
       : answer(only.run, () => ({ [only.field.key]: result.initial }));
   } catch (error) {
@@ -596,12 +607,15 @@ async function answerInParts(only: OnlyList, count: number): Promise<ExecutionRe
  * @returns undefined where the document or the variables are not what they must be: graphql-js says why
  */
 export function executeOperation(
-  args: QueryArgs & { readonly grows: true },
-): Promise<ExecutionResult | GrowingResult> | undefined;
+  args: IncrementalArgs,
+): Promise<ExecutionResult | IncrementalResult> | undefined;
 export function executeOperation(args: QueryArgs): Promise<ExecutionResult> | undefined;
-export function executeOperation(args: QueryArgs): Promise<ExecutionResult | GrowingResult> | undefined {
+export function executeOperation(
+  args: QueryArgs | IncrementalArgs,
+): Promise<ExecutionResult | IncrementalResult> | undefined {
   const { schema, document, operationName, contextValue, rootValue, variableValues = {} } = args;
-  const { limits, ending, turnMs, grows = false, initialCount } = args;
+  const { limits, ending, turnMs } = args;
+  const { grows, stream } = 'grows' in args ? args : { grows: false, stream: undefined };
   const known = prepare(schema, document);
   const operation = operationOf(known, operationName);
   const type = operation === undefined ? undefined : schema.getRootType(operation.operation);
@@ -630,7 +644,7 @@ export function executeOperation(args: QueryArgs): Promise<ExecutionResult | Gro
   if (only !== undefined && of !== undefined) {
     const path = pathOf(only, undefined);
     const list: OnlyList = { run, field: only, of, path, info: growing(infoOf(run, only, path)) };
-    return initialCount === undefined ? answerList(list) : answerInParts(list, initialCount);
+    return stream === undefined ? answerList(list) : answerInParts(list, stream);
   }
   return answer(run, () => completeObject(run, fields, undefined, rootValue));
 }

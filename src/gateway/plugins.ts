@@ -3,32 +3,29 @@
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import type { AnswerLimits } from '../execution/execution-budget.ts';
+import type { ResponseStore } from '../http/response-cache/response-store.ts';
+import { responseCachePlugins } from '../http/response-cache/use-response-cache.ts';
 import { openPlaces } from '../load/streams.ts';
 import type { Logger } from '../log.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { guardPlugins } from '../plugins/guard.ts';
-import { useAnswerHeaders } from '../plugins/use-answer-headers.ts';
 import { useAnswerLimits } from '../plugins/use-answer-limits.ts';
 import { useCors } from '../plugins/use-cors.ts';
 import { useDocumentLimits } from '../plugins/use-document-limits.ts';
 import { useErrorCodes } from '../plugins/use-error-codes.ts';
 import { useEventContexts } from '../plugins/use-event-contexts.ts';
-import { useHttpCache } from '../plugins/use-http-cache.ts';
 import { useIncrementalDelivery } from '../plugins/use-incremental-delivery.ts';
 import { useIntrospection } from '../plugins/use-introspection.ts';
 import { useMediaTypes } from '../plugins/use-media-types.ts';
 import { useOwnHost } from '../plugins/use-own-host.ts';
-import { type PlainQueries, usePlainQueries } from '../plugins/use-plain-queries.ts';
-import { usePrivateAnswers } from '../plugins/use-private-answers.ts';
 import { useProof } from '../plugins/use-proof.ts';
 import { useRateLimit } from '../plugins/use-rate-limit.ts';
 import { useRequestReading } from '../plugins/use-request-reading.ts';
+import { useResponseHeaders } from '../plugins/use-response-headers.ts';
 import { type Route, useRoutes } from '../plugins/use-routes.ts';
-import { useSecurityHeaders } from '../plugins/use-security-headers.ts';
 import { useShedding } from '../plugins/use-shedding.ts';
 import { useStreamLimit } from '../plugins/use-stream-limit.ts';
 import { useTelemetry } from '../plugins/use-telemetry.ts';
-import { useTiedStreams } from '../plugins/use-tied-streams.ts';
 import { useTrustedDocuments } from '../plugins/use-trusted-documents.ts';
 import { useUpstreamReport } from '../plugins/use-upstream-report.ts';
 import { FIXED_LIMITS } from '../protocol/document-limits.ts';
@@ -42,7 +39,7 @@ export interface PluginSources extends Pick<Entrance, 'callers' | 'admission' | 
   readonly telemetry: Telemetry;
   readonly errors: ShownErrors;
   readonly operations: Operations;
-  readonly queries: PlainQueries;
+  readonly store: ResponseStore;
   readonly routes: readonly Route[];
   readonly sandbox: boolean;
   /** Milliseconds between two signs of life in a silent event stream. */
@@ -59,21 +56,25 @@ export const documentLimits = (config: Config) => ({
 });
 
 /** What an answer may hold, as configured. */
-export const answerLimits = (config: Config): AnswerLimits => ({
+const answerLimits = (config: Config): AnswerLimits => ({
   values: config.MAX_ANSWER_VALUES,
   bytes: config.MAX_ANSWER_BYTES,
 });
 
 /** The plugins of a gateway. */
 export function gatewayPlugins(sources: PluginSources): Plugin[] {
-  const { config, log, telemetry, errors, operations, queries, callers, admission, pressure } = sources;
+  const { config, log, telemetry, errors, operations, store, callers, admission, pressure } = sources;
   const { routes, sandbox, pulseMs } = sources;
+  const cache = responseCachePlugins({
+    store,
+    recordSeconds: config.CACHE_RECORDS_SECONDS,
+    proofNeeded: config.proofNeeded,
+  });
   return guardPlugins(
     [
       useTelemetry(telemetry, errors.owners),
-      useAnswerHeaders(sandbox),
-      useSecurityHeaders(),
-      ...(config.proofNeeded ? [usePrivateAnswers()] : []),
+      cache.first,
+      useResponseHeaders({ sandbox, proofNeeded: config.proofNeeded }),
       ...(config.keyForLoopback ? [useOwnHost(config.PUBLIC_URL)] : []),
       useCors(config.CORS_ORIGINS),
       useShedding(pressure, errors.countRefusal),
@@ -87,17 +88,18 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
       useTrustedDocuments(operations.check),
       useDocumentLimits(documentLimits(config), config.INTROSPECTION),
       useErrorCodes(errors.count),
-      useMediaTypes(pulseMs),
+      useMediaTypes({
+        pulseMs,
+        shown: (all, request) => errors.ofResult(all, telemetry.exchangeOf(request)),
+      }),
       useUpstreamReport(),
-      useHttpCache({ recordSeconds: config.CACHE_RECORDS_SECONDS, proofNeeded: config.proofNeeded }),
       useIntrospection(config.INTROSPECTION),
-      usePlainQueries(queries, config.CACHE_RECORDS_SECONDS),
       useIncrementalDelivery(errors.showPart),
       useAnswerLimits(answerLimits(config)),
       useEventContexts(answerLimits(config)),
       useStreamLimit(admission, openPlaces(config.MAX_SUBSCRIPTIONS), config.MAX_SUBSCRIPTIONS),
-      useTiedStreams(),
       useRoutes(routes),
+      cache.last,
     ],
     (error) => log.error({ error }, 'request'),
   );

@@ -36,6 +36,8 @@ export interface Arrived {
   readonly pathname: string;
   /** As W3C Trace Context writes it. */
   readonly traceparent: string | null;
+  /** On the clock of `performance.now()`; now when absent. */
+  readonly startedAt?: number;
 }
 
 /** How it ended. */
@@ -74,7 +76,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELE
 /** Begins. */
 export function openExchange(
   tracing: Tracing,
-  { requestId, method = '', pathname, traceparent }: Arrived,
+  { requestId, method = '', pathname, traceparent, startedAt = performance.now() }: Arrived,
 ): Exchange {
   const route = routeOf(pathname);
   return {
@@ -82,7 +84,7 @@ export function openExchange(
     step: tracing.begin('server', route, readTraceparent(traceparent)),
     method: METHODS.has(method) ? method : 'other',
     route,
-    startedAt: performance.now(),
+    startedAt,
     operation: undefined,
     principal: undefined,
     upstreamCalls: 0,

@@ -7,9 +7,6 @@ const ids = new WeakMap<Request, string>();
 export const makeRequestId = (given: string | null | undefined): string =>
   given != null && /^[\w.:-]{8,128}$/.test(given) ? given : randomUUID();
 
-/** Says which id a request has. */
-export const noteRequestId = (request: Request, id: string): void => void ids.set(request, id);
-
 /** The id of a request, the same whenever asked. */
 export function requestIdOf(request: Request): string {
   const known = ids.get(request);

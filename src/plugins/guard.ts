@@ -53,7 +53,7 @@ export const guardPlugins = (plugins: readonly Plugin[], told: Told): Plugin[] =
   });
 
 /** Whether the address of a request can be read at all: its Host header and its path make a URL. */
-export function isAddress({ headers: { host = 'localhost' }, url = '/' }: IncomingMessage): boolean {
+function isAddress({ headers: { host = 'localhost' }, url = '/' }: IncomingMessage): boolean {
   if (host === lastAddress.host && url === lastAddress.url) return true;
   if (!URL.canParse(url, `http://${host}`) || !URL.canParse(`http://${host}${url}`)) return false;
   lastAddress = { host, url };

@@ -30,7 +30,7 @@ export const coded = (error: GraphQLError): GraphQLError =>
       });
 
 /** The result with coded errors. @param onError - told of each error */
-export function codedResult<T extends ExecutionResult>(result: T, onError: (error: GraphQLError) => void): T {
+function codedResult<T extends ExecutionResult>(result: T, onError: (error: GraphQLError) => void): T {
   if (result.errors === undefined) return result;
   const errors = result.errors.map(coded);
   errors.forEach(onError);

@@ -1,8 +1,15 @@
 // Writes results in the media type that the client likes best, with the status that GraphQL over HTTP asks for. It replaces what Yoga
-// chooses, which knows no weights. It knows no operation.
+// chooses, which knows no weights.
+import type { ServerResponse } from 'node:http';
+import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { outgoingOf } from '../callers/connection.ts';
+import { IncrementalResult } from '../execution/query.ts';
+import { noteBody } from '../http/response-cache/use-response-cache.ts';
 import { type AnyResult, bodyOf, headOf } from '../protocol/answer.ts';
-import { allOf, LARGE, streamOfBody } from '../protocol/body.ts';
+import { allOf, type Body, LARGE } from '../protocol/body.ts';
+import { growingBodies } from '../protocol/growing-answer.ts';
+import { growingParts } from '../protocol/growing-parts.ts';
 import {
   chooseForEvents,
   chooseForParts,
@@ -11,26 +18,20 @@ import {
   type MediaType,
 } from '../protocol/media-type.ts';
 import { refusal } from '../protocol/refusal.ts';
-import {
-  EVENT_STREAM,
-  type Framing,
-  framingOf,
-  MULTIPART_EVENTS,
-  streamOf,
-} from '../protocol/streamed-answer.ts';
+import { streamOf } from '../protocol/stream-body.ts';
+import { EVENT_STREAM, type Framing, framingOf, MULTIPART_EVENTS } from '../protocol/streamed-answer.ts';
 
-async function* alone(result: AnyResult): AsyncIterable<AnyResult> {
-  yield result;
+async function* alone<T>(one: T): AsyncIterable<T> {
+  yield one;
 }
 
-const partOf = (framing: Framing) => (result: AnyResult) => allOf(bodyOf(result, framing.head, framing.tail));
+const partOf = (framing: Framing) => (result: AnyResult) => bodyOf(result, framing.head, framing.tail);
 
 /** Writes events. A result that many streams were given as one object (shared-events.ts) is written once, and its bytes are theirs together. */
 function eventWriter(framing: Framing): (result: AnyResult) => Uint8Array {
-  const write = partOf(framing);
   const written = new WeakMap<AnyResult, Uint8Array>();
   return (result) => {
-    const part = written.get(result) ?? write(result);
+    const part = written.get(result) ?? allOf(bodyOf(result, framing.head, framing.tail));
     written.set(result, part);
     return part;
   };
@@ -38,8 +39,14 @@ function eventWriter(framing: Framing): (result: AnyResult) => Uint8Array {
 
 const EVENT_WRITERS = new Map([EVENT_STREAM, MULTIPART_EVENTS].map((one) => [one, eventWriter(one)]));
 
-/** @param pulseMs - milliseconds between two signs of life in a silent event stream */
-export const useMediaTypes = (pulseMs: number): Plugin => {
+export interface MediaTypeOptions {
+  /** Milliseconds between two signs of life in a silent event stream. */
+  readonly pulseMs: number;
+  /** The errors of an answer that has begun as its caller sees them. */
+  readonly shown: (errors: readonly GraphQLError[], request: Request) => readonly GraphQLError[];
+}
+
+export const useMediaTypes = ({ pulseMs, shown }: MediaTypeOptions): Plugin => {
   const subscriptions = new WeakSet<Request>();
 
   /** The media type of an answer; JSON for what nobody can read anyway, so that at least the reason arrives. */
@@ -56,6 +63,28 @@ export const useMediaTypes = (pulseMs: number): Plugin => {
       : framingOf(mediaType);
   }
 
+  /** Results that come one after the other. */
+  function streamOfResults(
+    request: Request,
+    results: AsyncIterable<AnyResult>,
+    framing: Framing,
+    connection: ServerResponse | undefined,
+  ): ReadableStream<Uint8Array> {
+    const { opening, closing, pulse } = framing;
+    // Parts are nobody else's: what remembered their bytes would hold them for longer than they are needed.
+    const write = (subscriptions.has(request) ? EVENT_WRITERS.get(framing) : undefined) ?? partOf(framing);
+    return streamOf(results, {
+      write,
+      opening,
+      closing,
+      pulse: pulse === undefined ? undefined : { text: pulse, ms: pulseMs },
+      connection,
+    });
+  }
+
+  const streamOfBodies = (bodies: AsyncIterable<Body>, connection: ServerResponse | undefined) =>
+    streamOf(bodies, { write: (body) => body, connection });
+
   return {
     onSubscribe({ context: { request }, setResultAndStopExecution }) {
       if (chooseForEvents(request.headers.get('accept')) !== null) subscriptions.add(request);
@@ -64,31 +93,38 @@ export const useMediaTypes = (pulseMs: number): Plugin => {
           errors: [refusal(406, 'A subscription is a stream: accept text/event-stream or multipart/mixed.')],
         });
     },
-    onResultProcess({ request, result: given, setResultProcessor }) {
-      const mediaType = mediaTypeOf(request, Symbol.asyncIterator in given);
+    onResultProcess({ request, result: given, serverContext, setResultProcessor }) {
+      const isParts = given instanceof IncrementalResult && given.stream !== undefined;
+      const mediaType = mediaTypeOf(request, Symbol.asyncIterator in given || isParts);
       const framing = framingFor(request, mediaType);
-      // Parts are nobody else's: what remembered their bytes would hold them for longer than they are needed.
-      const write = (subscriptions.has(request) ? EVENT_WRITERS.get(framing) : undefined) ?? partOf(framing);
+      const connection = outgoingOf(serverContext);
+      const shownHere = (errors: readonly GraphQLError[]) => shown(errors, request);
       setResultProcessor((result, { Response }) => {
         if (Array.isArray(result))
           throw new Error('Lists of operations are refused before they are executed.');
-        if (Symbol.asyncIterator in result)
-          return new Response(
-            streamOf(result, write, framing, pulseMs),
-            headOf({ data: {} }, mediaType, framing),
-          );
-        if (isJson(mediaType)) {
-          const body = bodyOf(result);
-          if (typeof body === 'string') return new Response(body, headOf(result, mediaType));
-          return new Response(
-            body.byteLength > LARGE ? streamOfBody(body) : allOf(body),
-            headOf(result, mediaType),
-          );
+        if (result instanceof IncrementalResult && !isParts && isJson(mediaType)) {
+          const bodies = growingBodies(result, shownHere);
+          return new Response(streamOfBodies(bodies, connection), headOf({ data: {} }, mediaType));
         }
-        return new Response(
-          streamOf(alone(result), write, framing, pulseMs),
-          headOf(result, mediaType, framing),
-        );
+        if (Symbol.asyncIterator in result || result instanceof IncrementalResult) {
+          const results =
+            result instanceof IncrementalResult
+              ? growingParts(result, result.stream?.label, shownHere)
+              : result;
+          const stream = streamOfResults(request, results, framing, connection);
+          return new Response(stream, headOf({ data: {} }, mediaType, framing));
+        }
+        if (!isJson(mediaType)) {
+          const stream = streamOfResults(request, alone(result), framing, connection);
+          return new Response(stream, headOf(result, mediaType, framing));
+        }
+        const made = bodyOf(result);
+        const head = headOf(result, mediaType);
+        const isWhole = typeof made === 'string' || Number.isFinite(made.byteLength);
+        if (typeof made !== 'string' && (made.byteLength > LARGE || !isWhole) && request.method !== 'GET')
+          return new Response(streamOfBodies(alone(made), connection), head);
+        const body = typeof made === 'string' ? made : allOf(made);
+        return noteBody(new Response(body, head), body);
       }, mediaType);
     },
   };

@@ -58,7 +58,7 @@ async function bytesOf(
 }
 
 /** What Yoga is given. */
-export const paramsOf = (
+const paramsOf = (
   { variables, extensions, operationName }: OperationParams,
   query: string,
 ): GraphQLParams => ({

@@ -1,6 +1,5 @@
 // The JSON of a result as bytes that are made as they are written: one large text after the other is unpacked and escaped, so that an
 // answer of hundreds takes little more than one of them. It knows neither GraphQL nor HTTP.
-import { setImmediate as turn } from 'node:timers/promises';
 import type { JsonAround, LateText } from '../late-text.ts';
 import type { Progress } from './escape-vector.ts';
 import { escaped, escapeLines } from './json-text.ts';
@@ -93,7 +92,8 @@ const encoder = new TextEncoder();
 let encoded: Uint8Array<ArrayBuffer> | undefined;
 
 /** The bytes of a text. `Buffer.from` goes over a text that is not all ASCII twice, once to count them, which takes longer than copying them. */
-function bytesOf(text: string): Buffer<ArrayBuffer> {
+export function bytesOf(text: string | Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
+  if (typeof text !== 'string') return text;
   // At most three bytes for each unit of a text.
   if (text.length * 3 > ENCODED) return Buffer.from(text);
   encoded ??= new Uint8Array(ENCODED);
@@ -115,22 +115,4 @@ export function allOf(body: string | Body): Buffer<ArrayBuffer> {
   }
   const [only] = filled;
   return filled.length === 1 && only !== undefined ? only : Buffer.concat(filled);
-}
-
-/** A body as a stream, made at the pace of its reader. */
-export function streamOfBody(body: Body): ReadableStream<Uint8Array> {
-  const fill = body.open();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const piece = Buffer.allocUnsafeSlow(PIECE);
-        const count = fill(piece);
-        if (count === 0) return controller.close();
-        controller.enqueue(piece.subarray(0, count));
-        // Other work of the process gets its turn.
-        await turn();
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }

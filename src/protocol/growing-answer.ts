@@ -9,7 +9,7 @@ export interface Growing {
   /** Of the list in the data. */
   readonly key: string;
   /** What has failed so far. */
-  readonly errors: readonly GraphQLError[];
+  readonly failures: readonly GraphQLError[];
   /** The next items, all that are there or as many as asked for; undefined behind the last. @throws when all would have to be taken back */
   next(most?: number): Promise<readonly unknown[] | undefined>;
 }
@@ -38,7 +38,7 @@ export async function* growingBodies(growing: Growing, shown: Shown): AsyncGener
     yield openBody({ around: inner.with(-1, inner.at(-1)?.slice(0, -1) ?? ''), texts });
     before = ',';
   }
-  const all = end === undefined ? growing.errors : [...growing.errors, end];
+  const all = end === undefined ? growing.failures : [...growing.failures, end];
   const failed = all.length === 0 ? [] : shown(all).map(publicError);
   const errors = failed.length === 0 ? '' : `,"errors":${JSON.stringify(failed)}`;
   yield openBody({ around: [`]}${errors}}`], texts: [] });

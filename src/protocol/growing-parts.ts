@@ -1,10 +1,7 @@
-// An answer that comes in parts: one list, some items in each, with what has failed in them, as bytes that are made as they are written. It
-// knows neither GraphQL's execution nor HTTP.
+// An answer that comes in parts: one list, some items in each, with what has failed in them.
 import { GraphQLError } from 'graphql';
-import { type AnyResult, bodyOf } from './answer.ts';
-import { type Body, openBody } from './body.ts';
+import type { AnyResult } from './answer.ts';
 import type { Growing, Shown } from './growing-answer.ts';
-import type { Framing } from './streamed-answer.ts';
 
 /** One that is given in parts (`@stream`). */
 export interface GrowingInParts extends Growing {
@@ -32,7 +29,7 @@ export async function* growingParts(
   let told = 0;
   /** What has failed since the part before. */
   const failed = (): { readonly errors?: readonly GraphQLError[] } => {
-    const errors = growing.errors.slice(told);
+    const errors = growing.failures.slice(told);
     told += errors.length;
     return errors.length === 0 ? {} : { errors: shown(errors) };
   };
@@ -56,59 +53,4 @@ export async function* growingParts(
     const { errors = [] } = failed();
     yield { hasNext: false, incremental: [part(null, { errors: [...errors, ...shown([errorOf(error)])] })] };
   }
-}
-
-const SILENT = Symbol('silent');
-
-/** What comes, and a sign of life behind each while in which nothing has. */
-async function* alive<T>(source: AsyncIterator<T>, sign: T, ms: number): AsyncGenerator<T, void, undefined> {
-  for (;;) {
-    const coming = source.next();
-    // It may fail when nobody waits for it any more.
-    coming.catch(() => undefined);
-    for (;;) {
-      let timer: NodeJS.Timeout | undefined;
-      const silence = new Promise<typeof SILENT>((resolve) => {
-        timer = setTimeout(resolve, ms, SILENT).unref();
-      });
-      const next = await Promise.race([coming, silence]);
-      clearTimeout(timer);
-      if (next === SILENT) {
-        yield sign;
-        continue;
-      }
-      if (next.done === true) return;
-      yield next.value;
-      break;
-    }
-  }
-}
-
-const textBody = (text: string): Body => openBody({ around: [text], texts: [] });
-
-async function* framed(
-  parts: AsyncIterable<AnyResult>,
-  { opening, head, tail, closing }: Framing,
-): AsyncGenerator<Body, void, undefined> {
-  let before = `${opening}${head}`;
-  for await (const part of parts) {
-    const body = bodyOf(part, before, tail);
-    yield typeof body === 'string' ? textBody(body) : body;
-    before = head;
-  }
-  yield textBody(closing);
-}
-
-/**
- * Parts as bytes that are made as they are written.
- *
- * @param pulseMs - milliseconds of silence behind which there is a sign of life, where the framing has one
- */
-export function framedBodies(
-  parts: AsyncIterable<AnyResult>,
-  framing: Framing,
-  pulseMs: number,
-): AsyncIterable<Body> {
-  const bodies = framed(parts, framing);
-  return framing.pulse === undefined ? bodies : alive(bodies, textBody(framing.pulse), pulseMs);
 }

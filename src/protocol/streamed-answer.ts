@@ -1,6 +1,5 @@
-// Results that come one after the other, as the bytes of one answer: Server-Sent Events as graphql-sse speaks them, or multipart/mixed as
-// clients of `@defer` read it. It knows neither the server nor GraphQL.
-import { setImmediate as turn } from 'node:timers/promises';
+// How results that come one after the other are framed: Server-Sent Events as graphql-sse speaks them, or multipart/mixed as
+// clients of `@defer` read it.
 import type { JsonType, MediaType } from './media-type.ts';
 
 /** How parts are written one after the other. */
@@ -64,55 +63,3 @@ const FRAMINGS: Readonly<Record<MediaType, Framing>> = {
 
 /** How a result is written in a media type; subscriptions have one of their own in multipart. */
 export const framingOf = (mediaType: MediaType): Framing => FRAMINGS[mediaType];
-
-/**
- * The bytes of an answer. Parts are asked for as the client takes them; a client that leaves ends the source.
- *
- * @param write - a result as one part, which the stream does not change
- * @param pulseMs - milliseconds between two pulses
- */
-export function streamOf<T>(
-  results: AsyncIterable<T>,
-  write: (result: T) => Uint8Array,
-  framing: Framing,
-  pulseMs: number,
-): ReadableStream<Uint8Array> {
-  // No generator stands between: one that waits for its source could not be left.
-  const iterator = results[Symbol.asyncIterator]();
-  const encoder = new TextEncoder();
-  let pulses: ReturnType<typeof setInterval> | undefined;
-  let parts = 0;
-  const end = (): void => clearInterval(pulses);
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      const { opening, pulse } = framing;
-      controller.enqueue(encoder.encode(opening));
-      if (pulse === undefined) return;
-      pulses = setInterval(() => {
-        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(pulse));
-      }, pulseMs);
-      pulses.unref();
-    },
-    async pull(controller) {
-      try {
-        // What comes in one turn of the event loop goes into one part: each costs as much as the items of several.
-        if (parts > 1) await turn();
-        const next = await iterator.next();
-        if (next.done !== true) {
-          parts += 1;
-          return controller.enqueue(write(next.value));
-        }
-        end();
-        controller.enqueue(encoder.encode(framing.closing));
-        controller.close();
-      } catch (error) {
-        end();
-        controller.error(error);
-      }
-    },
-    async cancel() {
-      end();
-      await iterator.return?.();
-    },
-  });
-}

@@ -17,7 +17,7 @@ import {
   validate,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { executeOperation, GrowingResult } from '../../src/execution/query.ts';
+import { executeOperation, IncrementalResult } from '../../src/execution/query.ts';
 import { GrowingList, mayGrow } from '../../src/growing-list.ts';
 
 /** What a resolver gives: by its field's number and place, now or later, a value, null or an error. */
@@ -337,10 +337,10 @@ describe('a plain query', () => {
             turnMs: Number.POSITIVE_INFINITY,
             contextValue: { seed, pace, steps },
             grows: true,
-            initialCount,
+            stream: initialCount === undefined ? undefined : { initialCount, label: undefined },
           });
           const list = (theirs.data as Record<string, unknown> | null | undefined)?.x;
-          if (!(ours instanceof GrowingResult)) {
+          if (!(ours instanceof IncrementalResult)) {
             if (initialCount === undefined || list != null) expect(shown(ours)).toEqual(shown(theirs));
             // What a list fails for, where several of its items do, is a matter of time: a beginning is completed without the rest.
             else expect([theirs, ours].map((one) => one?.errors?.at(-1)?.path?.[0])).toEqual(['x', 'x']);
@@ -358,13 +358,13 @@ describe('a plain query', () => {
               all.push(...items);
               parts += 1;
             }
-            return { data: { [ours.key]: all }, errors: ours.errors };
+            return { data: { [ours.key]: all }, errors: ours.failures };
           };
           // What has begun cannot be null any more.
           if (list == null) await expect(whole()).rejects.toThrow();
           else expect(shown(await whole())).toEqual(shown(theirs));
           if (parts > 1) inParts += 1;
-          if (ours.errors.length > 0) failed += 1;
+          if (ours.failures.length > 0) failed += 1;
         },
       ),
       { numRuns: 1200 },

@@ -1,10 +1,25 @@
-// Finished answers that are kept: bounded by their bytes, gone when they are too old, and whatever is asked for stays.
+// Responses that are stored: bounded by their bytes, gone when they are too old, and whatever is asked for stays.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openKeptAnswers } from '../../src/fast/kept-answers.ts';
+import { createResponseStore } from '../../src/http/response-cache/response-store.ts';
 
-const answer = (bytes: number, text = 'x') => ({ body: Buffer.alloc(bytes, text) });
+const answer = (bytes: number, text = 'x') => ({
+  headers: [],
+  body: Buffer.alloc(bytes, text),
+  etag: undefined,
+  isPublic: true,
+  operationName: null,
+});
 const MEGABYTE = 1_000_000;
+
+function openKeptAnswers(maxBytes: number, now?: () => number) {
+  const store = createResponseStore(maxBytes, now);
+  return {
+    get: store.get,
+    set: (key: string, body: ReturnType<typeof answer>, seconds: number) =>
+      store.settle(store.begin(key), body, seconds),
+  };
+}
 
 describe('kept answers', () => {
   it('are given until their time is over', () => {

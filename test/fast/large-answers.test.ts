@@ -6,13 +6,14 @@ import { type AddressInfo, connect } from 'node:net';
 import { zipSync } from 'fflate';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { writeBody } from '../../src/fast/write-body.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { lateText } from '../../src/late-text.ts';
 import { openServer } from '../../src/load/server-limits.ts';
 import { bodyOf } from '../../src/protocol/answer.ts';
+import { streamOf } from '../../src/protocol/stream-body.ts';
 import { testLogger } from '../record.ts';
 import { openSender, type Sender } from '../through.ts';
+import { send } from './send.ts';
 
 const LINES = 'ATOM      1  CA  ALA A   1      11.639   6.071  -5.147  1.00  0.91           C  \n'.repeat(
   300,
@@ -149,9 +150,13 @@ async function openLarge(): Promise<{ server: Server; unpacked: () => number; en
   const body = bodyOf({ data: { texts } });
   if (typeof body === 'string') throw new Error('The texts were not left out.');
   const server = await listening(createServer());
-  const ended = once(server, 'request').then(([, response]: ServerResponse[]) => {
-    response?.writeHead(200);
-    return response === undefined ? undefined : writeBody(response, body);
+  async function* bodies() {
+    yield body;
+  }
+  const ended = once(server, 'request').then(async ([, response]: ServerResponse[]) => {
+    if (response === undefined) return;
+    response.writeHead(200);
+    await send(response, streamOf(bodies(), { write: (one) => one, connection: response }));
   });
   return { server, unpacked: () => unpacked, ended };
 }

@@ -1,7 +1,7 @@
 // Who asks the same in the same moment waits for one answer, and who asks it again is given it: counted in upstream calls, over a socket.
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openFlights } from '../../src/fast/flights.ts';
+import { createResponseStore } from '../../src/http/response-cache/response-store.ts';
 import { openServer } from '../../src/load/server-limits.ts';
 import { fault } from '../live/support.ts';
 import { at, openWorld, type World } from '../support.ts';
@@ -69,17 +69,24 @@ describe('answers to public questions', () => {
     expect((await lookUps()) - before).toBe(each);
   });
 
-  it('are kept when the same is asked a second time: most different questions are asked once', async () => {
-    const query = `${CARD} # asked alone`;
-    const costs: number[] = [];
-    for (let time = 0; time < 4; time += 1) {
+  it('are worked out anew for a header that is not known, and for other bytes', async () => {
+    const body = (query: string) => JSON.stringify({ query, variables: { hash: HBA } });
+    const costOf = async (query: string, headers: Record<string, string> = {}): Promise<number> => {
       const before = await lookUps();
-      expect((await ask(query, { hash: HBA })).errors).toBeUndefined();
-      costs.push((await lookUps()) - before);
-    }
-    // The first of all goes the long way; nothing of this document has run before.
-    expect(costs.slice(0, 3).every((cost) => cost > 0)).toBe(true);
-    expect(costs[3]).toBe(0);
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+        body: body(query),
+      });
+      expect(await response.json()).toMatchObject({ data: { protein: { hash: HBA } } });
+      return (await lookUps()) - before;
+    };
+    const query = `${CARD} # stored`;
+    expect(await costOf(query)).toBeGreaterThan(0);
+    expect(await costOf(query)).toBe(0);
+    expect(await costOf(query, { authorization: 'Bearer somebody', 'user-agent': 'other' })).toBe(0);
+    expect(await costOf(query, { 'x-whatever': '1' })).toBeGreaterThan(0);
+    expect(await costOf(`${query} `)).toBeGreaterThan(0);
   });
 
   it('that failed are given to nobody else', async () => {
@@ -115,34 +122,31 @@ describe('pictures', () => {
   });
 });
 
-describe('flights', () => {
-  it('leave who waited for nothing to work for itself', async () => {
-    const flights = openFlights<string>();
-    let works = 0;
-    const ends: ((shared: string | null) => void)[] = [];
-    const ask = () =>
-      flights.share('key', async () => {
-        works += 1;
-        const shared = await new Promise<string | null>((resolve) => ends.push(resolve));
-        return { shared, own: works };
-      });
-    const first = ask();
-    const second = ask();
-    ends[0]?.(null);
-    expect(await first).toEqual({ own: 1 });
-    await Promise.resolve();
-    while (ends.length < 2) await new Promise((resolve) => setImmediate(resolve));
-    const third = ask();
-    ends[1]?.('worked out');
-    expect(await second).toEqual({ own: 2 });
-    expect(await third).toEqual({ shared: 'worked out' });
-    expect(works).toBe(2);
-  });
+describe('requests that wait for the same response', () => {
+  const response = {
+    headers: [],
+    body: Buffer.from('{}'),
+    etag: undefined,
+    isPublic: false,
+    operationName: null,
+  };
 
-  it('do not hold on to what has failed', async () => {
-    const flights = openFlights<string>();
-    const fail = () => flights.share('key', () => Promise.reject(new Error('no')));
-    await expect(fail()).rejects.toThrow('no');
-    expect(await flights.share('key', async () => ({ shared: null, own: 1 }))).toEqual({ own: 1 });
+  it('are answered by themselves when it comes to nothing, and those behind them wait for the next', () => {
+    const store = createResponseStore(1_000_000);
+    const given: unknown[] = [];
+    expect(store.follow('key', (one) => given.push(one))).toBe(false);
+    const first = store.begin('key');
+    expect(store.follow('key', (one) => given.push(one))).toBe(true);
+    store.settle(first, null);
+    expect(given).toEqual([null]);
+    const second = store.begin('key');
+    const beside = store.begin('key');
+    expect(store.follow('key', (one) => given.push(one))).toBe(true);
+    store.settle(beside, null);
+    expect(given).toEqual([null]);
+    store.settle(second, response, 60);
+    expect(given).toEqual([null, response]);
+    expect(store.follow('key', () => undefined)).toBe(false);
+    expect(store.get('key')).toBe(response);
   });
 });

@@ -264,7 +264,10 @@ describe('a request', () => {
       await own.close();
     }
     expect(said[1]).toEqual(said[0]);
-    expect(said[0]).toMatchObject({ remaining: Array(sent.length).fill('1000') });
+    // A response that caches may store says nothing of a single caller.
+    expect(said[0]).toMatchObject({
+      remaining: sent.map(({ path, method }) => (path !== '/nothing' && method !== 'POST' ? null : '1000')),
+    });
   });
 
   it('spends, answered from what is kept or not, until nothing is left', async () => {

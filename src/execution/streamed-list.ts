@@ -1,0 +1,68 @@
+// Reads from a document how its only list is asked for in parts (`@stream`).
+import { GraphQLStreamDirective } from '@graphql-tools/utils';
+import {
+  type DocumentNode,
+  getDirectiveValues,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  visit,
+} from 'graphql';
+
+/** How a list is given in parts. */
+export interface StreamedList {
+  /** Items of the first part. */
+  readonly initialCount: number;
+  readonly label: string | undefined;
+}
+
+const PARTS: readonly string[] = ['defer', 'stream'];
+
+function streamOfOperation({
+  selectionSet: { selections },
+}: OperationDefinitionNode): StreamedList | undefined {
+  const [only] = selections;
+  if (selections.length !== 1 || only?.kind !== Kind.FIELD) return undefined;
+  const stream = only.directives?.find(({ name }) => name.value === GraphQLStreamDirective.name);
+  if (stream?.arguments?.some(({ value }) => value.kind === Kind.VARIABLE) !== false) return undefined;
+  const { if: isOn, initialCount, label } = getDirectiveValues(GraphQLStreamDirective, only) ?? {};
+  if (isOn === false || typeof initialCount !== 'number' || initialCount < 0) return undefined;
+  return { initialCount, label: typeof label === 'string' ? label : undefined };
+}
+
+/** What a document says of parts and names. */
+interface DocumentParts {
+  /** The only list of its only query, which is streamed; undefined for anything else. */
+  readonly stream: StreamedList | undefined;
+  /** Whether it has other parts, or a member whose name no plain object can have. */
+  readonly needsOtherExecutor: boolean;
+}
+
+const known = new WeakMap<DocumentNode, DocumentParts>();
+
+function readParts(document: DocumentNode): DocumentParts {
+  let parts = 0;
+  let isUnsafe = false;
+  visit(document, {
+    Directive({ name }) {
+      if (PARTS.includes(name.value)) parts += 1;
+    },
+    Field({ alias }) {
+      if (alias?.value === '__proto__') isUnsafe = true;
+    },
+  });
+  const operations = document.definitions.flatMap((node) =>
+    node.kind === Kind.OPERATION_DEFINITION ? [node] : [],
+  );
+  const [only] = operations;
+  const isQuery = operations.length === 1 && only?.operation === OperationTypeNode.QUERY;
+  const stream = isQuery && parts === 1 && !isUnsafe ? streamOfOperation(only) : undefined;
+  return { stream, needsOtherExecutor: isUnsafe || (parts > 0 && stream === undefined) };
+}
+
+/** What a document says of parts; read from it once. */
+export function documentParts(document: DocumentNode): DocumentParts {
+  const read = known.get(document) ?? readParts(document);
+  known.set(document, read);
+  return read;
+}

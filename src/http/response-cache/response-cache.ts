@@ -1,0 +1,125 @@
+// The response cache in front of Yoga: a request whose public answer is stored is answered with its bytes; identical
+// requests at the same time wait for one. Everything else goes on to Yoga, whose plugin (use-response-cache.ts) stores
+// what comes of it.
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { isKnown } from '../../entity-tag.ts';
+import type { Arrival } from '../../load/admission.ts';
+import { limitedRequestOf } from '../../load/request-limits.ts';
+import { makeRequestId } from '../../operations/request-id.ts';
+import type { Telemetry } from '../../operations/telemetry.ts';
+import { traceparent } from '../../operations/trace-context.ts';
+import { breakOff } from '../../plugins/guard.ts';
+import { budgetHeaders } from '../../plugins/use-rate-limit.ts';
+import { corsHeaders } from '../../protocol/cors.ts';
+import { cacheKey } from './cache-key.ts';
+import type { CachedResponse, PendingResponse, ResponseStore } from './response-store.ts';
+
+export interface ResponseCacheOptions {
+  readonly store: ResponseStore;
+  readonly telemetry: Telemetry;
+  /** Origins whose pages may read answers. */
+  readonly origins: readonly string[];
+  /** Told of what is wrong with the gateway itself. */
+  readonly onFault: (error: unknown) => void;
+}
+
+const pendings = new WeakMap<IncomingMessage, PendingResponse>();
+
+/** The pending response of a request that came through the cache. */
+export const pendingResponseOf = (incoming: IncomingMessage | undefined): PendingResponse | undefined =>
+  incoming === undefined ? undefined : pendings.get(incoming);
+
+/** Bytes of a body that are cheaper to copy than to write by themselves. */
+const SMALL_BODY_BYTES = 16_384;
+
+function headerOf({ headers }: IncomingMessage, name: string): string | null {
+  const value = headers[name];
+  return value === undefined ? null : String(value);
+}
+
+/** The listener behind the cache. */
+export function withResponseCache(next: RequestListener, options: ResponseCacheOptions): RequestListener {
+  const { store, telemetry, origins, onFault } = options;
+
+  /** Begins the record of a request that is answered here. */
+  function beginRecord(req: IncomingMessage, res: ServerResponse, arrival: Arrival, startedAt: number) {
+    const { method, url = '/', socket } = req;
+    const search = url.indexOf('?');
+    const exchange = telemetry.arrive({
+      requestId: makeRequestId(headerOf(req, 'x-request-id')),
+      method,
+      pathname: search < 0 ? url : url.slice(0, search),
+      traceparent: headerOf(req, 'traceparent'),
+      startedAt,
+    });
+    exchange.principal = arrival.caller?.principal;
+    const before = socket.bytesWritten;
+    res.once('close', () => {
+      const bytes = socket.bytesWritten - before;
+      telemetry.end(exchange, { status: res.statusCode, bytes, left: !res.writableFinished });
+    });
+    return exchange;
+  }
+
+  function respond(
+    req: IncomingMessage,
+    res: ServerResponse,
+    arrival: Arrival,
+    cached: CachedResponse,
+    startedAt: number,
+  ): void {
+    if (res.closed) return;
+    const { body, etag, isPublic, operationName } = cached;
+    const exchange = beginRecord(req, res, arrival, startedAt);
+    telemetry.ran(exchange, { type: 'query', name: operationName });
+    const headers = [...cached.headers, 'x-request-id', exchange.requestId];
+    headers.push('traceresponse', traceparent(exchange.step.context));
+    if (origins.length > 0)
+      for (const pair of Object.entries(corsHeaders(headerOf(req, 'origin'), origins))) headers.push(...pair);
+    // A response that caches may store says nothing of a single caller.
+    if (arrival.verdict !== null && !isPublic)
+      for (const pair of Object.entries(budgetHeaders(arrival.verdict))) headers.push(...pair);
+    if (etag !== undefined && isKnown(headerOf(req, 'if-none-match'), etag)) {
+      res.writeHead(304, headers).end();
+      return;
+    }
+    headers.push('content-length', String(body.byteLength));
+    res.writeHead(200, headers);
+    // Node sends text together with the head, but bytes as a second piece.
+    if (body.length <= SMALL_BODY_BYTES) res.end(body.toString('latin1'), 'latin1');
+    else res.end(body);
+  }
+
+  /** Passes a request on, and notes that its response may be stored. */
+  function passOn(req: IncomingMessage, res: ServerResponse & { req: IncomingMessage }, key: string): void {
+    const pending = store.begin(key);
+    pendings.set(req, pending);
+    // What never came of it, such as when its client has left, nobody need wait for.
+    res.once('close', () => store.settle(pending, null));
+    next(req, res);
+  }
+
+  return (req, res) => {
+    const limited = limitedRequestOf(req);
+    if (limited === undefined || limited.refusal !== undefined) return next(req, res);
+    const { arrival, body } = limited;
+    const isRefused = arrival.caller === null || arrival.verdict?.allowed === false;
+    if (isRefused || (body !== undefined && !Buffer.isBuffer(body))) return next(req, res);
+    const key = cacheKey(req, body);
+    if (key === undefined) return next(req, res);
+    const startedAt = performance.now();
+    const answer = (cached: CachedResponse | null): void => {
+      try {
+        if (cached !== null) respond(req, res, arrival, cached, startedAt);
+        else if (!res.closed) passOn(req, res, key);
+      } catch (error) {
+        if (res.closed) return;
+        onFault(error);
+        breakOff(res);
+      }
+    };
+    const found = store.get(key);
+    if (found !== undefined) answer(found);
+    else if (!store.follow(key, answer)) answer(null);
+  };
+}

@@ -1,0 +1,77 @@
+// Responses stored as bytes, bounded by their size, and requests for the same response that wait for the one that is
+// being made (single-flight).
+import { LRUCache } from 'lru-cache';
+
+/** A response that every caller may be given. */
+export interface CachedResponse {
+  /** Names and values in turn, as node:http takes them; those of a single request are not among them. */
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+  /** Such as `"abc"`; undefined where clients may not store the response. */
+  readonly etag: string | undefined;
+  /** Whether caches between here and the caller may store it. */
+  readonly isPublic: boolean;
+  /** Of the operation; null for one without. */
+  readonly operationName: string | null;
+}
+
+type Follower = (response: CachedResponse | null) => void;
+
+/** A request whose response others may wait for. */
+export interface PendingResponse {
+  readonly key: string;
+  readonly followers: Follower[];
+}
+
+export interface ResponseStore {
+  get(key: string): CachedResponse | undefined;
+  /** Waits for a pending response. @returns false when none is pending under the key */
+  follow(key: string, follower: Follower): boolean;
+  /** Begins a response under a key. */
+  begin(key: string): PendingResponse;
+  /**
+   * Ends a pending response, once. Followers are given it, or null: each is then answered by itself.
+   *
+   * @param seconds - for how long it may be given to others
+   */
+  settle(pending: PendingResponse, response: CachedResponse | null, seconds?: number): void;
+}
+
+/** Share of all bytes that one response may take. */
+const MAX_ENTRY_SHARE = 1 / 16;
+/** Bytes that an entry takes beside its key and body, about. */
+const ENTRY_OVERHEAD_BYTES = 1024;
+
+/** @param maxBytes - of all responses together; 0 stores none */
+export function createResponseStore(maxBytes: number, now = () => performance.now()): ResponseStore {
+  const stored =
+    maxBytes === 0
+      ? undefined
+      : new LRUCache<string, CachedResponse>({
+          maxSize: maxBytes,
+          maxEntrySize: Math.floor(maxBytes * MAX_ENTRY_SHARE),
+          sizeCalculation: ({ body }, key) => key.length + body.byteLength + ENTRY_OVERHEAD_BYTES,
+          ttlResolution: 0,
+          perf: { now },
+        });
+  const flights = new Map<string, PendingResponse>();
+  return {
+    get: (key) => stored?.get(key),
+    follow(key, follower) {
+      const flight = flights.get(key);
+      flight?.followers.push(follower);
+      return flight !== undefined;
+    },
+    begin(key) {
+      const pending: PendingResponse = { key, followers: [] };
+      if (!flights.has(key)) flights.set(key, pending);
+      return pending;
+    },
+    settle(pending, response, seconds = 0) {
+      const { key, followers } = pending;
+      if (flights.get(key) === pending) flights.delete(key);
+      if (response !== null && seconds > 0) stored?.set(key, response, { ttl: seconds * 1000 });
+      for (const follower of followers.splice(0)) follower(response);
+    },
+  };
+}
