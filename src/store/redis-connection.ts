@@ -1,5 +1,6 @@
 // One connection to Redis or Valkey: made in the background, made again when it is lost, and never waited for: every command
 // is answered or has failed within two seconds. It must not know what is kept there.
+import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 
 /** Milliseconds that a command may take, connecting included. */
@@ -18,7 +19,7 @@ export interface RedisConnection {
    *   have been carried out all the same.
    */
   send(...command: string[]): Promise<unknown>;
-  /** Runs a Lua script: all of it in one step, and written to the log as a whole. */
+  /** Runs a Lua script atomically. Its text is sent only when the server does not have it yet (EVALSHA, then EVAL). */
   run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** Lets what is under way end, then disconnects. */
   close(): Promise<void>;
@@ -35,6 +36,9 @@ const reasonOf = (error: unknown): string => {
   // What Node throws when every address of a name failed has no message of its own.
   return error.message || ('code' in error ? String(error.code) : error.name);
 };
+
+const isUnknownScript = (error: unknown): boolean =>
+  error instanceof Error && error.cause instanceof Error && error.cause.message.startsWith('NOSCRIPT');
 
 function openLink(url: string, onFault: (error: unknown) => void, onReady: () => void) {
   const client = redis().createClient({
@@ -77,6 +81,7 @@ export function openRedis(url: string, onError: (error: unknown) => void): Redis
   let fault: unknown;
   let closed = false;
   const pending = new Set<Promise<unknown>>();
+  const digests = new Map<string, string>();
 
   const onFault = (error: unknown) => {
     if (closed) return;
@@ -119,17 +124,27 @@ export function openRedis(url: string, onError: (error: unknown) => void): Redis
     }
   }
 
-  function send(...command: string[]): Promise<unknown> {
-    const asked = ask(command);
-    pending.add(asked);
-    const settled = () => pending.delete(asked);
-    asked.then(settled, settled);
-    return asked;
+  async function runScript(script: string, args: string[]): Promise<unknown> {
+    const digest = digests.get(script) ?? createHash('sha1').update(script).digest('hex');
+    digests.set(script, digest);
+    try {
+      return await ask(['EVALSHA', digest, ...args]);
+    } catch (error) {
+      if (!isUnknownScript(error)) throw error;
+      return ask(['EVAL', script, ...args]);
+    }
+  }
+
+  function track(call: Promise<unknown>): Promise<unknown> {
+    pending.add(call);
+    const end = () => pending.delete(call);
+    call.then(end, end);
+    return call;
   }
 
   return {
-    send,
-    run: (script, keys, args) => send('EVAL', script, String(keys.length), ...keys, ...args),
+    send: (...command) => track(ask(command)),
+    run: (script, keys, args) => track(runScript(script, [String(keys.length), ...keys, ...args])),
     async close() {
       await Promise.allSettled(pending);
       closed = true;
