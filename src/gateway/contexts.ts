@@ -3,7 +3,7 @@ import { addressOf } from '../callers/address.ts';
 import type { Caller, Callers } from '../callers/caller.ts';
 import type { GatewayContext } from '../context.ts';
 import { isRouter } from '../federation/router.ts';
-import { storageAccountOf } from '../load/budgets.ts';
+import { storageAccountOf } from '../load/rate-limit.ts';
 import type { Exchange } from '../operations/exchange.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { callRecordOf } from '../plugins/use-upstream-report.ts';

@@ -8,9 +8,8 @@ import { overloaded } from '../callers/refusal.ts';
 import type { Config } from '../config.ts';
 import { type Admission, openAdmission } from '../load/admission.ts';
 import { type ConnectionLimits, createConnectionLimits } from '../load/connection-limits.ts';
-import { openGuesses } from '../load/guesses.ts';
 import { openPressure, type Pressure } from '../load/pressure.ts';
-import { openRateLimit } from '../load/rate-limit.ts';
+import { createFailedAuthLimit, openRateLimit } from '../load/rate-limit.ts';
 import { openRequestBodies, type RequestBodies } from '../load/request-bodies.ts';
 import { createShares } from '../load/shares.ts';
 import { openSlowReaders, type SlowReaders } from '../load/slow-readers.ts';
@@ -60,7 +59,7 @@ export function openEntrance(
   const callers = openCallers({
     config,
     secret,
-    guesses: openGuesses(limit, config.AUTH_FAILURES_PER_MINUTE),
+    guesses: createFailedAuthLimit(limit, config.AUTH_FAILURES_PER_MINUTE),
     onError: (what, error) => log.error({ error: String(error) }, what),
   });
   const admission = openAdmission({

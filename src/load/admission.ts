@@ -4,8 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { addressOf, type Connected, clientAddress, noteAddress } from '../callers/address.ts';
 import type { Caller, Callers } from '../callers/caller.ts';
-import { type Account, accountsOf } from './budgets.ts';
-import type { RateLimit, Verdict } from './rate-limit.ts';
+import { bucketsOf, type RateLimit, type RateLimitBucket, type RateLimitResult } from './rate-limit.ts';
 
 /** A request that has come over a connection, before anything is made of it. */
 export interface Arrival {
@@ -16,7 +15,7 @@ export interface Arrival {
   /** The same, or why it is nobody. */
   readonly identified: Caller | Promise<Caller>;
   /** Null where nothing is counted. */
-  readonly verdict: Verdict | null;
+  readonly verdict: RateLimitResult | null;
 }
 
 export interface Admission {
@@ -29,9 +28,9 @@ export interface Admission {
   /** Notes where a request comes from, by its connection. */
   note(request: Request, incoming: IncomingMessage | undefined): void;
   /** Whose budget it is counted against. */
-  accounts(request: Request): Promise<readonly Account[]>;
+  accounts(request: Request): Promise<readonly RateLimitBucket[]>;
   /** Counts a request: the account with the least left decides. Null where nothing is counted. */
-  spend(request: Request): Promise<Verdict | null>;
+  spend(request: Request): Promise<RateLimitResult | null>;
 }
 
 export interface AdmissionOptions {
@@ -53,21 +52,21 @@ const MOST_ADDRESSES = 10_000;
 /** An address as it is kept, with what is counted against whoever says no more of itself. */
 interface Place {
   readonly address: string;
-  readonly accounts: readonly Account[];
+  readonly accounts: readonly RateLimitBucket[];
 }
 
 /** Opens the entrance. */
 export function openAdmission(options: AdmissionOptions): Admission {
   const { limit, perMinute, hops, hide, callers, onUnbelieved } = options;
-  const accountsAsked = new WeakMap<Request, Promise<Account[]>>();
+  const accountsAsked = new WeakMap<Request, Promise<RateLimitBucket[]>>();
   // By size: room for a `max` would be taken at once.
   const addresses = new LRUCache<string, Place>({ maxSize: MOST_ADDRESSES, sizeCalculation: () => 1 });
   let told = false;
 
   // Who has not proved who it is will be told so by whoever needs to know; here it is somebody at
   // an address.
-  const asked = async (request: Request): Promise<Account[]> =>
-    accountsOf(await callers.identify(request).catch(() => null), addressOf(request));
+  const asked = async (request: Request): Promise<RateLimitBucket[]> =>
+    bucketsOf(await callers.identify(request).catch(() => null), addressOf(request));
   const accounts: Admission['accounts'] = (request) => {
     const found = accountsAsked.get(request) ?? asked(request);
     accountsAsked.set(request, found);
@@ -86,21 +85,21 @@ export function openAdmission(options: AdmissionOptions): Admission {
     const known = addresses.get(seen);
     if (known !== undefined) return known;
     const address = hide(hops === 0 ? clientAddress(incoming, hops) : seen);
-    const place = { address, accounts: accountsOf(null, address) };
+    const place = { address, accounts: bucketsOf(null, address) };
     addresses.set(seen, place);
     return place;
   }
 
   /** Spends of one account after the other; waits only where a store has to be asked. */
   function spendOf(
-    all: readonly Account[],
+    all: readonly RateLimitBucket[],
     at = 0,
-    least: Verdict | null = null,
-  ): Verdict | null | Promise<Verdict | null> {
+    least: RateLimitResult | null = null,
+  ): RateLimitResult | null | Promise<RateLimitResult | null> {
     const account = all[at];
     if (account === undefined) return least;
     const spent = limit.spend({ key: account.key, perMinute: perMinute * account.share });
-    const next = (verdict: Verdict) => {
+    const next = (verdict: RateLimitResult) => {
       if (!verdict.allowed) return verdict;
       return spendOf(all, at + 1, least === null || verdict.remaining < least.remaining ? verdict : least);
     };
@@ -108,8 +107,8 @@ export function openAdmission(options: AdmissionOptions): Admission {
   }
 
   /** Whose budgets a request is counted against. */
-  const chargedTo = ({ address, accounts }: Place, caller: Caller | null): readonly Account[] =>
-    caller === null || caller.principal === null ? accounts : accountsOf(caller, address);
+  const chargedTo = ({ address, accounts }: Place, caller: Caller | null): readonly RateLimitBucket[] =>
+    caller === null || caller.principal === null ? accounts : bucketsOf(caller, address);
 
   function arrived(
     place: Place,

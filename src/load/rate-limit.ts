@@ -1,21 +1,21 @@
-// Lets everybody do so much in a minute, over all processes that share a store. Tokens are taken from the store a twentieth of the
-// budget at a time, so that most requests ask nobody; without the store each process counts for itself. It knows no HTTP.
+// Rate limits by caller and address, over all processes that share a store. A process takes tokens from the store a twentieth of
+// a quota at a time, so that most requests need no store; while the store is away each process counts for itself.
 import { LRUCache } from 'lru-cache';
+import type { Caller, Guesses } from '../callers/caller.ts';
 import type { Rates, Taken } from '../store/rates.ts';
 import { openMemoryRates } from '../store/rates-memory.ts';
 
-/** What somebody may spend. */
-export interface Budget {
+export interface RateLimitQuota {
   readonly key: string;
   readonly perMinute: number;
 }
 
-export interface Verdict {
+export interface RateLimitResult {
   readonly allowed: boolean;
   readonly limit: number;
   /** About how much is left; other processes may hold some of it. */
   readonly remaining: number;
-  /** Whole seconds until the whole budget is there again, about. */
+  /** Whole seconds until the whole quota is there again, about. */
   readonly resetSeconds: number;
   /** Whole seconds until it is worth to try again, at least 1; 0 when allowed. */
   readonly retryAfterSeconds: number;
@@ -23,7 +23,7 @@ export interface Verdict {
 
 export interface RateLimit {
   /** Spends one token; at once where the store need not be asked, which is nearly always. */
-  spend(budget: Budget): Verdict | Promise<Verdict>;
+  spend(quota: RateLimitQuota): RateLimitResult | Promise<RateLimitResult>;
 }
 
 export interface RateLimitOptions {
@@ -43,20 +43,20 @@ interface Lease {
   taking: Promise<void> | undefined;
 }
 
-const LEASES_IN_A_BUDGET = 20;
+const LEASES_PER_QUOTA = 20;
 const LEASE_MS = 60_000;
-/** How long the store may take, and for how long it is left alone when it failed. */
-const ANSWER_MS = 250;
-const REST_MS = 5_000;
-/** Who has nothing left is looked up in the store so often at most. */
-const REFUSED_MS = 250;
-const MOST_LEASES = 50_000;
+/** How long the store may take, and for how long it is not asked after a failure. */
+const STORE_TIMEOUT_MS = 250;
+const STORE_PAUSE_MS = 5_000;
+/** An exhausted quota is looked up in the store at most this often. */
+const MIN_REFUSAL_MS = 250;
+const MAX_LEASES = 50_000;
 
 /** Waits for an answer, but not for long. */
 async function soon<T>(asked: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ANSWER_MS} ms`)), ANSWER_MS);
+    timer = setTimeout(() => reject(new Error(`no answer within ${STORE_TIMEOUT_MS} ms`)), STORE_TIMEOUT_MS);
   });
   try {
     return await Promise.race([asked, late]);
@@ -72,7 +72,7 @@ export function openRateLimit({
   now = () => performance.now(),
 }: RateLimitOptions): RateLimit {
   // By size: room for a `max` would be taken at once.
-  const leases = new LRUCache<string, Lease>({ maxSize: MOST_LEASES, sizeCalculation: () => 1 });
+  const leases = new LRUCache<string, Lease>({ maxSize: MAX_LEASES, sizeCalculation: () => 1 });
   const own = openMemoryRates(now);
   let awayUntil = 0;
   let away = false;
@@ -85,31 +85,35 @@ export function openRateLimit({
     return made;
   };
 
-  async function taken(budget: Budget, tokens: number): Promise<Taken> {
+  async function taken(quota: RateLimitQuota, tokens: number): Promise<Taken> {
     if (now() >= awayUntil) {
       try {
-        const answer = await soon(rates.take({ ...budget, tokens }));
+        const answer = await soon(rates.take({ ...quota, tokens }));
         away = false;
         return answer;
       } catch (error) {
-        awayUntil = now() + REST_MS;
+        awayUntil = now() + STORE_PAUSE_MS;
         if (!away) onError(error);
         away = true;
       }
     }
-    return own.take({ ...budget, tokens });
+    return own.take({ ...quota, tokens });
   }
 
-  async function refill(lease: Lease, budget: Budget): Promise<void> {
-    const wanted = Math.max(1, Math.floor(budget.perMinute / LEASES_IN_A_BUDGET));
-    const { granted, left, waitMs } = await taken(budget, wanted);
+  async function refill(lease: Lease, quota: RateLimitQuota): Promise<void> {
+    const wanted = Math.max(1, Math.floor(quota.perMinute / LEASES_PER_QUOTA));
+    const { granted, left, waitMs } = await taken(quota, wanted);
     lease.tokens = granted;
     lease.behind = left;
     lease.until = now() + LEASE_MS;
-    lease.refusedUntil = granted > 0 ? 0 : now() + Math.max(waitMs, REFUSED_MS);
+    lease.refusedUntil = granted > 0 ? 0 : now() + Math.max(waitMs, MIN_REFUSAL_MS);
   }
 
-  const verdict = ({ perMinute: limit }: Budget, lease: Lease, allowed: boolean): Verdict => {
+  const toResult = (
+    { perMinute: limit }: RateLimitQuota,
+    lease: Lease,
+    allowed: boolean,
+  ): RateLimitResult => {
     const remaining = allowed ? Math.min(limit - 1, lease.tokens + lease.behind) : 0;
     return {
       allowed,
@@ -121,30 +125,71 @@ export function openRateLimit({
   };
 
   /** Undefined where the store has to be asked. */
-  function spendNow(budget: Budget, lease: Lease): Verdict | undefined {
+  function spendNow(quota: RateLimitQuota, lease: Lease): RateLimitResult | undefined {
     if (lease.tokens > 0 && now() < lease.until) {
       lease.tokens -= 1;
-      return verdict(budget, lease, true);
+      return toResult(quota, lease, true);
     }
-    return now() < lease.refusedUntil ? verdict(budget, lease, false) : undefined;
+    return now() < lease.refusedUntil ? toResult(quota, lease, false) : undefined;
   }
 
-  async function spendSoon(budget: Budget, lease: Lease): Promise<Verdict> {
+  async function spendSoon(quota: RateLimitQuota, lease: Lease): Promise<RateLimitResult> {
     for (;;) {
       // All who wait for the same lease wait for one answer.
-      lease.taking ??= refill(lease, budget).finally(() => {
+      lease.taking ??= refill(lease, quota).finally(() => {
         lease.taking = undefined;
       });
       await lease.taking;
-      const spent = spendNow(budget, lease);
+      const spent = spendNow(quota, lease);
       if (spent !== undefined) return spent;
     }
   }
 
   return {
-    spend(budget) {
-      const lease = leaseOf(budget.key);
-      return spendNow(budget, lease) ?? spendSoon(budget, lease);
+    spend(quota) {
+      const lease = leaseOf(quota.key);
+      return spendNow(quota, lease) ?? spendSoon(quota, lease);
     },
   };
 }
+
+/** A token bucket that a request is counted against, with its multiple of the usual quota. */
+export interface RateLimitBucket {
+  readonly key: string;
+  readonly share: number;
+}
+
+/** All unproven tokens of one address together may do as much as so many callers. */
+const CALLERS_PER_ADDRESS = 10;
+
+/**
+ * The buckets of a request. A proven caller has one of its own, wherever it asks from. A token that the gateway cannot verify
+ * may be invented: it has one, too, and all of an address share another.
+ *
+ * @param caller - null for a request that has not proved who it is from
+ * @param address - undefined for a request that came over no connection
+ */
+export function bucketsOf(caller: Caller | null, address: string | undefined): RateLimitBucket[] {
+  const { principal = null, proven = false } = caller ?? {};
+  if (principal === null) return address === undefined ? [] : [{ key: `address:${address}`, share: 1 }];
+  const own = { key: `caller:${principal}`, share: 1 };
+  if (proven || address === undefined) return [own];
+  return [own, { key: `behind:${address}`, share: CALLERS_PER_ADDRESS }];
+}
+
+/** The key that what a caller stores is counted against: the address of an unproven token, else its own. */
+export const storageAccountOf = (caller: Caller, address: string | undefined): string =>
+  bucketsOf(caller, address).at(-1)?.key ?? 'no connection';
+
+/**
+ * Limits failed authentication by address; what succeeds is never counted.
+ *
+ * @param perMinute - wrong keys of one address; 0: any number
+ */
+export const createFailedAuthLimit = (limit: RateLimit, perMinute: number): Guesses => ({
+  async countWrong(address) {
+    if (address === undefined || perMinute === 0) return 0;
+    const { retryAfterSeconds } = await limit.spend({ key: `guess:${address}`, perMinute });
+    return retryAfterSeconds;
+  },
+});

@@ -1,9 +1,9 @@
 // How many streams (or sockets) each account has open at a time, in this process. It must not know what is streamed.
-import type { Account } from './budgets.ts';
+import type { RateLimitBucket } from './rate-limit.ts';
 
 export interface Places {
   /** Takes a place of every account. @returns how to give it back, once or more often; null when one of them has none left */
-  take(accounts: readonly Account[]): (() => void) | null;
+  take(accounts: readonly RateLimitBucket[]): (() => void) | null;
 }
 
 /** @param most - places of an account with a share of 1; 0: any number */
@@ -16,7 +16,7 @@ export function openPlaces(most: number): Places {
   };
   return {
     take(accounts) {
-      const isFull = ({ key, share }: Account) => most > 0 && (taken.get(key) ?? 0) >= most * share;
+      const isFull = ({ key, share }: RateLimitBucket) => most > 0 && (taken.get(key) ?? 0) >= most * share;
       if (accounts.some(isFull)) return null;
       for (const { key } of accounts) change(key, 1);
       let held = true;

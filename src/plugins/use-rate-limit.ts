@@ -6,25 +6,25 @@ import type { Plugin } from 'graphql-yoga';
 import { incomingOf } from '../callers/connection.ts';
 import { rateLimited } from '../callers/refusal.ts';
 import type { Admission } from '../load/admission.ts';
-import type { Verdict } from '../load/rate-limit.ts';
+import type { RateLimitResult } from '../load/rate-limit.ts';
 import { limitedRequestOf, NEVER_REFUSED } from '../load/request-limits.ts';
 import { refused } from './refused.ts';
 
 /** The refusal for who has nothing left. */
-export const tooMany = ({ limit, retryAfterSeconds }: Verdict): GraphQLError =>
+export const tooMany = ({ limit, retryAfterSeconds }: RateLimitResult): GraphQLError =>
   rateLimited(
     `These are more than ${limit} requests in a minute (RATE_LIMIT_PER_MINUTE). Try again in ${retryAfterSeconds} s.`,
     retryAfterSeconds,
   );
 
 /** What a caller is told of its budget. */
-export const budgetHeaders = ({ limit, remaining, resetSeconds }: Verdict) => ({
+export const budgetHeaders = ({ limit, remaining, resetSeconds }: RateLimitResult) => ({
   'ratelimit-limit': String(limit),
   'ratelimit-remaining': String(remaining),
   'ratelimit-reset': String(resetSeconds),
 });
 
-function say(headers: Headers, verdict: Verdict): void {
+function say(headers: Headers, verdict: RateLimitResult): void {
   // What many are given says nothing of one.
   if (headers.get('cache-control')?.includes('public') === true) return;
   for (const [name, value] of Object.entries(budgetHeaders(verdict))) headers.set(name, value);
@@ -35,7 +35,7 @@ export const useRateLimit = (
   admission: Admission,
   onRefused: (error: GraphQLError, request: Request) => void,
 ): Plugin => {
-  const verdicts = new WeakMap<Request, Verdict>();
+  const verdicts = new WeakMap<Request, RateLimitResult>();
   return {
     async onRequest({ request, url, serverContext, endResponse }) {
       const incoming = incomingOf(serverContext);
