@@ -4,12 +4,15 @@ import cluster from 'node:cluster';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createLogger } from './log.ts';
 import { openMetricsPort } from './process/metrics-port.ts';
-import { prepareStore } from './process/prepare-store.ts';
 import { startWorkers } from './process/primary.ts';
+import { openPrincipalKey } from './process/principal-key.ts';
 import { openEnding } from './process/shutdown.ts';
 import { allMetrics, servePrimary } from './process/worker.ts';
 import { startSandboxThread } from './sandbox/sandbox.ts';
 import { sandboxOptionsOf } from './sandbox-options.ts';
+import { openSharedCache } from './store/cache-open.ts';
+import { openDocuments } from './store/open-documents.ts';
+import { openLedger } from './store/open-ledger.ts';
 
 /** EX_CONFIG of sysexits.h: the configuration is wrong, and starting again will not help. */
 const EXIT_CONFIG = 78;
@@ -99,9 +102,25 @@ async function runAlone(): Promise<void> {
   tellStart(source, served.url);
 }
 
+/**
+ * Creates the files and tables of the stores before several processes open them at the same moment, which SQLite does not take
+ * well, and finds out early that a store cannot be used.
+ */
+async function prepareStores(): Promise<void> {
+  const ledger = openLedger(config.LEDGER_URL);
+  const documents = openDocuments(config.LEDGER_URL);
+  const cache = openSharedCache(config.STORE_URL, () => undefined);
+  try {
+    await ledger.check();
+    await openPrincipalKey(config);
+  } finally {
+    await Promise.all([ledger.close(), documents.close(), cache?.close()]);
+  }
+}
+
 /** The process that has workers. */
 async function runPrimary(): Promise<void> {
-  await prepareStore(config);
+  await prepareStores();
   const source = await openSource();
   const { upstreamUrl, sandbox } = source;
   let metrics: { close(): Promise<void> } | undefined;

@@ -132,7 +132,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'gateway.ts': ['http', 'gateway', 'schema.ts', 'operations', 'plugins', 'protocol', 'examples.ts'],
   process: ['config.ts', 'callers', 'load', 'gateway.ts', 'operations', 'store', 'websocket.ts'],
   'server.ts': ['run.ts'],
-  'run.ts': ['config.ts', 'log.ts', 'process', 'sandbox', 'sandbox-options.ts'],
+  'run.ts': ['config.ts', 'log.ts', 'process', 'sandbox', 'sandbox-options.ts', 'store'],
 };
 
 const placeOf = (file: string): string => relative(SRC, file).split('/')[0] ?? '';

@@ -4,7 +4,6 @@ import cluster, { type Worker } from 'node:cluster';
 import { AggregatorRegistry } from 'prom-client';
 import type { Logger } from '../log.ts';
 import { type Message, readMessage } from './messages.ts';
-import { openRestarts } from './restarts.ts';
 
 export interface PrimaryOptions {
   readonly workers: number;
@@ -35,12 +34,29 @@ const send = (worker: Worker, message: Message): void => {
   if (worker.isConnected()) worker.send(message, () => undefined);
 };
 
+/** A worker that lived this long died of something else than its start. */
+const LONG_LIFE_MS = 30_000;
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 15_000;
+/** Early deaths in a row, after which another start is useless. */
+const MAX_EARLY_DEATHS = 8;
+
+/** Exponential back-off. @returns given how long a worker lived, milliseconds until the next start; undefined: give up */
+export function createRestartBackoff(): (livedMilliseconds: number) => number | undefined {
+  let deaths = 0;
+  return (lived) => {
+    deaths = lived >= LONG_LIFE_MS ? 1 : deaths + 1;
+    if (deaths > MAX_EARLY_DEATHS) return undefined;
+    return Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (deaths - 1));
+  };
+}
+
 /** Starts the workers. */
 export function startWorkers(options: PrimaryOptions): Primary {
   const { workers, env, log, onListening, onGivingUp } = options;
   const listening = new Set<number>();
   const startedAt = new Map<number, number>();
-  const restarts = openRestarts();
+  const restartAfter = createRestartBackoff();
   const waiting = new Set<NodeJS.Timeout>();
   let everReady = false;
   let stopping = false;
@@ -73,7 +89,7 @@ export function startWorkers(options: PrimaryOptions): Primary {
       log.error(died, 'a worker could not start');
       return onGivingUp(code === 0 ? 1 : (code ?? 1));
     }
-    const pause = restarts(lived);
+    const pause = restartAfter(lived);
     if (pause === undefined) {
       log.error(died, 'workers keep dying; giving up');
       return onGivingUp(1);

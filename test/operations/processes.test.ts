@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
-import { openRestarts } from '../../src/process/restarts.ts';
+import { createRestartBackoff } from '../../src/process/primary.ts';
 import { protein } from '../folding/bench.ts';
 import { until } from '../live/support.ts';
 import { recordOutput } from '../record.ts';
@@ -246,10 +246,10 @@ describe('a process', () => {
   }, 60_000);
 
   it('that dies young is started again ever later, and in the end no more', () => {
-    const after = openRestarts();
+    const after = createRestartBackoff();
     const pauses = Array.from({ length: 9 }, () => after(100));
     expect(pauses).toEqual([250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000, undefined]);
-    const other = openRestarts();
+    const other = createRestartBackoff();
     expect([other(100), other(60_000), other(100)]).toEqual([250, 250, 500]);
   });
 });
