@@ -1,4 +1,6 @@
 // Makes what each request carries: its caller, the service as this caller sees it, loaders of its own. It knows no plugin and no route.
+
+import { startDeadline } from '../async/deadline.ts';
 import { addressOf } from '../callers/address.ts';
 import type { Caller, Callers } from '../callers/caller.ts';
 import type { GatewayContext } from '../context.ts';
@@ -11,10 +13,8 @@ import { createSubmissions } from '../store/submissions.ts';
 import { createBatchReader } from '../upstream/batch-reader.ts';
 import type { CallRecord } from '../upstream/call-record.ts';
 import { createFoldResults } from '../upstream/fold-results.ts';
-import { type Leaving, signalOf } from '../upstream/leaving.ts';
 import { createOwned } from '../upstream/owned.ts';
 import type { Loaders } from '../upstream/reads.ts';
-import { deadline } from '../upstream/time-limit.ts';
 import type { OpenedServices } from './services.ts';
 import type { OpenUpstream } from './way-out.ts';
 
@@ -25,9 +25,9 @@ export interface Asker {
   readonly address?: string | undefined;
   readonly exchange: Exchange;
   /** Aborted when the time is up, or when the client has left. */
-  readonly signal: Leaving;
+  readonly signal: AbortSignal;
   /** Aborted when the client has left. */
-  readonly clientSignal: Leaving;
+  readonly clientSignal: AbortSignal;
   /** Such as `http://127.0.0.1:4000`. */
   readonly origin: string;
   readonly isRouter: boolean;
@@ -64,8 +64,8 @@ class LazyContext implements GatewayContext {
   readonly isRouter;
   readonly publicUrl;
   readonly upstream;
+  readonly clientSignal;
   readonly fresh;
-  private readonly client: Leaving;
   private readonly exchange: Exchange;
   private readonly loaders: Loaders;
   private ownSubmissions: GatewayContext['submissions'] | undefined;
@@ -84,13 +84,10 @@ class LazyContext implements GatewayContext {
     this.principal = principal;
     this.isRouter = isRouter;
     this.publicUrl = services.config.PUBLIC_URL ?? origin;
-    this.client = clientSignal;
+    this.clientSignal = clientSignal;
     this.fresh = fresh;
     this.upstream = openUpstream(exchange.requestId, token, signal, { record, exchange, principal });
     this.loaders = loaders(this.upstream);
-  }
-  get clientSignal() {
-    return signalOf(this.client);
   }
   get proteins() {
     return this.loaders.proteins;
@@ -164,7 +161,7 @@ export function contextsFrom(sources: ContextSources): Contexts {
         caller,
         address: addressOf(request),
         exchange: telemetry.exchangeOf(request),
-        signal: deadline(request.signal, config.REQUEST_TIMEOUT_MS),
+        signal: startDeadline(request.signal, config.REQUEST_TIMEOUT_MS).signal,
         clientSignal: request.signal,
         origin: new URL(request.url).origin,
         isRouter: isRouter(request, config.FEDERATION_TOKEN),

@@ -13,7 +13,6 @@ import { type Downloads, openPublicAgent } from '../upstream/download.ts';
 import { usualGateRules } from '../upstream/gate.ts';
 import { type Gates, openGates } from '../upstream/gates.ts';
 import { openAgent, type Upstream } from '../upstream/http.ts';
-import type { Leaving } from '../upstream/leaving.ts';
 import { checkPrefixes } from '../upstream/prefix.ts';
 import { reach } from '../upstream/probe.ts';
 import { settingsOf } from '../upstream/settings.ts';
@@ -22,7 +21,7 @@ import { settingsOf } from '../upstream/settings.ts';
 export type OpenUpstream = (
   requestId: string,
   token: string | undefined,
-  signal: Leaving | undefined,
+  signal: AbortSignal | undefined,
   from?: {
     readonly exchange: Exchange;
     readonly record: CallRecord | undefined;

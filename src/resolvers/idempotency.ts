@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayContext } from '../context.ts';
 import type { SubmitEnding } from '../schema/submit.ts';
 import type { KeyEntry } from '../store/ledger.ts';
-import { signalOf } from '../upstream/leaving.ts';
 import { batchById } from './batch.ts';
 
 /** A sending that has not ended after this time never will: Submit itself gives up earlier. */
@@ -117,6 +116,6 @@ export async function takeKey(
       const message = 'An earlier request with this idempotency key has not ended yet. Nothing was sent now.';
       return unknownOutcome(message, key, null);
     }
-    await sleep(pause, undefined, ctx.upstream.signal ? { signal: signalOf(ctx.upstream.signal) } : {});
+    await sleep(pause, undefined, { signal: ctx.upstream.signal });
   }
 }

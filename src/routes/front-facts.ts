@@ -1,9 +1,10 @@
 // What the front page tells of the world behind the gateway: whether upstream and store answer, and some proteins to look at.
 // Asked once for all visitors together, and never waited for long. It writes no markup.
+
+import { startDeadline } from '../async/deadline.ts';
 import type { Readiness } from '../operations/readiness.ts';
 import type { Upstream } from '../upstream/http.ts';
 import { THUMBNAIL_TYPES, type Thumbnails } from '../upstream/thumbnails.ts';
-import { deadline } from '../upstream/time-limit.ts';
 import type { UniprotLoader } from '../upstream/uniprot-loader.ts';
 
 /** A protein as the front page shows it. */
@@ -69,7 +70,7 @@ function openProteins(sources: FactSources): () => Promise<readonly ShownProtein
   // Pictures may have to be made, which takes longer than a visitor should wait: what turns out to have none is left out then.
   const keepPictured = async (shown: readonly ShownProtein[]): Promise<void> => {
     for (const protein of shown) {
-      const { upstream } = sources.open(deadline(undefined, TIMEOUT_MS));
+      const { upstream } = sources.open(startDeadline(undefined, TIMEOUT_MS).signal);
       const picture = await sources.thumbnails
         .get(upstream, protein.hash, THUMBNAIL_TYPES.PLDDT)
         .catch(() => undefined);
@@ -77,7 +78,7 @@ function openProteins(sources: FactSources): () => Promise<readonly ShownProtein
     }
   };
   const ask = async (): Promise<readonly ShownProtein[]> => {
-    const { uniprot } = sources.open(deadline(undefined, TIMEOUT_MS));
+    const { uniprot } = sources.open(startDeadline(undefined, TIMEOUT_MS).signal);
     const found = await Promise.allSettled(ACCESSIONS.map((id) => show(uniprot, id)));
     const failed = found.some(({ status }) => status === 'rejected');
     known = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));

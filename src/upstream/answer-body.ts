@@ -11,7 +11,7 @@ import {
   retryAfterSeconds,
   UpstreamError,
 } from './errors.ts';
-import type { Answer, Upstream, WholeAnswer } from './http.ts';
+import type { Answer, Upstream } from './http.ts';
 import { type InputFault, inputFaults, isCallersFault } from './input-path.ts';
 import { networkFailure } from './network-failure.ts';
 import { parseJson } from './parse-json.ts';
@@ -86,13 +86,6 @@ async function readPieces(
   return size;
 }
 
-async function joined(up: Upstream, answer: Answer): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  await readPieces(up, answer, (piece) => pieces.push(piece));
-  const [first = NO_BYTES] = pieces;
-  return pieces.length <= 1 ? first : Buffer.concat(pieces);
-}
-
 /** Reads a whole body into memory that all threads share. @throws {@link UpstreamError} as {@link readBytes} */
 export async function readShared(up: Upstream, answer: Answer): Promise<Uint8Array<SharedArrayBuffer>> {
   const promised = Number(single(answer.headers['content-length']) ?? 0);
@@ -102,16 +95,13 @@ export async function readShared(up: Upstream, answer: Answer): Promise<Uint8Arr
   return shared.bytes();
 }
 
-/** Reads a whole body, at once where it is there. @throws {@link UpstreamError} when it breaks off, comes too late or is larger than any honest answer */
-export function readBytes(up: Upstream, answer: WholeAnswer): Uint8Array | Promise<Uint8Array> {
-  const { operation } = answer.call;
-  if ('broken' in answer) throw answer.broken;
-  const told = (bytes: Uint8Array): Uint8Array => {
-    up.onBytes?.(operation, bytes.byteLength);
-    return bytes;
-  };
-  if ('bytes' in answer) return told(answer.bytes);
-  return joined(up, answer).then(told);
+/** Reads a whole body. @throws {@link UpstreamError} when it breaks off, comes too late or is larger than any honest answer */
+export async function readBytes(up: Upstream, answer: Answer): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  const size = await readPieces(up, answer, (piece) => pieces.push(piece));
+  up.onBytes?.(answer.call.operation, size);
+  const [first = NO_BYTES] = pieces;
+  return pieces.length <= 1 ? first : Buffer.concat(pieces);
 }
 
 /** Parses a whole body. @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
@@ -140,18 +130,16 @@ function inUtf8(bytes: Uint8Array, contentType: string | undefined): Uint8Array 
 }
 
 /** Reads a whole body as UTF-8, whatever character set it came in. @throws {@link UpstreamError} as {@link readBytes} */
-export function readUtf8(up: Upstream, answer: WholeAnswer): Uint8Array | Promise<Uint8Array> {
-  const type = single(answer.headers['content-type']);
-  const reading = readBytes(up, answer);
-  return reading instanceof Promise ? reading.then((bytes) => inUtf8(bytes, type)) : inUtf8(reading, type);
+export async function readUtf8(up: Upstream, answer: Answer): Promise<Uint8Array> {
+  return inUtf8(await readBytes(up, answer), single(answer.headers['content-type']));
 }
 
 /** A body as JSON. @returns undefined for an empty one @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
-export const bodyJson = async ({ call, status }: WholeAnswer, bytes: Uint8Array): Promise<unknown> =>
+export const bodyJson = async ({ call, status }: Answer, bytes: Uint8Array): Promise<unknown> =>
   bytes.byteLength === 0 ? undefined : jsonOf(call.operation, bytes, status);
 
 /** Reads a body as JSON. @returns undefined for an empty body @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
-export async function readJson(up: Upstream, answer: WholeAnswer): Promise<unknown> {
+export async function readJson(up: Upstream, answer: Answer): Promise<unknown> {
   return bodyJson(answer, await readUtf8(up, answer));
 }
 
@@ -172,7 +160,7 @@ function blameOf(
 }
 
 /** The typed error for an answer whose status the operation did not ask for. Reads the body for its text. */
-export async function refusal(up: Upstream, answer: WholeAnswer): Promise<UpstreamError> {
+export async function refusal(up: Upstream, answer: Answer): Promise<UpstreamError> {
   const { operation } = answer.call;
   const body = await readJson(up, answer).catch(() => undefined);
   const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};

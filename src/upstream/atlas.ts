@@ -8,7 +8,7 @@ import { bodyJson, discard, isWhole, jsonOf, readBytes, readUtf8, refusal, tooLa
 import { archiveLimits } from './archive/archive-limits.ts';
 import { checked, checkedOf, drifted, named, namedJson, readNamed } from './checked.ts';
 import { UpstreamError } from './errors.ts';
-import { type Answer, ask, type Call, send, type Upstream, type WholeAnswer } from './http.ts';
+import { type Answer, type Call, send, type Upstream } from './http.ts';
 import { dropMembers } from './json-drop.ts';
 import { namesSeen } from './mapping/rules.ts';
 import { confirmNotFound } from './prefix.ts';
@@ -45,14 +45,14 @@ export interface WithRaw<T> {
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-const requestIdOf = ({ headers }: WholeAnswer): string | undefined => {
+const requestIdOf = ({ headers }: Answer): string | undefined => {
   const id = headers['x-request-id'];
   return typeof id === 'string' ? id : undefined;
 };
 
 async function record<S extends z.ZodType>(
   up: Upstream,
-  answer: WholeAnswer,
+  answer: Answer,
   schema: S,
   name = answer.call.operation,
 ): Promise<WithRaw<z.output<S>>> {
@@ -64,9 +64,9 @@ async function record<S extends z.ZodType>(
 async function foundOrNull<T>(
   up: Upstream,
   call: Call,
-  read: (answer: WholeAnswer) => Promise<T>,
+  read: (answer: Answer) => Promise<T>,
 ): Promise<T | null> {
-  const answer = await ask(up, call);
+  const answer = await send(up, call);
   if (isWhole(answer.status)) return read(answer);
   const error = await refusal(up, answer);
   if (answer.status !== 404) throw error;
@@ -82,7 +82,7 @@ const recordOrNull = <S extends z.ZodType>(
 
 /** GET /features: the whole catalogue, some 16,384 rows and 7 MB in one answer, as it came. */
 export async function features(up: Upstream): Promise<Buffer> {
-  const answer = await ask(up, get('features', '/features'));
+  const answer = await send(up, get('features', '/features'));
   if (!isWhole(answer.status)) throw await refusal(up, answer);
   const bytes = await readBytes(up, answer);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -142,10 +142,9 @@ export interface ReadRecord extends WithRaw<wire.ProteinRecord> {
 }
 
 /** Reads a protein's record: lightly, where nobody looks for drift and the names are those of the contract. */
-async function readRecord(up: Upstream, answer: WholeAnswer): Promise<ReadRecord> {
+async function readRecord(up: Upstream, answer: Answer): Promise<ReadRecord> {
   const { mapping } = up.settings;
-  const reading = readUtf8(up, answer);
-  const bytes = reading instanceof Promise ? await reading : reading;
+  const bytes = await readUtf8(up, answer);
   if (mapping === undefined && (up.onAnswer === undefined || up.looksAt?.('protein') === false)) {
     const found = lightRecord(bytes, requestIdOf(answer), up.settings);
     if (found !== undefined) return found;
@@ -206,7 +205,7 @@ function asPng(bytes: Uint8Array): Uint8Array {
 export async function thumbnail(up: Upstream, hash: string, type: string): Promise<Uint8Array | null> {
   const kind = segment('thumbnail', up.settings.thumbnailTypes?.[type] ?? type);
   const path = `/proteins/${segment('thumbnail', hash)}/thumbnail/${kind}`;
-  const answer = await ask(up, get('thumbnail', path, { accept: 'image/png' }));
+  const answer = await send(up, get('thumbnail', path, { accept: 'image/png' }));
   if (isWhole(answer.status)) return asPng(await readBytes(up, answer));
   const error = await refusal(up, answer);
   if (answer.status !== 404) throw error;
@@ -282,7 +281,7 @@ const KNOWN_ENDS = new Set([
 
 /** GET /proteins/batch/jobs/{id}. @throws UpstreamError RESULT_EXPIRED (410) when it is too old */
 export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob> {
-  const answer = await ask(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
+  const answer = await send(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
   if (!isWhole(answer.status)) throw await refusal(up, answer);
   const { record: job } = await record(up, answer, wire.bulkJob);
   const isComplete =

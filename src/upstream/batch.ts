@@ -6,7 +6,7 @@ import { isWhole, refusal } from './answer-body.ts';
 import { type ItemsRequest, readItems, sizeFault } from './batch-items.ts';
 import { checked, checkedOf, readNamed } from './checked.ts';
 import { errorText, UpstreamError } from './errors.ts';
-import { ask, type Call, type Upstream, type WholeAnswer } from './http.ts';
+import { type Answer, type Call, send, type Upstream } from './http.ts';
 import { confirmNotFound } from './prefix.ts';
 import * as wire from './wire.ts';
 
@@ -28,7 +28,7 @@ const envelope = z.object({
  *
  * @throws UpstreamError
  */
-function refuseError(up: Upstream, { status, call: { operation } }: WholeAnswer, body: unknown): void {
+function refuseError(up: Upstream, { status, call: { operation } }: Answer, body: unknown): void {
   if (typeof body !== 'object' || body === null) return;
   const { status: word, data } = body as Record<string, unknown>;
   if (word !== 'error' || (typeof data === 'object' && data !== null)) return;
@@ -43,7 +43,7 @@ function refuseError(up: Upstream, { status, call: { operation } }: WholeAnswer,
 
 async function open<S extends z.ZodType>(
   up: Upstream,
-  answer: WholeAnswer,
+  answer: Answer,
   schema: S,
 ): Promise<Enveloped<z.output<S>>> {
   const { operation } = answer.call;
@@ -93,7 +93,7 @@ async function orNull<S extends z.ZodType>(
   call: Call,
   schema: S,
 ): Promise<Enveloped<z.output<S>> | null> {
-  const answer = await ask(up, call);
+  const answer = await send(up, call);
   if (isWhole(answer.status)) return open(up, answer, schema);
   const error = await refusal(up, answer);
   if (answer.status !== 404) throw error;
@@ -107,7 +107,7 @@ async function orNull<S extends z.ZodType>(
  * @throws UpstreamError with the status of the refusal; a missing status means that no answer came
  */
 export async function submit(up: Upstream, request: unknown): Promise<Enveloped<wire.Submitted>> {
-  const answer = await ask(up, post('submit', request));
+  const answer = await send(up, post('submit', request));
   if (!isWhole(answer.status)) throw await refusal(up, answer);
   return open(up, answer, wire.submitted);
 }
@@ -175,7 +175,7 @@ export async function cancel(
 ): Promise<CancelEnding> {
   if ('task_id' in target) refuseEmpty('cancel', 'taskId', target.task_id);
   else refuseEmpty('cancel', 'batchId', target.batch_id);
-  const answer = await ask(up, post('cancel', target));
+  const answer = await send(up, post('cancel', target));
   if (isWhole(answer.status)) return { kind: 'cancelled', answer: await open(up, answer, wire.cancelled) };
   const error = await refusal(up, answer);
   if (answer.status === 409) return { kind: 'nothing', error };

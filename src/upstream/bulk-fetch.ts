@@ -10,7 +10,6 @@ import * as atlas from './atlas.ts';
 import { type Downloads, download } from './download.ts';
 import { UpstreamError } from './errors.ts';
 import type { Answer, Upstream } from './http.ts';
-import { signalOf } from './leaving.ts';
 import { networkFailure } from './network-failure.ts';
 import { now, type ReadBulk, saysAll, wantedRows } from './protein-answers.ts';
 import { needsRows, type ProteinNeeds, topOf } from './protein-needs.ts';
@@ -39,7 +38,7 @@ async function finishedJob(up: Upstream, jobId: string): Promise<string> {
       throw failed(`The upstream's bulk job ${jobId} ended as ${state}. Try again.`);
     }
     if (job.download_url != null && state !== 'pending') return job.download_url;
-    await sleep(pause, undefined, up.signal === undefined ? {} : { signal: signalOf(up.signal) });
+    await sleep(pause, undefined, { signal: up.signal });
   }
 }
 

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { redact } from '../redact.ts';
 import { readJson } from './answer-body.ts';
 import { UpstreamError } from './errors.ts';
-import type { Upstream, WholeAnswer } from './http.ts';
+import type { Answer, Upstream } from './http.ts';
 import { fromWire } from './mapping/rules.ts';
 
 /** That an answer is not what was promised. @param path - in the JSON, such as `$.items` */
@@ -46,7 +46,7 @@ export async function namedJson(up: Upstream, name: string, reading: Promise<unk
 }
 
 /** Reads an answer as JSON in the contract's names. @throws {@link UpstreamError} as {@link namedJson} */
-export const readNamed = (up: Upstream, name: string, answer: WholeAnswer): Promise<unknown> =>
+export const readNamed = (up: Upstream, name: string, answer: Answer): Promise<unknown> =>
   namedJson(up, name, readJson(up, answer));
 
 /**

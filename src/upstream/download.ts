@@ -9,7 +9,7 @@ import { type Exchange, exchange } from './exchange.ts';
 import type { Gate } from './gate.ts';
 import type { Answer, Upstream } from './http.ts';
 import { isPublicAddress } from './public-address.ts';
-import { tries } from './tries.ts';
+import { withRetry } from './retry.ts';
 
 /** The error code of a name that leads inward. */
 const NOT_PUBLIC = 'ENOTPUBLIC';
@@ -150,5 +150,5 @@ export async function download(
     dispatcher,
     gate,
   };
-  return tries(up.signal, () => attempt(up, wanted));
+  return withRetry(up.signal, () => attempt(up, wanted));
 }

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as atlas from './atlas.ts';
 import { UpstreamError } from './errors.ts';
 import type { Upstream } from './http.ts';
-import { signalOf } from './leaving.ts';
 import type { SharedRun } from './share.ts';
 
 type Found = Awaited<ReturnType<typeof atlas.protein>>;
@@ -49,7 +48,7 @@ export async function readFolded(
   if (!query.foldOnMiss) return found;
   for (let pause = FIRST_PAUSE; isComing(found); pause = Math.min(pause * 1.6, LONGEST_PAUSE)) {
     run.onLeave(() => tooLate(hash));
-    await sleep(pause, undefined, { signal: signalOf(run.signal) });
+    await sleep(pause, undefined, { signal: run.signal });
     found = await atlas.protein(own, hash, query);
   }
   return found;

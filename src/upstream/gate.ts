@@ -9,7 +9,6 @@ import {
 } from './breaker.ts';
 import { UpstreamError } from './errors.ts';
 import { fairQueue } from './fair-queue.ts';
-import type { Leaving } from './leaving.ts';
 import { openSlowDowns } from './slow-down.ts';
 
 export interface GateRules {
@@ -35,7 +34,7 @@ export interface Passenger {
   /** Who shares a pause with it; undefined for a call that is sent whatever others were told. */
   readonly scope: string | undefined;
   /** Ends the wait. */
-  readonly signal: Leaving | undefined;
+  readonly signal: AbortSignal | undefined;
   /** Milliseconds that it waits for its turn at most. */
   readonly patience: number;
 }
@@ -83,7 +82,7 @@ interface Waiting {
 }
 
 /** Waits, unless the signal says otherwise. */
-const pause = (milliseconds: number, signal: Leaving | undefined): Promise<void> =>
+const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     const leave = () => {
       clearTimeout(timer);

@@ -4,12 +4,11 @@ import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { refusal } from './answer-body.ts';
 import { isAboutCredits } from './errors.ts';
-import { type Exchange, exchange, exchangeWhole } from './exchange.ts';
+import { type Exchange, exchange } from './exchange.ts';
 import type { Gate } from './gate.ts';
-import type { Leaving } from './leaving.ts';
 import { toWire, type WireMapping } from './mapping/rules.ts';
 import { noteAnswer } from './prefix-state.ts';
-import { tries } from './tries.ts';
+import { withRetry } from './retry.ts';
 
 /** Where the service is and what its deployment calls things (configuration). */
 export interface UpstreamSettings {
@@ -55,7 +54,7 @@ export interface Upstream {
   readonly gate?: Gate | undefined;
   /** Whether bodies go on to a client at its own pace: then they hold no place in the gate and have no limit of time. */
   readonly streamed?: boolean;
-  readonly signal: Leaving | undefined;
+  readonly signal: AbortSignal | undefined;
   /** Told of every try of a call as it begins; what it gives is sent with it and told of its end. */
   readonly startCall?: ((operation: string) => StartedCall) | undefined;
   /** Told of every call that ended, whatever its end. */
@@ -103,12 +102,6 @@ export interface Answer {
   /** What it answers, and how many bytes of it are read at most. */
   readonly call: { readonly operation: string; readonly maxBytes: number };
 }
-
-/** An answer that was read whole: its bytes, or what is wrong with them, or where they came compressed a body that holds them. */
-export type WholeAnswer =
-  | Answer
-  | (Omit<Answer, 'body'> & { readonly bytes: Buffer })
-  | (Omit<Answer, 'body'> & { readonly broken: unknown });
 
 /** What needs no second look by a URL parser: no step up the path, no escape, no separator. */
 const PLAIN_PATH = /^[\w/-]*$/;
@@ -187,9 +180,6 @@ function exchangeOf(up: Upstream, call: Call): Exchange {
   };
 }
 
-/** How a request is sent and its answer received. */
-type Way<A extends WholeAnswer> = (up: Upstream, wanted: Exchange) => Promise<A>;
-
 /** The call in the names of the deployment. */
 const renamed = (mapping: WireMapping | undefined, call: Call): Call =>
   mapping === undefined
@@ -203,9 +193,16 @@ const renamed = (mapping: WireMapping | undefined, call: Call): Call =>
 /** Statuses that a read may outlive by being tried again. */
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 
+/** Sends a call once and notes what its status says of the prefix. */
+async function attempt(up: Upstream, call: Call): Promise<Answer> {
+  const answer = await exchange(up, exchangeOf(up, call));
+  noteAnswer(up.settings, call.api, answer.status, answer.headers['content-type']);
+  return answer;
+}
+
 /** One try of a read; a refusal that may pass is thrown, and one that asks to slow down is made known. */
-async function attemptRead<A extends WholeAnswer>(up: Upstream, call: Call, way: Way<A>): Promise<A> {
-  const answer = await way(up, exchangeOf(up, call));
+async function attemptRead(up: Upstream, call: Call): Promise<Answer> {
+  const answer = await attempt(up, call);
   if (!PASSING.has(answer.status)) return answer;
   const error = await refusal(up, answer);
   const scope = scopeOf(up, call);
@@ -215,24 +212,12 @@ async function attemptRead<A extends WholeAnswer>(up: Upstream, call: Call, way:
   throw error;
 }
 
-function sendBy<A extends WholeAnswer>(up: Upstream, asked: Call, way: Way<A>): Promise<A> {
-  const call = renamed(up.settings.mapping, asked);
-  const noted: Way<A> = async (...sent) => {
-    const answer = await way(...sent);
-    noteAnswer(up.settings, call.api, answer.status, answer.headers['content-type']);
-    return answer;
-  };
-  return call.repeatable
-    ? tries(up.signal, () => attemptRead(up, call, noted))
-    : noted(up, exchangeOf(up, call));
-}
-
 /**
  * Makes one call and gives the answer of whatever status, its body unread. What only reads is tried up to three times.
  *
  * @throws UpstreamError UPSTREAM_TIMEOUT or UPSTREAM_UNAVAILABLE when no answer came; for a repeatable call also the last refusal of a kind that may pass
  */
-export const send = (up: Upstream, asked: Call): Promise<Answer> => sendBy(up, asked, exchange);
-
-/** The same for an answer that is read whole, which is cheaper. @throws UpstreamError as {@link send} */
-export const ask = (up: Upstream, asked: Call): Promise<WholeAnswer> => sendBy(up, asked, exchangeWhole);
+export function send(up: Upstream, asked: Call): Promise<Answer> {
+  const call = renamed(up.settings.mapping, asked);
+  return call.repeatable ? withRetry(up.signal, () => attemptRead(up, call)) : attempt(up, call);
+}

@@ -1,7 +1,6 @@
 // Faults of the network and of bodies as typed errors: what a socket, a resolver or a decompressor throws, said in our words. It
 // makes no call.
 import { UpstreamError } from './errors.ts';
-import type { Leaving } from './leaving.ts';
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
@@ -23,7 +22,7 @@ const OF_NETWORK = /^(UND_ERR_|E[A-Z]|HPE_|CERT_|ERR_(TLS|SSL|STREAM)|UNABLE_TO_
 const OF_COMPRESSION = /^(Z_|ERR__ERROR)/;
 
 /** What a network fault is called. A caller that left is not a failure of the upstream, nor is a fault of our own: both are passed on as they are. */
-export function networkFailure(operation: string, error: unknown, signal: Leaving | undefined): unknown {
+export function networkFailure(operation: string, error: unknown, signal: AbortSignal | undefined): unknown {
   if (error instanceof UpstreamError) return error;
   if (signal?.aborted === true) return signal.reason;
   const code = codeOf(error);

@@ -1,8 +1,8 @@
 // Whether anything is at the prefixes of the two APIs. A 404 without the API's own error is what a server says of a path that
 // it has no route for: it proves nothing, and before the prefix has answered anything it means that the prefix is wrong.
-import { refusal } from './answer-body.ts';
+import { discard, refusal } from './answer-body.ts';
 import { UpstreamError } from './errors.ts';
-import { ask, type Call, type Upstream } from './http.ts';
+import { type Call, send, type Upstream } from './http.ts';
 import { type Api, type PrefixState, prefixStates } from './prefix-state.ts';
 
 const SETTINGS = {
@@ -32,8 +32,8 @@ const prove = (state: PrefixState): void => {
 
 /** Asks at a prefix; the answer is taken note of. */
 async function probe(up: Upstream, api: Api, state: PrefixState): Promise<void> {
-  const answer = await ask(up, PROBES[api]);
-  if (answer.status !== 404) return;
+  const answer = await send(up, PROBES[api]);
+  if (answer.status !== 404) return discard(answer);
   const { form } = (await refusal(up, answer)).failure;
   if (form === 'own') prove(state);
   else state.isWrong = !state.isProven;

@@ -1,6 +1,6 @@
 // Whether the service can be reached at all, for who decides where to send traffic. It asks for nothing and needs no key.
 import { type Dispatcher, request } from 'undici';
-import { deadline } from './time-limit.ts';
+import { startDeadline } from '../async/deadline.ts';
 import { USER_AGENT } from './user-agent.ts';
 
 /** What a proxy answers when there is nobody behind it. */
@@ -13,7 +13,7 @@ const NOBODY = new Set([502, 503, 504]);
  * @throws Error that says why it cannot be reached, without an address
  */
 export async function reach(agent: Dispatcher, baseUrl: string, milliseconds: number): Promise<void> {
-  const signal = deadline(undefined, milliseconds);
+  const { signal, end } = startDeadline(undefined, milliseconds);
   let status: number;
   try {
     const answer = await request(baseUrl, {
@@ -28,6 +28,8 @@ export async function reach(agent: Dispatcher, baseUrl: string, milliseconds: nu
     if (signal.aborted) throw new Error(`did not answer within ${milliseconds} ms`);
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
     throw new Error(`cannot be reached (${code})`);
+  } finally {
+    end();
   }
   if (NOBODY.has(status)) throw new Error(`answers HTTP ${status}`);
 }

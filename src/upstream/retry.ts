@@ -1,6 +1,6 @@
-// When a read is tried again and how long to wait before it. Pure: it makes no call and knows no operation. What is not
-// safe to repeat (Submit above all) never comes here.
-import { isAboutCredits, type UpstreamError } from './errors.ts';
+// When a read is tried again and how long to wait before it. What is not safe to repeat (Submit above all) never comes here.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isAboutCredits, UpstreamError } from './errors.ts';
 
 /** Tries of one read, the first included. */
 const TRIES = 3;
@@ -27,4 +27,27 @@ export function retryPause(
     return asked > LONGEST_PAUSE_MS ? null : asked;
   }
   return FIRST_PAUSE_MS * 2 ** (tried - 1) * (0.5 + random);
+}
+
+/**
+ * Runs `once` up to three times.
+ *
+ * @param signal - ends the waiting between two tries
+ * @throws the last failure; anything but an UpstreamError at once
+ */
+export async function withRetry<T>(signal: AbortSignal | undefined, once: () => Promise<T>): Promise<T> {
+  let last: UpstreamError | undefined;
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await once();
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      // That it was held back tells less than the failure before it.
+      if (error.failure.heldBack === true) throw last ?? error;
+      last = error;
+    }
+    const pause = retryPause(last, tried, Math.random());
+    if (pause === null) throw last;
+    await sleep(pause, undefined, { signal });
+  }
 }

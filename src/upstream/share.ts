@@ -1,10 +1,9 @@
 // Identical reads of several requests at the same time are one call. Who leaves stops waiting; the call itself stops when
 // nobody waits any more. It does not know what is read.
-import { Leave, type Leaving } from './leaving.ts';
 
 /** What a shared read is given instead of one caller's signal. */
 export interface SharedRun {
-  readonly signal: Leaving;
+  readonly signal: AbortSignal;
   /** Says with what error a caller whose time is up leaves, instead of its signal's reason. */
   onLeave(error: () => Error): void;
   /** Tells all who wait, and all who still come, of a piece that is there before the whole. */
@@ -14,14 +13,14 @@ export interface SharedRun {
 /** Runs `read`, or waits for the run that another caller began under the same key. */
 export type Share = <T, P = never>(
   key: string,
-  signal: Leaving | undefined,
+  signal: AbortSignal | undefined,
   read: (run: SharedRun) => Promise<T>,
   /** Given each piece that is told, also those from before this caller came. */
   onPiece?: (piece: P) => void,
 ) => Promise<T>;
 
 class Running implements SharedRun {
-  readonly signal = new Leave();
+  readonly controller = new AbortController();
   result: Promise<unknown> | undefined;
   waiting = 0;
   /** Whether there is nothing left to stop. */
@@ -30,6 +29,9 @@ class Running implements SharedRun {
   private told: unknown[] | undefined;
   private listeners: ((piece: unknown) => void)[] | undefined;
 
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
   onLeave(error: () => Error): void {
     this.leaving = error;
   }
@@ -52,8 +54,8 @@ class Running implements SharedRun {
 /** Waits for the result, or for the signal. */
 export function unless<T>(
   result: Promise<T>,
-  signal: Leaving | undefined,
-  leave: (signal: Leaving) => unknown = ({ reason }) => reason,
+  signal: AbortSignal | undefined,
+  leave: (signal: AbortSignal) => unknown = ({ reason }) => reason,
 ): Promise<T> {
   if (signal === undefined) return result;
   // By hand: a race makes three promises more.
@@ -95,7 +97,7 @@ export function openShare(): Share {
 
   return async <T, P>(
     key: string,
-    signal: Leaving | undefined,
+    signal: AbortSignal | undefined,
     read: (run: SharedRun) => Promise<T>,
     onPiece?: (piece: P) => void,
   ) => {
@@ -117,7 +119,7 @@ export function openShare(): Share {
       if (running.waiting === 0) {
         if (underway.get(key) === running) underway.delete(key);
         // To leave makes an error with its stack, also where nobody listens: a tenth of a small read.
-        if (!running.done) running.signal.leave();
+        if (!running.done) running.controller.abort();
       }
     }
   };

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Leaving } from '../../src/upstream/leaving.ts';
 import { openShare } from '../../src/upstream/share.ts';
 
 test('a shared read is stopped when the last who waits has left, and left alone when it has ended', async () => {
   const share = openShare();
-  const signals: Leaving[] = [];
+  const signals: AbortSignal[] = [];
   expect(
     await share('ended', undefined, async ({ signal }) => {
       signals.push(signal);

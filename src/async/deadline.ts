@@ -1,0 +1,50 @@
+// A time limit joined with a caller's AbortSignal. `AbortSignal.timeout` is not used: its timer cannot be cleared, and on Node 20 one that
+// only `AbortSignal.any` refers to may be collected before it fires.
+import { setMaxListeners } from 'node:events';
+
+export interface Deadline {
+  /** Aborted with the caller's reason, or with a TimeoutError when the time is up. */
+  readonly signal: AbortSignal;
+  /** Moves the end to so many milliseconds from now. */
+  extend(milliseconds: number): void;
+  /** Aborts now, with the caller's reason where it has one. */
+  abort(): void;
+  /** Removes the time limit; the caller can still abort. */
+  lift(): void;
+  /** Removes the time limit and lets go of the caller. */
+  end(): void;
+}
+
+const timeoutError = (): DOMException =>
+  new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+
+/** Starts a time limit. */
+export function startDeadline(caller: AbortSignal | undefined, milliseconds: number): Deadline {
+  const controller = new AbortController();
+  const { signal } = controller;
+  // All calls of a request listen to the same signal.
+  setMaxListeners(0, signal, ...(caller === undefined ? [] : [caller]));
+  let timer: NodeJS.Timeout | undefined;
+  const lift = () => clearTimeout(timer);
+  const abort = () => {
+    lift();
+    controller.abort(caller?.reason);
+  };
+  const end = () => {
+    lift();
+    caller?.removeEventListener('abort', abort);
+  };
+  const extend = (more: number) => {
+    lift();
+    timer = setTimeout(() => {
+      end();
+      controller.abort(timeoutError());
+    }, more).unref();
+  };
+  if (caller?.aborted === true) abort();
+  else {
+    caller?.addEventListener('abort', abort);
+    extend(milliseconds);
+  }
+  return { signal, extend, abort, lift, end };
+}

@@ -1,0 +1,44 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { startDeadline } from '../../src/async/deadline.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+it('ends when its time is up, however often that was put off or brought forward', () => {
+  const deadline = startDeadline(undefined, 10_000);
+  vi.advanceTimersByTime(5_000);
+  deadline.extend(30_000);
+  vi.advanceTimersByTime(29_000);
+  expect(deadline.signal.aborted).toBe(false);
+  deadline.extend(100);
+  vi.advanceTimersByTime(101);
+  expect(deadline.signal.aborted).toBe(true);
+  expect(deadline.signal.reason).toMatchObject({ name: 'TimeoutError' });
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it('ends with its caller, and lets go of both when it is over', () => {
+  const caller = new AbortController();
+  const { signal } = startDeadline(caller.signal, 10_000);
+  const over = startDeadline(caller.signal, 10_000);
+  over.end();
+  caller.abort(new Error('gone'));
+  expect(signal).toMatchObject({ aborted: true, reason: { message: 'gone' } });
+  expect(startDeadline(caller.signal, 10_000).signal.reason).toMatchObject({ message: 'gone' });
+  expect(over.signal.aborted).toBe(false);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it('still ends with its caller when its time limit was lifted', () => {
+  const caller = new AbortController();
+  const deadline = startDeadline(caller.signal, 10_000);
+  deadline.lift();
+  vi.advanceTimersByTime(20_000);
+  expect(deadline.signal.aborted).toBe(false);
+  caller.abort(new Error('gone'));
+  expect(deadline.signal.reason).toMatchObject({ message: 'gone' });
+});
