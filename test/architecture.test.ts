@@ -9,9 +9,10 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url));
 
 /** Which other places each place under src/ may import, types aside. A file directly under src/ is a place of its own. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  async: [],
   sandbox: [],
   structure: [],
-  store: [],
+  store: ['async'],
   'redact.ts': [],
   'version.ts': [],
   'growing-list.ts': [],
@@ -20,6 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'entity-tag.ts': [],
   folding: ['structure'],
   upstream: [
+    'async',
     'store',
     'structure',
     'redact.ts',
@@ -37,10 +39,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'loopback.ts': [],
   'secret-digest.ts': [],
   callers: ['loopback.ts', 'secret-digest.ts'],
-  load: ['callers', 'store'],
+  load: ['async', 'callers', 'store'],
   'config.ts': ['upstream', 'callers', 'protocol', 'loopback.ts'],
   'log.ts': ['redact.ts'],
-  operations: ['redact.ts', 'loopback.ts', 'secret-digest.ts', 'version.ts'],
+  operations: ['async', 'redact.ts', 'loopback.ts', 'secret-digest.ts', 'version.ts'],
   'examples.ts': [],
   'assets.ts': [],
   'guides.ts': [],
@@ -79,6 +81,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: ['public-fields-plugin.ts', 'entity-tag.ts', 'callers', 'load', 'operations', 'plugins', 'protocol'],
   execution: ['growing-list.ts', 'late-text.ts'],
   routes: [
+    'async',
     'callers',
     'entity-tag.ts',
     'late-text.ts',
@@ -114,6 +117,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   websocket: ['operations'],
   'websocket.ts': ['schema.ts', 'plugins', 'callers', 'load', 'protocol', 'websocket'],
   gateway: [
+    'async',
     'http',
     'doctor',
     'load',
@@ -130,7 +134,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'assets.ts',
   ],
   'gateway.ts': ['http', 'gateway', 'schema.ts', 'operations', 'plugins', 'protocol', 'examples.ts'],
-  process: ['config.ts', 'callers', 'load', 'gateway.ts', 'operations', 'store', 'websocket.ts'],
+  process: ['async', 'config.ts', 'callers', 'load', 'gateway.ts', 'operations', 'store', 'websocket.ts'],
   'server.ts': ['run.ts'],
   'run.ts': ['config.ts', 'log.ts', 'process', 'sandbox', 'sandbox-options.ts', 'store'],
 };

@@ -2,9 +2,9 @@
 // It knows no GraphQL and no HTTP routes.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import { createTopic, type Topic } from '../live/topic.ts';
 import type { Documents } from '../store/documents.ts';
-import { limiter } from '../upstream/limit.ts';
 import { cutHashes } from './cut.ts';
 import {
   type BulkAsk,
@@ -93,7 +93,7 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
     now,
     openUpstream,
     onError,
-    limit: limiter(PARTS_IN_FLIGHT),
+    limit: pLimit(PARTS_IN_FLIGHT),
   };
   const runs = new Map<string, Run>();
   const topics = new Map<string, Topic<BulkLookup>>();

@@ -1,8 +1,8 @@
 // Works on one look-up until every part has ended: so many parts at a time, progress kept after each change, the right to
 // work on it renewed. It knows parts and the store, and nothing of who watches.
 
+import pLimit from 'p-limit';
 import type { Upstream } from '../upstream/http.ts';
-import { limiter } from '../upstream/limit.ts';
 import { hashesOfPart } from './cut.ts';
 import { type BulkAsk, type BulkLookup, type BulkPart, GIVE_UP_MS, hasEnded } from './lookup.ts';
 import type { KeptLookup, LookupStore } from './lookup-store.ts';
@@ -136,7 +136,7 @@ export function startRun(
   async function work(): Promise<void> {
     const ticker = setInterval(() => void tick().catch(parts.onError), TICK_MS);
     ticker.unref();
-    const few = limiter(PARTS_AT_ONCE);
+    const few = pLimit(PARTS_AT_ONCE);
     const one = (index: number) => few(() => parts.limit(() => runOne(index)));
     const results = await Promise.allSettled(lookup.parts.map((_, index) => one(index)));
     clearInterval(ticker);

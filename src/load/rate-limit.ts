@@ -1,6 +1,7 @@
 // Rate limits by caller and address, over all processes that share a store. A process takes tokens from the store a twentieth of
 // a quota at a time, so that most requests need no store; while the store is away each process counts for itself.
 import { LRUCache } from 'lru-cache';
+import { withTimeout } from '../async/timeout.ts';
 import type { Caller, Guesses } from '../callers/caller.ts';
 import type { Rates, Taken } from '../store/rates.ts';
 import { openMemoryRates } from '../store/rates-memory.ts';
@@ -53,17 +54,10 @@ const MIN_REFUSAL_MS = 250;
 const MAX_LEASES = 50_000;
 
 /** Waits for an answer, but not for long. */
-async function soon<T>(asked: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${STORE_TIMEOUT_MS} ms`)), STORE_TIMEOUT_MS);
+const soon = <T>(asked: Promise<T>): Promise<T> =>
+  withTimeout(asked, STORE_TIMEOUT_MS, () => {
+    throw new Error(`no answer within ${STORE_TIMEOUT_MS} ms`);
   });
-  try {
-    return await Promise.race([asked, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** Opens the limit. */
 export function openRateLimit({

@@ -1,6 +1,7 @@
 // Whether this gateway should be sent traffic: it is not being stopped and its store answers. An upstream that is away makes it
 // degraded, not unready: every replica would see the same outage, and taking all of them out of the load balancer would turn
 // answers from what is kept, and errors that say what is wrong, into none. READY_REQUIRES_UPSTREAM says otherwise where wanted.
+import { withTimeout } from '../async/timeout.ts';
 
 export interface Check {
   readonly name: string;
@@ -57,16 +58,15 @@ const FRESH_MS = 1_500;
 /** How long one check may take. */
 export const CHECK_MS = 2_000;
 
-const late = (): Promise<never> =>
-  new Promise((_, reject) => {
-    setTimeout(() => reject(new Error(`did not answer within ${CHECK_MS} ms`)), CHECK_MS).unref();
-  });
+const onTimeout = (): never => {
+  throw new Error(`did not answer within ${CHECK_MS} ms`);
+};
 
 async function check(name: string, ask: () => Promise<Usage | undefined>): Promise<Check> {
   const since = performance.now();
   const milliseconds = () => Math.round(performance.now() - since);
   try {
-    const usage = await Promise.race([ask(), late()]);
+    const usage = await withTimeout(ask(), CHECK_MS, onTimeout);
     return {
       name,
       ok: true,

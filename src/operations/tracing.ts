@@ -1,6 +1,8 @@
 // Traces by OpenTelemetry, sent by OTLP over HTTP. Loaded only where it is configured; without it steps have ids but nobody
 // records them. Attributes are given by telemetry.ts, which has no URL, token or variable to give.
+
 import type { Attributes, SpanKind as Kind, Span } from '@opentelemetry/api';
+import { withTimeout } from '../async/timeout.ts';
 import { nextStep, type TraceContext } from './trace-context.ts';
 
 /** A step of a trace that is under way. */
@@ -88,8 +90,7 @@ export async function openTracing({ endpoint, serviceName, onError }: TracingOpt
       };
     },
     async close() {
-      const late = new Promise<void>((resolve) => setTimeout(resolve, LAST_SEND_MS).unref());
-      await Promise.race([provider.shutdown().catch(onError), late]);
+      await withTimeout(provider.shutdown().catch(onError), LAST_SEND_MS, () => undefined);
     },
   };
 }

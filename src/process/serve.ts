@@ -2,6 +2,7 @@
 // no signal.
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { withTimeout } from '../async/timeout.ts';
 import { isOwnHost } from '../callers/host.ts';
 import type { Config } from '../config.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
@@ -10,7 +11,6 @@ import type { Logger } from '../log.ts';
 import { openTracing } from '../operations/tracing.ts';
 import { attachWebSocket } from '../websocket.ts';
 import { openPrincipalKey } from './principal-key.ts';
-import { within } from './within.ts';
 
 export interface ServeOptions {
   readonly config: Config;
@@ -85,7 +85,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
         });
   const gateway = createGateway({ config, log, tracing, principalKey, ...rest });
   const close = async () => {
-    await within(CLOSE_MS, gateway.close(), () => log.warn('the store did not close in time'));
+    await withTimeout(gateway.close(), CLOSE_MS, () => log.warn('the store did not close in time'));
     await tracing?.close();
   };
   const server = openServer(gateway, {

@@ -2,6 +2,7 @@
 // Asked once for all visitors together, and never waited for long. It writes no markup.
 
 import { startDeadline } from '../async/deadline.ts';
+import { withTimeout } from '../async/timeout.ts';
 import type { Readiness } from '../operations/readiness.ts';
 import type { Upstream } from '../upstream/http.ts';
 import { THUMBNAIL_TYPES, type Thumbnails } from '../upstream/thumbnails.ts';
@@ -44,13 +45,8 @@ const PATIENCE_MS = 2_500;
 const TIMEOUT_MS = 10_000;
 
 /** What comes in time, else what is known instead. */
-async function within<T>(coming: Promise<T>, instead: T): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<T>((resolve) => {
-    timer = setTimeout(() => resolve(instead), PATIENCE_MS);
-  });
-  return Promise.race([coming, late]).finally(() => clearTimeout(timer));
-}
+const within = <T>(coming: Promise<T>, instead: T): Promise<T> =>
+  withTimeout(coming, PATIENCE_MS, () => instead);
 
 /** One protein that the Atlas may have a picture of, or nothing. */
 async function show(uniprot: UniprotLoader, id: string): Promise<ShownProtein[]> {

@@ -1,5 +1,6 @@
 // Keeps a slow or lost store from delaying requests: each use has a time limit, and after several failures in a row the store
 // is left alone for a while.
+import { withTimeout } from '../async/timeout.ts';
 
 export interface GuardOptions {
   /** Milliseconds that one use may take. */
@@ -19,18 +20,17 @@ export type StoreGuard = <T>(use: () => Promise<T>) => Promise<T | undefined>;
 export function createStoreGuard({ timeout, failures, pause, onError }: GuardOptions): StoreGuard {
   let failed = 0;
   let closedUntil = 0;
+  const onTimeout = (): never => {
+    throw new Error(`The store did not answer within ${timeout} ms.`);
+  };
 
   return async <T>(use: () => Promise<T>): Promise<T | undefined> => {
     if (failed >= failures) {
       if (performance.now() < closedUntil) return undefined;
       closedUntil = performance.now() + pause;
     }
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`The store did not answer within ${timeout} ms.`)), timeout);
-    });
     try {
-      const result = await Promise.race([use(), late]);
+      const result = await withTimeout(use(), timeout, onTimeout);
       failed = 0;
       return result;
     } catch (error) {
@@ -38,8 +38,6 @@ export function createStoreGuard({ timeout, failures, pause, onError }: GuardOpt
       closedUntil = performance.now() + pause;
       onError(error);
       return undefined;
-    } finally {
-      clearTimeout(timer);
     }
   };
 }

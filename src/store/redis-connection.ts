@@ -2,6 +2,7 @@
 // is answered or has failed within two seconds. It must not know what is kept there.
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
+import { withTimeout } from '../async/timeout.ts';
 
 /** Milliseconds that a command may take, connecting included. */
 const COMMAND_MS = 2_000;
@@ -104,23 +105,18 @@ export function openRedis(url: string, onError: (error: unknown) => void): Redis
   async function ask(command: string[]): Promise<unknown> {
     if (closed) throw new Error(`The store ${place} is closed.`);
     const used = link;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        const error = new Error(`no answer within ${COMMAND_MS} ms`);
-        onFault(error);
-        reject(error);
-        renew(used);
-      }, COMMAND_MS);
-    });
+    const onTimeout = (): never => {
+      const error = new Error(`no answer within ${COMMAND_MS} ms`);
+      onFault(error);
+      renew(used);
+      throw error;
+    };
     try {
-      return await Promise.race([used.send(command), late]);
+      return await withTimeout(used.send(command), COMMAND_MS, onTimeout);
     } catch (error) {
       // That it is offline says less than why.
       const cause = error instanceof redis().ErrorReply ? error : (fault ?? error);
       throw new Error(`The store ${place} failed: ${reasonOf(cause)}`, { cause });
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -1,9 +1,10 @@
 // Reads batches and tasks for one request: the same question is asked once, and only so many at a time. It must not
 // know GraphQL paging, names or results.
+
+import pLimit from 'p-limit';
 import { type Enveloped, list, status } from './batch.ts';
 import type { ItemsRequest } from './batch-items.ts';
 import type { Upstream } from './http.ts';
-import { limiter } from './limit.ts';
 import type { Owned } from './owned.ts';
 import type { BatchPage, TaskStatus } from './wire.ts';
 
@@ -33,7 +34,7 @@ export function createBatchReader(up: Upstream, owned: Owned): BatchReader {
   const batches = new Map<string, Promise<BatchAnswer | null>>();
   const pages = new Map<string, Promise<BatchAnswer | null>>();
   const statuses = new Map<string, Promise<Enveloped<TaskStatus> | null>>();
-  const limited = limiter(AT_ONCE);
+  const limited = pLimit(AT_ONCE);
   const listed = async (batchId: string, items?: ItemsRequest) =>
     (await owned.batch(batchId)) ? list(up, batchId, items === undefined ? {} : { items }) : null;
   const data = (answer: Enveloped<BatchPage> | null): BatchAnswer | null =>

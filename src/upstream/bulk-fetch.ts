@@ -1,6 +1,7 @@
 // One bulk look-up from the question to the parts: posts it, follows the job where the upstream makes one of it, reads the
 // archive as it arrives. It knows nothing of who asked for which part.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SharedCall } from '../async/single-flight.ts';
 import { type FeatureRow, rankingOf, rowsOf } from './activations.ts';
 import { type ArchiveLimits, archiveLimits } from './archive/archive-limits.ts';
 import { type BulkParts, readBulkArchive } from './archive/bulk.ts';
@@ -14,7 +15,6 @@ import { networkFailure } from './network-failure.ts';
 import { now, type ReadBulk, saysAll, wantedRows } from './protein-answers.ts';
 import { needsRows, type ProteinNeeds, topOf } from './protein-needs.ts';
 import type { BulkCall } from './protein-plan.ts';
-import type { SharedRun } from './share.ts';
 
 const FIRST_POLL = 100;
 const SLOWEST_POLL = 2_000;
@@ -137,7 +137,7 @@ export async function fetchBulk(
   downloads: Downloads,
   bulk: BulkCall,
   each: ReadonlyMap<string, ProteinNeeds>,
-  run: SharedRun,
+  run: SharedCall,
 ): Promise<ReadBulk> {
   const { needs, asksSequences } = bulk;
   const started = await atlas.bulk(up, {
@@ -149,7 +149,7 @@ export async function fetchBulk(
     proteinFeatures: needs.features !== undefined || needs.level === true || needs.residues !== undefined,
     residueFeatures: needsRows(needs),
   });
-  if (started.kind === 'job') run.onLeave(() => tooLate(started.jobId));
+  if (started.kind === 'job') run.onAbort(() => tooLate(started.jobId));
   const answer = started.kind === 'zip' ? started.answer : await jobArchive(up, downloads, started.jobId);
   try {
     const limits = archiveLimits({ proteins: each.size, perResidue: needsRows(needs) });
@@ -157,7 +157,7 @@ export async function fetchBulk(
     return await readArchive(up, arriving, {
       bulk,
       each,
-      onProteins: (piece) => run.tell(piece),
+      onProteins: (piece) => run.publishPart(piece),
       limits,
       arriving,
     });

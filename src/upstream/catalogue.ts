@@ -2,11 +2,11 @@
 // own. Loaded once for all processes that share a store, refreshed behind the answers; parsed in a thread and in slices, searched
 // in a thread. A caller that leaves does not stop it.
 import { createHash } from 'node:crypto';
+import { abortable } from '../async/single-flight.ts';
 import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
 import { type CatalogueSearch, createCatalogueSearch } from './catalogue-search.ts';
 import type { Upstream } from './http.ts';
-import { unless } from './share.ts';
 import type { CatalogueEntry } from './wire.ts';
 
 export interface Catalogue {
@@ -65,12 +65,12 @@ export function openCatalogue(cache: Cache<Buffer>): Catalogue {
       },
       () => up.onCacheHit?.('catalogue', 1),
     );
-    const json = await unless(reading, up.signal);
+    const json = await abortable(reading, up.signal);
     return parsedOf(up, json);
   };
   return {
     entries: async (up) => (await load(up)).entries,
     indices: async (up) => (await load(up)).indices,
-    search: async (up, words) => unless((await load(up)).search(words), up.signal),
+    search: async (up, words) => abortable((await load(up)).search(words), up.signal),
   };
 }

@@ -2,12 +2,12 @@
 // a large member list is loaded once and paged many times. It knows the cluster operation and nothing of proteins or GraphQL.
 
 import DataLoader from 'dataloader';
+import pLimit from 'p-limit';
+import type { SingleFlight } from '../async/single-flight.ts';
 import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
 import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
-import { limiter } from './limit.ts';
-import type { Share } from './share.ts';
 import type { ClusterRecord } from './wire.ts';
 
 type ClusterAnswer = atlas.WithRaw<ClusterRecord>;
@@ -26,7 +26,7 @@ export interface ClusterLoader {
 /** What the loaders of all requests have in common; `cache` is undefined where nothing is kept. */
 export interface ClusterDependencies {
   readonly cache: Cache<LoadedCluster> | undefined;
-  readonly share: Share;
+  readonly singleFlight: SingleFlight;
 }
 
 /** Counts up when the records change, so that a store is not read as what it does not hold. */
@@ -44,8 +44,11 @@ const IN_FLIGHT = 8;
 const DEFAULT_TOP = 10;
 
 /** The loader of one request. Asked in one tick for several amounts of features, it fetches the largest. */
-export function createClusterLoader(up: Upstream, { cache, share }: ClusterDependencies): ClusterLoader {
-  const limited = limiter(IN_FLIGHT);
+export function createClusterLoader(
+  up: Upstream,
+  { cache, singleFlight }: ClusterDependencies,
+): ClusterLoader {
+  const limited = pLimit(IN_FLIGHT);
   const loaded = new Map<string, { top: number; answer: Promise<ClusterAnswer | null> }>();
 
   const fetch = async (hash: string, top: number): Promise<ClusterAnswer | null> => {
@@ -55,7 +58,9 @@ export function createClusterLoader(up: Upstream, { cache, share }: ClusterDepen
       return kept.cluster;
     }
     const cluster = await limited(() =>
-      share(`cluster ${hash} ${top}`, up.signal, ({ signal }) => atlas.cluster({ ...up, signal }, hash, top)),
+      singleFlight(`cluster ${hash} ${top}`, up.signal, ({ signal }) =>
+        atlas.cluster({ ...up, signal }, hash, top),
+      ),
     );
     if (cluster !== null && isWhole(cluster)) await cache?.set(keyOf(hash), { top, cluster });
     return cluster;

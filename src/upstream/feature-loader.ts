@@ -2,11 +2,11 @@
 // requests because they never change; labels from the catalogue. It knows nothing of GraphQL.
 
 import DataLoader from 'dataloader';
+import pLimit from 'p-limit';
 import * as atlas from './atlas.ts';
 import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
 import { type KeptReads, keptRead } from './kept-read.ts';
-import { limiter } from './limit.ts';
 import { type FeatureDetail, featureDetail } from './wire.ts';
 
 /** A feature's details and the JSON they came as. */
@@ -31,7 +31,7 @@ const IN_FLIGHT = 8;
 
 /** The loader of one request. */
 export function createFeatureLoader(up: Upstream, kept: KeptReads<LoadedFeature>): FeatureLoader {
-  const limited = limiter(IN_FLIGHT);
+  const limited = pLimit(IN_FLIGHT);
   const details = new DataLoader<number, LoadedFeature | null>((indices) =>
     Promise.all(
       indices.map((index) =>

@@ -2,10 +2,10 @@
 // for. It knows nothing of who asked.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SharedCall } from '../async/single-flight.ts';
 import * as atlas from './atlas.ts';
 import { UpstreamError } from './errors.ts';
 import type { Upstream } from './http.ts';
-import type { SharedRun } from './share.ts';
 
 type Found = Awaited<ReturnType<typeof atlas.protein>>;
 
@@ -41,13 +41,13 @@ export async function readFolded(
   up: Upstream,
   hash: string,
   query: atlas.ProteinQuery,
-  run: SharedRun,
+  run: SharedCall,
 ): Promise<Found> {
   const own = { ...up, signal: run.signal };
   let found = await atlas.protein(own, hash, query);
   if (!query.foldOnMiss) return found;
   for (let pause = FIRST_PAUSE; isComing(found); pause = Math.min(pause * 1.6, LONGEST_PAUSE)) {
-    run.onLeave(() => tooLate(hash));
+    run.onAbort(() => tooLate(hash));
     await sleep(pause, undefined, { signal: run.signal });
     found = await atlas.protein(own, hash, query);
   }

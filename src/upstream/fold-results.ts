@@ -1,5 +1,7 @@
 // Results of finished tasks for one request: the JSON behind the signed URL, fetched once without a token, with one fresh
 // signature when the first has expired; scalar scores kept in the store. It must not know GraphQL or what a fold means.
+
+import pLimit from 'p-limit';
 import type { LedgerItem, TaskScores } from '../store/ledger.ts';
 import type { Submissions } from '../store/submissions.ts';
 import { readShared } from './answer-body.ts';
@@ -8,7 +10,6 @@ import { type Downloads, download } from './download.ts';
 import { UpstreamError } from './errors.ts';
 import type { Answer, Upstream } from './http.ts';
 import { JsonError } from './lenient-json.ts';
-import { limiter } from './limit.ts';
 import { type FoldHandle, openFold } from './open-fold.ts';
 import { limitsOf } from './operations.ts';
 import { readResponse, type TaskResult } from './task-result.ts';
@@ -65,7 +66,7 @@ export function createFoldResults(
   const held = new Map<string, Promise<FoldHandle | null>>();
   const passing = new Map<string, Promise<FoldHandle | null>>();
   const scored = new Map<string, Promise<TaskScores | null>>();
-  const limited = limiter(AT_ONCE);
+  const limited = pLimit(AT_ONCE);
 
   const resultOf = async (taskId: string): Promise<TaskResult | null> =>
     readResponse((await batches.status(taskId))?.data.response);

@@ -1,13 +1,14 @@
 // A read of public data that is kept for all requests: one call for all who want it at the same time, ended when the last of them
 // has left, kept when it came. It knows nothing of what is read.
+
+import type { SingleFlight } from '../async/single-flight.ts';
 import type { Cache } from '../store/cache.ts';
 import type { Upstream } from './http.ts';
-import type { Share } from './share.ts';
 
 /** Where such reads are kept and shared; `name` is what they are called in counts. */
 export interface KeptReads<T> {
   readonly cache: Cache<T>;
-  readonly share: Share;
+  readonly singleFlight: SingleFlight;
   readonly name: string;
 }
 
@@ -17,12 +18,12 @@ export interface KeptReads<T> {
  * @param load - is given the upstream whose signal says that nobody waits any more
  */
 export function keptRead<T, R extends T | null>(
-  { cache, share, name }: KeptReads<T>,
+  { cache, singleFlight, name }: KeptReads<T>,
   up: Upstream,
   key: string,
   load: (up: Upstream) => Promise<R>,
 ): Promise<T | R> {
-  return share(`${name} ${key}`, up.signal, async ({ signal }) => {
+  return singleFlight(`${name} ${key}`, up.signal, async ({ signal }) => {
     let kept = false;
     const read = () =>
       cache.wrap<R>(

@@ -1,6 +1,7 @@
 // The upstream calls behind a request's proteins: what is cached is taken, the rest is planned into the fewest calls, and
 // what one kind of answer lost is asked of the other, so that nothing is inferred from silence.
 import { isDeepStrictEqual } from 'node:util';
+import type { SingleFlight } from '../async/single-flight.ts';
 import { isRankingOf } from './activations.ts';
 import { fetchBulk, type ReadProteins } from './bulk-fetch.ts';
 import type { Downloads } from './download.ts';
@@ -12,13 +13,12 @@ import type { ProteinCache } from './protein-cache.ts';
 import type { KnownProteins } from './protein-known.ts';
 import { areMet, needsNothing, type ProteinNeeds, topOf } from './protein-needs.ts';
 import { type BulkCall, inArchive, planBulk, planCalls } from './protein-plan.ts';
-import type { Share } from './share.ts';
 
 /** What the loaders of all requests have in common. */
 export interface ProteinLoaderDependencies {
   readonly downloads: Downloads;
   readonly cache: ProteinCache;
-  readonly share: Share;
+  readonly singleFlight: SingleFlight;
 }
 
 /** Runs a task when fewer than a limit of others run. */
@@ -44,7 +44,7 @@ export type LoadWanted = (asked: Wanted, onLoaded: OnLoaded) => Promise<Map<stri
 
 export function createProteinCalls({
   up,
-  dependencies: { downloads, cache, share },
+  dependencies: { downloads, cache, singleFlight },
   known,
   limitBulk,
   limitRecords,
@@ -56,7 +56,7 @@ export function createProteinCalls({
   const loadRecord = async (hash: string, needs: ProteinNeeds): Promise<void> => {
     const query = { top: topOf(needs), foldOnMiss: needs.fold === true, normalize: true };
     const found = await limitRecords(() =>
-      share(`protein ${hash} ${query.top} ${query.foldOnMiss}`, up.signal, (run) =>
+      singleFlight(`protein ${hash} ${query.top} ${query.foldOnMiss}`, up.signal, (run) =>
         readFolded(up, hash, query, run),
       ),
     );
@@ -115,7 +115,7 @@ export function createProteinCalls({
       }
     };
     const read = await limitBulk(() =>
-      share(
+      singleFlight(
         `bulk ${JSON.stringify([needs, asksSequences, areAlike ? hashes : [...each]])}`,
         up.signal,
         (run) => fetchBulk({ ...up, signal: run.signal }, downloads, bulk, each, run),

@@ -1,9 +1,9 @@
 // This request's proteins: every part asked for in one tick, over every protein, becomes one plan of calls. Results map by
 // hash. A protein is null only when that is proven; what could not be found out is an error.
 import { isDeepStrictEqual } from 'node:util';
+import pLimit from 'p-limit';
 import { asError, UpstreamError } from './errors.ts';
 import type { Upstream } from './http.ts';
-import { limiter } from './limit.ts';
 import { fromRecord } from './protein-answers.ts';
 import { createProteinCalls, type ProteinLoaderDependencies } from './protein-calls.ts';
 import type { PresentProtein, ProteinData } from './protein-data.ts';
@@ -128,8 +128,8 @@ function unanswered(data: ProteinData | undefined, lacking: ProteinNeeds): Upstr
 /** The loader of one request. */
 export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDependencies): ProteinLoader {
   const pending = new Map<string, readonly Waiting[]>();
-  const limitBulk = limiter(BULK_IN_FLIGHT);
-  const limitRecords = limiter(RECORDS_IN_FLIGHT);
+  const limitBulk = pLimit(BULK_IN_FLIGHT);
+  const limitRecords = pLimit(RECORDS_IN_FLIGHT);
   let variants: ProteinLoader['variant'] | undefined;
 
   const known = createKnownProteins(up);

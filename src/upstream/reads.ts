@@ -1,5 +1,7 @@
 // The Atlas as a process reads it: what is kept between requests and for how long, and the loaders that each request is
 // given over it. It holds public data only and knows neither GraphQL nor HTTP.
+
+import { createSingleFlight } from '../async/single-flight.ts';
 import { type Cache, type CacheOptions, openCache } from '../store/cache.ts';
 import type { SharedStore } from '../store/cache-shared.ts';
 import { type Catalogue, openCatalogue } from './catalogue.ts';
@@ -14,7 +16,6 @@ import {
 import type { Upstream } from './http.ts';
 import { type KeptPart, openProteinCache, sizeOfPart } from './protein-cache.ts';
 import { createProteinLoader, type ProteinLoader } from './protein-loader.ts';
-import { openShare } from './share.ts';
 import { createSimilarityLoader, type LoadedSearch, type SimilarityLoader } from './similarity-loader.ts';
 import { openThumbnails, type Thumbnail, type Thumbnails } from './thumbnails.ts';
 import { createUniprotLoader, type LoadedEntry, type UniprotLoader } from './uniprot-loader.ts';
@@ -128,10 +129,10 @@ export function openReads({ recordSeconds, downloads, store, onError, onLookup }
     ({ record }) => 2048 + 4 * (record.sequence?.length ?? 0),
     { stale: MONTH },
   );
-  const share = openShare();
+  const singleFlight = createSingleFlight();
   const thumbnails = {
     cache: open<Thumbnail>('thumbnails', YEAR, 64 * MiB, ({ png }) => png.byteLength),
-    share,
+    singleFlight,
     name: 'thumbnails',
   };
   const proteins = {
@@ -141,7 +142,7 @@ export function openReads({ recordSeconds, downloads, store, onError, onLookup }
       records,
     ),
     downloads,
-    share,
+    singleFlight,
   };
   const clusters = {
     cache:
@@ -153,7 +154,7 @@ export function openReads({ recordSeconds, downloads, store, onError, onLookup }
             32 * MiB,
             ({ cluster }) => 4096 + 200 * cluster.record.member_protein_hashes.length,
           ),
-    share,
+    singleFlight,
   };
   const searches = {
     cache:
@@ -165,14 +166,14 @@ export function openReads({ recordSeconds, downloads, store, onError, onLookup }
             16 * MiB,
             ({ answer }) => 4096 + 400 * answer.similar_proteins.length,
           ),
-    share,
+    singleFlight,
   };
   const kept: Kept = {
     proteins,
     clusters,
     searches,
-    features: { cache: features, share, name: 'features' },
-    uniprot: { cache: uniprot, share, name: 'uniprot' },
+    features: { cache: features, singleFlight, name: 'features' },
+    uniprot: { cache: uniprot, singleFlight, name: 'uniprot' },
   };
   return {
     catalogue: openCatalogue(

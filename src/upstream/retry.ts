@@ -14,11 +14,7 @@ const LONGEST_PAUSE_MS = 5_000;
  * @param tried - how often it has been tried, 1 after the first failure
  * @param random - 0 to 1, spreads callers that failed together
  */
-export function retryPause(
-  { failure, message }: UpstreamError,
-  tried: number,
-  random: number,
-): number | null {
+function retryPause({ failure, message }: UpstreamError, tried: number, random: number): number | null {
   if (!failure.retryable || tried >= TRIES) return null;
   // Credits do not come back by waiting.
   if (failure.code === 'RATE_LIMITED' && isAboutCredits(message)) return null;

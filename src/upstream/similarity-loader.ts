@@ -4,14 +4,14 @@
 
 import { createHash } from 'node:crypto';
 import DataLoader from 'dataloader';
+import pLimit from 'p-limit';
+import type { SingleFlight } from '../async/single-flight.ts';
 import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
 import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
-import { limiter } from './limit.ts';
 import type { PresentProtein } from './protein-data.ts';
 import type { ProteinLoader } from './protein-loader.ts';
-import type { Share } from './share.ts';
 import type { SimilarityAnswer, SimilarProtein } from './wire.ts';
 
 /** An answer without its structures, and when it came. */
@@ -28,7 +28,7 @@ export interface SimilarityLoader {
 /** What the searches of all requests have in common; `cache` is undefined where nothing is kept. */
 export interface SimilarityDependencies {
   readonly cache: Cache<LoadedSearch> | undefined;
-  readonly share: Share;
+  readonly singleFlight: SingleFlight;
   readonly proteins: Pick<ProteinLoader, 'prime'>;
 }
 
@@ -67,9 +67,9 @@ const withoutStructures = (answer: SimilarityAnswer): SimilarityAnswer => ({
 /** The loader of one request. */
 export function createSimilarityLoader(
   up: Upstream,
-  { cache, share, proteins }: SimilarityDependencies,
+  { cache, singleFlight, proteins }: SimilarityDependencies,
 ): SimilarityLoader {
-  const limited = limiter(IN_FLIGHT);
+  const limited = pLimit(IN_FLIGHT);
 
   const load = async ({ query, structures }: Asked): Promise<SimilarityAnswer> => {
     const key = keyOf(query);
@@ -78,7 +78,7 @@ export function createSimilarityLoader(
     const { answer, at } =
       kept ??
       (await limited(() =>
-        share(`similarity ${key} ${structures}`, up.signal, async ({ signal }) => ({
+        singleFlight(`similarity ${key} ${structures}`, up.signal, async ({ signal }) => ({
           answer: await atlas.similarity({ ...up, signal }, query, structures),
           at: Date.now(),
         })),

@@ -2,11 +2,11 @@
 // because entries change with UniProt's releases only.
 
 import DataLoader from 'dataloader';
+import pLimit from 'p-limit';
 import * as atlas from './atlas.ts';
 import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
 import { type KeptReads, keptRead } from './kept-read.ts';
-import { limiter } from './limit.ts';
 import type { UniprotRecord } from './wire.ts';
 
 /** An entry and the JSON it came as. */
@@ -21,7 +21,7 @@ const IN_FLIGHT = 8;
 
 /** The loader of one request. */
 export function createUniprotLoader(up: Upstream, kept: KeptReads<LoadedEntry>): UniprotLoader {
-  const limited = limiter(IN_FLIGHT);
+  const limited = pLimit(IN_FLIGHT);
   return new DataLoader<string, LoadedEntry | null>((ids) =>
     Promise.all(
       ids.map((id) =>

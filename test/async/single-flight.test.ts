@@ -1,24 +1,24 @@
 import { expect, test } from 'vitest';
-import { openShare } from '../../src/upstream/share.ts';
+import { createSingleFlight } from '../../src/async/single-flight.ts';
 
 test('a shared read is stopped when the last who waits has left, and left alone when it has ended', async () => {
-  const share = openShare();
+  const singleFlight = createSingleFlight();
   const signals: AbortSignal[] = [];
   expect(
-    await share('ended', undefined, async ({ signal }) => {
+    await singleFlight('ended', undefined, async ({ signal }) => {
       signals.push(signal);
       return 1;
     }),
   ).toBe(1);
   const leaving = new AbortController();
-  const left = share('left', leaving.signal, ({ signal }) => {
+  const left = singleFlight('left', leaving.signal, ({ signal }) => {
     signals.push(signal);
     return new Promise<never>(() => undefined);
   });
   setImmediate(() => leaving.abort(new Error('gone')));
   await expect(left).rejects.toThrow('gone');
   await expect(
-    share('failed', undefined, async ({ signal }) => {
+    singleFlight('failed', undefined, async ({ signal }) => {
       signals.push(signal);
       throw new Error('half done');
     }),

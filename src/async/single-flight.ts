@@ -1,0 +1,126 @@
+// Single-flight: identical calls that run at the same time are one. A caller that aborts stops waiting; the call itself is aborted
+// when its last caller has.
+
+/** What a shared call is given instead of one caller's signal. */
+export interface SharedCall {
+  readonly signal: AbortSignal;
+  /** Sets the error that a caller whose signal aborts is given, instead of the signal's reason. */
+  onAbort(error: () => Error): void;
+  /** Gives a part that is there before the whole to all callers, also to those that join later. */
+  publishPart(part: unknown): void;
+}
+
+/** Runs `read`, or waits for the call that is running under the same key. */
+export type SingleFlight = <T, P = never>(
+  key: string,
+  signal: AbortSignal | undefined,
+  read: (run: SharedCall) => Promise<T>,
+  /** Given each published part, also those from before this caller joined. */
+  onPart?: (part: P) => void,
+) => Promise<T>;
+
+class ActiveCall implements SharedCall {
+  readonly controller = new AbortController();
+  result: Promise<unknown> | undefined;
+  waiting = 0;
+  /** Whether there is nothing left to stop. */
+  done = false;
+  abortError: (() => Error) | undefined;
+  private published: unknown[] | undefined;
+  private listeners: ((part: unknown) => void)[] | undefined;
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+  onAbort(error: () => Error): void {
+    this.abortError = error;
+  }
+  publishPart(part: unknown): void {
+    this.published ??= [];
+    this.published.push(part);
+    for (const listener of this.listeners ?? []) listener(part);
+  }
+  listen(listener: (part: unknown) => void): void {
+    this.published?.forEach((part) => {
+      listener(part);
+    });
+    this.listeners = [...(this.listeners ?? []), listener];
+  }
+  unlisten(listener: (part: unknown) => void): void {
+    this.listeners = this.listeners?.filter((other) => other !== listener);
+  }
+}
+
+/** Waits for the result, or for the signal. */
+export function abortable<T>(
+  result: Promise<T>,
+  signal: AbortSignal | undefined,
+  errorOf: (signal: AbortSignal) => unknown = ({ reason }) => reason,
+): Promise<T> {
+  if (signal === undefined) return result;
+  // By hand: a race makes three promises more.
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(errorOf(signal));
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop);
+    result.then(
+      (value) => {
+        signal.removeEventListener('abort', stop);
+        resolve(value);
+      },
+      (error: unknown) => {
+        signal.removeEventListener('abort', stop);
+        reject(error);
+      },
+    );
+  });
+}
+
+/** Creates a single-flight; a process needs one. */
+export function createSingleFlight(): SingleFlight {
+  const underway = new Map<string, ActiveCall>();
+
+  const start = <T>(key: string, read: (run: SharedCall) => Promise<T>): ActiveCall => {
+    const running = new ActiveCall();
+    underway.set(key, running);
+    const end = () => {
+      if (underway.get(key) === running) underway.delete(key);
+    };
+    const result = Promise.resolve(running).then(read);
+    running.result = result;
+    result.then(() => {
+      running.done = true;
+      end();
+    }, end);
+    return running;
+  };
+
+  return async <T, P>(
+    key: string,
+    signal: AbortSignal | undefined,
+    read: (run: SharedCall) => Promise<T>,
+    onPart?: (part: P) => void,
+  ) => {
+    const running = underway.get(key) ?? start(key, read);
+    // The key names the read and thereby its parts' type.
+    const listener = onPart && ((part: unknown) => onPart(part as P));
+    if (listener !== undefined) running.listen(listener);
+    running.waiting += 1;
+    try {
+      // The key names the read and thereby its type.
+      return await abortable(
+        running.result as Promise<T>,
+        signal,
+        ({ reason }) => running.abortError?.() ?? reason,
+      );
+    } finally {
+      if (listener !== undefined) running.unlisten(listener);
+      running.waiting -= 1;
+      if (running.waiting === 0) {
+        if (underway.get(key) === running) underway.delete(key);
+        // Aborting makes an error with its stack, also without a listener.
+        if (!running.done) running.controller.abort();
+      }
+    }
+  };
+}
