@@ -5,8 +5,8 @@ import type { Clock } from '../src/sandbox/clock.ts';
 import { type SandboxOptions, startSandbox } from '../src/sandbox/sandbox.ts';
 import { recordCall, recorded, testLogger } from './record.ts';
 
-/** What the sandboxes of the tests speak where a test does not say: `TEST_DIALECT=plain npx vitest run ...` */
-const DIALECT = process.env.TEST_DIALECT === 'plain' ? 'plain' : 'rich';
+/** What the sandboxes of the tests speak where a test does not say: `TEST_DIALECT=rich npx vitest run ...` */
+const DIALECT = process.env.TEST_DIALECT === 'rich' ? 'rich' : 'plain';
 
 /** One upstream call as the sandbox saw it. */
 export interface SeenCall {

@@ -56,7 +56,7 @@ async function open(
   ending: (end: () => unknown) => void,
 ): Promise<Omit<Sandbox, 'close'>> {
   const { host = '127.0.0.1', port = 0, dataDir, clock = systemClock, control = false, speed = 1 } = options;
-  const { seed = DEFAULT_SEED, size = 'full', fasta, dialect = 'rich', onProgress, onRequest } = options;
+  const { seed = DEFAULT_SEED, size = 'full', fasta, dialect = 'plain', onProgress, onRequest } = options;
   const conventions = conventionsOf(dialect);
   const wire = readWireSettings(options.wire ?? {});
   const routes = createRoutes(wire);

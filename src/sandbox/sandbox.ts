@@ -27,7 +27,7 @@ export interface SandboxOptions {
   apiKeys?: readonly string[];
   /** Whether the routes under /control exist. */
   control?: boolean;
-  /** Which of our own conventions its answers follow beyond the contract. Default rich: all of them. */
+  /** Which of our own conventions its answers follow beyond the contract. Default plain: none of them. */
   dialect?: Dialect;
   /** Names and forms that the contract leaves to a deployment. */
   wire?: WireOptions;

@@ -48,7 +48,7 @@ describe('features by index', () => {
     world.forget();
     const { data, errors } = await world.query(QUERY, { h: [INSULIN, HBA], i: indices });
     expect(errors).toBeUndefined();
-    expect(world.counts()).toEqual({ bulk: 1 });
+    expect(world.counts()).toEqual({ bulk: 1, protein: 2 });
     const [one] = listAt(data, 'proteins');
     expect(at(one, 'features.0.value')).toBe(at(active[1], 'value'));
     expect(at(one, 'features.1')).toBeNull();
@@ -95,7 +95,8 @@ describe('activations along the sequence', () => {
       { h: [INSULIN, HBA] },
     );
     expect(errors).toBeUndefined();
-    expect(world.counts()).toEqual({ bulk: 1 });
+    // The record of one shows that the activations are on the scale of rankings.
+    expect(world.counts()).toEqual({ bulk: 1, protein: 1 });
     expect(JSON.parse(world.calls[0]?.body ?? '')).toMatchObject({
       include_features: { per_residue: true },
       include_structure: false,

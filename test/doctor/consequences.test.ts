@@ -27,7 +27,7 @@ const publicAgent = openPublicAgent();
 const before = new Map<string, Answer>();
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ size: 'small', speed: 10_000 });
+  sandbox = await startSandbox({ size: 'small', speed: 10_000, dialect: 'rich' });
   proxy = await openProxy(sandbox.url);
   drift();
   const fold = `includePae: true, includePairChainsIptm: true, includeEmbeddings: true,

@@ -76,7 +76,7 @@ describe('a service that has changed', () => {
 
 describe('a task that is cancelled while it is queued', () => {
   it('shows how many were cancelled, under another name too', async () => {
-    const slow = await startSandbox({ size: 'small', speed: 0.01 });
+    const slow = await startSandbox({ size: 'small', speed: 0.01, dialect: 'rich' });
     const between = await openProxy(slow.url);
     between.change(renamedKey(CANCEL, 'cancelled', 'cancelled_count'));
     const changed = await report({ ...FOLD, patience: 0 }, between.url);

@@ -63,7 +63,7 @@ describe('answers to public questions', () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => ask(CARD, { hash: INSULIN })));
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect(at(answers[0], 'data.protein.hash')).toBe(INSULIN);
-    expect(world.counts()).toEqual({ bulk: 1 });
+    expect(world.counts()).toEqual({ bulk: 1, protein: 1 });
     expect((await lookUps()) - before).toBe(each);
     expect(await ask(CARD, { hash: INSULIN })).toEqual(answers[0]);
     expect((await lookUps()) - before).toBe(each);

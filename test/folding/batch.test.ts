@@ -5,7 +5,7 @@ import { type Bench, INSULIN_A, INSULIN_B, openBench, protein, tiny } from './be
 
 let bench: Bench;
 beforeAll(async () => {
-  bench = await openBench({}, { limits: { runningTasks: 1, submissionsPerMinute: 1000 } });
+  bench = await openBench({}, { dialect: 'rich', limits: { runningTasks: 1, submissionsPerMinute: 1000 } });
   await bench.control('queue', { hold: true });
 });
 afterAll(() => bench.close());

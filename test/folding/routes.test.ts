@@ -8,7 +8,7 @@ let bench: Bench;
 let taskId: string;
 let json: string;
 beforeAll(async () => {
-  bench = await openBench({}, { limits: { runningTasks: 100 } });
+  bench = await openBench({}, { dialect: 'rich', limits: { runningTasks: 100 } });
   const batchId = await bench.submit({ items: [protein(INSULIN_A, 'Insulin – chain "A"/2')] });
   await bench.pass(60_000);
   const { data } = await bench.ask(

@@ -35,7 +35,7 @@ async function manyHashes(least: number): Promise<string[]> {
 }
 
 describe('upstream calls', () => {
-  it('goes from an accession to the members of a cluster in four calls, one of them bulk for all members', async () => {
+  it('goes from an accession to the members of a cluster in few calls, one of them bulk for all members', async () => {
     const { data, errors } = await world.query(`{
       uniprotEntry(id: "P01308") {
         accession name gene organism
@@ -53,11 +53,11 @@ describe('upstream calls', () => {
       const values = listAt(member, 'features').map((f) => Number(at(f, 'value')));
       expect(values).toEqual([...values].sort((a, b) => b - a));
     }
-    expect(world.counts()).toEqual({ uniprot: 1, bulk: 2, cluster: 1 });
+    expect(world.counts()).toEqual({ uniprot: 1, bulk: 2, cluster: 1, protein: 10, features: 1 });
     expect(bodies()[1]).toMatchObject({ include_structure: false, topk_features: 5 });
   });
 
-  it('answers ten members with names and top features by one bulk call', async () => {
+  it('answers ten members with names and top features by one bulk call and the records that name their cluster', async () => {
     const { data } = await world.query(`query($h: ProteinHash!) { cluster(hash: $h) { memberHashes } }`, {
       h: HBA,
     });
@@ -70,7 +70,7 @@ describe('upstream calls', () => {
     );
     expect(answer.errors).toBeUndefined();
     expect(listAt(answer.data, 'proteins').map((p) => at(p, 'hash'))).toEqual(hashes);
-    expect(world.counts()).toEqual({ bulk: 1 });
+    expect(world.counts()).toEqual({ bulk: 1, protein: 9 });
     expect(bodies()[0]).toMatchObject({
       include_structure: false,
       include_cluster_info: true,
@@ -156,7 +156,7 @@ describe('upstream calls', () => {
     expect(world.counts()).toEqual({ protein: 1 });
     world.forget();
     await world.query(`{ protein(hash: "${INSULIN}") { sequence ptm cluster { name size } } }`);
-    expect(world.counts()).toEqual({ bulk: 1 });
+    expect(world.counts()).toEqual({ bulk: 1, protein: 1 });
   });
 
   it('merges aliases and fragments into one call, with the largest number of features', async () => {
@@ -170,7 +170,7 @@ describe('upstream calls', () => {
     expect(errors).toBeUndefined();
     expect(listAt(data, 'protein.few')).toHaveLength(2);
     expect(listAt(data, 'protein.many')).toHaveLength(20);
-    expect(world.counts()).toEqual({ bulk: 1 });
+    expect(world.counts()).toEqual({ bulk: 1, protein: 1 });
     expect(bodies()[0]).toMatchObject({ topk_features: 20 });
   });
 

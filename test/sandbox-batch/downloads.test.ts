@@ -15,7 +15,7 @@ const responseUrl = async (): Promise<string> =>
   textOf((await call('status', { task_id: taskId })).data, 'response');
 
 beforeAll(async () => {
-  ({ sandbox, clock, call } = await startHeld());
+  ({ sandbox, clock, call } = await startHeld({ dialect: 'rich' }));
   const { data } = await call('submit', batch([fold('MKTAYIAKQR', { include_pae: true })]));
   taskId = textOf(data, 'task_id');
   clock.advance(MINUTE);

@@ -52,7 +52,7 @@ test('states only move forward, counts add up, four run at most, cancels count w
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const dataDir = mkdtempSync(join(tmpdir(), 'sandbox-invariants-'));
       const clock = new ManualClock();
-      let held = await startHeld({ dataDir, clock });
+      let held = await startHeld({ dataDir, clock, dialect: 'rich' });
       const batches: { id: string; total: number; states: Map<string, string> }[] = [];
       const stateOf = (index: number, state: string) =>
         [...(batches[index]?.states.values() ?? [])].filter((word) => word === state).length;
@@ -93,7 +93,7 @@ test('states only move forward, counts add up, four run at most, cancels count w
         } else if (one.do === 'wait') clock.advance(one.ms);
         else if (one.do === 'restart') {
           await held.sandbox.close();
-          held = await startHeld({ dataDir, clock });
+          held = await startHeld({ dataDir, clock, dialect: 'rich' });
         } else if (one.do === 'cancel batch' && picked) {
           const queued = stateOf(index, 'queued');
           const wasCancelled = (await held.call('list', { batch_id: picked.id })).data.status === 'cancelled';

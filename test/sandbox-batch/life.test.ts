@@ -9,7 +9,7 @@ let clock: ManualClock;
 let call: ReturnType<typeof client>;
 
 beforeAll(async () => {
-  ({ sandbox, clock, call } = await startHeld());
+  ({ sandbox, clock, call } = await startHeld({ dialect: 'rich' }));
 });
 afterAll(() => sandbox.close());
 
@@ -215,7 +215,7 @@ test('batches share the queue: a small one does not wait for the end of a large 
 });
 
 test('a task that runs over the 24-hour limit stays in progress and ends as done', async () => {
-  const slow = await startHeld({ speed: 5e-5 });
+  const slow = await startHeld({ speed: 5e-5, dialect: 'rich' });
   const id = textOf((await slow.call('submit', batch([fold()], { repeat: 12 }))).data, 'batch_id');
   slow.clock.advance(DAY - 1);
   expect((await slow.call('list', { batch_id: id })).data).toMatchObject({

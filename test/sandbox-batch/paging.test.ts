@@ -10,7 +10,7 @@ let id: string;
 const TOTAL = 230;
 
 beforeAll(async () => {
-  const held = await startHeld();
+  const held = await startHeld({ dialect: 'rich' });
   ({ sandbox, call } = held);
   id = textOf((await call('submit', batch([fold()], { repeat: TOTAL }))).data, 'batch_id');
   held.clock.advance(1500);

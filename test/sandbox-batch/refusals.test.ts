@@ -7,7 +7,7 @@ let sandbox: Sandbox;
 let call: ReturnType<typeof client>;
 
 beforeAll(async () => {
-  ({ sandbox, call } = await startHeld({ limits: { submissionsPerMinute: 1000 } }));
+  ({ sandbox, call } = await startHeld({ dialect: 'rich', limits: { submissionsPerMinute: 1000 } }));
 });
 afterAll(() => sandbox.close());
 
