@@ -123,6 +123,7 @@ const promised = {
     schema: envelope(wire.batchPage),
     rare: [
       ...BESIDE,
+      'data.batch_id',
       'data.created_at',
       ...['response', 'response_available', 'error'].map((key) => `data.items[].${key}`),
     ],
