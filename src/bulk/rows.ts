@@ -20,6 +20,33 @@ export const isExpired = (error: unknown): boolean =>
 const gapOf = ({ state }: BulkPart): RowStatus =>
   state === 'CANCELLED' || state === 'EXPIRED' || state === 'FAILED' ? state : 'UNAVAILABLE';
 
+/** The labels of features, by index. */
+type FeatureLabels = ReadonlyMap<number, { readonly label: string }>;
+
+/** The rows with the labels that the archive left out. */
+async function labelled(
+  rows: ReadonlyMap<string, Row>,
+  labelsOf: () => Promise<FeatureLabels>,
+): Promise<ReadonlyMap<string, Row>> {
+  const isUnlabelled = ({ features }: Row) => features?.some(({ label }) => label === null) === true;
+  if (![...rows.values()].some(isUnlabelled)) return rows;
+  const labels = await labelsOf();
+  return new Map(
+    Array.from(rows, ([hash, row]) => [
+      hash,
+      row.features === undefined
+        ? row
+        : {
+            ...row,
+            features: row.features.map(({ label, ...one }) => ({
+              ...one,
+              label: label ?? labels.get(one.index)?.label ?? null,
+            })),
+          },
+    ]),
+  );
+}
+
 /** How often each hash was asked for, so that it is known when a row is not needed any more. */
 function occurrences(hashes: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
@@ -32,6 +59,7 @@ function occurrences(hashes: readonly string[]): Map<string, number> {
  *
  * @param structureUrl - where the gateway serves the structure of a hash
  * @param openProteins - a loader for the proteins of one part
+ * @param labelsOf - the labels of features that an archive does not name
  * @param onGap - told of a part that could not be read
  * @param mapping - names that the deployment uses instead of those of the contract
  */
@@ -41,6 +69,7 @@ export async function* lookupRows(
   open: OpenPart,
   structureUrl: (hash: string) => string,
   openProteins: () => Promise<Pick<ProteinLoader, 'loadAll'>>,
+  labelsOf: () => Promise<FeatureLabels>,
   onGap: (error: unknown, index: number) => void,
   mapping?: WireMapping,
 ): AsyncGenerator<Row> {
@@ -57,7 +86,8 @@ export async function* lookupRows(
       try {
         const archive = await open(index, part, hashes);
         const partRows = await readPartRows(archive.body, hashes, ask.options, structureUrl, mapping);
-        const read = await completeRows(partRows, ask.options, structureUrl, openProteins);
+        const found = await completeRows(partRows, ask.options, structureUrl, openProteins);
+        const read = await labelled(found, labelsOf);
         // What a cancelled part does not hold may exist all the same: nobody looked.
         const absent = lookup.parts[index]?.state === 'CANCELLED' ? 'CANCELLED' : 'NOT_IN_ATLAS';
         for (const [hash, row] of read)

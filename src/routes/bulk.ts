@@ -87,7 +87,7 @@ function streamRows(
   const state = stateOf(lookup);
   if (!hasEnded(state))
     return plain(409, `The look-up is ${state}; its rows can be had when it has ended.`, SOON);
-  const { bulk, downloads, log } = ctx.services;
+  const { bulk, catalogue, downloads, log } = ctx.services;
   const up = lasting(ctx);
   const rows = lookupRows(
     lookup,
@@ -95,6 +95,7 @@ function streamRows(
     (_, part, hashes) => openArchive(up, downloads, part, { hashes, options: ask.options }),
     (hash) => `${ctx.publicUrl}/structures/${hash}.pdb`,
     async () => (await ctx.fresh())().proteins,
+    () => catalogue.entries(up),
     (error, index) => {
       log.warn({ requestId: ctx.requestId, part: index, error }, 'rows with gaps');
       if (isExpired(error)) void bulk.expire(lookup.lookupId, index).catch(() => undefined);
