@@ -22,7 +22,7 @@ const AT_ONCE = 32;
 /** A long list member by member, so that other work gets its turn between them. */
 async function* inTurns(list: readonly unknown[], budget: ExecutionBudget): AsyncGenerator<unknown> {
   for (const [i, item] of list.entries()) {
-    if (i % AT_ONCE === 0 && budget.isTurnOver(true)) await budget.nextTurn();
+    if (i % AT_ONCE === 0 && budget.isTurnOver()) await budget.nextTurn();
     yield item;
   }
 }

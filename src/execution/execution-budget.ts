@@ -2,6 +2,7 @@
 // before how long the lists are that the service sends.
 import { GraphQLError } from 'graphql';
 import { isLateText } from '../late-text.ts';
+import { CollectWindow } from '../upstream/collect-window.ts';
 
 /** What an answer may hold at most. */
 export interface AnswerLimits {
@@ -26,14 +27,20 @@ const SHORT_TEXT = 256;
 
 /** Milliseconds of one turn of the event loop for an execution. */
 const TURN_MS = 8;
-/** How many times as long it is where loaders wait for what else is asked for in it: fewer turns make fewer upstream calls. */
-const COLLECTING = 4;
 
 const tooLarge = (what: string, most: number, setting: string): GraphQLError =>
   new GraphQLError(
     `The answer has more than ${most} ${what} (${setting}). Select fewer fields or shorter lists, page through them, or use startBulkLookup for many proteins.`,
     { extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false } },
   );
+
+/** When the loaders of a request make their calls, where its context says so. */
+function windowOf(context: unknown): CollectWindow | undefined {
+  if (typeof context !== 'object' || context === null || !('upstream' in context)) return undefined;
+  const { upstream } = context;
+  if (typeof upstream !== 'object' || upstream === null || !('collecting' in upstream)) return undefined;
+  return upstream.collecting instanceof CollectWindow ? upstream.collecting : undefined;
+}
 
 const sizes = new WeakMap<object, { readonly values: number; readonly bytes: number }>();
 
@@ -67,11 +74,16 @@ export class ExecutionBudget {
   #ending: Ending | undefined;
   readonly #client: Ending | undefined;
   readonly #turnMs: number;
+  readonly #collecting: CollectWindow | undefined;
   #turnBegan: number | undefined;
   #nextTurn: Promise<void> | undefined;
 
-  /** @param turnMs - how long it keeps the event loop at once */
-  constructor(limits: AnswerLimits, ending: Ending | undefined, turnMs: number = TURN_MS) {
+  /**
+   * @param context - what resolvers are given, whose loaders wait for the whole of it
+   * @param turnMs - how long it keeps the event loop at once
+   */
+  constructor(limits: AnswerLimits, ending: Ending | undefined, context: unknown, turnMs: number = TURN_MS) {
+    this.#collecting = windowOf(context);
     this.#turnMs = turnMs;
     this.#limits = limits;
     this.#ending = ending;
@@ -111,8 +123,8 @@ export class ExecutionBudget {
     if (this.bytes > this.#limits.bytes)
       this.#stop(tooLarge('bytes of text', this.#limits.bytes, 'MAX_ANSWER_BYTES'));
   }
-  /** Whether other work is to get its turn. @param collecting - whether loaders wait for the end of this one */
-  isTurnOver(collecting: boolean): boolean {
+  /** Whether other work is to get its turn. */
+  isTurnOver(): boolean {
     if (this.#nextTurn !== undefined) return true;
     const now = performance.now();
     if (this.#turnBegan === undefined) {
@@ -122,7 +134,7 @@ export class ExecutionBudget {
       });
       return false;
     }
-    return now - this.#turnBegan > this.#turnMs * (collecting ? COLLECTING : 1);
+    return now - this.#turnBegan > this.#turnMs;
   }
   /** Goes on when its time is up: the answer has begun, and what is late in it fails by itself. */
   ignoreEnding(): void {
@@ -139,8 +151,11 @@ export class ExecutionBudget {
   }
   /** The next turn of the event loop. @throws the reason for which the execution was ended meanwhile */
   nextTurn(): Promise<void> {
-    this.#nextTurn ??= new Promise<void>((resolve, reject) => {
+    if (this.#nextTurn !== undefined) return this.#nextTurn;
+    this.#collecting?.hold();
+    this.#nextTurn = new Promise<void>((resolve, reject) => {
       setImmediate(() => {
+        this.#collecting?.release();
         this.#nextTurn = undefined;
         this.#turnBegan = undefined;
         if (this.#ending?.aborted === true) this.stopped ??= { error: this.#ending.reason };

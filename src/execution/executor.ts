@@ -68,7 +68,7 @@ export function limitedExecution<Result>(
           stream,
         });
     if (own !== undefined) return own;
-    if (isObject(contextValue)) countFor(contextValue, new ExecutionBudget(limits, ending));
+    if (isObject(contextValue)) countFor(contextValue, new ExecutionBudget(limits, ending, contextValue));
     return other({ ...args, schema: countedSchema(schema) });
   };
 }

@@ -182,7 +182,7 @@ function completeMore(list: ListInProgress): unknown[] | Promise<unknown[]> {
   const from = items.length;
   try {
     for (let i = from; i < given.length; i += 1) {
-      if (i > from && i % step === 0 && run.budget.isTurnOver(list.waits)) {
+      if (i > from && i % step === 0 && run.budget.isTurnOver()) {
         if (list.waits) guard(items);
         return run.budget.nextTurn().then(() => completeMore(list));
       }
@@ -287,7 +287,7 @@ function completeLater(
 ): PromiseLike<unknown> {
   const { budget } = run;
   const go = (resolved: unknown): unknown =>
-    budget.isTurnOver(false)
+    budget.isTurnOver()
       ? budget.nextTurn().then(() => complete(run, field, shape, info, path, resolved))
       : complete(run, field, shape, info, path, resolved);
   const completed = value.then(go);
@@ -395,7 +395,7 @@ function completeFields(
     for (let i = from; i < fields.length; i += 1) {
       const field = fields[i];
       if (field === undefined) break;
-      if (i > from && i % FIELDS_AT_ONCE === 0 && run.budget.isTurnOver(waits)) {
+      if (i > from && i % FIELDS_AT_ONCE === 0 && run.budget.isTurnOver()) {
         if (waits) guard(Object.values(data));
         const waited = waits;
         return run.budget.nextTurn().then(() => completeFields(run, fields, path, source, data, i, waited));
@@ -457,7 +457,7 @@ async function completeItems(
     const place: Path = { prev: path, key: from + items.length, typename: undefined };
     try {
       run.budget.spend(1);
-      if (items.length % OBJECTS_AT_ONCE === 0 && run.budget.isTurnOver(false)) {
+      if (items.length % OBJECTS_AT_ONCE === 0 && run.budget.isTurnOver()) {
         guard(items);
         await run.budget.nextTurn();
       }
@@ -631,7 +631,7 @@ export function executeOperation(
     rootValue,
     plans: known.plans ?? new Map(),
     args: new Map(),
-    budget: new ExecutionBudget(limits, ending, turnMs),
+    budget: new ExecutionBudget(limits, ending, contextValue, turnMs),
     errors: [],
     nulled: new Set(),
   };

@@ -9,6 +9,7 @@ import type { Metrics } from '../operations/metrics.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import type { BreakerRules } from '../upstream/breaker.ts';
 import type { CallRecord } from '../upstream/call-record.ts';
+import { CollectWindow } from '../upstream/collect-window.ts';
 import { type Downloads, openPublicAgent } from '../upstream/download.ts';
 import { usualGateRules } from '../upstream/gate.ts';
 import { type Gates, openGates } from '../upstream/gates.ts';
@@ -74,6 +75,7 @@ export function openWayOut(options: WayOutOptions): WayOut {
       token,
       requestId,
       signal,
+      collecting: new CollectWindow(),
       onAnswer: contract.onAnswer,
       looksAt: contract.looksAt,
       gate: gates.api,

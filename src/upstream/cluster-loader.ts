@@ -6,6 +6,7 @@ import pLimit from 'p-limit';
 import type { SingleFlight } from '../async/single-flight.ts';
 import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
+import { schedulerOf } from './collect-window.ts';
 import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
 import type { ClusterRecord } from './wire.ts';
@@ -76,7 +77,7 @@ export function createClusterLoader(
         keys.map(({ hash }) => Promise.resolve(loaded.get(hash)?.answer ?? null).catch(asError)),
       );
     },
-    { cache: false, batchScheduleFn: setImmediate },
+    { cache: false, batchScheduleFn: schedulerOf(up) },
   );
   return {
     load(hash, top) {

@@ -3,6 +3,7 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { refusal } from './answer-body.ts';
+import type { CollectWindow } from './collect-window.ts';
 import { isAboutCredits } from './errors.ts';
 import { type Exchange, exchange } from './exchange.ts';
 import type { Gate } from './gate.ts';
@@ -55,6 +56,8 @@ export interface Upstream {
   /** Whether bodies go on to a client at its own pace: then they hold no place in the gate and have no limit of time. */
   readonly streamed?: boolean;
   readonly signal: AbortSignal | undefined;
+  /** When the loaders of the request make their calls; without it, at the end of every turn of the event loop. */
+  readonly collecting?: CollectWindow;
   /** Told of every try of a call as it begins; what it gives is sent with it and told of its end. */
   readonly startCall?: ((operation: string) => StartedCall) | undefined;
   /** Told of every call that ended, whatever its end. */

@@ -95,9 +95,6 @@ const LARGE: readonly PartName[] = ['structure', 'level'];
 const isSmall = (needs: ProteinNeeds): boolean =>
   needs.record !== true && !LARGE.some((part) => partsFor(needs).has(part));
 
-/** Whether a part is bytes until somebody asks for it: what nobody asked for is not read in order to be written down. */
-const isUnread = ({ part, value }: KeptPart): boolean => part === 'features' && value.size !== undefined;
-
 const wantsFeatures = (asked: ProteinNeeds | undefined): boolean =>
   asked === undefined || partsFor(asked).has('features');
 
@@ -176,7 +173,7 @@ export function sizeOfPart(kept: KeptPart): number {
       // Neither by the text, which is unpacked to be read, nor by pLDDT, which is read from it, where its size is known.
       return kept.value?.size === undefined
         ? 300 + (kept.value?.pdb.length ?? 0) + 8 * (kept.value?.plddt.length ?? 0)
-        : 300 + (kept.value.held ?? 1.03 * kept.value.size);
+        : 300 + Math.ceil(kept.value.held ?? 1.03 * kept.value.size);
     case 'link':
       return 200;
     case 'cluster':
@@ -244,7 +241,9 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
         const { part } = kept;
         if (part === 'record' && !isWhole) continue;
         if (asked !== undefined && isSmall(asked) && LARGE.includes(part)) continue;
-        const tiers: Tiers = isLong || (isUnread(kept) && !isAsked) ? 'memory' : 'all';
+        // A record that was asked for something else brings the shortest ranking, which does not take the place of a longer.
+        if (part === 'features' && !isAsked) continue;
+        const tiers: Tiers = isLong ? 'memory' : 'all';
         if (most !== 'all') most = tiers;
         const keep = (part === 'identity' ? YEAR : ttl) - (Date.now() - source.at);
         if (keep > 0) cache.set(keyOf(part, data.hash), kept, keep, tiers);

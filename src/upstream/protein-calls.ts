@@ -10,6 +10,7 @@ import { MOST_FOLDS, readFolded, tooManyFolds } from './fold-on-miss.ts';
 import type { Upstream } from './http.ts';
 import { clusterInfoOf, fromBulk, fromRecord, type ReadBulk } from './protein-answers.ts';
 import type { ProteinCache } from './protein-cache.ts';
+import type { ProteinData, Writable } from './protein-data.ts';
 import type { KnownProteins } from './protein-known.ts';
 import { areMet, needsNothing, type ProteinNeeds, topOf } from './protein-needs.ts';
 import { type BulkCall, inArchive, planBulk, planCalls } from './protein-plan.ts';
@@ -53,6 +54,16 @@ export function createProteinCalls({
   /** What archives of this request said of clusters, whose members are only named by single records. */
   const clusters = new Map<string, { readonly record: unknown; readonly read: ReadBulk }>();
 
+  /** An answer with the rankings and rows that were known before it: what is cached of them is never less than that. */
+  const joinKnown = (data: ProteinData): ProteinData => {
+    const whole = known.present(data.hash);
+    if (data.state !== 'present' || whole === undefined) return data;
+    const joined: Writable = { ...data };
+    if (data.features !== undefined && whole.features !== undefined) joined.features = whole.features;
+    if (data.rows != null && whole.rows != null) joined.rows = whole.rows;
+    return joined;
+  };
+
   const loadRecord = async (hash: string, needs: ProteinNeeds): Promise<void> => {
     const query = { top: topOf(needs), foldOnMiss: needs.fold === true, normalize: true };
     const found = await limitRecords(() =>
@@ -65,7 +76,7 @@ export function createProteinCalls({
     const isAsked = needs.structure === true || needs.fold === true;
     // A structure that is known already stays what it is: of archives the confidences have two digits only.
     take(structure != null && !isAsked && data.state === 'present' ? { ...data, structure } : data);
-    cache.write(data, 1, needs);
+    cache.write(joinKnown(data), 1, needs);
   };
 
   /**
@@ -102,7 +113,7 @@ export function createProteinCalls({
     const areAlike = hashes.every((hash) => each.get(hash) === needs);
     const learn = (data: ReturnType<typeof fromBulk>['data']): void => {
       take(data);
-      cache.write(data, hashes.length);
+      cache.write(joinKnown(data), hashes.length);
     };
     // A protein is given on as soon as it is read; what others need of it comes with the whole.
     const done = new Set<string>();

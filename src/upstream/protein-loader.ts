@@ -2,6 +2,7 @@
 // hash. A protein is null only when that is proven; what could not be found out is an error.
 import { isDeepStrictEqual } from 'node:util';
 import pLimit from 'p-limit';
+import { schedulerOf } from './collect-window.ts';
 import { asError, UpstreamError } from './errors.ts';
 import type { Upstream } from './http.ts';
 import { fromRecord } from './protein-answers.ts';
@@ -46,12 +47,18 @@ export type Found = PresentProtein | null | Error;
 
 type Failures = ReadonlyMap<string, Error>;
 
+/** Those who wait for the same calls. */
+interface Round {
+  readonly all: Waiting[];
+  /** How many of those that wait for a link still lack a protein. */
+  openLinks: number;
+}
+
 /** Somebody who waits for proteins. */
 interface Waiting {
   readonly hashes: readonly string[];
   readonly needs: ProteinNeeds;
-  /** Those who wait for the same calls. */
-  readonly round: readonly Waiting[];
+  readonly round: Round;
   /** How many of the proteins are not settled yet. */
   left: number;
   failures: Map<string, Error> | undefined;
@@ -61,6 +68,13 @@ interface Waiting {
   readonly promise: Promise<Failures | undefined>;
   readonly resolve: (failures: Failures | undefined) => void;
 }
+
+/**
+ * Whether the links to clusters are given to all that wait for one at the same time: the calls for those clusters and for
+ * their members are then planned together, however far apart the answers came.
+ */
+const waitsForLinks = ({ needs, onSettled }: Pick<Waiting, 'needs' | 'onSettled'>): boolean =>
+  needs.link === true && onSettled === undefined;
 
 /** A promise and how it is settled. */
 function withResolver(): Pick<Waiting, 'promise' | 'resolve'> {
@@ -128,6 +142,7 @@ function unanswered(data: ProteinData | undefined, lacking: ProteinNeeds): Upstr
 /** The loader of one request. */
 export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDependencies): ProteinLoader {
   const pending = new Map<string, readonly Waiting[]>();
+  const schedule = schedulerOf(up);
   const limitBulk = pLimit(BULK_IN_FLIGHT);
   const limitRecords = pLimit(RECORDS_IN_FLIGHT);
   let variants: ProteinLoader['variant'] | undefined;
@@ -142,9 +157,9 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
   const isEnough = (hash: string, needs: ProteinNeeds): boolean =>
     known.isSettled(hash) && areMet(needs, known.hadOf(hash));
 
-  const loadRound = async (round: readonly Waiting[]): Promise<void> => {
+  const loadRound = async (round: Round): Promise<void> => {
     const wanted = new Map<string, ProteinNeeds>();
-    for (const { hashes, needs } of round) {
+    for (const { hashes, needs } of round.all) {
       for (const hash of hashes) {
         const others = wanted.get(hash);
         wanted.set(hash, others === undefined ? needs : joinNeeds([others, needs]));
@@ -155,7 +170,7 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
   };
 
   /** Lets go of who waits for a protein in a round, which is done once. */
-  const settle = (round: readonly Waiting[], hash: string, error?: Error): void => {
+  const settle = (round: Round, hash: string, error?: Error): void => {
     const queue = pending.get(hash) ?? [];
     const others = queue.filter((one) => one.round !== round);
     if (others.length === queue.length) return;
@@ -168,12 +183,14 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
         one.failures.set(hash, error);
       }
       one.left -= 1;
-      if (one.left === 0) one.resolve(one.failures);
-      else one.onSettled?.(hash);
+      if (one.left > 0) one.onSettled?.(hash);
+      else if (!waitsForLinks(one)) one.resolve(one.failures);
+      else if (--round.openLinks === 0)
+        for (const other of round.all) if (waitsForLinks(other)) other.resolve(other.failures);
     }
   };
 
-  let coming: Waiting[] = [];
+  let coming: Round = { all: [], openLinks: 0 };
   /** Everything that can be asked for without waiting for an answer is asked for before the calls are planned. */
   const request = (
     hashes: readonly string[],
@@ -188,12 +205,13 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
       const queue = pending.get(hash);
       pending.set(hash, queue === undefined ? alone : [...queue, one]);
     }
-    coming.push(one);
-    if (coming.length === 1)
-      setImmediate(() => {
-        coming = [];
+    coming.all.push(one);
+    if (waitsForLinks(one)) coming.openLinks += 1;
+    if (coming.all.length === 1)
+      schedule(() => {
+        coming = { all: [], openLinks: 0 };
         loadRound(round).catch((error: unknown) => {
-          for (const other of round) for (const hash of other.hashes) settle(round, hash, asError(error));
+          for (const other of round.all) for (const hash of other.hashes) settle(round, hash, asError(error));
         });
       });
     return one;

@@ -8,6 +8,7 @@ import pLimit from 'p-limit';
 import type { SingleFlight } from '../async/single-flight.ts';
 import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
+import { schedulerOf } from './collect-window.ts';
 import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
 import type { PresentProtein } from './protein-data.ts';
@@ -103,7 +104,7 @@ export function createSimilarityLoader(
         keys.map(({ query }) => answers.get(keyOf(query)) ?? new Error('A search was not begun.')),
       );
     },
-    { cache: false, batchScheduleFn: setImmediate },
+    { cache: false, batchScheduleFn: schedulerOf(up) },
   );
   return { search: (query, structures) => loader.load({ query, structures }) };
 }

@@ -40,7 +40,32 @@ describe('nested queries', () => {
       for (const node of listAt(protein, 'cluster.members.nodes'))
         expect(Number(at(node, 'length'))).toBeGreaterThan(9);
     }
-    expect(cold.counts()).toEqual({ bulk: 2, cluster: 2 });
+    expect(cold.counts()).toEqual({ bulk: 2, protein: 2, cluster: 2 });
+  });
+
+  it.each([
+    'protein',
+    'cluster',
+    'bulk',
+  ])('ask for them by one bulk call however late an answer to %s comes', async (operation) => {
+    const late = await openWorld({}, { control: true });
+    const MEMBERS = 'members(first: 4) { nodes { hash length features(top: 2) { value } } }';
+    const queries = [
+      `{ proteins(hashes: ["${INSULIN}", "${HBA}"]) { cluster { ${MEMBERS} } } }`,
+      `{ a: protein(hash: "${INSULIN}") { cluster { ${MEMBERS} } } b: protein(hash: "${HBA}") { cluster { ${MEMBERS} } } }`,
+      `{ a: cluster(hash: "${INSULIN}") { ${MEMBERS} } b: cluster(hash: "${HBA}") { ${MEMBERS} } }`,
+    ];
+    for (const query of queries) {
+      await fetch(`${late.sandboxUrl}/control/faults`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ operation, delay_ms: 80 }),
+      });
+      late.forget();
+      expect((await late.query(query)).errors).toBeUndefined();
+      expect(late.counts().bulk).toBe(2);
+    }
+    await late.close();
   });
 
   it('take the representative from the record where the record is needed anyway', async () => {
@@ -56,7 +81,8 @@ describe('nested queries', () => {
       `{ protein(hash: "${member}") { isClusterRepresentative cluster { representativeHash } } }`,
     );
     expect(at(own.data, 'protein.isClusterRepresentative')).toBe(false);
-    expect(cold.counts()).toEqual({ bulk: 1 });
+    // The archive does not say which cluster a member belongs to.
+    expect(cold.counts()).toEqual({ bulk: 1, protein: 1 });
   });
 
   it('merge the representative and the members of a cluster into one bulk call', async () => {
@@ -65,7 +91,7 @@ describe('nested queries', () => {
     expect(errors).toBeUndefined();
     // That it is a member and no representative is only known when it has been tried.
     expect(at(data, 'cluster.representativeHash')).not.toBe(INSULIN);
-    expect(cold.counts()).toEqual({ cluster: 2, bulk: 2 });
+    expect(cold.counts()).toEqual({ cluster: 2, bulk: 2, protein: 1 });
     cold.forget();
     await cold.query(QUERY, { h: at(data, 'cluster.representativeHash') });
     expect(cold.counts()).toEqual({ cluster: 1, bulk: 1 });
@@ -77,7 +103,7 @@ describe('nested queries', () => {
     );
     expect(errors).toBeUndefined();
     expect(at(data, 'a.length')).toBe(110);
-    expect(cold.counts()).toEqual({ bulk: 1 });
+    expect(cold.counts()).toEqual({ bulk: 1, protein: 1 });
   });
 });
 
@@ -87,7 +113,8 @@ describe('what was learnt', () => {
       warm.query(`query($h: [ProteinHash!]!) { proteins(hashes: $h) { ${fields} } }`, { h: [INSULIN, HBA] });
     const first = await ask('sequence features(top: 5) { value } provenance { fromCache source }');
     expect(at(first.data, 'proteins.0.provenance')).toEqual({ fromCache: false, source: 'atlas:bulk' });
-    expect(warm.counts()).toEqual({ bulk: 1 });
+    // The record of one shows that the activations are on the scale of rankings.
+    expect(warm.counts()).toEqual({ bulk: 1, protein: 1 });
     warm.forget();
     const again = await ask('sequence features(top: 5) { value } provenance { fromCache source }');
     expect(warm.counts()).toEqual({});
@@ -102,7 +129,7 @@ describe('what was learnt', () => {
       include_features: { protein_level: false, per_residue: false },
     });
     expect(at(more.data, 'proteins.0.provenance.fromCache')).toBe(false);
-    expect(warm.counts()).toEqual({ bulk: 1 });
+    expect(warm.counts()).toEqual({ bulk: 1, protein: 2 });
   });
 
   it('of a long list is there again, for the list, for a part of it and for one of it that needs more', async () => {
@@ -130,7 +157,8 @@ describe('what was learnt', () => {
     const fields =
       'hash length cluster { name size } features(top: 4) { value feature { label } } provenance { fromCache retrievedAt }';
     const first = await ask(list, fields);
-    expect(warm.counts()).toEqual({ bulk: 1 });
+    // Of the representatives of the two clusters the archive says which they are.
+    expect(warm.counts()).toEqual({ bulk: 1, protein: list.length - 2, features: 1 });
     // Out of the archive, and from then on one by one.
     for (const times of [1, 2]) {
       const half = await ask(list.slice(times, 10), fields);
@@ -202,7 +230,7 @@ describe('what was learnt', () => {
     const answers = await Promise.all([1, 2, 3, 4].map(() => cold.query(query)));
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect(answers[0]?.errors).toBeUndefined();
-    expect(cold.counts()).toEqual({ bulk: 1, similarity: 1 });
+    expect(cold.counts()).toEqual({ bulk: 1, similarity: 1, protein: 2, cluster: 2 });
   });
 });
 
