@@ -17,10 +17,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'version.ts': [],
   'growing-list.ts': [],
   'late-text.ts': [],
+  'collect-window.ts': [],
   'vector-code.ts': [],
   'entity-tag.ts': [],
   folding: ['structure'],
   upstream: [
+    'collect-window.ts',
     'async',
     'store',
     'structure',
@@ -79,7 +81,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'operations',
   ],
   http: ['public-fields-plugin.ts', 'entity-tag.ts', 'callers', 'load', 'operations', 'plugins', 'protocol'],
-  execution: ['growing-list.ts', 'late-text.ts'],
+  execution: ['collect-window.ts', 'growing-list.ts', 'late-text.ts'],
   routes: [
     'async',
     'callers',
@@ -117,6 +119,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   websocket: ['operations'],
   'websocket.ts': ['schema.ts', 'plugins', 'callers', 'load', 'protocol', 'websocket'],
   gateway: [
+    'collect-window.ts',
     'async',
     'http',
     'doctor',

@@ -1,5 +1,7 @@
 // Everything that goes out: connections to the service and to its file store, the gates in front of them, and the watch over the
 // service's contract. It knows no GraphQL and no caller beyond the name that calls are counted under.
+
+import { CollectWindow } from '../collect-window.ts';
 import type { Config } from '../config.ts';
 import { openContractMetrics } from '../doctor/metrics.ts';
 import { type ContractWatch, openContractWatch } from '../doctor/watch.ts';
@@ -9,7 +11,6 @@ import type { Metrics } from '../operations/metrics.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import type { BreakerRules } from '../upstream/breaker.ts';
 import type { CallRecord } from '../upstream/call-record.ts';
-import { CollectWindow } from '../upstream/collect-window.ts';
 import { type Downloads, openPublicAgent } from '../upstream/download.ts';
 import { usualGateRules } from '../upstream/gate.ts';
 import { type Gates, openGates } from '../upstream/gates.ts';

@@ -4,9 +4,9 @@
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
 import type { SingleFlight } from '../async/single-flight.ts';
+import { schedulerOf } from '../collect-window.ts';
 import type { Cache } from '../store/cache.ts';
 import * as atlas from './atlas.ts';
-import { schedulerOf } from './collect-window.ts';
 import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
 import type { ClusterRecord } from './wire.ts';

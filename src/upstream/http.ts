@@ -2,8 +2,8 @@
 // prefixes and never decides what an answer means; that is atlas.ts and batch.ts.
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
+import type { CollectWindow } from '../collect-window.ts';
 import { refusal } from './answer-body.ts';
-import type { CollectWindow } from './collect-window.ts';
 import { isAboutCredits } from './errors.ts';
 import { type Exchange, exchange } from './exchange.ts';
 import type { Gate } from './gate.ts';

@@ -2,7 +2,7 @@
 // hash. A protein is null only when that is proven; what could not be found out is an error.
 import { isDeepStrictEqual } from 'node:util';
 import pLimit from 'p-limit';
-import { schedulerOf } from './collect-window.ts';
+import { schedulerOf } from '../collect-window.ts';
 import { asError, UpstreamError } from './errors.ts';
 import type { Upstream } from './http.ts';
 import { fromRecord } from './protein-answers.ts';
