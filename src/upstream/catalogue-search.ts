@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import MiniSearch from 'minisearch';
 import type { CatalogueHits, CatalogueRequest } from './catalogue-worker.ts';
-import { openThread } from './thread.ts';
+import { openThread } from './worker-thread.ts';
 import type { CatalogueEntry } from './wire.ts';
 
 /** What a search may be at most. */

@@ -7,7 +7,7 @@ import type { FoldReply, FoldRequest } from './fold-worker.ts';
 import type { WireMapping } from './mapping/rules.ts';
 import { readFold } from './read-fold.ts';
 import { sharedOf } from './shared-bytes.ts';
-import { openThread } from './thread.ts';
+import { openThread } from './worker-thread.ts';
 
 /** One folding result. Every method may be called any number of times, also after `close`, which only frees memory early. */
 export interface FoldHandle {

@@ -1,7 +1,7 @@
 // JSON bodies to values: small ones at once, large ones in a thread of their own. It does not know what the bodies mean.
 import { isAscii } from 'node:buffer';
 import { parseLenient } from './lenient-json.ts';
-import { copyOf, openThread } from './thread.ts';
+import { copyOf, openThread } from './worker-thread.ts';
 
 /** UTF-8 as text. Most bodies are ASCII, whose bytes are the text: that is a hundred times as fast as decoding them. */
 function textOf(bytes: Uint8Array): string {

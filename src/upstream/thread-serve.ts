@@ -1,7 +1,7 @@
 // The thread's side of questions and answers. It knows only how an answer and a failure travel.
 import { parentPort } from 'node:worker_threads';
 import { JsonError } from './lenient-json.ts';
-import type { Answer, Question } from './thread.ts';
+import type { Answer, Question } from './worker-thread.ts';
 
 function failed(id: number, error: unknown): Answer {
   const message = error instanceof Error ? error.message : String(error);
