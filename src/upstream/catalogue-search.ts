@@ -3,8 +3,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import MiniSearch from 'minisearch';
 import type { CatalogueHits, CatalogueRequest } from './catalogue-worker.ts';
-import { openThread } from './worker-thread.ts';
 import type { CatalogueEntry } from './wire.ts';
+import { createWorker } from './worker-thread.ts';
 
 /** What a search may be at most. */
 export const SEARCH_LIMITS = { characters: 200, words: 12, letters: 40 } as const;
@@ -39,7 +39,7 @@ const ROWS_AT_ONCE = 500;
 /** Searches whose hits are kept: 8 MB at most, each hit taking eight bytes. */
 const KEPT_SEARCHES = 64;
 
-const ask = openThread('./catalogue-worker');
+const ask = createWorker('./catalogue-worker');
 
 const askWorker = (request: CatalogueRequest): Promise<CatalogueHits> =>
   ask(request) as Promise<CatalogueHits>;

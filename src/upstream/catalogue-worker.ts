@@ -1,8 +1,8 @@
 // Worker thread that holds the search index of the feature catalogue, so that neither building it nor searching it delays
 // the event loop. It keeps the indexes of the two catalogues used last.
 import MiniSearch from 'minisearch';
-import { serve } from './thread-serve.ts';
 import type { CatalogueEntry } from './wire.ts';
+import { handleWorkerMessages } from './worker-thread.ts';
 
 /** Rows to add to the index of a catalogue, or words to search it for. */
 export type CatalogueRequest =
@@ -56,4 +56,4 @@ function answer(request: CatalogueRequest): CatalogueHits {
     .map((hit) => Number(hit.id));
 }
 
-serve((request) => answer(request as CatalogueRequest));
+handleWorkerMessages((request) => answer(request as CatalogueRequest));

@@ -4,7 +4,7 @@ import { answerFold, type FoldQuestion } from '../structure/fold/questions.ts';
 import type { FoldingResult } from '../structure/fold/result.ts';
 import type { WireMapping } from './mapping/rules.ts';
 import { readFold } from './read-fold.ts';
-import { serve } from './thread-serve.ts';
+import { handleWorkerMessages } from './worker-thread.ts';
 
 /** What the thread is asked: one result by number, with its bytes when it may not be held yet. */
 export type FoldRequest =
@@ -48,4 +48,4 @@ function reply(request: FoldRequest): FoldReply {
   return { held: true, answer: answerFold(result, request.question) };
 }
 
-serve((request) => reply(request as FoldRequest));
+handleWorkerMessages((request) => reply(request as FoldRequest));

@@ -7,7 +7,7 @@ import type { FoldReply, FoldRequest } from './fold-worker.ts';
 import type { WireMapping } from './mapping/rules.ts';
 import { readFold } from './read-fold.ts';
 import { sharedOf } from './shared-bytes.ts';
-import { openThread } from './worker-thread.ts';
+import { createWorker } from './worker-thread.ts';
 
 /** One folding result. Every method may be called any number of times, also after `close`, which only frees memory early. */
 export interface FoldHandle {
@@ -35,7 +35,7 @@ type Asker = (question: FoldQuestion) => Promise<unknown>;
 /** Half a mebibyte of JSON parses in about 5 ms; its structure is written in about 10 ms. */
 const THREAD_ABOVE = 512 * 1024;
 
-const ask = openThread('./fold-worker');
+const ask = createWorker('./fold-worker');
 let lastFold = 0;
 
 function askHere(bytes: Uint8Array, mapping: WireMapping | undefined): Asker {

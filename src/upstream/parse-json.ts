@@ -1,7 +1,7 @@
 // JSON bodies to values: small ones at once, large ones in a thread of their own. It does not know what the bodies mean.
 import { isAscii } from 'node:buffer';
 import { parseLenient } from './lenient-json.ts';
-import { copyOf, openThread } from './worker-thread.ts';
+import { createWorker } from './worker-thread.ts';
 
 /** UTF-8 as text. Most bodies are ASCII, whose bytes are the text: that is a hundred times as fast as decoding them. */
 function textOf(bytes: Uint8Array): string {
@@ -9,7 +9,7 @@ function textOf(bytes: Uint8Array): string {
   return buffer.toString(isAscii(buffer) ? 'latin1' : 'utf8');
 }
 
-const ask = openThread('./json-worker');
+const ask = createWorker('./json-worker');
 
 /**
  * Parses a JSON body. `NaN` and the infinities, which Python services write, are null.
@@ -24,6 +24,7 @@ export async function parseJson(
   if (bytes.byteLength <= (options.workerAboveBytes ?? 1024 * 1024)) {
     return parseLenient(textOf(bytes));
   }
-  const copy = copyOf(bytes);
+  // The copy is given away to the worker; the caller keeps its own.
+  const copy = new Uint8Array(bytes);
   return ask(copy, [copy.buffer]);
 }
