@@ -4,9 +4,11 @@
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
 import * as atlas from './atlas.ts';
+import { drifted } from './checked.ts';
 import { asError } from './errors.ts';
 import type { Upstream } from './http.ts';
 import { type KeptReads, keptRead } from './kept-read.ts';
+import { isSequenceOf } from './protein-checks.ts';
 import type { UniprotRecord } from './wire.ts';
 
 /** An entry and the JSON it came as. */
@@ -19,13 +21,23 @@ export interface UniprotLoader {
 
 const IN_FLIGHT = 8;
 
+/** @throws UpstreamError UPSTREAM_DRIFT for an entry whose hash is not that of its sequence: either may be another protein's */
+function checkedEntry(entry: LoadedEntry | null): LoadedEntry | null {
+  const { protein_hash: hash, sequence } = entry?.record ?? {};
+  if (hash != null && sequence != null && !isSequenceOf(hash, sequence))
+    throw drifted('uniprot', '$.protein_hash', 'expected the MD5 of the sequence, seen another');
+  return entry;
+}
+
 /** The loader of one request. */
 export function createUniprotLoader(up: Upstream, kept: KeptReads<LoadedEntry>): UniprotLoader {
   const limited = pLimit(IN_FLIGHT);
   return new DataLoader<string, LoadedEntry | null>((ids) =>
     Promise.all(
       ids.map((id) =>
-        keptRead(kept, up, id, (shared) => limited(() => atlas.uniprot(shared, id))).catch(asError),
+        keptRead(kept, up, id, (shared) =>
+          limited(async () => checkedEntry(await atlas.uniprot(shared, id))),
+        ).catch(asError),
       ),
     ),
   );

@@ -68,6 +68,10 @@ export const FREE: Readonly<Record<string, Drifted>> = {
     change: edit(PROTEIN, 'residues_plddt', scaled(100)),
     found: 'protein residues_plddt[]',
   },
+  'pLDDT above 100': {
+    change: edit(PROTEIN, 'residues_plddt', scaled(1000)),
+    found: 'protein residues_plddt[]',
+  },
   'a mean pLDDT of 0 to 100': {
     change: edit(PROTEIN, 'mean_plddt', scaled(100)),
     found: 'protein mean_plddt',

@@ -248,8 +248,11 @@ export const ATLAS_RULES = {
   ],
   uniprot: [
     asAsked('accession', 'the accession that was asked for', ({ accession }) => accession),
-    within('', 'protein_hash', 'the MD5 of the sequence', ({ sequence, protein_hash: own }) =>
-      typeof sequence === 'string' && typeof own === 'string' ? md5(sequence) === own : undefined,
+    having(
+      'drift',
+      within('', 'protein_hash', 'the MD5 of the sequence', ({ sequence, protein_hash: own }) =>
+        typeof sequence === 'string' && typeof own === 'string' ? md5(sequence) === own : undefined,
+      ),
     ),
     within('', 'sequence_length', 'the length of the sequence', ({ sequence, sequence_length: length }) =>
       agree(lengthOf(sequence), numberOf(length)),

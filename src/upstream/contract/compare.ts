@@ -243,7 +243,8 @@ export function compare(promised: Promised, value: unknown, options: CompareOpti
     return drifts.map((drift) => {
       const { kind, path } = drift;
       if (kind === 'added' || kind === 'word') return drift;
-      const effect = refused.has(path) ? 'drift' : lose(kind) ? effects.get(path) : undefined;
+      const isRefused = refused.has(path) || refused.has(path.replace(/\[\]$/, ''));
+      const effect = isRefused ? 'drift' : lose(kind) ? effects.get(path) : undefined;
       return effect === undefined ? drift : { ...drift, effect };
     });
   }
