@@ -140,13 +140,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     telemetry,
     errors,
     operations,
+    openContext: contexts.open,
     store,
     ...entrance,
     routes,
     sandbox,
     pulseMs,
   });
-  const yoga = openYoga({ schema: shownSchema, plugins, openContext: contexts.open, errors });
+  const yoga = openYoga({ schema: shownSchema, plugins, errors });
   return {
     fetch: async (request) => yoga.fetch(request),
     listener: gatewayListener({ ...entrance, config, yoga, store, telemetry, log }),

@@ -19,7 +19,7 @@ import type { OpenedServices } from './services.ts';
 import type { OpenUpstream } from './way-out.ts';
 
 /** Who asks, and how long there is time for it. */
-export interface Asker {
+interface Asker {
   readonly caller: Caller;
   /** Where the request came from, hidden; absent for one that came over no connection. */
   readonly address?: string | undefined;
@@ -39,8 +39,6 @@ export interface Asker {
 export interface Contexts {
   /** Makes the context of a request. @throws GraphQLError UNAUTHENTICATED when its proof does not hold */
   open(request: Request): Promise<GatewayContext>;
-  /** Makes the context of whoever asks. */
-  of(asker: Asker): GatewayContext;
 }
 
 /** Makes the context of a request. */
@@ -127,51 +125,36 @@ class LazyContext implements GatewayContext {
   }
 }
 
-/** All of a context as members of its own, for who copies it. */
-const copied = (context: GatewayContext): GatewayContext => ({
-  services: context.services,
-  requestId: context.requestId,
-  principal: context.principal,
-  storageAccount: context.storageAccount,
-  isRouter: context.isRouter,
-  publicUrl: context.publicUrl,
-  upstream: context.upstream,
-  clientSignal: context.clientSignal,
-  fresh: context.fresh,
-  proteins: context.proteins,
-  clusters: context.clusters,
-  features: context.features,
-  searches: context.searches,
-  uniprot: context.uniprot,
-  submissions: context.submissions,
-  owned: context.owned,
-  batches: context.batches,
-  folds: context.folds,
-});
-
 /** Functions that make the context of each request. */
 export function contextsFrom(sources: ContextSources): Contexts {
   const { services, callers, telemetry } = sources;
   const { config } = services;
   const of = (asker: Asker): GatewayContext => new LazyContext(sources, asker);
 
-  const ofRequest = (request: Request, caller: Caller): GatewayContext =>
-    copied(
-      of({
-        caller,
-        address: addressOf(request),
-        exchange: telemetry.exchangeOf(request),
-        signal: startDeadline(request.signal, config.REQUEST_TIMEOUT_MS).signal,
-        clientSignal: request.signal,
-        origin: new URL(request.url).origin,
-        isRouter: isRouter(request, config.FEDERATION_TOKEN),
-        record: callRecordOf(request),
-        async fresh() {
-          const again = await callers.again(request);
-          return () => ofRequest(request, again);
-        },
-      }),
-    );
+  const ofRequest = (request: Request, caller: Caller, signal: AbortSignal): GatewayContext =>
+    of({
+      caller,
+      address: addressOf(request),
+      exchange: telemetry.exchangeOf(request),
+      signal,
+      clientSignal: request.signal,
+      origin: new URL(request.url).origin,
+      isRouter: isRouter(request, config.FEDERATION_TOKEN),
+      record: callRecordOf(request),
+      async fresh() {
+        const again = await callers.again(request);
+        return () =>
+          ofRequest(request, again, startDeadline(request.signal, config.REQUEST_TIMEOUT_MS).signal);
+      },
+    });
 
-  return { of, open: async (request) => ofRequest(request, await callers.identify(request)) };
+  return {
+    async open(request) {
+      const caller = await callers.identify(request);
+      const limit = startDeadline(request.signal, config.REQUEST_TIMEOUT_MS);
+      // Of a request that came over no connection nothing tells when the last byte has gone.
+      if (addressOf(request) !== undefined) telemetry.exchangeOf(request).lettingGo.push(() => limit.end());
+      return ofRequest(request, caller, limit.signal);
+    },
+  };
 }

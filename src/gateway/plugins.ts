@@ -9,11 +9,11 @@ import { openPlaces } from '../load/streams.ts';
 import type { Logger } from '../log.ts';
 import type { Telemetry } from '../operations/telemetry.ts';
 import { guardPlugins } from '../plugins/guard.ts';
-import { useAnswerLimits } from '../plugins/use-answer-limits.ts';
 import { useCors } from '../plugins/use-cors.ts';
 import { useDocumentLimits } from '../plugins/use-document-limits.ts';
 import { useErrorCodes } from '../plugins/use-error-codes.ts';
 import { useEventContexts } from '../plugins/use-event-contexts.ts';
+import { useExecution } from '../plugins/use-execution.ts';
 import { useIncrementalDelivery } from '../plugins/use-incremental-delivery.ts';
 import { useIntrospection } from '../plugins/use-introspection.ts';
 import { useMediaTypes } from '../plugins/use-media-types.ts';
@@ -30,6 +30,7 @@ import { useTrustedDocuments } from '../plugins/use-trusted-documents.ts';
 import { useUpstreamReport } from '../plugins/use-upstream-report.ts';
 import { FIXED_LIMITS } from '../protocol/document-limits.ts';
 import type { Operations } from '../protocol/operations.ts';
+import type { OpenContext } from './contexts.ts';
 import type { Entrance } from './entrance.ts';
 import type { ShownErrors } from './shown-errors.ts';
 
@@ -39,6 +40,7 @@ export interface PluginSources extends Pick<Entrance, 'callers' | 'admission' | 
   readonly telemetry: Telemetry;
   readonly errors: ShownErrors;
   readonly operations: Operations;
+  readonly openContext: OpenContext;
   readonly store: ResponseStore;
   readonly routes: readonly Route[];
   readonly sandbox: boolean;
@@ -63,7 +65,8 @@ const answerLimits = (config: Config): AnswerLimits => ({
 
 /** The plugins of a gateway. */
 export function gatewayPlugins(sources: PluginSources): Plugin[] {
-  const { config, log, telemetry, errors, operations, store, callers, admission, pressure } = sources;
+  const { config, log, telemetry, errors, operations, openContext, store, callers, admission, pressure } =
+    sources;
   const { routes, sandbox, pulseMs } = sources;
   const cache = responseCachePlugins({
     store,
@@ -95,8 +98,8 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
       useUpstreamReport(),
       useIntrospection(config.INTROSPECTION),
       useIncrementalDelivery(errors.showPart),
-      useAnswerLimits(answerLimits(config)),
-      useEventContexts(answerLimits(config)),
+      useExecution(answerLimits(config), openContext),
+      useEventContexts(answerLimits(config), openContext),
       useStreamLimit(admission, openPlaces(config.MAX_SUBSCRIPTIONS), config.MAX_SUBSCRIPTIONS),
       useRoutes(routes),
       cache.last,

@@ -1,25 +1,22 @@
 // The GraphQL server: Yoga with its own request handling switched off wherever a plugin of ours does it. It opens nothing.
 import type { GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
-import type { GatewayContext } from '../context.ts';
 import { openTextCache } from '../plugins/document-cache.ts';
-import type { OpenContext } from './contexts.ts';
 import type { ShownErrors } from './shown-errors.ts';
 
-export type GatewayYoga = YogaServerInstance<object, GatewayContext>;
+export type GatewayYoga = YogaServerInstance<object, object>;
 
 export interface YogaSources {
   readonly schema: GraphQLSchema;
   readonly plugins: Plugin[];
-  readonly openContext: OpenContext;
   readonly errors: ShownErrors;
 }
 
 /** Makes the server. */
-export const openYoga = ({ schema, plugins, openContext, errors }: YogaSources): GatewayYoga =>
-  createYoga<object, GatewayContext>({
+export const openYoga = ({ schema, plugins, errors }: YogaSources): GatewayYoga =>
+  createYoga<object, object>({
     schema,
-    context: ({ request }) => openContext(request),
+    // The context of a request is made when it is executed (useExecution).
     // Requests are read by useRequestReading, which counts bytes too; CORS is useCors'.
     batching: false,
     multipart: false,

@@ -19,6 +19,21 @@ export const breakOff = (response: ServerResponse): void =>
 
 const broken = (): Response => new Response(BROKEN, { status: 500, headers: PLAIN });
 
+/** Calls a hook; what it throws, or fails with later, is dealt with. Most hooks are done at once: then nothing is waited for. */
+function caught(
+  hook: () => PromiseLike<unknown> | unknown,
+  onError: (error: unknown) => void,
+): Promise<void> | undefined {
+  try {
+    const done = hook();
+    if (!(done instanceof Promise)) return undefined;
+    return done.then(() => undefined, onError);
+  } catch (error) {
+    onError(error);
+    return undefined;
+  }
+}
+
 /** The same plugins, whose hooks around a request end it with a plain 500 instead of throwing. */
 export const guardPlugins = (plugins: readonly Plugin[], told: Told): Plugin[] =>
   plugins.map((plugin) => {
@@ -28,26 +43,26 @@ export const guardPlugins = (plugins: readonly Plugin[], told: Told): Plugin[] =
       ...(onRequest === undefined
         ? {}
         : {
-            async onRequest(payload) {
-              try {
-                await onRequest(payload);
-              } catch (error) {
-                told(error);
-                payload.endResponse(broken());
-              }
-            },
+            onRequest: (payload) =>
+              caught(
+                () => onRequest(payload),
+                (error) => {
+                  told(error);
+                  payload.endResponse(broken());
+                },
+              ),
           }),
       ...(onResponse === undefined
         ? {}
         : {
-            async onResponse(payload) {
-              try {
-                await onResponse(payload);
-              } catch (error) {
-                told(error);
-                payload.setResponse(broken());
-              }
-            },
+            onResponse: (payload) =>
+              caught(
+                () => onResponse(payload),
+                (error) => {
+                  told(error);
+                  payload.setResponse(broken());
+                },
+              ),
           }),
     };
   });

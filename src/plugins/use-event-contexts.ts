@@ -41,7 +41,7 @@ function answerer(args: ExecutionArgs, limits: AnswerLimits): (event: unknown) =
   const isStill = () => !clientSignal.aborted;
   return async (rootValue) => {
     const open = await context.fresh();
-    const answer = async () => executeEvent({ ...args, rootValue, contextValue: { ...context, ...open() } });
+    const answer = async () => executeEvent({ ...args, rootValue, contextValue: open() });
     return sharedAnswer(rootValue, question, answer, isStill);
   };
 }
@@ -83,10 +83,16 @@ function executeEach(
  * Contexts that have a `fresh` are renewed for each event; a stream whose caller may not go on ends with the reason.
  *
  * @param limits - what the answer to an event may hold
+ * @param openContext - makes the context of a request
  */
-export const useEventContexts = (limits: AnswerLimits): Plugin => ({
-  onSubscribe({ setSubscribeFn }) {
+export const useEventContexts = (
+  limits: AnswerLimits,
+  openContext: (request: Request) => Promise<object>,
+): Plugin => ({
+  onSubscribe({ setSubscribeFn, args: { contextValue } }) {
+    const { request } = contextValue;
     setSubscribeFn(async (args: ExecutionArgs) => {
+      args.contextValue = await openContext(request);
       const source = await createSourceEventStream(args);
       return isStream(source) ? executeEach(source, args, limits) : source;
     });

@@ -37,19 +37,22 @@ export const useRateLimit = (
 ): Plugin => {
   const verdicts = new WeakMap<Request, RateLimitResult>();
   return {
-    async onRequest({ request, url, serverContext, endResponse }) {
+    onRequest({ request, url, serverContext, endResponse }) {
       const incoming = incomingOf(serverContext);
       const arrival = limitedRequestOf(incoming)?.arrival;
       if (arrival === undefined) admission.note(request, incoming);
       else admission.adopt(request, arrival);
       if (NEVER_REFUSED.includes(url.pathname) || request.method === 'OPTIONS') return;
-      const verdict = arrival === undefined ? await admission.spend(request) : arrival.verdict;
-      if (verdict === null) return;
-      verdicts.set(request, verdict);
-      if (verdict.allowed) return;
-      const error = tooMany(verdict);
-      onRefused(error, request);
-      endResponse(refused(request, error));
+      const apply = (verdict: RateLimitResult | null): void => {
+        if (verdict === null) return;
+        verdicts.set(request, verdict);
+        if (verdict.allowed) return;
+        const error = tooMany(verdict);
+        onRefused(error, request);
+        endResponse(refused(request, error));
+      };
+      if (arrival === undefined) return admission.spend(request).then(apply);
+      return apply(arrival.verdict);
     },
     onResponse({ request, response }) {
       const verdict = verdicts.get(request);

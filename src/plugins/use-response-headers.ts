@@ -30,7 +30,7 @@ function keepPrivate(headers: Headers): void {
 }
 
 export const useResponseHeaders = ({ sandbox, proofNeeded }: ResponseHeaderOptions): Plugin => ({
-  async onResponse({ request, response, setResponse, fetchAPI }) {
+  onResponse({ request, response, setResponse, fetchAPI }) {
     const { headers, status } = response;
     headers.set('x-request-id', requestIdOf(request));
     if (sandbox) headers.set('x-sandbox', '1');
@@ -40,13 +40,11 @@ export const useResponseHeaders = ({ sandbox, proofNeeded }: ResponseHeaderOptio
     if (type.startsWith('image/') && !headers.has('cross-origin-resource-policy'))
       headers.set('cross-origin-resource-policy', 'cross-origin');
     const isPage = type.startsWith('text/html') && !headers.has('content-security-policy');
-    if (!isPage) {
-      for (const [name, value] of DATA_HEADERS) if (!headers.has(name)) headers.set(name, value);
-      return;
-    }
-    const html = await response.text();
-    headers.set('content-security-policy', pagePolicy(html));
     for (const [name, value] of DATA_HEADERS) if (!headers.has(name)) headers.set(name, value);
-    setResponse(new fetchAPI.Response(html, { status, headers }));
+    if (!isPage) return undefined;
+    return response.text().then((html) => {
+      headers.set('content-security-policy', pagePolicy(html));
+      setResponse(new fetchAPI.Response(html, { status, headers }));
+    });
   },
 });

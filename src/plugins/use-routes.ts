@@ -9,13 +9,17 @@ export type Route = (
   serverContext?: unknown,
 ) => Promise<Response | null> | Response | null;
 
-/** Asks each route in turn; the first that answers wins. */
+/** Asks each route in turn; the first that answers wins. A POST to GraphQL is for none of them. */
 export const useRoutes = (routes: readonly Route[]): Plugin => ({
-  async onRequest({ request, serverContext, endResponse }) {
-    const url = new URL(request.url);
-    for (const route of routes) {
-      const response = await route(request, url, serverContext);
-      if (response !== null) return endResponse(tiedResponse(response, serverContext));
-    }
+  onRequest({ request, url, serverContext, endResponse }) {
+    if (request.method === 'POST' && url.pathname === '/graphql') return undefined;
+    const ask = async (): Promise<void> => {
+      const asked = new URL(request.url);
+      for (const route of routes) {
+        const response = await route(request, asked, serverContext);
+        if (response !== null) return endResponse(tiedResponse(response, serverContext));
+      }
+    };
+    return ask();
   },
 });
