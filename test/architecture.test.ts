@@ -18,7 +18,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'growing-list.ts': [],
   'late-text.ts': [],
   'collect-window.ts': [],
-  'vector-code.ts': [],
   'entity-tag.ts': [],
   folding: ['structure'],
   upstream: [
@@ -30,7 +29,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'version.ts',
     'entity-tag.ts',
     'late-text.ts',
-    'vector-code.ts',
   ],
   live: ['upstream', 'store'],
   'table.ts': [],
@@ -68,7 +66,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'process',
   ],
   schema: ['builder.ts', 'folding', 'structure', 'late-text.ts'],
-  protocol: ['late-text.ts', 'vector-code.ts'],
+  protocol: ['late-text.ts'],
   plugins: [
     'http',
     'execution',

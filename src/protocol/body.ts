@@ -1,8 +1,7 @@
 // The JSON of a result as bytes that are made as they are written: one large text after the other is unpacked and escaped, so that an
 // answer of hundreds takes little more than one of them. It knows neither GraphQL nor HTTP.
 import type { JsonAround, LateText } from '../late-text.ts';
-import type { Progress } from './escape-vector.ts';
-import { escaped, escapeLines } from './json-text.ts';
+import { escaped, escapeLines, type Progress } from './json-text.ts';
 
 /** Puts the next bytes at the beginning of a buffer of some KB. @returns how many; 0 when there are no more */
 export type Fill = (target: Buffer) => number;

@@ -1,6 +1,11 @@
 // Text as it stands in JSON, bytes to bytes: a structure is a hundred thousand bytes of plain ASCII in lines, for which making a string,
 // another with escapes and bytes again takes three times as long. Pure.
-import { escapeVector, type Progress } from './escape-vector.ts';
+
+/** How far escaping has come: bytes read and bytes written. */
+export interface Progress {
+  read: number;
+  written: number;
+}
 
 const NEWLINE = 10;
 const BACKSLASH_N = 0x5c6e;
@@ -25,12 +30,9 @@ const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes
  * @param from - where to go on; moved
  * @returns false before a byte that is not plain: go on from there with {@link escaped}
  */
-export function escapeLines(source: Uint8Array, target: Uint8Array, from: Progress): boolean {
-  escapeVector(source, target, from);
-  return from.read === source.length || escapeByFours(viewOf(source), viewOf(target), from);
-}
-
-function escapeByFours(source: DataView, target: DataView, from: Progress): boolean {
+export function escapeLines(text: Uint8Array, room: Uint8Array, from: Progress): boolean {
+  const source = viewOf(text);
+  const target = viewOf(room);
   const { byteLength } = source;
   const { byteLength: end } = target;
   let { read, written } = from;

@@ -72,7 +72,7 @@ interface Wanted {
 
 /** Reads an archive; of activations along the sequence only the wanted rows stay, one protein at a time. */
 async function readArchive(
-  { settings: { mapping }, onAnswer, looksAt }: Pick<Upstream, 'settings' | 'onAnswer' | 'looksAt'>,
+  { settings: { mapping }, onAnswer }: Pick<Upstream, 'settings' | 'onAnswer'>,
   body: AsyncIterable<Uint8Array>,
   { bulk: { needs, asksSequences }, each, onProteins, limits, arriving }: Wanted,
 ): Promise<ReadBulk> {
@@ -111,7 +111,6 @@ async function readArchive(
     shrink,
     mapping,
     onAnswer,
-    looksAt,
     onHash,
     onPause,
     hashes: each,

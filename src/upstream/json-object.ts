@@ -1,7 +1,6 @@
 // The members of a JSON object that is there as bytes, each as its bytes, without parsing any: of a record most of the bytes are seldom
 // asked for. It looks only at what divides JSON and says nothing of whether values are valid.
-import { afterSpace, afterString, CLOSE, COLON, COMMA, OPEN, QUOTE } from './json-scan.ts';
-import { valuesIn } from './json-vector.ts';
+import { afterSpace, afterString, afterValue, CLOSE, COLON, COMMA, OPEN, QUOTE } from './json-scan.ts';
 
 /** A member: its name begins at `from`, its value at `start`, and it ends before `stop`. Offsets in bytes. */
 export interface Member {
@@ -18,7 +17,6 @@ export interface Member {
  */
 export function objectMembers(bytes: Buffer): Member[] | undefined {
   const members: Member[] = [];
-  const after = valuesIn(bytes);
   let at = afterSpace(bytes, 0);
   if (bytes[at] !== OPEN) return undefined;
   at = afterSpace(bytes, at + 1);
@@ -30,7 +28,7 @@ export function objectMembers(bytes: Buffer): Member[] | undefined {
     const name = bytes.toString('utf8', from + 1, end - 1);
     if (name.includes('\\')) return undefined;
     const start = afterSpace(bytes, colon + 1);
-    const stop = after(start);
+    const stop = afterValue(bytes, start);
     if (stop <= start) return undefined;
     members.push({ name, from, start, stop });
     at = afterSpace(bytes, stop);

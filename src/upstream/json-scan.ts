@@ -7,6 +7,8 @@ export const COLON = 0x3a;
 export const COMMA = 0x2c;
 export const OPEN = 0x7b;
 export const CLOSE = 0x7d;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
 /** With this bit set, both opening brackets are `{` and both closing ones `}`. */
 export const BRACKET_BIT = 0x20;
 
@@ -47,15 +49,43 @@ export function afterString(bytes: Buffer, from: number): number {
   return -1;
 }
 
+/** Bytes of a list for which native searches cost less than a look at each byte. */
+const LONG_LIST = 64;
+
+function endOfList(bytes: Buffer, from: number): number {
+  const end = bytes.indexOf(CLOSE_LIST, from);
+  return end === -1 ? bytes.length : end;
+}
+
+/**
+ * Whether a long list holds nothing but numbers, words and commas, so that its end is the next bracket. Nearly all bytes of features are such
+ * lists. The order of the searches keeps nested lists from being searched again and again.
+ */
+function isFlat(bytes: Buffer, from: number, end: number): boolean {
+  if (end - from < LONG_LIST || end === bytes.length) return false;
+  const list = bytes.subarray(from, end);
+  return !list.includes(OPEN_LIST) && !list.includes(OPEN) && !list.includes(QUOTE);
+}
+
 /** Where a value that begins at `from` has ended; -1 when it does not. */
 export function afterValue(bytes: Buffer, from: number): number {
   const first = bytes[from] ?? 0;
   if (first === QUOTE) return afterString(bytes, from);
   if ((first | BRACKET_BIT) !== OPEN) return nextStop(bytes, from, ENDS);
   let depth = 0;
+  /** The next end of a list, where it is still ahead. */
+  let listEnd = -1;
   for (let at = from; at < bytes.length; ) {
     at = nextStop(bytes, at, BRACKETS);
     const byte = bytes[at] ?? 0;
+    if (byte === OPEN_LIST) {
+      if (listEnd < at) listEnd = endOfList(bytes, at);
+      if (isFlat(bytes, at + 1, listEnd)) {
+        at = listEnd + 1;
+        if (depth === 0) return at;
+        continue;
+      }
+    }
     if (byte === QUOTE) {
       at = afterString(bytes, at);
       if (at === -1) return -1;

@@ -98,7 +98,7 @@ test('activations along the sequence are read only for those who want them', asy
   });
 });
 
-test('activations of all features that nobody wants are not even parsed, but for the first protein and where there is no ranking', async () => {
+test('activations of all features that nobody wants are left out where there is a ranking', async () => {
   const level = { indices: [3, 70], values: [1.5, 0.25], shape: [16384] };
   const top = [{ feature_index: 3, value: 1.5, label: '[{"' }];
   const text = JSON.stringify({
@@ -113,11 +113,12 @@ test('activations of all features that nobody wants are not even parsed, but for
       onAnswer: (_, value) => shown.push(value),
     });
     expect(parts.problems).toEqual([]);
-    expect(parts.features.get(A)).toMatchObject({ top, proteinLevel: { values: [1.5, 0.25] } });
+    expect(parts.features.get(A)).toEqual({ top });
     expect(parts.features.get(B)).toEqual({ top });
     expect(parts.features.get(C)).toEqual({ proteinLevel: { indices: [3, 70], values: [1.5, 0.25] } });
     expect(shown).toEqual([
       { [A]: { protein_level: level, top_features: top } },
+      { [B]: { protein_level: level, top_features: top } },
       { [C]: { protein_level: level, top_features: null } },
     ]);
   }

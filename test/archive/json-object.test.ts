@@ -6,7 +6,20 @@ import { LateFeatures, lightRecord } from '../../src/upstream/protein-record.ts'
 import { proteinRecord } from '../../src/upstream/wire.ts';
 
 const key = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 6 }), fc.constantFrom('a', 'b', 'pdb'));
-const object = fc.dictionary(key, fc.jsonValue({ maxDepth: 3, noUnicodeString: false }));
+/** Long lists, most of which hold numbers only. */
+const list = fc.array(
+  fc.oneof(
+    { weight: 200, arbitrary: fc.nat() },
+    { weight: 1, arbitrary: fc.constantFrom(']', '"', '[', {}, { a: ']' }, [], [1, 2]) },
+  ),
+  { minLength: 20, maxLength: 60 },
+);
+const value = fc.oneof(
+  fc.jsonValue({ maxDepth: 3, noUnicodeString: false }),
+  list,
+  fc.record({ a: list, b: list }),
+);
+const object = fc.dictionary(key, value);
 
 describe('the members of an object', () => {
   it('are those that a parser finds', () => {

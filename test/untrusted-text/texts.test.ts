@@ -29,7 +29,6 @@ import { cifItems } from '../../src/structure/cif-text.ts';
 import { parsePdb } from '../../src/structure/pdb.ts';
 import { pdbToMmcif, scalePdbBFactors } from '../../src/structure/pdb-to-mmcif.ts';
 import { readFasta } from '../../src/upstream/archive/bulk-record.ts';
-import { clusterMembers } from '../../src/upstream/archive/cluster-members.ts';
 import { safeName } from '../../src/upstream/archive/zip-limits.ts';
 import { compare, keyName } from '../../src/upstream/contract/compare.ts';
 import { likeness, pairRenames } from '../../src/upstream/contract/rename.ts';
@@ -95,7 +94,6 @@ const READERS: Readonly<Record<string, Read>> = {
   'lenient JSON': (text) => parseLenient(text),
   'the position of a JSON error': (text) => errorPosition(`{"a":"${text}`),
   'a matrix': (text) => liftMatrix(Buffer.from(text), 'pae', 'mark'),
-  'clusters of an archive': (text) => clusterMembers(Buffer.from(text)),
   'the name of a zip member': (text) => safeName(text, { nameBytes: 1e9 } as Parameters<typeof safeName>[1]),
   'the text of an error': (text) => [errorText({ error: text }), subjectOf429(text)],
   'the faults of a 422': (text) =>

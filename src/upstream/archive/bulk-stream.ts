@@ -12,14 +12,7 @@ import {
   readFeatures,
   readStructure,
 } from './bulk-record.ts';
-import { clusterMembers } from './cluster-members.ts';
-import {
-  eachJsonMember,
-  type JsonMember,
-  JsonMembersError,
-  jsonMembers,
-  textWithout,
-} from './json-members.ts';
+import { type JsonMember, JsonMembersError, jsonMembers } from './json-members.ts';
 import { readZip } from './zip.ts';
 import type { PackedText, ZipEntry } from './zip-entry.ts';
 import type { ZipLimits } from './zip-limits.ts';
@@ -60,8 +53,6 @@ export interface BulkOptions {
   readonly mapping?: WireMapping | undefined;
   /** Shown what members say, to notice drift. */
   readonly onAnswer?: ((name: string, value: unknown, readable: boolean) => void) | undefined;
-  /** Whether a member of this name is to be shown to `onAnswer`; always when absent. */
-  readonly looksAt?: ((name: string) => boolean) | undefined;
   /** Told, after some records, that the next may take a while to come. */
   readonly onPause?: () => void;
 }
@@ -73,10 +64,9 @@ const MAX_PROBLEMS = 100;
 /** Beyond this a value is parsed off the main loop. */
 const LARGE = 256 * 1024;
 
-/** Bytes of what is said of the clusters of 500 proteins, parsed in a few milliseconds: a thread would take more to be told and to answer. */
-const FEW_CLUSTERS = 1024 ** 2;
+/** Bytes of a whole member that is parsed at once, in a few milliseconds: a thread would take more to be told and to answer. */
+const SMALL_MEMBER_BYTES = 1024 ** 2;
 
-const decoder = new TextDecoder();
 const HASH = /^[0-9a-f]{32}$/;
 const normal = (hash: string) => hash.trim().toLowerCase();
 
@@ -84,6 +74,8 @@ const unreadable = (error: unknown, entry: string): unknown =>
   error instanceof JsonError || error instanceof JsonMembersError
     ? new ArchiveError('content', error.message, entry)
     : error;
+
+const isSmall = ({ size }: ZipEntry): boolean => size !== undefined && size <= SMALL_MEMBER_BYTES;
 
 async function sequences(entry: ZipEntry, tell: Tell): Promise<void> {
   const fasta = await entry.text();
@@ -120,20 +112,11 @@ function clustersIn(parsed: unknown, { mapping, onAnswer }: BulkOptions): SaidOf
     : { clusters };
 }
 
-/** Reads what is said of a few clusters: record by record where nobody looks at the whole. @throws JsonError */
-function fewClusters(bytes: Uint8Array, options: BulkOptions): SaidOfClusters {
-  const { mapping, onAnswer, looksAt } = options;
-  const isWatched = onAnswer !== undefined && looksAt?.('clusterInfo') !== false;
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const read = mapping === undefined && !isWatched ? clusterMembers(buffer) : undefined;
-  return read ?? clustersIn(parseLenient(decoder.decode(bytes)), options);
-}
-
 async function clusters(entry: ZipEntry, options: BulkOptions, tell: Tell): Promise<void> {
-  const isFew = entry.size !== undefined && entry.size <= FEW_CLUSTERS;
-  const said = isFew
-    ? await entry.read((bytes) => fewClusters(bytes, options))
-    : clustersIn(await parseJson(await entry.bytes(), { workerAboveBytes: LARGE }), options);
+  const parsed = isSmall(entry)
+    ? parseLenient(await entry.text())
+    : await parseJson(await entry.bytes(), { workerAboveBytes: LARGE });
+  const said = clustersIn(parsed, options);
   for (const [representative, record] of said.clusters) {
     tell({ part: 'cluster', representative: normal(representative), record });
   }
@@ -148,87 +131,64 @@ async function clusters(entry: ZipEntry, options: BulkOptions, tell: Tell): Prom
 }
 
 const ROWS: ReadonlySet<string> = new Set(['per_residue']);
-const LEVEL: ReadonlySet<string> = new Set(['protein_level']);
 const NONE: ReadonlySet<string> = new Set();
 
-/** A member's value without what is not wanted of it; a promise where it is large. @throws JsonError */
-function parseMember(member: JsonMember, unwanted: ReadonlySet<string>): unknown {
-  const { value, parts } = member;
-  const off = { workerAboveBytes: LARGE };
-  if (value.length > LARGE && !parts.some(({ key }) => unwanted.has(key))) return parseJson(value, off);
-  const text = textWithout(member, unwanted);
-  return text.length > LARGE ? parseJson(Buffer.from(text), off) : parseLenient(text);
+/** What is wanted of one protein's features; undefined where they are no object. */
+function readWanted(key: string, value: unknown, options: BulkOptions): BulkFeatures | undefined {
+  const { mapping, perResidue: wantsRows, level } = options;
+  const features = readFeatures(
+    mapping === undefined ? value : fromWire(mapping, 'bulkFeatures', { [key]: value })[key],
+  );
+  if (features === undefined) return undefined;
+  const { perResidue, proteinLevel, ...rest } = features;
+  return {
+    ...rest,
+    ...(proteinLevel === undefined || (level === false && rest.top !== undefined) ? {} : { proteinLevel }),
+    ...(perResidue === undefined || wantsRows !== true ? {} : { perResidue }),
+  };
 }
 
-/** Goes on until something has to be waited for, which is given back. */
-type Steps = Generator<Promise<unknown>, void, unknown>;
-
-/** The reading of features, in which one protein's may say how the next is read. */
-interface FeatureReading {
-  readonly entry: ZipEntry;
-  readonly options: BulkOptions;
-  readonly tell: Tell;
-  /** What is not wanted of any, and what is not where there is a ranking. */
-  readonly drop: ReadonlySet<string>;
-  readonly unwanted: ReadonlySet<string>;
-  /** What nobody wants takes two thirds of the time. The first protein is read whole: what has changed in it is to be noticed. */
-  lean: boolean;
+function tellFeatures(key: string, value: unknown, entry: ZipEntry, options: BulkOptions, tell: Tell): void {
+  const read = readWanted(key, value, options);
+  options.onAnswer?.('bulkFeatures', { [key]: value }, read !== undefined);
+  if (read !== undefined) tell({ part: 'features', hash: normal(key), features: read });
+  else
+    tell({
+      part: 'problem',
+      problem: new ArchiveError('content', 'Features are no object.', entry.name),
+    });
 }
 
-function openFeatures(entry: ZipEntry, options: BulkOptions, tell: Tell): FeatureReading {
-  const { mapping, perResidue } = options;
-  const drop = perResidue === true ? NONE : namesSeen(mapping, 'bulkFeatures', ROWS);
-  const unwanted = new Set([...drop, ...namesSeen(mapping, 'bulkFeatures', LEVEL)]);
-  return { entry, options, tell, drop, unwanted, lean: false };
-}
-
-const readAs = (mapping: WireMapping | undefined, key: string, value: unknown): BulkFeatures | undefined =>
-  readFeatures(mapping === undefined ? value : fromWire(mapping, 'bulkFeatures', { [key]: value })[key]);
-
-/**
- * Reads some proteins' features. Not a function within another: V8 keeps what a generator function sees, once it was called, until the next full
- * collection.
- */
-function* readMembers(reading: FeatureReading, members: readonly JsonMember[]): Steps {
-  const { entry, tell, drop, unwanted } = reading;
-  const { mapping, onAnswer, level, onPause } = reading.options;
-  for (const member of members) {
-    const { key } = member;
-    if (reading.options.hashes?.has(normal(key)) === false) continue;
-    // A promise is waited for only where there is one: most are parsed already.
-    const some = reading.lean ? parseMember(member, unwanted) : undefined;
-    let read: BulkFeatures | undefined = reading.lean
-      ? readAs(mapping, key, some instanceof Promise ? yield some : some)
+/** Parses a small member at once; undefined where it is not wholly JSON, or no object. */
+function parseSmall(bytes: Uint8Array): [string, unknown][] | undefined {
+  try {
+    const parsed = parseLenient(new TextDecoder().decode(bytes));
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
+      ? Object.entries(parsed)
       : undefined;
-    if (read?.top === undefined) {
-      const parsed = parseMember(member, drop);
-      const all = parsed instanceof Promise ? yield parsed : parsed;
-      read = readAs(mapping, key, all);
-      onAnswer?.('bulkFeatures', { [key]: all }, read !== undefined);
-    }
-    reading.lean = level === false && read?.top !== undefined;
-    if (read !== undefined) tell({ part: 'features', hash: normal(key), features: read });
-    else
-      tell({
-        part: 'problem',
-        problem: new ArchiveError('content', 'Features are no object.', entry.name),
-      });
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
   }
-  onPause?.();
 }
 
 async function features(entry: ZipEntry, options: BulkOptions, tell: Tell): Promise<void> {
-  const reading = openFeatures(entry, options, tell);
-  const { drop } = reading;
-  if (entry.isHere && entry.size !== undefined && entry.size <= LARGE) {
-    // None of it is large, so nothing is waited for, and the bytes need not outlive this turn.
-    const read = (members: readonly JsonMember[]) => readMembers(reading, members).next();
-    await entry.read((bytes) => eachJsonMember(bytes, drop, MOST_FEATURES, read));
+  const isWanted = (key: string): boolean => options.hashes?.has(normal(key)) !== false;
+  const small = isSmall(entry) ? await entry.bytes() : undefined;
+  const parsed = small && parseSmall(small);
+  if (parsed !== undefined) {
+    for (const [key, value] of parsed) if (isWanted(key)) tellFeatures(key, value, entry, options, tell);
+    options.onPause?.();
     return;
   }
-  for await (const members of jsonMembers(entry.stream(), drop, MOST_FEATURES)) {
-    const steps = readMembers(reading, members);
-    for (let step = steps.next(); step.done !== true; ) step = steps.next(await step.value);
+  // A damaged one is read as far as it is whole.
+  const drop = options.perResidue === true ? NONE : namesSeen(options.mapping, 'bulkFeatures', ROWS);
+  const parse = (member: JsonMember): unknown => parseJson(member.value, { workerAboveBytes: LARGE });
+  const stream = small === undefined ? entry.stream() : [small];
+  for await (const some of jsonMembers(stream, drop, MOST_FEATURES)) {
+    for (const member of some)
+      if (isWanted(member.key)) tellFeatures(member.key, await parse(member), entry, options, tell);
+    options.onPause?.();
   }
 }
 

@@ -3,7 +3,6 @@
 import { createInflateRaw, type InflateRaw, inflateRawSync } from 'node:zlib';
 import { ArchiveError } from './archive-error.ts';
 import type { ByteSource } from './byte-source.ts';
-import { inflateInPlace, MOST_OUT } from './inflate-engine.ts';
 
 /** Compressed bytes given to zlib at once: at most about a thousand times as many come out before the next look at the limits. */
 const STEP = 16 * 1024;
@@ -129,15 +128,6 @@ export function inflateFew(data: Uint8Array, size: number): Uint8Array {
       throw new ArchiveError('size', 'An entry is longer than it says.', undefined, { cause: error });
     throw asDamage(error);
   }
-}
-
-/** The same in a buffer that the next call overwrites, for what is looked at or copied at once. @throws ArchiveError as {@link inflateFew} */
-export function inflateBriefly(data: Uint8Array, size: number): Uint8Array {
-  const found = size <= MOST_OUT ? inflateInPlace(data) : undefined;
-  // Whatever is not as it should be is told by the ordinary way.
-  return found?.taken === data.length && found.inflated.length <= size
-    ? found.inflated
-    : inflateFew(data, size);
 }
 
 /**

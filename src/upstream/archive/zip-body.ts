@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { ArchiveError } from './archive-error.ts';
 import type { ByteSource } from './byte-source.ts';
-import { FEW, inflate, type inflateFew, inflateRest } from './inflate.ts';
+import { FEW, inflate, inflateFew, inflateRest } from './inflate.ts';
 import { DESCRIPTOR_LOOK, descriptorLength, type EntryHeader } from './zip-records.ts';
 
 const PIECE = 64 * 1024;
@@ -86,11 +86,10 @@ export const isFew = ({ flags, method, compressed, size }: EntryHeader): boolean
 /**
  * The data of an entry of known and small lengths, which are all here: one step where {@link entryBody} takes a dozen.
  *
- * @param unpack - whether they are to stay or for a moment only
  * @throws ArchiveError `checksum`, `size`, `corrupt`
  */
-export function fewBytes(packed: Uint8Array, header: EntryHeader, unpack: typeof inflateFew): Uint8Array {
-  const data = unpack(packed, header.size);
+export function fewBytes(packed: Uint8Array, header: EntryHeader): Uint8Array {
+  const data = inflateFew(packed, header.size);
   if (data.length !== header.size) throw new ArchiveError('size', 'An entry is shorter than it says.');
   if (crc32(data) !== header.crc)
     throw new ArchiveError('checksum', 'An entry is not what its checksum says.');

@@ -1,7 +1,6 @@
 // One file of an archive as its reader is given it: as it arrives, whole, as text, or kept packed. It knows nothing of where in the archive it stands.
 import { ArchiveError } from './archive-error.ts';
-import { type Held, hold, peek, take } from './held-data.ts';
-import { inflateBriefly, inflateFew } from './inflate.ts';
+import { inflateFew } from './inflate.ts';
 import { fewBytes, type Measured } from './zip-body.ts';
 import type { EntryHeader } from './zip-records.ts';
 
@@ -10,14 +9,10 @@ export interface ZipEntry {
   readonly name: string;
   /** Uncompressed bytes as the archive states them; undefined where it does not before the data. */
   readonly size: number | undefined;
-  /** Whether all data are here, few, and read in one step. */
-  readonly isHere: boolean;
   /** The data as they arrive. Only after the last piece are they known to be whole: until then an error may follow. */
   stream(): AsyncGenerator<Uint8Array>;
   /** All data, checked. @throws ArchiveError */
   bytes(): Promise<Uint8Array>;
-  /** Gives all data, checked, to a function that is done with them when it returns: others may come in their place then. @throws ArchiveError */
-  read<T>(use: (bytes: Uint8Array) => T): Promise<T>;
   /** All data as UTF-8 text, checked. @throws ArchiveError */
   text(): Promise<string>;
   /** The same, kept as small as it came and unpacked anew each time it is read; at once where all of it is here. @throws ArchiveError */
@@ -43,33 +38,28 @@ export const withEntry = (error: unknown, entry: string): unknown =>
     ? new ArchiveError(error.code, error.message, entry, { cause: error.cause })
     : error;
 
-/** Text of an entry that was read at once. A class, as there are hundreds: closures of each are what the collector would have most of. */
-class FewText implements PackedText {
+/** Text of an entry that was read at once, unpacked each time. */
+class CompressedText implements PackedText {
   readonly size: number;
   readonly heldBytes: number;
-  // No copy, although a part of what came from the connection keeps the whole of that, 64 KB, in memory: the entries beside it are most
-  // often kept as long, and as many copies of everything that passes would make the collector run for each answer.
-  readonly #packed: Uint8Array;
-  readonly #held: Held | undefined;
+  readonly #compressed: Uint8Array;
 
-  /** @param packed - the same data compressed, a part of a larger buffer */
-  constructor(data: Uint8Array, packed: Uint8Array) {
-    this.size = data.length;
-    this.heldBytes = packed.length;
-    this.#packed = packed;
-    this.#held = hold(data);
+  /** @param compressed - a part of a larger buffer, which is not kept */
+  constructor(size: number, compressed: Uint8Array) {
+    this.size = size;
+    this.heldBytes = compressed.length;
+    this.#compressed = compressed.slice();
   }
   bytes(): Uint8Array {
-    // Whoever writes it out wants it once.
-    return (this.#held && take(this.#held)) ?? inflateBriefly(this.#packed, this.size);
+    return inflateFew(this.#compressed, this.size);
   }
   read(): string {
-    return decoder.decode((this.#held && peek(this.#held)) ?? inflateBriefly(this.#packed, this.size));
+    return decoder.decode(this.bytes());
   }
 }
 
 function packedText(data: Uint8Array, packed: Uint8Array | undefined): PackedText {
-  if (packed !== undefined) return new FewText(data, packed);
+  if (packed !== undefined) return new CompressedText(data.length, packed);
   const kept = new Uint8Array(data);
   return { size: kept.length, heldBytes: kept.length, bytes: () => kept, read: () => decoder.decode(kept) };
 }
@@ -127,10 +117,8 @@ export function openEntry(
   return {
     name,
     size,
-    isHere: false,
     stream,
     bytes: () => gathered(held()),
-    read: async (use) => use(await gathered(held())),
     async text() {
       // Decoded whole: piece by piece it takes ten times as long.
       return decoder.decode(await gathered(held()));
@@ -141,10 +129,9 @@ export function openEntry(
   };
 }
 
-/** An entry whose data are here and few. A class for the same reason as above. */
+/** An entry whose data are here and few. */
 class FewEntry implements ZipEntry {
   readonly name: string;
-  readonly isHere = true;
   readonly #header: EntryHeader;
   readonly #packed: Uint8Array | undefined;
   readonly #kept: number;
@@ -167,14 +154,14 @@ class FewEntry implements ZipEntry {
   get size(): number {
     return this.#header.size;
   }
-  #read(unpack: typeof inflateFew, most = this.#kept): Uint8Array {
+  #read(most = this.#kept): Uint8Array {
     if (this.#opened) throw onlyOnce();
     this.#opened = true;
     try {
       this.#check(this.#header.size);
       if (this.#packed === undefined)
         throw new ArchiveError('truncated', 'The archive ends inside an entry.');
-      const data = fewBytes(this.#packed, this.#header, unpack);
+      const data = fewBytes(this.#packed, this.#header);
       if (data.length > most) throw tooLarge(this.name, most);
       return data;
     } catch (error) {
@@ -182,19 +169,16 @@ class FewEntry implements ZipEntry {
     }
   }
   async *stream(): AsyncGenerator<Uint8Array> {
-    yield this.#read(inflateFew, Number.POSITIVE_INFINITY);
+    yield this.#read(Number.POSITIVE_INFINITY);
   }
   async bytes(): Promise<Uint8Array> {
-    return this.#read(inflateFew);
-  }
-  async read<T>(use: (bytes: Uint8Array) => T): Promise<T> {
-    return use(this.#read(inflateBriefly));
+    return this.#read();
   }
   async text(): Promise<string> {
-    return decoder.decode(this.#read(inflateBriefly));
+    return decoder.decode(this.#read());
   }
   packed(): PackedText {
-    return packedText(this.#read(inflateBriefly), this.#packed);
+    return packedText(this.#read(), this.#packed);
   }
 }
 
