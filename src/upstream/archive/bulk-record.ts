@@ -3,7 +3,6 @@
 import { z } from 'zod';
 import { type LateText, lateText } from '../../late-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
-import { shareLabel } from '../feature-labels.ts';
 import { type FeatureValue, featureValue, isPlainFeature } from '../wire.ts';
 import type { PackedText } from './zip-entry.ts';
 
@@ -203,10 +202,7 @@ const rankedFeature = featureValue.omit({ residue_regions: true });
 
 function ranking(value: unknown): FeatureValue[] | undefined {
   if (!Array.isArray(value)) return undefined;
-  if (value.every(isPlainFeature)) {
-    for (const feature of value) shareLabel(feature);
-    return value;
-  }
+  if (value.every(isPlainFeature)) return value;
   // NaN on the wire is no value. One that cannot be read is not left out: the ranking as a whole is unknown then.
   const parsed = z
     .array(rankedFeature)
