@@ -210,12 +210,22 @@ function ranking(value: unknown): FeatureValue[] | undefined {
   return parsed.success ? parsed.data : undefined;
 }
 
+/** What of a protein's features is wanted; all of it where nothing is said. */
+export interface WantedFeatures {
+  readonly perResidue?: boolean;
+  /** False: only where there is no ranking. */
+  readonly level?: boolean;
+}
+
 /** Reads one protein's value of `features.json`; undefined when it is no object. */
-export function readFeatures(value: unknown): BulkFeatures | undefined {
+export function readFeatures(
+  value: unknown,
+  { perResidue: wantsRows = true, level = true }: WantedFeatures = {},
+): BulkFeatures | undefined {
   if (!isObject(value)) return undefined;
   const top = ranking(value.top_features);
-  const proteinLevel = vector(value.protein_level);
-  const perResidue = matrix(value.per_residue);
+  const proteinLevel = level || top === undefined ? vector(value.protein_level) : undefined;
+  const perResidue = wantsRows ? matrix(value.per_residue) : undefined;
   return {
     ...(top === undefined ? {} : { top }),
     ...(proteinLevel === undefined ? {} : { proteinLevel }),

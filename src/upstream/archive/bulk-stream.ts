@@ -1,6 +1,6 @@
 // A bulk archive as a stream of records, one protein's part at a time, so that memory follows one protein and not the
 // archive. It knows the members' names and nothing of who wants them.
-import { JsonError, parseLenient } from '../lenient-json.ts';
+import { JsonError } from '../lenient-json.ts';
 import { fromWire, namesSeen, type WireMapping, wireName } from '../mapping/rules.ts';
 import { parseJson } from '../parse-json.ts';
 import { ArchiveError } from './archive-error.ts';
@@ -113,9 +113,7 @@ function clustersIn(parsed: unknown, { mapping, onAnswer }: BulkOptions): SaidOf
 }
 
 async function clusters(entry: ZipEntry, options: BulkOptions, tell: Tell): Promise<void> {
-  const parsed = isSmall(entry)
-    ? parseLenient(await entry.text())
-    : await parseJson(await entry.bytes(), { workerAboveBytes: LARGE });
+  const parsed = await parseJson(await entry.bytes());
   const said = clustersIn(parsed, options);
   for (const [representative, record] of said.clusters) {
     tell({ part: 'cluster', representative: normal(representative), record });
@@ -135,17 +133,9 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** What is wanted of one protein's features; undefined where they are no object. */
 function readWanted(key: string, value: unknown, options: BulkOptions): BulkFeatures | undefined {
-  const { mapping, perResidue: wantsRows, level } = options;
-  const features = readFeatures(
-    mapping === undefined ? value : fromWire(mapping, 'bulkFeatures', { [key]: value })[key],
-  );
-  if (features === undefined) return undefined;
-  const { perResidue, proteinLevel, ...rest } = features;
-  return {
-    ...rest,
-    ...(proteinLevel === undefined || (level === false && rest.top !== undefined) ? {} : { proteinLevel }),
-    ...(perResidue === undefined || wantsRows !== true ? {} : { perResidue }),
-  };
+  const { mapping, perResidue = false, level = true } = options;
+  const named = mapping === undefined ? value : fromWire(mapping, 'bulkFeatures', { [key]: value })[key];
+  return readFeatures(named, { perResidue, level });
 }
 
 function tellFeatures(key: string, value: unknown, entry: ZipEntry, options: BulkOptions, tell: Tell): void {
@@ -160,9 +150,9 @@ function tellFeatures(key: string, value: unknown, entry: ZipEntry, options: Bul
 }
 
 /** Parses a small member at once; undefined where it is not wholly JSON, or no object. */
-function parseSmall(bytes: Uint8Array): [string, unknown][] | undefined {
+async function parseSmall(bytes: Uint8Array): Promise<[string, unknown][] | undefined> {
   try {
-    const parsed = parseLenient(new TextDecoder().decode(bytes));
+    const parsed = await parseJson(bytes);
     return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
       ? Object.entries(parsed)
       : undefined;
@@ -175,7 +165,7 @@ function parseSmall(bytes: Uint8Array): [string, unknown][] | undefined {
 async function features(entry: ZipEntry, options: BulkOptions, tell: Tell): Promise<void> {
   const isWanted = (key: string): boolean => options.hashes?.has(normal(key)) !== false;
   const small = isSmall(entry) ? await entry.bytes() : undefined;
-  const parsed = small && parseSmall(small);
+  const parsed = small && (await parseSmall(small));
   if (parsed !== undefined) {
     for (const [key, value] of parsed) if (isWanted(key)) tellFeatures(key, value, entry, options, tell);
     options.onPause?.();
