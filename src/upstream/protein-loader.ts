@@ -5,8 +5,10 @@ import pLimit from 'p-limit';
 import { schedulerOf } from '../collect-window.ts';
 import { asError, UpstreamError } from './errors.ts';
 import type { Upstream } from './http.ts';
+import { inOrder } from './in-order.ts';
 import { fromRecord } from './protein-answers.ts';
 import { createProteinCalls, type ProteinLoaderDependencies } from './protein-calls.ts';
+import { createProteinCollector, type Failures } from './protein-collector.ts';
 import type { PresentProtein, ProteinData } from './protein-data.ts';
 import { createKnownProteins } from './protein-known.ts';
 import { areMet, joinNeeds, lackingNeeds, needsNothing, type ProteinNeeds } from './protein-needs.ts';
@@ -45,76 +47,10 @@ export interface ProteinLoader {
 /** What a protein of a list came to. */
 export type Found = PresentProtein | null | Error;
 
-type Failures = ReadonlyMap<string, Error>;
-
-/** Those who wait for the same calls. */
-interface Round {
-  readonly all: Waiting[];
-  /** How many of those that wait for a link still lack a protein. */
-  openLinks: number;
-}
-
-/** Somebody who waits for proteins. */
-interface Waiting {
-  readonly hashes: readonly string[];
-  readonly needs: ProteinNeeds;
-  readonly round: Round;
-  /** How many of the proteins are not settled yet. */
-  left: number;
-  failures: Map<string, Error> | undefined;
-  /** Told of each that is settled. */
-  readonly onSettled: ((hash: string) => void) | undefined;
-  /** Given what failed, once all are settled. */
-  readonly promise: Promise<Failures | undefined>;
-  readonly resolve: (failures: Failures | undefined) => void;
-}
-
-/**
- * Whether the links to clusters are given to all that wait for one at the same time: the calls for those clusters and for
- * their members are then planned together, however far apart the answers came.
- */
-const waitsForLinks = ({ needs, onSettled }: Pick<Waiting, 'needs' | 'onSettled'>): boolean =>
-  needs.link === true && onSettled === undefined;
-
-/** A promise and how it is settled. */
-function withResolver(): Pick<Waiting, 'promise' | 'resolve'> {
-  let resolve: Waiting['resolve'] = () => undefined;
-  const promise = new Promise<Failures | undefined>((yes) => {
-    resolve = yes;
-  });
-  return { promise, resolve };
-}
-
 /** @throws what one of the proteins failed with */
 function raise(failures: Failures | undefined, hash: string): void {
   const error = failures?.get(hash);
   if (error !== undefined) throw error;
-}
-
-/**
- * Gives the hashes of a list on in their order, as far as none before them is still open.
- *
- * @returns to be told of each that is open no more
- */
-function inOrder(
-  hashes: readonly string[],
-  open: Set<string>,
-  give: (some: readonly string[]) => void,
-): (hash: string) => void {
-  let at = 0;
-  let isDue = false;
-  const go = (): void => {
-    isDue = false;
-    const from = at;
-    while (at < hashes.length && !open.has(hashes[at] ?? '')) at += 1;
-    if (at > from) give(hashes.slice(from, at));
-  };
-  return (hash) => {
-    open.delete(hash);
-    // An archive brings several in one turn.
-    if (!isDue) queueMicrotask(go);
-    isDue = true;
-  };
 }
 
 /** What an error says of each need that no answer met: where the record has it. */
@@ -141,81 +77,22 @@ function unanswered(data: ProteinData | undefined, lacking: ProteinNeeds): Upstr
 
 /** The loader of one request. */
 export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDependencies): ProteinLoader {
-  const pending = new Map<string, readonly Waiting[]>();
-  const schedule = schedulerOf(up);
   const limitBulk = pLimit(BULK_IN_FLIGHT);
   const limitRecords = pLimit(RECORDS_IN_FLIGHT);
   let variants: ProteinLoader['variant'] | undefined;
 
   const known = createKnownProteins(up);
   const { cache } = dependencies;
-  const loadWanted = createProteinCalls({ up, dependencies, known, limitBulk, limitRecords });
+  const { request, pending } = createProteinCollector(
+    createProteinCalls({ up, dependencies, known, limitBulk, limitRecords }),
+    schedulerOf(up),
+  );
   const learn = (data: ProteinData): void => {
     known.take(data);
     cache.write(data);
   };
   const isEnough = (hash: string, needs: ProteinNeeds): boolean =>
     known.isSettled(hash) && areMet(needs, known.hadOf(hash));
-
-  const loadRound = async (round: Round): Promise<void> => {
-    const wanted = new Map<string, ProteinNeeds>();
-    for (const { hashes, needs } of round.all) {
-      for (const hash of hashes) {
-        const others = wanted.get(hash);
-        wanted.set(hash, others === undefined ? needs : joinNeeds([others, needs]));
-      }
-    }
-    const failed = await loadWanted(wanted, (hash) => settle(round, hash));
-    for (const hash of wanted.keys()) settle(round, hash, failed.get(hash));
-  };
-
-  /** Lets go of who waits for a protein in a round, which is done once. */
-  const settle = (round: Round, hash: string, error?: Error): void => {
-    const queue = pending.get(hash) ?? [];
-    const others = queue.filter((one) => one.round !== round);
-    if (others.length === queue.length) return;
-    if (others.length === 0) pending.delete(hash);
-    else pending.set(hash, others);
-    for (const one of queue) {
-      if (one.round !== round) continue;
-      if (error !== undefined) {
-        one.failures ??= new Map();
-        one.failures.set(hash, error);
-      }
-      one.left -= 1;
-      if (one.left > 0) one.onSettled?.(hash);
-      else if (!waitsForLinks(one)) one.resolve(one.failures);
-      else if (--round.openLinks === 0)
-        for (const other of round.all) if (waitsForLinks(other)) other.resolve(other.failures);
-    }
-  };
-
-  let coming: Round = { all: [], openLinks: 0 };
-  /** Everything that can be asked for without waiting for an answer is asked for before the calls are planned. */
-  const request = (
-    hashes: readonly string[],
-    needs: ProteinNeeds,
-    onSettled?: Waiting['onSettled'],
-  ): Waiting => {
-    const round = coming;
-    const left = hashes.length;
-    const one: Waiting = { hashes, needs, round, left, failures: undefined, onSettled, ...withResolver() };
-    const alone = [one];
-    for (const hash of hashes) {
-      const queue = pending.get(hash);
-      pending.set(hash, queue === undefined ? alone : [...queue, one]);
-    }
-    coming.all.push(one);
-    if (waitsForLinks(one)) coming.openLinks += 1;
-    if (coming.all.length === 1)
-      schedule(() => {
-        coming = { all: [], openLinks: 0 };
-        loadRound(round).catch((error: unknown) => {
-          for (const other of round.all) for (const hash of other.hashes) settle(round, hash, asError(error));
-        });
-      });
-    return one;
-  };
 
   /** What is known now, everything having been asked for. @throws UpstreamError where that is not all that is needed */
   const given = (hash: string, needs: ProteinNeeds): PresentProtein | null => {
@@ -228,7 +105,7 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
   const load = async (hash: string, needs: ProteinNeeds): Promise<PresentProtein | null> => {
     if (isEnough(hash, needs)) return given(hash, needs);
     const lacking = known.lacks(hash, needs);
-    const underway = pending.get(hash);
+    const underway = pending(hash);
     if (underway === undefined) {
       raise(await request([hash], lacking).promise, hash);
       return given(hash, needs);
@@ -264,7 +141,7 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
       const unknown: string[] = [];
       const loading: Promise<void>[] = [];
       for (const hash of open) {
-        if (known.get(hash) === undefined && !pending.has(hash)) unknown.push(hash);
+        if (known.get(hash) === undefined && pending(hash) === undefined) unknown.push(hash);
         else
           loading.push(
             load(hash, needs)
