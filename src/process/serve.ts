@@ -32,10 +32,7 @@ export interface Served {
   stop(): Promise<void>;
 }
 
-/**
- * Connections that the system keeps until this process takes them; it may have a lower limit. Of more than that, clients try again after
- * a second, and then after two more: node's 511 are used up by a burst in one turn of the event loop.
- */
+/** Connections that the system keeps until this process takes them; it may have a lower limit. Node's default is 511. */
 const BACKLOG = 4096;
 /** How long closing the store and the connections to the upstream may take after that. */
 const CLOSE_MS = 3_000;

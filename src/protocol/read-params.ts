@@ -2,6 +2,7 @@
 // known are ignored, wrong ones are refused in words. Pure; it knows neither the server nor the schema.
 
 import { checkTree } from './check-tree.ts';
+import { checkValueCount } from './count-values.ts';
 import { isObject } from './json-object.ts';
 import { refusal } from './refusal.ts';
 
@@ -110,6 +111,7 @@ export function readBody(body: Uint8Array): OperationParams {
   }
   if (text.trim() === '')
     throw refusal(400, 'The body is empty; send a JSON object with the member `query`.');
+  checkValueCount(body);
   const members = parsed(text, 'The body');
   if (Array.isArray(members))
     throw refusal(

@@ -1,0 +1,35 @@
+// The count of values before a body is parsed: never refuses what the count after parsing lets through, whatever its texts hold.
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { checkValueCount } from '../../src/protocol/count-values.ts';
+
+const PADDING = ' '.repeat(300_000);
+const padded = (json: string): Buffer => Buffer.from(json + PADDING);
+
+it('takes what is in texts for text', () => {
+  const many = '{[,\\"'.repeat(200_000);
+  expect(() => checkValueCount(padded(JSON.stringify({ query: many, variables: { many } })))).not.toThrow();
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(() => checkValueCount(padded(JSON.stringify(value)))).not.toThrow();
+    }),
+  );
+});
+
+it.each([
+  ['two million objects', `{"variables":{"a":[${'{},'.repeat(2_000_000)}{}]}}`],
+  ['nested lists', `${'['.repeat(200_000)}`],
+  ['a million numbers behind a text that ends with a backslash', `["\\\\",${'1,'.repeat(1_000_000)}1]`],
+  [
+    'a text that never ends is left to the parser, what is before it is counted',
+    `[${'[],'.repeat(200_000)}"`,
+  ],
+])('refuses %s', (_, json) => {
+  expect(() => checkValueCount(padded(json))).toThrow(/holds more than/);
+});
+
+it('counts to the limit and not below it', () => {
+  const objects = (count: number): string => `[${Array.from({ length: count }, () => '{}').join(',')}]`;
+  expect(() => checkValueCount(padded(objects(99_999)))).not.toThrow();
+  expect(() => checkValueCount(padded(objects(100_000)))).toThrow();
+});
