@@ -2,8 +2,9 @@
 // the schema that counts.
 import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import { countedSchema, countFor } from './counted-schema.ts';
+import { executeOperation } from './execute-query.ts';
 import { type AnswerLimits, type Ending, ExecutionBudget } from './execution-budget.ts';
-import { executeOperation, type IncrementalResult } from './query.ts';
+import type { IncrementalResult } from './incremental-result.ts';
 import { documentParts } from './streamed-list.ts';
 
 type Execute<Result> = (args: ExecutionArgs) => Result;

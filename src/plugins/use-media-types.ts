@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { outgoingOf } from '../callers/connection.ts';
-import { IncrementalResult } from '../execution/query.ts';
+import { IncrementalResult } from '../execution/incremental-result.ts';
 import { noteBody } from '../http/response-cache/use-response-cache.ts';
 import { type AnyResult, bodyOf, headOf } from '../protocol/answer.ts';
 import { allOf, type Body, LARGE } from '../protocol/body.ts';

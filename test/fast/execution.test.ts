@@ -17,7 +17,8 @@ import {
   validate,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { executeOperation, IncrementalResult } from '../../src/execution/query.ts';
+import { executeOperation } from '../../src/execution/execute-query.ts';
+import { IncrementalResult } from '../../src/execution/incremental-result.ts';
 import { GrowingList, mayGrow } from '../../src/growing-list.ts';
 
 /** What a resolver gives: by its field's number and place, now or later, a value, null or an error. */

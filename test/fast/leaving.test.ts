@@ -1,7 +1,7 @@
 // What an execution makes of failures when its client has left.
 import { buildSchema, parse } from 'graphql';
 import { expect, it } from 'vitest';
-import { executeOperation } from '../../src/execution/query.ts';
+import { executeOperation } from '../../src/execution/execute-query.ts';
 
 const schema = buildSchema('type Item { a: String } type Query { items: [Item] }');
 const LIMITS = { values: 1_000_000, bytes: 1_000_000 };

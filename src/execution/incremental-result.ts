@@ -1,0 +1,164 @@
+// Answers that are one list: given item by item while others are still coming, or in parts (`@stream`).
+import { type ExecutionResult, type GraphQLError, locatedError } from 'graphql';
+import { GrowingList } from '../growing-list.ts';
+import { OBJECTS_AT_ONCE } from './complete-list.ts';
+import { completeCaught } from './complete-value.ts';
+import { answer, awaitAll, guard, type Info, isPromise, type Path, type Run } from './execution-run.ts';
+import { argsOf, type PlannedField, type Shape } from './plan.ts';
+import type { StreamedList } from './streamed-list.ts';
+
+/** A list that is all of an answer: its field, its items' shape and what its resolver was told. */
+export interface SingleListQuery {
+  readonly run: Run;
+  readonly field: PlannedField;
+  readonly of: Shape;
+  readonly info: Info;
+  readonly path: Path;
+}
+
+interface CompletedItems {
+  /** As far as the first that failed and may not be null. */
+  readonly items: readonly unknown[];
+  readonly failure: { readonly error: unknown } | undefined;
+}
+
+/** Completes items that stand at some place of a list and behind it. */
+async function completeItems(
+  { run, field, of, info, path }: SingleListQuery,
+  given: readonly unknown[],
+  from: number,
+): Promise<CompletedItems> {
+  const items: unknown[] = [];
+  let failure: CompletedItems['failure'];
+  for (const item of given) {
+    const place: Path = { prev: path, key: from + items.length, typename: undefined };
+    try {
+      run.budget.spend(1);
+      if (items.length % OBJECTS_AT_ONCE === 0 && run.budget.isTurnOver()) {
+        guard(items);
+        await run.budget.nextTurn();
+      }
+      items.push(completeCaught(run, field, of, info, place, item));
+    } catch (error) {
+      failure = { error };
+      break;
+    }
+  }
+  if (!items.some(isPromise)) return { items, failure };
+  const settledOnes = await Promise.allSettled(items);
+  const there: unknown[] = [];
+  for (const one of settledOnes) {
+    if (one.status === 'rejected') return { items: there, failure: { error: one.reason } };
+    there.push(one.value);
+  }
+  return { items: there, failure };
+}
+
+/** An answer that is one list, of which the first items are there. */
+export class IncrementalResult {
+  readonly #only: SingleListQuery;
+  readonly #list: GrowingList<unknown>;
+  /** How it is asked for in parts; undefined where it is given as one list. */
+  readonly stream: StreamedList | undefined;
+  #taken = 0;
+  #failure: CompletedItems['failure'];
+  #initial: readonly unknown[] = [];
+
+  constructor(only: SingleListQuery, list: GrowingList<unknown>, stream: StreamedList | undefined) {
+    this.stream = stream;
+    this.#only = only;
+    this.#list = list;
+    only.run.budget.ignoreEnding();
+  }
+  /** Of the list in the answer's data. */
+  get key(): string {
+    return this.#only.field.key;
+  }
+  /** What has failed in all that was taken. */
+  get failures(): readonly GraphQLError[] {
+    return this.#only.run.errors;
+  }
+  /** What it has begun with. */
+  get initial(): readonly unknown[] {
+    return this.#initial;
+  }
+  /** Takes what it begins with. @returns whether there were so many */
+  async begin(count: number): Promise<boolean> {
+    while (this.#initial.length < count) {
+      const items = await this.next(count - this.#initial.length);
+      if (items === undefined) return false;
+      this.#initial = [...this.#initial, ...items];
+    }
+    return true;
+  }
+  /** The next items, all that are there or as many as asked for; undefined behind the last. @throws GraphQLError where the list would have to be null, which it cannot be any more */
+  async next(most?: number): Promise<readonly unknown[] | undefined> {
+    const from = this.#taken;
+    const { key, nodes } = this.#only.field;
+    try {
+      if (this.#failure !== undefined) throw this.#failure.error;
+      await this.#list.more(from);
+      const given = this.#list.items.slice(from, most === undefined ? undefined : from + most);
+      if (given.length === 0) return undefined;
+      this.#taken += given.length;
+      const { items, failure } = await completeItems(this.#only, given, from);
+      this.#failure = failure;
+      if (failure !== undefined && items.length === 0) throw failure.error;
+      return items;
+    } catch (error) {
+      throw locatedError(error, nodes, [key]);
+    }
+  }
+}
+
+/** A list of which all items are there already. */
+function endedList(items: Iterable<unknown>): GrowingList<unknown> {
+  const list = new GrowingList<unknown>();
+  list.add([...items]);
+  list.end();
+  return list;
+}
+
+/** What a resolver gave, as a list that grows; undefined for what is no list. */
+function growingOf(value: unknown): GrowingList<unknown> | undefined {
+  if (value instanceof GrowingList) return value;
+  if (typeof value !== 'object' || value === null || !(Symbol.iterator in value)) return undefined;
+  return endedList(value as Iterable<unknown>);
+}
+
+/** What the resolver of the list gives, and the answer that a value in its place makes. */
+function resolved({ run, field, info, path }: SingleListQuery) {
+  const resolve = async (): Promise<unknown> =>
+    field.resolve(undefined, argsOf(field, run.args, run.variableValues), run.contextValue, info);
+  const whole = (value: PromiseLike<unknown>): Promise<ExecutionResult> =>
+    answer(run, () => awaitAll({ [field.key]: completeCaught(run, field, field.shape, info, path, value) }));
+  return { resolving: resolve(), whole };
+}
+
+/** An answer that is one list: once all of it is there, or once its first items are, where others are still coming. */
+export async function answerList(only: SingleListQuery): Promise<ExecutionResult | IncrementalResult> {
+  const { resolving, whole } = resolved(only);
+  const list = await resolving.catch(() => undefined);
+  if (!(list instanceof GrowingList)) return whole(resolving);
+  const items = list.more(0).then(() => list.items);
+  await items.catch(() => undefined);
+  return list.hasEnded ? whole(items) : new IncrementalResult(only, list, undefined);
+}
+
+/** The same in parts, of which the first has so many items: in one where there are not as many, or where it fails before. */
+export async function answerInParts(
+  only: SingleListQuery,
+  stream: StreamedList,
+): Promise<ExecutionResult | IncrementalResult> {
+  const { resolving, whole } = resolved(only);
+  const list = growingOf(await resolving.catch(() => undefined));
+  if (list === undefined) return whole(resolving);
+  const result = new IncrementalResult(only, list, stream);
+  try {
+    return (await result.begin(stream.initialCount))
+      ? result
+      : answer(only.run, () => ({ [only.field.key]: result.initial }));
+  } catch (error) {
+    return whole(Promise.reject(error));
+  }
+}
