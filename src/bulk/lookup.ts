@@ -40,6 +40,8 @@ export interface BulkPart {
   readonly completed: number;
   /** How often it was sent: a job that the upstream lost is sent again. */
   readonly sent: number;
+  /** Of a cancelled part: whether its job gave an address for what was finished before. */
+  readonly offersArchive?: boolean;
   /** When the upstream drops the archive, where it says so. Milliseconds since the epoch. */
   readonly expiresAt?: number | null;
   /** Why it failed; null unless it did. */
@@ -69,9 +71,9 @@ const ENDS: ReadonlySet<BulkState> = new Set(['COMPLETE', 'CANCELLED', 'FAILED',
 /** Whether nothing will change any more. */
 export const hasEnded = (state: BulkState): boolean => ENDS.has(state);
 
-/** Whether the upstream has an archive of it: also of what was finished of a part before it was cancelled. */
-export const hasArchive = ({ state, jobId, completed }: BulkPart): boolean =>
-  state === 'COMPLETE' || (state === 'CANCELLED' && jobId !== null && completed > 0);
+/** Whether the upstream has an archive of it: also of what was finished of a cancelled part, where the job says so. */
+export const hasArchive = ({ state, offersArchive }: BulkPart): boolean =>
+  state === 'COMPLETE' || (state === 'CANCELLED' && offersArchive === true);
 
 /** A part that was not sent yet. */
 export const newPart = (requested: number): BulkPart => ({
@@ -101,7 +103,7 @@ export function stateOf({ parts, cancelRequested }: BulkLookup): BulkState {
 }
 
 /** What an answer of the job says: where the part is, or that the job is lost and has to be sent again. */
-export type JobReading = Pick<BulkPart, 'state' | 'completed' | 'expiresAt'> | 'lost';
+export type JobReading = Pick<BulkPart, 'state' | 'completed' | 'expiresAt' | 'offersArchive'> | 'lost';
 
 const RUNNING = new Set([
   '',
@@ -119,7 +121,8 @@ export function readJob(part: BulkPart, job: BulkJob, cancelRequested: boolean):
   const word = (job.status ?? '').toLowerCase();
   const completed = Math.min(job.completed_count ?? part.completed, part.requested);
   if (word === 'failed' || word === 'expired') return 'lost';
-  if (word === 'cancelled' || word === 'canceled') return { state: 'CANCELLED', completed };
+  if (word === 'cancelled' || word === 'canceled')
+    return { state: 'CANCELLED', completed, offersArchive: job.download_url != null };
   if (job.download_url != null && word !== 'pending') {
     const expiresAt = parseTime(job.expires_at)?.getTime() ?? null;
     return { state: 'COMPLETE', completed: part.requested, expiresAt };

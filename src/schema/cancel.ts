@@ -15,7 +15,8 @@ export type CancelTarget = { readonly batchId: string } | { readonly taskId: str
 export interface CancelledShape {
   readonly kind: 'Cancelled';
   readonly target: CancelTarget;
-  readonly cancelledCount: number;
+  /** Called by each field that needs it. @throws where the service did not say */
+  readonly cancelledCount: () => Promise<number>;
 }
 
 export interface NothingToCancelShape extends ProblemBase<'NothingToCancel'> {
@@ -27,14 +28,15 @@ export type CancelEndingShape = CancelledShape | NothingToCancelShape | NotFound
 export const Cancelled = builder.objectRef<CancelledShape>('Cancelled').implement({
   description: 'What could be cancelled is cancelled. Running tasks go on and are charged.',
   fields: (t) => ({
-    cancelledCount: t.exposeInt('cancelledCount', {
+    cancelledCount: t.int({
       nullable: false,
       description: 'Tasks that were queued and are cancelled now, free of charge.',
+      resolve: (cancelled) => cancelled.cancelledCount(),
     }),
     alreadyCancelled: t.boolean({
       nullable: false,
       description: 'True when it had been cancelled before and nothing was left to do.',
-      resolve: ({ cancelledCount }) => cancelledCount === 0,
+      resolve: async (cancelled) => (await cancelled.cancelledCount()) === 0,
     }),
   }),
 });

@@ -56,7 +56,16 @@ describe('the state of a look-up', () => {
       true,
       { state: 'COMPLETE', completed: 10, expiresAt: Date.UTC(2026, 0, 1) },
     ],
-    [{ status: 'cancelled', completed_count: 4 }, true, { state: 'CANCELLED', completed: 4 }],
+    [
+      { status: 'cancelled', completed_count: 4 },
+      true,
+      { state: 'CANCELLED', completed: 4, offersArchive: false },
+    ],
+    [
+      { status: 'canceled', completed_count: 4, download_url: 'u' },
+      true,
+      { state: 'CANCELLED', completed: 4, offersArchive: true },
+    ],
     [{ status: 'polishing' }, false, { state: 'UNKNOWN', completed: 2 }],
     [{ status: 'pending', completed_count: 99 }, false, { state: 'PENDING', completed: 10 }],
     [{ status: 'failed' }, false, 'lost'],
