@@ -10,7 +10,8 @@ import { scaleArg, scalePlddt } from '../schema/plddt.ts';
 import { Protein } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
 import type { WithRaw } from '../upstream/atlas.ts';
-import { promised } from '../upstream/checked.ts';
+import { drifted, promised } from '../upstream/checked.ts';
+import { hasAllMembers } from '../upstream/cluster-loader.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { ClusterInfo, ClusterRecord } from '../upstream/wire.ts';
 import { after, type Soon } from './at-once.ts';
@@ -86,6 +87,19 @@ async function pfamOf(ctx: GatewayContext, cluster: ClusterRef): Promise<Pfam[]>
   return domains
     .map(([id, domain]) => ({ id, name: domain.name ?? null, count: domain.count ?? null }))
     .sort((a, b) => (b.count ?? 0) - (a.count ?? 0));
+}
+
+/** All members; none for what is no cluster. @throws UpstreamError UPSTREAM_DRIFT for a list that is not that of all members */
+async function membersOf(ctx: GatewayContext, cluster: ClusterRef): Promise<readonly string[]> {
+  const record = (await recordOf(ctx, cluster))?.record;
+  if (record === undefined) return [];
+  if (!hasAllMembers(record))
+    throw drifted(
+      'cluster',
+      '$.member_protein_hashes',
+      `expected ${record.cluster_size ?? 'all'} different hashes, that of the representative among them, seen ${record.member_protein_hashes.length}`,
+    );
+  return record.member_protein_hashes;
 }
 
 builder.node(Cluster, {
@@ -206,7 +220,7 @@ builder.node(Cluster, {
       type: ['ProteinHash'],
       nullable: { list: false, items: false },
       description: 'Hashes of all members, the representative included.',
-      resolve: async (cluster, _, ctx) => (await recordOf(ctx, cluster))?.record.member_protein_hashes ?? [],
+      resolve: (cluster, _, ctx) => membersOf(ctx, cluster),
     }),
     members: t.connection(
       {
@@ -221,8 +235,7 @@ builder.node(Cluster, {
         description:
           'The member list is free; what is selected on the members costs one bulk call for each 500.',
         resolve: async (cluster, page, ctx) => {
-          const hashes = (await recordOf(ctx, cluster))?.record.member_protein_hashes ?? [];
-          const { edges, ...rest } = pageOf(hashes, page);
+          const { edges, ...rest } = pageOf(await membersOf(ctx, cluster), page);
           return { ...rest, edges: edges.map(({ node, cursor }) => ({ cursor, node: { hash: node } })) };
         },
       },

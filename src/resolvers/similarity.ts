@@ -8,6 +8,7 @@ import { Protein, type ProteinRef } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
 import { type SearchRef, SharedFeature, SimilarityHit, SimilaritySearch } from '../schema/similarity.ts';
 import { hashOfSequence } from '../schema/uniprot.ts';
+import { drifted, promised } from '../upstream/checked.ts';
 import type { SimilarProtein } from '../upstream/wire.ts';
 import { CLUSTER_OF_PROTEIN, proteinLink, RECORD } from './costs.ts';
 import { findProtein } from './protein.ts';
@@ -102,6 +103,15 @@ builder.objectFields(SimilaritySearch, (t) => ({
         ? findProtein(ctx, queryHash, selectedNeeds(info))
         : { hash: answer.protein_hash },
   }),
+  restrictedCount: t.int({
+    public: 'record',
+    nullable: false,
+    description: 'Hits withheld upstream. Not zero means that the list is incomplete.',
+    resolve: ({ answer: { restricted_count: count } }) => {
+      if (count == null) throw drifted('similarity', '$.restricted_count', 'missing, or of another type');
+      return count;
+    },
+  }),
   hits: t.field({
     public: 'record',
     type: [SimilarityHit],
@@ -118,7 +128,12 @@ builder.objectFields(SimilaritySearch, (t) => ({
     args: { first: t.arg.int({ defaultValue: 20, description: 'How many at most, 1 to 100.' }) },
     resolve: ({ answer }, { first }) => {
       within(first, 1, 100, 'first');
-      return (answer.top_features_across_results ?? []).slice(0, first ?? 20);
+      const shared = promised(
+        'similarity',
+        '$.top_features_across_results',
+        answer.top_features_across_results,
+      );
+      return (shared ?? []).slice(0, first ?? 20);
     },
   }),
 }));

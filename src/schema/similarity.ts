@@ -19,12 +19,6 @@ export const SimilaritySearch = builder.objectRef<SearchRef>('SimilaritySearch')
       nullable: false,
       description: 'The hash of the sequence that was searched with.',
     }),
-    restrictedCount: t.int({
-      public: 'record',
-      nullable: false,
-      description: 'Hits withheld upstream. Not zero means that the list is incomplete.',
-      resolve: ({ answer }) => answer.restricted_count ?? 0,
-    }),
   }),
 });
 

@@ -35,8 +35,18 @@ const VERSION = 2;
 
 const keyOf = (hash: string): string => `${VERSION}:${hash}`;
 
+/** Whether a list of members is as long as the cluster is large, each member once, with the representative. */
+export function hasAllMembers(record: ClusterRecord): boolean {
+  const { member_protein_hashes: members, cluster_size: size, protein_hash: own } = record;
+  const different = new Set(members);
+  return (
+    different.size === members.length && different.size === (size ?? different.size) && different.has(own)
+  );
+}
+
 /** Whether a record has all that a cluster must have: what is drift now may be there a moment later. */
 const isWhole = ({ record }: ClusterAnswer): boolean =>
+  hasAllMembers(record) &&
   record.cluster_representative_features !== undefined &&
   record.cluster_top_pfam_domains !== undefined &&
   record.top_phyla !== undefined;

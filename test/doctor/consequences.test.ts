@@ -169,7 +169,6 @@ const SILENT = new Set([
   'protein cluster_rep_protein_hash',
   'uniprot accession',
   'similarity protein_hash',
-  'similarity restricted_count',
   'status error',
   'result interface_ptm',
 ]);

@@ -289,7 +289,7 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
     'ProteinLookup.protein': ({ hash }) => (hash === undefined ? null : existing(hash)),
 
     'SimilaritySearch.queryHash': ({ sequence }) => md5(String(sequence)),
-    'SimilaritySearch.restrictedCount': ({ restricted_count: count }) => count ?? 0,
+    'SimilaritySearch.restrictedCount': as('restricted_count'),
     'SimilaritySearch.queryProtein': ({ sequence }) => existing(md5(String(sequence))),
     'SimilaritySearch.hits': as('similar_proteins'),
     'SimilarityHit.score': as('similarity_score'),

@@ -78,3 +78,62 @@ describe('details of a feature', () => {
     }
   });
 });
+
+describe('a list of members that is not that of all', () => {
+  const OTHER = 'f'.repeat(32);
+  const CLUSTER = {
+    protein_hash: HASH,
+    cluster_size: 2,
+    cluster_top_pfam_domains: {},
+    top_phyla: {},
+    cluster_representative_features: [],
+  };
+  it.each([
+    ['too short', [HASH]],
+    ['with a member twice', [HASH, HASH]],
+    ['without the representative', [OTHER, 'e'.repeat(32)]],
+    ['too long', [HASH, OTHER, 'e'.repeat(32)]],
+  ])('%s is drift, and is not cached', async (_name, members) => {
+    const own = openPlace(liar.url);
+    const ask = (field: string) => own.query(`{ cluster(hash: "${HASH}") { ${field} } }`);
+    try {
+      for (const field of ['memberHashes', 'members { totalCount }']) {
+        liar.script('cluster', says(200, { ...CLUSTER, member_protein_hashes: members }));
+        const { errors } = await ask(field);
+        expect(errors?.[0]).toMatchObject({
+          path: ['cluster', field.split(' ')[0]],
+          extensions: { code: 'UPSTREAM_DRIFT' },
+        });
+        expect(errors?.[0]?.message).toContain('$.member_protein_hashes: expected 2 different hashes');
+      }
+      liar.script('cluster', says(200, { ...CLUSTER, member_protein_hashes: [HASH, OTHER] }));
+      expect((await ask('memberHashes')).data).toEqual({ cluster: { memberHashes: [HASH, OTHER] } });
+    } finally {
+      await own.gateway.close();
+    }
+  });
+});
+
+describe('a search', () => {
+  it.each([
+    ['restricted_count', 'restrictedCount', undefined],
+    ['restricted_count', 'restrictedCount', 'many'],
+    ['top_features_across_results', 'sharedFeatures { occurrences }', undefined],
+  ])('without a readable %s is drift at %s only', async (key, field, value) => {
+    const own = openPlace(liar.url);
+    const whole = { restricted_count: 0, top_features_across_results: [], similar_proteins: [] };
+    try {
+      liar.script('similarity', says(200, { ...whole, [key]: value }));
+      const search = (selection: string) =>
+        own.query(`{ similarProteins(sequence: "${SEQUENCE}") { ${selection} } }`);
+      const { errors } = await search(field);
+      expect(errors?.[0]).toMatchObject({
+        path: ['similarProteins', field.split(' ')[0]],
+        extensions: { code: 'UPSTREAM_DRIFT' },
+      });
+      expect((await search('hits { score }')).data).toEqual({ similarProteins: { hits: [] } });
+    } finally {
+      await own.gateway.close();
+    }
+  });
+});

@@ -48,7 +48,6 @@ const COMMON = {
   mean_plddt: 0.81,
   ptm: 0.77,
 };
-const MEMBERS = 64;
 
 const clusterRecord = (representative: string) => ({ ...clusterFacts(representative), ...COMMON });
 /** The JSON of a template without its opening brace, ready to follow what is particular. */
@@ -174,12 +173,13 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
     /** GET /clusters/{hash}; undefined for what represents no cluster. */
     cluster(hash: string, top: number): string | undefined {
       if (representativeOf(hash) !== hash) return undefined;
-      const members = Array.from(
-        { length: MEMBERS },
-        (_, n) => `${n.toString(16).padStart(2, '0').slice(-1)}${hash.slice(1)}`,
+      const record = clusterRecord(hash);
+      // The representative, and hashes that differ from it in their beginning.
+      const members = Array.from({ length: record.cluster_size }, (_, n) =>
+        n === 0 ? hash : `${n.toString(16).padStart(4, '0')}${hash.slice(4)}`,
       );
       return JSON.stringify({
-        ...clusterRecord(hash),
+        ...record,
         member_protein_hashes: members,
         cluster_representative_features: pick(clusterTemplate(hash)).features.slice(0, top),
       });

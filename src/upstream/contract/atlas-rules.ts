@@ -220,19 +220,22 @@ export const ATLAS_RULES = {
     ),
     ...clusterRules(''),
     hash('member_protein_hashes[]'),
-    within(
-      '',
-      'member_protein_hashes',
-      'cluster_size different hashes, the representative among them',
-      ({ member_protein_hashes: all, cluster_size: size, protein_hash: own }) => {
-        if (!Array.isArray(all)) return undefined;
-        const different = new Set<unknown>(all).size;
-        return (
-          different === all.length &&
-          different === (numberOf(size) ?? different) &&
-          (own === undefined || all.includes(own))
-        );
-      },
+    having(
+      'drift',
+      within(
+        '',
+        'member_protein_hashes',
+        'cluster_size different hashes, the representative among them',
+        ({ member_protein_hashes: all, cluster_size: size, protein_hash: own }) => {
+          if (!Array.isArray(all)) return undefined;
+          const different = new Set<unknown>(all).size;
+          return (
+            different === all.length &&
+            different === (numberOf(size) ?? different) &&
+            (own === undefined || all.includes(own))
+          );
+        },
+      ),
     ),
     ...ranking('cluster_representative_features'),
     within(

@@ -77,7 +77,7 @@ const promised = {
   },
   similarity: {
     rules: ATLAS_RULES.similarity,
-    lost: { query_sequence: 'none' },
+    lost: { query_sequence: 'none', restricted_count: 'drift', top_features_across_results: 'drift' },
     schema: wire.similarityAnswer,
     rare: ['protein_hash', 'similar_proteins[].cluster_size', 'similar_proteins[].protein_name'],
   },
