@@ -2,7 +2,7 @@
 // what the examples make.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { readExamples } from '../src/examples.ts';
+import { readExamples } from '../src/http/pages/examples.ts';
 
 const NAME = 'persisted-operations.json';
 const FILE = new URL(`../${NAME}`, import.meta.url);

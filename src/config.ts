@@ -2,9 +2,9 @@
 // it must not know what any setting is used for beyond its shape.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { readKey, readKeyFile, weaknessOf } from './callers/key-list.ts';
-import { isLoopback } from './loopback.ts';
-import { readManifest } from './protocol/manifest.ts';
+import { readKey, readKeyFile, weaknessOf } from './http/auth/api-key-file.ts';
+import { isLoopback } from './http/auth/loopback.ts';
+import { readManifest } from './http/graphql/persisted-operations-manifest.ts';
 import { readMapping } from './upstream/mapping/read.ts';
 import type { WireMapping } from './upstream/mapping/rules.ts';
 

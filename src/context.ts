@@ -1,24 +1,25 @@
 // What a request carries: who asks, the service as this request sees it, this request's loaders, and what the whole
-// process shares. It decides nothing; gateway/contexts.ts makes one for each request.
-import type { BulkLookups } from './bulk/bulk.ts';
+// process shares. It decides nothing; gateway/request-context.ts makes one for each request.
+
 import type { Config } from './config.ts';
 import type { ContractWatch } from './doctor/watch.ts';
-import type { Live } from './live/live.ts';
-import type { Logger } from './log.ts';
-import type { Ledger } from './store/ledger.ts';
-import type { Submissions } from './store/submissions.ts';
-import type { BatchReader } from './upstream/batch-reader.ts';
-import type { Catalogue } from './upstream/catalogue.ts';
-import type { ClusterLoader } from './upstream/cluster-loader.ts';
-import type { Downloads } from './upstream/download.ts';
-import type { FeatureLoader } from './upstream/feature-loader.ts';
-import type { FoldResults } from './upstream/fold-results.ts';
-import type { Upstream } from './upstream/http.ts';
-import type { Owned } from './upstream/owned.ts';
-import type { ProteinLoader } from './upstream/protein-loader.ts';
-import type { SimilarityLoader } from './upstream/similarity-loader.ts';
-import type { Thumbnails } from './upstream/thumbnails.ts';
-import type { UniprotLoader } from './upstream/uniprot-loader.ts';
+import type { BulkLookups } from './lookups/bulk.ts';
+import type { Live } from './progress/progress-hub.ts';
+import type { Ledger } from './store/ledger/ledger.ts';
+import type { Submissions } from './store/ledger/submissions.ts';
+import type { Logger } from './telemetry/log.ts';
+import type { Owned } from './upstream/folds/batch-ownership.ts';
+import type { BatchReader } from './upstream/folds/batch-reader.ts';
+import type { FoldResults } from './upstream/folds/fold-results.ts';
+import type { Downloads } from './upstream/http/download.ts';
+import type { Upstream } from './upstream/http/upstream-client.ts';
+import type { ProteinLoader } from './upstream/proteins/protein-loader.ts';
+import type { Catalogue } from './upstream/reads/catalogue.ts';
+import type { ClusterLoader } from './upstream/reads/cluster-loader.ts';
+import type { FeatureLoader } from './upstream/reads/feature-loader.ts';
+import type { SimilarityLoader } from './upstream/reads/similarity-loader.ts';
+import type { Thumbnails } from './upstream/reads/thumbnails.ts';
+import type { UniprotLoader } from './upstream/reads/uniprot-loader.ts';
 
 /** What all requests of a process share. */
 export interface Services {

@@ -1,28 +1,28 @@
 // The gateway as a function from requests to answers: joins what src/gateway/ opens. No socket, no environment: everything but
 // listening can be tried through `gateway.fetch`.
 import type { Config } from './config.ts';
-import { operationNames, readExamples } from './examples.ts';
-import { contextsFrom } from './gateway/contexts.ts';
-import { type Entrance, openEntrance } from './gateway/entrance.ts';
 import { gatewayListener } from './gateway/listener.ts';
 import { documentLimits, gatewayPlugins } from './gateway/plugins.ts';
+import { contextsFrom } from './gateway/request-context.ts';
 import { gatewayRoutes } from './gateway/routes.ts';
 import { openServices } from './gateway/services.ts';
-import { openShownErrors } from './gateway/shown-errors.ts';
-import { openConfiguredGates, openWayOut } from './gateway/way-out.ts';
+import { openConfiguredGates, openWayOut } from './gateway/upstream-connections.ts';
 import { type GatewayYoga, openYoga } from './gateway/yoga.ts';
+import { type Entrance, openEntrance } from './http/access-control.ts';
+import { type Operations, openOperations } from './http/graphql/persisted-operations.ts';
+import type { Answering } from './http/limits/http-server.ts';
+import { operationNames, readExamples } from './http/pages/examples.ts';
+import { openShownErrors } from './http/plugins/client-errors.ts';
 import { createResponseStore } from './http/response-cache/response-store.ts';
-import type { PaceRules } from './live/pace.ts';
-import type { Answering } from './load/server-limits.ts';
-import type { Logger } from './log.ts';
-import { type Metrics, openMetrics } from './operations/metrics.ts';
-import { CHECK_MS, openReadiness } from './operations/readiness.ts';
-import { openTelemetry, type Telemetry } from './operations/telemetry.ts';
-import type { Tracing } from './operations/tracing.ts';
-import { type Operations, openOperations } from './protocol/operations.ts';
-import { schema, subgraphSchema } from './schema.ts';
-import type { BreakerRules } from './upstream/breaker.ts';
-import type { Gates } from './upstream/gates.ts';
+import { CHECK_MS, openReadiness } from './http/routes/readiness.ts';
+import type { PaceRules } from './progress/poll-schedule.ts';
+import { schema, subgraphSchema } from './resolvers/schema.ts';
+import type { Logger } from './telemetry/log.ts';
+import { type Metrics, openMetrics } from './telemetry/metrics.ts';
+import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
+import type { Tracing } from './telemetry/tracing.ts';
+import type { BreakerRules } from './upstream/http/breaker.ts';
+import type { Gates } from './upstream/http/host-limiters.ts';
 
 export interface GatewayOptions {
   readonly config: Config;

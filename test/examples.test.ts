@@ -2,7 +2,7 @@
 // reader of them would do.
 import { type OperationDefinitionNode, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readExamples } from '../src/examples.ts';
+import { readExamples } from '../src/http/pages/examples.ts';
 import { type Answer, at, openWorld, type World } from './support.ts';
 
 let world: World;

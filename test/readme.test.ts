@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readConfig, SETTINGS } from '../src/config.ts';
-import { readExamples } from '../src/examples.ts';
+import { readExamples } from '../src/http/pages/examples.ts';
 import { openWorld } from './support.ts';
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');

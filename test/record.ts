@@ -3,7 +3,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Gateway } from '../src/gateway.ts';
-import { createLogger, type Logger } from '../src/log.ts';
+import { createLogger, type Logger } from '../src/telemetry/log.ts';
 import { secretsOf } from './leaks.ts';
 import type { SeenCall } from './support.ts';
 import { reached } from './through.ts';

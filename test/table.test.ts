@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tableRow } from '../src/table.ts';
+import { tableRow } from '../src/lookups/table.ts';
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
 const cellOf = (value: string | number | null): string => tableRow([value]).slice(0, -1);

@@ -4,7 +4,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request as openRequest
 import type { AddressInfo } from 'node:net';
 import { readConfig } from '../src/config.ts';
 import type { Gateway } from '../src/gateway.ts';
-import { openServer } from '../src/load/server-limits.ts';
+import { openServer } from '../src/http/limits/http-server.ts';
 
 /** What node:http says of a connection, and Date; an answer of `gateway.fetch` has none of it. */
 const OF_CONNECTIONS = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date']);

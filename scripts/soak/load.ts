@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
-import { readExamples } from '../../src/examples.ts';
+import { readExamples } from '../../src/http/pages/examples.ts';
 import { REFERENCE_PROTEINS } from '../../src/sandbox/atlas/reference-proteins.ts';
 
 export interface Load {

@@ -4,8 +4,8 @@ import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync, writeFile
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Cell, tableRow } from '../table.ts';
-import { errorLines, type Place } from './place.ts';
+import { type Cell, tableRow } from '../lookups/table.ts';
+import { errorLines, type Place } from './gateway-client.ts';
 import { Ending, EXIT, type Session } from './session.ts';
 
 const TASKS = `query Tasks($batchId: ID!, $after: String) {

@@ -1,6 +1,6 @@
 // Sends a submission and reads its ending: the batch, or why there is none. It knows no file and no progress.
 import type { FoldInput } from './fold-input.ts';
-import { errorLines, type Place } from './place.ts';
+import { errorLines, type Place } from './gateway-client.ts';
 import { Ending, EXIT, type Session } from './session.ts';
 
 const SUBMIT = `mutation Submit($input: SubmitFoldInput!) {

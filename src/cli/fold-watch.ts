@@ -1,8 +1,8 @@
 // Follows a batch to its end: a bar on a terminal, a line for each change elsewhere. A stream that breaks off is opened again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TaskCounts } from '../upstream/batch-states.ts';
-import { type Answer, errorLines, type Place } from './place.ts';
+import type { TaskCounts } from '../upstream/folds/batch-states.ts';
+import { type Answer, errorLines, type Place } from './gateway-client.ts';
 import { Ending, EXIT, type Session } from './session.ts';
 
 const WATCH = `subscription Watch($batchId: ID!) {

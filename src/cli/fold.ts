@@ -5,7 +5,7 @@ import { readFoldInput } from './fold-input.ts';
 import { saveBatch } from './fold-save.ts';
 import { submitFold } from './fold-submit.ts';
 import { watchBatch } from './fold-watch.ts';
-import { openPlace, PLACE_ARGS } from './place.ts';
+import { openPlace, PLACE_ARGS } from './gateway-client.ts';
 import { Ending, EXIT } from './session.ts';
 
 export default command({

@@ -2,9 +2,9 @@
 // piece of the list at a time.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { type Cell, tableRow } from '../table.ts';
+import { type Cell, tableRow } from '../lookups/table.ts';
 import { command } from './command.ts';
-import { errorLines, openPlace, PLACE_ARGS, type Place } from './place.ts';
+import { errorLines, openPlace, PLACE_ARGS, type Place } from './gateway-client.ts';
 import { Ending, EXIT, type Session } from './session.ts';
 
 /** Identifiers in one query. */

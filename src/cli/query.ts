@@ -3,7 +3,7 @@ import { getOperationAST, parse } from 'graphql';
 import { parse as parseYaml } from 'yaml';
 import { command } from './command.ts';
 import { readInput } from './files.ts';
-import { type Answer, errorLines, openPlace, PLACE_ARGS } from './place.ts';
+import { type Answer, errorLines, openPlace, PLACE_ARGS } from './gateway-client.ts';
 import { Ending, EXIT, type Session } from './session.ts';
 
 async function variablesOf(given: string | undefined): Promise<Record<string, unknown>> {

@@ -1,9 +1,9 @@
 // foldatlas rotate-secret: seals the ledger's key with another secret, so that callers keep what they have. It asks no upstream.
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config.ts';
-import { openLedger } from '../store/open-ledger.ts';
-import { replacePrincipalKey, rotateSecret, WrongSecretError } from '../store/principal-key.ts';
-import { openSecret, replaceSecretFile } from '../store/secret.ts';
+import { openLedger } from '../store/ledger/open-ledger.ts';
+import { replacePrincipalKey, rotateSecret, WrongSecretError } from '../store/ledger/principal-key.ts';
+import { openSecret, replaceSecretFile } from '../store/ledger/secret.ts';
 import { command } from './command.ts';
 import { Ending, EXIT, type Session } from './session.ts';
 import { configOf } from './settings.ts';

@@ -1,9 +1,9 @@
-// foldatlas serve: the gateway, as `npm start` runs it. Everything else is in server.ts, which acts when it is imported.
+// foldatlas serve: the gateway, as `npm start` runs it. Everything else is in process/run.ts.
 import { command } from './command.ts';
 import { EXIT } from './session.ts';
 
 /** Not within the method below: there the compiler leaves the ending of the name as it is. */
-const begin = () => import('../server.ts');
+const begin = () => import('../process/run.ts');
 
 export default command({
   name: 'serve',
@@ -19,7 +19,7 @@ export default command({
     [EXIT.config, 'the configuration is wrong'],
   ],
   async run() {
-    await begin();
+    await (await begin()).run();
     // It ends the process itself.
     return new Promise<number>(() => undefined);
   },

@@ -1,12 +1,12 @@
 // Whether the files of a bulk archive are those that are promised, and what they say of one protein. It makes no call.
 import { createHash } from 'node:crypto';
 import { unzipSync } from 'fflate';
-import { jsonOf } from '../upstream/answer-body.ts';
 import { compare, type Drift, keyName } from '../upstream/contract/compare.ts';
 import { type AnswerName, PROMISED } from '../upstream/contract/operations.ts';
 import { likeness } from '../upstream/contract/rename.ts';
 import type { Effect } from '../upstream/contract/rules.ts';
-import type { Upstream } from '../upstream/http.ts';
+import { jsonOf } from '../upstream/http/response-body.ts';
+import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { fromWire, wireName } from '../upstream/mapping/rules.ts';
 
 const FILES = ['structures', 'sequences.fasta', 'cluster_info.json', 'features.json'] as const;

@@ -1,10 +1,10 @@
 // The doctor's questions to the Atlas: every operation that costs nothing, about proteins that everybody has.
 import type { Drift } from '../upstream/contract/compare.ts';
 import { type Fields, isFields } from '../upstream/contract/rules.ts';
-import type { Call, Upstream } from '../upstream/http.ts';
+import type { Call, Upstream } from '../upstream/http/upstream-client.ts';
 import { archiveDrifts, sequencesDrifts } from './archive.ts';
-import { type Asked, ask, type Question, skipped } from './ask.ts';
 import { pngDrifts } from './png.ts';
+import { type Asked, ask, type Question, skipped } from './probe.ts';
 import type { Check, Measured } from './report.ts';
 
 /** Well-known proteins: a hash, its accession and its sequence, the shortest that do. */

@@ -1,15 +1,15 @@
 // The doctor's questions to the Batch API: those that cost nothing, and when told the smallest fold from Submit to its result. It
 // must not know how answers are compared or shown.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jsonOf, readBytes } from '../upstream/answer-body.ts';
 import type { Drift } from '../upstream/contract/compare.ts';
 import type { Fields } from '../upstream/contract/rules.ts';
-import { type Downloads, download } from '../upstream/download.ts';
 import { errorText } from '../upstream/errors.ts';
-import type { Upstream } from '../upstream/http.ts';
+import { type Downloads, download } from '../upstream/http/download.ts';
+import { jsonOf, readBytes } from '../upstream/http/response-body.ts';
+import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { fromWire } from '../upstream/mapping/rules.ts';
-import { type Asked, ask, differences, finding, type Question, recheck, skipped } from './ask.ts';
 import { fieldsOf, type Part } from './atlas.ts';
+import { type Asked, ask, differences, finding, type Question, recheck, skipped } from './probe.ts';
 import { type Check, type Measured, matters } from './report.ts';
 
 const post = (operation: string, body: unknown): Question['call'] => ({

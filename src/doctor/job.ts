@@ -1,11 +1,11 @@
 // The doctor's round trip of a bulk job: sent, followed to its archive, cancelled. Free, but it takes its time.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readBytes } from '../upstream/answer-body.ts';
-import { type Downloads, download } from '../upstream/download.ts';
-import type { Upstream } from '../upstream/http.ts';
+import { type Downloads, download } from '../upstream/http/download.ts';
+import { readBytes } from '../upstream/http/response-body.ts';
+import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { archiveDrifts } from './archive.ts';
-import { ask, finding, type Question, skipped } from './ask.ts';
 import { bulkCall, fieldsOf, type Part, strangers } from './atlas.ts';
+import { ask, finding, type Question, skipped } from './probe.ts';
 import { type Check, matters } from './report.ts';
 
 /** One real protein among those that nobody has: enough to make a job of it, and a small archive. */

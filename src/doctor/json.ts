@@ -1,6 +1,7 @@
 // The report as JSON, for scripts. Keys are stable: new ones may come, none goes without a note in the changelog.
-import type { Proposal } from './proposal.ts';
+
 import type { Report } from './report.ts';
+import type { Proposal } from './suggested-mapping.ts';
 
 /** One JSON document with a newline at its end. */
 export const jsonOfReport = (report: Report, mapping: Proposal): string =>

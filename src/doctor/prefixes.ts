@@ -1,8 +1,9 @@
 // Finds an API that has moved: when nothing is where it was, the likely prefixes are tried.
-import { jsonOf, readBytes } from '../upstream/answer-body.ts';
+
 import { errorText } from '../upstream/errors.ts';
-import { send, type Upstream } from '../upstream/http.ts';
-import { finding } from './ask.ts';
+import { jsonOf, readBytes } from '../upstream/http/response-body.ts';
+import { send, type Upstream } from '../upstream/http/upstream-client.ts';
+import { finding } from './probe.ts';
 import type { Check } from './report.ts';
 
 const VERSIONS = [

@@ -1,7 +1,7 @@
 // The report as a person reads it at a glance: one line a check, what differs below it. It must not know how it was found out.
 
-import { proposalOf } from './proposal.ts';
 import { type Check, matters, type Report } from './report.ts';
+import { proposalOf } from './suggested-mapping.ts';
 
 const MARKS = { OK: 'ok', CHANGED: 'CHANGED', UNREACHABLE: 'UNREACHABLE', SKIPPED: 'skipped' } as const;
 

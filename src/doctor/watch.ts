@@ -3,11 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import { compare } from '../upstream/contract/compare.ts';
 import { isAnswerName, PROMISED } from '../upstream/contract/operations.ts';
-import type { Downloads } from '../upstream/download.ts';
-import type { Upstream } from '../upstream/http.ts';
-import { finding } from './ask.ts';
-import { type ExamineOptions, examine } from './examine.ts';
+import type { Downloads } from '../upstream/http/download.ts';
+import type { Upstream } from '../upstream/http/upstream-client.ts';
+import { finding } from './probe.ts';
 import { type Check, type Finding, matters, type Report, shownUrl, statusOf } from './report.ts';
+import { type ExamineOptions, examine } from './run-checks.ts';
 
 export interface ContractWatch {
   /** To be told of answers by every `Upstream`. */

@@ -1,7 +1,7 @@
 // Completes lists: the same object once, however often it stands in them, and with turns for other work.
 import { GraphQLError, responsePathAsArray } from 'graphql';
 import { guard, isLeafShape, isPromise, type Path, type Run } from './execution-run.ts';
-import type { PlannedField, Shape } from './plan.ts';
+import type { PlannedField, Shape } from './field-plan.ts';
 
 /** Members of a list after which the time is looked at: numbers and words take next to none. */
 const LEAVES_AT_ONCE = 256;

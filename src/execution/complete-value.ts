@@ -15,7 +15,7 @@ import {
   pathOf,
   type Run,
 } from './execution-run.ts';
-import { argsOf, type PlannedField, type Shape } from './plan.ts';
+import { argsOf, type PlannedField, type Shape } from './field-plan.ts';
 
 function typeFor(
   run: Run,

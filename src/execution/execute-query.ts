@@ -9,17 +9,17 @@ import {
   getVariableValues,
   OperationTypeNode,
 } from 'graphql';
-import { growing } from '../growing-list.ts';
 import { completeObject, resolveField } from './complete-value.ts';
 import { type AnswerLimits, type Ending, ExecutionBudget } from './execution-budget.ts';
 import { answer, type Data, infoOf, pathOf, type Run } from './execution-run.ts';
+import { operationOf, type PlannedField, plannedFields, prepare, type Shape } from './field-plan.ts';
+import { growing } from './incremental-list.ts';
 import {
   answerInParts,
   answerList,
   type IncrementalResult,
   type SingleListQuery,
 } from './incremental-result.ts';
-import { operationOf, type PlannedField, plannedFields, prepare, type Shape } from './plan.ts';
 import type { StreamedList } from './streamed-list.ts';
 
 export interface QueryArgs {

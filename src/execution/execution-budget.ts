@@ -1,8 +1,8 @@
 // How large an answer may become, and how long its execution may keep the event loop. Checked while it is executed: nobody knows
 // before how long the lists are that the service sends.
 import { GraphQLError } from 'graphql';
-import { CollectWindow } from '../collect-window.ts';
-import { isLateText } from '../late-text.ts';
+import { CollectWindow } from '../async/collect-window.ts';
+import { isLateText } from '../structure/lazy-text.ts';
 
 /** What an answer may hold at most. */
 export interface AnswerLimits {

@@ -12,7 +12,7 @@ import {
   responsePathAsArray,
 } from 'graphql';
 import type { ExecutionBudget } from './execution-budget.ts';
-import { type OwnArgs, type PlannedField, type Prepared, plannedFields, type Shape } from './plan.ts';
+import { type OwnArgs, type PlannedField, type Prepared, plannedFields, type Shape } from './field-plan.ts';
 
 export type Path = GraphQLResolveInfo['path'];
 

@@ -1,10 +1,10 @@
 // Answers that are one list: given item by item while others are still coming, or in parts (`@stream`).
 import { type ExecutionResult, type GraphQLError, locatedError } from 'graphql';
-import { GrowingList } from '../growing-list.ts';
 import { OBJECTS_AT_ONCE } from './complete-list.ts';
 import { completeCaught } from './complete-value.ts';
 import { answer, awaitAll, guard, type Info, isPromise, type Path, type Run } from './execution-run.ts';
-import { argsOf, type PlannedField, type Shape } from './plan.ts';
+import { argsOf, type PlannedField, type Shape } from './field-plan.ts';
+import { GrowingList } from './incremental-list.ts';
 import type { StreamedList } from './streamed-list.ts';
 
 /** A list that is all of an answer: its field, its items' shape and what its resolver was told. */

@@ -14,7 +14,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { collectedFields, type Operation, type Selecting } from './collected-fields.ts';
+import { collectedFields, type Operation, type Selecting } from './collect-fields.ts';
 
 /** Upstream calls that a field may cost. */
 export interface FieldCost {

@@ -1,14 +1,14 @@
 // The gateway as a listener for node:http: the limits of every request, then the response cache, then Yoga.
 import type { RequestListener } from 'node:http';
 import type { Config } from '../config.ts';
+import type { Entrance } from '../http/access-control.ts';
+import { oneAtATime } from '../http/limits/pipelining.ts';
+import { limitRequests } from '../http/limits/request-limits.ts';
+import { breakOff, guardListener } from '../http/plugins/safe-hooks.ts';
 import { withResponseCache } from '../http/response-cache/response-cache.ts';
 import type { ResponseStore } from '../http/response-cache/response-store.ts';
-import { oneAtATime } from '../load/pipelining.ts';
-import { limitRequests } from '../load/request-limits.ts';
-import type { Logger } from '../log.ts';
-import type { Telemetry } from '../operations/telemetry.ts';
-import { breakOff, guardListener } from '../plugins/guard.ts';
-import type { Entrance } from './entrance.ts';
+import type { Logger } from '../telemetry/log.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { GatewayYoga } from './yoga.ts';
 
 export interface ListenerSources

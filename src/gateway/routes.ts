@@ -1,20 +1,20 @@
 // Every route beside GraphQL, in the order in which they are tried. It knows no plugin.
 import type { GraphQLSchema } from 'graphql';
-import { openAssets } from '../assets.ts';
 import type { Config } from '../config.ts';
-import type { Example } from '../examples.ts';
-import type { Metrics } from '../operations/metrics.ts';
-import type { Readiness } from '../operations/readiness.ts';
-import type { Route } from '../plugins/use-routes.ts';
-import { bulkRoutes } from '../routes/bulk.ts';
-import { healthRoute, metricsRoute, readyRoute } from '../routes/operations.ts';
-import { pageRoutes } from '../routes/pages.ts';
-import { structureRoute } from '../routes/structures.ts';
-import { taskRoutes } from '../routes/tasks.ts';
-import { thumbnailRoute } from '../routes/thumbnails.ts';
-import type { OpenContext } from './contexts.ts';
+import { openAssets } from '../http/pages/assets.ts';
+import type { Example } from '../http/pages/examples.ts';
+import type { Route } from '../http/plugins/use-routes.ts';
+import { bulkRoutes } from '../http/routes/bulk.ts';
+import { healthRoute, metricsRoute, readyRoute } from '../http/routes/health.ts';
+import { pageRoutes } from '../http/routes/pages.ts';
+import type { Readiness } from '../http/routes/readiness.ts';
+import { structureRoute } from '../http/routes/structures.ts';
+import { taskRoutes } from '../http/routes/tasks.ts';
+import { thumbnailRoute } from '../http/routes/thumbnails.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { OpenContext } from './request-context.ts';
 import type { OpenedServices } from './services.ts';
-import type { OpenUpstream } from './way-out.ts';
+import type { OpenUpstream } from './upstream-connections.ts';
 
 export interface RouteSources extends Pick<OpenedServices, 'services' | 'loaders'> {
   readonly schema: GraphQLSchema;

@@ -1,17 +1,18 @@
 // What all requests of a process share: stores, caches of what was read, progress that is watched, bulk look-ups. It knows no
 // request and no caller.
-import { openBulkLookups } from '../bulk/bulk.ts';
+
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
-import { openLive } from '../live/live.ts';
-import type { PaceRules } from '../live/pace.ts';
-import type { Logger } from '../log.ts';
-import type { Telemetry } from '../operations/telemetry.ts';
-import { openSharedCache } from '../store/cache-open.ts';
-import { openDocuments } from '../store/open-documents.ts';
-import { openLedger } from '../store/open-ledger.ts';
-import { openReads, type Reads } from '../upstream/reads.ts';
-import type { WayOut } from './way-out.ts';
+import { openBulkLookups } from '../lookups/bulk.ts';
+import type { PaceRules } from '../progress/poll-schedule.ts';
+import { openLive } from '../progress/progress-hub.ts';
+import { openSharedCache } from '../store/cache/cache-open.ts';
+import { openDocuments } from '../store/documents/open-documents.ts';
+import { openLedger } from '../store/ledger/open-ledger.ts';
+import type { Logger } from '../telemetry/log.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { openReads, type Reads } from '../upstream/reads/loaders.ts';
+import type { WayOut } from './upstream-connections.ts';
 
 export interface OpenedServices {
   readonly services: Services;

@@ -1,8 +1,8 @@
 // The GraphQL server: Yoga with its own request handling switched off wherever a plugin of ours does it. It opens nothing.
 import type { GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
-import { openTextCache } from '../plugins/document-cache.ts';
-import type { ShownErrors } from './shown-errors.ts';
+import type { ShownErrors } from '../http/plugins/client-errors.ts';
+import { openTextCache } from '../http/plugins/document-cache.ts';
 
 export type GatewayYoga = YogaServerInstance<object, object>;
 
@@ -27,7 +27,7 @@ export const openYoga = ({ schema, plugins, errors }: YogaSources): GatewayYoga 
     // Ours says more, and is a route like the others.
     healthCheckEndpoint: '/-/yoga',
     logging: false,
-    // GraphiQL is a page of ours (routes/graphiql.ts), whose editor comes as files.
+    // GraphiQL is a page of ours (http/routes/graphiql.ts), whose editor comes as files.
     graphiql: false,
     maskedErrors: { maskError: (error) => errors.show(error) },
     plugins,

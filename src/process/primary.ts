@@ -2,7 +2,7 @@
 // request and knows nothing of GraphQL.
 import cluster, { type Worker } from 'node:cluster';
 import { AggregatorRegistry } from 'prom-client';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../telemetry/log.ts';
 import { type Message, readMessage } from './messages.ts';
 
 export interface PrimaryOptions {

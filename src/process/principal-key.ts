@@ -1,6 +1,6 @@
 // Opens the key by which callers are named, when a process starts. A secret that does not open it is a mistake in the settings.
 import { ConfigError } from '../config.ts';
-import { type LedgerSettings, readPrincipalKey, WrongSecretError } from '../store/principal-key.ts';
+import { type LedgerSettings, readPrincipalKey, WrongSecretError } from '../store/ledger/principal-key.ts';
 
 /**
  * Reads the key of the ledger that the settings name.

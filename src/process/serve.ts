@@ -3,13 +3,13 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { withTimeout } from '../async/timeout.ts';
-import { isOwnHost } from '../callers/host.ts';
 import type { Config } from '../config.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
-import { openServer } from '../load/server-limits.ts';
-import type { Logger } from '../log.ts';
-import { openTracing } from '../operations/tracing.ts';
-import { attachWebSocket } from '../websocket.ts';
+import { isOwnHost } from '../http/auth/host-header.ts';
+import { openServer } from '../http/limits/http-server.ts';
+import { attachWebSocket } from '../http/websocket/server.ts';
+import type { Logger } from '../telemetry/log.ts';
+import { openTracing } from '../telemetry/tracing.ts';
 import { openPrincipalKey } from './principal-key.ts';
 
 export interface ServeOptions {

@@ -1,6 +1,6 @@
 // How a process ends: once, in order, within a limit; at once when told twice; and never goes on after a fault that nobody caught.
 import { constants } from 'node:os';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../telemetry/log.ts';
 
 export interface Ending {
   /** Ends the process with this code after everything was stopped. Later calls change nothing. */

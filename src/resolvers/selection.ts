@@ -9,7 +9,7 @@ import {
   isObjectType,
   visit,
 } from 'graphql';
-import { collectedFields } from '../execution/collected-fields.ts';
+import { collectedFields } from '../execution/collect-fields.ts';
 
 /** One selected field: its name in the schema, the arguments it is given, and the nodes of its own selection. */
 export interface Selected {

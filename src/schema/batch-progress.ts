@@ -1,7 +1,8 @@
 // One event of batchProgress: the batch as it is now, and what changed since the event before. Everything comes with the
 // poll that caused it; reading it calls nobody.
-import { builder } from '../builder.ts';
+
 import { Batch, type BatchShape } from './batch.ts';
+import { builder } from './builder.ts';
 import { Task, type TaskShape } from './task.ts';
 
 export interface BatchProgressShape {

@@ -1,8 +1,9 @@
 // The Batch as a noun: what the service's List says of a batch as a whole. It calls nothing: a batch that was only
 // named so far carries a `read` that finds the rest out when a field of it is selected.
-import { builder } from '../builder.ts';
+
 import type { FieldCost } from '../execution/query-cost.ts';
-import type { BatchRecord, TaskCounts as TaskCountsShape } from '../upstream/batch-states.ts';
+import type { BatchRecord, TaskCounts as TaskCountsShape } from '../upstream/folds/batch-states.ts';
+import { builder } from './builder.ts';
 import { keyedBy } from './keys.ts';
 
 export const TaskState = builder.enumType('TaskState', {

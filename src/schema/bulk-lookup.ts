@@ -1,8 +1,9 @@
 // Bulk look-ups as nouns: what is asked, how far it is, and its parts. The record is made in src/bulk; what a part's address
-// is, only a request knows (resolvers/bulk-lookup.ts).
-import { builder } from '../builder.ts';
-import type { BulkLookup as BulkLookupRecord, BulkPart } from '../bulk/lookup.ts';
-import type { BulkLimitName } from '../bulk/quota.ts';
+// is, only a request knows (resolvers/lookups/bulk-lookup.ts).
+
+import type { BulkLookup as BulkLookupRecord, BulkPart } from '../lookups/lookup.ts';
+import type { BulkLimitName } from '../lookups/quota.ts';
+import { builder } from './builder.ts';
 import {
   InvalidInput,
   type InvalidInputShape,

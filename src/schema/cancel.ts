@@ -1,5 +1,5 @@
 // Every ending of a cancellation, as nouns. It calls nothing.
-import { builder } from '../builder.ts';
+import { builder } from './builder.ts';
 import {
   NotFound,
   type NotFoundShape,

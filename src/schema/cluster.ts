@@ -1,7 +1,8 @@
 // The Cluster as a noun, with its small parts (taxonomy, Pfam domains, phyla). Which call gives a field is decided in
-// resolvers/cluster.ts.
-import { builder } from '../builder.ts';
+// resolvers/atlas/cluster.ts.
+
 import type { ClusterInfo } from '../upstream/wire.ts';
+import { builder } from './builder.ts';
 
 /**
  * A cluster, known by its representative or, until somebody asks, only by a member of it. `info` holds what another

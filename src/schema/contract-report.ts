@@ -1,5 +1,5 @@
 // What is known of the upstream's contract, as nouns. They call nothing.
-import { builder } from '../builder.ts';
+import { builder } from './builder.ts';
 
 /** How a check ended. */
 export type CheckStatusName = 'OK' | 'CHANGED' | 'UNREACHABLE' | 'SKIPPED';

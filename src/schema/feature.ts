@@ -1,8 +1,9 @@
 // SAE features as nouns: the feature, its activation in a protein, its statistics. Details that cost a call are in
-// resolvers/feature.ts.
-import { builder } from '../builder.ts';
-import type { FeatureRow } from '../upstream/activations.ts';
+// resolvers/atlas/feature.ts.
+
+import type { FeatureRow } from '../upstream/proteins/activations.ts';
 import type { FeatureValue } from '../upstream/wire.ts';
+import { builder } from './builder.ts';
 import { keyedBy } from './keys.ts';
 
 /** A feature by its index, with whatever of label and description came along. */

@@ -1,6 +1,7 @@
-// What a dry run finds, as nouns. It calls nothing; folding/check.ts makes it.
-import { builder } from '../builder.ts';
-import type { ItemCheck, SubmissionCheck } from '../folding/check.ts';
+// What a dry run finds, as nouns. It calls nothing; submission/check.ts makes it.
+
+import type { ItemCheck, SubmissionCheck } from '../submission/check.ts';
+import { builder } from './builder.ts';
 import { InputChain } from './input-chain.ts';
 import { InputIssue } from './problem.ts';
 

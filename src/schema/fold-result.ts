@@ -1,9 +1,10 @@
 // The result of a fold as nouns: chains, errors between tokens, scores. It calls nothing; the mathematics is in
-// structure/fold, and everything that needs the downloaded result is a link in resolvers/fold-result.ts.
-import { builder } from '../builder.ts';
-import type { TaskScores } from '../store/ledger.ts';
+// structure/fold, and everything that needs the downloaded result is a link in resolvers/folds/fold-result.ts.
+
+import type { TaskScores } from '../store/ledger/ledger.ts';
 import type { FoldedChain as FoldedChainRecord } from '../structure/fold/chains.ts';
 import type { ChainPair, PaeBlock as PaeBlockRecord } from '../structure/fold/pae.ts';
+import { builder } from './builder.ts';
 import { ChainKind } from './input-chain.ts';
 import { scaleArg, scalePlddt } from './plddt.ts';
 import type { TaskShape } from './task.ts';

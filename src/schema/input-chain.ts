@@ -1,6 +1,7 @@
 // A submitted chain as a noun: what is left of an input when its sequence is not kept. It calls nothing.
-import { builder } from '../builder.ts';
-import type { ChainSummary } from '../folding/measure.ts';
+
+import type { ChainSummary } from '../submission/measure.ts';
+import { builder } from './builder.ts';
 
 export const ChainKind = builder.enumType('ChainKind', {
   description: 'What a chain is made of.',

@@ -1,5 +1,5 @@
 // What this gateway and its upstream allow, as a noun. It calls nothing.
-import { builder } from '../builder.ts';
+import { builder } from './builder.ts';
 
 export interface LimitsShape {
   readonly maxItems: number;

@@ -1,5 +1,5 @@
 // One answer of `lookup`: what was asked, and the protein or the reason why there is none.
-import { builder } from '../builder.ts';
+import { builder } from './builder.ts';
 import { Problem, type ProblemShape } from './problem.ts';
 
 /** `hash` is what the identifier came to; `failure` is an upstream failure, thrown by the field that `failsAt` names. */

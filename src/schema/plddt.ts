@@ -1,6 +1,6 @@
 // pLDDT, the per-residue confidence of a predicted structure, as folds and Atlas proteins both show it. Holds the
 // scales and the usual bands; it must not know where the numbers come from.
-import { builder } from '../builder.ts';
+import { builder } from './builder.ts';
 import { badInput } from './scalars.ts';
 
 export const PlddtScale = builder.enumType('PlddtScale', {

@@ -1,7 +1,7 @@
 // Why something was not done, as types that a client can handle one by one: each is made from a plain record whose
 // `kind` is the name of its type. It must not know who refuses or when; problems that carry a batch are in submit.ts
 // and cancel.ts.
-import { builder } from '../builder.ts';
+import { builder } from './builder.ts';
 
 /** What every problem says. `kind` is the name of its GraphQL type. */
 export interface ProblemBase<Kind extends string> {

@@ -1,5 +1,5 @@
-// The Protein as a noun: only its hash comes with every record, everything else is a part that resolvers/protein.ts loads.
-import { builder } from '../builder.ts';
+// The Protein as a noun: only its hash comes with every record, everything else is a part that resolvers/atlas/protein.ts loads.
+import { builder } from './builder.ts';
 import { keyedBy } from './keys.ts';
 
 /** A protein by its hash; whether the Atlas holds it was found out by whoever made the reference, or does not matter. */

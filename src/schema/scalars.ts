@@ -1,7 +1,7 @@
 // The scalars of the schema: how a value is read from a client and how it is written. They know nothing of the service.
 import { GraphQLError, type GraphQLScalarType, GraphQLString } from 'graphql';
-import { builder } from '../builder.ts';
-import { isLateText } from '../late-text.ts';
+import { isLateText } from '../structure/lazy-text.ts';
+import { builder } from './builder.ts';
 
 /** An input that cannot be used, said in one sentence that tells what would do. */
 export const badInput = (message: string): GraphQLError =>

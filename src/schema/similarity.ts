@@ -1,6 +1,7 @@
-// The answer of a similarity search as nouns. Its links to proteins and clusters are in resolvers/similarity.ts.
-import { builder } from '../builder.ts';
+// The answer of a similarity search as nouns. Its links to proteins and clusters are in resolvers/atlas/similarity.ts.
+
 import type { SimilarityAnswer, SimilarProtein } from '../upstream/wire.ts';
+import { builder } from './builder.ts';
 
 export interface SearchRef {
   /** MD5 of the sequence that was searched with. */

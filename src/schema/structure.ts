@@ -1,7 +1,8 @@
 // A structure as a file: where it can be downloaded, and its text for a caller who wants it inside the answer. It
 // must not know how the text is made; that is deferred until somebody selects it.
-import { builder } from '../builder.ts';
-import type { LateText } from '../late-text.ts';
+
+import type { LateText } from '../structure/lazy-text.ts';
+import { builder } from './builder.ts';
 
 export const StructureFormat = builder.enumType('StructureFormat', {
   description: 'File formats of a structure.',

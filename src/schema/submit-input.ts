@@ -1,6 +1,6 @@
 // What a client gives to have something folded: the input types of submitFold and checkFold. The rules behind them are
 // in folding/.
-import { builder } from '../builder.ts';
+import { builder } from './builder.ts';
 
 const ModificationInput = builder.inputType('ModificationInput', {
   description: 'A residue that is replaced by a chemical component.',

@@ -1,6 +1,7 @@
 // Every ending of a submission, as nouns. It calls nothing and must not know how an ending comes about.
-import { builder } from '../builder.ts';
+
 import { Batch, type BatchShape } from './batch.ts';
+import { builder } from './builder.ts';
 import {
   InputIssue,
   InvalidInput,

@@ -1,7 +1,8 @@
 // The Task as a noun: what List and Status say of one fold. It calls nothing.
-import { builder } from '../builder.ts';
-import type { TaskStateName } from '../upstream/batch-states.ts';
+
+import type { TaskStateName } from '../upstream/folds/batch-states.ts';
 import { TaskState } from './batch.ts';
+import { builder } from './builder.ts';
 import { keyedBy } from './keys.ts';
 
 /** Why a task failed, in the upstream's words. */

@@ -1,6 +1,7 @@
-// Thumbnails and where data came from: two small nouns of a protein. The image is loaded in resolvers/thumbnail.ts.
-import { builder } from '../builder.ts';
-import type { Source } from '../upstream/protein-data.ts';
+// Thumbnails and where data came from: two small nouns of a protein. The image is loaded in resolvers/atlas/thumbnail.ts.
+
+import type { Source } from '../upstream/proteins/protein-data.ts';
+import { builder } from './builder.ts';
 
 export const ThumbnailType = builder.enumType('ThumbnailType', {
   description: 'How a thumbnail is coloured.',

@@ -1,8 +1,8 @@
-// A UniProt entry as the service resolves it. Its link to the Atlas is in resolvers/uniprot.ts.
+// A UniProt entry as the service resolves it. Its link to the Atlas is in resolvers/atlas/uniprot.ts.
 import { createHash } from 'node:crypto';
-import { builder } from '../builder.ts';
 import type { WithRaw } from '../upstream/atlas.ts';
 import type { UniprotRecord } from '../upstream/wire.ts';
+import { builder } from './builder.ts';
 import { keyedBy } from './keys.ts';
 
 /** A resolved entry; `requested` is the identifier that it was asked by. */

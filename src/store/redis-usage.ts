@@ -1,5 +1,5 @@
 // What Redis or Valkey says of its memory (INFO memory).
-import type { StoreUsage } from './ledger.ts';
+import type { StoreUsage } from './ledger/ledger.ts';
 
 /** Reads `used_memory:1024`; undefined where the line is missing. */
 const fieldOf = (info: string, name: string): string | undefined =>

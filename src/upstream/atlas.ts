@@ -3,17 +3,26 @@
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
-import { recordActivations } from './activations.ts';
-import { bodyJson, discard, isWhole, jsonOf, readBytes, readUtf8, refusal, tooLarge } from './answer-body.ts';
 import { archiveLimits } from './archive/archive-limits.ts';
-import { checked, checkedOf, drifted, named, namedJson, readNamed } from './checked.ts';
 import { UpstreamError } from './errors.ts';
-import { type Answer, type Call, send, type Upstream } from './http.ts';
-import { dropMembers } from './json-drop.ts';
+import { confirmNotFound } from './http/prefix.ts';
+import {
+  bodyJson,
+  discard,
+  isWhole,
+  jsonOf,
+  readBytes,
+  readUtf8,
+  refusal,
+  tooLarge,
+} from './http/response-body.ts';
+import { type Answer, type Call, send, type Upstream } from './http/upstream-client.ts';
+import { checked, checkedOf, drifted, named, namedJson, readNamed } from './http/validate-response.ts';
+import { dropMembers } from './json/json-filter.ts';
 import { namesSeen } from './mapping/rules.ts';
-import { confirmNotFound } from './prefix.ts';
-import { lightRecord, normalizedFeatures, type RecordParts } from './protein-record.ts';
-import { findRegionEnd, normalizeRegions, omitRegions } from './region-ends.ts';
+import { recordActivations } from './proteins/activations.ts';
+import { lightRecord, normalizedFeatures, type RecordParts } from './proteins/protein-record.ts';
+import { findRegionEnd, normalizeRegions, omitRegions } from './reads/region-ends.ts';
 import * as wire from './wire.ts';
 
 const get = (operation: string, path: string, more: Partial<Call> = {}): Call => ({

@@ -1,13 +1,13 @@
 // The Batch API, one function an operation: the spec's section "Batch API" read as code. It knows nothing of
 // GraphQL, of the ledger, or of who asks; the bearer token comes with the `Upstream` it is given.
 import { z } from 'zod';
-import { redact } from '../redact.ts';
-import { isWhole, refusal } from './answer-body.ts';
-import { type ItemsRequest, readItems, sizeFault } from './batch-items.ts';
-import { checked, checkedOf, readNamed } from './checked.ts';
+import { redact } from '../telemetry/redact.ts';
 import { errorText, UpstreamError } from './errors.ts';
-import { type Answer, type Call, send, type Upstream } from './http.ts';
-import { confirmNotFound } from './prefix.ts';
+import { type ItemsRequest, readItems, sizeFault } from './folds/batch-items.ts';
+import { confirmNotFound } from './http/prefix.ts';
+import { isWhole, refusal } from './http/response-body.ts';
+import { type Answer, type Call, send, type Upstream } from './http/upstream-client.ts';
+import { checked, checkedOf, readNamed } from './http/validate-response.ts';
 import * as wire from './wire.ts';
 
 /** An answer's `data`, with what stood beside it in the envelope. */

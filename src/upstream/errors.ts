@@ -1,7 +1,7 @@
 // What can go wrong between the gateway and the service, as one typed error. It knows nothing of GraphQL: the
 // `code` is a word that the schema's error rule uses, chosen here because only this side sees the status.
 
-import { type InputFault, MAX_FAULTS, readLoc } from './input-path.ts';
+import { type InputFault, MAX_FAULTS, readLoc } from './http/validation-detail.ts';
 import { parseTime } from './time.ts';
 
 /** The words that `extensions.code` of a failed read may be. */

@@ -1,6 +1,6 @@
 // The configuration's words for where the service is and what it calls things, as the calls need them.
 import type { Config } from '../config.ts';
-import type { UpstreamSettings } from './http.ts';
+import type { UpstreamSettings } from './http/upstream-client.ts';
 
 /** What the configuration says of an upstream. @param baseUrl - without a final slash */
 export const settingsOf = (config: Config, baseUrl: string): UpstreamSettings => ({

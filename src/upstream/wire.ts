@@ -1,7 +1,7 @@
 // The shapes of every answer of the service, each wire name spelled once. Read liberally: what the spec does not
 // promise is optional, unknown keys are left alone, and no state word is refused. It knows no policy and no GraphQL.
 import { z } from 'zod';
-import { normalizeState } from './state-words.ts';
+import { normalizeState } from './folds/state-words.ts';
 
 /** A key that the service may leave out, set to null or fill with something unreadable; all three mean unknown. */
 const maybe = <S extends z.ZodType>(schema: S) => schema.nullish().catch(undefined);

@@ -1,8 +1,8 @@
 // The members of a JSON object as bytes: what they are parsed to is what the whole is parsed to.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { objectMembers } from '../../src/upstream/json-object.ts';
-import { LateFeatures, lightRecord } from '../../src/upstream/protein-record.ts';
+import { objectMembers } from '../../src/upstream/json/json-object.ts';
+import { LateFeatures, lightRecord } from '../../src/upstream/proteins/protein-record.ts';
 import { proteinRecord } from '../../src/upstream/wire.ts';
 
 const key = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 6 }), fc.constantFrom('a', 'b', 'pdb'));

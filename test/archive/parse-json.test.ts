@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseJson } from '../../src/upstream/parse-json.ts';
+import { parseJson } from '../../src/upstream/json/parse-json.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

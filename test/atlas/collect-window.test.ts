@@ -1,6 +1,6 @@
 // Loaders make their calls when an execution has asked for all that it can, however many turns of the event loop that takes.
 import { expect, it } from 'vitest';
-import { CollectWindow } from '../../src/collect-window.ts';
+import { CollectWindow } from '../../src/async/collect-window.ts';
 import { ExecutionBudget } from '../../src/execution/execution-budget.ts';
 
 const LIMITS = { values: 1000, bytes: 1000 };

@@ -1,7 +1,7 @@
 // Similarity search: structures only for who wants them, one call for a question, one bulk call for what several searches find.
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { dropMembers } from '../../src/upstream/json-drop.ts';
+import { dropMembers } from '../../src/upstream/json/json-filter.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';

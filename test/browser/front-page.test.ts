@@ -1,8 +1,8 @@
 // The front page in a real browser: what it tells, that its links lead somewhere, that everybody can read and use it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { readExamples } from '../../src/examples.ts';
 import { createGateway } from '../../src/gateway.ts';
+import { readExamples } from '../../src/http/pages/examples.ts';
 import { testLogger } from '../record.ts';
 import { openWorld } from '../support.ts';
 import { reached } from '../through.ts';

@@ -1,7 +1,7 @@
 // GraphiQL in a real browser: comes from the gateway alone, opens examples with their variables, sends the token of its field and
 // forgets it with the tab, follows a subscription.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readExamples } from '../../src/examples.ts';
+import { readExamples } from '../../src/http/pages/examples.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type OpenPage, openSite, type Site, shoot } from './site.ts';
 

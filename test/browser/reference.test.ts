@@ -1,8 +1,8 @@
 // The schema reference in a real browser: complete, searched by keyboard, readable without scripts and by everybody.
 import { isEnumType, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readExamples } from '../../src/examples.ts';
-import { schema } from '../../src/schema.ts';
+import { readExamples } from '../../src/http/pages/examples.ts';
+import { schema } from '../../src/resolvers/schema.ts';
 import { openWorld } from '../support.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { faintTexts, headingLevels, openSite, type Site, shoot } from './site.ts';

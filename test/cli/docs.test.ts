@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { schema } from '../../src/schema.ts';
+import { schema } from '../../src/resolvers/schema.ts';
 import { readMapping } from '../../src/upstream/mapping/read.ts';
 import { build, ROOT } from '../built.ts';
 import { type Served, serve } from '../live/streams.ts';

@@ -20,8 +20,8 @@ import { createClient as createSse } from 'graphql-sse';
 import { createClient as createWs } from 'graphql-ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
-import { readExamples } from '../../src/examples.ts';
-import { schema } from '../../src/schema.ts';
+import { readExamples } from '../../src/http/pages/examples.ts';
+import { schema } from '../../src/resolvers/schema.ts';
 import { at } from '../support.ts';
 import { FOLD, INSULIN, openPlace, type Place, SUBMIT, TOKEN, WATCH } from './place.ts';
 

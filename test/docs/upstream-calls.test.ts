@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type OperationDefinitionNode, parse } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readExamples } from '../../src/examples.ts';
+import { readExamples } from '../../src/http/pages/examples.ts';
 import { DIALECTS, type Dialect } from '../../src/sandbox/wire/conventions.ts';
 import { at, openWorld, type SeenCall, type World } from '../support.ts';
 

@@ -2,15 +2,15 @@
 // the sentence names is read before and after it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { finding } from '../../src/doctor/ask.ts';
-import { examine } from '../../src/doctor/examine.ts';
-import { FIELDS } from '../../src/doctor/meaning.ts';
+import { FIELDS } from '../../src/doctor/graphql-impact.ts';
+import { finding } from '../../src/doctor/probe.ts';
+import { examine } from '../../src/doctor/run-checks.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { compare } from '../../src/upstream/contract/compare.ts';
 import { isAnswerName, PROMISED } from '../../src/upstream/contract/operations.ts';
-import { openPublicAgent } from '../../src/upstream/download.ts';
-import { openAgent } from '../../src/upstream/http.ts';
+import { openPublicAgent } from '../../src/upstream/http/download.ts';
+import { openAgent } from '../../src/upstream/http/upstream-client.ts';
 import { settingsOf } from '../../src/upstream/settings.ts';
 import { testLogger } from '../record.ts';
 import { type Answer, at } from '../support.ts';

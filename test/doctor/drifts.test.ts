@@ -2,12 +2,12 @@
 // every one, names the place, and proposes only mappings that it has tried.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { examine } from '../../src/doctor/examine.ts';
-import { proposalOf } from '../../src/doctor/proposal.ts';
 import { matters, type Report } from '../../src/doctor/report.ts';
+import { examine } from '../../src/doctor/run-checks.ts';
+import { proposalOf } from '../../src/doctor/suggested-mapping.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { openPublicAgent } from '../../src/upstream/download.ts';
-import { openAgent } from '../../src/upstream/http.ts';
+import { openPublicAgent } from '../../src/upstream/http/download.ts';
+import { openAgent } from '../../src/upstream/http/upstream-client.ts';
 import { settingsOf } from '../../src/upstream/settings.ts';
 import { CANCEL, FOLD, FREE, JOB, SPENT, STATUS, SUBMIT } from './drift-cases.ts';
 import { type ChangingProxy, inJson, openProxy, renamedKey } from './proxy.ts';

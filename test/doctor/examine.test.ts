@@ -1,13 +1,13 @@
 // The doctor at an upstream that changed overnight: every kind of change is diagnosed, and nothing of an answer gets out.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { examine } from '../../src/doctor/examine.ts';
-import { proposalOf, proposalText } from '../../src/doctor/proposal.ts';
 import type { Finding, Report } from '../../src/doctor/report.ts';
+import { examine } from '../../src/doctor/run-checks.ts';
+import { proposalOf, proposalText } from '../../src/doctor/suggested-mapping.ts';
 import { tableOf } from '../../src/doctor/table.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { openPublicAgent } from '../../src/upstream/download.ts';
-import { openAgent } from '../../src/upstream/http.ts';
+import { openPublicAgent } from '../../src/upstream/http/download.ts';
+import { openAgent } from '../../src/upstream/http/upstream-client.ts';
 import { settingsOf } from '../../src/upstream/settings.ts';
 import { type ChangingProxy, inJson, openProxy, renamedKey } from './proxy.ts';
 

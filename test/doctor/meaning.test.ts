@@ -1,8 +1,8 @@
 // What the doctor says a difference means in GraphQL names fields that exist, and misses none that the wire feeds.
 import { isObjectType } from 'graphql';
 import { expect, it } from 'vitest';
-import { FIELDS } from '../../src/doctor/meaning.ts';
-import { schema } from '../../src/schema.ts';
+import { FIELDS } from '../../src/doctor/graphql-impact.ts';
+import { schema } from '../../src/resolvers/schema.ts';
 import { type AnswerName, isAnswerName, PROMISED } from '../../src/upstream/contract/operations.ts';
 import { shapeOf } from '../../src/upstream/contract/shape.ts';
 

@@ -18,8 +18,8 @@ import {
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { executeOperation } from '../../src/execution/execute-query.ts';
+import { GrowingList, mayGrow } from '../../src/execution/incremental-list.ts';
 import { IncrementalResult } from '../../src/execution/incremental-result.ts';
-import { GrowingList, mayGrow } from '../../src/growing-list.ts';
 
 /** What a resolver gives: by its field's number and place, now or later, a value, null or an error. */
 interface Node {

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { lateText } from '../../src/late-text.ts';
-import { type Body, openBody } from '../../src/protocol/body.ts';
-import { streamOf } from '../../src/protocol/stream-body.ts';
+import { type Body, openBody } from '../../src/http/graphql/response-body.ts';
+import { streamOf } from '../../src/http/graphql/stream-body.ts';
+import { lateText } from '../../src/structure/lazy-text.ts';
 import type { Sender } from '../through.ts';
 import { send } from './send.ts';
 import {

@@ -2,7 +2,7 @@
 // foreign requests, what is told of a request in its headers. It knows neither way.
 import { createHash } from 'node:crypto';
 import { getOperationAST, parse } from 'graphql';
-import { type Example, readExamples } from '../../src/examples.ts';
+import { type Example, readExamples } from '../../src/http/pages/examples.ts';
 
 /** What a request is made of, so that it can be sent more than once. */
 export interface Sent {

@@ -1,8 +1,8 @@
 // Who asks the same in the same moment waits for one answer, and who asks it again is given it: counted in upstream calls, over a socket.
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openServer } from '../../src/http/limits/http-server.ts';
 import { createResponseStore } from '../../src/http/response-cache/response-store.ts';
-import { openServer } from '../../src/load/server-limits.ts';
 import { fault } from '../live/support.ts';
 import { at, openWorld, type World } from '../support.ts';
 

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { zipSync } from 'fflate';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { openServer } from '../../src/load/server-limits.ts';
+import { openServer } from '../../src/http/limits/http-server.ts';
 import { testLogger } from '../record.ts';
 import { openSender } from '../through.ts';
 

@@ -2,12 +2,12 @@
 // it forbids is either refused there or one of the rules that are knowingly stricter here.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkSubmission } from '../../src/folding/check.ts';
-import type { Issue } from '../../src/folding/issues.ts';
-import { readSubmission, type SubmissionInput } from '../../src/folding/submission.ts';
-import { wireBody } from '../../src/folding/wire-body.ts';
 import { submitReader } from '../../src/sandbox/batch/request/submit.ts';
 import { defaultLimits } from '../../src/sandbox/limits.ts';
+import { checkSubmission } from '../../src/submission/check.ts';
+import type { Issue } from '../../src/submission/issues.ts';
+import { readSubmission, type SubmissionInput } from '../../src/submission/submission.ts';
+import { wireBody } from '../../src/submission/wire-body.ts';
 
 const MODEL = 'foldmodel2-2026-05-cutoff-2025';
 

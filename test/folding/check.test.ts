@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkSubmission } from '../../src/folding/check.ts';
-import { type Issue, MAX_NOTES } from '../../src/folding/issues.ts';
-import type { Pause } from '../../src/folding/pace.ts';
-import { readSubmission, type SubmissionInput, weightOf } from '../../src/folding/submission.ts';
-import { wireBody } from '../../src/folding/wire-body.ts';
 import { submitReader } from '../../src/sandbox/batch/request/submit.ts';
 import { defaultLimits } from '../../src/sandbox/limits.ts';
+import { checkSubmission } from '../../src/submission/check.ts';
+import { type Issue, MAX_NOTES } from '../../src/submission/issues.ts';
+import { readSubmission, type SubmissionInput, weightOf } from '../../src/submission/submission.ts';
+import { wireBody } from '../../src/submission/wire-body.ts';
+import type { Pause } from '../../src/submission/yielding.ts';
 import { rightInput } from './inputs.ts';
 
 const MODEL = 'foldmodel2-2026-05-cutoff-2025';

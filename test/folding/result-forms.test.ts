@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ResultForm } from '../../src/sandbox/folding/rows.ts';
-import { openFold } from '../../src/upstream/open-fold.ts';
+import { openFold } from '../../src/upstream/folds/open-fold-result.ts';
 import { smallFold } from '../structure/fold.ts';
 import { at, listAt } from '../support.ts';
 import { type Bench, openBench } from './bench.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { schema } from '../../src/schema.ts';
+import { schema } from '../../src/resolvers/schema.ts';
 import { CHECK } from './targets/folds.ts';
 import { READS } from './targets/upstream.ts';
 import { TARGETS, tryTarget } from './targets.ts';

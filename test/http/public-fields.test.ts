@@ -3,8 +3,8 @@ import SchemaBuilder from '@pothos/core';
 import { GraphQLObjectType, isObjectType, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { cachePolicy } from '../../src/http/response-cache/cache-policy.ts';
-import { publicField, publicFieldsPlugin } from '../../src/public-fields-plugin.ts';
-import { schema } from '../../src/schema.ts';
+import { schema } from '../../src/resolvers/schema.ts';
+import { publicField, publicFieldsPlugin } from '../../src/schema/public-fields-plugin.ts';
 
 const RECORD_SECONDS = 300;
 const DAY = 86_400;

@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Gateway } from '../../src/gateway.ts';
-import { openLive } from '../../src/live/live.ts';
+import { openLive } from '../../src/progress/progress-hub.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { Documents } from '../../src/store/documents.ts';
-import { openAgent, type Upstream } from '../../src/upstream/http.ts';
+import type { Documents } from '../../src/store/documents/leased-documents.ts';
+import { openAgent, type Upstream } from '../../src/upstream/http/upstream-client.ts';
 import { at } from '../support.ts';
 import { answersOf, submit, subscribe, TOKEN } from './streams.ts';
 import { endedLookup, fault, get, KNOWN, openGateway, run, startLookup, unknownHash } from './support.ts';

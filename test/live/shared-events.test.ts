@@ -1,7 +1,7 @@
 // Which answers to an event are shared between streams, and which are everybody's own.
 import { GraphQLSchema, parse } from 'graphql';
 import { expect, it } from 'vitest';
-import { questionOf, sharedAnswer } from '../../src/plugins/shared-events.ts';
+import { questionOf, sharedAnswer } from '../../src/http/plugins/event-result-sharing.ts';
 
 const schema = new GraphQLSchema({});
 const document = parse('subscription { x }');

@@ -1,7 +1,7 @@
 // Snapshots and what of them is news: sequences, changed tasks, failures, the end by counts.
 import { describe, expect, it } from 'vitest';
-import { createNewsDesk } from '../../src/live/news.ts';
-import { afterFailure, afterReading, blank, lacksTasks, type Snapshot } from '../../src/live/snapshot.ts';
+import { createNewsDesk } from '../../src/progress/progress-events.ts';
+import { afterFailure, afterReading, blank, lacksTasks, type Snapshot } from '../../src/progress/snapshot.ts';
 import type { BatchPage, ListItem } from '../../src/upstream/wire.ts';
 
 const next = { pace: { interval: 2000, polls: 0 }, dueAt: 5000 };

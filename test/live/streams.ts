@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Gateway } from '../../src/gateway.ts';
-import { attachWebSocket, type Sockets, type WebSocketOptions } from '../../src/websocket.ts';
+import { attachWebSocket, type Sockets, type WebSocketOptions } from '../../src/http/websocket/server.ts';
 import { type Answer, at } from '../support.ts';
 import { ask } from './support.ts';
 

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import type { PaceRules } from '../../src/live/pace.ts';
+import type { PaceRules } from '../../src/progress/poll-schedule.ts';
 import { REFERENCE_PROTEINS } from '../../src/sandbox/atlas/reference-proteins.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
-import type { BreakerRules } from '../../src/upstream/breaker.ts';
+import type { BreakerRules } from '../../src/upstream/http/breaker.ts';
 import { recorded, testLogger } from '../record.ts';
 import { type Answer, at, listAt } from '../support.ts';
 

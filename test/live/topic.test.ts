@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createTopic } from '../../src/live/topic.ts';
+import { createTopic } from '../../src/async/broadcast.ts';
 
 const all = (value: number): number => value;
 

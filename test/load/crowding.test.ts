@@ -7,8 +7,8 @@ import { zipSync } from 'fflate';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { openServer } from '../../src/load/server-limits.ts';
-import { attachWebSocket } from '../../src/websocket.ts';
+import { openServer } from '../../src/http/limits/http-server.ts';
+import { attachWebSocket } from '../../src/http/websocket/server.ts';
 import { until } from '../live/support.ts';
 import { testLogger } from '../record.ts';
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openRateLimit } from '../../src/load/rate-limit.ts';
-import { openRates } from '../../src/store/open-rates.ts';
-import { takeAt } from '../../src/store/rates.ts';
+import { openRateLimit } from '../../src/http/limits/rate-limit.ts';
+import { openRates } from '../../src/store/rate-limit/open-token-bucket.ts';
+import { takeAt } from '../../src/store/rate-limit/token-bucket.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.ts';
 
 const silent = () => undefined;

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createConnectionLimits } from '../../src/load/connection-limits.ts';
-import { openServer } from '../../src/load/server-limits.ts';
+import { createConnectionLimits } from '../../src/http/limits/connection-limits.ts';
+import { openServer } from '../../src/http/limits/http-server.ts';
 
 let server: Server;
 afterEach(async () => {

@@ -1,6 +1,6 @@
 // Work on requests is spread over turns of the event loop, and shared out by address.
 import { expect, it } from 'vitest';
-import { openTurns } from '../../src/load/turns.ts';
+import { openTurns } from '../../src/http/limits/turns.ts';
 import { until } from '../live/support.ts';
 
 const block = (milliseconds: number): void => {

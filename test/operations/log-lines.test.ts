@@ -9,7 +9,7 @@ const LETTERS = ['a', 'é', '☃', '🧬'];
 const lineOf = (n: number): string => `${LETTERS[n % 4]}`.repeat(n % 50 === 7 ? 40_000 : (n * 37) % 900);
 
 const PROGRAM = `
-  import { createLogger } from '${new URL('../../src/log.ts', import.meta.url)}';
+  import { createLogger } from '${new URL('../../src/telemetry/log.ts', import.meta.url)}';
   const lineOf = ${lineOf.toString()};
   const LETTERS = ${JSON.stringify(LETTERS)};
   const log = createLogger('info', true);

@@ -2,9 +2,9 @@
 // what JSON.stringify makes of them.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lateText } from '../../src/late-text.ts';
-import { bodyOf } from '../../src/protocol/answer.ts';
-import { allOf, type Body } from '../../src/protocol/body.ts';
+import { allOf, type Body } from '../../src/http/graphql/response-body.ts';
+import { bodyOf } from '../../src/http/graphql/serialize-result.ts';
+import { lateText } from '../../src/structure/lazy-text.ts';
 
 /** A late text that overwrites what it gave as soon as the turn is over. */
 function lateOf(bytes: Uint8Array) {

@@ -6,7 +6,7 @@ import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { Defer20220824Handler } from '@apollo/client/incremental';
 import { createClient as createUrql, fetchExchange } from '@urql/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readExamples } from '../../src/examples.ts';
+import { readExamples } from '../../src/http/pages/examples.ts';
 import { until } from '../live/support.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
 

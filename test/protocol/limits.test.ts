@@ -2,7 +2,7 @@
 import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { readExamples } from '../../src/examples.ts';
+import { readExamples } from '../../src/http/pages/examples.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';
 
 let world: World;

@@ -12,10 +12,10 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { ConfigError, readConfig } from '../../src/config.ts';
-import { readExamples } from '../../src/examples.ts';
-import { readManifest } from '../../src/protocol/manifest.ts';
-import { openOperations } from '../../src/protocol/operations.ts';
-import { attachWebSocket, type Sockets } from '../../src/websocket.ts';
+import { openOperations } from '../../src/http/graphql/persisted-operations.ts';
+import { readManifest } from '../../src/http/graphql/persisted-operations-manifest.ts';
+import { readExamples } from '../../src/http/pages/examples.ts';
+import { attachWebSocket, type Sockets } from '../../src/http/websocket/server.ts';
 import { thrown } from '../live/streams.ts';
 import { type Answer, at, openWorld, type World } from '../support.ts';
 

@@ -4,13 +4,13 @@
 import fc from 'fast-check';
 import { GraphQLError } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chooseForWhole } from '../../src/protocol/media-type.ts';
+import { chooseForWhole } from '../../src/http/graphql/media-type.ts';
 import {
   checkContentType,
   type OperationParams,
   readBody,
   readSearch,
-} from '../../src/protocol/read-params.ts';
+} from '../../src/http/graphql/read-params.ts';
 import { at, openWorld, type World } from '../support.ts';
 
 const PARAMS = ['query', 'operationName', 'variables', 'extensions', 'documentId'];

@@ -1,7 +1,7 @@
 // Relay paging over a list: walking by cursors in either direction sees every item once, whatever the page size.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pageOf } from '../../src/resolvers/connection.ts';
+import { pageOf } from '../../src/resolvers/relay/connection.ts';
 
 const items = fc.uniqueArray(fc.integer(), { maxLength: 60 });
 

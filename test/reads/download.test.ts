@@ -1,8 +1,8 @@
 // Where a signed URL may lead: the upstream's own host, the public internet, the hosts that are configured, nowhere else.
 import { afterAll, describe, expect, it } from 'vitest';
-import { download, openPublicAgent, signedUrl } from '../../src/upstream/download.ts';
-import { openAgent, type Upstream } from '../../src/upstream/http.ts';
-import { isPublicAddress } from '../../src/upstream/public-address.ts';
+import { download, openPublicAgent, signedUrl } from '../../src/upstream/http/download.ts';
+import { isPublicAddress } from '../../src/upstream/http/public-address.ts';
+import { openAgent, type Upstream } from '../../src/upstream/http/upstream-client.ts';
 
 const agent = openAgent();
 const publicAgent = openPublicAgent();

@@ -6,7 +6,7 @@ import {
   lackingNeeds,
   needsNothing,
   type ProteinNeeds,
-} from '../../src/upstream/protein-needs.ts';
+} from '../../src/upstream/proteins/required-parts.ts';
 
 const needs: fc.Arbitrary<ProteinNeeds> = fc.record(
   {

@@ -22,7 +22,7 @@ import { buildSchema, type DocumentNode, parse, print, visit } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import codegenConfig, { SCALARS } from '../../examples/codegen.ts';
 import relayConfig from '../../examples/relay.config.json' with { type: 'json' };
-import { readExamples } from '../../src/examples.ts';
+import { readExamples } from '../../src/http/pages/examples.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

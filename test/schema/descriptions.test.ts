@@ -1,6 +1,6 @@
 // Everything in the schema says what it is, and every quantity says in what unit or range.
 import { describe, expect, it } from 'vitest';
-import { subgraphSchema } from '../../src/schema.ts';
+import { subgraphSchema } from '../../src/resolvers/schema.ts';
 import { elementsOf } from './elements.ts';
 
 const elements = elementsOf(subgraphSchema);

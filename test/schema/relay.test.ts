@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { isInterfaceType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { schema } from '../../src/schema.ts';
+import { schema } from '../../src/resolvers/schema.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';

@@ -1,6 +1,6 @@
 // What every store of shared documents must keep to: versions, age limits, prefixes, leases. A store runs this suite over a function that opens it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Documents } from '../../src/store/documents.ts';
+import type { Documents } from '../../src/store/documents/leased-documents.ts';
 
 /** A place that documents can be opened on again and again. */
 export interface DocumentsPlace {

@@ -1,7 +1,12 @@
 // What every ledger must do, whatever it keeps its data in. A store runs this suite over a function that opens it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Ledger, type LedgerBatch, type LedgerItem, RETENTION_MS } from '../../src/store/ledger.ts';
-import { openPrincipalKey, rotateSecret, WrongSecretError } from '../../src/store/principal-key.ts';
+import {
+  type Ledger,
+  type LedgerBatch,
+  type LedgerItem,
+  RETENTION_MS,
+} from '../../src/store/ledger/ledger.ts';
+import { openPrincipalKey, rotateSecret, WrongSecretError } from '../../src/store/ledger/principal-key.ts';
 
 /** A place that ledgers can be opened on again and again, as a restarted or a second process would. */
 export interface LedgerPlace {

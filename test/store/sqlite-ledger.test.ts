@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openLedger } from '../../src/store/open-ledger.ts';
+import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { ledgerContract } from './ledger-contract.ts';
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'ledger-'));
@@ -29,7 +29,7 @@ describe('a ledger file', () => {
     const url = `sqlite:${folder}/gateway.db`;
     // Records batch after batch, says so, and is killed by its own hand between two statements of a transaction.
     const script = `
-      import { openLedger } from ${JSON.stringify(new URL('../../src/store/open-ledger.ts', import.meta.url).href)};
+      import { openLedger } from ${JSON.stringify(new URL('../../src/store/ledger/open-ledger.ts', import.meta.url).href)};
       const ledger = openLedger(${JSON.stringify(url)});
       await ledger.claim('p', 'k', 'h');
       const item = { name: 'n', chains: [] };

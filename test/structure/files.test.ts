@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fold } from '../../src/sandbox/folding/fold.ts';
-import { openFold } from '../../src/upstream/open-fold.ts';
+import { openFold } from '../../src/upstream/folds/open-fold-result.ts';
 import { largeFold, smallFold } from './fold.ts';
 import { readCif } from './read-cif.ts';
 import { viewMmcif, viewPdb } from './viewer.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { matrixOf } from '../../src/structure/fold/matrix.ts';
 import { paeBlock } from '../../src/structure/fold/pae.ts';
-import { openFold } from '../../src/upstream/open-fold.ts';
+import { openFold } from '../../src/upstream/folds/open-fold-result.ts';
 import { largeFold, smallFold } from './fold.ts';
 
 const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value));

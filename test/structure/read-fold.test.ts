@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { listsOf, matrixOf } from '../../src/structure/fold/matrix.ts';
-import { answerFold, type FoldQuestion } from '../../src/structure/fold/questions.ts';
+import { answerFold, type FoldQuestion } from '../../src/structure/fold/queries.ts';
 import { type FoldingResult, readFoldingResult } from '../../src/structure/fold/result.ts';
-import { liftMatrix } from '../../src/upstream/json-matrix.ts';
-import { parseLenient } from '../../src/upstream/lenient-json.ts';
-import { readFold } from '../../src/upstream/read-fold.ts';
+import { readFold } from '../../src/upstream/folds/read-fold.ts';
+import { liftMatrix } from '../../src/upstream/json/extract-matrix.ts';
+import { parseLenient } from '../../src/upstream/json/lenient-json.ts';
 
 const QUESTIONS: readonly FoldQuestion[] = [
   { ask: 'summary' },

@@ -1,7 +1,7 @@
 // The queue before the upstream: whoever asks for little is not made to wait behind whoever asks for much.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fairQueue } from '../../src/upstream/fair-queue.ts';
+import { fairQueue } from '../../src/upstream/http/fair-queue.ts';
 
 interface Item {
   readonly caller: string;

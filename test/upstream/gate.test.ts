@@ -2,7 +2,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UpstreamError } from '../../src/upstream/errors.ts';
-import { openGate, type Passage, type Passenger, usualGateRules } from '../../src/upstream/gate.ts';
+import {
+  openGate,
+  type Passage,
+  type Passenger,
+  usualGateRules,
+} from '../../src/upstream/http/host-limiter.ts';
 
 const BOUNDS = { ...usualGateRules, inFlight: 3, queue: 5 };
 

@@ -1,8 +1,8 @@
 // Bytes gathered for all threads: none is lost, whatever the sender promised and however they come.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { openFold } from '../../src/upstream/open-fold.ts';
-import { gatherShared, sharedOf } from '../../src/upstream/shared-bytes.ts';
+import { openFold } from '../../src/upstream/folds/open-fold-result.ts';
+import { gatherShared, sharedOf } from '../../src/upstream/json/shared-buffer.ts';
 
 const pieces = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 12 });
 

@@ -14,7 +14,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { publicField } from '../../public-fields-plugin.ts';
+import { publicField } from '../../schema/public-fields-plugin.ts';
 
 const DAY_SECONDS = 24 * 3600;
 

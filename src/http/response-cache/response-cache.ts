@@ -2,15 +2,15 @@
 // requests at the same time wait for one. Everything else goes on to Yoga, whose plugin (use-response-cache.ts) stores
 // what comes of it.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { isKnown } from '../../entity-tag.ts';
-import type { Arrival } from '../../load/admission.ts';
-import { limitedRequestOf } from '../../load/request-limits.ts';
-import { makeRequestId } from '../../operations/request-id.ts';
-import type { Telemetry } from '../../operations/telemetry.ts';
-import { traceparent } from '../../operations/trace-context.ts';
-import { breakOff } from '../../plugins/guard.ts';
-import { budgetHeaders } from '../../plugins/use-rate-limit.ts';
-import { corsHeaders } from '../../protocol/cors.ts';
+import { isKnown } from '../../etag.ts';
+import { makeRequestId } from '../../telemetry/request-id.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { traceparent } from '../../telemetry/trace-context.ts';
+import { corsHeaders } from '../cors.ts';
+import type { Arrival } from '../limits/admission.ts';
+import { limitedRequestOf } from '../limits/request-limits.ts';
+import { breakOff } from '../plugins/safe-hooks.ts';
+import { budgetHeaders } from '../plugins/use-rate-limit.ts';
 import { cacheKey } from './cache-key.ts';
 import type { CachedResponse, PendingResponse, ResponseStore } from './response-store.ts';
 

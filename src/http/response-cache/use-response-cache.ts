@@ -2,11 +2,11 @@
 // cache. Two plugins: the first decides before other headers are set, the second stores what all others have made.
 import { type ExecutionResult, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { incomingOf } from '../../callers/connection.ts';
-import { entityTag, isKnown } from '../../entity-tag.ts';
-import { REPORT_HEADER } from '../../plugins/use-upstream-report.ts';
-import { addVary } from '../../plugins/vary.ts';
-import { bytesOf } from '../../protocol/body.ts';
+import { entityTag, isKnown } from '../../etag.ts';
+import { incomingOf } from '../auth/node-request.ts';
+import { bytesOf } from '../graphql/response-body.ts';
+import { REPORT_HEADER } from '../plugins/use-upstream-report.ts';
+import { addVary } from '../plugins/vary.ts';
 import { cachePolicy } from './cache-policy.ts';
 import { pendingResponseOf } from './response-cache.ts';
 import type { ResponseStore } from './response-store.ts';

@@ -1,7 +1,7 @@
 // What each member of a bulk archive says, as plain values: FASTA, REMARK scores with pLDDT, sparse activations. Pure
 // reading of text that is already there; it knows no zip.
 import { z } from 'zod';
-import { type LateText, lateText } from '../../late-text.ts';
+import { type LateText, lateText } from '../../structure/lazy-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
 import { type FeatureValue, featureValue, isPlainFeature } from '../wire.ts';
 import type { PackedText } from './zip-entry.ts';

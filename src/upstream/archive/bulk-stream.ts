@@ -1,8 +1,8 @@
 // A bulk archive as a stream of records, one protein's part at a time, so that memory follows one protein and not the
 // archive. It knows the members' names and nothing of who wants them.
-import { JsonError } from '../lenient-json.ts';
+import { JsonError } from '../json/lenient-json.ts';
+import { parseJson } from '../json/parse-json.ts';
 import { fromWire, namesSeen, type WireMapping, wireName } from '../mapping/rules.ts';
-import { parseJson } from '../parse-json.ts';
 import { ArchiveError } from './archive-error.ts';
 import {
   type BulkFeatures,

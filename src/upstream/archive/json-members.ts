@@ -11,7 +11,7 @@ import {
   nextStop,
   QUOTE,
   stopsAt,
-} from '../json-scan.ts';
+} from '../json/json-scan.ts';
 
 const NULL = Buffer.from('null');
 

@@ -1,6 +1,6 @@
 // Documents that the schema allows, most of them: every error has a code, and none is ours.
 import fc from 'fast-check';
-import { schema } from '../../../src/schema.ts';
+import { schema } from '../../../src/resolvers/schema.ts';
 import { ask } from '../../live/support.ts';
 import { documentOf } from '../documents.ts';
 import { AUTH, checkErrors, type Target } from '../target.ts';

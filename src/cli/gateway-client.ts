@@ -1,0 +1,177 @@
+// Where a command asks: a gateway that runs somewhere, or one of its own within this process. It must not know what is asked.
+import { sandboxOptionsOf } from '../process/sandbox-options.ts';
+import { Ending, EXIT, type Session } from './session.ts';
+import { configOf, TOKEN_FILE, tokenOf } from './settings.ts';
+
+export interface GraphqlError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
+
+/** An answer of GraphQL. */
+export interface Answer {
+  readonly data?: unknown;
+  readonly errors?: readonly GraphqlError[];
+}
+
+export interface Place {
+  /** Runs a query or mutation. @throws Ending when there is no answer of GraphQL */
+  ask(query: string, variables?: Readonly<Record<string, unknown>>, operationName?: string): Promise<Answer>;
+  /** Runs a subscription and gives each event. Ends when the stream does, for whatever reason. */
+  watch(
+    query: string,
+    variables?: Readonly<Record<string, unknown>>,
+    operationName?: string,
+  ): AsyncGenerator<Answer>;
+  /** Fetches a file. @param path - such as /tasks/{id}/result.json */
+  file(path: string): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** What every command that asks has. */
+export const PLACE_ARGS = {
+  url: {
+    type: 'string',
+    description:
+      'Gateway to ask, such as http://127.0.0.1:4000/graphql; else FOLDATLAS_URL; else one within this process',
+    valueHint: 'URL',
+  },
+  'token-file': TOKEN_FILE,
+} as const;
+
+type Fetch = (path: string, init: RequestInit) => Promise<Response>;
+
+function remote(given: string): { send: Fetch; base: string } {
+  if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
+    throw new Ending(EXIT.usage, `--url: ${given} is no http(s) address.`);
+  const base = given.replace(/(?<!\/)\/+$/, '').replace(/\/graphql$/, '');
+  return { base, send: (path, init) => fetch(`${base}${path}`, init) };
+}
+
+/** A gateway of its own, without a port; over the sandbox where no upstream is set. */
+async function embedded(
+  session: Session,
+): Promise<{ send: Fetch; sandbox: boolean; close(): Promise<void> }> {
+  const config = await configOf(session, { LOG_LEVEL: 'error' });
+  // Only who needs a gateway here waits for its code.
+  const [{ createGateway }, { createLogger }, { startSandboxThread }, { openPrincipalKey }, { ConfigError }] =
+    await Promise.all([
+      import('../gateway.ts'),
+      import('../telemetry/log.ts'),
+      import('../sandbox/sandbox.ts'),
+      import('../process/principal-key.ts'),
+      import('../config.ts'),
+    ]);
+  const sandbox =
+    config.UPSTREAM_URL === undefined
+      ? await startSandboxThread({
+          ...sandboxOptionsOf(config),
+          port: 0,
+          onProgress: (line) => session.live(line),
+        }).catch((error: unknown) => {
+          throw new Ending(
+            EXIT.unreachable,
+            `The sandbox cannot start: ${error instanceof Error ? error.message : String(error)}`,
+          );
+        })
+      : undefined;
+  if (sandbox !== undefined)
+    session.say(
+      'Asking the embedded SANDBOX: its folds are geometry, no predictions. Set UPSTREAM_URL or --url for anything else.',
+    );
+  const principalKey = await openPrincipalKey(config).catch(async (error: unknown) => {
+    await sandbox?.close();
+    throw new Ending(
+      error instanceof ConfigError ? EXIT.config : EXIT.unreachable,
+      error instanceof Error ? error.message : String(error),
+    );
+  });
+  const gateway = createGateway({
+    config,
+    principalKey,
+    upstreamUrl: config.UPSTREAM_URL ?? sandbox?.url ?? '',
+    log: createLogger(config.LOG_LEVEL, false),
+    sandbox: sandbox !== undefined,
+  });
+  return {
+    sandbox: sandbox !== undefined,
+    send: (path, init) => gateway.fetch(new Request(`http://foldatlas.localhost${path}`, init)),
+    async close() {
+      gateway.drain();
+      await gateway.close();
+      await sandbox?.close();
+    },
+  };
+}
+
+/** Events of a stream, without its comments. */
+async function* eventsOf(response: Response): AsyncGenerator<Answer> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const block = text.slice(0, end);
+      text = text.slice(end + 2);
+      const data = /^data: (.+)$/m.exec(block)?.[1];
+      if (/^event: next$/m.test(block) && data !== undefined) yield JSON.parse(data) as Answer;
+    }
+  }
+}
+
+/** Opens the place that the command line names. */
+export async function openPlace(
+  session: Session,
+  args: { readonly url?: string | undefined; readonly tokenFile?: string | undefined },
+): Promise<Place> {
+  const token = tokenOf(session, args.tokenFile);
+  const given = args.url ?? session.env.FOLDATLAS_URL;
+  const own = given === undefined || given === '' ? await embedded(session) : undefined;
+  const { send } = own ?? remote(given ?? '');
+  const bearer = token ?? (own?.sandbox === true ? 'sandbox' : undefined);
+  const headers = {
+    'content-type': 'application/json',
+    ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+  };
+  const reach: Fetch = async (path, init) => {
+    try {
+      return await send(path, { ...init, signal: session.signal });
+    } catch (error) {
+      if (session.signal.aborted) throw error;
+      const cause =
+        error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+      throw new Ending(EXIT.unreachable, `${given ?? 'The gateway'} cannot be reached: ${cause}`);
+    }
+  };
+  const post = (accept: string, body: unknown) =>
+    reach('/graphql', { method: 'POST', headers: { ...headers, accept }, body: JSON.stringify(body) });
+  return {
+    async ask(query, variables, operationName) {
+      const response = await post('application/graphql-response+json, application/json', {
+        query,
+        variables,
+        operationName,
+      });
+      const body: unknown = await response.json().catch(() => undefined);
+      if (typeof body === 'object' && body !== null && ('data' in body || 'errors' in body))
+        return body as Answer;
+      throw new Ending(EXIT.unreachable, `The gateway answered HTTP ${response.status}, and no GraphQL.`);
+    },
+    async *watch(query, variables, operationName) {
+      const response = await post('text/event-stream', { query, variables, operationName });
+      if (response.headers.get('content-type')?.startsWith('text/event-stream') === true)
+        yield* eventsOf(response);
+      else yield (await response.json()) as Answer;
+    },
+    file: (path) => reach(path, { headers }),
+    close: async () => own?.close(),
+  };
+}
+
+/** The errors of an answer as lines for people. */
+export const errorLines = ({ errors = [] }: Answer): string[] =>
+  errors.map(({ message, path, extensions }) => {
+    const where = path === undefined ? '' : ` at ${path.join('.')}`;
+    return `${String(extensions?.code ?? 'ERROR')}${where}: ${message}`;
+  });

@@ -1,0 +1,196 @@
+// One question of the doctor: sent once, its answer compared with what is promised. It must not know which questions there are.
+
+import { compare, type Drift, keyName } from '../upstream/contract/compare.ts';
+import { type AnswerName, PROMISED } from '../upstream/contract/operations.ts';
+import { likeness } from '../upstream/contract/rename.ts';
+import { type Asked as AskedFor, isFields } from '../upstream/contract/rules.ts';
+import { shapeOf } from '../upstream/contract/shape.ts';
+import { UpstreamError } from '../upstream/errors.ts';
+import { jsonOf, readBytes } from '../upstream/http/response-body.ts';
+import { type Answer, type Call, send, type Upstream } from '../upstream/http/upstream-client.ts';
+import { fromWire } from '../upstream/mapping/rules.ts';
+import { meaningOf } from './graphql-impact.ts';
+import { type Check, type CheckStatus, type Finding, matters } from './report.ts';
+
+/** A question and what its answer must be. */
+export interface Question {
+  readonly name: string;
+  readonly call: Omit<Call, 'repeatable'>;
+  /** HTTP statuses that keep the contract, the usual one first. */
+  readonly statuses: readonly number[];
+  /** Name of what the body is compared with; absent: it is not JSON, or another reader does it. */
+  readonly answer?: AnswerName | undefined;
+  /** What the answer has to agree with. */
+  readonly asked?: AskedFor;
+  /** Start of its content type. JSON when absent. */
+  readonly content?: string;
+  /** Whether the token goes along; true unless said. */
+  readonly token?: boolean;
+  /** Further differences, found by whoever knows the body. */
+  readonly examine?: (
+    body: unknown,
+    bytes: Uint8Array,
+    headers: Answer['headers'],
+  ) => Promise<Drift[]> | Drift[];
+}
+
+/** A check, with the answer for the questions that follow from it. */
+export interface Asked {
+  readonly check: Check;
+  /** Undefined when no readable answer of a promised status came. */
+  readonly body: unknown;
+  readonly headers: Answer['headers'];
+  readonly status: number;
+}
+
+const text = (header: string | string[] | undefined): string =>
+  (Array.isArray(header) ? header[0] : header)?.toLowerCase() ?? '';
+
+/** A difference with its meaning. @param asked - what was compared, where the difference does not say it */
+export function finding(asked: string, { as: answer = asked, ...drift }: Drift): Finding {
+  return { ...drift, answer, meaning: meaningOf(answer, drift) };
+}
+
+const typeOf = (content: string): string => (/^[\w.+-]+\/[\w.+-]+/.exec(content)?.[0] ?? 'none').slice(0, 60);
+
+/** Names of request fields that the service says are missing (422, `detail[].loc`), paired with those that were sent. */
+function renamedInRequest(call: Question['call'], body: unknown): Drift[] {
+  const sent = [...Object.keys(call.query ?? {}), ...(isFields(call.body) ? Object.keys(call.body) : [])];
+  const details: readonly unknown[] = isFields(body) && Array.isArray(body.detail) ? body.detail : [];
+  return details.flatMap((detail): Drift[] => {
+    if (!isFields(detail) || !Array.isArray(detail.loc) || !/missing/.test(String(detail.type))) return [];
+    const wanted = String(detail.loc.at(-1));
+    if (sent.includes(wanted)) return [];
+    const [best] = sent
+      .map((name) => ({ name, alike: likeness(name, wanted) }))
+      .sort((a, b) => b.alike - a.alike);
+    if (best === undefined) return [];
+    const seen = `named ${keyName(wanted)}`;
+    return [{ kind: 'renamed', path: `request.${best.name}`, expected: 'accepted', seen, name: wanted }];
+  });
+}
+
+/** What an unexpected status means: a service that is busy or broken says nothing about its contract. */
+const isTrouble = (status: number): boolean => status === 429 || status >= 500;
+
+const NO_ANSWER: Omit<Asked, 'check'> = { body: undefined, headers: {}, status: 0 };
+
+/**
+ * What differs in an answer. An answer of the Batch API without its envelope is compared as its `data`, as the gateway
+ * reads it.
+ */
+export function differences(answer: AnswerName, body: unknown, asked: AskedFor = {}): Drift[] {
+  const promised = PROMISED[answer];
+  const drifts = compare(promised, body, { complete: true, asked });
+  const isEnveloped = shapeOf(promised.schema).keys.has('data');
+  if (!isEnveloped || !isFields(body) || Object.hasOwn(body, 'data')) return drifts;
+  const bare = compare(
+    promised,
+    { status: 'success', request_id: '', data: body },
+    { complete: true, asked },
+  );
+  return bare.filter(matters).length < drifts.filter(matters).length ? bare : drifts;
+}
+
+/** Asks. It never throws: what goes wrong is what the check says. */
+export async function ask(up: Upstream, question: Question): Promise<Asked> {
+  const { name, statuses, call, answer: compared } = question;
+  const { operation } = call;
+  const started = performance.now();
+  const end = (
+    status: CheckStatus,
+    more: { http?: number; note?: string; drifts?: readonly Drift[]; as?: string } = {},
+  ): Check => {
+    const { drifts = [], as = compared ?? operation, ...rest } = more;
+    const milliseconds = Math.round(performance.now() - started);
+    return {
+      name,
+      operation,
+      status,
+      milliseconds,
+      ...rest,
+      findings: drifts.map((drift) => finding(as, drift)),
+    };
+  };
+  try {
+    const asker = question.token === false ? { ...up, token: undefined } : up;
+    const answer = await send(asker, { ...call, repeatable: false });
+    const http = answer.status;
+    const bytes = await readBytes(up, answer);
+    const content = text(answer.headers['content-type']);
+    const rest = { headers: answer.headers, status: http };
+    const wanted = question.content ?? 'application/json';
+    const isJson = content.includes('json');
+    if (!statuses.includes(http)) {
+      if (isTrouble(http))
+        return {
+          check: end('UNREACHABLE', { http, note: `answered HTTP ${http}` }),
+          body: undefined,
+          ...rest,
+        };
+      const body = isJson ? await jsonOf(operation, bytes).catch(() => undefined) : undefined;
+      const renamed = http === 422 ? renamedInRequest(call, body) : [];
+      const status: Drift = {
+        kind: 'status',
+        path: 'HTTP status',
+        expected: statuses.join(' or '),
+        seen: String(http),
+      };
+      const drifts = renamed.length > 0 ? renamed : [status];
+      return { check: end('CHANGED', { http, drifts, as: operation }), body: undefined, ...rest };
+    }
+    const typed: Drift[] = content.startsWith(wanted)
+      ? []
+      : [{ kind: 'content', path: 'content-type', expected: wanted, seen: typeOf(content) }];
+    if (wanted === 'application/json' && bytes.byteLength > 0) {
+      let body: unknown;
+      try {
+        body = await jsonOf(operation, bytes);
+      } catch {
+        const broken: Drift = { kind: 'content', path: 'body', expected: 'JSON', seen: 'something else' };
+        const drifts = typed.length > 0 ? typed : [broken];
+        return { check: end('CHANGED', { http, drifts, as: operation }), body: undefined, ...rest };
+      }
+      const named = compared === undefined ? body : fromWire(up.settings.mapping, compared, body);
+      const drifts = [
+        ...typed,
+        ...(compared === undefined ? [] : differences(compared, named, question.asked)),
+        ...((await question.examine?.(named, bytes, answer.headers)) ?? []),
+      ];
+      return { check: end(drifts.some(matters) ? 'CHANGED' : 'OK', { http, drifts }), body: named, ...rest };
+    }
+    const drifts = [...typed, ...((await question.examine?.(undefined, bytes, answer.headers)) ?? [])];
+    return {
+      check: end(drifts.some(matters) ? 'CHANGED' : 'OK', { http, drifts }),
+      body: undefined,
+      ...rest,
+    };
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    return { check: end('UNREACHABLE', { note: error.failure.code }), ...NO_ANSWER };
+  }
+}
+
+/** Compares an answer that came before once more, such as one that cannot be asked for twice. */
+export function recheck(up: Upstream, { name, call, answer, asked }: Question, body: unknown): Asked {
+  const as = answer ?? call.operation;
+  const named = fromWire(up.settings.mapping, as, structuredClone(body));
+  const drifts = answer === undefined ? [] : differences(answer, named, asked);
+  const status = drifts.some(matters) ? 'CHANGED' : 'OK';
+  const findings = drifts.map((drift) => finding(as, drift));
+  return {
+    check: { name, operation: call.operation, status, findings },
+    body: named,
+    headers: {},
+    status: 200,
+  };
+}
+
+/** A question that is not asked, and why. */
+export const skipped = (name: string, operation: string, note: string): Check => ({
+  name,
+  operation,
+  status: 'SKIPPED',
+  note,
+  findings: [],
+});

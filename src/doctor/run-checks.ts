@@ -1,0 +1,139 @@
+// A whole examination of an upstream, from the prefixes to what was asked for specially. It must not know who wants it.
+import type { Downloads } from '../upstream/http/download.ts';
+import type { Upstream } from '../upstream/http/upstream-client.ts';
+import { readRules } from '../upstream/mapping/read.ts';
+import { type WireMapping, writtenMapping } from '../upstream/mapping/rules.ts';
+import { examineAtlas, type Part } from './atlas.ts';
+import { examineBatch, examineFold, type Spent } from './batch.ts';
+import { examineJob } from './job.ts';
+import { findMoved } from './prefixes.ts';
+import { type Check, type Finding, matters, type Report, shownUrl, statusOf } from './report.ts';
+import { type Proposal, proposalOf } from './suggested-mapping.ts';
+
+export interface ExamineOptions {
+  readonly downloads: Downloads;
+  /** Leaves out what is large. */
+  readonly light?: boolean;
+  /** Whether to send a bulk job and follow it. */
+  readonly job?: boolean;
+  /** Submits the smallest fold with this model. It costs credits. */
+  readonly submit?: { readonly model: string };
+  /** Milliseconds that a job or a fold may take. */
+  readonly patience?: number;
+  readonly sandbox?: boolean;
+  /** Whether renamed fields are proposed as a mapping: each is tried before. */
+  readonly propose?: boolean;
+  /** More prefixes to look at when an API is not where it is said to be. */
+  readonly prefixes?: { readonly atlas: readonly string[]; readonly batch: readonly string[] };
+  readonly onProgress?: (line: string) => void;
+}
+
+const PATIENCE = 10 * 60_000;
+
+const placeOf = ({ answer, kind, path }: Finding): string => `${answer} ${kind} ${path}`;
+const findingsIn = (checks: readonly Check[]): Finding[] => checks.flatMap(({ findings }) => findings);
+
+/** Each difference once: where an operation is asked in several ways, the first check that shows it has it. */
+function withoutRepeats(checks: readonly Check[]): Check[] {
+  const told = new Set<string>();
+  return checks.map((check) => {
+    const findings = check.findings.filter((one) => !told.has(placeOf(one)));
+    for (const one of findings) told.add(placeOf(one));
+    return { ...check, findings };
+  });
+}
+
+/** Examines an upstream that is where it is said to be. */
+async function examineOnce(
+  up: Upstream,
+  { downloads, light = false, patience = PATIENCE, onProgress = () => undefined, ...options }: ExamineOptions,
+  spent?: Spent,
+): Promise<Part & { readonly spent: Spent | undefined }> {
+  onProgress('asking the Atlas');
+  const parts: Part[] = [await examineAtlas(up, { light })];
+  onProgress('asking the Batch API');
+  parts.push(await examineBatch(up));
+  if (options.job === true) parts.push(await examineJob(up, downloads, patience, onProgress));
+  const { submit } = options;
+  const fold =
+    submit === undefined
+      ? undefined
+      : await examineFold(up, { downloads, patience, onProgress, model: submit.model }, spent);
+  if (fold !== undefined) parts.push(fold);
+  return {
+    checks: withoutRepeats(parts.flatMap((part) => part.checks)),
+    limits: parts.flatMap((part) => part.limits),
+    spent: fold?.spent,
+  };
+}
+
+/** The rules of a proposal; none where a place of it cannot be mapped. */
+function mappingOf(proposal: Proposal): WireMapping {
+  const read = readRules(proposal);
+  return 'mapping' in read ? read.mapping : {};
+}
+
+/**
+ * Examines once more with the renamed fields bridged, and takes a proposal back where it bridges nothing or where the
+ * answer then differs in another way.
+ *
+ * @param again - examines with a mapping
+ */
+async function tryProposals(
+  checks: readonly Check[],
+  present: Proposal,
+  again: (mapping: WireMapping) => Promise<readonly Check[]>,
+): Promise<Check[]> {
+  const proposal = proposalOf({ checks }, present);
+  const bridged = findingsIn(await again(mappingOf(proposal)));
+  const before = new Set(findingsIn(checks).map(placeOf));
+  const remaining = new Set(bridged.map(placeOf));
+  const spoiled = new Set(
+    bridged.filter((one) => matters(one) && !before.has(placeOf(one))).map(({ answer }) => answer),
+  );
+  const tried = (one: Finding): Finding => {
+    if (one.kind !== 'renamed' || (!remaining.has(placeOf(one)) && !spoiled.has(one.answer))) return one;
+    const { name: _, ...rest } = one;
+    return rest;
+  };
+  return checks.map((check) => ({ ...check, findings: check.findings.map(tried) }));
+}
+
+/** Examines the upstream. It never throws for what the upstream does. */
+export async function examine(upstream: Upstream, options: ExamineOptions): Promise<Report> {
+  const { onProgress = () => undefined, prefixes } = options;
+  onProgress('looking for both APIs');
+  const [atlas, batch] = await Promise.all([
+    findMoved(upstream, 'atlas', prefixes?.atlas),
+    findMoved(upstream, 'batch', prefixes?.batch),
+  ]);
+  const moved = [atlas, batch].filter((one) => one !== null);
+  const up: Upstream = {
+    ...upstream,
+    settings: {
+      ...upstream.settings,
+      ...(atlas === null ? {} : { atlasPrefix: atlas.prefix }),
+      ...(batch === null ? {} : { batchPrefix: batch.prefix }),
+    },
+  };
+  const first = await examineOnce(up, options);
+  const isRenamed = findingsIn(first.checks).some(({ kind }) => kind === 'renamed');
+  const found =
+    isRenamed && options.propose === true
+      ? await tryProposals(first.checks, writtenMapping(up.settings.mapping), async (mapping) => {
+          onProgress('trying the names that were found');
+          const bridged = { ...up, settings: { ...up.settings, mapping } };
+          return (await examineOnce(bridged, options, first.spent)).checks;
+        })
+      : first.checks;
+  const checks = [...moved.map(({ check }) => check), ...found];
+  return {
+    checkedAt: new Date(),
+    upstream: shownUrl(upstream.settings.baseUrl),
+    sandbox: options.sandbox === true,
+    status: statusOf(checks),
+    checks,
+    limits: first.limits,
+    settings: Object.fromEntries(moved.map(({ setting, prefix }) => [setting, prefix])),
+  };
+}

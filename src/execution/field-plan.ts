@@ -1,0 +1,222 @@
+// What of a query's execution is the same for every object of a type: which fields, by which functions, of which shape. A list of a hundred
+// objects works it out once, and so does a document that comes again where nothing of it is left to its variables. It runs nothing and
+// knows no type of ours.
+import {
+  type DocumentNode,
+  defaultFieldResolver,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLAbstractType,
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLLeafType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  getArgumentValues,
+  isAbstractType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  Kind,
+  type OperationDefinitionNode,
+  SchemaMetaFieldDef,
+  TypeMetaFieldDef,
+  TypeNameMetaFieldDef,
+  type ValueNode,
+  visit,
+} from 'graphql';
+import { collectedFields, type Operation, type Selecting } from './collect-fields.ts';
+
+/** A type as values are completed by it. */
+export type Shape =
+  | { readonly kind: 'leaf'; readonly type: GraphQLLeafType }
+  | { readonly kind: 'object'; readonly type: GraphQLObjectType }
+  | { readonly kind: 'abstract'; readonly type: GraphQLAbstractType }
+  | { readonly kind: 'list'; readonly of: Shape }
+  | { readonly kind: 'nonNull'; readonly of: Shape };
+
+export type Args = Readonly<Record<string, unknown>>;
+
+/** A resolver that takes three arguments at most. */
+export type Brief = (source: unknown, args: Args, context: unknown) => unknown;
+
+/** A field of an object, once for all objects of the type. */
+export interface PlannedField {
+  /** By which it stands in the answer. */
+  readonly key: string;
+  readonly nodes: readonly FieldNode[];
+  readonly parent: GraphQLObjectType;
+  readonly definition: GraphQLField<unknown, unknown>;
+  readonly resolve: GraphQLFieldResolver<unknown, unknown>;
+  /** The same, where nobody looks at what it is told of the execution. */
+  readonly brief: Brief | undefined;
+  readonly shape: Shape;
+  /** Its type, where that is a leaf. */
+  readonly leaf: GraphQLLeafType | undefined;
+  /** Its arguments where they are the same in every run; undefined where they were never asked for, or are left to variables. */
+  args: Args | undefined;
+  readonly usesVariables: boolean;
+}
+
+const isVariable = (value: ValueNode): boolean => {
+  if (value.kind === Kind.LIST) return value.values.some(isVariable);
+  if (value.kind === Kind.OBJECT) return value.fields.some((field) => isVariable(field.value));
+  return value.kind === Kind.VARIABLE;
+};
+
+/** Whether anything of a field itself, not of what is below it, is left to variables. */
+const usesVariables = ({ arguments: given = [] }: FieldNode): boolean =>
+  given.some(({ value }) => isVariable(value));
+
+/** A run's own arguments of fields, which many objects share. */
+export type OwnArgs = Map<PlannedField, Args>;
+
+/** The arguments of a field in a run. @throws GraphQLError where they are not what the field takes, each time that they are asked for */
+export function argsOf(field: PlannedField, own: OwnArgs, variables: Operation['variableValues']): Args {
+  const known = field.args ?? own.get(field);
+  if (known !== undefined) return known;
+  const [node] = field.nodes;
+  const args = node === undefined ? NO_ARGS : getArgumentValues(field.definition, node, variables);
+  if (field.usesVariables) own.set(field, args);
+  else field.args = args;
+  return args;
+}
+
+/** The planned fields below some nodes, by the type that they are read as. */
+type Plans = Map<readonly FieldNode[], Map<GraphQLObjectType, readonly PlannedField[]>>;
+
+/** A document, taken apart. */
+export interface Prepared {
+  readonly schema: GraphQLSchema;
+  readonly operations: readonly OperationDefinitionNode[];
+  readonly fragments: Record<string, FragmentDefinitionNode>;
+  /** For all of its runs; undefined where a directive may leave something out of one of them. */
+  readonly plans: Plans | undefined;
+  /** The fields of an operation itself, once they are known. */
+  readonly fields: Map<OperationDefinitionNode, readonly PlannedField[]>;
+}
+
+const prepared = new WeakMap<DocumentNode, Prepared>();
+
+function hasDirective(document: DocumentNode): boolean {
+  let found = false;
+  visit(document, {
+    Directive() {
+      found = true;
+    },
+  });
+  return found;
+}
+
+/** Takes a document apart; the same whenever asked. */
+export function prepare(schema: GraphQLSchema, document: DocumentNode): Prepared {
+  const known = prepared.get(document);
+  if (known?.schema === schema) return known;
+  const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
+  const operations: OperationDefinitionNode[] = [];
+  for (const node of document.definitions) {
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments[node.name.value] = node;
+    else if (node.kind === Kind.OPERATION_DEFINITION) operations.push(node);
+  }
+  const plans: Plans | undefined = hasDirective(document) ? undefined : new Map();
+  const made: Prepared = { schema, operations, fragments, plans, fields: new Map() };
+  prepared.set(document, made);
+  return made;
+}
+
+/** The operation of a name, or the only one; undefined where there is none. */
+export function operationOf(
+  { operations }: Prepared,
+  name: string | null | undefined,
+): OperationDefinitionNode | undefined {
+  if (name != null) return operations.find((operation) => operation.name?.value === name);
+  return operations.length === 1 ? operations[0] : undefined;
+}
+
+const NO_ARGS: Args = Object.freeze({});
+
+const shapes = new WeakMap<GraphQLOutputType, Shape>();
+
+function makeShape(type: GraphQLOutputType): Shape {
+  if (isNonNullType(type)) return { kind: 'nonNull', of: shapeOf(type.ofType) };
+  if (isListType(type)) return { kind: 'list', of: shapeOf(type.ofType) };
+  if (isLeafType(type)) return { kind: 'leaf', type };
+  return isAbstractType(type) ? { kind: 'abstract', type } : { kind: 'object', type };
+}
+
+/** The shape of a type; the same whenever asked. */
+function shapeOf(type: GraphQLOutputType): Shape {
+  const known = shapes.get(type);
+  if (known !== undefined) return known;
+  const made = makeShape(type);
+  shapes.set(type, made);
+  return made;
+}
+
+const briefs = new WeakMap<object, Brief | null>();
+
+/** A resolver that has no parameter for it cannot see what it is told of the execution, unless it takes all arguments as they come. */
+function makeBrief(resolve: GraphQLFieldResolver<unknown, unknown>): Brief | null {
+  if (resolve.length > 3 || /\.\.\.|\barguments\b|\[native code\]/.test(String(resolve))) return null;
+  return resolve as Brief;
+}
+
+/** What is known of an abstract type is told to the function that says which type a value has. */
+const isAbstract = (shape: Shape): boolean =>
+  shape.kind === 'abstract' || ('of' in shape && isAbstract(shape.of));
+
+function briefOf(resolve: GraphQLFieldResolver<unknown, unknown>, shape: Shape): Brief | undefined {
+  if (isAbstract(shape)) return undefined;
+  const known = briefs.get(resolve);
+  const brief = known === undefined ? makeBrief(resolve) : known;
+  if (known === undefined) briefs.set(resolve, brief);
+  return brief ?? undefined;
+}
+
+function leafOf(shape: Shape): GraphQLLeafType | undefined {
+  const inner = shape.kind === 'nonNull' ? shape.of : shape;
+  return inner.kind === 'leaf' ? inner.type : undefined;
+}
+
+function definitionOf(
+  schema: GraphQLSchema,
+  parent: GraphQLObjectType,
+  name: string,
+): GraphQLField<unknown, unknown> | undefined {
+  if (name === TypeNameMetaFieldDef.name) return TypeNameMetaFieldDef;
+  const isRoot = parent === schema.getQueryType();
+  if (isRoot && name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
+  if (isRoot && name === TypeMetaFieldDef.name) return TypeMetaFieldDef;
+  return parent.getFields()[name];
+}
+
+/** The fields that are selected on an object type below some nodes. */
+export function plannedFields(
+  operation: Operation,
+  parent: GraphQLObjectType,
+  nodes: readonly Selecting[],
+): PlannedField[] {
+  const planned: PlannedField[] = [];
+  for (const [key, group] of collectedFields(operation, parent, nodes)) {
+    const [first] = group;
+    const definition = first && definitionOf(operation.schema, parent, first.name.value);
+    // As graphql-js does: what validation has not seen is left out.
+    if (first === undefined || definition === undefined) continue;
+    const resolve = definition.resolve ?? defaultFieldResolver;
+    const shape = shapeOf(definition.type);
+    planned.push({
+      key,
+      nodes: group,
+      parent,
+      definition,
+      resolve,
+      brief: briefOf(resolve, shape),
+      shape,
+      leaf: leafOf(shape),
+      args: definition.args.length === 0 ? NO_ARGS : undefined,
+      usesVariables: usesVariables(first),
+    });
+  }
+  return planned;
+}

@@ -1,0 +1,160 @@
+// Makes what each request carries: its caller, the service as this caller sees it, loaders of its own. It knows no plugin and no route.
+
+import { startDeadline } from '../async/deadline.ts';
+import type { GatewayContext } from '../context.ts';
+import type { Caller, Callers } from '../http/auth/authenticate.ts';
+import { addressOf } from '../http/auth/client-ip.ts';
+import { isRouter } from '../http/auth/federation-router.ts';
+import { storageAccountOf } from '../http/limits/rate-limit.ts';
+import { callRecordOf } from '../http/plugins/use-upstream-report.ts';
+import { createSubmissions } from '../store/ledger/submissions.ts';
+import type { Exchange } from '../telemetry/request-record.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { createOwned } from '../upstream/folds/batch-ownership.ts';
+import { createBatchReader } from '../upstream/folds/batch-reader.ts';
+import { createFoldResults } from '../upstream/folds/fold-results.ts';
+import type { CallRecord } from '../upstream/http/call-record.ts';
+import type { Loaders } from '../upstream/reads/loaders.ts';
+import type { OpenedServices } from './services.ts';
+import type { OpenUpstream } from './upstream-connections.ts';
+
+/** Who asks, and how long there is time for it. */
+interface Asker {
+  readonly caller: Caller;
+  /** Where the request came from, hidden; absent for one that came over no connection. */
+  readonly address?: string | undefined;
+  readonly exchange: Exchange;
+  /** Aborted when the time is up, or when the client has left. */
+  readonly signal: AbortSignal;
+  /** Aborted when the client has left. */
+  readonly clientSignal: AbortSignal;
+  /** Such as `http://127.0.0.1:4000`. */
+  readonly origin: string;
+  readonly isRouter: boolean;
+  /** Where what the request costs upstream is written down, if its caller wants to be told. */
+  readonly record?: CallRecord | undefined;
+  fresh: GatewayContext['fresh'];
+}
+
+export interface Contexts {
+  /** Makes the context of a request. @throws GraphQLError UNAUTHENTICATED when its proof does not hold */
+  open(request: Request): Promise<GatewayContext>;
+}
+
+/** Makes the context of a request. */
+export type OpenContext = Contexts['open'];
+
+export interface ContextSources extends Pick<OpenedServices, 'services' | 'loaders'> {
+  readonly callers: Callers;
+  readonly telemetry: Telemetry;
+  readonly openUpstream: OpenUpstream;
+}
+
+/**
+ * What a request carries, each part made when it is asked for first: most requests use one or two. A class, because an object with getters
+ * of its own is ten times as slow to make.
+ */
+class LazyContext implements GatewayContext {
+  readonly services;
+  readonly requestId;
+  readonly principal;
+  readonly storageAccount;
+  readonly isRouter;
+  readonly publicUrl;
+  readonly upstream;
+  readonly clientSignal;
+  readonly fresh;
+  private readonly exchange: Exchange;
+  private readonly loaders: Loaders;
+  private ownSubmissions: GatewayContext['submissions'] | undefined;
+  private ownOwned: GatewayContext['owned'] | undefined;
+  private ownBatches: GatewayContext['batches'] | undefined;
+  private ownFolds: GatewayContext['folds'] | undefined;
+
+  constructor({ services, loaders, openUpstream }: ContextSources, asker: Asker) {
+    const { exchange, signal, record, caller, isRouter, clientSignal, origin, fresh } = asker;
+    const { token, principal } = caller;
+    this.storageAccount = storageAccountOf(caller, asker.address);
+    exchange.principal = principal;
+    this.exchange = exchange;
+    this.services = services;
+    this.requestId = exchange.requestId;
+    this.principal = principal;
+    this.isRouter = isRouter;
+    this.publicUrl = services.config.PUBLIC_URL ?? origin;
+    this.clientSignal = clientSignal;
+    this.fresh = fresh;
+    this.upstream = openUpstream(exchange.requestId, token, signal, { record, exchange, principal });
+    this.loaders = loaders(this.upstream);
+  }
+  get proteins() {
+    return this.loaders.proteins;
+  }
+  get clusters() {
+    return this.loaders.clusters;
+  }
+  get features() {
+    return this.loaders.features;
+  }
+  get searches() {
+    return this.loaders.searches;
+  }
+  get uniprot() {
+    return this.loaders.uniprot;
+  }
+  get submissions() {
+    const { ledger, config } = this.services;
+    this.ownSubmissions ??= createSubmissions(ledger, this.principal, config.proofNeeded);
+    return this.ownSubmissions;
+  }
+  get owned() {
+    this.ownOwned ??= createOwned(this.submissions);
+    return this.ownOwned;
+  }
+  get batches() {
+    this.ownBatches ??= createBatchReader(this.upstream, this.owned);
+    return this.ownBatches;
+  }
+  get folds() {
+    const { downloads } = this.services;
+    const { lettingGo } = this.exchange;
+    this.ownFolds ??= createFoldResults(this.upstream, downloads, this.batches, this.submissions, (close) =>
+      lettingGo.push(close),
+    );
+    return this.ownFolds;
+  }
+}
+
+/** Functions that make the context of each request. */
+export function contextsFrom(sources: ContextSources): Contexts {
+  const { services, callers, telemetry } = sources;
+  const { config } = services;
+  const of = (asker: Asker): GatewayContext => new LazyContext(sources, asker);
+
+  const ofRequest = (request: Request, caller: Caller, signal: AbortSignal): GatewayContext =>
+    of({
+      caller,
+      address: addressOf(request),
+      exchange: telemetry.exchangeOf(request),
+      signal,
+      clientSignal: request.signal,
+      origin: new URL(request.url).origin,
+      isRouter: isRouter(request, config.FEDERATION_TOKEN),
+      record: callRecordOf(request),
+      async fresh() {
+        const again = await callers.again(request);
+        return () =>
+          ofRequest(request, again, startDeadline(request.signal, config.REQUEST_TIMEOUT_MS).signal);
+      },
+    });
+
+  return {
+    async open(request) {
+      const caller = await callers.identify(request);
+      const limit = startDeadline(request.signal, config.REQUEST_TIMEOUT_MS);
+      // Of a request that came over no connection nothing tells when the last byte has gone.
+      if (addressOf(request) !== undefined) telemetry.exchangeOf(request).lettingGo.push(() => limit.end());
+      return ofRequest(request, caller, limit.signal);
+    },
+  };
+}

@@ -1,0 +1,130 @@
+// Everything that goes out: connections to the service and to its file store, the gates in front of them, and the watch over the
+// service's contract. It knows no GraphQL and no caller beyond the name that calls are counted under.
+
+import { CollectWindow } from '../async/collect-window.ts';
+import type { Config } from '../config.ts';
+import { openContractMetrics } from '../doctor/metrics.ts';
+import { type ContractWatch, openContractWatch } from '../doctor/watch.ts';
+import type { Logger } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Exchange } from '../telemetry/request-record.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { BreakerRules } from '../upstream/http/breaker.ts';
+import type { CallRecord } from '../upstream/http/call-record.ts';
+import { type Downloads, openPublicAgent } from '../upstream/http/download.ts';
+import { usualGateRules } from '../upstream/http/host-limiter.ts';
+import { type Gates, openGates } from '../upstream/http/host-limiters.ts';
+import { reach } from '../upstream/http/ping.ts';
+import { checkPrefixes } from '../upstream/http/prefix.ts';
+import { openAgent, type Upstream } from '../upstream/http/upstream-client.ts';
+import { settingsOf } from '../upstream/settings.ts';
+
+/** Opens the service as one request, or a task without any, sees it. */
+export type OpenUpstream = (
+  requestId: string,
+  token: string | undefined,
+  signal: AbortSignal | undefined,
+  from?: {
+    readonly exchange: Exchange;
+    readonly record: CallRecord | undefined;
+    readonly principal: string | null;
+  },
+) => Upstream;
+
+export interface WayOut {
+  readonly openUpstream: OpenUpstream;
+  readonly downloads: Downloads;
+  readonly contract: ContractWatch;
+  /** Whether the service can be reached at all. @throws Error when it cannot */
+  reach(milliseconds: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface WayOutOptions {
+  readonly config: Config;
+  readonly upstreamUrl: string;
+  readonly sandbox: boolean;
+  readonly log: Logger;
+  readonly gates: Gates;
+  readonly metrics: Metrics;
+  readonly telemetry: Telemetry;
+}
+
+/** The gates to the service and to the hosts of files, as configured. */
+export const openConfiguredGates = (config: Config, breaker: BreakerRules | undefined): Gates =>
+  openGates({
+    ...usualGateRules,
+    inFlight: config.UPSTREAM_MAX_IN_FLIGHT,
+    queue: config.UPSTREAM_MAX_QUEUE,
+    ...(breaker === undefined ? {} : { breaker }),
+  });
+
+/** Opens the connections. Nothing is called before it is asked for. */
+export function openWayOut(options: WayOutOptions): WayOut {
+  const { config, upstreamUrl, sandbox, log, gates, metrics, telemetry } = options;
+  const agent = openAgent();
+  const publicAgent = openPublicAgent();
+  const settings = settingsOf(config, upstreamUrl);
+  const downloads = { publicAgent, gate: gates.files };
+
+  const openUpstream: OpenUpstream = (requestId, token, signal, from) => {
+    const record = from?.record;
+    const hooks = telemetry.hooksOf(requestId, from?.exchange);
+    return {
+      settings,
+      agent,
+      token,
+      requestId,
+      signal,
+      collecting: new CollectWindow(),
+      onAnswer: contract.onAnswer,
+      looksAt: contract.looksAt,
+      gate: gates.api,
+      caller: from?.principal ?? undefined,
+      ...hooks,
+      ...(record === undefined
+        ? {}
+        : {
+            ...record.hooks,
+            onCall: (call) => {
+              record.hooks.onCall(call);
+              hooks.onCall(call);
+            },
+          }),
+    };
+  };
+
+  const contract: ContractWatch = openContractWatch({
+    openUpstream: (requestId, signal) => openUpstream(requestId, config.UPSTREAM_API_KEY, signal),
+    baseUrl: upstreamUrl,
+    downloads,
+    sandbox,
+    prefixes: { atlas: config.DOCTOR_ATLAS_PREFIXES, batch: config.DOCTOR_BATCH_PREFIXES },
+    minutes: config.CONTRACT_CHECK_MINUTES,
+    onDrift: (finding) => countDrift(finding),
+    onError: (error) => log.error({ error }, 'contract'),
+  });
+  const countDrift = openContractMetrics(metrics.registers, contract.report);
+
+  return {
+    openUpstream,
+    downloads,
+    contract,
+    async reach(milliseconds) {
+      await reach(agent, upstreamUrl, milliseconds);
+      const token = config.UPSTREAM_API_KEY;
+      await checkPrefixes({
+        settings,
+        agent,
+        token,
+        requestId: 'ready',
+        signal: undefined,
+        onCall: () => undefined,
+      });
+    },
+    async close() {
+      await contract.close();
+      await Promise.all([agent.close(), publicAgent.close()]);
+    },
+  };
+}

@@ -1,0 +1,132 @@
+// Who may come in: callers by their keys, what each may ask for in a minute, and whether the
+// process has time for more. It knows nothing of what is asked.
+import { createHmac } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { GraphQLError } from 'graphql';
+import type { Config } from '../config.ts';
+import { openSecret } from '../store/ledger/secret.ts';
+import { openRates } from '../store/rate-limit/open-token-bucket.ts';
+import type { Logger } from '../telemetry/log.ts';
+import type { Load, Metrics } from '../telemetry/metrics.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { overloaded } from './auth/auth-errors.ts';
+import { type Callers, openCallers } from './auth/authenticate.ts';
+import { type Admission, openAdmission } from './limits/admission.ts';
+import { type ConnectionLimits, createConnectionLimits } from './limits/connection-limits.ts';
+import { openPressure, type Pressure } from './limits/load-shedding.ts';
+import { createFailedAuthLimit, openRateLimit } from './limits/rate-limit.ts';
+import { openRequestBodies, type RequestBodies } from './limits/request-bodies.ts';
+import { createShares } from './limits/shares.ts';
+import { openSlowReaders, type SlowReaders } from './limits/slow-readers.ts';
+import { tooMany } from './plugins/use-rate-limit.ts';
+
+export interface Entrance {
+  readonly callers: Callers;
+  readonly admission: Admission;
+  /** How much there is to do at present. */
+  readonly pressure: Pressure;
+  /** Bodies of requests, read within bounds. */
+  readonly bodies: RequestBodies;
+  readonly slowReaders: SlowReaders;
+  readonly connections: ConnectionLimits;
+  /**
+   * Takes a place for an operation that came by no HTTP.
+   *
+   * @returns gives it back; null when there is none
+   */
+  enter(incoming: IncomingMessage): (() => void) | null;
+  /** What is taken at present, for metrics. */
+  load(): Load;
+  /** Whether an operation that came by no HTTP may begin. @returns the reason why not */
+  admit(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null>;
+  /** Checks who sends what comes by no HTTP. @returns why that is refused, null when it is not */
+  identify(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null>;
+  close(): Promise<void>;
+}
+
+/** Opens the entrance. */
+export function openEntrance(
+  config: Config,
+  log: Logger,
+  telemetry: Telemetry,
+  metrics: Metrics,
+  principalKey?: string,
+): Entrance {
+  const onRatesError = (error: unknown) => telemetry.storeFailed('rates', error);
+  const secret = principalKey ?? openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
+  const rates = openRates(config.STORE_URL, onRatesError);
+  const limit = openRateLimit({ rates, onError: onRatesError });
+  const callers = openCallers({
+    config,
+    secret,
+    guesses: createFailedAuthLimit(limit, config.AUTH_FAILURES_PER_MINUTE),
+    onError: (what, error) => log.error({ error: String(error) }, what),
+  });
+  const admission = openAdmission({
+    limit,
+    perMinute: config.RATE_LIMIT_PER_MINUTE,
+    hops: config.TRUST_PROXY,
+    hide: (address) => createHmac('sha256', secret).update(`address ${address}`).digest('base64url'),
+    callers,
+    onUnbelieved: () =>
+      log.warn('a proxy forwards addresses, but TRUST_PROXY is 0: all who come through it count as one'),
+  });
+  const pressure = openPressure({
+    mostRequests: config.MAX_CONCURRENT_REQUESTS,
+    mostDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
+  });
+  const buffered = createShares(config.MAX_BUFFERED_BYTES);
+  const bodies = openRequestBodies({
+    maxBytes: config.MAX_BODY_BYTES,
+    maxUnfinished: config.MAX_UNFINISHED_BODIES,
+    timeoutMs: config.REQUEST_BODY_SECONDS * 1000,
+    buffered,
+  });
+  const slowReaders = openSlowReaders({
+    timeoutMs: config.SLOW_READER_SECONDS * 1000,
+    buffered,
+    onCut: (reason) => metrics.cutOff.inc({ reason }),
+  });
+  const connections = createConnectionLimits({
+    maxConnections: config.MAX_CONNECTIONS,
+    isShared: config.TRUST_PROXY === 0,
+    onCut: () => metrics.cutOff.inc({ reason: 'too_many_connections' }),
+  });
+  return {
+    callers,
+    admission,
+    pressure,
+    bodies,
+    slowReaders,
+    connections,
+    enter: (incoming) => pressure.enter(admission.addressOf(incoming)),
+    load: () => ({
+      connections: connections.open,
+      places: pressure.underWay,
+      unfinishedBodies: bodies.unfinished,
+      bufferedBytes: buffered.used,
+    }),
+    async admit(request, incoming) {
+      admission.note(request, incoming);
+      if (pressure.isLate) return overloaded();
+      const verdict = await admission.spend(request);
+      return verdict === null || verdict.allowed ? null : tooMany(verdict);
+    },
+    async identify(request, incoming) {
+      admission.note(request, incoming);
+      try {
+        await callers.identify(request);
+        return null;
+      } catch (error) {
+        if (error instanceof GraphQLError) return error;
+        throw error;
+      }
+    },
+    async close() {
+      callers.close();
+      pressure.close();
+      slowReaders.close();
+      await rates.close();
+    },
+  };
+}

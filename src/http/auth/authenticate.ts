@@ -1,0 +1,169 @@
+// Who asks: which token goes to the Batch API, and the name under which everything of that caller
+// is kept. The same for HTTP, event streams, WebSocket and file routes. It knows no route, no
+// schema and no store.
+import { createHash, createHmac } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Config } from '../../config.ts';
+import { type GatewayKey, readKey } from './api-key-file.ts';
+import { openApiKeys } from './api-keys.ts';
+import { overloaded, proofUnavailable, rateLimited, unauthenticated } from './auth-errors.ts';
+import { addressOf } from './client-ip.ts';
+import { TooManyChecksError } from './concurrent-checks.ts';
+import { openJwt } from './jwt.ts';
+
+export interface Caller {
+  /** The bearer token for the Batch API; undefined when the caller gave none. */
+  readonly token: string | undefined;
+  /** Keyed hash of who the caller is; null without a token. */
+  readonly principal: string | null;
+  /**
+   * Whether the gateway itself knows who it is. A token that is passed on is the upstream's to
+   * judge, and anybody can invent one.
+   */
+  readonly proven: boolean;
+}
+
+export interface Callers {
+  /**
+   * Who sent a request; asked once for each.
+   *
+   * @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no proof can be checked
+   */
+  identify(request: Request): Promise<Caller>;
+  /** The same for a request that has only headers yet. @param authorization - the header */
+  whoIs(authorization: string | undefined, address: string | undefined): Caller | Promise<Caller>;
+  /** Says who sent a request, so that it is not asked again. */
+  note(request: Request, caller: Promise<Caller>): void;
+  /** Asks anew: whether who opened a stream may go on. @throws GraphQLError as `identify` */
+  again(request: Request): Promise<Caller>;
+  /** Reads the file of keys again. */
+  reload(): void;
+  close(): void;
+}
+
+/** How often one address may be wrong. */
+export interface Guesses {
+  /**
+   * Counts a proof that was wrong.
+   *
+   * @returns seconds that this address is told to wait; 0 while it has not been wrong too often
+   */
+  countWrong(address: string | undefined): Promise<number>;
+}
+
+export interface CallersOptions {
+  readonly config: Config;
+  /** Keys the hashes, so that a leaked store tells nothing of tokens. */
+  readonly secret: string;
+  readonly guesses: Guesses;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+interface Accepted {
+  readonly caller: Caller;
+  /** Milliseconds by `performance.now()`. */
+  readonly until: number;
+}
+
+/**
+ * How long a token is taken for good without a second look: what its issuer took back is noticed
+ * after that.
+ */
+const ACCEPTED_MS = 60_000;
+const MOST_ACCEPTED = 10_000;
+
+const bearerOf = (authorization: string | undefined): string | undefined =>
+  authorization === undefined ? undefined : /^Bearer +(\S+)\s*$/i.exec(authorization)?.[1];
+
+/** Opens what tells callers apart. @throws Error when the file of keys cannot be read */
+export function openCallers({ config, secret, guesses, onError }: CallersOptions): Callers {
+  const {
+    UPSTREAM_API_KEY: upstreamKey,
+    GATEWAY_API_KEYS: listed,
+    GATEWAY_API_KEYS_FILE: file,
+    GATEWAY_JWKS_URL: jwksUrl,
+    GATEWAY_JWT_ISSUER: issuer = '',
+    GATEWAY_JWT_AUDIENCE: audience,
+  } = config;
+  // By size: room for a `max` would be taken at once.
+  const accepted = new LRUCache<string, Accepted>({ maxSize: MOST_ACCEPTED, sizeCalculation: () => 1 });
+  const asked = new WeakMap<Request, Promise<Caller>>();
+  const keys = openApiKeys({
+    keys: listed.flatMap((text) => readKey(text) ?? []),
+    file,
+    onError: (error) => onError('the gateway keys stay as they were', error),
+  });
+  const verify = jwksUrl === undefined ? undefined : openJwt({ jwksUrl, issuer, audience });
+  const ways = [
+    ...(listed.length > 0 || file !== undefined ? ['one of its own keys'] : []),
+    ...(verify === undefined ? [] : ['a token of its issuer']),
+  ].join(' or ');
+
+  const nameOf = (text: string): string => createHmac('sha256', secret).update(text).digest('base64url');
+  // No bearer token holds a space, so that nobody can send one that is named like these.
+  const ofKey = ({ name, key }: GatewayKey): string => nameOf(name === null ? key : `key ${name}`);
+  const proven = (principal: string): Caller => ({ token: upstreamKey, principal, proven: true });
+
+  async function checkToken(bearer: string): Promise<Accepted | null> {
+    if (verify === undefined) return null;
+    const proof = await verify(bearer).catch((error: unknown) => {
+      if (error instanceof TooManyChecksError) throw overloaded();
+      onError('tokens cannot be checked', error);
+      throw proofUnavailable();
+    });
+    if (proof === null) return null;
+    const principal = nameOf(`jwt ${JSON.stringify([proof.issuer, proof.subject])}`);
+    const left = Math.min(proof.expiresAt - Date.now(), ACCEPTED_MS);
+    return { caller: proven(principal), until: performance.now() + left };
+  }
+
+  const nobody: Caller = { token: undefined, principal: null, proven: false };
+  const whoIs: Callers['whoIs'] = (authorization, address) => {
+    const bearer = bearerOf(authorization);
+    if (upstreamKey === undefined)
+      return bearer === undefined ? nobody : { token: bearer, principal: nameOf(bearer), proven: false };
+    return config.proofNeeded ? proofOf(bearer, address) : proven(nameOf('loopback'));
+  };
+
+  /**
+   * Right proofs are found before anything is counted, so that wrong ones of the same address
+   * cannot lock them out.
+   */
+  function proofOf(bearer: string | undefined, address: string | undefined): Caller | Promise<Caller> {
+    if (bearer === undefined) return Promise.reject(unauthenticated(ways));
+    const key = keys.find(bearer);
+    if (key !== undefined) return proven(ofKey(key));
+    const digest = createHash('sha256').update(bearer).digest('base64');
+    const known = accepted.get(digest);
+    if (known !== undefined && known.until > performance.now()) return known.caller;
+    return proofByToken(bearer, digest, address);
+  }
+
+  async function proofByToken(bearer: string, digest: string, address: string | undefined): Promise<Caller> {
+    const proof = await checkToken(bearer);
+    if (proof !== null) {
+      accepted.set(digest, proof);
+      return proof.caller;
+    }
+    const wait = await guesses.countWrong(address);
+    throw wait === 0
+      ? unauthenticated(ways)
+      : rateLimited(`Too many wrong keys came from your address. Try again in ${wait} s.`, wait);
+  }
+
+  const again = async (request: Request): Promise<Caller> =>
+    whoIs(request.headers.get('authorization') ?? undefined, addressOf(request));
+
+  return {
+    identify(request) {
+      const asking = asked.get(request) ?? again(request);
+      asked.set(request, asking);
+      return asking;
+    },
+    whoIs,
+    note: (request, caller) => void asked.set(request, caller),
+    again,
+    reload: keys.reload,
+    close: keys.close,
+  };
+}

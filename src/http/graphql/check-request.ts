@@ -1,0 +1,33 @@
+// Which requests are read at all: their method, the page they come from, what they accept, the type of their body. Pure; it knows no
+// plugin.
+import { type HeadersOf, isForgery } from './csrf.ts';
+import { refusal } from './http-error.ts';
+import { chooseForWhole } from './media-type.ts';
+import { checkContentType } from './read-params.ts';
+
+/**
+ * Refuses what must not even be read.
+ *
+ * @param origins - as CORS_ORIGINS lists them
+ * @throws GraphQLError (403, 405, 406, 415)
+ */
+export function checkRequest(
+  method: string | undefined,
+  headers: HeadersOf,
+  origins: readonly string[],
+): void {
+  if (method !== 'GET' && method !== 'POST')
+    throw refusal(405, 'GraphQL is asked by GET or POST.', { headers: { allow: 'GET, POST, OPTIONS' } });
+  if (method === 'GET' && isForgery(headers, origins))
+    throw refusal(
+      403,
+      'A page of another site asks by GET: only scripts of pages that CORS_ORIGINS lists are answered. List the origin of the page, or ask by POST.',
+      { code: 'FORBIDDEN' },
+    );
+  if (chooseForWhole(headers.get('accept')) === null)
+    throw refusal(
+      406,
+      'Accept application/json, application/graphql-response+json, text/event-stream or multipart/mixed; nothing else is answered.',
+    );
+  if (method === 'POST') checkContentType(headers.get('content-type'), headers.get('content-encoding'));
+}

@@ -1,0 +1,18 @@
+// Whether a GET was made by a page of another site. Pure.
+
+import { isListed } from '../cors.ts';
+
+/** The headers that tell. */
+export type HeadersOf = Pick<Headers, 'get'>;
+
+/**
+ * Whether a GET comes from a page of another site that may not read the answer: a link, a form, an image, or a script of a page that
+ * CORS_ORIGINS does not list. A browser sends the request of such a script before it withholds the answer, so that it would still cost
+ * its work. Clients that are no browsers send no `sec-fetch-site`. POSTs need no such check: only JSON is read, which browsers send to
+ * other sites after a preflight.
+ *
+ * @param origins - as CORS_ORIGINS lists them
+ */
+export const isForgery = (headers: HeadersOf, origins: readonly string[]): boolean =>
+  headers.get('sec-fetch-site') === 'cross-site' &&
+  (headers.get('sec-fetch-mode') !== 'cors' || !isListed(headers.get('origin'), origins));

@@ -1,0 +1,56 @@
+// An answer that comes in parts: one list, some items in each, with what has failed in them.
+import { GraphQLError } from 'graphql';
+import type { Growing, Shown } from './incremental-body.ts';
+import type { AnyResult } from './serialize-result.ts';
+
+/** One that is given in parts (`@stream`). */
+export interface GrowingInParts extends Growing {
+  /** What the first part has. */
+  readonly initial: readonly unknown[];
+}
+
+/** Items of a part at most: a client that draws them as they come has some to draw soon. */
+const IN_A_PART = 16;
+
+const errorOf = (thrown: unknown): GraphQLError =>
+  thrown instanceof GraphQLError ? thrown : new GraphQLError(String(thrown));
+
+/**
+ * The parts of a growing result, in the format of 2022-08-24: each has the next items, and where the first of them stands.
+ *
+ * @param label - of the list's `@stream`
+ */
+export async function* growingParts(
+  growing: GrowingInParts,
+  label: string | undefined,
+  shown: Shown,
+): AsyncGenerator<AnyResult, void, undefined> {
+  const { key, initial } = growing;
+  let told = 0;
+  /** What has failed since the part before. */
+  const failed = (): { readonly errors?: readonly GraphQLError[] } => {
+    const errors = growing.failures.slice(told);
+    told += errors.length;
+    return errors.length === 0 ? {} : { errors: shown(errors) };
+  };
+  yield { ...failed(), data: { [key]: initial }, hasNext: true };
+  let at = initial.length;
+  const part = (items: readonly unknown[] | null, more: ReturnType<typeof failed>) => ({
+    path: [key, at],
+    ...(label === undefined ? {} : { label }),
+    items,
+    ...more,
+  });
+  try {
+    for (;;) {
+      const items = await growing.next(IN_A_PART);
+      if (items === undefined) break;
+      yield { hasNext: true, incremental: [part(items, failed())] };
+      at += items.length;
+    }
+    yield { hasNext: false };
+  } catch (error) {
+    const { errors = [] } = failed();
+    yield { hasNext: false, incremental: [part(null, { errors: [...errors, ...shown([errorOf(error)])] })] };
+  }
+}

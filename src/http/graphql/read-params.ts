@@ -1,0 +1,144 @@
+// What a client asks, read from the bytes of a POST or the query string of a GET, as GraphQL over HTTP says: members that are not
+// known are ignored, wrong ones are refused in words. Pure; it knows neither the server nor the schema.
+
+import { checkTree } from './check-variables.ts';
+import { checkValueCount } from './count-values.ts';
+import { refusal } from './http-error.ts';
+import { isObject } from './json-object.ts';
+
+/** A GraphQL request. Either `query` or `documentId` names the document. */
+export interface OperationParams {
+  readonly query?: string;
+  readonly operationName?: string;
+  readonly variables?: Record<string, unknown>;
+  readonly extensions?: Record<string, unknown>;
+  /** The id of a persisted operation: `documentId`, or what else clients call it. */
+  readonly documentId?: string;
+}
+
+/** How clients name the id of a persisted operation: the draft of GraphQL over HTTP, Relay's examples. */
+const ID_MEMBERS = ['documentId', 'doc_id'];
+
+const kindOf = (value: unknown): string => {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+};
+
+function textOf(members: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = Object.hasOwn(members, name) ? members[name] : undefined;
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'string') return value;
+  throw refusal(400, `\`${name}\` must be a string; this request sends ${kindOf(value)}.`);
+}
+
+function mapOf(
+  members: Readonly<Record<string, unknown>>,
+  name: string,
+): Record<string, unknown> | undefined {
+  const value = Object.hasOwn(members, name) ? members[name] : undefined;
+  if (value === undefined || value === null) return undefined;
+  if (!isObject(value))
+    throw refusal(400, `\`${name}\` must be a JSON object; this request sends ${kindOf(value)}.`);
+  return value;
+}
+
+/** Reads the members of a request that has been parsed. @throws GraphQLError (400) when one has a wrong shape */
+export function readMembers(members: Readonly<Record<string, unknown>>): OperationParams {
+  const query = textOf(members, 'query');
+  const operationName = textOf(members, 'operationName');
+  const variables = mapOf(members, 'variables');
+  const extensions = mapOf(members, 'extensions');
+  checkTree(variables, 'variables');
+  checkTree(extensions, 'extensions');
+  const params: { -readonly [name in keyof OperationParams]: OperationParams[name] } = {};
+  if (query !== undefined && query !== '') params.query = query;
+  if (operationName !== undefined && operationName !== '') params.operationName = operationName;
+  if (variables !== undefined) params.variables = variables;
+  if (extensions !== undefined) params.extensions = extensions;
+  for (const name of ID_MEMBERS) {
+    const documentId = textOf(members, name);
+    if (documentId !== undefined) params.documentId ??= documentId;
+  }
+  return params;
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+function parsed(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refusal(400, `${what} is not valid JSON.`);
+  }
+}
+
+/**
+ * Whether a content type is the one that POSTs must have: JSON in UTF-8. Browsers send every other type that a form of a foreign page
+ * can make without asking first, so nothing else is read.
+ *
+ * @throws GraphQLError (415)
+ */
+export function checkContentType(contentType: string | null, contentEncoding: string | null): void {
+  if (contentType === 'application/json' && contentEncoding === null) return;
+  const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
+  if (type !== 'application/json') {
+    const sent = type === '' ? 'none' : 'another one';
+    throw refusal(415, `Send the request with content-type: application/json; this one has ${sent}.`, {
+      headers: { 'accept-post': 'application/json' },
+    });
+  }
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='));
+  if (charset !== undefined && !/^charset="?utf-?8"?$/.test(charset))
+    throw refusal(415, 'Send the request in UTF-8; no other charset is read.');
+  if (!['', 'identity'].includes((contentEncoding ?? '').trim().toLowerCase()))
+    throw refusal(415, 'Send the request without content-encoding; compressed requests are not read.', {
+      headers: { 'accept-encoding': 'identity' },
+    });
+}
+
+/**
+ * Reads the body of a POST.
+ *
+ * @param body - JSON in UTF-8, with or without a byte order mark
+ * @throws GraphQLError (400) that says what is wrong with it
+ */
+export function readBody(body: Uint8Array): OperationParams {
+  let text: string;
+  try {
+    text = decoder.decode(body);
+  } catch {
+    throw refusal(400, 'The body is not valid UTF-8.');
+  }
+  if (text.trim() === '')
+    throw refusal(400, 'The body is empty; send a JSON object with the member `query`.');
+  checkValueCount(body);
+  const members = parsed(text, 'The body');
+  if (Array.isArray(members))
+    throw refusal(
+      400,
+      'Lists of operations are not answered; send each operation as a request of its own, or several root fields in one.',
+    );
+  if (!isObject(members))
+    throw refusal(400, `The body must be a JSON object; this one is ${kindOf(members)}.`);
+  return readMembers(members);
+}
+
+/**
+ * Reads the query string of a GET.
+ *
+ * @param search - what stands after the question mark, with or without it
+ * @throws GraphQLError (400) that says what is wrong with it
+ */
+export function readSearch(search: string): OperationParams {
+  const given = new URLSearchParams(search);
+  const members: Record<string, unknown> = {};
+  for (const name of ['query', 'operationName', ...ID_MEMBERS]) {
+    const value = given.get(name);
+    if (value !== null && value !== '') members[name] = value;
+  }
+  for (const name of ['variables', 'extensions']) {
+    const value = given.get(name);
+    if (value !== null && value !== '') members[name] = parsed(value, `The parameter \`${name}\``);
+  }
+  return readMembers(members);
+}

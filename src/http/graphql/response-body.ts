@@ -1,0 +1,117 @@
+// The JSON of a result as bytes that are made as they are written: one large text after the other is unpacked and escaped, so that an
+// answer of hundreds takes little more than one of them. It knows neither GraphQL nor HTTP.
+import type { JsonAround, LateText } from '../../structure/lazy-text.ts';
+import { escaped, escapeLines, type Progress } from './json-text.ts';
+
+/** Puts the next bytes at the beginning of a buffer of some KB. @returns how many; 0 when there are no more */
+export type Fill = (target: Buffer) => number;
+
+export interface Body {
+  /** Bytes of it, about; infinity where nobody knows. */
+  readonly byteLength: number;
+  /** Begins to make the bytes. */
+  open(): Fill;
+}
+
+/** Bytes for which it is worth to come back for the next piece: with fewer left a buffer counts as full. */
+export const ROOM = 16;
+
+/** Writes bytes as they are. @returns whether there is more to write of them */
+function copied(bytes: Uint8Array, at: Progress, target: Buffer): boolean {
+  const count = Math.min(bytes.length - at.read, target.length - at.written);
+  target.set(bytes.subarray(at.read, at.read + count), at.written);
+  at.read += count;
+  at.written += count;
+  return at.read < bytes.length;
+}
+
+/** Writes a text in its JSON form. */
+function openText(text: LateText): (at: Progress, target: Buffer) => boolean {
+  let lines: Uint8Array | undefined;
+  let rest: Buffer | undefined;
+  return (at, target) => {
+    if (rest !== undefined) return copied(rest, at, target);
+    const bytes = lines ?? text.bytes();
+    const isBeginning = lines === undefined;
+    const isPlain = escapeLines(bytes, target, at);
+    if (isPlain && at.read === bytes.length) return false;
+    if (isPlain) {
+      // The bytes are ours in this turn only.
+      lines = bytes.slice(at.read);
+      at.read = 0;
+      return true;
+    }
+    rest = escaped(bytes.subarray(at.read), isBeginning && at.read === 0);
+    at.read = 0;
+    return copied(rest, at, target);
+  };
+}
+
+/** Makes a body of what stands around texts and of the texts. */
+export function openBody({ around, texts }: JsonAround): Body {
+  const quoted = around.map((json, i) =>
+    Buffer.from(`${i === 0 ? '' : '"'}${json}${i === texts.length ? '' : '"'}`),
+  );
+  const sizes = [...quoted.map(({ length }) => length), ...texts.map((text) => 1.03 * text.size)];
+  return {
+    byteLength: Math.ceil(sizes.reduce((sum, size) => sum + size, 0)),
+    open() {
+      let part = 0;
+      let write: ((at: Progress, target: Buffer) => boolean) | undefined;
+      const at: Progress = { read: 0, written: 0 };
+      const next = () => {
+        const [bytes, text] = [quoted[part >> 1], texts[part >> 1]];
+        if (part % 2 === 1) return text === undefined ? undefined : openText(text);
+        return bytes === undefined ? undefined : (to: Progress, target: Buffer) => copied(bytes, to, target);
+      };
+      return (target) => {
+        at.written = 0;
+        while (at.written + ROOM <= target.length) {
+          write ??= next();
+          if (write === undefined) break;
+          if (write(at, target)) break;
+          write = undefined;
+          part += 1;
+          at.read = 0;
+        }
+        return at.written;
+      };
+    },
+  };
+}
+
+/** Bytes of a body that is made in one piece rather than in many: as many as an answer may have that is kept unless configured otherwise. */
+export const LARGE = 2_000_000;
+/** Bytes of a piece: what a connection takes at once, and far less than a millisecond's work. */
+export const PIECE = 128 * 1024;
+
+/** Memory that texts are encoded in: as much as is kept for good. */
+const ENCODED = 256 * 1024;
+const encoder = new TextEncoder();
+let encoded: Uint8Array<ArrayBuffer> | undefined;
+
+/** The bytes of a text. `Buffer.from` goes over a text that is not all ASCII twice, once to count them, which takes longer than copying them. */
+export function bytesOf(text: string | Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
+  if (typeof text !== 'string') return text;
+  // At most three bytes for each unit of a text.
+  if (text.length * 3 > ENCODED) return Buffer.from(text);
+  encoded ??= new Uint8Array(ENCODED);
+  return Buffer.from(encoded.subarray(0, encoder.encodeInto(text, encoded).written));
+}
+
+/** All bytes of a body. */
+export function allOf(body: string | Body): Buffer<ArrayBuffer> {
+  if (typeof body === 'string') return bytesOf(body);
+  const fill = body.open();
+  const filled: Buffer<ArrayBuffer>[] = [];
+  const known = Number.isFinite(body.byteLength);
+  // Most often the first holds all.
+  for (let size = known ? body.byteLength + ROOM : LARGE; ; size = known ? 4096 : LARGE) {
+    const target = Buffer.allocUnsafe(size);
+    const count = fill(target);
+    if (count > 0) filled.push(target.subarray(0, count));
+    if (count < target.length - ROOM || count === 0) break;
+  }
+  const [only] = filled;
+  return filled.length === 1 && only !== undefined ? only : Buffer.concat(filled);
+}

@@ -1,0 +1,124 @@
+// How results are written: the status that GraphQL over HTTP asks for, and the JSON without what is only for ourselves. Pure.
+import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
+import { jsonAround } from '../../structure/lazy-text.ts';
+import { type Framing, framingOf } from './event-framing.ts';
+import { isLarge, openPieces } from './json-pieces.ts';
+import type { MediaType } from './media-type.ts';
+import { type Body, openBody } from './response-body.ts';
+
+/** What an error or a result says about the HTTP answer that carries it. */
+interface HttpWishes {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether the status is only for `application/graphql-response+json`: GraphQL over HTTP wants 200 for JSON. */
+  readonly spec?: boolean;
+}
+
+/** A result, or one part of one: `incremental` holds what came later. */
+export interface AnyResult extends ExecutionResult {
+  readonly incremental?: readonly {
+    readonly errors?: readonly GraphQLError[];
+    /** The next of a streamed list; null where it failed. */
+    readonly items?: unknown;
+    readonly path?: readonly (string | number)[];
+  }[];
+  readonly hasNext?: boolean;
+}
+
+/** What failures are as HTTP statuses where nothing was executed. */
+const STATUS_OF_CODE: Readonly<Record<string, number>> = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  RATE_LIMITED: 429,
+  INTERNAL_SERVER_ERROR: 500,
+  UPSTREAM_DRIFT: 502,
+  UPSTREAM_UNAVAILABLE: 503,
+  UPSTREAM_TIMEOUT: 504,
+};
+
+const isWishes = (value: unknown): value is HttpWishes => typeof value === 'object' && value !== null;
+
+const wishesOf = (extensions: Readonly<Record<string, unknown>> | undefined): HttpWishes =>
+  isWishes(extensions?.http) ? extensions.http : {};
+
+function statusOfError({ extensions }: GraphQLError, mediaType: MediaType): number {
+  const { status, spec } = wishesOf(extensions);
+  const byCode = STATUS_OF_CODE[String(extensions.code)];
+  if (status !== undefined && spec !== true) return status;
+  if (byCode !== undefined) return byCode;
+  return mediaType === 'application/graphql-response+json' ? (status ?? 400) : 200;
+}
+
+/**
+ * The HTTP status of a result: 200 whenever something was executed; else the highest that an error asks for. Errors of the document and
+ * of variables are 400 as `application/graphql-response+json` and 200 in all other media types.
+ */
+function statusOf(result: AnyResult, mediaType: MediaType): number {
+  const { status } = wishesOf(result.extensions);
+  if (status !== undefined) return status;
+  if (result.data !== undefined || result.errors === undefined) return 200;
+  return Math.max(200, ...result.errors.map((error) => statusOfError(error, mediaType)));
+}
+
+/** The HTTP headers that errors and the result ask for. */
+function headersOf(result: AnyResult): Record<string, string> {
+  const wishes = [...(result.errors ?? []).map(({ extensions }) => extensions), result.extensions];
+  return Object.assign({}, ...wishes.map((extensions) => wishesOf(extensions).headers ?? {}));
+}
+
+/** Status and headers of a result, or of parts of which it is the first. @param framing - where it is not the usual one */
+export const headOf = (result: AnyResult, mediaType: MediaType, framing: Framing = framingOf(mediaType)) => ({
+  status: statusOf(result, mediaType),
+  headers: { ...headersOf(result), vary: 'accept', ...framing.headers },
+});
+
+function publicExtensions(
+  extensions: Readonly<Record<string, unknown>> | undefined,
+): Record<string, unknown> | undefined {
+  const { http: _http, unexpected: _unexpected, ...shown } = extensions ?? {};
+  return Object.keys(shown).length === 0 ? undefined : shown;
+}
+
+/** An error without what is only for ourselves. */
+export function publicError(error: GraphQLError): GraphQLFormattedError {
+  const { message, locations, path, extensions } = error;
+  const shown = publicExtensions(extensions);
+  return {
+    message,
+    ...(locations === undefined ? {} : { locations }),
+    ...(path === undefined ? {} : { path }),
+    ...(shown === undefined ? {} : { extensions: shown }),
+  };
+}
+
+/** A result without what is only for ourselves. */
+function shown({ errors, extensions, incremental, ...rest }: AnyResult): object {
+  const publicOnes = publicExtensions(extensions);
+  return {
+    ...(errors === undefined ? {} : { errors: errors.map(publicError) }),
+    ...rest,
+    ...(incremental === undefined
+      ? {}
+      : {
+          incremental: incremental.map((part) =>
+            part.errors === undefined ? part : { ...part, errors: part.errors.map(publicError) },
+          ),
+        }),
+    ...(publicOnes === undefined ? {} : { extensions: publicOnes }),
+  };
+}
+
+/**
+ * A result as JSON: text, or where it is large or has large texts in it, bytes that are made as they are written.
+ *
+ * @param head - what stands before the JSON
+ * @param tail - what follows it
+ */
+export function bodyOf(result: AnyResult, head = '', tail = ''): string | Body {
+  const seen = shown(result);
+  if (isLarge(seen)) return openPieces(seen, head, tail);
+  const { around, texts } = jsonAround(seen);
+  const last = around.length - 1;
+  const framed = around.map((json, i) => `${i === 0 ? head : ''}${json}${i === last ? tail : ''}`);
+  return texts.length === 0 ? framed.join('') : openBody({ around: framed, texts });
+}

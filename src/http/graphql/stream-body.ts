@@ -1,0 +1,166 @@
+// Writes what comes piece by piece as one stream of bytes: events, parts of a result, and large results that are made as
+// they are written. Nothing is made before the client takes it, and other work of the process gets its turn in between.
+import type { ServerResponse } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
+import { type Body, type Fill, PIECE, ROOM } from './response-body.ts';
+
+export interface StreamOptions<T> {
+  /** The bytes of what comes. Ready bytes may be those of many streams. */
+  readonly write: (part: T) => Uint8Array | string | Body;
+  /** What stands before everything, and behind it. */
+  readonly opening?: string;
+  readonly closing?: string;
+  /** What is sent when nothing has come for so many milliseconds. */
+  readonly pulse?: { readonly text: string; readonly ms: number } | undefined;
+  /** Where the bytes go. When it closes, the source is left; when the source fails, it is cut. */
+  readonly connection?: ServerResponse | undefined;
+}
+
+/** Milliseconds of work after which other work gets its turn. */
+const SLICE_MS = 8;
+
+/** Stands for a turn of the event loop, or a time of silence, that was over first. */
+const FIRST = Symbol('first');
+
+const NOTHING = Buffer.alloc(0);
+
+/** Fills buffers with bytes that are there. */
+function fillFrom(bytes: Uint8Array): Fill {
+  let read = 0;
+  return (target) => {
+    const count = Math.min(bytes.length - read, target.length);
+    target.set(bytes.subarray(read, read + count));
+    read += count;
+    return count;
+  };
+}
+
+/** What comes, or the sign that nothing has in so many milliseconds. */
+async function inTime<T>(coming: Promise<T>, ms: number): Promise<T | typeof FIRST> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<typeof FIRST>((resolve) => {
+    timer = setTimeout(resolve, ms, FIRST).unref();
+  });
+  try {
+    return await Promise.race([coming, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Makes the bytes of a stream, a piece at a time. */
+class Pieces<T> {
+  readonly #source: AsyncIterator<T>;
+  readonly #options: StreamOptions<T>;
+  #coming: Promise<IteratorResult<T>> | undefined;
+  #fill: Fill | undefined;
+  #buffer: Buffer<ArrayBuffer> = NOTHING;
+  #opening: string;
+  #hasBegun = false;
+  #hasEnded = false;
+  #turnBegan = performance.now();
+
+  constructor(source: AsyncIterator<T>, options: StreamOptions<T>) {
+    this.#source = source;
+    this.#options = options;
+    this.#opening = options.opening ?? '';
+  }
+
+  /** The next bytes; undefined behind the last. */
+  async next(): Promise<Uint8Array | undefined> {
+    if (performance.now() - this.#turnBegan > SLICE_MS) {
+      await turn();
+      this.#turnBegan = performance.now();
+    }
+    const opening = this.#opening;
+    this.#opening = '';
+    if (opening !== '') return Buffer.from(opening);
+    let filled = 0;
+    while (filled + ROOM <= PIECE) {
+      if (this.#fill === undefined) {
+        if (this.#hasEnded) break;
+        const ready = await this.#advance(filled);
+        if (ready === FIRST) break;
+        if (ready !== undefined) return ready;
+      }
+      // Events are sent as they are: only what is made piece by piece needs a buffer.
+      if (filled === 0) this.#buffer = this.#freeBuffer();
+      const count = this.#fill?.(this.#buffer.subarray(filled)) ?? 0;
+      filled += count;
+      if (count === 0) this.#fill = undefined;
+    }
+    this.#hasBegun = true;
+    return filled === 0 ? undefined : this.#buffer.subarray(0, filled);
+  }
+
+  /** Leaves the source. */
+  async leave(): Promise<void> {
+    this.#hasEnded = true;
+    await this.#source.return?.();
+  }
+
+  /**
+   * Goes on to what comes next.
+   *
+   * @param filled - bytes that wait: what comes in the same turn goes along with them, as each write costs as much as filling in some more
+   * @returns bytes to be sent by themselves; or that those which wait are to go
+   */
+  async #advance(filled: number): Promise<Uint8Array | typeof FIRST | undefined> {
+    const { write, closing = '', pulse } = this.#options;
+    this.#coming ??= this.#source.next();
+    const coming = this.#coming;
+    // It may fail when nothing waits for it any more.
+    coming.catch(() => undefined);
+    if (filled > 0 && (!this.#hasBegun || (await Promise.race([coming, turn(FIRST)])) === FIRST))
+      return FIRST;
+    const next = pulse === undefined || filled > 0 ? await coming : await inTime(coming, pulse.ms);
+    if (next === FIRST) return Buffer.from(pulse?.text ?? '');
+    this.#coming = undefined;
+    if (next.done === true) {
+      this.#hasEnded = true;
+      this.#fill = fillFrom(Buffer.from(closing));
+      return undefined;
+    }
+    const made = write(next.value);
+    const bytes = typeof made === 'string' ? Buffer.from(made) : made;
+    if (!(bytes instanceof Uint8Array)) this.#fill = bytes.open();
+    else if (filled === 0) return bytes;
+    else this.#fill = fillFrom(bytes);
+    return undefined;
+  }
+
+  /** The same buffer again where nothing of it waits to be sent. */
+  #freeBuffer(): Buffer<ArrayBuffer> {
+    const isFree = this.#buffer.length > 0 && this.#options.connection?.writableLength === 0;
+    return isFree ? this.#buffer : Buffer.allocUnsafeSlow(PIECE);
+  }
+}
+
+/** The stream. A source that waits is left at once, not when it goes on: no generator stands between. */
+export function streamOf<T>(source: AsyncIterable<T>, options: StreamOptions<T>): ReadableStream<Uint8Array> {
+  const { connection } = options;
+  const pieces = new Pieces(source[Symbol.asyncIterator](), options);
+  const leave = (): void => void pieces.leave().catch(() => undefined);
+  if (connection?.destroyed === true) leave();
+  else connection?.once('close', leave);
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const bytes = await pieces.next();
+          if (bytes !== undefined) return controller.enqueue(bytes);
+          connection?.off('close', leave);
+          controller.close();
+        } catch (error) {
+          // A client must not take what has come for the whole.
+          connection?.destroy();
+          if (connection === undefined) controller.error(error);
+          else controller.close();
+        }
+      },
+      cancel: () => pieces.leave(),
+    },
+    // A piece is used again once it was sent: none may wait here.
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,146 @@
+// What stands before the work of every request, whatever it came by: whose budget it is counted
+// against, and whether anything is left of that. It knows no HTTP and no GraphQL.
+import type { IncomingMessage } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import type { Caller, Callers } from '../auth/authenticate.ts';
+import { addressOf, type Connected, clientAddress, noteAddress } from '../auth/client-ip.ts';
+import { bucketsOf, type RateLimit, type RateLimitBucket, type RateLimitResult } from './rate-limit.ts';
+
+/** A request that has come over a connection, before anything is made of it. */
+export interface Arrival {
+  /** Where from, hidden. */
+  readonly address: string;
+  /** Who asks; null for who has not proved it. */
+  readonly caller: Caller | null;
+  /** The same, or why it is nobody. */
+  readonly identified: Caller | Promise<Caller>;
+  /** Null where nothing is counted. */
+  readonly verdict: RateLimitResult | null;
+}
+
+export interface Admission {
+  /** Looks at a request's headers, and counts it. */
+  arrive(incoming: Connected & Pick<IncomingMessage, 'method'>): Arrival | Promise<Arrival>;
+  /** The address that a connection counts as, hidden. */
+  addressOf(incoming: Connected): string;
+  /** Says what came of looking at a request before it was one. */
+  adopt(request: Request, arrival: Arrival): void;
+  /** Notes where a request comes from, by its connection. */
+  note(request: Request, incoming: IncomingMessage | undefined): void;
+  /** Whose budget it is counted against. */
+  accounts(request: Request): Promise<readonly RateLimitBucket[]>;
+  /** Counts a request: the account with the least left decides. Null where nothing is counted. */
+  spend(request: Request): Promise<RateLimitResult | null>;
+}
+
+export interface AdmissionOptions {
+  readonly limit: RateLimit;
+  /** Requests of an account with a share of 1; 0: any number. */
+  readonly perMinute: number;
+  /** Proxies in front that are believed. */
+  readonly hops: number;
+  /** Hides an address: what is kept of it need only be the same again. */
+  readonly hide: (address: string) => string;
+  readonly callers: Pick<Callers, 'identify' | 'whoIs' | 'note'>;
+  /** Told once when somebody in front forwards addresses that are not believed. */
+  readonly onUnbelieved: () => void;
+}
+
+/** Addresses that need not be read and hidden anew with every request. */
+const MOST_ADDRESSES = 10_000;
+
+/** An address as it is kept, with what is counted against whoever says no more of itself. */
+interface Place {
+  readonly address: string;
+  readonly accounts: readonly RateLimitBucket[];
+}
+
+/** Opens the entrance. */
+export function openAdmission(options: AdmissionOptions): Admission {
+  const { limit, perMinute, hops, hide, callers, onUnbelieved } = options;
+  const accountsAsked = new WeakMap<Request, Promise<RateLimitBucket[]>>();
+  // By size: room for a `max` would be taken at once.
+  const addresses = new LRUCache<string, Place>({ maxSize: MOST_ADDRESSES, sizeCalculation: () => 1 });
+  let told = false;
+
+  // Who has not proved who it is will be told so by whoever needs to know; here it is somebody at
+  // an address.
+  const asked = async (request: Request): Promise<RateLimitBucket[]> =>
+    bucketsOf(await callers.identify(request).catch(() => null), addressOf(request));
+  const accounts: Admission['accounts'] = (request) => {
+    const found = accountsAsked.get(request) ?? asked(request);
+    accountsAsked.set(request, found);
+    return found;
+  };
+
+  function placeOf(incoming: Connected): Place {
+    const { headers, socket } = incoming;
+    const forwarded = headers['x-forwarded-for'];
+    if (!told && hops === 0 && forwarded !== undefined) {
+      told = true;
+      onUnbelieved();
+    }
+    // Never by the header itself, which anybody may make long.
+    const seen = hops === 0 ? String(socket.remoteAddress) : clientAddress(incoming, hops);
+    const known = addresses.get(seen);
+    if (known !== undefined) return known;
+    const address = hide(hops === 0 ? clientAddress(incoming, hops) : seen);
+    const place = { address, accounts: bucketsOf(null, address) };
+    addresses.set(seen, place);
+    return place;
+  }
+
+  /** Spends of one account after the other; waits only where a store has to be asked. */
+  function spendOf(
+    all: readonly RateLimitBucket[],
+    at = 0,
+    least: RateLimitResult | null = null,
+  ): RateLimitResult | null | Promise<RateLimitResult | null> {
+    const account = all[at];
+    if (account === undefined) return least;
+    const spent = limit.spend({ key: account.key, perMinute: perMinute * account.share });
+    const next = (verdict: RateLimitResult) => {
+      if (!verdict.allowed) return verdict;
+      return spendOf(all, at + 1, least === null || verdict.remaining < least.remaining ? verdict : least);
+    };
+    return 'then' in spent ? spent.then(next) : next(spent);
+  }
+
+  /** Whose budgets a request is counted against. */
+  const chargedTo = ({ address, accounts }: Place, caller: Caller | null): readonly RateLimitBucket[] =>
+    caller === null || caller.principal === null ? accounts : bucketsOf(caller, address);
+
+  function arrived(
+    place: Place,
+    caller: Caller | null,
+    identified: Arrival['identified'],
+    isCounted: boolean,
+  ): Arrival | Promise<Arrival> {
+    const { address } = place;
+    const spent = isCounted ? spendOf(chargedTo(place, caller)) : null;
+    return spent !== null && 'then' in spent
+      ? spent.then((verdict) => ({ address, caller, identified, verdict }))
+      : { address, caller, identified, verdict: spent };
+  }
+
+  return {
+    arrive(incoming) {
+      const place = placeOf(incoming);
+      const isCounted = perMinute > 0 && incoming.method !== 'OPTIONS';
+      const identified = callers.whoIs(incoming.headers.authorization, place.address);
+      return 'then' in identified
+        ? identified.catch(() => null).then((caller) => arrived(place, caller, identified, isCounted))
+        : arrived(place, identified, identified, isCounted);
+    },
+    addressOf: (incoming) => placeOf(incoming).address,
+    adopt(request, { address, identified }) {
+      noteAddress(request, address);
+      callers.note(request, Promise.resolve(identified));
+    },
+    note(request, incoming) {
+      if (incoming !== undefined) noteAddress(request, placeOf(incoming).address);
+    },
+    accounts,
+    spend: async (request) => (perMinute === 0 ? null : spendOf(await accounts(request))),
+  };
+}

@@ -1,0 +1,71 @@
+// Bounds the connections that a server holds, in total and by client address. What a request is for
+// is known only when its head is there, so a few connections beyond the bound are taken all the same:
+// probes are answered over them, everything else is refused.
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { clientAddress } from '../auth/client-ip.ts';
+import { createShares } from './shares.ts';
+
+export interface ConnectionLimits {
+  /** Watches the connections of a server. */
+  watch(server: Server): void;
+  /** Whether a connection is within the bound; one that is not may be later. */
+  isWithin(socket: Socket): boolean;
+  /** Connections that are open. */
+  readonly open: number;
+}
+
+export interface ConnectionLimitOptions {
+  /** Connections at a time; 0: any number. */
+  readonly maxConnections: number;
+  /**
+   * Whether connections come from the clients themselves, so that each address has its share. Those
+   * of a proxy all come from its address.
+   */
+  readonly isShared: boolean;
+  /** Told of each connection that is closed to make room for a newer one beyond the bound. */
+  readonly onCut: () => void;
+}
+
+/** Connections beyond the bound. With more, the one that came first is closed. */
+const MAX_SURPLUS = 64;
+
+/** Creates the limits of one process. */
+export function createConnectionLimits(options: ConnectionLimitOptions): ConnectionLimits {
+  const { maxConnections, isShared, onCut } = options;
+  const shares = createShares(maxConnections);
+  const addresses = new WeakMap<Socket, string | undefined>();
+  /** In the order in which they came. */
+  const surplus = new Set<Socket>();
+
+  function isWithin(socket: Socket): boolean {
+    if (!surplus.has(socket)) return true;
+    if (!shares.take(addresses.get(socket), 1)) return false;
+    surplus.delete(socket);
+    return true;
+  }
+
+  function connected(socket: Socket): void {
+    // A client may be gone before its connection is taken.
+    const address = isShared ? clientAddress({ headers: {}, socket }, 0) : undefined;
+    addresses.set(socket, address);
+    surplus.add(socket);
+    socket.once('close', () => {
+      if (!surplus.delete(socket)) shares.give(address, 1);
+    });
+    if (isWithin(socket) || surplus.size <= MAX_SURPLUS) return;
+    for (const oldest of surplus) {
+      oldest.destroy();
+      onCut();
+      break;
+    }
+  }
+
+  return {
+    watch: (server) => void server.on('connection', connected),
+    isWithin,
+    get open() {
+      return shares.used + surplus.size;
+    },
+  };
+}

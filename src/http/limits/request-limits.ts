@@ -1,0 +1,154 @@
+// The limits that every HTTP request meets before anything answers it, whichever way it is answered
+// then: who asks, whose budget it spends, its body, and a place among the requests that are worked
+// on. A place is taken when all of the request is there, and given back when its answer is
+// complete, however long the client takes to read it. What is refused is answered further in, with
+// all headers.
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { GraphQLError } from 'graphql';
+import { bodyTooLarge, bodyTooSlow, overloaded } from '../auth/auth-errors.ts';
+import type { Admission, Arrival } from './admission.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
+import { isAwaitingContinue, sendContinue } from './expect-continue.ts';
+import type { Pressure } from './load-shedding.ts';
+import type { BodyFailure, RequestBodies } from './request-bodies.ts';
+import type { SlowReaders } from './slow-readers.ts';
+import { openTurns } from './turns.ts';
+
+/** Why a request is refused before it runs, as metrics name it. */
+export type RefusalReason =
+  | 'busy'
+  | 'rate'
+  | 'connections'
+  | 'unfinished_bodies'
+  | 'buffered_bytes'
+  | 'slow_body';
+
+export interface Refusal {
+  readonly reason: RefusalReason;
+  readonly error: GraphQLError;
+}
+
+/** What is known of a request that came over a connection. */
+export interface LimitedRequest {
+  readonly arrival: Arrival;
+  /**
+   * The body of a POST; an error when there is none to work with, undefined when it was not read.
+   */
+  readonly body: Buffer | GraphQLError | undefined;
+  /** Why it is not to be worked on; undefined when it is. */
+  readonly refusal: Refusal | undefined;
+  /** Gives the place back early, once or more often. */
+  readonly leave: () => void;
+}
+
+/** Who watches over the gateway always gets an answer. */
+export const NEVER_REFUSED: readonly string[] = ['/health', '/ready', '/metrics'];
+
+export interface RequestLimits {
+  readonly admission: Pick<Admission, 'arrive'>;
+  readonly pressure: Pick<Pressure, 'enter'>;
+  readonly bodies: Pick<RequestBodies, 'read'>;
+  readonly connections: Pick<ConnectionLimits, 'isWithin'>;
+  readonly slowReaders: Pick<SlowReaders, 'watch'>;
+  /** Whether callers must prove who they are: of those who have not, no body is read. */
+  readonly proofNeeded: boolean;
+  /** Bytes of a body at most, for the message. */
+  readonly maxBodyBytes: number;
+  /** Told of what is wrong with the gateway itself; answers the request. */
+  readonly onFault: (error: unknown, res: ServerResponse) => void;
+}
+
+/** How long a client whose request was not read to its end has to read the answer. */
+const LINGER_MS = 5_000;
+
+const limited = new WeakMap<IncomingMessage, LimitedRequest>();
+
+/** What the limits have said of a request; undefined for one that never met them. */
+export const limitedRequestOf = (incoming: IncomingMessage | undefined): LimitedRequest | undefined =>
+  incoming === undefined ? undefined : limited.get(incoming);
+
+type Response = ServerResponse & { req: IncomingMessage };
+
+const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?', 1)[0] ?? '/';
+const keepsNoPlace = (): void => undefined;
+
+/** What a body that cannot be worked with is answered with. */
+function answerTo(failure: BodyFailure, maxBodyBytes: number): Pick<LimitedRequest, 'body' | 'refusal'> {
+  if (failure === 'too_large') return { body: bodyTooLarge(maxBodyBytes), refusal: undefined };
+  const refusals: Record<typeof failure, Refusal> = {
+    too_slow: { reason: 'slow_body', error: bodyTooSlow() },
+    too_many: { reason: 'unfinished_bodies', error: overloaded() },
+    no_memory: { reason: 'buffered_bytes', error: overloaded() },
+  };
+  return { body: undefined, refusal: refusals[failure] };
+}
+
+/** The same listener behind the limits. */
+export function limitRequests(listener: RequestListener, limits: RequestLimits): RequestListener {
+  const { admission, pressure, bodies, connections, slowReaders, proofNeeded, maxBodyBytes, onFault } =
+    limits;
+  const turns = openTurns();
+
+  function pass(req: IncomingMessage, res: Response, met: LimitedRequest): void {
+    limited.set(req, met);
+    if (!req.complete) {
+      const cut = () => setTimeout(() => req.complete || req.socket.destroy(), LINGER_MS).unref();
+      res.once('finish', cut);
+      // Its client may send no body now, and what comes next could not be told from one.
+      if (isAwaitingContinue(req)) res.setHeader('connection', 'close');
+    }
+    turns.begin(met.arrival.address, () => {
+      if (!res.closed) listener(req, res);
+    });
+  }
+
+  function passComplete(
+    req: IncomingMessage,
+    res: Response,
+    arrival: Arrival,
+    body: Buffer | undefined,
+  ): void {
+    const leave = pressure.enter(arrival.address);
+    const refusal: Refusal | undefined = leave === null ? { reason: 'busy', error: overloaded() } : undefined;
+    // The first when the answer is complete, the other when it never is.
+    if (leave !== null) res.once('prefinish', leave).once('close', leave);
+    pass(req, res, { arrival, body, refusal, leave: leave ?? keepsNoPlace });
+  }
+
+  function arrived(req: IncomingMessage, res: Response, arrival: Arrival): void {
+    if (res.closed) return;
+    slowReaders.watch(req.socket, arrival.address);
+    const isRefused = arrival.verdict?.allowed === false || (proofNeeded && arrival.caller === null);
+    if (!connections.isWithin(req.socket)) refuseConnection(req, res, arrival);
+    else if (req.method !== 'POST') passComplete(req, res, arrival, undefined);
+    else if (isRefused) pass(req, res, { arrival, body: undefined, refusal: undefined, leave: keepsNoPlace });
+    else read(req, res, arrival);
+  }
+
+  /** Refuses a request over a connection beyond the limit, and closes the connection. */
+  function refuseConnection(req: IncomingMessage, res: Response, arrival: Arrival): void {
+    res.setHeader('connection', 'close');
+    const refusal: Refusal = { reason: 'connections', error: overloaded() };
+    pass(req, res, { arrival, body: undefined, refusal, leave: keepsNoPlace });
+  }
+
+  function read(req: IncomingMessage, res: Response, arrival: Arrival): void {
+    let isRead = false;
+    const release = bodies.read(req, arrival.address, (body) => {
+      isRead = true;
+      if (res.closed) return;
+      if (Buffer.isBuffer(body)) passComplete(req, res, arrival, body);
+      else pass(req, res, { arrival, ...answerTo(body, maxBodyBytes), leave: keepsNoPlace });
+    });
+    res.once('close', release);
+    if (!isRead) sendContinue(req, res);
+  }
+
+  return (req, res) => {
+    if (NEVER_REFUSED.includes(pathOf(req))) return listener(req, res);
+    const arriving = admission.arrive(req);
+    if ('then' in arriving)
+      arriving.then((arrival) => arrived(req, res, arrival)).catch((error) => onFault(error, res));
+    else arrived(req, res, arriving);
+  };
+}

@@ -1,0 +1,78 @@
+// Files for browsers, from public/ and from the GraphiQL package, under addresses that carry their content's hash, so that
+// they are kept for good. It knows no page and no HTTP.
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { extname } from 'node:path';
+
+const FOLDER = new URL('../../../public/', import.meta.url);
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+export interface Asset {
+  readonly type: string;
+  /** Changes with the content; part of the address. */
+  readonly version: string;
+  load(): Promise<Buffer>;
+}
+
+export interface Assets {
+  /** The address of a file by its name, such as `assets/pages.1f0c9b2a.css`, relative to the gateway's root. */
+  url(name: string): string;
+  /** The file of an address's last part, and whether the address carries its present version. */
+  find(file: string): { readonly asset: Asset; readonly current: boolean } | null;
+}
+
+/** Parts of the GraphiQL package by the name that they have here. They weigh 9 MB, so they are read when first asked for. */
+const GRAPHIQL = {
+  'graphiql-app.js': 'js',
+  'graphiql-app.css': 'css',
+  'graphiql-editor-worker.js': 'editorWorkerService',
+  'graphiql-json-worker.js': 'jsonWorker',
+  'graphiql-language-worker.js': 'graphqlWorker',
+} as const;
+
+const typeOf = (name: string): string => TYPES[extname(name)] ?? 'application/octet-stream';
+
+function ownFiles(): [string, Asset][] {
+  const names = readdirSync(FOLDER).filter((name) => extname(name) in TYPES);
+  return names.map((name) => {
+    const bytes = readFileSync(new URL(name, FOLDER));
+    const version = createHash('sha256').update(bytes).digest('hex').slice(0, 10);
+    return [name, { type: typeOf(name), version, load: async () => bytes }];
+  });
+}
+
+function graphiqlFiles(): [string, Asset][] {
+  const manifest: unknown = createRequire(import.meta.url)('@graphql-yoga/render-graphiql/package.json');
+  const version = String(Object(manifest).version).replaceAll('.', '-');
+  return Object.entries(GRAPHIQL).map(([name, part]) => [
+    name,
+    {
+      type: typeOf(name),
+      version,
+      load: async () => Buffer.from((await import('@graphql-yoga/render-graphiql/graphiql'))[part]),
+    },
+  ]);
+}
+
+/** Opens the files; own ones are small and read at once. */
+export function openAssets(): Assets {
+  const assets = new Map([...ownFiles(), ...graphiqlFiles()]);
+  return {
+    url(name) {
+      const asset = assets.get(name);
+      if (asset === undefined) throw new Error(`public/ holds no ${name}`);
+      return `assets/${name.replace(/(\.\w+)$/, `.${asset.version}$1`)}`;
+    },
+    find(file) {
+      const [, stem = '', version = '', ending = ''] = /^([\w-]+)\.([\w-]+)(\.\w+)$/.exec(file) ?? [];
+      const asset = assets.get(stem + ending);
+      return asset === undefined ? null : { asset, current: asset.version === version };
+    },
+  };
+}

@@ -1,0 +1,76 @@
+// The example operations of examples/*.graphql, in order of their file names: documentation, tests and what GraphiQL opens, at once.
+import { readdirSync, readFileSync } from 'node:fs';
+import { type OperationDefinitionNode, parse, valueFromASTUntyped } from 'graphql';
+
+const FOLDER = new URL('../../../examples/', import.meta.url);
+
+export interface Example {
+  /** File name without its ending, such as `01-accession-to-cluster`. */
+  readonly name: string;
+  /** The same in words, such as `Accession to cluster`. */
+  readonly title: string;
+  /** The comment on top. */
+  readonly about: string;
+  readonly kind: 'query' | 'mutation' | 'subscription';
+  readonly query: string;
+  /** Its variables as JSON with their defaults; what only the reader can know says so. Null without any. */
+  readonly variables: string | null;
+}
+
+/** What stands for an id that another example answers. */
+const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  batchId: 'a batchId that 11-submit-fold answered',
+  taskId: 'a taskId that 12-watch-batch answered',
+  lookupId: 'a lookupId that 21-start-bulk-lookup answered',
+};
+
+function variablesOf({ variableDefinitions = [] }: OperationDefinitionNode): string | null {
+  if (variableDefinitions.length === 0) return null;
+  const values = variableDefinitions.map(({ variable, defaultValue }) => [
+    variable.name.value,
+    defaultValue === undefined
+      ? (PLACEHOLDERS[variable.name.value] ?? `your ${variable.name.value}`)
+      : valueFromASTUntyped(defaultValue),
+  ]);
+  return JSON.stringify(Object.fromEntries(values), null, 2);
+}
+
+function readExample(name: string, query: string): Example[] {
+  const operation = parse(query).definitions.find(({ kind }) => kind === 'OperationDefinition');
+  if (operation?.kind !== 'OperationDefinition') return [];
+  const words = name.replace(/^\d+-/, '').replaceAll('-', ' ');
+  const comment = /^(?:#.*\n)+/.exec(query)?.[0] ?? '';
+  return [
+    {
+      name,
+      title: words.charAt(0).toUpperCase() + words.slice(1),
+      about: comment.replace(/^# ?/gm, '').replace(/\s+/g, ' ').trim(),
+      kind: operation.operation,
+      query,
+      variables: variablesOf(operation),
+    },
+  ];
+}
+
+/** Reads the examples; none where the folder was not shipped. */
+export function readExamples(): Example[] {
+  let files: string[];
+  try {
+    files = readdirSync(FOLDER).filter((file) => file.endsWith('.graphql'));
+  } catch {
+    return [];
+  }
+  return files
+    .sort()
+    .flatMap((file) =>
+      readExample(file.replace(/\.graphql$/, ''), readFileSync(new URL(file, FOLDER), 'utf8')),
+    );
+}
+
+/** The names that the examples' operations have. */
+export const operationNames = (examples: readonly Example[]): ReadonlySet<string> =>
+  new Set(
+    examples.flatMap(({ query }) =>
+      [...query.matchAll(/^[ \t]*(?:query|mutation|subscription)\s+(\w+)/gm)].map(([, name = '']) => name),
+    ),
+  );

@@ -1,0 +1,192 @@
+// The front page: what this is, whether it works, how to ask, and where to go on. It asks nothing itself.
+import type { Assets } from './assets.ts';
+import type { Guide } from './docs-files.ts';
+import type { Example } from './examples.ts';
+import { type Html, html, inline, type Part } from './html.ts';
+import { layout, type Places } from './layout.ts';
+
+interface Shown {
+  readonly accession: string;
+  readonly name: string;
+  readonly organism: string | null;
+  readonly length: number | null;
+  readonly hash: string;
+}
+
+export interface FrontPage {
+  readonly assets: Assets;
+  readonly places: Places;
+  readonly examples: readonly Example[];
+  readonly guides: readonly Guide[];
+  /** Where this gateway is reached, without a final slash. */
+  readonly publicUrl: string;
+  readonly sandbox: boolean;
+  /** The upstream's host; never more of its address. */
+  readonly upstreamHost: string;
+  readonly upstreamAnswers: boolean | undefined;
+  /** What keeps the state, such as `SQLite`. */
+  readonly storeKind: string;
+  readonly storeAnswers: boolean | undefined;
+  /** Whether any token is a key that folds. */
+  readonly anyKey: boolean;
+  /** Whether a visitor may read /metrics. */
+  readonly openMetrics: boolean;
+  readonly proteins: readonly Shown[];
+  /** Whether pictures are shown to who has no key. */
+  readonly picturesOpen: boolean;
+}
+
+const state = (answers: boolean | undefined): Html =>
+  answers === undefined
+    ? html`<span class="state unknown">not known yet</span>`
+    : answers
+      ? html`<span class="state good">answers</span>`
+      : html`<span class="state bad">does not answer</span>`;
+
+/** A command that asks this gateway, to be pasted into a shell. */
+const curlCommand = (publicUrl: string): string =>
+  `curl -s ${publicUrl}/graphql -H 'content-type: application/json' -d '{"query":
+  "{ uniprotEntry(id: \\"P01308\\") { name organism protein { hash length ptm } } }"}'`;
+
+const stateCard = (page: FrontPage): Html => html`
+<section class="card" aria-labelledby="state">
+<h2 id="state">This gateway</h2>
+<dl>
+<div><dt>Upstream</dt><dd>${page.sandbox ? 'embedded sandbox' : page.upstreamHost} ${state(page.upstreamAnswers)}</dd></div>
+<div><dt>Store</dt><dd>${page.storeKind} ${state(page.storeAnswers)}</dd></div>
+<div><dt>Endpoint</dt><dd><code class="wrap">${page.publicUrl}/graphql</code></dd></div>
+</dl>
+</section>`;
+
+const hero = (page: FrontPage): Html => html`
+<section class="hero">
+<div>
+<h1>Proteins, folds and features in one <span>GraphQL</span> query</h1>
+<p class="lead">FoldAtlas answers from two services at once: the Atlas of proteins, clusters and learned features, which needs no key, and the
+Batch API, which folds your molecules under your own key. It plans the upstream calls, so that what you ask for costs the fewest.</p>
+<p class="actions">
+${page.places.graphiql && html`<a class="button" href="graphql">Open GraphiQL</a>`}
+${page.places.reference && html`<a class="button quiet" href="reference">Schema reference</a>`}
+${!page.places.graphiql && html`<a class="button quiet" href="#ask">How to ask</a>`}
+</p>
+</div>
+${stateCard(page)}
+</section>`;
+
+const ask = (page: FrontPage): Html => html`
+<section aria-labelledby="ask">
+<h2 id="ask">Ask from a shell</h2>
+<div class="code"><pre tabindex="0" aria-label="Command"><code id="curl">${curlCommand(page.publicUrl)}</code></pre><button type="button" data-copy="curl" hidden>Copy</button></div>
+<p>Folding needs <code>-H 'authorization: Bearer &lt;your key&gt;'</code>${page.anyKey && html`; in the sandbox any key will do`}.
+A query can come by GET too, and a subscription as Server-Sent Events or over WebSocket at the same address.</p>
+</section>`;
+
+/** Where a card leads: the protein card example, about this protein. */
+const cardLink = ({ hash }: Shown): string =>
+  `graphql?example=04-protein-card&variables=${encodeURIComponent(JSON.stringify({ hash }))}`;
+
+const proteinCard = (page: FrontPage, protein: Shown): Html => {
+  const inside = html`<img src="thumbnails/${protein.hash}/plddt.png" alt="" width="240" height="240" loading="lazy">
+<span class="name">${protein.name}</span>
+<span class="dim">${protein.organism !== null && html`<i>${protein.organism}</i> · `}${protein.accession}${protein.length !== null && html` · ${protein.length} residues`}</span>`;
+  return html`<li>${page.places.graphiql ? html`<a href="${cardLink(protein)}">${inside}</a>` : html`<div>${inside}</div>`}</li>`;
+};
+
+const BANDS = [
+  ['very-high', '90 and more'],
+  ['confident', '70 to 90'],
+  ['low', '50 to 70'],
+  ['very-low', 'below 50'],
+] as const;
+
+const gallery = (page: FrontPage): Part =>
+  page.picturesOpen &&
+  html`
+<section aria-labelledby="proteins">
+<h2 id="proteins">Some proteins of the Atlas</h2>
+${
+  page.proteins.length === 0
+    ? html`<p class="empty">The Atlas has shown none yet. Reload in a moment; when the upstream does not answer, see its state above.</p>`
+    : html`<p>Coloured by confidence, pLDDT: ${BANDS.map(([band, range]) => html`<span class="band ${band}">${range}</span> `)}</p>
+<ul class="proteins">${page.proteins.map((protein) => proteinCard(page, protein))}</ul>`
+}
+</section>`;
+
+const GROUPS: readonly (readonly [string, RegExp])[] = [
+  ['Look things up', /^0/],
+  ['Fold', /^1/],
+  ['Watch, and look up many', /^[2-9]/],
+];
+
+const exampleItem = (page: FrontPage, example: Example): Html => html`
+<li><p class="title">${page.places.graphiql ? html`<a href="graphql?example=${example.name}">${example.title}</a>` : example.title}
+<span class="chip ${example.kind}">${example.kind}</span></p><p>${inline(example.about)}</p></li>`;
+
+const examples = (page: FrontPage): Part =>
+  page.examples.length > 0 &&
+  html`
+<section aria-labelledby="examples">
+<h2 id="examples">Examples</h2>
+${page.places.graphiql && html`<p>Each opens in GraphiQL with its variables filled in.</p>`}
+<div class="groups">${GROUPS.map(
+    ([title, those]) =>
+      html`<div><h3>${title}</h3><ul class="examples">${page.examples
+        .filter(({ name }) => those.test(name))
+        .map((example) => exampleItem(page, example))}</ul></div>`,
+  )}</div>
+</section>`;
+
+const row = (href: string | null, address: string, what: Part): Html =>
+  html`<tr><th scope="row">${href === null ? html`<code>${address}</code>` : html`<a href="${href}"><code>${address}</code></a>`}</th><td>${what}</td></tr>`;
+
+const addresses = (page: FrontPage): Html => html`
+<section aria-labelledby="addresses">
+<h2 id="addresses">Addresses</h2>
+<div class="table"><table>
+<thead><tr><th scope="col">Address</th><th scope="col">What</th></tr></thead>
+<tbody>
+${row(page.places.graphiql ? 'graphql' : null, '/graphql', 'GraphQL by POST, GET, Server-Sent Events and WebSocket')}
+${page.places.reference && row('reference', '/reference', 'every type and field, described, to be searched')}
+${page.places.reference && row('schema.graphql', '/schema.graphql', 'the schema as SDL, for code generators')}
+${row('health', '/health', 'whether the process lives')}
+${row('ready', '/ready', 'whether traffic may come: the state of store and upstream')}
+${page.openMetrics && row('metrics', '/metrics', 'counters for Prometheus')}
+${row(null, '/thumbnails/{hash}/plddt.png', 'picture of a structure')}
+${row(null, '/structures/{hash}.cif', 'structure of an Atlas protein, also .pdb')}
+${row(null, '/tasks/{taskId}/structure.cif', 'structure of your fold, also .pdb and result.json, with your token')}
+${row(null, '/bulk/{lookupId}.tsv', 'a bulk look-up as a table, also .ndjson')}
+</tbody></table></div>
+</section>`;
+
+const guides = (page: FrontPage): Part =>
+  page.guides.length > 0 &&
+  html`
+<section aria-labelledby="guides">
+<h2 id="guides">Guides</h2>
+<ul class="guides">${page.guides.map(({ name, title }) => html`<li><a href="docs/${name}">${title}</a> <span class="dim">${name}</span></li>`)}</ul>
+</section>`;
+
+/** The page. */
+export const frontPage = (page: FrontPage): Html =>
+  layout({
+    title: 'FoldAtlas',
+    here: 'home',
+    description: 'One GraphQL endpoint over a protein folding service and its Atlas of proteins.',
+    places: page.places,
+    sandbox: page.sandbox,
+    assets: page.assets,
+    scripts: ['pages.js'],
+    main: html`${hero(page)}${gallery(page)}${ask(page)}${examples(page)}${addresses(page)}${guides(page)}`,
+  });
+
+/** The same for a shell: a few lines of text. */
+export const frontText = (page: FrontPage): string =>
+  [
+    `FoldAtlas answers GraphQL at ${page.publicUrl}/graphql.`,
+    page.sandbox
+      ? 'Upstream: embedded sandbox (its structures and scores are geometry and no predictions).'
+      : `Upstream: ${page.upstreamHost}.`,
+    '',
+    curlCommand(page.publicUrl),
+    ...(page.places.reference ? ['', `The schema: ${page.publicUrl}/schema.graphql`] : []),
+  ].join('\n');

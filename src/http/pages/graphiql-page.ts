@@ -1,0 +1,66 @@
+// GraphiQL in a frame of our own: an Authorization field, the examples, and whether the sandbox answers. The editor itself comes
+// as files that browsers keep; what it starts with stands in the page as data.
+import type { Assets } from './assets.ts';
+import type { Example } from './examples.ts';
+import { dataBlock, type Html, html } from './html.ts';
+import { SANDBOX_NOTICE } from './layout.ts';
+
+export interface GraphiqlPage {
+  readonly assets: Assets;
+  readonly examples: readonly Example[];
+  readonly reference: boolean;
+  readonly sandbox: boolean;
+  /** What the Authorization field holds in a tab that has not been given a token. */
+  readonly token: string | null;
+  /** Whose key the field is for. */
+  readonly keyHint: string;
+}
+
+/** The page. */
+export const graphiqlPage = ({
+  assets,
+  examples,
+  reference,
+  sandbox,
+  token,
+  keyHint,
+}: GraphiqlPage): Html => html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>GraphiQL · FoldAtlas</title>
+<link rel="icon" type="image/svg+xml" href="${assets.url('favicon.svg')}">
+<link rel="stylesheet" href="${assets.url('graphiql-app.css')}">
+<link rel="stylesheet" href="${assets.url('graphiql.css')}">
+${dataBlock('settings', {
+  examples: examples.map(({ name, title, query, variables }) => ({ name, title, query, variables })),
+  token,
+  workers: {
+    editorWorkerService: assets.url('graphiql-editor-worker.js'),
+    json: assets.url('graphiql-json-worker.js'),
+    graphql: assets.url('graphiql-language-worker.js'),
+  },
+})}
+<script src="${assets.url('graphiql-app.js')}" defer></script>
+<script src="${assets.url('graphiql.js')}" defer></script>
+</head>
+<body>
+<header class="bar">
+<a class="brand" href="../../pages/"><img src="${assets.url('favicon.svg')}" alt="" width="24" height="24">FoldAtlas</a>
+${sandbox && html`<p class="sandbox" role="note" title="${SANDBOX_NOTICE}"><strong>Sandbox</strong><span> no predictions</span></p>`}
+<form id="bar">
+<label for="example">Example</label>
+<select id="example"><option value="">Open an example …</option>${examples.map(({ name, title }) => html`<option value="${name}">${title}</option>`)}</select>
+<label for="token">Authorization: Bearer</label>
+<input id="token" type="password" autocomplete="off" spellcheck="false" placeholder="${keyHint}" aria-describedby="token-note">
+<span id="token-note" class="note">kept for this tab only</span>
+<label class="check"><input id="report" type="checkbox"> report upstream calls</label>
+</form>
+${reference && html`<a class="more" href="reference">Reference</a>`}
+</header>
+<main id="editor"><noscript>GraphiQL needs JavaScript. Ask from a shell instead: the front page shows how.</noscript><p class="loading">Loading GraphiQL …</p></main>
+</body>
+</html>
+`;

@@ -1,0 +1,66 @@
+// The frame of every page: head, skip link, navigation, footer. Addresses are relative, so that a gateway behind a path works.
+// It knows no page's content.
+import type { Assets } from './assets.ts';
+import { type Html, html, type Part } from './html.ts';
+
+/** Where the navigation leads; null is left out. */
+export interface Places {
+  readonly graphiql: boolean;
+  readonly reference: boolean;
+}
+
+export interface Page {
+  readonly title: string;
+  /** Which entry of the navigation this is. */
+  readonly here: 'home' | 'reference';
+  readonly description: string;
+  readonly places: Places;
+  readonly sandbox: boolean;
+  readonly assets: Assets;
+  /** Names of scripts under public/, run when the page has been read. */
+  readonly scripts: readonly string[];
+  /** Names of style sheets under public/, after the common one. */
+  readonly styles?: readonly string[];
+  /** Between the navigation and the main part, such as a search box. */
+  readonly bar?: Part;
+  readonly main: Part;
+}
+
+/** Sandbox data must never be taken for predictions. */
+export const SANDBOX_NOTICE =
+  'The upstream is an embedded sandbox: its structures and scores are geometry and no predictions.';
+
+const entry = (here: boolean, href: string, label: string): Html =>
+  html`<li><a href="${href}"${here && html` aria-current="page"`}>${label}</a></li>`;
+
+/** A whole page. */
+export const layout = (page: Page): Html => html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="description" content="${page.description}">
+<title>${page.title}</title>
+<link rel="icon" type="image/svg+xml" href="${page.assets.url('favicon.svg')}">
+${['pages.css', ...(page.styles ?? [])].map((name) => html`<link rel="stylesheet" href="${page.assets.url(name)}">\n`)}
+${page.scripts.map((name) => html`<script src="${page.assets.url(name)}" defer></script>\n`)}
+</head>
+<body class="${page.here}">
+<a class="skip" href="#main">Skip to the content</a>
+${page.sandbox && html`<p class="sandbox" role="note"><strong>Sandbox</strong> ${SANDBOX_NOTICE}</p>`}
+<header class="top">
+<a class="brand" href="../../pages/" aria-label="FoldAtlas, front page"><img src="${page.assets.url('favicon.svg')}" alt="" width="28" height="28">FoldAtlas</a>
+<nav aria-label="Pages"><ul>
+${entry(page.here === 'home', '../../pages/', 'Overview')}
+${page.places.graphiql && entry(false, 'graphql', 'GraphiQL')}
+${page.places.reference && entry(page.here === 'reference', 'reference', 'Reference')}
+</ul></nav>
+</header>
+${page.bar}
+<main id="main" tabindex="-1">
+${page.main}
+</main>
+</body>
+</html>
+`;

@@ -1,0 +1,122 @@
+// One type or directive of the reference as markup: description, fields with arguments, values, who uses it.
+import {
+  type GraphQLArgument,
+  type GraphQLDirective,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  isAbstractType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  isScalarType,
+} from 'graphql';
+import type { Example } from '../examples.ts';
+import { type Html, html, type Part, prose } from '../html.ts';
+import { costNote, defaultText, deprecation, typeLink } from './signature.ts';
+import type { Usage } from './usage.ts';
+
+/** What an entry is rendered with. */
+export interface Shelf {
+  readonly schema: GraphQLSchema;
+  readonly usage: Usage;
+  /** Whether examples can be opened in GraphiQL. */
+  readonly graphiql: boolean;
+}
+
+const anchor = (id: string): Html => html`<a class="anchor" href="#${id}" aria-label="Link to ${id}">#</a>`;
+
+const about = (description: string | null | undefined): Part =>
+  description && html`<div class="about">${prose(description)}</div>`;
+
+const inputRow = (owner: string, input: GraphQLArgument | GraphQLInputField, label: string): Html => html`
+<li id="${owner}.${input.name}" data-entry="${label}">
+<code class="name">${input.name}</code><code>: ${typeLink(input.type)}${defaultText(input)}</code>
+${about(input.description)}${deprecation(input.deprecationReason)}
+</li>`;
+
+const exampleLinks = (examples: readonly Example[], graphiql: boolean): Part =>
+  examples.length > 0 &&
+  html`<p class="used">In examples: ${examples.map(({ name, title }, i) => [
+    i > 0 && ', ',
+    graphiql ? html`<a href="graphql?example=${name}">${title}</a>` : title,
+  ])}</p>`;
+
+function fieldRow(shelf: Shelf, owner: string, field: GraphQLField<unknown, unknown>): Html {
+  const id = `${owner}.${field.name}`;
+  return html`
+<li id="${id}" data-entry="${id}"${field.deprecationReason != null && html` class="old"`}>
+<h3><code><span class="name">${field.name}</span>${
+    field.args.length > 0 && html`<span class="dim">(…)</span>`
+  }: ${typeLink(field.type)}</code>${costNote(field.extensions.cost)}${anchor(id)}</h3>
+${about(field.description)}${deprecation(field.deprecationReason)}
+${field.args.length > 0 && html`<ul class="args" aria-label="Arguments of ${field.name}">${field.args.map((arg) => inputRow(id, arg, `${id}(${arg.name}:)`))}</ul>`}
+${exampleLinks(shelf.usage.examples.get(id) ?? [], shelf.graphiql)}
+</li>`;
+}
+
+const names = (label: string, list: readonly string[]): Part =>
+  list.length > 0 &&
+  html`<p class="used">${label} ${list.map((name, i) => [i > 0 && ', ', html`<a href="#${name}"><code>${name}</code></a>`])}</p>`;
+
+/** Fields, values or members, by the kind of type. */
+function body(shelf: Shelf, type: GraphQLNamedType): Part {
+  if (isObjectType(type) || isInterfaceType(type)) {
+    return html`<ul class="fields">${Object.values(type.getFields()).map((field) => fieldRow(shelf, type.name, field))}</ul>`;
+  }
+  if (isInputObjectType(type)) {
+    return html`<ul class="fields">${Object.values(type.getFields()).map((field) => inputRow(type.name, field, `${type.name}.${field.name}`))}</ul>`;
+  }
+  if (!isEnumType(type)) return null;
+  return html`<ul class="fields">${type.getValues().map(
+    (value) => html`
+<li id="${type.name}.${value.name}" data-entry="${type.name}.${value.name}"><h3><code class="name">${value.name}</code></h3>
+${about(value.description)}${deprecation(value.deprecationReason)}</li>`,
+  )}</ul>`;
+}
+
+/** The kind of a type in plain words. */
+function kindOf(type: GraphQLNamedType): string {
+  if (isObjectType(type)) return 'object';
+  if (isInterfaceType(type)) return 'interface';
+  if (isEnumType(type)) return 'enum';
+  if (isScalarType(type)) return 'scalar';
+  if (isInputObjectType(type)) return type.isOneOf ? 'input, exactly one field' : 'input';
+  return 'union';
+}
+
+/** One type. */
+export const typeEntry = (shelf: Shelf, type: GraphQLNamedType): Html => html`
+<section class="entry" id="${type.name}" aria-labelledby="${type.name}-name" data-entry="${type.name}">
+<h2 id="${type.name}-name">${type.name} <span class="kind">${kindOf(type)}</span>${anchor(type.name)}</h2>
+${about(type.description)}
+${isScalarType(type) && type.specifiedByURL && html`<p class="used">Specified by <a href="${type.specifiedByURL}" rel="noreferrer">${type.specifiedByURL}</a></p>`}
+${
+  (isObjectType(type) || isInterfaceType(type)) &&
+  names(
+    'Implements',
+    type.getInterfaces().map(({ name }) => name),
+  )
+}
+${
+  isAbstractType(type) &&
+  names(
+    'Is one of',
+    shelf.schema.getPossibleTypes(type).map(({ name }) => name),
+  )
+}
+${body(shelf, type)}
+${names('Answered by', shelf.usage.answeredBy.get(type.name) ?? [])}
+${names('Taken by', shelf.usage.takenBy.get(type.name) ?? [])}
+</section>`;
+
+/** One directive. */
+export const directiveEntry = (directive: GraphQLDirective): Html => html`
+<section class="entry" id="@${directive.name}" aria-labelledby="@${directive.name}-name" data-entry="@${directive.name}">
+<h2 id="@${directive.name}-name">@${directive.name} <span class="kind">directive${directive.isRepeatable && ', repeatable'}</span>${anchor(`@${directive.name}`)}</h2>
+${about(directive.description)}
+${directive.args.length > 0 && html`<ul class="fields">${directive.args.map((arg) => inputRow(`@${directive.name}`, arg, `@${directive.name}(${arg.name}:)`))}</ul>`}
+<p class="used">On ${directive.locations.map((place) => place.toLowerCase().replaceAll('_', ' ')).join(', ')}</p>
+</section>`;

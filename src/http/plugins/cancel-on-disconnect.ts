@@ -1,0 +1,33 @@
+// A streamed answer tied to the connection that it goes to, which the server adapter leaves apart: a client that is gone is
+// not told to the source, and a source that breaks leaves the client waiting. It must not know what is streamed.
+import { outgoingOf } from '../auth/node-request.ts';
+
+/**
+ * Ties the body of an answer to its connection: the source is cancelled when the client leaves, and the connection is cut when
+ * the source breaks, so that nobody takes half a file for a whole one.
+ *
+ * @param serverContext - what the server adapter was called with; without a connection in it the answer is left as it is
+ */
+export function tiedResponse(response: Response, serverContext: unknown): Response {
+  const connection = outgoingOf(serverContext);
+  if (connection === undefined || response.body === null) return response;
+  const reader = response.body.getReader();
+  const leave = () => void reader.cancel().catch(() => undefined);
+  if (connection.destroyed) leave();
+  else connection.once('close', leave);
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+      } catch {
+        connection.destroy();
+      }
+      connection.off('close', leave);
+      return controller.close();
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  const { status, statusText, headers } = response;
+  return new Response(body, { status, statusText, headers });
+}

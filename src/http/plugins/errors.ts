@@ -1,0 +1,103 @@
+// Which errors a client may see and in what words. What is ours to say is said with a code; everything else is masked and
+// logged, never a stack trace. It knows the upstream's failures and nothing of resolvers.
+import { GraphQLError } from 'graphql';
+import { redact } from '../../telemetry/redact.ts';
+import { asError, type Failure, UpstreamError } from '../../upstream/errors.ts';
+
+/** `extensions` of a failed upstream call: never a URL, a header or a body. */
+const extensionsOf = (failure: Failure) => ({
+  code: failure.code,
+  retryable: failure.retryable,
+  ...(failure.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: failure.retryAfterSeconds }),
+  ...(failure.issues === undefined
+    ? {}
+    : { issues: failure.issues.map(({ path, message }) => ({ path, message })) }),
+  ...(failure.resultsExpireAt === undefined ? {} : { resultsExpireAt: failure.resultsExpireAt }),
+  upstream: {
+    operation: failure.operation,
+    ...(failure.status === undefined ? {} : { status: failure.status }),
+    ...(failure.requestId === undefined ? {} : { requestId: failure.requestId }),
+  },
+});
+
+const placed = (error: GraphQLError, message: string, extensions: Record<string, unknown>): GraphQLError =>
+  new GraphQLError(message, {
+    nodes: error.nodes ?? null,
+    source: error.source ?? null,
+    positions: error.positions ?? null,
+    path: error.path ?? null,
+    extensions,
+  });
+
+/** An error that the request's own deadline or a caller that left caused. */
+const isAbort = (error: unknown): boolean =>
+  error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
+
+/**
+ * Makes the error that a client sees.
+ *
+ * @param log - told of what is masked, with the original
+ * @param suggestions - whether errors about the input may say what was meant, which tells the schema piece by piece
+ */
+export function maskError(error: unknown, log: (error: unknown) => void, suggestions: boolean): Error {
+  const located =
+    error instanceof GraphQLError ? error : new GraphQLError('', { originalError: asError(error) });
+  const cause = rootOf(located);
+  if (cause instanceof UpstreamError) return placed(located, cause.message, extensionsOf(cause.failure));
+  if (cause instanceof GraphQLError) {
+    const { code } = cause.extensions;
+    return typeof code === 'string'
+      ? placed(located, cause.message, cause.extensions)
+      : badInput(located, cause, suggestions);
+  }
+  if (cause instanceof Error && 'code' in cause && cause.code === 'UPSTREAM_DRIFT') {
+    return placed(located, cause.message, { code: 'UPSTREAM_DRIFT', retryable: false });
+  }
+  if (isAbort(cause)) {
+    return placed(located, 'The request took longer than it may. Ask for less at once, or try again.', {
+      code: 'UPSTREAM_TIMEOUT',
+      retryable: true,
+    });
+  }
+  log(cause);
+  return placed(
+    located,
+    'Something went wrong inside the gateway. Quote the x-request-id of this answer when you report it.',
+    {
+      code: 'INTERNAL_SERVER_ERROR',
+      retryable: false,
+    },
+  );
+}
+
+/** The message without the suggestion that graphql-js ends it with. */
+function withoutSuggestion(message: string): string {
+  const at = message.lastIndexOf(' Did you mean ');
+  return at < 0 ? message : message.slice(0, at);
+}
+
+/** Which variable, and where in it; the value, which may be long or nobody's business, stays away. */
+function placeOf(located: GraphQLError, cause: GraphQLError): string {
+  const wrapped = located.message.endsWith(cause.message)
+    ? located.message.slice(0, -cause.message.length)
+    : '';
+  const variable = /^Variable "\$(\w+)" got invalid value /.exec(wrapped)?.[1];
+  if (variable === undefined) return '';
+  const path = / at "([\w.[\]]+)"; $/.exec(wrapped)?.[1] ?? variable;
+  return `$${path}: `;
+}
+
+/** Errors that graphql-js makes itself (syntax, validation, coercion) are about the client's input, which they quote. */
+const badInput = (located: GraphQLError, cause: GraphQLError, suggestions: boolean): GraphQLError =>
+  placed(
+    located,
+    placeOf(located, cause) + redact(suggestions ? cause.message : withoutSuggestion(cause.message)),
+    { ...cause.extensions, code: 'BAD_USER_INPUT', retryable: false },
+  );
+
+/** The error that was thrown, below the ones that graphql-js wrapped around it. */
+function rootOf(error: GraphQLError): unknown {
+  let root: unknown = error;
+  while (root instanceof GraphQLError && root.originalError != null) root = root.originalError;
+  return root;
+}

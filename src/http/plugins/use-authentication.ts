@@ -1,0 +1,22 @@
+// Refuses what callers send who have not proved who they are, before any of it is read.
+import { GraphQLError } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import type { Callers } from '../auth/authenticate.ts';
+import { refused } from './error-response.ts';
+
+/** @param onRefused - told of every refusal */
+export const useProof = (
+  callers: Pick<Callers, 'identify'>,
+  onRefused: (error: GraphQLError, request: Request) => void,
+): Plugin => ({
+  async onRequest({ request, endResponse }) {
+    if (request.method !== 'POST') return;
+    try {
+      await callers.identify(request);
+    } catch (error) {
+      if (!(error instanceof GraphQLError)) throw error;
+      onRefused(error, request);
+      endResponse(refused(request, error));
+    }
+  },
+});

@@ -1,0 +1,119 @@
+// Results in parts for clients that ask for them (`@defer`, `@stream`) and name a media type that carries parts; for all others the same
+// operation is answered whole. Errors of later parts are masked like all others.
+import { GraphQLStreamDirective } from '@graphql-tools/utils';
+import { useDeferStream } from '@graphql-yoga/plugin-defer-stream';
+import {
+  type DirectiveNode,
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  getArgumentValues,
+  getOperationAST,
+  getVariableValues,
+  visit,
+} from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { taken } from '../../execution/backpressured-list.ts';
+import { withoutRepetitions } from '../../execution/counted-schema.ts';
+import { chooseForParts } from '../graphql/media-type.ts';
+import type { AnyResult } from '../graphql/serialize-result.ts';
+
+const DIRECTIVES = ['defer', 'stream'];
+
+/** Takes `@defer` and `@stream` out of documents; out of each one once. */
+function openWhole(): (document: DocumentNode) => DocumentNode {
+  const known = new WeakMap<DocumentNode, DocumentNode>();
+  return (document) => {
+    const whole =
+      known.get(document) ??
+      visit(document, { Directive: ({ name }) => (DIRECTIVES.includes(name.value) ? null : undefined) });
+    known.set(document, whole);
+    return whole;
+  };
+}
+
+interface Operation {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operationName?: string | null | undefined;
+  readonly variableValues?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+/** The errors of every `@stream` whose first part has no size. The executor takes them for faults of its own. */
+function streamErrors({ schema, document, operationName, variableValues }: Operation): GraphQLError[] {
+  const streams: DirectiveNode[] = [];
+  visit(document, {
+    Directive(node) {
+      if (node.name.value === 'stream') streams.push(node);
+    },
+  });
+  const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? [];
+  if (streams.length === 0) return [];
+  const { coerced } = getVariableValues(schema, definitions, { ...variableValues });
+  // Variables that cannot be read are the executor's to refuse.
+  if (coerced === undefined) return [];
+  return streams.flatMap((node) => {
+    const { initialCount } = getArgumentValues(GraphQLStreamDirective, node, coerced);
+    return typeof initialCount === 'number' && initialCount >= 0
+      ? []
+      : new GraphQLError('`initialCount` of @stream is the size of the first part: 0 or more.', {
+          nodes: node,
+          extensions: { code: 'BAD_USER_INPUT', retryable: false },
+        });
+  });
+}
+
+/** @param mask - makes the error that a client sees */
+export function useIncrementalDelivery(mask: (error: GraphQLError, request: Request) => Error): Plugin {
+  const wholeOf = openWhole();
+  const { onSchemaChange, onValidate } = useDeferStream();
+
+  function shown(error: GraphQLError, request: Request): GraphQLError {
+    const seen = mask(error, request);
+    return seen instanceof GraphQLError ? seen : new GraphQLError(seen.message);
+  }
+
+  /** Takes the items away from the executor, whose records hold on to each other until the last item of a list is there. */
+  function take(context: object, items: unknown, path: readonly unknown[] | undefined): unknown {
+    if (!Array.isArray(items)) return items;
+    taken(context, path, items.length);
+    return items.splice(0);
+  }
+
+  const masked = ({ incremental, ...result }: AnyResult, context: object, request: Request): AnyResult => ({
+    ...result,
+    ...(result.errors === undefined ? {} : { errors: withoutRepetitions(result.errors) }),
+    ...(incremental === undefined
+      ? {}
+      : {
+          incremental: incremental.map(({ items, ...part }) => ({
+            ...part,
+            ...(items === undefined ? {} : { items: take(context, items, part.path) }),
+            ...(part.errors === undefined
+              ? {}
+              : { errors: withoutRepetitions(part.errors).map((error) => shown(error, request)) }),
+          })),
+        }),
+  });
+
+  return {
+    ...(onSchemaChange === undefined ? {} : { onSchemaChange }),
+    ...(onValidate === undefined ? {} : { onValidate }),
+    onExecute({ args, context: { request }, setResultAndStopExecution }) {
+      if (chooseForParts(request.headers.get('accept')) === null) args.document = wholeOf(args.document);
+      else {
+        const errors = streamErrors(args);
+        if (errors.length > 0) return setResultAndStopExecution({ errors });
+      }
+      return {
+        onExecuteDone: () => ({
+          onNext: ({ result, setResult }) => setResult(masked(result, args.contextValue, request)),
+        }),
+      };
+    },
+    // An event is one result: its parts would come out of order with the next event's.
+    onSubscribe({ args }) {
+      args.document = wholeOf(args.document);
+    },
+  };
+}

@@ -1,0 +1,131 @@
+// Writes results in the media type that the client likes best, with the status that GraphQL over HTTP asks for. It replaces what Yoga
+// chooses, which knows no weights.
+import type { ServerResponse } from 'node:http';
+import type { GraphQLError } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { IncrementalResult } from '../../execution/incremental-result.ts';
+import { outgoingOf } from '../auth/node-request.ts';
+import { EVENT_STREAM, type Framing, framingOf, MULTIPART_EVENTS } from '../graphql/event-framing.ts';
+import { refusal } from '../graphql/http-error.ts';
+import { growingBodies } from '../graphql/incremental-body.ts';
+import { growingParts } from '../graphql/incremental-parts.ts';
+import {
+  chooseForEvents,
+  chooseForParts,
+  chooseForWhole,
+  isJson,
+  type MediaType,
+} from '../graphql/media-type.ts';
+import { allOf, type Body, LARGE } from '../graphql/response-body.ts';
+import { type AnyResult, bodyOf, headOf } from '../graphql/serialize-result.ts';
+import { streamOf } from '../graphql/stream-body.ts';
+import { noteBody } from '../response-cache/use-response-cache.ts';
+
+async function* alone<T>(one: T): AsyncIterable<T> {
+  yield one;
+}
+
+const partOf = (framing: Framing) => (result: AnyResult) => bodyOf(result, framing.head, framing.tail);
+
+/** Writes events. A result that many streams were given as one object (shared-events.ts) is written once, and its bytes are theirs together. */
+function eventWriter(framing: Framing): (result: AnyResult) => Uint8Array {
+  const written = new WeakMap<AnyResult, Uint8Array>();
+  return (result) => {
+    const part = written.get(result) ?? allOf(bodyOf(result, framing.head, framing.tail));
+    written.set(result, part);
+    return part;
+  };
+}
+
+const EVENT_WRITERS = new Map([EVENT_STREAM, MULTIPART_EVENTS].map((one) => [one, eventWriter(one)]));
+
+export interface MediaTypeOptions {
+  /** Milliseconds between two signs of life in a silent event stream. */
+  readonly pulseMs: number;
+  /** The errors of an answer that has begun as its caller sees them. */
+  readonly shown: (errors: readonly GraphQLError[], request: Request) => readonly GraphQLError[];
+}
+
+export const useMediaTypes = ({ pulseMs, shown }: MediaTypeOptions): Plugin => {
+  const subscriptions = new WeakSet<Request>();
+
+  /** The media type of an answer; JSON for what nobody can read anyway, so that at least the reason arrives. */
+  function mediaTypeOf(request: Request, isStream: boolean): MediaType {
+    const accept = request.headers.get('accept');
+    if (!isStream) return chooseForWhole(accept) ?? 'application/json';
+    const choose = subscriptions.has(request) ? chooseForEvents : chooseForParts;
+    return choose(accept) ?? 'text/event-stream';
+  }
+
+  function framingFor(request: Request, mediaType: MediaType): Framing {
+    return mediaType === 'multipart/mixed' && subscriptions.has(request)
+      ? MULTIPART_EVENTS
+      : framingOf(mediaType);
+  }
+
+  /** Results that come one after the other. */
+  function streamOfResults(
+    request: Request,
+    results: AsyncIterable<AnyResult>,
+    framing: Framing,
+    connection: ServerResponse | undefined,
+  ): ReadableStream<Uint8Array> {
+    const { opening, closing, pulse } = framing;
+    // Parts are nobody else's: what remembered their bytes would hold them for longer than they are needed.
+    const write = (subscriptions.has(request) ? EVENT_WRITERS.get(framing) : undefined) ?? partOf(framing);
+    return streamOf(results, {
+      write,
+      opening,
+      closing,
+      pulse: pulse === undefined ? undefined : { text: pulse, ms: pulseMs },
+      connection,
+    });
+  }
+
+  const streamOfBodies = (bodies: AsyncIterable<Body>, connection: ServerResponse | undefined) =>
+    streamOf(bodies, { write: (body) => body, connection });
+
+  return {
+    onSubscribe({ context: { request }, setResultAndStopExecution }) {
+      if (chooseForEvents(request.headers.get('accept')) !== null) subscriptions.add(request);
+      else
+        setResultAndStopExecution({
+          errors: [refusal(406, 'A subscription is a stream: accept text/event-stream or multipart/mixed.')],
+        });
+    },
+    onResultProcess({ request, result: given, serverContext, setResultProcessor }) {
+      const isParts = given instanceof IncrementalResult && given.stream !== undefined;
+      const mediaType = mediaTypeOf(request, Symbol.asyncIterator in given || isParts);
+      const framing = framingFor(request, mediaType);
+      const connection = outgoingOf(serverContext);
+      const shownHere = (errors: readonly GraphQLError[]) => shown(errors, request);
+      setResultProcessor((result, { Response }) => {
+        if (Array.isArray(result))
+          throw new Error('Lists of operations are refused before they are executed.');
+        if (result instanceof IncrementalResult && !isParts && isJson(mediaType)) {
+          const bodies = growingBodies(result, shownHere);
+          return new Response(streamOfBodies(bodies, connection), headOf({ data: {} }, mediaType));
+        }
+        if (Symbol.asyncIterator in result || result instanceof IncrementalResult) {
+          const results =
+            result instanceof IncrementalResult
+              ? growingParts(result, result.stream?.label, shownHere)
+              : result;
+          const stream = streamOfResults(request, results, framing, connection);
+          return new Response(stream, headOf({ data: {} }, mediaType, framing));
+        }
+        if (!isJson(mediaType)) {
+          const stream = streamOfResults(request, alone(result), framing, connection);
+          return new Response(stream, headOf(result, mediaType, framing));
+        }
+        const made = bodyOf(result);
+        const head = headOf(result, mediaType);
+        const isWhole = typeof made === 'string' || Number.isFinite(made.byteLength);
+        if (typeof made !== 'string' && (made.byteLength > LARGE || !isWhole) && request.method !== 'GET')
+          return new Response(streamOfBodies(alone(made), connection), head);
+        const body = typeof made === 'string' ? made : allOf(made);
+        return noteBody(new Response(body, head), body);
+      }, mediaType);
+    },
+  };
+};

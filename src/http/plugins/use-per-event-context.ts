@@ -1,0 +1,100 @@
+// Gives every event of a subscription a context of its own, so that its loaders ask anew and its deadline starts anew; those of
+// the request that opened the stream would answer for ever with what they saw first.
+import {
+  createSourceEventStream,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  GraphQLError,
+} from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import type { AnswerLimits } from '../../execution/execution-budget.ts';
+import { limitedExecution } from '../../execution/executor.ts';
+import { questionOf, sharedAnswer } from './event-result-sharing.ts';
+
+/** A context that can make another one for the same caller. */
+interface Renewable {
+  readonly principal: string | null;
+  readonly isRouter: boolean;
+  readonly publicUrl: string;
+  readonly clientSignal: AbortSignal;
+  /** Makes sure that the caller may go on. @returns makes the context */
+  fresh(): Promise<() => object>;
+}
+
+const isRenewable = (context: unknown): context is Renewable & object =>
+  typeof context === 'object' &&
+  context !== null &&
+  'fresh' in context &&
+  typeof context.fresh === 'function';
+
+const isStream = (source: object): source is AsyncIterable<unknown> => Symbol.asyncIterator in source;
+
+/** Answers single events of one stream. */
+function answerer(args: ExecutionArgs, limits: AnswerLimits): (event: unknown) => Promise<ExecutionResult> {
+  const executeEvent = limitedExecution(limits, execute);
+  const context: unknown = args.contextValue;
+  if (!isRenewable(context)) return async (rootValue) => executeEvent({ ...args, rootValue });
+  const { principal, isRouter, publicUrl, clientSignal } = context;
+  // Nothing else of a caller decides about answers.
+  const question = questionOf(args, [principal, isRouter, publicUrl]);
+  const isStill = () => !clientSignal.aborted;
+  return async (rootValue) => {
+    const open = await context.fresh();
+    const answer = async () => executeEvent({ ...args, rootValue, contextValue: open() });
+    return sharedAnswer(rootValue, question, answer, isStill);
+  };
+}
+
+/** Executes the operation for each event; leaving the stream leaves the source at once. */
+function executeEach(
+  source: AsyncIterable<unknown>,
+  args: ExecutionArgs,
+  limits: AnswerLimits,
+): AsyncIterableIterator<ExecutionResult> {
+  const events = source[Symbol.asyncIterator]();
+  const answer = answerer(args, limits);
+  let refused = false;
+  return {
+    async next() {
+      const event = refused ? ({ done: true } as const) : await events.next();
+      if (event.done === true) return { done: true, value: undefined };
+      try {
+        return { done: false, value: await answer(event.value) };
+      } catch (error) {
+        // Who may not ask any more is told so, and nothing else.
+        if (!(error instanceof GraphQLError)) throw error;
+        refused = true;
+        await events.return?.();
+        return { done: false, value: { errors: [error] } };
+      }
+    },
+    async return() {
+      await events.return?.();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+/**
+ * Contexts that have a `fresh` are renewed for each event; a stream whose caller may not go on ends with the reason.
+ *
+ * @param limits - what the answer to an event may hold
+ * @param openContext - makes the context of a request
+ */
+export const useEventContexts = (
+  limits: AnswerLimits,
+  openContext: (request: Request) => Promise<object>,
+): Plugin => ({
+  onSubscribe({ setSubscribeFn, args: { contextValue } }) {
+    const { request } = contextValue;
+    setSubscribeFn(async (args: ExecutionArgs) => {
+      args.contextValue = await openContext(request);
+      const source = await createSourceEventStream(args);
+      return isStream(source) ? executeEach(source, args, limits) : source;
+    });
+  },
+});

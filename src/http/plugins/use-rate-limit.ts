@@ -1,0 +1,62 @@
+// Counts every request against its caller's budget before anything is read of it, where that was
+// not done before, and says on every answer what is left. It knows no route but those that are
+// never counted.
+import type { GraphQLError } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { rateLimited } from '../auth/auth-errors.ts';
+import { incomingOf } from '../auth/node-request.ts';
+import type { Admission } from '../limits/admission.ts';
+import type { RateLimitResult } from '../limits/rate-limit.ts';
+import { limitedRequestOf, NEVER_REFUSED } from '../limits/request-limits.ts';
+import { refused } from './error-response.ts';
+
+/** The refusal for who has nothing left. */
+export const tooMany = ({ limit, retryAfterSeconds }: RateLimitResult): GraphQLError =>
+  rateLimited(
+    `These are more than ${limit} requests in a minute (RATE_LIMIT_PER_MINUTE). Try again in ${retryAfterSeconds} s.`,
+    retryAfterSeconds,
+  );
+
+/** What a caller is told of its budget. */
+export const budgetHeaders = ({ limit, remaining, resetSeconds }: RateLimitResult) => ({
+  'ratelimit-limit': String(limit),
+  'ratelimit-remaining': String(remaining),
+  'ratelimit-reset': String(resetSeconds),
+});
+
+function say(headers: Headers, verdict: RateLimitResult): void {
+  // What many are given says nothing of one.
+  if (headers.get('cache-control')?.includes('public') === true) return;
+  for (const [name, value] of Object.entries(budgetHeaders(verdict))) headers.set(name, value);
+}
+
+/** @param onRefused - told of every refusal */
+export const useRateLimit = (
+  admission: Admission,
+  onRefused: (error: GraphQLError, request: Request) => void,
+): Plugin => {
+  const verdicts = new WeakMap<Request, RateLimitResult>();
+  return {
+    onRequest({ request, url, serverContext, endResponse }) {
+      const incoming = incomingOf(serverContext);
+      const arrival = limitedRequestOf(incoming)?.arrival;
+      if (arrival === undefined) admission.note(request, incoming);
+      else admission.adopt(request, arrival);
+      if (NEVER_REFUSED.includes(url.pathname) || request.method === 'OPTIONS') return;
+      const apply = (verdict: RateLimitResult | null): void => {
+        if (verdict === null) return;
+        verdicts.set(request, verdict);
+        if (verdict.allowed) return;
+        const error = tooMany(verdict);
+        onRefused(error, request);
+        endResponse(refused(request, error));
+      };
+      if (arrival === undefined) return admission.spend(request).then(apply);
+      return apply(arrival.verdict);
+    },
+    onResponse({ request, response }) {
+      const verdict = verdicts.get(request);
+      if (verdict !== undefined) say(response.headers, verdict);
+    },
+  };
+};

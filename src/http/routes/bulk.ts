@@ -1,0 +1,139 @@
+// GET /bulk/{lookupId}/{part}.zip: a part's archive as it comes from the upstream. GET /bulk/{lookupId}.ndjson and .tsv: one
+// protein a line, in the order asked. The look-up's id is what opens them.
+
+import type { GatewayContext } from '../../context.ts';
+import { openArchive } from '../../lookups/archive.ts';
+import { cutHashes, hashesOfPart } from '../../lookups/chunk.ts';
+import { columnsOf, jsonLine, ROW_SCHEMA, tableHead, tableLine } from '../../lookups/export-row.ts';
+import { isExpired, lookupRows } from '../../lookups/export-rows.ts';
+import { type BulkAsk, type BulkLookup, hasArchive, hasEnded, stateOf } from '../../lookups/lookup.ts';
+import { discard } from '../../upstream/http/response-body.ts';
+import type { Route } from '../plugins/use-routes.ts';
+import { streamOf } from './body-stream.ts';
+import { passedHeaders, plain, readOnly } from './responses.ts';
+
+const PART = /^\/bulk\/([\w-]+)\/(\d{1,4})\.zip$/;
+const ROWS = /^\/bulk\/([\w-]+)\.(ndjson|tsv)$/;
+const TYPES = { ndjson: 'application/x-ndjson', tsv: 'text/tab-separated-values' } as const;
+/** What a client may ask of an archive, and what it is told of it. */
+const ASKED = ['range', 'if-range'] as const;
+const TOLD = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified'] as const;
+/** Seconds after which it is worth to try again while a look-up goes on. */
+const SOON = { 'retry-after': '2' };
+
+const notFound = (): Response => plain(404, 'There is no such look-up. They are kept for 7 days.');
+
+/** The upstream for a download: it lasts as long as the client stays. */
+const lasting = (ctx: GatewayContext) => ({ ...ctx.upstream, signal: ctx.clientSignal, streamed: true });
+
+const day = (): string => new Date().toISOString().slice(0, 10);
+
+const encoder = new TextEncoder();
+
+/** File names that say when they were made and what their rows look like. */
+const attachment = (name: string): string => `attachment; filename="${name}"`;
+
+async function streamPart(
+  ctx: GatewayContext,
+  request: Request,
+  lookup: BulkLookup,
+  ask: BulkAsk,
+  index: number,
+) {
+  const part = lookup.parts[index];
+  if (part === undefined) return plain(404, `The look-up has parts 0 to ${lookup.parts.length - 1}.`);
+  if (!hasEnded(part.state)) return plain(409, 'This part is not finished yet.', SOON);
+  if (part.state === 'EXPIRED') return plain(410, 'The upstream no longer has this part.');
+  if (!hasArchive(part))
+    return plain(409, `This part is ${part.state}. ${part.problem?.message ?? ''}`.trim());
+  const hashes = hashesOfPart(cutHashes(ask.hashes).unique, index);
+  const range = Object.fromEntries(
+    ASKED.flatMap((name) => {
+      const value = request.headers.get(name);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
+  const { bulk, downloads } = ctx.services;
+  const answer = await openArchive(
+    lasting(ctx),
+    downloads,
+    part,
+    { hashes, options: ask.options },
+    range,
+  ).catch(async (error: unknown) => {
+    if (isExpired(error)) await bulk.expire(lookup.lookupId, index);
+    throw error;
+  });
+  // A range outside the file has no bytes to send.
+  if (answer.status === 416) discard(answer);
+  const body = answer.status === 416 ? null : streamOf(answer.body);
+  return new Response(body, {
+    status: answer.status,
+    headers: {
+      ...passedHeaders(answer.headers, TOLD),
+      'content-type': 'application/zip',
+      'content-disposition': attachment(`foldatlas-proteins-${day()}-part${index}.zip`),
+      'cache-control': 'private, no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  });
+}
+
+function streamRows(
+  ctx: GatewayContext,
+  lookup: BulkLookup,
+  ask: BulkAsk,
+  ending: 'ndjson' | 'tsv',
+): Response {
+  const state = stateOf(lookup);
+  if (!hasEnded(state))
+    return plain(409, `The look-up is ${state}; its rows can be had when it has ended.`, SOON);
+  const { bulk, catalogue, downloads, log } = ctx.services;
+  const up = lasting(ctx);
+  const rows = lookupRows(
+    lookup,
+    ask,
+    (_, part, hashes) => openArchive(up, downloads, part, { hashes, options: ask.options }),
+    (hash) => `${ctx.publicUrl}/structures/${hash}.pdb`,
+    async () => (await ctx.fresh())().proteins,
+    () => catalogue.entries(up),
+    (error, index) => {
+      log.warn({ requestId: ctx.requestId, part: index, error }, 'rows with gaps');
+      if (isExpired(error)) void bulk.expire(lookup.lookupId, index).catch(() => undefined);
+    },
+    up.settings.mapping,
+  );
+  const columns = columnsOf(ask.options);
+  async function* lines() {
+    if (ending === 'tsv') yield encoder.encode(tableHead(columns));
+    for await (const row of rows)
+      yield encoder.encode(ending === 'tsv' ? tableLine(columns, row) : jsonLine(row));
+  }
+  return new Response(streamOf(lines()), {
+    headers: {
+      'content-type': `${TYPES[ending]}; charset=utf-8`,
+      'content-disposition': attachment(`foldatlas-proteins-${day()}-schema${ROW_SCHEMA}.${ending}`),
+      'cache-control': 'private, no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  });
+}
+
+/** The routes. @param open - the context of a request */
+export const bulkRoutes =
+  (open: (request: Request) => Promise<GatewayContext>): Route =>
+  async (request, url) => {
+    const [, ofPart, index] = PART.exec(url.pathname) ?? [];
+    const [, ofRows, ending] = ROWS.exec(url.pathname) ?? [];
+    const lookupId = ofPart ?? ofRows;
+    if (lookupId === undefined) return null;
+    return readOnly(request, async () => {
+      const ctx = await open(request);
+      const { bulk } = ctx.services;
+      const [lookup, ask] = await Promise.all([bulk.get(lookupId), bulk.ask(lookupId)]);
+      if (lookup === null || ask === null) return notFound();
+      return index === undefined
+        ? streamRows(ctx, lookup, ask, ending === 'tsv' ? 'tsv' : 'ndjson')
+        : streamPart(ctx, request, lookup, ask, Number(index));
+    });
+  };

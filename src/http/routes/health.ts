@@ -1,0 +1,60 @@
+// GET /health (the loop turns), /ready (traffic may come) and /metrics (Prometheus): for machines that watch the gateway.
+
+import { type MetricsAccess, refuseMetrics } from '../auth/metrics-access.ts';
+import { outgoingOf } from '../auth/node-request.ts';
+import type { Route } from '../plugins/use-routes.ts';
+import type { Readiness } from './readiness.ts';
+import { plain, readOnly } from './responses.ts';
+
+export interface MetricsSource {
+  readonly contentType: string;
+  text(): Promise<string>;
+}
+
+const json = (status: number, body: unknown): Response =>
+  new Response(`${JSON.stringify(body)}\n`, {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
+  });
+
+export const healthRoute: Route = (request, { pathname }) =>
+  pathname === '/health' ? readOnly(request, async () => json(200, { alive: true })) : null;
+
+/** @param readiness - 200 when traffic may come (`ready`, `degraded`), 503 when not (`unready`, `draining`) */
+export const readyRoute =
+  (readiness: () => Promise<Readiness>): Route =>
+  (request, { pathname }) => {
+    if (pathname !== '/ready') return null;
+    return readOnly(request, async () => {
+      const answer = await readiness();
+      return json(answer.state === 'ready' || answer.state === 'degraded' ? 200 : 503, answer);
+    });
+  };
+
+const REFUSALS = {
+  401: 'The metrics need their own token: `Authorization: Bearer <METRICS_TOKEN>`.',
+  403: 'Without METRICS_TOKEN or METRICS_PORT only this machine itself may read the metrics.',
+};
+
+/** Answers who may read the metrics with them, and all others with a refusal. */
+async function metricsAnswer(
+  source: MetricsSource,
+  access: MetricsAccess,
+  request: Request,
+  remote: string | undefined,
+): Promise<Response> {
+  const refusal = refuseMetrics(access, (name) => request.headers.get(name), remote);
+  if (refusal !== undefined)
+    return plain(refusal, REFUSALS[refusal], refusal === 401 ? { 'www-authenticate': 'Bearer' } : {});
+  return new Response(await source.text(), {
+    headers: { 'content-type': source.contentType, 'cache-control': 'no-store' },
+  });
+}
+
+export const metricsRoute =
+  (source: MetricsSource, access: MetricsAccess): Route =>
+  (request, { pathname }, serverContext) => {
+    if (pathname !== '/metrics') return null;
+    const remote = outgoingOf(serverContext)?.req.socket.remoteAddress;
+    return readOnly(request, () => metricsAnswer(source, access, request, remote));
+  };

@@ -1,0 +1,31 @@
+// GET /: a page for a person who opens the bare address, a few lines for a shell.
+import { type FrontPage, frontPage, frontText } from '../pages/front-page.ts';
+import { textOf } from '../pages/html.ts';
+import type { Route } from '../plugins/use-routes.ts';
+import { PAGE_HEADERS, wantsPage } from './cached-page.ts';
+import type { FrontFacts } from './front-page-data.ts';
+import { plain, readOnly } from './responses.ts';
+
+/** What does not change from one visit to the next. */
+export type FrontSettings = Omit<FrontPage, 'publicUrl' | 'upstreamAnswers' | 'storeAnswers' | 'proteins'> & {
+  readonly publicUrl: string | undefined;
+};
+
+/** The route. */
+export const homeRoute =
+  (settings: FrontSettings, facts: () => Promise<FrontFacts>): Route =>
+  async (request, url) => {
+    if (url.pathname !== '/') return null;
+    return readOnly(request, async () => {
+      const publicUrl = settings.publicUrl ?? url.origin;
+      const asked = wantsPage(request);
+      const { upstream, store, proteins } = asked
+        ? await facts()
+        : { upstream: undefined, store: undefined, proteins: [] };
+      const page = { ...settings, publicUrl, upstreamAnswers: upstream, storeAnswers: store, proteins };
+      if (!asked) return plain(200, frontText(page), { vary: 'accept' });
+      return new Response(textOf(frontPage(page)), {
+        headers: { ...PAGE_HEADERS, 'cache-control': 'no-store', vary: 'accept' },
+      });
+    });
+  };

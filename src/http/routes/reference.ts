@@ -1,0 +1,40 @@
+// GET /reference and GET /schema.graphql: the schema to read and to generate code from; closed where introspection is.
+import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
+import { textOf } from '../pages/html.ts';
+import { type ReferenceOptions, referencePage } from '../pages/reference/page.ts';
+import type { Route } from '../plugins/use-routes.ts';
+import { type Kept, keep, keptAnswer, PAGE_HEADERS } from './cached-page.ts';
+import { plain, readOnly } from './responses.ts';
+
+const once = (make: () => string): (() => Kept) => {
+  let kept: Kept | undefined;
+  return () => {
+    kept ??= keep(Buffer.from(make()));
+    return kept;
+  };
+};
+
+/** Made when first asked for, then kept: the schema of a process does not change. */
+export function referenceRoute(options: ReferenceOptions): Route {
+  const page = once(() => textOf(referencePage(options)));
+  const sdl = once(() => printed(options.schema));
+  const answers: Readonly<Record<string, (request: Request) => Promise<Response>>> = {
+    '/reference': (request) => keptAnswer(request, page(), PAGE_HEADERS),
+    '/schema.graphql': (request) =>
+      keptAnswer(request, sdl(), {
+        'content-type': 'text/plain; charset=utf-8',
+        'cache-control': 'no-cache',
+      }),
+  };
+  return async (request, url) => {
+    const answer = answers[url.pathname];
+    if (answer === undefined) return null;
+    return readOnly(request, async () =>
+      options.places.reference
+        ? answer(request)
+        : plain(404, 'The schema is not shown here, because introspection is closed (INTROSPECTION).'),
+    );
+  };
+}
+
+const printed = (schema: GraphQLSchema): string => `${printSchema(lexicographicSortSchema(schema))}\n`;

@@ -1,0 +1,169 @@
+// GET /tasks/{taskId}/result.json, structure.cif, structure.pdb, embeddings.npz: the files of a finished task, with the
+// caller's token, under the name that its item was given. Signatures of the upstream are renewed behind the scenes.
+import type { GatewayContext } from '../../context.ts';
+import { entityTag, isKnown } from '../../etag.ts';
+import { loadTask, nameOfTask } from '../../resolvers/folds/task.ts';
+import { createFoldResults } from '../../upstream/folds/fold-results.ts';
+import type { FoldHandle } from '../../upstream/folds/open-fold-result.ts';
+import { discard } from '../../upstream/http/response-body.ts';
+import type { Route } from '../plugins/use-routes.ts';
+import { streamOf } from './body-stream.ts';
+import { byteRange } from './byte-range.ts';
+import { npz } from './npz.ts';
+import { passedHeaders, plain, readOnly } from './responses.ts';
+
+const PATTERN = /^\/tasks\/([^/]+)\/(result\.json|structure\.cif|structure\.pdb|embeddings\.npz)$/;
+
+const TYPES: Readonly<Record<string, string>> = {
+  json: 'application/json',
+  cif: 'chemical/x-mmcif; charset=utf-8',
+  pdb: 'chemical/x-pdb; charset=utf-8',
+  npz: 'application/zip',
+};
+
+/** Why there is no file, by the state of the task. */
+const REASONS: Readonly<Record<string, [status: number, text: string]>> = {
+  QUEUED: [409, 'The task has not started yet; there is no result.'],
+  IN_PROGRESS: [409, 'The task is running; there is no result yet.'],
+  FAILED: [409, 'The task failed; there is no result.'],
+  CANCELLED: [409, 'The task was cancelled; there is no result.'],
+};
+
+/** The headers that every file has; `name` is what the browser saves it as. */
+function headersOf(name: string, ending: string): Record<string, string> {
+  const ascii = name.replace(/[^\w.-]+/g, '_').slice(0, 120);
+  // A lone surrogate cannot be encoded.
+  const encoded = encodeURIComponent(name.replace(/\p{Cs}/gu, '\ufffd')).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16)}`,
+  );
+  return {
+    'content-type': TYPES[ending] ?? 'application/octet-stream',
+    'content-disposition': `attachment; filename="${ascii}.${ending}"; filename*=UTF-8''${encoded}.${ending}`,
+    // The file belongs to one caller: no shared cache may keep it.
+    'cache-control': 'private, max-age=0, must-revalidate',
+    vary: 'authorization',
+    'accept-ranges': 'bytes',
+    'x-content-type-options': 'nosniff',
+  };
+}
+
+/** Of the upstream's headers, those that describe the bytes. */
+const PASSED = ['content-length', 'content-range', 'etag', 'last-modified'] as const;
+
+/** The result as it comes, streamed; ranges and conditions are the upstream's to answer. */
+async function resultFile(
+  ctx: GatewayContext,
+  request: Request,
+  taskId: string,
+  headers: Record<string, string>,
+): Promise<Response | null> {
+  const asked: Record<string, string> = {};
+  for (const name of ['range', 'if-range', 'if-none-match'] as const) {
+    const value = request.headers.get(name);
+    if (value !== null) asked[name] = value;
+  }
+  // A download lasts as long as the caller stays, however slow it is.
+  const lasting = { ...ctx.upstream, signal: ctx.clientSignal, streamed: true };
+  const folds = createFoldResults(lasting, ctx.services.downloads, ctx.batches, ctx.submissions);
+  const answer = await folds.download(taskId, asked);
+  if (answer === null) return null;
+  const described = passedHeaders(answer.headers, PASSED);
+  if (answer.status === 304 || answer.status === 416) {
+    discard(answer);
+    const { 'content-length': _, ...rest } = described;
+    return new Response(null, { status: answer.status, headers: { ...headers, ...rest } });
+  }
+  return new Response(streamOf(answer.body), {
+    status: answer.status,
+    headers: { ...headers, ...described },
+  });
+}
+
+/** A file that is made here: whole, or the range asked for, or nothing when the caller has it. */
+function madeFile(request: Request, content: Uint8Array, headers: Record<string, string>): Response {
+  const etag = entityTag(content);
+  const all = { ...headers, etag };
+  if (isKnown(request.headers.get('if-none-match'), etag))
+    return new Response(null, { status: 304, headers: all });
+  const condition = request.headers.get('if-range');
+  const wanted = condition === null || condition === etag ? request.headers.get('range') : null;
+  const range = byteRange(wanted, content.byteLength);
+  if (range === 'unsatisfiable') {
+    return new Response(null, {
+      status: 416,
+      headers: { ...all, 'content-range': `bytes */${content.byteLength}` },
+    });
+  }
+  const part = range === null ? content : content.subarray(range.start, range.end);
+  const described: Record<string, string> = { ...all, 'content-length': String(part.byteLength) };
+  if (range !== null) {
+    described['content-range'] = `bytes ${range.start}-${range.end - 1}/${content.byteLength}`;
+  }
+  return new Response(new Uint8Array(part), { status: range === null ? 200 : 206, headers: described });
+}
+
+async function answer(
+  ctx: GatewayContext,
+  request: Request,
+  taskId: string,
+  file: string,
+): Promise<Response> {
+  const task = await loadTask(ctx, taskId);
+  if (task === null) return plain(404, 'There is no such task for this key.');
+  if (task.result === 'expired')
+    return plain(410, 'The result has expired: the service keeps results for 31 days.');
+  if (task.state === 'DONE' && task.result !== 'here')
+    return plain(502, 'The upstream says that the task is done, and gives no result.');
+  const [status, text] = REASONS[task.state] ?? [404, 'The task has no result.'];
+  if (task.result !== 'here') return plain(status, text);
+  const ending = file.slice(file.lastIndexOf('.') + 1);
+  const headers = headersOf((await nameOfTask(ctx, task)) ?? taskId, ending);
+  if (ending === 'json') {
+    const inline = await ctx.folds.inline(taskId);
+    if (inline !== null) return madeFile(request, inline, headers);
+    return (await resultFile(ctx, request, taskId, headers)) ?? plain(404, 'The task has no result.');
+  }
+  const fold = await ctx.folds.open(taskId);
+  const content = fold === null ? 'The task has no result.' : await madeContent(fold, ending);
+  return typeof content === 'string' ? plain(404, content) : madeFile(request, content, headers);
+}
+
+/** The bytes of a file that is made here; a sentence when the result cannot be written so. */
+async function madeContent(fold: FoldHandle, ending: string): Promise<Uint8Array | string> {
+  if (ending === 'npz') {
+    const { embeddings, misfits } = fold.summary;
+    if (misfits.embeddings !== null) return `${misfits.embeddings} result.json holds them as they came.`;
+    if (embeddings === null) return 'The result has no embeddings; they are made with includeEmbeddings.';
+    const { sequence = null, pair = null } = (await fold.vectors()) ?? {};
+    return npz({
+      ...(sequence === null ? {} : { sequence }),
+      ...(pair === null ? {} : { pair_pooled: pair }),
+    });
+  }
+  const file = await (ending === 'pdb' ? fold.pdb() : fold.mmcif());
+  if (file.ok) return new TextEncoder().encode(file.text);
+  return ending === 'pdb' ? `${file.reason} structure.cif holds it.` : file.reason;
+}
+
+const decoded = (text: string): string | null => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+};
+
+/** The routes. @param open - the context of a request */
+export const taskRoutes =
+  (open: (request: Request) => Promise<GatewayContext>): Route =>
+  async (request, url) => {
+    const [, taskId, file] = PATTERN.exec(url.pathname) ?? [];
+    if (taskId === undefined || file === undefined) return null;
+    return readOnly(request, async () => {
+      const id = decoded(taskId);
+      return id === null
+        ? plain(400, 'The task id cannot be read.')
+        : answer(await open(request), request, id, file);
+    });
+  };

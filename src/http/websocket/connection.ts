@@ -1,0 +1,134 @@
+// One WebSocket connection below graphql-ws: its limits before it is acknowledged, its pings, its end.
+import { setMaxListeners } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { CloseCode, type Server } from 'graphql-ws';
+import type { WebSocket } from 'ws';
+import type { Exchange } from '../../telemetry/request-record.ts';
+
+/** Bytes that a client may send before it is acknowledged: a token fits, an attack on memory does not. */
+const MAX_INIT_BYTES = 8 * 1024;
+/** How long a client that is refused may take to close its end. */
+const CLOSE_MS = 1_000;
+/** Bytes that may wait for a client that reads slowly. */
+const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
+/** WebSocket close code (RFC 6455): a normal end. */
+const NORMAL = 1000;
+/** WebSocket close code (RFC 6455): a message is too big. */
+const TOO_BIG = 1009;
+
+/** What is kept of a connection. */
+export interface Connection {
+  readonly socket: WebSocket;
+  readonly incoming: IncomingMessage;
+  /** Aborted when the connection is closed. */
+  readonly signal: AbortSignal;
+  /** Operations that are open, by their ids. */
+  readonly exchanges: Map<string, Exchange>;
+  /** Value of the Authorization header that the connection stands for. */
+  authorization: string | undefined;
+  isAcknowledged: boolean;
+}
+
+export interface ConnectionOptions {
+  readonly server: Server<Connection>;
+  /** Milliseconds between two pings; a client that has not answered one by the next is disconnected. */
+  readonly pingMs: number;
+  /** Called with what a handler of a message throws. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Closes a connection, and disconnects a client that does not close its end soon. */
+export function refuseConnection(socket: WebSocket, code: number, reason: string): void {
+  socket.close(code, reason);
+  const late = setTimeout(() => socket.terminate(), CLOSE_MS);
+  socket.once('close', () => clearTimeout(late));
+}
+
+/** Refuses a client that sends more than a token before it is acknowledged. Counts bytes, not messages: ws holds unfinished ones. */
+function limitInit(raw: Duplex, connection: Connection): void {
+  let bytes = 0;
+  const count = (chunk: Buffer): void => {
+    bytes += chunk.length;
+    if (!connection.isAcknowledged && bytes <= MAX_INIT_BYTES) return;
+    raw.off('data', count);
+    if (connection.isAcknowledged) return;
+    const { socket } = connection;
+    refuseConnection(socket, TOO_BIG, `connection_init takes at most ${MAX_INIT_BYTES} bytes`);
+    // Nothing more of it is taken into memory.
+    socket.pause();
+  };
+  raw.on('data', count);
+}
+
+function pingEvery(socket: WebSocket, milliseconds: number): void {
+  let isAlive = true;
+  socket.on('pong', () => {
+    isAlive = true;
+  });
+  const pinging = setInterval(() => {
+    if (!isAlive) return socket.terminate();
+    isAlive = false;
+    if (socket.readyState === socket.OPEN) socket.ping();
+  }, milliseconds);
+  socket.once('close', () => clearInterval(pinging));
+}
+
+/** Closes a connection that has had no operation for so long, or that reads too slowly. */
+export function closeWhenIdle(socket: WebSocket, milliseconds: number, isBusy: () => boolean): void {
+  let busyAt = Date.now();
+  const looking = setInterval(() => {
+    if (isBusy()) busyAt = Date.now();
+    if (socket.bufferedAmount > MAX_BUFFERED_BYTES) socket.terminate();
+    else if (Date.now() - busyAt >= milliseconds) socket.close(NORMAL, 'Idle');
+  }, Math.min(milliseconds, 5_000) / 2);
+  socket.once('close', () => clearInterval(looking));
+}
+
+/** Serves one connection. @param raw - the connection below the WebSocket */
+export function openConnection(
+  socket: WebSocket,
+  raw: Duplex,
+  incoming: IncomingMessage,
+  { server, pingMs, onFault }: ConnectionOptions,
+): void {
+  const gone = new AbortController();
+  setMaxListeners(0, gone.signal);
+  const connection: Connection = {
+    socket,
+    incoming,
+    signal: gone.signal,
+    exchanges: new Map(),
+    authorization: undefined,
+    isAcknowledged: false,
+  };
+  const fail = (error: unknown): void => {
+    onFault(error);
+    refuseConnection(socket, CloseCode.InternalServerError, 'Internal server error');
+  };
+  // A broken frame, or a connection that was reset: ws closes it, and it is the client's fault.
+  socket.on('error', () => undefined);
+  limitInit(raw, connection);
+  pingEvery(socket, pingMs);
+  const closed = server.opened(
+    {
+      protocol: socket.protocol,
+      send: (data) =>
+        new Promise((resolve) => {
+          // A client that is gone is noticed by `close`.
+          if (socket.readyState === socket.OPEN) socket.send(data, () => resolve());
+          else resolve();
+        }),
+      close: (code, reason) => refuseConnection(socket, code ?? NORMAL, reason ?? ''),
+      onMessage: (handle) =>
+        void socket.on('message', (data) => {
+          if (socket.readyState === socket.OPEN) handle(String(data)).catch(fail);
+        }),
+    },
+    connection,
+  );
+  socket.once('close', (code, reason) => {
+    gone.abort();
+    Promise.resolve(closed(code, String(reason))).catch(onFault);
+  });
+}

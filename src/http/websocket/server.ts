@@ -1,0 +1,256 @@
+// GraphQL over WebSocket (graphql-transport-ws) on the same path, with the same context, plugins and limits as over HTTP: the
+// token comes in connectionParams and is read as if it were a header.
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type ExecutionArgs, GraphQLError } from 'graphql';
+import { CloseCode, type Context, handleProtocols, makeServer } from 'graphql-ws';
+import { WebSocketServer } from 'ws';
+import type { Gateway } from '../../gateway.ts';
+import { overloaded } from '../auth/auth-errors.ts';
+import { clientAddress } from '../auth/client-ip.ts';
+import { readMembers } from '../graphql/read-params.ts';
+import { publicError } from '../graphql/serialize-result.ts';
+import { openPlaces } from '../limits/subscription-quota.ts';
+import { withoutHttp } from '../plugins/error-response.ts';
+import { coded } from '../plugins/use-error-codes.ts';
+import { type Connection, closeWhenIdle, openConnection, refuseConnection } from './connection.ts';
+import { refuseUpgrade, type UpgradeRules, upgradeRefusal } from './upgrade.ts';
+
+const PATH = '/graphql';
+/** Operations that one socket may have open at the same time. */
+const MAX_OPERATIONS = 1000;
+/** Characters of the id that a client gives an operation. */
+const MAX_ID_CHARACTERS = 128;
+/** How long clients may take to close their connections when the server stops. */
+const CLOSE_MS = 2_000;
+/** WebSocket close codes (RFC 6455, IANA): the server stops; the client may try again later. */
+const GOING_AWAY = 1001;
+const TRY_AGAIN_LATER = 1013;
+
+export interface WebSocketOptions extends Omit<UpgradeRules, 'path'> {
+  /** Bytes of one message at most. */
+  readonly maxBytes: number;
+  /** Sockets that one address may have open; any number when absent or 0. */
+  readonly maxPerAddress?: number;
+  /** Proxies in front that are believed about addresses; 0 when absent. */
+  readonly hops?: number;
+  /** Times in milliseconds, for tests. */
+  readonly patience?: Partial<Patience>;
+  /** Called with faults of the gateway itself. */
+  readonly onFault: (error: unknown) => void;
+}
+
+interface Patience {
+  /** Until connection_init. */
+  readonly init: number;
+  /** Between two pings. */
+  readonly ping: number;
+  /** Without an operation. */
+  readonly idle: number;
+}
+
+const PATIENCE: Patience = { init: 5_000, ping: 12_000, idle: 300_000 };
+
+/** Open sockets. */
+export interface Sockets {
+  /** Closes every connection with 1001 and takes no new ones. Complete the streams before. */
+  close(): Promise<void>;
+}
+
+type Params = Record<string, unknown>;
+type SocketContext = Context<Params, Connection>;
+type Engine = Pick<ReturnType<Gateway['getEnveloped']>, 'execute' | 'subscribe'> & {
+  readonly incoming: IncomingMessage;
+};
+
+/**
+ * The Authorization header that connectionParams stand for: `authorization`, or `token` alone.
+ *
+ * @returns null when it is no text that a header can hold
+ */
+function authorizationIn(params: Readonly<Params> = {}): string | undefined | null {
+  const [, header] = Object.entries(params).find(([name]) => name.toLowerCase() === 'authorization') ?? [];
+  const given = header ?? params.token;
+  if (given === undefined || given === null) return undefined;
+  if (typeof given !== 'string' || !/^[\x20-\x7e]*$/.test(given)) return null;
+  return given === header ? given : `Bearer ${given}`;
+}
+
+/** A connection as the request that opened it, with its token as a header. */
+function requestOf({ incoming, authorization, signal }: Connection): Request {
+  const { host = 'localhost', ...given } = incoming.headers;
+  const headers = new Headers(authorization === undefined ? {} : { authorization });
+  for (const name of ['x-request-id', 'traceparent']) {
+    const value = given[name];
+    if (typeof value === 'string') headers.set(name, value);
+  }
+  // A socket carries what a POST does: its page is checked when it connects.
+  return new Request(`http://${host}${PATH}`, { method: 'POST', headers, signal });
+}
+
+/** Serves GraphQL over WebSocket on a node server. */
+export function attachWebSocket(server: Server, gateway: Gateway, options: WebSocketOptions): Sockets {
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxBytes, handleProtocols });
+  const engines = new WeakMap<ExecutionArgs, Engine>();
+  const places = openPlaces(options.maxPerAddress ?? 0);
+  const patience = { ...PATIENCE, ...options.patience };
+  const { onFault } = options;
+
+  const end = ({ exchanges }: Connection, id: string, left = false): void => {
+    const exchange = exchanges.get(id);
+    if (exchange === undefined) return;
+    exchanges.delete(id);
+    gateway.telemetry.end(exchange, { status: 200, bytes: undefined, left });
+  };
+  const refuseOperation = (connection: Connection, id: string, errors: readonly GraphQLError[]) => {
+    end(connection, id);
+    return errors;
+  };
+
+  const engineOf = (args: ExecutionArgs): Engine => {
+    const engine = engines.get(args);
+    if (engine === undefined) throw new Error('An operation came past onSubscribe.');
+    return engine;
+  };
+
+  /** Executes a query or mutation, which counts like a request. */
+  const executeCounted = async (args: ExecutionArgs) => {
+    const { incoming, execute } = engineOf(args);
+    const leave = gateway.enter(incoming);
+    if (leave === null) {
+      gateway.metrics.refused.inc({ reason: 'busy' });
+      return { errors: [withoutHttp(overloaded())] };
+    }
+    try {
+      return await execute(args);
+    } finally {
+      leave();
+    }
+  };
+
+  const subscribeTold = async (args: ExecutionArgs) => {
+    const result = await engineOf(args).subscribe(args);
+    return 'errors' in result && Array.isArray(result.errors)
+      ? {
+          ...result,
+          errors: result.errors.map((error: unknown) =>
+            error instanceof GraphQLError ? withoutHttp(error) : error,
+          ),
+        }
+      : result;
+  };
+
+  /** Checks who connects. @returns whether the connection is acknowledged */
+  async function acknowledge(ctx: SocketContext): Promise<boolean> {
+    const connection = ctx.extra;
+    const authorization = authorizationIn(ctx.connectionParams);
+    // Only the token is kept.
+    Object.assign(ctx, { connectionParams: undefined });
+    if (authorization === null) {
+      refuseConnection(connection.socket, CloseCode.Unauthorized, 'The token is malformed');
+      return false;
+    }
+    connection.authorization = authorization;
+    const refusal = await gateway.identify(requestOf(connection), connection.incoming);
+    if (refusal !== null) {
+      const isWrong = refusal.extensions.code === 'UNAUTHENTICATED';
+      const [code, reason] = isWrong
+        ? [CloseCode.Unauthorized, 'Unauthorized']
+        : [TRY_AGAIN_LATER, 'Try again later'];
+      refuseConnection(connection.socket, code, reason);
+      return false;
+    }
+    connection.isAcknowledged = true;
+    closeWhenIdle(connection.socket, patience.idle, () => Object.keys(ctx.subscriptions).length > 0);
+    return true;
+  }
+
+  const graphql = makeServer<Params, Connection>({
+    connectionInitWaitTimeout: patience.init,
+    execute: executeCounted,
+    subscribe: subscribeTold,
+    onConnect: acknowledge,
+    onClose({ extra }) {
+      for (const id of [...extra.exchanges.keys()]) end(extra, id, true);
+    },
+    onComplete: ({ extra }, id) => end(extra, id),
+    onError({ extra }, id, _params, errors) {
+      end(extra, id);
+      return errors.map((error) => publicError(coded(error)));
+    },
+    onNext: (_ctx, _id, _params, _args, { errors, data, extensions }) =>
+      errors === undefined
+        ? undefined
+        : {
+            errors: errors.map(publicError),
+            ...(data === undefined ? {} : { data }),
+            ...(extensions === undefined ? {} : { extensions }),
+          },
+    async onSubscribe({ extra: connection, subscriptions }, id, params) {
+      if (Object.keys(subscriptions).length > MAX_OPERATIONS)
+        return [new GraphQLError(`A socket carries at most ${MAX_OPERATIONS} operations at a time.`)];
+      if (id.length > MAX_ID_CHARACTERS)
+        return [new GraphQLError(`The id of an operation has at most ${MAX_ID_CHARACTERS} characters.`)];
+      const request = requestOf(connection);
+      connection.exchanges.set(id, gateway.telemetry.begin(request, 'WS'));
+      const refusal = await gateway.admit(request, connection.incoming);
+      if (refusal !== null) return refuseOperation(connection, id, [withoutHttp(refusal)]);
+      try {
+        const asked = readMembers({ ...params });
+        const query = gateway.documentOf(asked);
+        const { schema, execute, subscribe, contextFactory, parse, validate } = gateway.getEnveloped({
+          request,
+          params: { ...asked, query },
+        });
+        const document = parse(query);
+        const errors = validate(schema, document);
+        if (errors.length > 0) return refuseOperation(connection, id, errors);
+        const args: ExecutionArgs = {
+          schema,
+          document,
+          operationName: asked.operationName ?? null,
+          variableValues: asked.variables ?? null,
+          contextValue: await contextFactory(),
+        };
+        engines.set(args, { execute, subscribe, incoming: connection.incoming });
+        return args;
+      } catch (error) {
+        if (error instanceof GraphQLError) return refuseOperation(connection, id, [withoutHttp(error)]);
+        end(connection, id);
+        throw error;
+      }
+    },
+  });
+
+  const upgrade = (request: IncomingMessage, raw: Duplex, head: Buffer) => {
+    raw.on('error', () => raw.destroy());
+    const refusal = upgradeRefusal(request, { ...options, path: PATH });
+    if (refusal !== undefined) return refuseUpgrade(raw, refusal);
+    if (!gateway.connections.isWithin(request.socket)) return refuseUpgrade(raw, '503 Service Unavailable');
+    const leave = places.take([{ key: clientAddress(request, options.hops ?? 0), share: 1 }]);
+    if (leave === null) return refuseUpgrade(raw, '429 Too Many Requests');
+    raw.once('close', leave);
+    sockets.handleUpgrade(request, raw, head, (socket) =>
+      openConnection(socket, raw, request, { server: graphql, pingMs: patience.ping, onFault }),
+    );
+  };
+  server.on('upgrade', upgrade);
+
+  async function closeAll(): Promise<void> {
+    server.off('upgrade', upgrade);
+    for (const client of sockets.clients) client.close(GOING_AWAY, 'Going away');
+    const late = setTimeout(() => {
+      for (const client of sockets.clients) client.terminate();
+    }, CLOSE_MS);
+    await new Promise<void>((resolve) => sockets.close(() => resolve()));
+    clearTimeout(late);
+  }
+
+  let closing: Promise<void> | undefined;
+  return {
+    close() {
+      closing ??= closeAll();
+      return closing;
+    },
+  };
+}

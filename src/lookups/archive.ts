@@ -1,0 +1,67 @@
+// The archive of a finished part, freshly asked for: its job names a signed URL anew each time, so that no URL is kept and
+// none is stale. It knows the upstream's operations and nothing of what is inside.
+import { archiveLimits } from '../upstream/archive/archive-limits.ts';
+import * as atlas from '../upstream/atlas.ts';
+import { UpstreamError } from '../upstream/errors.ts';
+import { type Downloads, download } from '../upstream/http/download.ts';
+import type { Answer, Upstream } from '../upstream/http/upstream-client.ts';
+import type { BulkOptions, BulkPart } from './lookup.ts';
+import { queryOf } from './part.ts';
+
+const expired = (): UpstreamError =>
+  new UpstreamError('The upstream no longer has this part. Start the look-up again.', {
+    operation: 'bulkJob',
+    code: 'RESULT_EXPIRED',
+    status: 410,
+    retryable: false,
+  });
+
+const unreadable = (): UpstreamError =>
+  new UpstreamError('The upstream did not give this part, although it is complete. Try again.', {
+    operation: 'bulkJob',
+    code: 'UPSTREAM_UNAVAILABLE',
+    retryable: true,
+  });
+
+/** The URL of a job's archive. */
+async function urlOf(up: Upstream, jobId: string): Promise<string> {
+  try {
+    const { download_url: url } = await atlas.bulkJob(up, jobId);
+    if (url != null) return url;
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    throw error.failure.status === 404 || error.failure.status === 410 ? expired() : error;
+  }
+  throw unreadable();
+}
+
+/**
+ * Starts to read a part's archive.
+ *
+ * @param headers - such as `range`
+ * @returns the answer, its body unread, of status 200, 206, 304 or 416
+ * @throws UpstreamError RESULT_EXPIRED when the upstream has dropped it
+ */
+export async function openArchive(
+  up: Upstream,
+  downloads: Downloads,
+  { jobId }: BulkPart,
+  what: { readonly hashes: readonly string[]; readonly options: BulkOptions },
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const { receivedBytes: maxBytes } = archiveLimits({
+    proteins: what.hashes.length,
+    perResidue: what.options.residueFeatures,
+  });
+  if (jobId === null) {
+    const sent = await atlas.bulk(up, queryOf(what.hashes, what.options));
+    if (sent.kind === 'zip') return sent.answer;
+    throw unreadable();
+  }
+  // The second time for a URL that expired between the answer and its use.
+  for (let tries = 0; tries < 2; tries += 1) {
+    const answer = await download(up, downloads, await urlOf(up, jobId), { headers, maxBytes });
+    if (answer !== null) return answer;
+  }
+  throw unreadable();
+}

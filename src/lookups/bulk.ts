@@ -1,0 +1,290 @@
+// Bulk look-ups of a process: starts them, takes up those that a stopped process left, tells how far they are, cancels them.
+// It knows no GraphQL and no HTTP routes.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import { createTopic, type Topic } from '../async/broadcast.ts';
+import type { Documents } from '../store/documents/leased-documents.ts';
+import { cutHashes } from './chunk.ts';
+import {
+  type BulkAsk,
+  type BulkLookup,
+  type BulkPart,
+  hasEnded,
+  KEEP_MS,
+  newPart,
+  stateOf,
+} from './lookup.ts';
+import { createLookupStore, type KeptLookup } from './lookup-store.ts';
+import { type BulkPace, usualBulkPace } from './part.ts';
+import { type BulkLimitExcess, type BulkLimits, createBulkQuota } from './quota.ts';
+import { type Run, type RunParts, startRun } from './run.ts';
+
+export interface BulkLookups {
+  /**
+   * Starts a look-up, and answers once its first part was sent or has failed (or that takes too long).
+   *
+   * @param account - whose limits it is counted against
+   * @returns the look-up, or the limit that forbids it
+   */
+  start(ask: BulkAsk, account: string): Promise<BulkLookup | BulkLimitExcess>;
+  /** Null for an unknown look-up. */
+  get(lookupId: string): Promise<BulkLookup | null>;
+  /** What was asked; null for an unknown look-up. */
+  ask(lookupId: string): Promise<BulkAsk | null>;
+  /** Cancels what has not finished, and answers with what came of it. Null for an unknown look-up. */
+  cancel(lookupId: string): Promise<BulkLookup | null>;
+  /** The present state and every change, until it has ended. Null for an unknown look-up. */
+  watch(lookupId: string, signal: AbortSignal | undefined): Promise<AsyncIterableIterator<BulkLookup> | null>;
+  /** Remembers that the upstream has dropped a part that was complete. */
+  expire(lookupId: string, index: number): Promise<void>;
+  /** Forgets a look-up. */
+  remove(lookupId: string): Promise<void>;
+  /** Bytes that the look-ups of all processes take in the store, about. */
+  storedBytes(): Promise<number>;
+  /** How many look-ups this process works on, and how many watch look-ups through it. */
+  counts(): { readonly working: number; readonly watchers: number };
+  /** Ends every watch. */
+  endWatches(): void;
+  /** Stops the work, leaving it to the next process. */
+  close(): Promise<void>;
+}
+
+export interface BulkSettings extends Pick<RunParts, 'openUpstream' | 'onError'> {
+  readonly documents: Documents;
+  readonly limits: BulkLimits;
+  readonly pace?: BulkPace;
+  readonly now?: () => number;
+}
+
+/** Parts of all look-ups of a process that are with the upstream at the same time. */
+const PARTS_IN_FLIGHT = 8;
+/** How often look-ups are looked for that nobody works on, and how often a look-up of another process is looked at. */
+const LOOK_MS = 5_000;
+const FOLLOW_MS = 1_000;
+/** How long a start waits for the upstream's first answer, and a cancel for what comes of it. */
+const ANSWER_MS = 5_000;
+
+/** Names, versions and ends of the documents of one look-up, and what progress grows by when jobs have ids. */
+const DOCUMENTS_BYTES = 1_000;
+const PART_BYTES = 150;
+
+/** What a look-up takes in the store, about. */
+const bytesOf = (lookup: BulkLookup, ask: BulkAsk): number =>
+  JSON.stringify(ask).length +
+  JSON.stringify(lookup).length +
+  lookup.parts.length * PART_BYTES +
+  DOCUMENTS_BYTES;
+
+const isOver = (lookup: BulkLookup): boolean => hasEnded(stateOf(lookup));
+
+/** Opens the look-ups and takes up what is unfinished. */
+export function openBulkLookups(settings: BulkSettings): BulkLookups {
+  const { documents, limits, pace = usualBulkPace, now = Date.now, onError, openUpstream } = settings;
+  const store = createLookupStore(documents, now);
+  const quota = createBulkQuota(documents, limits, now, async (lookupId) => {
+    const kept = await store.progress(lookupId);
+    return kept === 'same' || (kept !== null && !isOver(kept.lookup));
+  });
+  const parts: RunParts = {
+    store,
+    owner: randomUUID(),
+    pace,
+    now,
+    openUpstream,
+    onError,
+    limit: pLimit(PARTS_IN_FLIGHT),
+  };
+  const runs = new Map<string, Run>();
+  const topics = new Map<string, Topic<BulkLookup>>();
+  let ending = false;
+  let closed = false;
+
+  function endWatches(): void {
+    ending = true;
+    for (const topic of topics.values()) topic.end();
+    topics.clear();
+  }
+
+  function tell(lookup: BulkLookup): void {
+    const topic = topics.get(lookup.lookupId);
+    topic?.publish(lookup);
+    if (!isOver(lookup)) return;
+    topic?.end();
+    topics.delete(lookup.lookupId);
+  }
+
+  function run(kept: KeptLookup, ask: BulkAsk): Run {
+    const { lookupId } = kept.lookup;
+    const what = { unique: cutHashes(ask.hashes).unique, options: ask.options };
+    const started = startRun(parts, kept, what, tell);
+    runs.set(lookupId, started);
+    void started.done.then(async () => {
+      runs.delete(lookupId);
+      const { account } = started.lookup;
+      if (account !== undefined && isOver(started.lookup))
+        await quota.ended(account, lookupId).catch(onError);
+    });
+    return started;
+  }
+
+  /** Works on an unfinished look-up here, unless another process does. */
+  async function takeUp(lookupId: string): Promise<void> {
+    if (closed || runs.has(lookupId) || !(await store.claim(lookupId, parts.owner))) return;
+    const [kept, ask] = await Promise.all([store.progress(lookupId), store.ask(lookupId)]);
+    if (closed || runs.has(lookupId)) return;
+    if (kept === null || kept === 'same' || ask === null) return store.finish(lookupId);
+    const taken = run(kept, ask);
+    if (await store.cancelRequested(lookupId)) taken.cancel();
+  }
+
+  async function takeUpAll(): Promise<void> {
+    for (const lookupId of await store.open()) await takeUp(lookupId);
+  }
+
+  async function get(lookupId: string): Promise<BulkLookup | null> {
+    const here = runs.get(lookupId)?.lookup;
+    if (here !== undefined) return here;
+    const kept = await store.progress(lookupId);
+    return kept === null || kept === 'same' ? null : kept.lookup;
+  }
+
+  /** Tells of a look-up that another process works on, while somebody watches. */
+  async function followElsewhere(lookupId: string, topic: Topic<BulkLookup>): Promise<void> {
+    let version: number | undefined;
+    while (!closed && topics.get(lookupId) === topic) {
+      if (!runs.has(lookupId)) {
+        const kept = await store.progress(lookupId, version).catch(() => 'same' as const);
+        if (kept === null) topic.end();
+        else if (kept !== 'same') {
+          version = kept.version;
+          tell(kept.lookup);
+        }
+      }
+      await sleep(FOLLOW_MS, undefined, { ref: false });
+    }
+  }
+
+  function topicOf(lookup: BulkLookup): Topic<BulkLookup> {
+    const found = topics.get(lookup.lookupId);
+    if (found !== undefined) return found;
+    const topic = createTopic<BulkLookup>();
+    topics.set(lookup.lookupId, topic);
+    tell(lookup);
+    if (!isOver(lookup)) void followElsewhere(lookup.lookupId, topic);
+    return topic;
+  }
+
+  function watchOf(lookup: BulkLookup, signal: AbortSignal | undefined): AsyncIterableIterator<BulkLookup> {
+    const topic = topicOf(lookup);
+    if (ending) topic.end();
+    return topic.watch(
+      (state) => state,
+      signal,
+      () => {
+        if (topic.watchers === 0 && topics.get(lookup.lookupId) === topic) topics.delete(lookup.lookupId);
+      },
+    );
+  }
+
+  /** Waits until a look-up is as wanted, at most so long, and gives it as it is then. */
+  async function until(lookup: BulkLookup, wanted: (lookup: BulkLookup) => boolean): Promise<BulkLookup> {
+    let last = lookup;
+    if (wanted(last)) return last;
+    for await (const state of watchOf(lookup, AbortSignal.timeout(ANSWER_MS))) {
+      last = state;
+      if (wanted(state)) break;
+    }
+    return last;
+  }
+
+  /** Takes room for a new look-up in the store. */
+  const takeRoom = (lookup: BulkLookup, ask: BulkAsk, account: string): Promise<BulkLimitExcess | null> =>
+    quota.reserve(account, {
+      lookupId: lookup.lookupId,
+      bytes: bytesOf(lookup, ask),
+      expiresAt: lookup.startedAt + KEEP_MS,
+    });
+
+  async function forget(lookupId: string, account: string | undefined): Promise<void> {
+    await store.remove(lookupId);
+    if (account !== undefined) await quota.release(account, lookupId);
+  }
+
+  void takeUpAll().catch(onError);
+  // Without a shared store nobody else can leave work behind.
+  const looker = store.shared ? setInterval(() => void takeUpAll().catch(onError), LOOK_MS) : undefined;
+  looker?.unref();
+
+  return {
+    async start(ask, account) {
+      const { duplicateCount, sizes } = cutHashes(ask.hashes);
+      const lookup: BulkLookup = {
+        lookupId: randomBytes(18).toString('base64url'),
+        account,
+        startedAt: now(),
+        requestedCount: ask.hashes.length,
+        duplicateCount,
+        cancelRequested: false,
+        parts: sizes.map(newPart),
+      };
+      const excess = await takeRoom(lookup, ask, account);
+      if (excess !== null) return excess;
+      await store.claim(lookup.lookupId, parts.owner);
+      const version = await store.add(lookup, ask);
+      if (limits.running > 0 && (await store.open()).length > limits.running) {
+        await forget(lookup.lookupId, account);
+        return { limit: 'RUNNING_TOTAL', allowed: limits.running, freeAt: null };
+      }
+      run({ lookup, version }, ask);
+      return until(
+        lookup,
+        ({ parts: [first] }) => first === undefined || first.sent > 0 || hasEnded(first.state),
+      );
+    },
+    get,
+    ask: store.ask,
+    async cancel(lookupId) {
+      const lookup = await get(lookupId);
+      if (lookup === null || isOver(lookup)) return lookup;
+      await store.requestCancel(lookupId);
+      await takeUp(lookupId);
+      runs.get(lookupId)?.cancel();
+      const after = await until(runs.get(lookupId)?.lookup ?? lookup, isOver);
+      return isOver(after) ? after : { ...after, cancelRequested: true };
+    },
+    async watch(lookupId, signal) {
+      const lookup = await get(lookupId);
+      return lookup === null ? null : watchOf(lookup, signal);
+    },
+    async expire(lookupId, index) {
+      const kept = await store.progress(lookupId);
+      // While it is worked on, its progress is the worker's to write.
+      if (kept === null || kept === 'same' || !isOver(kept.lookup)) return;
+      const parts = kept.lookup.parts.map(
+        (part, i): BulkPart => (i === index ? { ...part, state: 'EXPIRED' } : part),
+      );
+      await store.save({ ...kept.lookup, parts }, kept.version);
+    },
+    async remove(lookupId) {
+      const running = runs.get(lookupId);
+      running?.stop();
+      await running?.done;
+      const account = running?.lookup.account ?? (await get(lookupId))?.account;
+      await forget(lookupId, account);
+    },
+    counts: () => ({
+      working: runs.size,
+      watchers: [...topics.values()].reduce((sum, topic) => sum + topic.watchers, 0),
+    }),
+    storedBytes: quota.storedBytes,
+    endWatches,
+    async close() {
+      closed = true;
+      clearInterval(looker);
+      endWatches();
+      for (const running of runs.values()) running.stop();
+      await Promise.all([...runs.values()].map(({ done }) => done));
+    },
+  };
+}

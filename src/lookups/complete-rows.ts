@@ -1,0 +1,69 @@
+// What the archive of a part leaves open of its rows, from single records: it names no members of clusters and does not say
+// why a structure is missing. A row whose record cannot be had keeps what is known of it.
+
+import type { PresentProtein } from '../upstream/proteins/protein-data.ts';
+import type { Found, ProteinLoader } from '../upstream/proteins/protein-loader.ts';
+import type { Row } from './export-row.ts';
+import type { BulkOptions } from './lookup.ts';
+import type { PartRows } from './part-rows.ts';
+
+/** Whether something that was asked for is not known. */
+const isOpen = (row: Row, options: BulkOptions): boolean =>
+  row.status === 'FOUND' &&
+  ((options.sequence && row.sequence === undefined) ||
+    (options.structure && row.structureUrl === undefined) ||
+    (options.cluster && row.cluster === undefined) ||
+    (options.proteinFeatures && row.features === undefined));
+
+const percent = (mean: number | null | undefined): number | null =>
+  mean == null ? null : Number((mean * 100).toFixed(3));
+
+/** What the record of a protein says of its row. */
+function rowOf(data: PresentProtein, options: BulkOptions, urlOf: (hash: string) => string): Partial<Row> {
+  const { sequence = null, accession = null, source = null, length = null, structure, features } = data;
+  return {
+    ...(options.sequence ? { accession, source, length, sequence } : {}),
+    ...(options.structure
+      ? {
+          ptm: structure?.ptm ?? null,
+          meanPlddt: percent(structure?.meanPlddt),
+          structureUrl: structure == null ? null : urlOf(data.hash),
+        }
+      : {}),
+    ...(options.proteinFeatures
+      ? {
+          features: (features?.values ?? [])
+            .slice(0, options.top)
+            .map(({ feature_index: index, value, label }) => ({ index, value, label: label ?? null })),
+        }
+      : {}),
+  };
+}
+
+/** Completes the rows of a part. @param open - proteins of this part alone: their records are let go of with it */
+export async function completeRows(
+  { rows, clusterOf }: PartRows,
+  options: BulkOptions,
+  urlOf: (hash: string) => string,
+  open: () => Promise<Pick<ProteinLoader, 'loadAll'>>,
+): Promise<ReadonlyMap<string, Row>> {
+  const hashes = [...rows.values()].filter((row) => isOpen(row, options)).map(({ hash }) => hash);
+  if (hashes.length === 0) return rows;
+  const needs = { record: true, scores: true, link: true, features: options.top, sequence: true } as const;
+  const found: Found[] = await (await open()).loadAll(hashes, needs);
+  const complete = new Map(rows);
+  for (const [i, hash] of hashes.entries()) {
+    const data = found[i];
+    const row = rows.get(hash);
+    if (row === undefined) continue;
+    if (data === null || data === undefined || data instanceof Error) {
+      complete.set(hash, { ...row, status: 'UNAVAILABLE' });
+      continue;
+    }
+    const cluster = options.cluster
+      ? { cluster: data.cluster == null ? null : clusterOf(data.cluster.representative) }
+      : {};
+    complete.set(hash, { ...rowOf(data, options, urlOf), ...cluster, ...row });
+  }
+  return complete;
+}

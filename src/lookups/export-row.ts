@@ -1,0 +1,95 @@
+// One protein of a look-up as a line: JSON or tab-separated. Pure; units are those of the GraphQL schema: pLDDT and shares
+// 0 to 100, pTM 0 to 1.
+
+import type { BulkOptions } from './lookup.ts';
+import { type Cell, tableRow } from './table.ts';
+
+/** Counts up when columns or keys of the rows change; part of the file's name. */
+export const ROW_SCHEMA = 1;
+
+/** Why there is nothing of a protein, or that there is. */
+export type RowStatus =
+  | 'FOUND'
+  | 'NOT_IN_ATLAS'
+  | 'CANCELLED'
+  | 'FAILED'
+  | 'EXPIRED'
+  | 'UNAVAILABLE'
+  | 'DAMAGED';
+
+/** What is known of a protein; what was not asked for, or is not known, is undefined, what the Atlas does not have is null. */
+export interface Row {
+  readonly hash: string;
+  readonly status: RowStatus;
+  readonly accession?: string | null;
+  readonly source?: string | null;
+  readonly length?: number | null;
+  readonly sequence?: string | null;
+  readonly ptm?: number | null;
+  /** 0 to 100. */
+  readonly meanPlddt?: number | null;
+  readonly cluster?: {
+    readonly representative: string;
+    readonly name: string | null;
+    readonly size: number | null;
+    /** 0 to 100. */
+    readonly percentCharacterized: number | null;
+  } | null;
+  readonly features?: readonly {
+    readonly index: number;
+    readonly value: number;
+    readonly label: string | null;
+  }[];
+  /** Where the gateway serves the structure; null where there is none. */
+  readonly structureUrl?: string | null;
+}
+
+/** A row as one line of JSON. */
+export const jsonLine = (row: Row): string => `${JSON.stringify(row)}\n`;
+
+interface Column {
+  readonly name: string;
+  readonly of: (row: Row) => Cell;
+}
+
+const always: readonly Column[] = [
+  { name: 'hash', of: (row) => row.hash },
+  { name: 'status', of: (row) => row.status },
+];
+const sequence: readonly Column[] = [
+  { name: 'accession', of: (row) => row.accession },
+  { name: 'source', of: (row) => row.source },
+  { name: 'length', of: (row) => row.length },
+  { name: 'sequence', of: (row) => row.sequence },
+];
+const structure: readonly Column[] = [
+  { name: 'ptm', of: (row) => row.ptm },
+  { name: 'mean_plddt', of: (row) => row.meanPlddt },
+  { name: 'structure_url', of: (row) => row.structureUrl },
+];
+const cluster: readonly Column[] = [
+  { name: 'cluster_representative', of: (row) => row.cluster?.representative },
+  { name: 'cluster_name', of: (row) => row.cluster?.name },
+  { name: 'cluster_size', of: (row) => row.cluster?.size },
+  { name: 'cluster_percent_characterized', of: (row) => row.cluster?.percentCharacterized },
+];
+const features: readonly Column[] = [
+  { name: 'features', of: (row) => row.features?.map(({ index, value }) => `${index}:${value}`).join(' ') },
+  { name: 'feature_labels', of: (row) => row.features?.map(({ label }) => label ?? '').join('; ') },
+];
+
+/** The columns of a table for what was asked. */
+export const columnsOf = (options: BulkOptions): readonly Column[] => [
+  ...always,
+  ...(options.sequence ? sequence : []),
+  ...(options.structure ? structure : []),
+  ...(options.cluster ? cluster : []),
+  ...(options.proteinFeatures ? features : []),
+];
+
+/** The names of the columns as the first line. */
+export const tableHead = (columns: readonly Column[]): string => tableRow(columns.map(({ name }) => name));
+
+/** A row as one line of tab-separated text; what is not known is empty. */
+export const tableLine = (columns: readonly Column[], row: Row): string =>
+  tableRow(columns.map(({ of }) => of(row)));

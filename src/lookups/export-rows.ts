@@ -1,0 +1,111 @@
+// The rows of a whole look-up in the order asked, part after part: at most one part's rows are held, and those of repeated
+// hashes until their last appearance. A part that cannot be had leaves gaps that say why; it never ends the rows early.
+import { UpstreamError } from '../upstream/errors.ts';
+import type { Answer } from '../upstream/http/upstream-client.ts';
+import type { WireMapping } from '../upstream/mapping/rules.ts';
+import type { ProteinLoader } from '../upstream/proteins/protein-loader.ts';
+import { cutHashes, hashesOfPart, PART_SIZE } from './chunk.ts';
+import { completeRows } from './complete-rows.ts';
+import type { Row, RowStatus } from './export-row.ts';
+import { type BulkAsk, type BulkLookup, type BulkPart, hasArchive } from './lookup.ts';
+import { readPartRows } from './part-rows.ts';
+
+/** Opens the archive of a part. */
+export type OpenPart = (index: number, part: BulkPart, hashes: readonly string[]) => Promise<Answer>;
+
+/** Whether the upstream has dropped the part for good. */
+export const isExpired = (error: unknown): boolean =>
+  error instanceof UpstreamError && error.failure.code === 'RESULT_EXPIRED';
+
+const gapOf = ({ state }: BulkPart): RowStatus =>
+  state === 'CANCELLED' || state === 'EXPIRED' || state === 'FAILED' ? state : 'UNAVAILABLE';
+
+/** The labels of features, by index. */
+type FeatureLabels = ReadonlyMap<number, { readonly label: string }>;
+
+/** The rows with the labels that the archive left out. */
+async function labelled(
+  rows: ReadonlyMap<string, Row>,
+  labelsOf: () => Promise<FeatureLabels>,
+): Promise<ReadonlyMap<string, Row>> {
+  const isUnlabelled = ({ features }: Row) => features?.some(({ label }) => label === null) === true;
+  if (![...rows.values()].some(isUnlabelled)) return rows;
+  const labels = await labelsOf();
+  return new Map(
+    Array.from(rows, ([hash, row]) => [
+      hash,
+      row.features === undefined
+        ? row
+        : {
+            ...row,
+            features: row.features.map(({ label, ...one }) => ({
+              ...one,
+              label: label ?? labels.get(one.index)?.label ?? null,
+            })),
+          },
+    ]),
+  );
+}
+
+/** How often each hash was asked for, so that it is known when a row is not needed any more. */
+function occurrences(hashes: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const hash of hashes) counts.set(hash, (counts.get(hash) ?? 0) + 1);
+  return counts;
+}
+
+/**
+ * Rows in the order asked, duplicates repeated.
+ *
+ * @param structureUrl - where the gateway serves the structure of a hash
+ * @param openProteins - a loader for the proteins of one part
+ * @param labelsOf - the labels of features that an archive does not name
+ * @param onGap - told of a part that could not be read
+ * @param mapping - names that the deployment uses instead of those of the contract
+ */
+export async function* lookupRows(
+  lookup: BulkLookup,
+  ask: BulkAsk,
+  open: OpenPart,
+  structureUrl: (hash: string) => string,
+  openProteins: () => Promise<Pick<ProteinLoader, 'loadAll'>>,
+  labelsOf: () => Promise<FeatureLabels>,
+  onGap: (error: unknown, index: number) => void,
+  mapping?: WireMapping,
+): AsyncGenerator<Row> {
+  const { unique } = cutHashes(ask.hashes);
+  const left = occurrences(ask.hashes);
+  const partOf = new Map(unique.map((hash, i) => [hash, Math.floor(i / PART_SIZE)]));
+  const rows = new Map<string, Row>();
+
+  async function load(index: number): Promise<void> {
+    const part = lookup.parts[index];
+    const hashes = hashesOfPart(unique, index);
+    let status: RowStatus = part === undefined ? 'UNAVAILABLE' : gapOf(part);
+    if (part !== undefined && hasArchive(part)) {
+      try {
+        const archive = await open(index, part, hashes);
+        const partRows = await readPartRows(archive.body, hashes, ask.options, structureUrl, mapping);
+        const found = await completeRows(partRows, ask.options, structureUrl, openProteins);
+        const read = await labelled(found, labelsOf);
+        // What a cancelled part does not hold may exist all the same: nobody looked.
+        const absent = lookup.parts[index]?.state === 'CANCELLED' ? 'CANCELLED' : 'NOT_IN_ATLAS';
+        for (const [hash, row] of read)
+          rows.set(hash, row.status === 'NOT_IN_ATLAS' ? { hash, status: absent } : row);
+        return;
+      } catch (error) {
+        onGap(error, index);
+        status = isExpired(error) ? 'EXPIRED' : 'UNAVAILABLE';
+      }
+    }
+    for (const hash of hashes) rows.set(hash, { hash, status });
+  }
+
+  for (const hash of ask.hashes) {
+    if (!rows.has(hash)) await load(partOf.get(hash) ?? 0);
+    yield rows.get(hash) ?? { hash, status: 'UNAVAILABLE' };
+    const more = (left.get(hash) ?? 1) - 1;
+    left.set(hash, more);
+    if (more === 0) rows.delete(hash);
+  }
+}

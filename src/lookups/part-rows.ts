@@ -1,0 +1,129 @@
+// The rows of one part, read out of its archive as it arrives: structures and activations along the sequence are passed over
+// piece by piece, so that memory follows the rows and not the archive.
+import { archiveLimits } from '../upstream/archive/archive-limits.ts';
+import { readBulkRecords } from '../upstream/archive/bulk-stream.ts';
+import type { WireMapping } from '../upstream/mapping/rules.ts';
+import { type ClusterInfo, clusterInfo, type FeatureValue } from '../upstream/wire.ts';
+import type { Row } from './export-row.ts';
+import type { BulkOptions } from './lookup.ts';
+
+type Known = { -readonly [K in keyof Row]: Row[K] };
+
+interface Reading {
+  readonly rows: Map<string, Known>;
+  readonly clusters: Map<string, ClusterInfo>;
+  readonly links: Map<string, string>;
+  damaged: boolean;
+  /** Whether the list of sequences is there, which names every protein that exists. */
+  listed: boolean;
+}
+
+const featureRow = ({ feature_index: index, value, label }: FeatureValue) => ({
+  index,
+  value,
+  label: label ?? null,
+});
+
+async function readAll(
+  archive: AsyncIterable<Uint8Array>,
+  hashes: ReadonlySet<string>,
+  { top, residueFeatures, sequence: wantsSequence }: BulkOptions,
+  structureUrl: (hash: string) => string,
+  mapping: WireMapping | undefined,
+) {
+  const reading: Reading = {
+    rows: new Map(),
+    clusters: new Map(),
+    links: new Map(),
+    damaged: false,
+    listed: false,
+  };
+  const row = (hash: string): Known => {
+    const found = reading.rows.get(hash) ?? { hash, status: 'FOUND' };
+    reading.rows.set(hash, found);
+    return found;
+  };
+  const limits = archiveLimits({ proteins: hashes.size, perResidue: residueFeatures });
+  await readBulkRecords(archive, { mapping, hashes, limits }, (record) => {
+    if (record.part === 'member') reading.listed ||= record.member === 'sequences';
+    else if (record.part === 'sequence') {
+      const { sequence, accession, source } = record.sequence;
+      const own = row(record.hash);
+      if (wantsSequence) Object.assign(own, { accession, source, length: sequence.length, sequence });
+    } else if (record.part === 'structure') {
+      const { ptm, meanPlddt } = record.structure;
+      Object.assign(row(record.hash), {
+        ptm,
+        meanPlddt: meanPlddt === null ? null : Number((meanPlddt * 100).toFixed(3)),
+        structureUrl: structureUrl(record.hash),
+      });
+    } else if (record.part === 'features') {
+      const { top: ranked, proteinLevel } = record.features;
+      const values =
+        ranked ??
+        (proteinLevel?.indices ?? [])
+          .map((index, i): FeatureValue => ({ feature_index: index, value: proteinLevel?.values[i] ?? 0 }))
+          .sort((a, b) => b.value - a.value || a.feature_index - b.feature_index)
+          .slice(0, top);
+      row(record.hash).features = values.map(featureRow);
+    } else if (record.part === 'cluster') {
+      const parsed = clusterInfo.safeParse(record.record);
+      if (parsed.success) reading.clusters.set(record.representative, parsed.data);
+    } else if (record.part === 'link' && record.representative !== null) {
+      row(record.hash);
+      reading.links.set(record.hash, record.representative);
+    } else if (record.part === 'problem') reading.damaged = true;
+  });
+  return reading;
+}
+
+/** The representative of a protein's cluster; undefined where the archive does not say which that is. */
+const representativeIn = ({ links, clusters }: Reading, hash: string): string | undefined =>
+  links.get(hash) ?? (clusters.has(hash) ? hash : undefined);
+
+function clusterRow({ clusters }: Reading, representative: string): NonNullable<Row['cluster']> {
+  const info = clusters.get(representative);
+  return {
+    representative,
+    name: info?.protein_name ?? null,
+    size: info?.cluster_size ?? null,
+    percentCharacterized: info?.cluster_pct_characterized ?? null,
+  };
+}
+
+/** The rows of a part, by hash. */
+export interface PartRows {
+  readonly rows: ReadonlyMap<string, Row>;
+  /** What the archive says of a cluster. */
+  clusterOf(representative: string): NonNullable<Row['cluster']>;
+}
+
+/**
+ * Reads the rows of a part.
+ *
+ * @param structureUrl - where the gateway serves the structure of a hash
+ * @param mapping - names that the deployment uses instead of those of the contract
+ * @returns a row for each hash asked for, found or not; a key that the archive does not settle is not in it
+ */
+export async function readPartRows(
+  archive: AsyncIterable<Uint8Array>,
+  hashes: readonly string[],
+  options: BulkOptions,
+  structureUrl: (hash: string) => string,
+  mapping?: WireMapping,
+): Promise<PartRows> {
+  const reading = await readAll(archive, new Set(hashes), options, structureUrl, mapping);
+  const rows = new Map(
+    hashes.map((hash): [string, Row] => {
+      const found = reading.rows.get(hash);
+      // Only a whole list of sequences says that a protein does not exist.
+      const absent = reading.damaged ? 'DAMAGED' : reading.listed ? 'NOT_IN_ATLAS' : 'UNAVAILABLE';
+      if (found === undefined) return [hash, { hash, status: absent }];
+      const { hash: _, status, ...known } = found;
+      const representative = options.cluster ? representativeIn(reading, hash) : undefined;
+      const cluster = representative === undefined ? {} : { cluster: clusterRow(reading, representative) };
+      return [hash, { hash, status, ...known, ...cluster }];
+    }),
+  );
+  return { rows, clusterOf: (representative) => clusterRow(reading, representative) };
+}

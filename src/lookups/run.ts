@@ -1,0 +1,159 @@
+// Works on one look-up until every part has ended: so many parts at a time, progress kept after each change, the right to
+// work on it renewed. It knows parts and the store, and nothing of who watches.
+
+import pLimit from 'p-limit';
+import type { Upstream } from '../upstream/http/upstream-client.ts';
+import { hashesOfPart } from './chunk.ts';
+import { type BulkAsk, type BulkLookup, type BulkPart, GIVE_UP_MS, hasEnded } from './lookup.ts';
+import type { KeptLookup, LookupStore } from './lookup-store.ts';
+import { type BulkPace, runPart } from './part.ts';
+
+/** Parts of one look-up that are with the upstream at the same time. */
+const PARTS_AT_ONCE = 4;
+/** How often the right to work is renewed, and a cancel through another replica is looked for. */
+const TICK_MS = 1_000;
+
+/** What every run of a process shares. */
+export interface RunParts {
+  readonly store: LookupStore;
+  /** Names this process among the replicas. */
+  readonly owner: string;
+  readonly pace: BulkPace;
+  readonly now: () => number;
+  /** The upstream for calls that belong to no request. */
+  openUpstream(requestId: string, signal: AbortSignal): Upstream;
+  /** Limits the parts of all look-ups together. */
+  limit<T>(task: () => Promise<T>): Promise<T>;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Run {
+  readonly lookup: BulkLookup;
+  /** Cancels what has not been sent, and asks the upstream to cancel what has. */
+  cancel(): void;
+  /** Lets go, leaving the rest to whoever resumes it. */
+  stop(): void;
+  /** Resolves when it has ended or was stopped, and everything is written. */
+  readonly done: Promise<void>;
+}
+
+/**
+ * Starts to work on a look-up whose lease is held.
+ *
+ * @param unique - its hashes, each once
+ * @param onChange - told after every change
+ */
+export function startRun(
+  parts: RunParts,
+  kept: KeptLookup,
+  { unique, options }: Pick<BulkAsk, 'options'> & { readonly unique: readonly string[] },
+  onChange: (lookup: BulkLookup) => void,
+): Run {
+  const { store, owner, now, pace } = parts;
+  const { lookupId, startedAt } = kept.lookup;
+  const stopping = new AbortController();
+  const up = parts.openUpstream(lookupId, stopping.signal);
+  const sleepers = new Set<() => void>();
+  let { lookup, version } = kept;
+  let unsaved = false;
+  let saving: Promise<void> | undefined;
+
+  const wakeAll = () => {
+    for (const wake of [...sleepers]) wake();
+  };
+  const stop = () => {
+    stopping.abort();
+    wakeAll();
+  };
+
+  async function save(): Promise<void> {
+    while (unsaved) {
+      unsaved = false;
+      const written = await store.save(lookup, version);
+      if (written !== null) version = written;
+      // Another process has taken it over: it knows better from here on.
+      else return stop();
+    }
+  }
+
+  function change(next: BulkLookup): void {
+    lookup = next;
+    unsaved = true;
+    saving ??= save()
+      .catch(parts.onError)
+      .finally(() => {
+        saving = undefined;
+      });
+    onChange(next);
+  }
+
+  const changePart = (index: number, to: Partial<BulkPart>): void =>
+    change({ ...lookup, parts: lookup.parts.map((part, i) => (i === index ? { ...part, ...to } : part)) });
+
+  const partAt = (index: number): BulkPart => {
+    const part = lookup.parts[index];
+    if (part === undefined) throw new RangeError(`look-up without a part ${index}`);
+    return part;
+  };
+
+  const pause = (milliseconds: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const wake = () => {
+        clearTimeout(timer);
+        sleepers.delete(wake);
+        if (stopping.signal.aborted) reject(stopping.signal.reason);
+        else resolve();
+      };
+      const timer = setTimeout(wake, milliseconds);
+      sleepers.add(wake);
+      if (stopping.signal.aborted) wake();
+    });
+
+  function cancel(): void {
+    if (lookup.cancelRequested || lookup.parts.every(({ state }) => hasEnded(state))) return;
+    change({ ...lookup, cancelRequested: true });
+    wakeAll();
+  }
+
+  const runOne = (index: number): Promise<void> =>
+    runPart({
+      up,
+      hashes: hashesOfPart(unique, index),
+      options,
+      pace,
+      read: () => partAt(index),
+      change: (to) => changePart(index, to),
+      cancelled: () => lookup.cancelRequested,
+      tooOld: () => now() - startedAt > GIVE_UP_MS,
+      pause,
+    });
+
+  async function tick(): Promise<void> {
+    if (!(await store.claim(lookupId, owner))) stop();
+    else if (store.shared && !lookup.cancelRequested && (await store.cancelRequested(lookupId))) cancel();
+  }
+
+  async function work(): Promise<void> {
+    const ticker = setInterval(() => void tick().catch(parts.onError), TICK_MS);
+    ticker.unref();
+    const few = pLimit(PARTS_AT_ONCE);
+    const one = (index: number) => few(() => parts.limit(() => runOne(index)));
+    const results = await Promise.allSettled(lookup.parts.map((_, index) => one(index)));
+    clearInterval(ticker);
+    if (!stopping.signal.aborted) {
+      for (const result of results) if (result.status === 'rejected') parts.onError(result.reason);
+    }
+    await saving;
+    if (lookup.parts.every(({ state }) => hasEnded(state))) await store.finish(lookupId);
+    await store.release(lookupId, owner);
+  }
+
+  return {
+    get lookup() {
+      return lookup;
+    },
+    cancel,
+    stop,
+    done: work().catch(parts.onError),
+  };
+}

@@ -1,0 +1,180 @@
+// A process of the server: reads the configuration when it is imported, starts the sandbox where no upstream is named, and then either
+// listens itself or starts workers that do.
+import cluster from 'node:cluster';
+import { type Config, ConfigError, readConfig } from '../config.ts';
+import { startSandboxThread } from '../sandbox/sandbox.ts';
+import { openSharedCache } from '../store/cache/cache-open.ts';
+import { openDocuments } from '../store/documents/open-documents.ts';
+import { openLedger } from '../store/ledger/open-ledger.ts';
+import { createLogger } from '../telemetry/log.ts';
+import { openMetricsPort } from './metrics-port.ts';
+import { startWorkers } from './primary.ts';
+import { openPrincipalKey } from './principal-key.ts';
+import { sandboxOptionsOf } from './sandbox-options.ts';
+import { openEnding } from './shutdown.ts';
+import { allMetrics, servePrimary } from './worker-ipc.ts';
+
+/** EX_CONFIG of sysexits.h: the configuration is wrong, and starting again will not help. */
+const EXIT_CONFIG = 78;
+/** By this variable a worker knows the upstream that the primary has chosen or started. */
+const WORKER_VARIABLE = 'FOLDATLAS_WORKER_UPSTREAM';
+/** What a process is given beyond SHUTDOWN_SECONDS, to close its stores. */
+const CLOSE_MS = 5_000;
+
+interface Source {
+  readonly upstreamUrl: string;
+  readonly sandbox: boolean;
+}
+
+function configOrExit(): Config {
+  try {
+    return readConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(EXIT_CONFIG);
+  }
+}
+
+const config = configOrExit();
+const log = createLogger(config.LOG_LEVEL, config.production);
+
+function failStart(error: unknown): never {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
+}
+
+/**
+ * Loads what answers: most of this program. Only here, so that the sandbox, which takes as long on a core of its own, has begun by
+ * then, and a primary that has workers never does.
+ */
+const loadServe = () => import('./serve.ts');
+
+async function openSource(): Promise<Source & { close(): Promise<void> }> {
+  if (config.UPSTREAM_URL !== undefined)
+    return { upstreamUrl: config.UPSTREAM_URL, sandbox: false, close: async () => undefined };
+  const { url, close } = await startSandboxThread({
+    ...sandboxOptionsOf(config),
+    port: config.SANDBOX_PORT,
+    control: config.SANDBOX_CONTROL,
+    ...(config.SANDBOX_API_KEYS.length === 0 ? {} : { apiKeys: config.SANDBOX_API_KEYS }),
+    onProgress: (line) => log.info(line),
+  });
+  return { upstreamUrl: url, sandbox: true, close };
+}
+
+function tellStart({ upstreamUrl, sandbox }: Source, url: string): void {
+  const upstream = sandbox
+    ? `SANDBOX upstream ${upstreamUrl} (a stand-in: its folds are geometry, no predictions)`
+    : `upstream ${upstreamUrl}`;
+  const store = config.STORE_URL.replace(/\/\/[^/@]*@/, '//');
+  const workers = config.WORKERS === 1 ? '' : ` · ${config.WORKERS} workers`;
+  process.stdout.write(
+    `FoldAtlas · ${upstream} · store ${store}${workers} · ${config.GRAPHIQL ? 'GraphiQL' : 'GraphQL'} ${url}/graphql\n`,
+  );
+}
+
+/** Opens METRICS_PORT where it is set. */
+async function metricsPort(read: () => Promise<string>): Promise<{ close(): Promise<void> } | undefined> {
+  const { METRICS: on, METRICS_PORT: port, METRICS_TOKEN: token, HOST: host } = config;
+  if (!on || port === undefined) return undefined;
+  const opened = await openMetricsPort({ port, host, token, read });
+  log.info({ url: `${opened.url}/metrics` }, 'metrics are served apart');
+  return opened;
+}
+
+/** One process that does everything. */
+async function runAlone(): Promise<void> {
+  const [source, { serve }] = await Promise.all([openSource(), loadServe()]);
+  const served = await serve({ config, log, ...source });
+  const metrics = await metricsPort(served.gateway.metrics.text);
+  openEnding({
+    log,
+    signals: ['SIGTERM', 'SIGINT'],
+    deadlineMs: config.SHUTDOWN_SECONDS * 1000 + CLOSE_MS,
+    async stop() {
+      await served.stop();
+      await metrics?.close();
+      await source.close();
+    },
+  });
+  process.on('SIGHUP', () => served.gateway.reload());
+  tellStart(source, served.url);
+}
+
+/**
+ * Creates the files and tables of the stores before several processes open them at the same moment, which SQLite does not take
+ * well, and finds out early that a store cannot be used.
+ */
+async function prepareStores(): Promise<void> {
+  const ledger = openLedger(config.LEDGER_URL);
+  const documents = openDocuments(config.LEDGER_URL);
+  const cache = openSharedCache(config.STORE_URL, () => undefined);
+  try {
+    await ledger.check();
+    await openPrincipalKey(config);
+  } finally {
+    await Promise.all([ledger.close(), documents.close(), cache?.close()]);
+  }
+}
+
+/** The process that has workers. */
+async function runPrimary(): Promise<void> {
+  await prepareStores();
+  const source = await openSource();
+  const { upstreamUrl, sandbox } = source;
+  let metrics: { close(): Promise<void> } | undefined;
+  const ending = openEnding({
+    log,
+    signals: ['SIGTERM', 'SIGINT'],
+    // Workers have ended or are killed before it.
+    deadlineMs: config.SHUTDOWN_SECONDS * 1000 + 2 * CLOSE_MS,
+    async stop() {
+      await primary.stop(config.SHUTDOWN_SECONDS * 1000 + CLOSE_MS);
+      await metrics?.close();
+      await source.close();
+    },
+  });
+  const primary = startWorkers({
+    workers: config.WORKERS,
+    env: { [WORKER_VARIABLE]: JSON.stringify({ upstreamUrl, sandbox }) },
+    log,
+    onListening: (url) => tellStart(source, url),
+    onGivingUp: (code) => ending.end(code),
+  });
+  process.on('SIGHUP', () => primary.reload());
+  metrics = await metricsPort(primary.metrics);
+}
+
+/** One of several processes that answer. */
+async function runWorker(source: Source): Promise<void> {
+  const { serve } = await loadServe();
+  const served = await serve({ config, log, ...source, metricsText: allMetrics });
+  // A terminal sends these to every process; the primary says what workers do.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGHUP', () => undefined);
+  const ending = openEnding({
+    log,
+    signals: ['SIGTERM'],
+    deadlineMs: config.SHUTDOWN_SECONDS * 1000 + CLOSE_MS,
+    stop: served.stop,
+  });
+  servePrimary({
+    gateway: served.gateway,
+    url: served.url,
+    stop: () => ending.end(0),
+    reload: () => served.gateway.reload(),
+  });
+}
+
+/** Runs until it is stopped. Resolves when it listens, or its workers have been started; what keeps it from that is told, and ends the process. */
+export async function run(): Promise<void> {
+  const given = process.env[WORKER_VARIABLE];
+  const running =
+    cluster.isWorker && given !== undefined
+      ? runWorker(JSON.parse(given) as Source)
+      : config.WORKERS > 1
+        ? runPrimary()
+        : runAlone();
+  await running.catch(failStart);
+}

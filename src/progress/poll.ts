@@ -1,0 +1,60 @@
+// One poll of a batch: counts first, item pages only when the counts moved and somebody wants tasks. It knows the List
+// operation and nothing of when to poll or who watches.
+import { list } from '../upstream/batch.ts';
+import { UpstreamError } from '../upstream/errors.ts';
+import type { Upstream } from '../upstream/http/upstream-client.ts';
+import type { BatchPage, ListItem } from '../upstream/wire.ts';
+import { hasMoved, lacksTasks, type Reading, type Snapshot } from './snapshot.ts';
+
+/** The largest page of List (spec, section Limits): all tasks of a batch are two. */
+const PAGE = 1000;
+
+const unknownBatch = (batchId: string): UpstreamError =>
+  new UpstreamError(`The upstream knows no batch ${batchId} of this caller.`, {
+    operation: 'list',
+    code: 'BAD_USER_INPUT',
+    status: 404,
+    retryable: false,
+  });
+
+async function listed(
+  up: Upstream,
+  batchId: string,
+  request: Parameters<typeof list>[2],
+): Promise<BatchPage> {
+  const answer = await list(up, batchId, request);
+  if (answer === null) throw unknownBatch(batchId);
+  return answer.data;
+}
+
+/** All items, page by page. State and counts are those of the first page: what moves while the rest is read is seen by the next poll. */
+async function withItems(up: Upstream, batchId: string): Promise<Reading> {
+  const first = await listed(up, batchId, { items: { limit: PAGE } });
+  const total = Object.values(first.counts).reduce((sum, count) => sum + count, 0);
+  const items: ListItem[] = [...(first.items ?? [])];
+  for (let cursor = first.cursor; cursor != null && items.length < total; ) {
+    const page = await listed(up, batchId, { items: { limit: PAGE, cursor, before: items.length } });
+    items.push(...(page.items ?? []));
+    cursor = (page.items ?? []).length === 0 ? null : page.cursor;
+  }
+  return { page: first, items };
+}
+
+/**
+ * Polls a batch.
+ *
+ * @param before - what is known of it
+ * @param tasks - whether somebody wants to know which tasks changed
+ * @throws UpstreamError also for an unknown batch
+ */
+export async function pollBatch(
+  up: Upstream,
+  batchId: string,
+  before: Snapshot,
+  tasks: boolean,
+): Promise<Reading> {
+  const page = await listed(up, batchId, {});
+  const moved = hasMoved(before.page, page);
+  const stale = tasks && lacksTasks({ ...before, page, sequence: before.sequence + (moved ? 1 : 0) });
+  return stale ? withItems(up, batchId) : { page, items: null };
+}

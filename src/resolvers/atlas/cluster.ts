@@ -1,0 +1,291 @@
+// What a Cluster costs: fields that another answer already gave cost nothing, the rest is one call for each cluster; its
+// links to proteins; the query for one.
+import type { GraphQLResolveInfo } from 'graphql';
+import type { GatewayContext } from '../../context.ts';
+import { builder } from '../../schema/builder.ts';
+import {
+  Cluster,
+  type ClusterRef,
+  type Pfam,
+  PfamDomain,
+  PhylumCount,
+  Taxonomy,
+} from '../../schema/cluster.ts';
+import { type ActivationRef, FeatureActivation } from '../../schema/feature.ts';
+import { keyedBy } from '../../schema/keys.ts';
+import { scaleArg, scalePlddt } from '../../schema/plddt.ts';
+import { Protein } from '../../schema/protein.ts';
+import { badInput } from '../../schema/scalars.ts';
+import type { WithRaw } from '../../upstream/atlas.ts';
+import { UpstreamError } from '../../upstream/errors.ts';
+import { drifted, promised } from '../../upstream/http/validate-response.ts';
+import { hasAllMembers } from '../../upstream/reads/cluster-loader.ts';
+import type { ClusterInfo, ClusterRecord } from '../../upstream/wire.ts';
+import { bulkCalls, FIND_CLUSTER, loadsProtein, proteinLink } from '../costs.ts';
+import { after, type Soon } from '../maybe-promise.ts';
+import { pageOf, pageSize } from '../relay/connection.ts';
+import { selectedFields } from '../selection.ts';
+import { clusterOf, selectedTop, withRecord } from './cluster-links.ts';
+import { bulkIsEnough, clusterNeeds, readTop } from './protein-parts.ts';
+
+/** The hash of the representative; a cluster that is only known by a member asks for it. */
+function representativeOf(ctx: GatewayContext, cluster: ClusterRef): Soon<string> {
+  if (cluster.representative !== undefined) return cluster.representative;
+  const { member } = cluster;
+  // A protein in no cluster stands for itself.
+  return after(clusterOf(ctx, { hash: member }, { link: true }), (found) => found?.representative ?? member);
+}
+
+const recordOf = async (
+  ctx: GatewayContext,
+  cluster: ClusterRef,
+  top?: number,
+): Promise<WithRaw<ClusterRecord> | null> => {
+  const found = await ctx.clusters.load(await representativeOf(ctx, cluster), top);
+  // A cluster that another answer named exists; a protein that is only met in a search may be in none.
+  if (found !== null || cluster.representative === undefined) return found;
+  throw new UpstreamError(
+    "The upstream's answers contradict each other: one names a cluster, another says that there is none.",
+    { operation: 'cluster', code: 'UPSTREAM_DRIFT', status: 404, retryable: true },
+  );
+};
+
+/** A key of the cluster, from what is known already, else from what the bulk answer said, else from its record. */
+function key<K extends keyof ClusterInfo>(
+  ctx: GatewayContext,
+  cluster: ClusterRef,
+  name: K,
+): Soon<ClusterInfo[K] | undefined> {
+  const known = cluster.info?.[name];
+  return known === undefined ? keyElsewhere(ctx, cluster, name) : known;
+}
+
+async function keyElsewhere<K extends keyof ClusterInfo>(
+  ctx: GatewayContext,
+  cluster: ClusterRef,
+  name: K,
+): Promise<ClusterInfo[K] | undefined> {
+  if (cluster.representative === undefined) {
+    const info = (await clusterOf(ctx, { hash: cluster.member }))?.info?.[name];
+    if (info !== undefined) return info;
+  }
+  return (await recordOf(ctx, cluster))?.record[name];
+}
+
+function readFirst(first: number | null | undefined): number | undefined {
+  if (first != null && first < 0) throw badInput('`first` must not be negative.');
+  return first ?? undefined;
+}
+
+/** A map that the record of a cluster must have; empty for what is no cluster. @throws UpstreamError UPSTREAM_DRIFT */
+async function listed<T extends object>(
+  ctx: GatewayContext,
+  cluster: ClusterRef,
+  name: string,
+  value: T | null | undefined,
+): Promise<T | Record<string, never>> {
+  if (value === undefined && (await recordOf(ctx, cluster)) === null) return {};
+  return promised('cluster', `$.${name}`, value) ?? {};
+}
+
+async function pfamOf(ctx: GatewayContext, cluster: ClusterRef): Promise<Pfam[]> {
+  const found = await key(ctx, cluster, 'cluster_top_pfam_domains');
+  const domains = Object.entries(await listed(ctx, cluster, 'cluster_top_pfam_domains', found));
+  return domains
+    .map(([id, domain]) => ({ id, name: domain.name ?? null, count: domain.count ?? null }))
+    .sort((a, b) => (b.count ?? 0) - (a.count ?? 0));
+}
+
+/** All members; none for what is no cluster. @throws UpstreamError UPSTREAM_DRIFT for a list that is not that of all members */
+async function membersOf(ctx: GatewayContext, cluster: ClusterRef): Promise<readonly string[]> {
+  const record = (await recordOf(ctx, cluster))?.record;
+  if (record === undefined) return [];
+  if (!hasAllMembers(record))
+    throw drifted(
+      'cluster',
+      '$.member_protein_hashes',
+      `expected ${record.cluster_size ?? 'all'} different hashes, that of the representative among them, seen ${record.member_protein_hashes.length}`,
+    );
+  return record.member_protein_hashes;
+}
+
+builder.node(Cluster, {
+  extensions: keyedBy('representativeHash', 'id'),
+  description: 'A group of similar proteins in the Atlas, known by the hash of its representative.',
+  id: {
+    public: 'record',
+    resolve: (cluster, _, ctx) => representativeOf(ctx, cluster),
+    description: 'Relay id: give it to `node(id:)`.',
+  },
+  fields: (t) => ({
+    representativeHash: t.field({
+      public: 'record',
+      type: 'ProteinHash',
+      nullable: false,
+      description: 'Hash of the protein that stands for the cluster.',
+      resolve: (cluster, _, ctx) => representativeOf(ctx, cluster),
+    }),
+    representative: t.field({
+      public: 'record',
+      type: Protein,
+      nullable: false,
+      cost: proteinLink,
+      description: 'The protein that stands for the cluster.',
+      resolve: (cluster, _, ctx) => after(representativeOf(ctx, cluster), (hash) => ({ hash })),
+    }),
+    name: t.string({
+      public: 'record',
+      description: 'Name of the representative, such as "Insulin".',
+      resolve: (cluster, _, ctx) => key(ctx, cluster, 'protein_name'),
+    }),
+    accession: t.string({
+      public: 'record',
+      description: 'Accession of the representative, such as "P01308".',
+      resolve: (cluster, _, ctx) => key(ctx, cluster, 'accession'),
+    }),
+    source: t.string({
+      public: 'record',
+      description: 'Database of the representative: uniprotkb, uniparc, mgy, img_m, spire, ...',
+      resolve: (cluster, _, ctx) => key(ctx, cluster, 'source'),
+    }),
+    size: t.int({
+      public: 'record',
+      description: 'Number of members, the representative included, such as 1204.',
+      resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_size'),
+    }),
+    percentCharacterized: t.float({
+      public: 'record',
+      description: 'Share of the members with a characterised domain, 0 to 100; 0 is a dark cluster.',
+      resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_pct_characterized'),
+    }),
+    meanDomainCoverage: t.float({
+      public: 'record',
+      description: 'Mean share of a member that domains cover, 0 to 1.',
+      resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_mean_domain_coverage'),
+    }),
+    meanPlddt: t.float({
+      public: 'record',
+      description: 'Mean pLDDT of the structure, 0 to 100 unless another scale is asked for.',
+      args: { scale: t.arg(scaleArg) },
+      resolve: (cluster, { scale }, ctx) =>
+        after(key(ctx, cluster, 'mean_plddt'), (mean) => scalePlddt(mean, scale)),
+    }),
+    ptm: t.float({
+      public: 'record',
+      description: 'Predicted TM-score, 0 to 1.',
+      resolve: (cluster, _, ctx) => key(ctx, cluster, 'ptm'),
+    }),
+    taxonomy: t.field({
+      public: 'record',
+      type: Taxonomy,
+      description: 'Lowest common ancestor of the members.',
+      resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_taxonomy_info'),
+    }),
+    pfamDomains: t.field({
+      public: 'record',
+      type: [PfamDomain],
+      nullable: { list: false, items: false },
+      description: 'Pfam domains of the members, most frequent first.',
+      args: { first: t.arg.int({ description: 'How many at most; all when left out.' }) },
+      resolve: async (cluster, { first }, ctx) => (await pfamOf(ctx, cluster)).slice(0, readFirst(first)),
+    }),
+    phyla: t.field({
+      public: 'record',
+      type: [PhylumCount],
+      nullable: { list: false, items: false },
+      description: 'Phyla of the members, most frequent first.',
+      args: { first: t.arg.int({ description: 'How many at most; all when left out.' }) },
+      resolve: async (cluster, { first }, ctx) =>
+        Object.entries(await listed(ctx, cluster, 'top_phyla', await key(ctx, cluster, 'top_phyla')))
+          .map(([name, count]) => ({ name, count }))
+          .sort((a, b) => b.count - a.count)
+          .slice(0, readFirst(first)),
+    }),
+    features: t.field({
+      public: 'record',
+      type: [FeatureActivation],
+      nullable: { list: false, items: false },
+      // More than came with the cluster, its regions and the activations along the sequence are calls of their own.
+      cost: ({ top }, { names }) => ({
+        calls: 1 + (names.has('residues') ? 2 : 0) + (names.has('regions') ? 1 : 0),
+        items: top ?? 10,
+      }),
+      description: 'Top features of the representative, strongest first.',
+      args: { top: t.arg.int({ defaultValue: 10, description: 'How many, 1 to 100.' }) },
+      resolve: async (cluster, { top }, ctx) => {
+        const wanted = readTop(top);
+        const record = (await recordOf(ctx, cluster, wanted))?.record;
+        if (record === undefined) return [];
+        const { protein_hash: hash, cluster_representative_features: values } = record;
+        return (promised('cluster', '$.cluster_representative_features', values) ?? [])
+          .slice(0, wanted)
+          .map((value): ActivationRef => ({ value, from: { hash, top: wanted } }));
+      },
+    }),
+    memberHashes: t.field({
+      public: 'record',
+      type: ['ProteinHash'],
+      nullable: { list: false, items: false },
+      description: 'Hashes of all members, the representative included.',
+      resolve: (cluster, _, ctx) => membersOf(ctx, cluster),
+    }),
+    members: t.connection(
+      {
+        public: 'record',
+        type: Protein,
+        nullable: false,
+        cost: (page, selection) => {
+          const items = pageSize(page);
+          const shown = [selection.below('nodes'), selection.below('edges').below('node')];
+          return { calls: shown.some(loadsProtein) ? bulkCalls(items) : 0, items };
+        },
+        description:
+          'The member list is free; what is selected on the members costs one bulk call for each 500.',
+        resolve: async (cluster, page, ctx) => {
+          const { edges, ...rest } = pageOf(await membersOf(ctx, cluster), page);
+          return { ...rest, edges: edges.map(({ node, cursor }) => ({ cursor, node: { hash: node } })) };
+        },
+      },
+      { description: 'Members of a cluster, a page of them.' },
+      { name: 'ClusterMembersEdge', description: 'One member, with its cursor.' },
+    ),
+    raw: t.field({
+      public: 'record',
+      type: 'JSON',
+      description: 'The upstream record as it came, for keys this schema does not know yet.',
+      resolve: async (cluster, _, ctx) => (await recordOf(ctx, cluster))?.raw,
+    }),
+  }),
+});
+
+/** A cluster by its representative or by any member. The order of the calls is that which needs fewer for what is selected. */
+export async function findCluster(
+  ctx: GatewayContext,
+  info: GraphQLResolveInfo,
+  hash: string,
+): Promise<ClusterRef | null> {
+  if (bulkIsEnough(selectedFields(info, 'Cluster'))) return clusterOf(ctx, { hash }, clusterNeeds(info));
+  // A member that an earlier request learnt the cluster of need not be tried as a representative first.
+  const known = (await ctx.proteins.recall(hash, { link: true }))?.cluster?.representative;
+  if (known != null && known !== hash) return withRecord(ctx, info, { representative: known });
+  if ((await ctx.clusters.load(hash, selectedTop(info))) !== null) return { representative: hash };
+  const cluster = await clusterOf(ctx, { hash }, { link: true });
+  return cluster === null ? null : withRecord(ctx, info, cluster);
+}
+
+builder.queryField('cluster', (t) =>
+  t.field({
+    public: 'record',
+    type: Cluster,
+    cost: FIND_CLUSTER,
+    description: 'A cluster by the hash of its representative or of any member; null when there is none.',
+    args: {
+      hash: t.arg({
+        type: 'ProteinHash',
+        required: true,
+        description: 'Such as "12e9c9e4e2835c302e8ba615115edda3".',
+      }),
+    },
+    resolve: (_, { hash }, ctx, info) => findCluster(ctx, info, hash),
+  }),
+);

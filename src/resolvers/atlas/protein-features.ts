@@ -1,0 +1,189 @@
+// The features of a protein: its top ranking, certain ones by index, where along the sequence they are active. All
+// proteins of a query share one bulk call for each 500, but for what only the single record has.
+import type { GraphQLResolveInfo } from 'graphql';
+import type { GatewayContext } from '../../context.ts';
+import { builder } from '../../schema/builder.ts';
+import { type ActivationRef, FeatureActivation, ResidueRegion } from '../../schema/feature.ts';
+import { Protein, type ProteinRef } from '../../schema/protein.ts';
+import { badInput } from '../../schema/scalars.ts';
+import { denseRow, type FeatureRow } from '../../upstream/proteins/activations.ts';
+import type { PresentProtein } from '../../upstream/proteins/protein-data.ts';
+import type { VariantData } from '../../upstream/proteins/protein-variants.ts';
+import { CATALOGUE, countDistinct, RECORD } from '../costs.ts';
+import { after, ofProtein, type Soon } from '../maybe-promise.ts';
+import { featureNeeds, readTop, selectedOnFeatures } from './protein-parts.ts';
+
+/** `feature_indices` that one call may name (spec, section Limits). */
+const INDICES_PER_CALL = 100;
+const MOST_INDICES = 1000;
+/** Features of a protein unless `top` says. */
+const USUAL_TOP = 10;
+
+/** The row of an activation: what came with it, else a part of its protein. At once where it is there: each is as long as the protein. */
+function rowOf(ctx: GatewayContext, { value, from, row }: ActivationRef): Soon<FeatureRow | null> {
+  if (row !== undefined) return row();
+  if (from === undefined) return null;
+  const feature = value.feature_index;
+  const read = (data: PresentProtein | null) => data?.rows?.rows.get(feature) ?? null;
+  return ofProtein(ctx, from.hash, { rows: [feature], sequence: true }, read);
+}
+
+builder.objectFields(FeatureActivation, (t) => ({
+  regions: t.field({
+    public: 'record',
+    type: [ResidueRegion],
+    nullable: { list: true, items: false },
+    cost: 0.01,
+    description:
+      'Where in the sequence it is active. Only the single record has it: one call for each protein. Null where the upstream does not say.',
+    resolve: async ({ value, from }, _, ctx) => {
+      if (value.residue_regions !== undefined || from?.top === undefined) return value.residue_regions;
+      const data = await ctx.proteins.load(from.hash, { regions: from.top });
+      return data?.features?.values.find((other) => other.feature_index === value.feature_index)
+        ?.residue_regions;
+    },
+  }),
+  residues: t.floatList({
+    public: 'record',
+    nullable: { list: true, items: false },
+    cost: 0.02,
+    description:
+      'Activation at each residue from `start` to `end`, 0 where it is inactive: for heat maps and for colouring structures. One bulk call for up to 500 proteins, of which only the selected features are kept. Null where the upstream does not say.',
+    args: {
+      start: t.arg.int({ defaultValue: 0, description: 'First residue, 0-based, such as 0.' }),
+      end: t.arg.int({ description: 'Residue after the last one; the end of the sequence when left out.' }),
+    },
+    resolve: (activation, args, ctx) => {
+      const start = args.start ?? 0;
+      if (start < 0 || (args.end != null && args.end < start)) {
+        throw badInput(
+          '`start` and `end` are 0-based, `end` excluded: use 0 <= start <= end, such as 0 and 50.',
+        );
+      }
+      const hash = activation.from?.hash;
+      return after(rowOf(ctx, activation), (row) => {
+        if (row === null || hash === undefined) return null;
+        return ofProtein(ctx, hash, { sequence: true }, (data) => {
+          const length = data?.length ?? 0;
+          return denseRow(row, Math.min(start, length), Math.min(args.end ?? length, length));
+        });
+      });
+    },
+  }),
+}));
+
+const activationsOf = (hash: string, data: VariantData | null, top?: number): ActivationRef[] =>
+  (data?.values ?? []).slice(0, top).map((value) => ({
+    value,
+    from: { hash },
+    row: () => data?.row(value.feature_index) ?? null,
+  }));
+
+/** Certain features by single records, up to 100 in each: what is not in the catalogue is left out of the answer. */
+async function variantFeatures(
+  ctx: GatewayContext,
+  { hash }: ProteinRef,
+  indices: readonly number[],
+  normalize: boolean,
+): Promise<Map<number, ActivationRef>> {
+  const calls: Promise<VariantData | null>[] = [];
+  for (let start = 0; start < indices.length; start += INDICES_PER_CALL) {
+    const part = indices.slice(start, start + INDICES_PER_CALL);
+    calls.push(ctx.proteins.variant(hash, { top: 1, normalize, indices: part }));
+  }
+  const found = (await Promise.all(calls)).flatMap((data) => activationsOf(hash, data));
+  return new Map(found.map((activation) => [activation.value.feature_index, activation]));
+}
+
+/** Certain features out of all activations of the protein; null where no answer has them on the right scale. */
+async function levelFeatures(
+  ctx: GatewayContext,
+  { hash }: ProteinRef,
+  indices: readonly number[],
+  info: GraphQLResolveInfo,
+): Promise<Map<number, ActivationRef> | null> {
+  const needs = featureNeeds(info, { indices }, info.fieldNodes);
+  const level = (await ctx.proteins.load(hash, needs))?.level?.read();
+  if (level == null) return null;
+  const active = new Map(level.indices.map((index, i) => [index, level.values[i] ?? 0]));
+  // What is inactive is 0 when it is in the catalogue, and nothing when it is not.
+  const catalogue = indices.every((index) => active.has(index))
+    ? active
+    : await ctx.services.catalogue.entries(ctx.upstream);
+  const known = indices.filter((index) => active.has(index) || catalogue.has(index));
+  return new Map(
+    known.map((index) => [
+      index,
+      { value: { feature_index: index, value: active.get(index) ?? 0 }, from: { hash } },
+    ]),
+  );
+}
+
+/** Exactly these features, aligned with `indices`: 0.0 where inactive, null where the catalogue has no such feature. */
+async function exactFeatures(
+  ctx: GatewayContext,
+  protein: ProteinRef,
+  indices: readonly number[],
+  normalize: boolean,
+  info: GraphQLResolveInfo,
+): Promise<(ActivationRef | null)[]> {
+  if (indices.length > MOST_INDICES)
+    throw badInput(`\`indices\` holds ${indices.length} entries; at most ${MOST_INDICES} fit.`);
+  const wanted = [...new Set(indices)].filter((index) => index >= 0);
+  const shared = normalize && !selectedOnFeatures(info).regions;
+  const found =
+    (shared ? await levelFeatures(ctx, protein, wanted, info) : null) ??
+    (await variantFeatures(ctx, protein, wanted, normalize));
+  return indices.map((index) => found.get(index) ?? null);
+}
+
+function topFeatures(
+  ctx: GatewayContext,
+  { hash }: ProteinRef,
+  top: number,
+  info: GraphQLResolveInfo,
+): Soon<ActivationRef[]> {
+  const from = { hash, top };
+  return ofProtein(ctx, hash, featureNeeds(info, { top }, info.fieldNodes), (data) =>
+    (data?.features?.values ?? []).slice(0, top).map((value) => ({ value, from })),
+  );
+}
+
+async function rawFeatures(ctx: GatewayContext, { hash }: ProteinRef, top: number): Promise<ActivationRef[]> {
+  return activationsOf(hash, await ctx.proteins.variant(hash, { top, normalize: false }), top);
+}
+
+builder.objectField(Protein, 'features', (t) =>
+  t.field({
+    public: 'record',
+    type: [FeatureActivation],
+    nullable: { list: false, items: true },
+    cost: ({ indices, normalize, top }) => ({
+      calls:
+        indices == null ? Number(normalize === false) : Math.ceil(countDistinct(indices) / INDICES_PER_CALL),
+      ...RECORD,
+      ...CATALOGUE,
+      items: indices?.length ?? top ?? USUAL_TOP,
+    }),
+    description:
+      'Top features by activation, or exactly those of `indices` in that order (0.0 where inactive, null where the index is not in the catalogue).',
+    args: {
+      top: t.arg.int({
+        defaultValue: 10,
+        description: 'How many, 1 to 100, such as 5. Not used with `indices`.',
+      }),
+      indices: t.arg.intList({ description: 'Certain features instead, such as [17, 4095]; at most 1000.' }),
+      normalize: t.arg.boolean({
+        defaultValue: true,
+        description:
+          'Scale each feature so that proteins can be compared; false gives raw activations by one call for each protein.',
+      }),
+    },
+    resolve: (protein, args, ctx, info) => {
+      const normalize = args.normalize !== false;
+      if (args.indices != null) return exactFeatures(ctx, protein, args.indices, normalize, info);
+      const top = readTop(args.top);
+      return normalize ? topFeatures(ctx, protein, top, info) : rawFeatures(ctx, protein, top);
+    },
+  }),
+);

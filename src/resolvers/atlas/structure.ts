@@ -1,0 +1,78 @@
+// The structure of an Atlas protein as a file in either format: the address is free, the text is the structure part.
+import type { GraphQLResolveInfo } from 'graphql';
+import type { GatewayContext } from '../../context.ts';
+import { builder } from '../../schema/builder.ts';
+import { PlddtScale, type PlddtScaleName } from '../../schema/plddt.ts';
+import { Protein } from '../../schema/protein.ts';
+import {
+  type LoadedStructure,
+  Structure,
+  StructureFormat,
+  type StructureShape,
+} from '../../schema/structure.ts';
+import { hasCoordinates, type PresentProtein } from '../../upstream/proteins/protein-data.ts';
+import type { ProteinNeeds } from '../../upstream/proteins/required-parts.ts';
+import { type AtlasStructure, atlasStructure, FILE_ENDINGS } from '../../upstream/reads/structure-file.ts';
+import { RECORD } from '../costs.ts';
+import { ofProtein, type Soon } from '../maybe-promise.ts';
+import { wantsFile } from './protein-parts.ts';
+
+const STRUCTURE: ProteinNeeds = { structure: true };
+
+interface StructureArgs {
+  readonly format?: AtlasStructure['format'] | null | undefined;
+  readonly plddtScale?: PlddtScaleName | null | undefined;
+}
+
+function structureOf(
+  ctx: GatewayContext,
+  hash: string,
+  args: StructureArgs,
+  info: GraphQLResolveInfo,
+): Soon<StructureShape | null> {
+  const format = args.format ?? 'PDB';
+  const percent = args.plddtScale === 'PERCENT';
+  let loaded: Soon<LoadedStructure> | undefined;
+  const load = (): Soon<LoadedStructure> =>
+    ofProtein(ctx, hash, STRUCTURE, (data) =>
+      atlasStructure(data?.structure ?? { pdb: '' }, { hash, format, percent }),
+    );
+  const shape: StructureShape = {
+    format,
+    url: `${ctx.publicUrl}/structures/${hash}.${FILE_ENDINGS[format]}${percent ? '?plddt=percent' : ''}`,
+    load: () => {
+      loaded ??= load();
+      return loaded;
+    },
+  };
+  const shapeOf = (data: PresentProtein | null | undefined): StructureShape | null => {
+    if (data === null || data?.structure === null) return null;
+    return data?.structure !== undefined && !hasCoordinates(data.structure) ? null : shape;
+  };
+  // Where only the address is selected nothing is loaded; it then answers 404 where there is no structure.
+  return wantsFile(info) ? ofProtein(ctx, hash, STRUCTURE, shapeOf) : shapeOf(ctx.proteins.peek(hash));
+}
+
+builder.objectField(Protein, 'structure', (t) =>
+  t.field({
+    public: 'record',
+    type: Structure,
+    cost: (_, { names }) => (names.has('text') || names.has('atomCount') ? RECORD : {}),
+    description:
+      'The predicted structure; null where there is none (700 residues and more are not folded). When only `url` and `format` are selected nothing is loaded, and the address answers 404 where there is none.',
+    args: {
+      format: t.arg({
+        type: StructureFormat,
+        defaultValue: 'PDB',
+        description: 'PDB as the upstream wrote it, or mmCIF made from it.',
+      }),
+      plddtScale: t.arg({
+        type: PlddtScale,
+        defaultValue: 'UPSTREAM',
+        description:
+          'Scale of the B-factor column: the upstream writes 0 to 1; most viewers expect PERCENT, 0 to 100.',
+      }),
+    },
+    resolve: ({ hash }, args, ctx, info) => structureOf(ctx, hash, args, info),
+  }),
+);

@@ -1,0 +1,114 @@
+// Relay paging over the pages of List: the page size comes from `first`, cursors hide the upstream's, and the empty page
+// that may follow a full last one is never shown. It must not know what a client selects on a task.
+import type { GatewayContext } from '../../context.ts';
+import type { TaskShape } from '../../schema/task.ts';
+import { type BatchRecord, readCounts, taskWord } from '../../upstream/folds/batch-states.ts';
+import type { BatchPage } from '../../upstream/wire.ts';
+import { writeCursor } from '../relay/cursor.ts';
+import {
+  behind,
+  type Position,
+  readPosition,
+  type TaskPageArgs,
+  tasksWanted,
+  wordOf,
+} from './task-cursor.ts';
+import { queuedTask, taskFromItem } from './task-shape.ts';
+
+/** Empty pages in a row after which a service that always promises more is not asked again. */
+const MOST_EMPTY_PAGES = 3;
+
+/** The request of the first upstream page of a connection, for reading existence and page in one call. */
+export function firstPage(args: TaskPageArgs): {
+  limit: number;
+  cursor?: string | undefined;
+  status?: string | undefined;
+  before: number;
+} {
+  const status = wordOf(args);
+  const from = args.after == null ? null : readPosition(args.after, status);
+  const limit = from?.size ?? Math.max(1, tasksWanted(args));
+  return {
+    limit,
+    cursor: from?.at ?? undefined,
+    status,
+    before: from === null ? 0 : from.before - from.skip,
+  };
+}
+
+interface Edge {
+  readonly cursor: string;
+  readonly node: TaskShape;
+}
+
+/** Items of the filter over the whole batch, by the counts of the newest page. */
+const totalOf = (page: BatchPage, status: string | undefined): number =>
+  status === undefined ? readCounts(page.counts).total : (page.counts[status] ?? 0);
+
+/**
+ * One page of a batch's tasks. One List call, unless a cursor points into the middle of an upstream page.
+ *
+ * @returns null for an unknown batch
+ * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000, a foreign cursor, or the state UNKNOWN
+ */
+export async function tasksPage(ctx: GatewayContext, batchId: string, args: TaskPageArgs) {
+  const status = wordOf(args);
+  const wanted = tasksWanted(args);
+  const size = Math.max(1, wanted);
+  let place: Position =
+    args.after == null
+      ? { at: null, size, skip: 0, before: 0, state: status ?? null }
+      : readPosition(args.after, status);
+  const hasPreviousPage = place.before > 0;
+  const edges: Edge[] = [];
+  const ask = ({ at, size: limit, before, skip }: Position): Promise<BatchPage | null> =>
+    ctx.batches.page(batchId, { limit, cursor: at ?? undefined, status, before: before - skip });
+
+  for (let empty = 0; ; ) {
+    const page = await ask(place);
+    if (page === null) return null;
+    const items = page.items ?? [];
+    const next = page.cursor ?? null;
+    const total = totalOf(page, status);
+    const answer = (hasNextPage: boolean) => ({ total, edges, hasPreviousPage, hasNextPage });
+
+    const taken = items.slice(place.skip, place.skip + wanted - edges.length);
+    const unread = items.length - place.skip - taken.length;
+    for (const item of taken) {
+      place = behind(place, { items: items.length, next, size });
+      edges.push({ cursor: writeCursor(place), node: taskFromItem(batchId, page, item) });
+    }
+    if (unread > 0) return answer(true);
+    // Without a filter the total never changes, so that the upstream's last, empty page need not be asked for.
+    if (next === null || (status === undefined && place.before >= total)) return answer(false);
+    if (taken.length === 0) {
+      empty += 1;
+      if (empty === MOST_EMPTY_PAGES) return answer(false);
+      place = { ...place, at: next, size, skip: 0 };
+    }
+    if (edges.length < wanted) continue;
+    // As many as the counts say were seen: nothing but an empty page may follow, unless tasks left the filter meanwhile.
+    const doubtful = status !== undefined && place.before >= total;
+    return answer(!doubtful || ((await ask(place))?.items ?? []).length > 0);
+  }
+}
+
+/** The first page of a batch that was submitted a moment ago. Its cursors are good for the pages of List. */
+export function queuedPage(
+  batchId: string,
+  taskIds: readonly string[],
+  record: BatchRecord,
+  args: TaskPageArgs,
+) {
+  const status = wordOf(args);
+  const wanted = tasksWanted(args);
+  const ids = status === undefined || status === taskWord('QUEUED') ? taskIds : [];
+  const place = { at: null, size: Math.max(1, wanted), state: status ?? null };
+  const edges = ids.slice(0, wanted).map(
+    (taskId, i): Edge => ({
+      cursor: writeCursor({ ...place, skip: i + 1, before: i + 1 }),
+      node: queuedTask(batchId, taskId, i, record),
+    }),
+  );
+  return { total: ids.length, edges, hasPreviousPage: false, hasNextPage: ids.length > wanted };
+}

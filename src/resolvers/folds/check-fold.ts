@@ -1,0 +1,50 @@
+// checkFold: a dry run, with what the ledger knows of the same input. Nothing is sent upstream.
+
+import type { GatewayContext } from '../../context.ts';
+import { builder } from '../../schema/builder.ts';
+import { FoldCheck } from '../../schema/fold-check.ts';
+import { SubmitFoldInput } from '../../schema/submit-input.ts';
+import type { SubmissionCheck } from '../../submission/check.ts';
+import type { Issue } from '../../submission/issues.ts';
+import type { SubmissionInput } from '../../submission/submission.ts';
+import { checkCost, examine } from './submit.ts';
+
+/** A warning when the very same input was sent before: it would be paid twice. */
+async function earlierWarning(ctx: GatewayContext, hash: string): Promise<Issue[]> {
+  const earlier = await ctx.submissions.ledger.earlier(ctx.submissions.principal, hash);
+  if (earlier === null) return [];
+  const at = new Date(earlier.at).toISOString();
+  return [
+    earlier.batchId === null
+      ? {
+          path: '',
+          code: 'EARLIER_OUTCOME_UNKNOWN',
+          message: `The same input was sent at ${at}, and nobody knows what became of it.`,
+          hint: 'Some of it may be queued and charged already.',
+        }
+      : {
+          path: '',
+          code: 'ALREADY_SUBMITTED',
+          message: `The same input was sent at ${at} and is batch ${earlier.batchId}.`,
+          hint: 'Read that batch instead of paying again.',
+        },
+  ];
+}
+
+async function checkFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmissionCheck> {
+  const { check, hash } = await examine(ctx, input);
+  if (check.issues.length > 0) return check;
+  return { ...check, warnings: [...check.warnings, ...(await earlierWarning(ctx, hash))] };
+}
+
+builder.queryFields((t) => ({
+  checkFold: t.field({
+    type: FoldCheck,
+    nullable: false,
+    cost: ({ input }) => ({ calls: checkCost(input) }),
+    description:
+      'A dry run of submitFold: everything that is wrong, at once. Nothing is sent and nothing is spent.',
+    args: { input: t.arg({ type: SubmitFoldInput, required: true, description: 'As for submitFold.' }) },
+    resolve: (_, { input }, ctx) => checkFold(ctx, input),
+  }),
+}));

@@ -1,0 +1,261 @@
+// What a FoldResult costs: scalar scores come from the store when they were read before, everything else from the
+// downloaded result, which one request fetches once.
+import type { GraphQLResolveInfo } from 'graphql';
+import type { GatewayContext } from '../../context.ts';
+import type { FieldCost } from '../../execution/query-cost.ts';
+import { builder } from '../../schema/builder.ts';
+import {
+  ChainPairScore,
+  FoldEmbeddings,
+  FoldedChain,
+  FoldResult,
+  type FoldResultShape,
+  PaeBlock,
+  PredictedAlignedError,
+} from '../../schema/fold-result.ts';
+import { Plddt, type PlddtShape } from '../../schema/plddt.ts';
+import { Protein } from '../../schema/protein.ts';
+import { badInput } from '../../schema/scalars.ts';
+import {
+  type LoadedStructure,
+  Structure,
+  StructureFormat,
+  type StructureShape,
+} from '../../schema/structure.ts';
+import type { PaeBlock as PaeBlockRecord } from '../../structure/fold/pae.ts';
+import { UpstreamError } from '../../upstream/errors.ts';
+import type { FoldHandle } from '../../upstream/folds/open-fold-result.ts';
+import { signedUrl } from '../../upstream/http/download.ts';
+import { drifted } from '../../upstream/http/validate-response.ts';
+import { FILE_ENDINGS } from '../../upstream/reads/structure-file.ts';
+import { findProtein } from '../atlas/protein.ts';
+import { selectedNeeds, wantsFile } from '../atlas/protein-parts.ts';
+import { proteinLink } from '../costs.ts';
+
+const gone = (): UpstreamError =>
+  drifted('status', '$.response', 'the task is done, and there is no result', true);
+
+/** What a result has, unless its rows fit no token. @throws UpstreamError UPSTREAM_DRIFT with the reason */
+function fittingPart<T>(part: T, misfit: string | null): T {
+  if (misfit === null) return part;
+  throw new UpstreamError(misfit, { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false });
+}
+
+/** The downloaded result of a task that has one. */
+async function foldOf(ctx: GatewayContext, taskId: string): Promise<FoldHandle> {
+  const fold = await ctx.folds.open(taskId);
+  if (fold === null) throw gone();
+  return fold;
+}
+
+const summaryOf = async (ctx: GatewayContext, { task }: FoldResultShape) =>
+  (await foldOf(ctx, task.taskId)).summary;
+
+const scoresOf = (ctx: GatewayContext, { task }: FoldResultShape) => ctx.folds.scores(task.taskId);
+
+const addressOf = (ctx: GatewayContext, { task }: FoldResultShape, file: string): string =>
+  `${ctx.publicUrl}/tasks/${encodeURIComponent(task.taskId)}/${file}`;
+
+async function urlOf(ctx: GatewayContext, result: FoldResultShape): Promise<string> {
+  const { taskId } = result.task;
+  const url = await ctx.folds.url(taskId);
+  if (url !== null) return signedUrl(ctx.upstream, url).href;
+  if ((await ctx.folds.inline(taskId)) === null) throw gone();
+  return addressOf(ctx, result, 'result.json');
+}
+
+async function plddtOf(ctx: GatewayContext, result: FoldResultShape): Promise<PlddtShape | null> {
+  const mean = (await scoresOf(ctx, result))?.meanPlddt ?? null;
+  if (mean === null) return fittingPart(null, (await summaryOf(ctx, result)).misfits.plddt);
+  return { mean, unit: async () => (await (await foldOf(ctx, result.task.taskId)).plddt()) ?? [] };
+}
+
+/** The text of a structure file. @throws GraphQLError with the reason where the format cannot hold it */
+async function loadStructure(fold: FoldHandle, format: StructureShape['format']): Promise<LoadedStructure> {
+  const file = await (format === 'PDB' ? fold.pdb() : fold.mmcif());
+  if (file.ok) return file;
+  throw badInput(format === 'PDB' ? `${file.reason} Ask for MMCIF.` : file.reason);
+}
+
+async function structureOf(
+  ctx: GatewayContext,
+  result: FoldResultShape,
+  asked: StructureShape['format'] | null | undefined,
+  info: GraphQLResolveInfo,
+): Promise<StructureShape | null> {
+  const format = asked ?? 'MMCIF';
+  const { taskId } = result.task;
+  // Where only the address is selected nothing is downloaded; it then answers 404 where there is no structure.
+  if (wantsFile(info) && (await summaryOf(ctx, result)).tokenCount === 0) return null;
+  let loading: Promise<LoadedStructure> | undefined;
+  return {
+    format,
+    url: addressOf(ctx, result, `structure.${FILE_ENDINGS[format]}`),
+    load: () => {
+      loading ??= foldOf(ctx, taskId).then((fold) => loadStructure(fold, format));
+      return loading;
+    },
+  };
+}
+
+const MOST_POINTS = 1_000_000;
+const USUAL_POINTS = 10_000;
+
+/** Fields that share the download of the result. */
+const DOWNLOAD: FieldCost = { shared: { download: 1 } };
+
+interface BlockArgs {
+  readonly rowStart?: number | null | undefined;
+  readonly rowEnd?: number | null | undefined;
+  readonly columnStart?: number | null | undefined;
+  readonly columnEnd?: number | null | undefined;
+  readonly maxPoints?: number | null | undefined;
+}
+
+async function blockOf(ctx: GatewayContext, taskId: string, args: BlockArgs): Promise<PaeBlockRecord> {
+  if ((args.maxPoints ?? 1) > MOST_POINTS) throw badInput(`\`maxPoints\` is at most ${MOST_POINTS}.`);
+  const range = Object.fromEntries(Object.entries(args).filter(([, value]) => value != null));
+  try {
+    const block = await (await foldOf(ctx, taskId)).paeBlock(range);
+    if (block === null) throw gone();
+    return block;
+  } catch (error) {
+    throw error instanceof RangeError ? badInput(error.message) : error;
+  }
+}
+
+builder.objectFields(FoldResult, (t) => ({
+  url: t.field({
+    type: 'URL',
+    nullable: false,
+    description:
+      "Signed by the upstream, short-lived; that of the gateway where the upstream has the result in its answer. `gatewayUrl` refreshes itself and needs the caller's token. One Status call.",
+    resolve: (result, _, ctx) => urlOf(ctx, result),
+  }),
+  gatewayUrl: t.field({
+    type: 'URL',
+    nullable: false,
+    description:
+      "Where the gateway serves the result JSON. Selecting it costs nothing; fetching it needs the caller's token.",
+    resolve: (result, _, ctx) => addressOf(ctx, result, 'result.json'),
+  }),
+  model: t.string({
+    cost: DOWNLOAD,
+    description: 'The model that folded it, such as "foldmodel2-2026-05-cutoff-2025".',
+    resolve: async (result, _, ctx) => (await summaryOf(ctx, result)).model,
+  }),
+  ptm: t.float({
+    cost: DOWNLOAD,
+    description: 'Predicted TM-score of the whole complex, 0 to 1.',
+    resolve: async (result, _, ctx) => (await scoresOf(ctx, result))?.ptm,
+  }),
+  iptm: t.float({
+    cost: DOWNLOAD,
+    description: 'Predicted TM-score between chains, 0 to 1; null for a single chain.',
+    resolve: async (result, _, ctx) => (await scoresOf(ctx, result))?.iptm,
+  }),
+  plddt: t.field({
+    cost: DOWNLOAD,
+    type: Plddt,
+    description: 'Confidence token by token. The mean is kept by the gateway; the values are in the result.',
+    resolve: (result, _, ctx) => plddtOf(ctx, result),
+  }),
+  pae: t.field({
+    cost: DOWNLOAD,
+    type: PredictedAlignedError,
+    description: 'Error between tokens; null unless it was asked for with includePae.',
+    resolve: async (result, _, ctx) => {
+      const { pae, misfits } = await summaryOf(ctx, result);
+      const fitting = fittingPart(pae, misfits.pae);
+      return fitting === null ? null : { ...fitting, taskId: result.task.taskId };
+    },
+  }),
+  chainPairs: t.field({
+    cost: DOWNLOAD,
+    type: [ChainPairScore],
+    nullable: { list: false, items: false },
+    description:
+      'ipTM of each ordered pair of chains, 0 to 1; empty unless asked for with includePairChainsIptm.',
+    resolve: async (result, _, ctx) => [...(await summaryOf(ctx, result)).chainPairs],
+  }),
+  chains: t.field({
+    cost: DOWNLOAD,
+    type: [FoldedChain],
+    nullable: { list: false, items: false },
+    description: 'The chains, in the order of their tokens.',
+    resolve: async (result, _, ctx) => [...(await summaryOf(ctx, result)).chains],
+  }),
+  structure: t.field({
+    cost: DOWNLOAD,
+    type: Structure,
+    description:
+      'The structure as a file, pLDDT (0 to 100) as B-factor. Null with an error where PDB cannot hold it: too many atoms, or long chain ids.',
+    args: {
+      format: t.arg({ type: StructureFormat, defaultValue: 'MMCIF', description: 'MMCIF holds everything.' }),
+    },
+    resolve: (result, { format }, ctx, info) => structureOf(ctx, result, format, info),
+  }),
+  embeddings: t.field({
+    cost: DOWNLOAD,
+    type: FoldEmbeddings,
+    description: 'Embeddings; null unless they were asked for with includeEmbeddings.',
+    resolve: async (result, _, ctx) => {
+      const { embeddings: found, misfits } = await summaryOf(ctx, result);
+      const embeddings = fittingPart(found, misfits.embeddings);
+      return embeddings === null ? null : { ...embeddings, url: addressOf(ctx, result, 'embeddings.npz') };
+    },
+  }),
+  warnings: t.stringList({
+    cost: DOWNLOAD,
+    nullable: { list: false, items: false },
+    description: 'What the upstream warns of.',
+    resolve: async (result, _, ctx) => [...(await summaryOf(ctx, result)).warnings],
+  }),
+  raw: t.field({
+    cost: DOWNLOAD,
+    type: 'JSON',
+    description: 'The result JSON, or the part of it at a dotted path; null where there is nothing.',
+    args: { path: t.arg.string({ description: 'Such as "complex.metadata.chain_lookup".' }) },
+    resolve: async ({ task }, { path }, ctx) => (await foldOf(ctx, task.taskId)).raw(path ?? undefined),
+  }),
+}));
+
+builder.objectFields(PredictedAlignedError, (t) => ({
+  block: t.field({
+    type: PaeBlock,
+    nullable: false,
+    cost: ({ maxPoints }) => ({ calls: Math.max(0, maxPoints ?? USUAL_POINTS) / USUAL_POINTS }),
+    description: 'A block, averaged down so that it holds at most `maxPoints` values.',
+    args: {
+      rowStart: t.arg.int({ defaultValue: 0, description: 'First row, 0-based, such as 0.' }),
+      rowEnd: t.arg.int({ description: 'Row after the last one; the size of the matrix when left out.' }),
+      columnStart: t.arg.int({ defaultValue: 0, description: 'First column, 0-based, such as 0.' }),
+      columnEnd: t.arg.int({
+        description: 'Column after the last one; the size of the matrix when left out.',
+      }),
+      maxPoints: t.arg.int({
+        defaultValue: USUAL_POINTS,
+        description: 'Most values to return, 1 to 1,000,000.',
+      }),
+    },
+    resolve: ({ taskId }, args, ctx) => blockOf(ctx, taskId, args),
+  }),
+  chainPairs: t.field({
+    type: [ChainPairScore],
+    nullable: { list: false, items: false },
+    description:
+      'Mean error, in ångström, of the tokens of `b` when the structure is aligned on those of `a`.',
+    resolve: async ({ taskId }, _, ctx) => [...(await (await foldOf(ctx, taskId)).paeChainPairs())],
+  }),
+}));
+
+builder.objectFields(FoldedChain, (t) => ({
+  protein: t.field({
+    type: Protein,
+    cost: proteinLink,
+    description:
+      'The same sequence in the Atlas: the bridge from a fold to what is known of it. Null when it has none.',
+    resolve: ({ proteinHash }, _, ctx, info) =>
+      proteinHash === null ? null : findProtein(ctx, proteinHash, selectedNeeds(info)),
+  }),
+}));

@@ -1,0 +1,133 @@
+// resubmitFold: the same input again, of which only the tasks in the named states are sent, in their order and under
+// their names. How a submission is sent is submit.ts' business.
+import { createHash } from 'node:crypto';
+import type { GatewayContext } from '../../context.ts';
+import { TaskState } from '../../schema/batch.ts';
+import { builder } from '../../schema/builder.ts';
+import { badInput } from '../../schema/scalars.ts';
+import { type SubmitEnding, SubmitFoldResult } from '../../schema/submit.ts';
+import { SubmitFoldInput } from '../../schema/submit-input.ts';
+import { indexInBatch } from '../../store/ledger/submissions.ts';
+import { checkSubmission } from '../../submission/check.ts';
+import type { Submission, SubmissionInput } from '../../submission/submission.ts';
+import { submissionHash } from '../../submission/wire-body.ts';
+import { createPause } from '../../submission/yielding.ts';
+import { type TaskStateName, taskState, taskWord } from '../../upstream/folds/batch-states.ts';
+import { checkCost, type Examined, examine, invalidInput, submitOnce } from './submit.ts';
+
+const PAGE = 1000;
+
+/** Positions of the tasks of a batch that are in one of the states, in order; null for an unknown batch. */
+async function tasksIn(
+  ctx: GatewayContext,
+  batchId: string,
+  states: readonly TaskStateName[],
+): Promise<{ total: number; indexes: number[] } | null> {
+  const indexes: number[] = [];
+  let cursor: string | undefined;
+  let seen = 0;
+  for (;;) {
+    const page = await ctx.batches.page(batchId, { limit: PAGE, cursor, before: seen });
+    if (page === null) return null;
+    const items = page.items ?? [];
+    for (const [i, item] of items.entries()) {
+      if (states.includes(taskState(item.status)))
+        indexes.push(indexInBatch(item.task_id, batchId) ?? seen + i);
+    }
+    seen += items.length;
+    const total = Object.values(page.counts).reduce((sum, count) => sum + count, 0);
+    if (page.cursor == null || seen >= total || items.length === 0) return { total, indexes };
+    cursor = page.cursor;
+  }
+}
+
+const fault = (path: string, code: string, message: string, hint: string): SubmitEnding =>
+  invalidInput([{ path, code, message, hint }]);
+
+/** The part of a submission that the chosen tasks are: one item for each, repeats written out. */
+const chosen = (submission: Submission, indexes: readonly number[]): Submission => ({
+  ...submission,
+  repeat: 1,
+  items: indexes.flatMap((index) => submission.items[index % submission.items.length] ?? []),
+});
+
+interface Again extends Examined {
+  readonly batchId: string;
+  readonly states: readonly TaskStateName[];
+}
+
+/** What the key of a resubmission stands for: not for the tasks, which change state between two tries. */
+const requestHashOf = ({ batchId, states, hash }: Again): string =>
+  createHash('sha256')
+    .update(JSON.stringify(['resubmit', batchId, [...new Set(states)].sort(), hash]))
+    .digest('hex');
+
+async function sendAgain(ctx: GatewayContext, again: Again): Promise<SubmitEnding> {
+  const { batchId, states, submission } = again;
+  const kept = await ctx.submissions.batch(batchId);
+  const found = await tasksIn(ctx, batchId, states);
+  if (found === null) {
+    return fault('batchId', 'UNKNOWN_BATCH', `There is no batch ${batchId} for this key.`, 'Check the id.');
+  }
+  // The label is a new one's own; everything else must be the input that made the batch.
+  const same =
+    kept === null || kept.inputHash === (await submissionHash({ ...submission, label: kept.label }));
+  if (!same || found.total !== again.check.taskCount) {
+    const hint = `Give the input of that batch unchanged: items, names, model and repeat (${found.total} tasks).`;
+    return fault('input', 'OTHER_INPUT', `This is not the input that batch ${batchId} was made from.`, hint);
+  }
+  if (found.indexes.length === 0) {
+    return fault(
+      'states',
+      'NOTHING_TO_RESUBMIT',
+      `No task of the batch is ${states.join(' or ')}.`,
+      'Nothing was sent.',
+    );
+  }
+  const part = chosen(submission, found.indexes);
+  const check = await checkSubmission(part, ctx.services.config.FOLD_MODELS, createPause());
+  // Repeats written out look like identical items; that is what was asked for.
+  const warnings = check.warnings.filter(
+    ({ code }) => code !== 'IDENTICAL_ITEM' && code !== 'DUPLICATE_NAME',
+  );
+  const sending = { submission: part, check: { ...check, warnings }, hash: await submissionHash(part) };
+  return submitOnce(ctx, sending, requestHashOf(again));
+}
+
+async function resubmitFold(
+  ctx: GatewayContext,
+  batchId: string,
+  input: SubmissionInput,
+  states: readonly TaskStateName[],
+): Promise<SubmitEnding> {
+  if (states.length === 0) throw badInput('`states` is empty. Name at least one, such as FAILED.');
+  if (states.some((state) => taskWord(state) === undefined)) throw badInput('`states` cannot hold UNKNOWN.');
+  const examined = await examine(ctx, input);
+  const { issues } = examined.check;
+  return issues.length > 0 ? invalidInput(issues) : sendAgain(ctx, { ...examined, batchId, states });
+}
+
+builder.mutationFields((t) => ({
+  resubmitFold: t.field({
+    type: SubmitFoldResult,
+    nullable: false,
+    cost: ({ input }) => ({ calls: 3 + checkCost(input) }),
+    description:
+      'The same input again, of which only the tasks in these states are sent, as a new batch. Order and names are kept.',
+    args: {
+      batchId: t.arg.id({ required: true, description: 'The batch to repeat in part.' }),
+      input: t.arg({
+        type: SubmitFoldInput,
+        required: true,
+        description: 'The input that made the batch; label and idempotencyKey are those of the new one.',
+      }),
+      states: t.arg({
+        type: [TaskState],
+        defaultValue: ['FAILED', 'CANCELLED'],
+        description: 'Which tasks to send again, such as [FAILED].',
+      }),
+    },
+    resolve: (_, { batchId, input, states }, ctx) =>
+      resubmitFold(ctx, batchId, input, states ?? ['FAILED', 'CANCELLED']),
+  }),
+}));

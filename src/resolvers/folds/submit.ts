@@ -1,0 +1,216 @@
+// submitFold: checks, sends once, writes down what became of it. Every ending is a member of its union.
+
+import type { GatewayContext } from '../../context.ts';
+import { Batch } from '../../schema/batch.ts';
+import { builder } from '../../schema/builder.ts';
+import type { InvalidInputShape, IssueShape } from '../../schema/problem.ts';
+import { IdempotencyConflict, type SubmitEnding, SubmitFoldResult } from '../../schema/submit.ts';
+import { SubmitFoldInput } from '../../schema/submit-input.ts';
+import type { LedgerItem } from '../../store/ledger/ledger.ts';
+import { checkSubmission, type ItemCheck, type SubmissionCheck } from '../../submission/check.ts';
+import {
+  readSubmission,
+  type Submission,
+  type SubmissionInput,
+  weightOf,
+} from '../../submission/submission.ts';
+import { submissionHash, wireBody } from '../../submission/wire-body.ts';
+import { createPause } from '../../submission/yielding.ts';
+import { type Enveloped, submit } from '../../upstream/batch.ts';
+import { UpstreamError } from '../../upstream/errors.ts';
+import { type BatchRecord, readCounts } from '../../upstream/folds/batch-states.ts';
+import { parseTime } from '../../upstream/time.ts';
+import type { Submitted } from '../../upstream/wire.ts';
+import { loadBatch } from './batch.ts';
+import { checkLedger, takeKey, unknownOutcome } from './idempotency.ts';
+import { asRefusal } from './upstream-refusals.ts';
+
+const HOUR = 3_600_000;
+
+/** An input with its faults, as the ending of a mutation. */
+export const invalidInput = (issues: readonly IssueShape[]): InvalidInputShape => ({
+  kind: 'InvalidInput',
+  message: issues.length === 1 ? 'The input has a fault.' : `The input has ${issues.length} faults.`,
+  hint: 'checkFold tells the same without sending anything.',
+  issues,
+});
+
+/** Letters that cost as much of the gateway's time as an upstream call. */
+const LETTERS_FOR_ONE = 10_000;
+
+/** What an input costs to check, in upstream calls. */
+export const checkCost = (input: SubmissionInput): number => Math.ceil(weightOf(input) / LETTERS_FOR_ONE);
+
+/** An input, cleaned and judged. */
+export interface Examined {
+  readonly submission: Submission;
+  readonly check: SubmissionCheck;
+  /** Of the submission; empty while the check has issues, since it is then not sent. */
+  readonly hash: string;
+}
+
+/** Cleans and judges an input. */
+export async function examine(ctx: GatewayContext, input: SubmissionInput): Promise<Examined> {
+  const models = ctx.services.config.FOLD_MODELS;
+  const pause = createPause();
+  const submission = await readSubmission(input, models[0] ?? '', pause);
+  const check = await checkSubmission(submission, models, pause);
+  const hash = check.issues.length > 0 ? '' : await submissionHash(submission, pause);
+  return { submission, check, hash };
+}
+
+/** What Submit itself says of the new batch: everything is queued. No List call: its failure would hide what was paid for. */
+const freshRecord = (data: Submitted, total: number, at: number): BatchRecord => ({
+  state: 'IN_PROGRESS',
+  counts: readCounts({ queued: total }),
+  createdAt: new Date(at),
+  // As the specification has them, until the service says them.
+  queueDeadline: parseTime(data.expires_at) ?? new Date(at + 24 * HOUR),
+  resultsExpireAt: parseTime(data.results_expire_at) ?? new Date(at + 31 * 24 * HOUR),
+  warnings: [],
+});
+
+/** Ids of the tasks of a new batch (spec, "Identifiers and envelopes"). */
+const taskIdsOf = ({ batch_id, task_id }: Submitted, total: number): string[] =>
+  task_id == null
+    ? Array.from({ length: total }, (_, index) => `${batch_id}-${String(index).padStart(5, '0')}`)
+    : [task_id];
+
+const remembered = ({ name, chains }: ItemCheck): LedgerItem => ({ name, chains });
+
+async function recordBatch(
+  ctx: GatewayContext,
+  { submission, check, hash }: Examined,
+  { data, warnings }: Enveloped<Submitted>,
+): Promise<SubmitEnding> {
+  const { ledger, principal } = ctx.submissions;
+  const at = Date.now();
+  const batch = {
+    batchId: data.batch_id,
+    label: submission.label,
+    model: submission.model,
+    submittedAt: at,
+    itemCount: submission.items.length,
+    repeat: submission.repeat,
+    inputHash: hash,
+    onlyTaskId: data.task_id ?? null,
+  };
+  const lost = await ledger
+    .record(principal, submission.idempotencyKey, batch, check.items.map(remembered))
+    .then(() => [], notRemembered);
+  // Whoever watches the batch already is told at once.
+  await ctx.services.live.nudge(ctx.principal, data.batch_id);
+  const record = freshRecord(data, data.total_items ?? check.taskCount, at);
+  return {
+    kind: 'FoldSubmitted',
+    batch: {
+      batchId: data.batch_id,
+      justQueued: taskIdsOf(data, record.counts.total),
+      read: async () => record,
+    },
+    replayed: false,
+    message: data.message ?? null,
+    warnings: [...check.warnings, ...warnings.map(upstreamWarning), ...lost],
+  };
+}
+
+/** The batch is queued all the same: a store that fails must not hide it. */
+const notRemembered = (): IssueShape[] => [
+  {
+    path: '',
+    code: 'NOT_REMEMBERED',
+    message: 'The batch is queued, but the gateway could not write it down: keep its batchId.',
+    hint: 'Its names, and its idempotency key, will not be known later. The store of the gateway needs attention.',
+  },
+];
+
+const upstreamWarning = (message: string): IssueShape => ({ path: '', code: 'UPSTREAM_WARNING', message });
+
+/** A store that fails leaves the key pending, which in time counts as an unknown outcome: never sent twice. The ending is told all the same. */
+const leftPending = (): void => undefined;
+
+/** The faults that the service found in the input, where it names their places (spec: 422 with `detail`); nothing was queued. */
+function foundFaults(error: unknown): InvalidInputShape | null {
+  if (!(error instanceof UpstreamError) || (error.failure.status !== 422 && error.failure.status !== 400))
+    return null;
+  const { issues = [], requestId } = error.failure;
+  if (issues.length === 0) return null;
+  return {
+    kind: 'InvalidInput',
+    message: 'The upstream found the input wrong; nothing was queued.',
+    upstreamRequestId: requestId ?? null,
+    issues,
+  };
+}
+
+/** Writes down a failed Submit: a refusal frees the key, everything else spends it. */
+async function recordFailure(
+  ctx: GatewayContext,
+  { submission, hash }: Examined,
+  error: unknown,
+): Promise<SubmitEnding> {
+  const { ledger, principal } = ctx.submissions;
+  const key = submission.idempotencyKey;
+  const refused = foundFaults(error) ?? asRefusal(error);
+  if (refused !== null) {
+    if (key !== null) await ledger.release(principal, key).catch(leftPending);
+    return refused;
+  }
+  const upstreamRequestId = error instanceof UpstreamError ? (error.failure.requestId ?? null) : null;
+  await ledger.recordUnknown(principal, key, { inputHash: hash, upstreamRequestId }).catch(leftPending);
+  if (!(error instanceof UpstreamError)) throw error;
+  return unknownOutcome(error.message, key, upstreamRequestId);
+}
+
+/** Sends a checked submission whose key is taken. A caller that leaves does not cut it off: it is sent and written down all the same. */
+async function send(ctx: GatewayContext, sending: Examined): Promise<SubmitEnding> {
+  let answer: Enveloped<Submitted>;
+  try {
+    answer = await submit({ ...ctx.upstream, signal: undefined }, wireBody(sending.submission));
+  } catch (error) {
+    return recordFailure(ctx, sending, error);
+  }
+  return recordBatch(ctx, sending, answer);
+}
+
+/**
+ * Sends a checked submission, once for its idempotency key.
+ *
+ * @param requestHash - what the key stands for; the hash of the submission unless it was derived from something else
+ */
+export async function submitOnce(
+  ctx: GatewayContext,
+  sending: Examined,
+  requestHash: string = sending.hash,
+): Promise<SubmitEnding> {
+  const key = sending.submission.idempotencyKey;
+  const standing = key === null ? await checkLedger(ctx) : await takeKey(ctx, key, requestHash);
+  return standing ?? send(ctx, sending);
+}
+
+async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmitEnding> {
+  const examined = await examine(ctx, input);
+  const { issues } = examined.check;
+  return issues.length > 0 ? invalidInput(issues) : submitOnce(ctx, examined);
+}
+
+builder.objectFields(IdempotencyConflict, (t) => ({
+  batch: t.field({
+    type: Batch,
+    cost: 1,
+    description: 'The batch that the key stands for; null when its outcome is unknown.',
+    resolve: ({ batchId }, _, ctx) => (batchId === null ? null : loadBatch(ctx, batchId)),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  submitFold: t.field({
+    type: SubmitFoldResult,
+    nullable: false,
+    cost: ({ input }) => ({ calls: 1 + checkCost(input) }),
+    description:
+      'Checks the input and sends it, once: nothing is retried. Give an idempotencyKey to be able to ask again safely.',
+    args: { input: t.arg({ type: SubmitFoldInput, required: true, description: 'What to fold.' }) },
+    resolve: (_, { input }, ctx) => submitFold(ctx, input),
+  }),
+}));

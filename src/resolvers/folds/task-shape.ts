@@ -1,0 +1,86 @@
+// From what List and Status say of a task to the Task of the schema. Pure: it asks nothing.
+import type { TaskErrorShape, TaskShape } from '../../schema/task.ts';
+import { indexInBatch, type TaskPlace } from '../../store/ledger/submissions.ts';
+import type { Enveloped } from '../../upstream/batch.ts';
+import { type BatchRecord, type TaskStateName, taskState } from '../../upstream/folds/batch-states.ts';
+import { parseTime } from '../../upstream/time.ts';
+import type { BatchPage, ListItem, TaskErrorRecord, TaskStatus } from '../../upstream/wire.ts';
+
+const errorOf = (state: TaskStateName, error: TaskErrorRecord | null | undefined): TaskErrorShape | null => {
+  if (error) return { code: error.code ?? null, message: error.message, raw: error.raw };
+  return state === 'FAILED'
+    ? { code: null, message: 'The task failed; the upstream gives no reason any more.', raw: null }
+    : null;
+};
+
+const isPast = (time: Date | null): boolean => time !== null && time.getTime() <= Date.now();
+
+/** A task from a page of List. List may leave out what tells whether there is a result; then Status has to be asked. */
+export function taskFromItem(batchId: string, page: BatchPage, item: ListItem): TaskShape {
+  const state = taskState(item.status);
+  const resultsExpireAt = parseTime(page.results_expire_at);
+  const here = item.response_available === true || item.response != null;
+  const total = Object.values(page.counts).reduce((sum, count) => sum + count, 0);
+  return {
+    taskId: item.task_id,
+    batchId,
+    index: indexInBatch(item.task_id, batchId) ?? (total === 1 ? 0 : null),
+    state,
+    error: errorOf(state, item.error),
+    queueDeadline: parseTime(page.expires_at),
+    resultsExpireAt,
+    warnings: [],
+    result: here ? 'here' : isPast(resultsExpireAt) ? 'expired' : 'ask',
+  };
+}
+
+/** A task that was queued a moment ago. */
+export const queuedTask = (
+  batchId: string,
+  taskId: string,
+  index: number,
+  batch: BatchRecord,
+): TaskShape => ({
+  ...{ taskId, batchId, index, state: 'QUEUED', error: null, warnings: [], result: 'none' },
+  queueDeadline: batch.queueDeadline,
+  resultsExpireAt: batch.resultsExpireAt,
+});
+
+/** A task from Status. @param place - where it stands, null when nothing tells */
+export function taskFromStatus(
+  taskId: string,
+  place: TaskPlace | null,
+  { data: status, warnings }: Enveloped<TaskStatus>,
+): TaskShape {
+  const state = taskState(status.status);
+  const resultsExpireAt = parseTime(status.results_expire_at);
+  return {
+    taskId,
+    batchId: place?.batchId ?? null,
+    index: place?.index ?? null,
+    state,
+    error: errorOf(state, status.error),
+    queueDeadline: parseTime(status.expires_at),
+    resultsExpireAt,
+    warnings,
+    result: status.response != null ? 'here' : isPast(resultsExpireAt) ? 'expired' : 'none',
+  };
+}
+
+/** A task of which Status only says that its result has expired; `listed` is what List still says, when it does. */
+export const expiredTask = (
+  taskId: string,
+  place: TaskPlace | null,
+  listed: TaskShape | null,
+  resultsExpireAt: string | undefined,
+): TaskShape => ({
+  taskId,
+  batchId: place?.batchId ?? null,
+  index: place?.index ?? null,
+  state: listed?.state ?? 'UNKNOWN',
+  error: listed?.error ?? null,
+  queueDeadline: listed?.queueDeadline ?? null,
+  resultsExpireAt: parseTime(resultsExpireAt) ?? listed?.resultsExpireAt ?? null,
+  warnings: [],
+  result: 'expired',
+});

@@ -1,0 +1,221 @@
+// What a Task costs: its batch, name and chains from the ledger, its result and artifacts from Status, and how a task is
+// found.
+
+import type { GatewayContext } from '../../context.ts';
+import type { FieldCost } from '../../execution/query-cost.ts';
+import { Batch, type BatchShape } from '../../schema/batch.ts';
+import { builder } from '../../schema/builder.ts';
+import { FoldResult, type FoldResultShape, FoldScores } from '../../schema/fold-result.ts';
+import { InputChain } from '../../schema/input-chain.ts';
+import { Protein } from '../../schema/protein.ts';
+import { Artifact, type ArtifactShape, ResultAvailability, Task, type TaskShape } from '../../schema/task.ts';
+import type { LedgerItem, TaskScores } from '../../store/ledger/ledger.ts';
+import type { TaskPlace } from '../../store/ledger/submissions.ts';
+import type { Enveloped } from '../../upstream/batch.ts';
+import { UpstreamError } from '../../upstream/errors.ts';
+import { signedUrl } from '../../upstream/http/download.ts';
+import { checked, drifted } from '../../upstream/http/validate-response.ts';
+import { artifacts as artifactUrls, type TaskStatus } from '../../upstream/wire.ts';
+import { findProtein } from '../atlas/protein.ts';
+import { selectedNeeds } from '../atlas/protein-parts.ts';
+import { proteinLink } from '../costs.ts';
+import { batchById, loadBatch } from './batch.ts';
+import { expiredTask, taskFromItem, taskFromStatus } from './task-shape.ts';
+
+/** Fields that share one Status call. */
+const STATUS: FieldCost = { shared: { status: 1 } };
+
+/** Items in one page when a task is looked up in its batch. */
+const LOOK_UP_PAGE = 1000;
+
+/** Finds a task in the pages of its batch. List still names the state of tasks whose results have expired. */
+async function findListed(ctx: GatewayContext, taskId: string, place: TaskPlace): Promise<TaskShape | null> {
+  let cursor: string | undefined;
+  for (let seen = 0; seen <= place.index; seen += LOOK_UP_PAGE) {
+    const page = await ctx.batches.page(place.batchId, { limit: LOOK_UP_PAGE, cursor, before: seen });
+    const item = page?.items?.find(({ task_id }) => task_id === taskId);
+    if (page !== null && item !== undefined) return taskFromItem(place.batchId, page, item);
+    if (page?.cursor == null) return null;
+    cursor = page.cursor;
+  }
+  return null;
+}
+
+const isExpiry = (error: unknown): error is UpstreamError =>
+  error instanceof UpstreamError && error.failure.code === 'RESULT_EXPIRED';
+
+/** A task of the upstream; null when it has none of this id for this caller. One Status call; after expiry also List. */
+export async function loadTask(ctx: GatewayContext, taskId: string): Promise<TaskShape | null> {
+  const place = await ctx.submissions.placeOf(taskId);
+  try {
+    const status = await ctx.batches.status(taskId);
+    return status === null ? null : taskFromStatus(taskId, place, status);
+  } catch (error) {
+    if (!isExpiry(error)) throw error;
+    const listed = place === null ? null : await findListed(ctx, taskId, place).catch(() => null);
+    return expiredTask(taskId, place, listed, error.failure.resultsExpireAt);
+  }
+}
+
+/** Status, with an expired result as null. */
+async function statusOrNull(
+  ctx: GatewayContext,
+  taskId: string,
+): Promise<Enveloped<TaskStatus> | null | 'expired'> {
+  try {
+    return await ctx.batches.status(taskId);
+  } catch (error) {
+    if (isExpiry(error)) return 'expired';
+    throw error;
+  }
+}
+
+/** Whether a task has a result. Asks Status only for a done task of which List did not say so. */
+async function availabilityOf(
+  ctx: GatewayContext,
+  task: TaskShape,
+): Promise<typeof ResultAvailability.$inferType> {
+  if (task.result === 'expired' && (task.state === 'DONE' || task.state === 'UNKNOWN')) return 'EXPIRED';
+  if (task.state === 'QUEUED' || task.state === 'IN_PROGRESS') return 'NOT_READY';
+  if (task.state !== 'DONE') return task.state;
+  if (task.result !== 'ask') return task.result === 'here' ? 'AVAILABLE' : 'UNKNOWN';
+  const status = await statusOrNull(ctx, task.taskId);
+  if (status === 'expired') return 'EXPIRED';
+  return status?.data.response != null ? 'AVAILABLE' : 'UNKNOWN';
+}
+
+/** The item a task was made from, with its position; null for a batch that was not submitted here. */
+async function inputOf(
+  ctx: GatewayContext,
+  { batchId, index }: TaskShape,
+): Promise<{ inputIndex: number; repeatIndex: number; item: LedgerItem | null } | null> {
+  if (batchId === null || index === null) return null;
+  const batch = await ctx.submissions.batch(batchId);
+  if (batch === null) return null;
+  const inputIndex = index % batch.itemCount;
+  const repeatIndex = Math.floor(index / batch.itemCount);
+  return { inputIndex, repeatIndex, item: await ctx.submissions.item(batchId, inputIndex) };
+}
+
+/** The name given to a task's item at submission; null when it had none or was not submitted here. */
+export const nameOfTask = async (ctx: GatewayContext, task: TaskShape): Promise<string | null> =>
+  (await inputOf(ctx, task))?.item?.name ?? null;
+
+async function batchOf(ctx: GatewayContext, { batchId }: TaskShape): Promise<BatchShape | null> {
+  if (batchId === null) return null;
+  // A batch that was submitted here exists; any other id was read out of the task's and is proved by List.
+  return (await ctx.submissions.batch(batchId)) === null ? loadBatch(ctx, batchId) : batchById(ctx, batchId);
+}
+
+/** Whether a task has a result to read. @throws UpstreamError UPSTREAM_DRIFT for one that is done and has neither a result nor an end of it */
+async function hasResult(ctx: GatewayContext, task: TaskShape): Promise<boolean> {
+  const availability = await availabilityOf(ctx, task);
+  if (availability === 'UNKNOWN' && task.state === 'DONE')
+    throw drifted('status', '$.response', 'the task is done, and there is no result', true);
+  return availability === 'AVAILABLE';
+}
+
+const resultOf = async (ctx: GatewayContext, task: TaskShape): Promise<FoldResultShape | null> =>
+  (await hasResult(ctx, task)) ? { task } : null;
+
+/** Scores from the store, else from the result where there is one. */
+async function scoresOf(ctx: GatewayContext, task: TaskShape): Promise<TaskScores | null> {
+  const kept = await ctx.submissions.scores(task.taskId);
+  if (kept !== null) return kept;
+  return (await hasResult(ctx, task)) ? ctx.folds.scores(task.taskId) : null;
+}
+
+async function artifactsOf(
+  ctx: GatewayContext,
+  { taskId, state, result }: TaskShape,
+): Promise<ArtifactShape[]> {
+  if (state !== 'DONE' || result === 'expired') return [];
+  const status = await statusOrNull(ctx, taskId);
+  if (status === null || status === 'expired') return [];
+  const { artifacts, artifacts_expire_in: seconds } = status.data;
+  const expiresAt = seconds == null ? null : new Date(Date.now() + seconds * 1000);
+  return Object.entries(artifacts == null ? {} : checked('status', artifactUrls, artifacts)).map(
+    ([name, url]) => ({
+      name,
+      url: signedUrl(ctx.upstream, url).href,
+      expiresAt,
+    }),
+  );
+}
+
+builder.objectFields(Task, (t) => ({
+  batch: t.field({
+    type: Batch,
+    cost: 1,
+    description: 'The batch it belongs to; null when that cannot be told.',
+    resolve: (task, _, ctx) => batchOf(ctx, task),
+  }),
+  inputIndex: t.int({
+    description: 'Position of its item in the submission, 0-based; null for a batch not submitted here.',
+    resolve: async (task, _, ctx) => (await inputOf(ctx, task))?.inputIndex,
+  }),
+  repeatIndex: t.int({
+    description: 'Which repeat of its item it is, 0-based; null for a batch not submitted here.',
+    resolve: async (task, _, ctx) => (await inputOf(ctx, task))?.repeatIndex,
+  }),
+  name: t.string({
+    description: 'The item\'s own name, given at submission, such as "insulin-dimer".',
+    resolve: (task, _, ctx) => nameOfTask(ctx, task),
+  }),
+  inputChains: t.field({
+    type: [InputChain],
+    nullable: { list: true, items: false },
+    description:
+      'The submitted chains, known for batches that this gateway submitted. No sequence is kept, only its hash.',
+    resolve: async (task, _, ctx) => (await inputOf(ctx, task))?.item?.chains,
+  }),
+  resultAvailability: t.field({
+    type: ResultAvailability,
+    nullable: false,
+    cost: STATUS,
+    description: 'Whether there is a result to read.',
+    resolve: (task, _, ctx) => availabilityOf(ctx, task),
+  }),
+  result: t.field({
+    type: FoldResult,
+    cost: STATUS,
+    description: 'What was folded. Null unless resultAvailability is AVAILABLE.',
+    resolve: (task, _, ctx) => resultOf(ctx, task),
+  }),
+  scores: t.field({
+    type: FoldScores,
+    cost: { shared: { status: 1, download: 1 } },
+    description:
+      'The scalar scores. The gateway keeps them once they were read, so that ranking again downloads nothing and they outlive the result.',
+    resolve: (task, _, ctx) => scoresOf(ctx, task),
+  }),
+  artifacts: t.field({
+    type: [Artifact],
+    nullable: { list: false, items: false },
+    cost: STATUS,
+    description: 'Further outputs. One Status call for a done task.',
+    resolve: (task, _, ctx) => artifactsOf(ctx, task),
+  }),
+}));
+
+builder.objectFields(InputChain, (t) => ({
+  protein: t.field({
+    type: Protein,
+    cost: proteinLink,
+    description: 'The same sequence in the Atlas; null when it has none, and for other kinds.',
+    resolve: ({ proteinHash }, _, ctx, info) =>
+      proteinHash === null ? null : findProtein(ctx, proteinHash, selectedNeeds(info)),
+  }),
+}));
+
+builder.queryFields((t) => ({
+  task: t.field({
+    type: Task,
+    // Of a task whose result has expired List names the state.
+    cost: 3,
+    description:
+      'A task by its id; null when the upstream has none of this id for this caller. One Status call.',
+    args: { taskId: t.arg.id({ required: true, description: 'As the tasks of a batch give it.' }) },
+    resolve: (_, { taskId }, ctx) => loadTask(ctx, taskId),
+  }),
+}));

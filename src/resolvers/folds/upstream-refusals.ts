@@ -1,0 +1,58 @@
+// What the service's refusals of a submission or a cancellation mean to a client. Pure: it sends nothing.
+import type { RefusedShape } from '../../schema/problem.ts';
+import { subjectOf429, UpstreamError } from '../../upstream/errors.ts';
+
+type Reason = RefusedShape['reason'];
+
+const OF_429 = { credits: 'CREDITS', rate: 'RATE_LIMIT' } as const;
+
+/** A 429 is a rate limit or a lack of credits, told apart only by its text (spec, section Errors). */
+function reasonOfText(text: string): Reason {
+  const subject = subjectOf429(text);
+  return subject === undefined ? 'RATE_LIMIT_OR_CREDITS' : OF_429[subject];
+}
+
+function reasonOf(status: number, text: string): Reason {
+  if (status === 401) return 'UNAUTHENTICATED';
+  if (status === 402) return 'CREDITS';
+  if (status === 403) return 'FORBIDDEN';
+  if (status === 422) return 'MODEL_UNAVAILABLE';
+  return status === 429 ? reasonOfText(text) : 'INVALID_REQUEST';
+}
+
+const HINTS: Readonly<Record<Reason, string>> = {
+  RATE_LIMIT: 'Wait and send the same again.',
+  CREDITS: 'Add credits to the key, or wait until they are renewed.',
+  RATE_LIMIT_OR_CREDITS: 'Wait and send the same again; if it stays refused, look at the credits of the key.',
+  MODEL_UNAVAILABLE: 'Ask the service whether the model is offered to this key.',
+  UNAUTHENTICATED: 'Send a valid key of the service as `Authorization: Bearer <key>`.',
+  FORBIDDEN: 'Ask the service for access, or disclose potentialSequenceOfConcern if you are approved for it.',
+  INVALID_REQUEST: 'Mend the input as the message says.',
+  UNREACHABLE: 'Send the same again in a moment.',
+};
+
+/**
+ * A failed call as a refusal: an answer of 4xx, or a request that never left. In both cases nothing was queued.
+ *
+ * @returns null when the call may have had an effect, or did not fail at the service
+ */
+export function asRefusal(error: unknown): RefusedShape | null {
+  if (!(error instanceof UpstreamError)) return null;
+  const { status, requestId, retryAfterSeconds, sent } = error.failure;
+  const common = { kind: 'Refused', message: error.message, upstreamRequestId: requestId ?? null } as const;
+  if (sent === false) {
+    const wait = { retryAfterSeconds: retryAfterSeconds ?? null };
+    return { ...common, hint: HINTS.UNREACHABLE, reason: 'UNREACHABLE', retryable: true, ...wait };
+  }
+  // 408 says that the request was not read in time; what was read of it may be queued all the same.
+  if (status === undefined || status < 400 || status >= 500 || status === 408) return null;
+  const reason = reasonOf(status, error.message);
+  return {
+    ...common,
+    hint: HINTS[reason],
+    reason,
+    retryable:
+      reason === 'RATE_LIMIT' || reason === 'RATE_LIMIT_OR_CREDITS' || retryAfterSeconds !== undefined,
+    retryAfterSeconds: retryAfterSeconds ?? null,
+  };
+}

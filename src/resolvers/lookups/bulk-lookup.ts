@@ -1,0 +1,241 @@
+// Bulk look-ups: starting, reading, cancelling and watching them, and where their parts are served.
+
+import type { GatewayContext } from '../../context.ts';
+import { MOST_HASHES } from '../../lookups/chunk.ts';
+import {
+  type BulkAsk,
+  type BulkLookup as BulkLookupRecord,
+  completedCount,
+  hasArchive,
+  hasEnded,
+  KEEP_MS,
+  stateOf,
+} from '../../lookups/lookup.ts';
+import type { BulkLimitExcess } from '../../lookups/quota.ts';
+import { builder } from '../../schema/builder.ts';
+import {
+  BulkLookup,
+  type BulkLookupEnding,
+  BulkLookupInput,
+  type BulkLookupLimitShape,
+  BulkLookupPart,
+  BulkLookupResult,
+  BulkLookupState,
+  CancelBulkLookupResult,
+} from '../../schema/bulk-lookup.ts';
+import type { IssueShape, NotFoundShape, RefusedShape } from '../../schema/problem.ts';
+import { badInput } from '../../schema/scalars.ts';
+import { BULK_HASHES } from '../../upstream/proteins/protein-loader.ts';
+
+type Input = typeof BulkLookupInput.$inferInput;
+
+const MOST_FEATURES = 100;
+
+/** The input with its defaults; an explicit null is a default, too. */
+const askOf = ({ hashes, ...input }: Input): BulkAsk => ({
+  hashes,
+  options: {
+    top: input.topFeatures ?? 10,
+    structure: input.structure ?? true,
+    cluster: input.clusterInfo ?? true,
+    sequence: input.sequence ?? true,
+    proteinFeatures: input.proteinFeatures ?? true,
+    residueFeatures: input.residueFeatures ?? true,
+  },
+});
+
+function issuesOf({ hashes, options }: BulkAsk): IssueShape[] {
+  const { top, ...parts } = options;
+  const issues: IssueShape[] = [];
+  if (hashes.length === 0)
+    issues.push({ path: 'hashes', code: 'TOO_FEW', message: 'There is no hash to look up.' });
+  if (hashes.length > MOST_HASHES)
+    issues.push({
+      path: 'hashes',
+      code: 'TOO_MANY',
+      message: `There are ${hashes.length} hashes; one look-up takes ${MOST_HASHES}.`,
+      hint: 'Start several.',
+    });
+  if (!(top >= 1 && top <= MOST_FEATURES))
+    issues.push({
+      path: 'topFeatures',
+      code: 'OUT_OF_RANGE',
+      message: `topFeatures must be between 1 and ${MOST_FEATURES}; it is ${top}.`,
+      hint: 'To have no features, set proteinFeatures to false.',
+    });
+  if (!Object.values(parts).includes(true))
+    issues.push({
+      path: '',
+      code: 'NOTHING_ASKED',
+      message: 'Everything is left out, so that there is nothing to look up.',
+      hint: 'Leave `sequence` on to find out which proteins exist.',
+    });
+  return issues;
+}
+
+const REASONS: Readonly<Record<string, RefusedShape['reason']>> = {
+  UNAUTHENTICATED: 'UNAUTHENTICATED',
+  FORBIDDEN: 'FORBIDDEN',
+};
+
+/** The refusal of a look-up whose first part the upstream would not take at all; null for every other. */
+function refusalOf({ parts: [first] }: BulkLookupRecord): RefusedShape | null {
+  if (first?.state !== 'FAILED' || first.sent > 0 || first.problem === null) return null;
+  const { code, message } = first.problem;
+  return { kind: 'Refused', message, reason: REASONS[code] ?? 'INVALID_REQUEST', retryable: false };
+}
+
+const LIMITED: Readonly<Record<BulkLimitExcess['limit'], readonly [what: string, hint: string]>> = {
+  RUNNING_PER_CALLER: ['of yours may run at the same time', 'Wait until one has ended, or cancel one.'],
+  KEPT_PER_CALLER: [
+    'of yours are kept',
+    'Put more hashes into one look-up, or wait until the oldest is forgotten.',
+  ],
+  BYTES_PER_CALLER: ['bytes are kept for your look-ups', 'Wait until the oldest is forgotten.'],
+  RUNNING_TOTAL: ['of all callers may run at the same time', 'Try again when others have ended.'],
+  BYTES_TOTAL: ['bytes are kept for the look-ups of all callers', 'Try again later.'],
+};
+
+function limitOf({ limit, allowed, freeAt }: BulkLimitExcess): BulkLookupLimitShape {
+  const [what, hint] = LIMITED[limit];
+  return {
+    kind: 'BulkLookupLimit',
+    message: `At most ${allowed} ${what.startsWith('bytes') ? what : `look-ups ${what}`}.`,
+    hint,
+    limit,
+    allowed,
+    retryAfterSeconds: freeAt === null ? null : Math.max(1, Math.ceil((freeAt - Date.now()) / 1000)),
+  };
+}
+
+const STORE_FAILED: RefusedShape = {
+  kind: 'Refused',
+  message:
+    'The store of this gateway takes nothing at present, so that the look-up could not be followed; it was not started.',
+  hint: 'Try again in a while.',
+  reason: 'UNREACHABLE',
+  retryable: true,
+};
+
+async function start(ctx: GatewayContext, input: Input): Promise<BulkLookupEnding> {
+  const ask = askOf(input);
+  const issues = issuesOf(ask);
+  if (issues.length > 0) {
+    const message = issues.map((issue) => issue.message).join(' ');
+    return { kind: 'InvalidInput', message, issues };
+  }
+  const { bulk } = ctx.services;
+  const lookup = await bulk.start(ask, ctx.storageAccount).catch((error: unknown) => {
+    ctx.services.storeFailed('documents', error, ctx.requestId);
+    return STORE_FAILED;
+  });
+  if ('limit' in lookup) return limitOf(lookup);
+  if ('kind' in lookup) return lookup;
+  const refusal = refusalOf(lookup);
+  if (refusal !== null) await bulk.remove(lookup.lookupId);
+  return refusal ?? lookup;
+}
+
+const unknown = (lookupId: string): NotFoundShape => ({
+  kind: 'NotFound',
+  message: `There is no bulk look-up ${JSON.stringify(lookupId.slice(0, 60))}.`,
+  hint: 'Look-ups are kept for 7 days. Start it again.',
+});
+
+builder.objectFields(BulkLookup, (t) => ({
+  state: t.field({
+    type: BulkLookupState,
+    nullable: false,
+    description: 'Where it is, from its parts. COMPLETE also after a cancel that came too late.',
+    resolve: stateOf,
+  }),
+  completedCount: t.int({
+    nullable: false,
+    description: 'Hashes that the upstream is through with, found or not; duplicates are not counted.',
+    resolve: completedCount,
+  }),
+  ndjsonUrl: t.field({
+    type: 'URL',
+    description:
+      'One JSON object a line for each hash in the order asked, served by the gateway; null until it has ended.',
+    resolve: (lookup, _, { publicUrl }) =>
+      hasEnded(stateOf(lookup)) ? `${publicUrl}/bulk/${lookup.lookupId}.ndjson` : null,
+  }),
+  tsvUrl: t.field({
+    type: 'URL',
+    description: 'The same as a tab-separated table with a line of column names; null until it has ended.',
+    resolve: (lookup, _, { publicUrl }) =>
+      hasEnded(stateOf(lookup)) ? `${publicUrl}/bulk/${lookup.lookupId}.tsv` : null,
+  }),
+}));
+
+builder.objectFields(BulkLookupPart, (t) => ({
+  url: t.field({
+    type: 'URL',
+    description:
+      "The part's zip archive, served by the gateway, which has the upstream sign a fresh address for every download. Null until the part is complete; of a cancelled part it holds what was finished before, if anything.",
+    resolve: ({ lookup, index, part }, _, { publicUrl }) =>
+      hasArchive(part) ? `${publicUrl}/bulk/${lookup.lookupId}/${index}.zip` : null,
+  }),
+  expiresAt: t.field({
+    type: 'DateTime',
+    description:
+      'When the upstream drops it, where it says so, and at the latest when the gateway forgets it, 7 days after the start.',
+    resolve: ({ lookup, part }) =>
+      hasArchive(part)
+        ? new Date(Math.min(part.expiresAt ?? Number.POSITIVE_INFINITY, lookup.startedAt + KEEP_MS))
+        : null,
+  }),
+}));
+
+builder.queryField('bulkLookup', (t) =>
+  t.field({
+    type: BulkLookup,
+    description: 'A bulk look-up by its id; null when there is none, or no more. Asks nobody.',
+    args: { lookupId: t.arg.id({ required: true, description: 'As startBulkLookup gave it.' }) },
+    resolve: (_, { lookupId }, { services }) => services.bulk.get(lookupId),
+  }),
+);
+
+builder.mutationFields((t) => ({
+  startBulkLookup: t.field({
+    type: BulkLookupResult,
+    nullable: false,
+    // Each part is sent, followed and downloaded.
+    cost: ({ input }) => ({ calls: 3 * Math.ceil(input.hashes.length / BULK_HASHES) }),
+    description:
+      'Looks up any number of proteins, up to 50,000. Goes on by itself, also over a restart of the gateway: follow it with bulkLookupProgress. Needs no token.',
+    args: { input: t.arg({ type: BulkLookupInput, required: true, description: 'What to look up.' }) },
+    resolve: (_, { input }, ctx) => start(ctx, input),
+  }),
+  cancelBulkLookup: t.field({
+    type: CancelBulkLookupResult,
+    nullable: false,
+    // Each part is cancelled by a call.
+    cost: MOST_HASHES / BULK_HASHES,
+    description:
+      'Cancels the parts that have not finished, and says what came of it: parts that finished in time stay COMPLETE and can be downloaded.',
+    args: { lookupId: t.arg.id({ required: true, description: 'As startBulkLookup gave it.' }) },
+    resolve: async (_, { lookupId }, { services }) =>
+      (await services.bulk.cancel(lookupId)) ?? unknown(lookupId),
+  }),
+}));
+
+async function watch(ctx: GatewayContext, lookupId: string): Promise<AsyncIterable<BulkLookupRecord>> {
+  const watching = await ctx.services.bulk.watch(lookupId, ctx.clientSignal);
+  if (watching === null) throw badInput(unknown(lookupId).message);
+  return watching;
+}
+
+builder.subscriptionField('bulkLookupProgress', (t) =>
+  t.field({
+    type: BulkLookup,
+    nullable: false,
+    cost: 1,
+    description:
+      'How far a bulk look-up is: the present state, then every change; ends after the event in which it has ended. Needs no token.',
+    args: { lookupId: t.arg.id({ required: true, description: 'As startBulkLookup gave it.' }) },
+    subscribe: (_, { lookupId }, ctx) => watch(ctx, lookupId),
+    resolve: (lookup) => lookup,
+  }),
+);

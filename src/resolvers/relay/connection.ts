@@ -1,0 +1,67 @@
+// Relay paging over a list that is already here, by the letter of the Relay specification. It knows nothing of what it pages.
+import { badInput } from '../../schema/scalars.ts';
+import { wrongCursor } from './cursor.ts';
+
+export interface PageArgs {
+  readonly first?: number | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly before?: string | null | undefined;
+}
+
+/** Page size when neither `first` nor `last` is given. */
+const DEFAULT_PAGE = 20;
+/** Also the largest page of the upstream's List (spec, section Limits). */
+export const LARGEST_PAGE = 1000;
+const PREFIX = 'at:';
+
+const cursorOf = (offset: number): string => Buffer.from(`${PREFIX}${offset}`).toString('base64url');
+
+function offsetOf(cursor: string, name: string): number {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const offset = text.startsWith(PREFIX) ? text.slice(PREFIX.length) : '';
+  if (!/^\d{1,9}$/.test(offset)) throw wrongCursor(name);
+  return Number(offset);
+}
+
+/** A page size. @throws GraphQLError BAD_USER_INPUT outside 0 to 1000 */
+export function sizeOf(value: number | null | undefined, name: string): number | undefined {
+  if (value == null) return undefined;
+  if (value < 0 || value > LARGEST_PAGE)
+    throw badInput(`\`${name}\` must be between 0 and ${LARGEST_PAGE}; page on with the cursors.`);
+  return value;
+}
+
+/**
+ * One page of a list.
+ *
+ * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000 or a cursor of something else
+ */
+export function pageOf<T>(items: readonly T[], args: PageArgs) {
+  const first = sizeOf(args.first, 'first');
+  const last = sizeOf(args.last, 'last');
+  const from = args.after == null ? 0 : Math.min(offsetOf(args.after, 'after') + 1, items.length);
+  const to =
+    args.before == null
+      ? items.length
+      : Math.max(from, Math.min(offsetOf(args.before, 'before'), items.length));
+  let start = from;
+  let end = to;
+  const taken = first ?? (last === undefined ? DEFAULT_PAGE : undefined);
+  if (taken !== undefined) end = Math.min(end, start + taken);
+  if (last !== undefined) start = Math.max(start, end - last);
+  const edges = items.slice(start, end).map((node, i) => ({ node, cursor: cursorOf(start + i) }));
+  return {
+    totalCount: items.length,
+    edges,
+    pageInfo: {
+      hasNextPage: end < items.length,
+      hasPreviousPage: start > 0,
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: edges.at(-1)?.cursor ?? null,
+    },
+  };
+}
+
+/** Objects of a page at most. */
+export const pageSize = ({ first, last }: PageArgs): number => Math.max(0, first ?? last ?? DEFAULT_PAGE);

@@ -1,0 +1,19 @@
+// Cursors that carry more than a number: any small value as opaque text, and back with its shape checked.
+import type { GraphQLError } from 'graphql';
+import type { z } from 'zod';
+import { badInput } from '../../schema/scalars.ts';
+
+export const wrongCursor = (name: string): GraphQLError =>
+  badInput(`\`${name}\` is no cursor of this connection. Use a cursor that it gave.`);
+
+export const writeCursor = (place: unknown): string =>
+  Buffer.from(JSON.stringify(place)).toString('base64url');
+
+/** @throws GraphQLError BAD_USER_INPUT for a cursor of something else */
+export function readCursor<S extends z.ZodType>(schema: S, cursor: string): z.output<S> {
+  try {
+    return schema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
+  } catch {
+    throw wrongCursor('after');
+  }
+}

@@ -1,0 +1,37 @@
+// Puts the schema together: importing a noun or a verb registers it with the builder. Nothing else may build it.
+import '../schema/scalars.ts';
+import './atlas/protein.ts';
+import './atlas/structure.ts';
+import './atlas/thumbnail.ts';
+import './atlas/cluster.ts';
+import './atlas/feature.ts';
+import './atlas/protein-features.ts';
+import './atlas/uniprot.ts';
+import './atlas/similarity.ts';
+import './atlas/lookup.ts';
+import './folds/batch-progress.ts';
+import './lookups/bulk-lookup.ts';
+import './folds/batch.ts';
+import './folds/task.ts';
+import './folds/fold-result.ts';
+import './folds/submit.ts';
+import './folds/resubmit.ts';
+import './folds/cancel.ts';
+import './folds/check-fold.ts';
+import './folds/my-batches.ts';
+import './service/limits.ts';
+import './service/contract-report.ts';
+import './relay/node.ts';
+import './federation/entities.ts';
+import { builder } from '../schema/builder.ts';
+import { apiSchema } from './federation/sdl.ts';
+
+builder.queryType({ description: 'Reads: the protein Atlas, and batches of folds.' });
+builder.mutationType({ description: 'Submitting folds and cancelling them; starting bulk look-ups.' });
+builder.subscriptionType({ description: 'Progress as it happens, over Server-Sent Events or WebSocket.' });
+
+/** The schema with the root fields for federation routers. */
+export const subgraphSchema = builder.toSchema();
+
+/** The schema as clients see it. */
+export const schema = apiSchema(subgraphSchema);

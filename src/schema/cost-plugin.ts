@@ -1,0 +1,103 @@
+// Pothos plugin: the option `cost` of fields, and the check of an operation's cost and depth before its first field is resolved.
+import SchemaBuilder, {
+  BasePlugin,
+  type FieldNullability,
+  type InputFieldMap,
+  type InputShapeFromFields,
+  type PothosOutputFieldConfig,
+  type SchemaTypes,
+  type TypeParam,
+} from '@pothos/core';
+import { GraphQLError, type GraphQLFieldResolver, type GraphQLResolveInfo } from 'graphql';
+import { COST, type CostRule, type QueryCost, queryCost } from '../execution/query-cost.ts';
+
+/** What an operation may cost at most. */
+export interface CostLimits {
+  readonly calls: number;
+  readonly depth: number;
+}
+
+declare global {
+  export namespace PothosSchemaTypes {
+    interface Plugins<Types extends SchemaTypes> {
+      cost: CostPlugin<Types>;
+    }
+    interface SchemaBuilderOptions<Types extends SchemaTypes> {
+      costLimits: (context: Types['Context']) => CostLimits;
+      /** Told of the cost of an operation. */
+      onCost?: (context: Types['Context'], cost: QueryCost) => void;
+    }
+    interface FieldOptions<
+      Types extends SchemaTypes = SchemaTypes,
+      ParentShape = unknown,
+      Type extends TypeParam<Types> = TypeParam<Types>,
+      Nullable extends FieldNullability<Type> = FieldNullability<Type>,
+      Args extends InputFieldMap = InputFieldMap,
+      ResolveShape = unknown,
+      ResolveReturnShape = unknown,
+    > {
+      /** Upstream calls in the worst case; 0 when absent. */
+      cost?: CostRule<InputShapeFromFields<Args>>;
+    }
+  }
+}
+
+const tooExpensive = (message: string): GraphQLError =>
+  new GraphQLError(message, { extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false } });
+
+function check({ calls, depth }: QueryCost, limits: CostLimits): void {
+  if (depth > limits.depth)
+    throw tooExpensive(
+      `The query is ${depth} levels deep; ${limits.depth} are allowed. Ask for the inner part in a query of its own.`,
+    );
+  if (calls > limits.calls)
+    throw tooExpensive(
+      `The query could cost ${calls} upstream calls; ${limits.calls} are allowed. Ask for shorter lists or fewer links at once.`,
+    );
+}
+
+class CostPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
+  /** By variables, of which each execution has its own object. */
+  readonly #costs = new WeakMap<object, QueryCost>();
+
+  override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
+    const { cost } = config.pothosOptions;
+    return cost === undefined ? config : { ...config, extensions: { ...config.extensions, [COST]: cost } };
+  }
+
+  override wrapResolve(
+    resolver: GraphQLFieldResolver<unknown, Types['Context'], object>,
+    { kind }: PothosOutputFieldConfig<Types>,
+  ): GraphQLFieldResolver<unknown, Types['Context'], object> {
+    if (kind !== 'Query' && kind !== 'Mutation' && kind !== 'Subscription') return resolver;
+    return (parent, args, context, info) => {
+      this.#checkOnce(context, info);
+      return resolver(parent, args, context, info);
+    };
+  }
+
+  override wrapSubscribe(
+    subscribe: GraphQLFieldResolver<unknown, Types['Context'], object> | undefined,
+  ): GraphQLFieldResolver<unknown, Types['Context'], object> | undefined {
+    if (subscribe === undefined) return undefined;
+    return (parent, args, context, info) => {
+      this.#checkOnce(context, info);
+      return subscribe(parent, args, context, info);
+    };
+  }
+
+  #checkOnce(context: Types['Context'], info: GraphQLResolveInfo): void {
+    const { costLimits, onCost } = this.builder.options;
+    const known = this.#costs.get(info.variableValues);
+    const cost = known ?? queryCost(info);
+    if (known === undefined) {
+      this.#costs.set(info.variableValues, cost);
+      onCost?.(context, cost);
+    }
+    check(cost, costLimits(context));
+  }
+}
+
+/** The name to give the builder. */
+export const costPlugin = 'cost';
+SchemaBuilder.registerPlugin(costPlugin, CostPlugin);

@@ -1,0 +1,103 @@
+// The second tier of the cache: Keyv for namespaces and expiry over SQLite or Redis. A store that is slow or broken is bypassed.
+import Keyv from 'keyv';
+import { takeAt } from '../rate-limit/token-bucket.ts';
+import type { SharedCache } from './cache.ts';
+import { decodeEntry, type EncodedEntry, encodeEntry } from './cache-codec.ts';
+import { createStoreGuard } from './circuit-guard.ts';
+
+/** A place for bytes under names, each with the milliseconds that it is kept. */
+export interface ByteStore {
+  /** As many values as keys, in their order. */
+  getMany(keys: readonly string[]): Promise<(Buffer | undefined)[]>;
+  set(key: string, bytes: Buffer, ttl: number): Promise<void>;
+  delete(key: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Changes with the shape or the encoding of entries, so that older ones are never read. */
+const SHAPE = 'foldatlas-2';
+const READ_TIMEOUT_MS = 100;
+/** Nothing waits for a write, and a large one takes its time. */
+const WRITE_TIMEOUT_MS = 5_000;
+const MAX_FAILURES = 5;
+const PAUSE_MS = 5_000;
+/**
+ * Writes of a namespace. Writing a record costs more than answering from it: most of a flood of new keys is left out, and
+ * what is asked for again is written another time.
+ */
+const WRITES_PER_MINUTE = 2_400;
+const MAX_TTL_MS = 366 * 24 * 3_600_000;
+
+/** A byte store as Keyv wants one: Keyv's `{ value, expires }` is what is encoded. */
+function toKeyvStore(store: ByteStore) {
+  const getMany = async (keys: string[]): Promise<(EncodedEntry | undefined)[]> => {
+    const found = await store.getMany(keys);
+    return Promise.all(found.map((bytes) => (bytes === undefined ? undefined : decodeEntry(bytes))));
+  };
+  return {
+    getMany,
+    get: async (key: string) => (await getMany([key]))[0],
+    async set(key: string, entry: EncodedEntry, ttl = MAX_TTL_MS) {
+      await store.set(key, await encodeEntry(entry), ttl);
+    },
+    delete: (key: string) => store.delete(key),
+    async clear() {
+      throw new Error('A store that is shared with others is never cleared.');
+    },
+  };
+}
+
+export interface SharedStore {
+  namespace(name: string): SharedCache;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the tier.
+ *
+ * @param onError - told of every failure; the store is then bypassed
+ */
+export function openSharedStore(store: ByteStore, onError: (error: unknown) => void): SharedStore {
+  const rules = { failures: MAX_FAILURES, pause: PAUSE_MS, onError };
+  const reading = createStoreGuard({ ...rules, timeout: READ_TIMEOUT_MS });
+  const writing = createStoreGuard({ ...rules, timeout: WRITE_TIMEOUT_MS });
+  const writes = new Set<Promise<unknown>>();
+  return {
+    namespace(name) {
+      const keyv = new Keyv<unknown>({
+        store: toKeyvStore(store),
+        namespace: `${SHAPE}:${name}`,
+        throwOnErrors: true,
+        emitErrors: false,
+      });
+      keyv.serialize = undefined;
+      keyv.deserialize = undefined;
+      let writesFullAt = 0;
+      return {
+        async getMany(keys) {
+          const found = (await reading(() => keyv.getManyRaw([...keys]))) ?? [];
+          return new Map(
+            keys.flatMap((key, i) => {
+              const { value, expires } = found[i] ?? {};
+              return value === undefined ? [] : [[key, { value, expires }] as const];
+            }),
+          );
+        },
+        async set(key, value, ttl) {
+          const write = { key: name, tokens: 1, perMinute: WRITES_PER_MINUTE };
+          const { granted, fullAt } = takeAt(writesFullAt, performance.now(), write);
+          writesFullAt = fullAt;
+          if (granted === 0) return;
+          const written = writing(() => keyv.set(key, value, ttl));
+          writes.add(written);
+          await written;
+          writes.delete(written);
+        },
+      };
+    },
+    async close() {
+      await Promise.all(writes);
+      await store.close();
+    },
+  };
+}

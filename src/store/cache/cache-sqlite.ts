@@ -1,0 +1,71 @@
+// The cache's second tier in a SQLite file, which outlives the process. No Keyv adapter exists for the SQLite package used here
+// (@keyv/sqlite 4 needs `sqlite3`, which is compiled at installation).
+import { DatabaseSync } from '@photostructure/sqlite';
+import { makePrivate } from '../private-file.ts';
+import type { ByteStore } from './cache-shared.ts';
+
+const MAX_BYTES = 1024 ** 3;
+const SWEEP_INTERVAL_MS = 10 * 60_000;
+
+const TABLE = `
+  CREATE TABLE IF NOT EXISTS cache (
+    key TEXT PRIMARY KEY, bytes BLOB NOT NULL, size INTEGER NOT NULL, written_at INTEGER NOT NULL, expires_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS cache_age ON cache (written_at, size);
+`;
+
+/** Deletes the entries written longest ago, so that the rest takes as many bytes as may be kept. */
+const DELETE_OLDEST = `
+  DELETE FROM cache WHERE rowid IN (
+    SELECT id FROM (SELECT rowid AS id, sum(size) OVER (ORDER BY written_at DESC, rowid DESC) AS newer FROM cache) WHERE newer > ?
+  )
+`;
+
+/**
+ * Opens the file.
+ *
+ * @param file - its folder is made when it is missing
+ * @param maxBytes - past it, the oldest entries are deleted
+ */
+export function openSqliteBytes(file: string, maxBytes = MAX_BYTES): ByteStore {
+  makePrivate(file);
+  const database = new DatabaseSync(file);
+  // Losing cached data in a power failure is harmless, so no write waits for the disk.
+  database.exec('PRAGMA busy_timeout = 100; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF');
+  database.exec(TABLE);
+  const readMany = database.prepare(
+    'SELECT key, bytes FROM cache WHERE key IN (SELECT value FROM json_each(?)) AND expires_at > ?',
+  );
+  const write = database.prepare('INSERT OR REPLACE INTO cache VALUES (?, ?, ?, ?, ?)');
+  const remove = database.prepare('DELETE FROM cache WHERE key = ?');
+  const deleteExpired = database.prepare('DELETE FROM cache WHERE expires_at <= ?');
+  const total = database.prepare('SELECT coalesce(sum(size), 0) AS bytes FROM cache');
+  const deleteOldest = database.prepare(DELETE_OLDEST);
+  let sweptAt = 0;
+
+  const sweep = (now: number): void => {
+    if (now - sweptAt < SWEEP_INTERVAL_MS) return;
+    sweptAt = now;
+    deleteExpired.run(now);
+    if (Number(total.get()?.bytes) > maxBytes) deleteOldest.run(maxBytes);
+  };
+
+  return {
+    async getMany(keys) {
+      const found = new Map<unknown, Buffer>();
+      for (const { key, bytes } of readMany.all(JSON.stringify(keys), Date.now()))
+        if (bytes instanceof Uint8Array)
+          found.set(key, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+      return keys.map((key) => found.get(key));
+    },
+    async set(key, bytes, ttl) {
+      const now = Date.now();
+      sweep(now);
+      write.run(key, bytes, bytes.length, now, now + ttl);
+    },
+    delete: async (key) => remove.run(key).changes > 0,
+    async close() {
+      database.close();
+    },
+  };
+}

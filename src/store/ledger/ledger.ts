@@ -1,0 +1,130 @@
+// What the gateway remembers of submissions, because the upstream cannot tell it: which batches were sent, under what
+// names, and which idempotency keys are spent. No sequence and no token is kept, and everything belongs to a principal.
+// This is the shape that every store has; it must not know how any of them keeps it.
+import type { ChainSummary } from '../../submission/measure.ts';
+
+/** One item of a submission as it is remembered. */
+export interface LedgerItem {
+  readonly name: string | null;
+  readonly chains: readonly ChainSummary[];
+}
+
+/** A batch as it is remembered. */
+export interface LedgerBatch {
+  readonly batchId: string;
+  readonly label: string | null;
+  readonly model: string;
+  /** Milliseconds since the epoch. */
+  readonly submittedAt: number;
+  readonly itemCount: number;
+  readonly repeat: number;
+  /** Hash of the input (submission/wire-body.ts). */
+  readonly inputHash: string;
+  /** The id of the only task, which cannot be told from the batch id; null when there are several. */
+  readonly onlyTaskId: string | null;
+}
+
+/** What became of a submission that carried an idempotency key. */
+export type KeyEntry = {
+  /** Hash of what was asked under the key. */
+  readonly requestHash: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+} & (
+  | { readonly state: 'pending' }
+  | { readonly state: 'submitted'; readonly batchId: string }
+  | { readonly state: 'unknown'; readonly upstreamRequestId: string | null }
+);
+
+/** A submission whose outcome nobody knows, or that became a batch: what was already done with an input. */
+export interface EarlierSubmission {
+  /** Null when the outcome is unknown. */
+  readonly batchId: string | null;
+  readonly at: number;
+}
+
+/** Scalar scores of a finished task. They outlive the result itself. */
+export interface TaskScores {
+  /** 0 to 1. */
+  readonly ptm: number | null;
+  /** 0 to 1. */
+  readonly iptm: number | null;
+  /** Mean pLDDT, 0 to 1. */
+  readonly meanPlddt: number | null;
+}
+
+/** Where a page of batches goes on: after the batch with this time and id. */
+export interface BatchPosition {
+  readonly submittedAt: number;
+  readonly batchId: string;
+}
+
+/** How full a store is. */
+export interface StoreUsage {
+  readonly usedBytes: number;
+  /** What it may use at most; null where it has no limit. */
+  readonly limitBytes: number | null;
+  /** Whether it removes entries by itself when it is full: then what was submitted may be forgotten. */
+  readonly evicts: boolean;
+}
+
+/** The ledger. Every method with a principal belongs to that one's data. */
+export interface Ledger {
+  /** Makes sure that the store answers. @throws Error that says why it does not */
+  check(): Promise<void>;
+  /**
+   * Takes an idempotency key, in one step: of any number of callers, in any number of processes, exactly one is answered null.
+   *
+   * @returns null when the key was free and is now the caller's (pending); else what stands under it
+   */
+  claim(principal: string, key: string, requestHash: string): Promise<KeyEntry | null>;
+  /** Frees a pending key: nothing was queued, so it may be used again. */
+  release(principal: string, key: string): Promise<void>;
+  /** What stands under a key; null when it is free. */
+  entry(principal: string, key: string): Promise<KeyEntry | null>;
+  /** Records a batch that was queued and spends its key, both or neither. */
+  record(
+    principal: string,
+    key: string | null,
+    batch: LedgerBatch,
+    items: readonly LedgerItem[],
+  ): Promise<void>;
+  /** Records that nobody knows what became of a submission; its key stays spent. */
+  recordUnknown(
+    principal: string,
+    key: string | null,
+    what: { readonly inputHash: string; readonly upstreamRequestId: string | null },
+  ): Promise<void>;
+  /** The newest earlier submission of the same input; null when there is none. */
+  earlier(principal: string, inputHash: string): Promise<EarlierSubmission | null>;
+  batch(principal: string, batchId: string): Promise<LedgerBatch | null>;
+  /** The batch that consists of this one task only. */
+  batchOfOnlyTask(principal: string, taskId: string): Promise<LedgerBatch | null>;
+  /** Items of a batch by their position; positions that are not known are left out. */
+  items(
+    principal: string,
+    batchId: string,
+    inputIndexes: readonly number[],
+  ): Promise<ReadonlyMap<number, LedgerItem>>;
+  /** Batches, newest first. */
+  batches(
+    principal: string,
+    page: { readonly first: number; readonly after: BatchPosition | null },
+  ): Promise<{ readonly total: number; readonly batches: readonly LedgerBatch[] }>;
+  /** Scores by task id; tasks without any are left out. */
+  scores(principal: string, taskIds: readonly string[]): Promise<ReadonlyMap<string, TaskScores>>;
+  /** Keeps scores, all or none of them. */
+  saveScores(principal: string, scores: ReadonlyMap<string, TaskScores>): Promise<void>;
+  /** The sealed key by which principals are named (principal-key.ts); null where none was written yet. */
+  sealedKey(): Promise<string | null>;
+  /** Writes the sealed key where `expected` stands (null: none), in one step. @returns whether it stood there */
+  sealKey(expected: string | null, sealed: string): Promise<boolean>;
+  /** How full the store is. */
+  usage(): Promise<StoreUsage>;
+  /** Whether nothing is recorded of any principal. */
+  isEmpty(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** How long submissions are remembered: as long as the upstream keeps their results (spec, section Limits). */
+export const RETENTION_MS = 31 * 24 * 3_600_000;

@@ -1,0 +1,59 @@
+// Takes idempotency keys in Redis. A claim whose answer never came may have been carried out, or may be later: it is undone as soon
+// as the store answers again, so that the key is free for the next try. It must not know what the keys stand for.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RedisConnection } from '../redis-connection.ts';
+import { CLAIM, REVOKE } from './redis-ledger-scripts.ts';
+
+/** How long a claim that was given up is remembered, in case it is still on its way. */
+const REVOKED_MS = 3_600_000;
+const SLOWEST_RETRY_MS = 2_000;
+
+export interface ClaimRequest {
+  /** Where the key is kept. */
+  readonly place: string;
+  /** First argument of the script. */
+  readonly time: string;
+  readonly requestHash: string;
+  readonly retention: number;
+}
+
+export interface Claims {
+  /** @returns what the script answers */
+  take(request: ClaimRequest): Promise<unknown>;
+  /** Gives up undoing. */
+  close(): void;
+}
+
+/** @param revoked - prefix of the names of claims that were given up */
+export function openClaims(redis: RedisConnection, revoked: string): Claims {
+  const closing = new AbortController();
+
+  async function undo(place: string, token: string): Promise<void> {
+    for (let pause = 100; !closing.signal.aborted; pause = Math.min(SLOWEST_RETRY_MS, pause * 2)) {
+      try {
+        await redis.run(REVOKE, [place, revoked + token], [token, String(REVOKED_MS)]);
+        return;
+      } catch {
+        await sleep(pause, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+      }
+    }
+  }
+
+  return {
+    async take({ place, time, requestHash, retention }) {
+      const token = randomUUID();
+      try {
+        return await redis.run(
+          CLAIM,
+          [place, revoked + token],
+          [time, requestHash, token, String(retention)],
+        );
+      } catch (error) {
+        void undo(place, token);
+        throw error;
+      }
+    },
+    close: () => closing.abort(),
+  };
+}

@@ -1,0 +1,74 @@
+// The steps of the Redis ledger that must happen as a whole, in Lua: Redis runs a script alone, and its log holds all of its
+// writes or none. They know nothing of connections.
+import { NOW } from '../redis-time.ts';
+
+/**
+ * KEYS key, revoked claim; ARGV time, request hash, token of the claim, retention. Answers what stands under the key, or an empty
+ * list when the key is the caller's now.
+ */
+export const CLAIM = `${NOW}
+  local at = redis.call('HGET', KEYS[1], 'at')
+  if at and tonumber(at) >= now - tonumber(ARGV[4]) then return redis.call('HGETALL', KEYS[1]) end
+  if redis.call('EXISTS', KEYS[2]) == 1 then return redis.error_reply('ERR this claim was given up') end
+  -- This write comes first: a server without memory refuses it, but lets a script go on that has written already.
+  redis.call('HSET', KEYS[1], 'state', 'pending', 'hash', ARGV[2], 'at', string.format('%.0f', now), 'token', ARGV[3])
+  redis.call('HDEL', KEYS[1], 'batch', 'request')
+  redis.call('PEXPIRE', KEYS[1], ARGV[4])
+  return {}
+`;
+
+/** KEYS key, revoked claim; ARGV token, milliseconds. Undoes a claim whose answer never came, also one that is still on its way. */
+export const REVOKE = `
+  redis.call('SET', KEYS[2], '', 'PX', ARGV[2])
+  local standing = redis.call('HMGET', KEYS[1], 'token', 'state')
+  if standing[1] == ARGV[1] and standing[2] == 'pending' then redis.call('DEL', KEYS[1]) end
+`;
+
+/** KEYS sealed key; ARGV what is expected to stand there or nothing, sealed key. It never expires. */
+export const SEAL_KEY = `
+  if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+  redis.call('SET', KEYS[1], ARGV[2])
+  return 1
+`;
+
+/** KEYS key. */
+export const RELEASE = `
+  if redis.call('HGET', KEYS[1], 'state') == 'pending' then redis.call('DEL', KEYS[1]) end
+`;
+
+/**
+ * KEYS batch, batches, input, only task, key; ARGV time, retention, time of submission, place among the batches, batch id, batch,
+ * whether it has an only task, whether it has a key, items.
+ */
+export const RECORD = `${NOW}
+  local retention, submitted = tonumber(ARGV[2]), tonumber(ARGV[3])
+  local ttl = math.max(1, submitted + retention - now)
+  local before = redis.call('HGET', KEYS[1], 'place')
+  if before then redis.call('ZREM', KEYS[2], before) end
+  redis.call('DEL', KEYS[1])
+  redis.call('HSET', KEYS[1], 'batch', ARGV[6], 'place', ARGV[4])
+  for i = 9, #ARGV do redis.call('HSET', KEYS[1], tostring(i - 9), ARGV[i]) end
+  redis.call('PEXPIRE', KEYS[1], ttl)
+  redis.call('ZREMRANGEBYLEX', KEYS[2], '-', '(' .. string.format('%016.0f', math.max(0, now - retention)))
+  redis.call('ZADD', KEYS[2], 0, ARGV[4])
+  redis.call('PEXPIRE', KEYS[2], retention)
+  local standing = redis.call('HGET', KEYS[3], 'at')
+  if not standing or tonumber(standing) <= submitted then
+    redis.call('HSET', KEYS[3], 'at', ARGV[3], 'batch', ARGV[5])
+    redis.call('PEXPIRE', KEYS[3], ttl)
+  end
+  if ARGV[7] ~= '' then redis.call('SET', KEYS[4], ARGV[5], 'PX', ttl) end
+  if ARGV[8] ~= '' and redis.call('EXISTS', KEYS[5]) == 1 then
+    redis.call('HSET', KEYS[5], 'state', 'submitted', 'batch', ARGV[5])
+  end
+`;
+
+/** KEYS input, key; ARGV time, retention, whether it has a key, the upstream's request id or nothing. */
+export const RECORD_UNKNOWN = `${NOW}
+  redis.call('HSET', KEYS[1], 'at', string.format('%.0f', now), 'batch', '')
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  if ARGV[3] ~= '' and redis.call('EXISTS', KEYS[2]) == 1 then
+    redis.call('HSET', KEYS[2], 'state', 'unknown')
+    if ARGV[4] ~= '' then redis.call('HSET', KEYS[2], 'request', ARGV[4]) end
+  end
+`;

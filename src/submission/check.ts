@@ -1,0 +1,174 @@
+// Judges a whole submission before anything is sent or spent: every rule of the spec at once, with the path in the
+// GraphQL input. Every step takes time in proportion to the input, and other work gets its turn between steps.
+import { checkChains } from './check-chains.ts';
+import { checkReferences } from './check-references.ts';
+import { type Issue, type Note, noteIn } from './issues.ts';
+import { type ItemMeasure, measureItem } from './measure.ts';
+import type { Submission } from './submission.ts';
+import { itemHash } from './wire-body.ts';
+import type { Pause } from './yielding.ts';
+
+/** Limits of a submission (spec, section Limits). */
+export const MAX_ITEMS = 2000;
+export const MAX_TASKS = 2000;
+
+/** Names and labels are kept by the gateway; longer ones are no names. */
+const MAX_NAME = 200;
+/** Residues and nucleotides of one item from which a fold may not fit the service's machines. */
+const LONG_ITEM = 4000;
+/** Residues and nucleotides of a submission that is likely not meant. */
+const LONG_TOTAL = 1_000_000;
+/** Length of an item from which its PAE matrix alone is over 40 MB of JSON. */
+const LONG_PAE = 2500;
+
+export interface ItemCheck extends ItemMeasure {
+  readonly index: number;
+  readonly name: string | null;
+  /** 0-based position of an earlier item with the same input; null when it is the first of its kind. */
+  readonly sameAs: number | null;
+}
+
+export interface SubmissionCheck {
+  readonly issues: readonly Issue[];
+  readonly warnings: readonly Issue[];
+  readonly taskCount: number;
+  /** Residues and nucleotides over all copies and repeats. */
+  readonly totalLength: number;
+  readonly items: readonly ItemCheck[];
+}
+
+const named = (wrong: Note, path: string, text: string | null, what: string, most = MAX_NAME): void => {
+  if (text !== null && text.length > most) {
+    wrong(path, 'TOO_LONG', `The ${what} has ${text.length} characters.`, `Use ${most} at most.`);
+  }
+};
+
+function checkEnvelope(submission: Submission, models: readonly string[], wrong: Note): void {
+  const { items, repeat, model, label, idempotencyKey } = submission;
+  if (items.length === 0) wrong('items', 'EMPTY_LIST', 'There are no items.', 'Give 1 to 2000 items.');
+  if (items.length > MAX_ITEMS) {
+    wrong(
+      'items',
+      'TOO_MANY_ITEMS',
+      `There are ${items.length} items.`,
+      `Send at most ${MAX_ITEMS} in one submission.`,
+    );
+  }
+  const repeatInRange = repeat >= 1 && repeat <= MAX_TASKS;
+  if (!repeatInRange) {
+    wrong('repeat', 'REPEAT_OUT_OF_RANGE', `\`repeat\` is ${repeat}.`, `Use 1 to ${MAX_TASKS}.`);
+  }
+  if (repeatInRange && items.length <= MAX_ITEMS && items.length * repeat > MAX_TASKS) {
+    wrong(
+      'repeat',
+      'TOO_MANY_TASKS',
+      `${items.length} items repeated ${repeat} times are ${items.length * repeat} tasks.`,
+      `At most ${MAX_TASKS} tasks go into one batch: repeat at most ${Math.floor(MAX_TASKS / items.length)} times, or send fewer items.`,
+    );
+  }
+  if (!models.includes(model)) {
+    wrong(
+      'model',
+      'UNKNOWN_MODEL',
+      `There is no model ${JSON.stringify(model)}.`,
+      `Use ${models.join(' or ')}, or leave it out.`,
+    );
+  }
+  named(wrong, 'label', label, 'label');
+  named(wrong, 'idempotencyKey', idempotencyKey, 'idempotency key', 255);
+  if (idempotencyKey?.trim() === '') {
+    wrong(
+      'idempotencyKey',
+      'EMPTY',
+      'The idempotency key is empty.',
+      'Use a text that you will not use again, such as a UUID, or leave it out.',
+    );
+  }
+}
+
+function warnOfSize(item: ItemMeasure, includePae: boolean, odd: Note): void {
+  if (item.length > LONG_ITEM) {
+    odd(
+      '',
+      'LONG_ITEM',
+      `The item has ${item.length} residues and nucleotides in all.`,
+      'Folds of this size often fail for want of memory; fold domains or fewer copies.',
+    );
+  }
+  if (includePae && item.length > LONG_PAE) {
+    odd(
+      'includePae',
+      'LARGE_PAE',
+      `The PAE matrix will have ${item.length} × ${item.length} values.`,
+      'Leave includePae out where you do not need it.',
+    );
+  }
+}
+
+function warnOfTwins(items: readonly ItemCheck[], odd: Note): void {
+  const first = new Map<string, number>();
+  for (const { index, name, sameAs } of items) {
+    if (sameAs !== null) {
+      odd(
+        `items.${index}`,
+        'IDENTICAL_ITEM',
+        `Item ${index} is the same as item ${sameAs}.`,
+        'Both are folded and charged. Use `repeat` for several runs of one input.',
+      );
+    }
+    if (name === null) continue;
+    const earlier = first.get(name);
+    if (earlier === undefined) first.set(name, index);
+    else
+      odd(
+        `items.${index}.name`,
+        'DUPLICATE_NAME',
+        `Item ${earlier} is called ${JSON.stringify(name)} too.`,
+        'Give each item a name of its own to tell their results apart.',
+      );
+  }
+}
+
+/**
+ * Checks a submission.
+ *
+ * @param models - the models that may be named
+ * @param pause - asked between steps
+ * @returns all issues (which forbid sending) and all warnings (which do not), in the order of the input, and exact lengths
+ */
+export async function checkSubmission(
+  submission: Submission,
+  models: readonly string[],
+  pause: Pause,
+): Promise<SubmissionCheck> {
+  const issues: Issue[] = [];
+  const warnings: Issue[] = [];
+  checkEnvelope(submission, models, noteIn(issues));
+  const seen = new Map<string, number>();
+  const items: ItemCheck[] = [];
+  for (const [index, item] of submission.items.entries()) {
+    await pause();
+    const prefix = `items.${index}`;
+    const notes = { wrong: noteIn(issues, prefix), odd: noteIn(warnings, prefix) };
+    named(notes.wrong, 'name', item.name, 'name');
+    await checkChains(item, notes, pause);
+    await checkReferences(item, notes, pause);
+    const measure = await measureItem(item, pause);
+    warnOfSize(measure, item.includePae, notes.odd);
+    const hash = await itemHash(item, pause);
+    const sameAs = seen.get(hash) ?? null;
+    if (sameAs === null) seen.set(hash, index);
+    items.push({ index, name: item.name, sameAs, ...measure });
+  }
+  warnOfTwins(items, noteIn(warnings));
+  const totalLength = submission.repeat * items.reduce((sum, { length }) => sum + length, 0);
+  if (totalLength > LONG_TOTAL) {
+    noteIn(warnings)(
+      'items',
+      'LONG_TOTAL',
+      `The submission has ${totalLength} residues and nucleotides in all, repeats included.`,
+      'Everything counts toward your credits. Check repeat and copies.',
+    );
+  }
+  return { issues, warnings, taskCount: items.length * submission.repeat, totalLength, items };
+}

@@ -1,0 +1,232 @@
+// What is asked to be folded, cleaned: the GraphQL input with white space, case and defaults settled, so that two
+// inputs that mean the same are the same. It judges nothing (check.ts does) and must not know GraphQL or the wire.
+
+import type { Pause } from './yielding.ts';
+
+type Maybe<T> = T | null | undefined;
+
+/** The input as a client gives it (`SubmitFoldInput`). */
+export interface SubmissionInput {
+  readonly items: readonly ItemInput[];
+  readonly repeat?: Maybe<number>;
+  readonly model?: Maybe<string>;
+  readonly label?: Maybe<string>;
+  readonly idempotencyKey?: Maybe<string>;
+}
+interface ItemInput {
+  readonly name?: Maybe<string>;
+  readonly chains: readonly ChainInput[];
+  readonly covalentBonds?: Maybe<readonly Bond[]>;
+  readonly pocket?: Maybe<Pocket>;
+  readonly distogramConditioning?: Maybe<readonly Distogram[]>;
+  readonly includePae?: Maybe<boolean>;
+  readonly includePairChainsIptm?: Maybe<boolean>;
+  readonly includeEmbeddings?: Maybe<boolean>;
+  readonly potentialSequenceOfConcern?: Maybe<boolean>;
+}
+interface ChainInput {
+  readonly protein?: Maybe<PolymerInput>;
+  readonly rna?: Maybe<PolymerInput>;
+  readonly dna?: Maybe<PolymerInput>;
+  readonly ligand?: Maybe<LigandInput>;
+}
+interface PolymerInput {
+  readonly ids?: Maybe<readonly string[]>;
+  readonly sequence: string;
+  readonly modifications?: Maybe<readonly Modification[]>;
+}
+interface LigandInput {
+  readonly ids?: Maybe<readonly string[]>;
+  readonly smiles?: Maybe<string>;
+  readonly ccd?: Maybe<readonly string[]>;
+}
+
+export interface Modification {
+  /** 0-based. */
+  readonly position: number;
+  readonly ccd: string;
+}
+export interface Bond {
+  readonly chainId1: string;
+  readonly residueIndex1: number;
+  readonly atomIndex1: number;
+  readonly chainId2: string;
+  readonly residueIndex2: number;
+  readonly atomIndex2: number;
+}
+export interface Pocket {
+  readonly binderChainId: string;
+  readonly contacts: readonly { readonly chainId: string; readonly residueIndex: number }[];
+}
+export interface Distogram {
+  readonly chainId: string;
+  readonly distogram: readonly (readonly number[])[];
+}
+
+/** The polymers, by the name of their input field, which is also their wire name. */
+export type PolymerType = 'protein' | 'rna' | 'dna';
+
+export interface Polymer {
+  readonly type: PolymerType;
+  /** One id for each copy; null when the caller left naming to the upstream. */
+  readonly ids: readonly string[] | null;
+  /** Upper case, no white space. */
+  readonly sequence: string;
+  readonly modifications: readonly Modification[];
+  /** How many FASTA headers the text held, 2 for more than one, which is a mistake. */
+  readonly headers: number;
+}
+export interface Ligand {
+  readonly type: 'ligand';
+  readonly ids: readonly string[] | null;
+  readonly smiles: string | null;
+  readonly ccd: readonly string[] | null;
+}
+export type Chain = Polymer | Ligand;
+
+/** How many chains an entry stands for: one for each id, and one without any. */
+export const copiesOf = ({ ids }: Chain): number => Math.max(1, ids?.length ?? 1);
+
+export interface Item {
+  readonly name: string | null;
+  /** Null where the input named no kind of chain, or several. */
+  readonly chains: readonly (Chain | null)[];
+  readonly covalentBonds: readonly Bond[];
+  readonly pocket: Pocket | null;
+  readonly distogramConditioning: readonly Distogram[];
+  readonly includePae: boolean;
+  readonly includePairChainsIptm: boolean;
+  readonly includeEmbeddings: boolean;
+  readonly potentialSequenceOfConcern: boolean;
+}
+export interface Submission {
+  readonly items: readonly Item[];
+  readonly repeat: number;
+  readonly model: string;
+  readonly label: string | null;
+  readonly idempotencyKey: string | null;
+}
+
+const upper = (text: string): string =>
+  /[^ -~]/.test(text) ? text.replace(/[a-z]+/g, (letters) => letters.toUpperCase()) : text.toUpperCase();
+
+const withoutSpace = (text: string): string => (/\s/.test(text) ? text.replace(/\s+/g, '') : text);
+
+/** Characters that are cleaned at once. */
+const CHUNK = 2 ** 18;
+
+/**
+ * A sequence without FASTA header, white space and final `*`, with ASCII letters in upper case; and how many headers there were,
+ * 2 for more than one.
+ */
+async function cleanSequence(text: string, pause: Pause): Promise<{ sequence: string; headers: number }> {
+  const later = text.startsWith('>') ? -1 : text.indexOf('\n>');
+  const header = text.startsWith('>') ? 0 : later < 0 ? -1 : later + 1;
+  let body = text;
+  let headers = 0;
+  if (header >= 0) {
+    const end = text.indexOf('\n', header);
+    const rest = end < 0 ? '' : text.slice(end);
+    headers = rest.includes('\n>') ? 2 : 1;
+    body = text.slice(0, header) + rest;
+  }
+  const parts: string[] = [];
+  for (let at = 0; at < body.length; at += CHUNK) {
+    if (at > 0) await pause();
+    parts.push(upper(withoutSpace(body.slice(at, at + CHUNK))));
+  }
+  const sequence = parts.join('');
+  return { sequence: sequence.endsWith('*') ? sequence.slice(0, -1) : sequence, headers };
+}
+
+const readPolymer = async (type: PolymerType, input: PolymerInput, pause: Pause): Promise<Polymer> => ({
+  type,
+  ids: input.ids ?? null,
+  ...(await cleanSequence(input.sequence, pause)),
+  modifications: (input.modifications ?? []).map(({ position, ccd }) => ({
+    position,
+    ccd: ccd.trim().toUpperCase(),
+  })),
+});
+
+async function readChain({ protein, rna, dna, ligand }: ChainInput, pause: Pause): Promise<Chain | null> {
+  const given: Chain[] = [];
+  if (protein) given.push(await readPolymer('protein', protein, pause));
+  if (rna) given.push(await readPolymer('rna', rna, pause));
+  if (dna) given.push(await readPolymer('dna', dna, pause));
+  if (ligand) {
+    given.push({
+      type: 'ligand',
+      ids: ligand.ids ?? null,
+      smiles: ligand.smiles?.trim() ?? null,
+      ccd: ligand.ccd?.map((code) => code.trim().toUpperCase()) ?? null,
+    });
+  }
+  return given.length === 1 ? (given[0] ?? null) : null;
+}
+
+async function readChains(chains: readonly ChainInput[], pause: Pause): Promise<(Chain | null)[]> {
+  const read: (Chain | null)[] = [];
+  for (const chain of chains) {
+    await pause();
+    read.push(await readChain(chain, pause));
+  }
+  return read;
+}
+
+const readItem = async (input: ItemInput, pause: Pause): Promise<Item> => ({
+  name: input.name ?? null,
+  chains: await readChains(input.chains, pause),
+  covalentBonds: input.covalentBonds ?? [],
+  pocket: input.pocket ?? null,
+  distogramConditioning: input.distogramConditioning ?? [],
+  includePae: input.includePae ?? false,
+  includePairChainsIptm: input.includePairChainsIptm ?? false,
+  includeEmbeddings: input.includeEmbeddings ?? false,
+  potentialSequenceOfConcern: input.potentialSequenceOfConcern ?? false,
+});
+
+/**
+ * Cleans an input: defaults filled in, sequences without white space and in upper case.
+ *
+ * @param defaultModel - the model of an input that names none
+ * @param pause - asked between items
+ */
+export async function readSubmission(
+  input: SubmissionInput,
+  defaultModel: string,
+  pause: Pause,
+): Promise<Submission> {
+  const items: Item[] = [];
+  for (const item of input.items) {
+    await pause();
+    items.push(await readItem(item, pause));
+  }
+  return {
+    items,
+    repeat: input.repeat ?? 1,
+    model: input.model ?? defaultModel,
+    label: input.label ?? null,
+    idempotencyKey: input.idempotencyKey ?? null,
+  };
+}
+
+/** Letters that count as much as one entry of a list. */
+const ENTRY = 16;
+
+/** How much there is to check: letters of sequences and SMILES, and entries of lists, each of which counts as some letters. */
+export function weightOf({ items }: SubmissionInput): number {
+  let weight = 0;
+  for (const { chains, covalentBonds, pocket, distogramConditioning } of items) {
+    for (const { protein, rna, dna, ligand } of chains) {
+      const polymer = protein ?? rna ?? dna;
+      weight += (polymer?.sequence.length ?? 0) + (ligand?.smiles?.length ?? 0);
+      const lists = [polymer?.ids, polymer?.modifications, ligand?.ids, ligand?.ccd];
+      weight += ENTRY * lists.reduce((sum, list) => sum + (list?.length ?? 0), 1);
+    }
+    weight += ENTRY * (1 + (covalentBonds?.length ?? 0) + (pocket?.contacts.length ?? 0));
+    for (const { distogram } of distogramConditioning ?? [])
+      weight += 4 * distogram.reduce((sum, row) => sum + 1 + row.length, 0);
+  }
+  return weight;
+}

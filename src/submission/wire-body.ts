@@ -1,0 +1,131 @@
+// A submission in the words of the service (spec, "Batch submit request" and below), and the hash by which two equal
+// submissions are recognised. It must not know who sends it.
+import { createHash } from 'node:crypto';
+import type { Chain, Item, Submission } from './submission.ts';
+import { createPause, type Pause } from './yielding.ts';
+
+const idOf = ({ ids }: Chain): string | readonly string[] | null => {
+  if (ids === null || ids.length === 0) return null;
+  return ids.length === 1 ? (ids[0] ?? null) : ids;
+};
+
+function wireChain(chain: Chain) {
+  if (chain.type === 'ligand') {
+    const ccd = chain.ccd?.length ? chain.ccd : null;
+    return { type: chain.type, id: idOf(chain), smiles: chain.smiles, ccd };
+  }
+  const { type, sequence, modifications } = chain;
+  return {
+    type,
+    id: idOf(chain),
+    sequence,
+    modifications: modifications.length === 0 ? null : modifications,
+  };
+}
+
+const orNull = <T>(list: readonly T[]): readonly T[] | null => (list.length === 0 ? null : list);
+
+/** The all-atom input of one item. */
+const wireInput = ({ chains, covalentBonds, pocket, distogramConditioning }: Item) => ({
+  sequences: chains.flatMap((chain) => (chain === null ? [] : [wireChain(chain)])),
+  covalent_bonds: orNull(
+    covalentBonds.map((bond) => ({
+      chain_id1: bond.chainId1,
+      res_idx1: bond.residueIndex1,
+      atom_idx1: bond.atomIndex1,
+      chain_id2: bond.chainId2,
+      res_idx2: bond.residueIndex2,
+      atom_idx2: bond.atomIndex2,
+    })),
+  ),
+  pocket:
+    pocket === null
+      ? null
+      : {
+          binder_chain_id: pocket.binderChainId,
+          contacts: pocket.contacts.map(({ chainId, residueIndex }) => [chainId, residueIndex]),
+        },
+  distogram_conditioning: orNull(
+    distogramConditioning.map(({ chainId, distogram }) => ({ chain_id: chainId, distogram })),
+  ),
+});
+
+const wireItem = (item: Item, model: string) => ({
+  model,
+  all_atom_input: wireInput(item),
+  potential_sequence_of_concern: item.potentialSequenceOfConcern,
+  include_pae: item.includePae,
+  include_pair_chains_iptm: item.includePairChainsIptm,
+  include_embeddings: item.includeEmbeddings,
+});
+
+/** The body of Submit. */
+export const wireBody = ({ items, repeat, model }: Submission) => ({
+  endpoint: 'fold_max_accuracy',
+  payload: items.map((item) => wireItem(item, model)),
+  repeat,
+});
+
+/** Entries of a list that are written at once. */
+const CHUNK = 4096;
+
+/** Characters that are hashed at once. */
+const BUFFERED = 2 ** 16;
+
+/** The text that JSON.stringify gives of plain data, in pieces: long lists in parts, so that no step takes long. */
+function* jsonPieces(value: unknown): Generator<string> {
+  if (typeof value === 'string' && value.length > BUFFERED && /^[A-Za-z]*$/.test(value)) {
+    yield '"';
+    for (let at = 0; at < value.length; at += BUFFERED) yield value.slice(at, at + BUFFERED);
+    yield '"';
+  } else if (typeof value !== 'object' || value === null) {
+    yield JSON.stringify(value);
+  } else if (Array.isArray(value)) {
+    yield '[';
+    // Lists of the body hold one kind of entries.
+    if (typeof value[0] !== 'object') {
+      for (let at = 0; at < value.length; at += CHUNK)
+        yield (at > 0 ? ',' : '') + JSON.stringify(value.slice(at, at + CHUNK)).slice(1, -1);
+    } else {
+      for (const [k, entry] of value.entries()) {
+        if (k > 0) yield ',';
+        yield* jsonPieces(entry);
+      }
+    }
+    yield ']';
+  } else {
+    let first = true;
+    yield '{';
+    for (const [key, member] of Object.entries(value)) {
+      if (member === undefined) continue;
+      yield `${first ? '' : ','}${JSON.stringify(key)}:`;
+      first = false;
+      yield* jsonPieces(member);
+    }
+    yield '}';
+  }
+}
+
+/** SHA-256 (hexadecimal) of the JSON of plain data. */
+async function jsonHash(value: unknown, pause: Pause): Promise<string> {
+  const hash = createHash('sha256');
+  let text = '';
+  for (const piece of jsonPieces(value)) {
+    text += piece;
+    if (text.length < BUFFERED) continue;
+    hash.update(text);
+    text = '';
+    await pause();
+  }
+  return hash.update(text).digest('hex');
+}
+
+/** What makes an item the same as another, its name aside. */
+export const itemHash = (item: Item, pause: Pause): Promise<string> => jsonHash(wireItem(item, ''), pause);
+
+/**
+ * SHA-256 (hexadecimal) over everything a submission says but its idempotency key: equal for inputs that differ only in
+ * white space, case, defaults written out or the order of keys.
+ */
+export const submissionHash = (submission: Submission, pause: Pause = createPause()): Promise<string> =>
+  jsonHash([submission.label, submission.items.map(({ name }) => name), wireBody(submission)], pause);

@@ -1,0 +1,168 @@
+// What Prometheus is told of a gateway, in a registry of its own. Every label is one of few words chosen here or in the code:
+// no id, no name that a caller makes up, nothing secret.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Gates } from '../upstream/http/host-limiters.ts';
+import { VERSION } from '../version.ts';
+import { processMetrics } from './process-metrics.ts';
+import { addGateMetrics } from './upstream-limiter-metrics.ts';
+
+/** What requests take of the process. */
+export interface Load {
+  /** HTTP connections and WebSockets that are open. */
+  readonly connections: number;
+  /** Requests that are worked on. */
+  readonly places: number;
+  /** Requests whose body is not complete. */
+  readonly unfinishedBodies: number;
+  /** Bytes of bodies, and of answers that clients have not taken yet. */
+  readonly bufferedBytes: number;
+}
+
+/** What is looked at when metrics are read. */
+export interface Sights {
+  /** Batches that this process polls for its watchers. */
+  readonly pollers: () => number;
+  /** Streams of batches and look-ups that are watched. */
+  readonly watchers: () => number;
+  readonly bulkLookups: () => number;
+  /** Bytes of all kept bulk look-ups; how full the ledger's store is. Rejected where the store does not say. */
+  readonly bulkBytes: () => Promise<number>;
+  readonly storeUsage: () => Promise<{ readonly usedBytes: number; readonly limitBytes: number | null }>;
+  /** Of the gates to the upstream. */
+  readonly gates: Gates['state'];
+  readonly load: () => Load;
+}
+
+/** How long a store may take to say how full it is. */
+const STORE_MS = 500;
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+export type Metrics = ReturnType<typeof openMetrics>;
+
+/** Opens the metrics of a gateway. */
+export function openMetrics(sights: Sights) {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Counter<L>({ name: `foldatlas_${name}`, help, labelNames, registers });
+  const histogram = <L extends string>(name: string, help: string, label: L) =>
+    new Histogram<L>({ name: `foldatlas_${name}`, help, labelNames: [label], buckets: SECONDS, registers });
+  const watched = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name: `foldatlas_${name}`,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  /** Of the store, which the processes of WORKERS share. While it is away the value stays; `store_errors_total` tells that it is. */
+  const ofStore = (name: string, help: string, read: () => Promise<number>) =>
+    new Gauge({
+      name: `foldatlas_${name}`,
+      help,
+      registers,
+      aggregator: 'first',
+      async collect() {
+        const late = sleep(STORE_MS, undefined, { ref: false }).then(() => Promise.reject(new Error('late')));
+        await Promise.race([read(), late]).then(
+          (value) => this.set(value),
+          () => undefined,
+        );
+      },
+    });
+
+  const build = new Gauge({
+    name: 'foldatlas_build_info',
+    help: 'Always 1; the labels say what runs.',
+    labelNames: ['version', 'node'],
+    aggregator: 'first',
+    registers,
+  });
+  build.set({ version: VERSION, node: process.versions.node }, 1);
+  watched('pollers', 'Batches that are polled because somebody watches them.', sights.pollers);
+  watched('watchers', 'Streams of batches and bulk look-ups that are watched.', sights.watchers);
+  watched('bulk_lookups', 'Bulk look-ups that are worked on.', sights.bulkLookups);
+
+  ofStore('bulk_stored_bytes', 'Bytes that kept bulk look-ups take in the store, about.', sights.bulkBytes);
+  ofStore(
+    'store_used_bytes',
+    'Bytes that the store of the ledger uses.',
+    async () => (await sights.storeUsage()).usedBytes,
+  );
+  ofStore(
+    'store_limit_bytes',
+    'Bytes that the store of the ledger may use; 0 where it has no limit.',
+    async () => (await sights.storeUsage()).limitBytes ?? 0,
+  );
+
+  const inFlight = { now: 0 };
+  watched('requests_in_flight', 'Requests, streams among them, that are being answered.', () => inFlight.now);
+
+  watched('connections', 'Connections of clients that are open.', () => sights.load().connections);
+  watched('request_places', 'Requests that are worked on.', () => sights.load().places);
+  watched('unfinished_bodies', 'Requests whose body is not complete.', () => sights.load().unfinishedBodies);
+  watched(
+    'buffered_bytes',
+    'Bytes of request bodies, and of answers that clients have not taken yet.',
+    () => sights.load().bufferedBytes,
+  );
+
+  addGateMetrics(registers, sights.gates);
+
+  return {
+    operations: counter('operations_total', 'GraphQL operations by their end.', ['type', 'name', 'outcome']),
+    operationSeconds: histogram(
+      'operation_duration_seconds',
+      'Queries and mutations, start to last byte.',
+      'type',
+    ),
+    errors: counter('errors_total', 'Errors in GraphQL answers by extensions.code.', ['code']),
+    requests: counter('http_requests_total', 'HTTP requests by route and status.', [
+      'route',
+      'method',
+      'status',
+    ]),
+    requestSeconds: histogram('http_request_duration_seconds', 'HTTP requests, start to last byte.', 'route'),
+    /** Requests, streams among them, that are being answered. */
+    inFlight,
+    upstreamCalls: counter('upstream_calls_total', 'Tries of upstream calls by operation and outcome.', [
+      'operation',
+      'outcome',
+    ]),
+    upstreamSeconds: histogram(
+      'upstream_call_duration_seconds',
+      'Tries of upstream calls, to the first byte of the answer.',
+      'operation',
+    ),
+    cacheHits: counter('cache_hits_total', 'What was kept, by kind and by where it was.', ['kind', 'tier']),
+    cacheMisses: counter('cache_misses_total', 'What was not kept, by kind.', ['kind']),
+    storeErrors: counter('store_errors_total', 'Failures of the store.', ['store']),
+    refused: counter(
+      'requests_refused_total',
+      'HTTP requests refused before they ran: the process or an address had too much under way or too many connections, or a caller asked too often.',
+      ['reason'],
+    ),
+    cutOff: counter(
+      'clients_cut_off_total',
+      'Clients cut off because they took too little of their answers, or had too many connections.',
+      ['reason'],
+    ),
+    /** Where other parts of the gateway keep what they count. */
+    registers,
+    /** Everything with the process's own, as JSON that processes can add up. */
+    async read() {
+      const [own, ofProcess] = await Promise.all([
+        registry.getMetricsAsJSON(),
+        processMetrics().getMetricsAsJSON(),
+      ]);
+      return [...own, ...ofProcess];
+    },
+    /** Everything in Prometheus' text format. */
+    async text(): Promise<string> {
+      return `${await registry.metrics()}\n${await processMetrics().metrics()}`;
+    },
+    contentType: registry.contentType,
+  };
+}

@@ -1,0 +1,134 @@
+// One request as operations see it: its id, its place in a trace, what it asked for, what it cost. It holds nothing that a log
+// line may not show: a route instead of a path, a name instead of a query.
+import { redact } from './redact.ts';
+import { readTraceparent } from './trace-context.ts';
+import type { Step, Tracing } from './tracing.ts';
+
+export interface Exchange {
+  readonly requestId: string;
+  /** Its step of a trace. */
+  readonly step: Step;
+  /** HTTP's, or WS for an operation over WebSocket. */
+  readonly method: string;
+  /** Template of the path. */
+  readonly route: string;
+  /** On the clock of `performance.now()`. */
+  readonly startedAt: number;
+  operation: OperationSeen | undefined;
+  /** Who asks, as the gateway names them; null for nobody, undefined when it was not asked. */
+  principal: string | null | undefined;
+  upstreamCalls: number;
+  errors: number;
+  /** Whether it counts among those that are being answered. */
+  begun: boolean;
+  ended: boolean;
+  /** Whether the caller left before the end of the answer: errors from then on are shown to nobody. */
+  left: boolean;
+  /** Lets go of what it leaves behind, each called once when it has ended. They hold as little as they can: it may be a stream of a day. */
+  readonly lettingGo: (() => void)[];
+}
+
+/** What is known of a request when it comes. */
+export interface Arrived {
+  readonly requestId: string;
+  /** HTTP's, or WS for an operation over WebSocket. */
+  readonly method: string | undefined;
+  readonly pathname: string;
+  /** As W3C Trace Context writes it. */
+  readonly traceparent: string | null;
+  /** On the clock of `performance.now()`; now when absent. */
+  readonly startedAt?: number;
+}
+
+/** How it ended. */
+export interface ExchangeEnd {
+  readonly status: number;
+  /** Sent to the caller, headers among them; undefined when nobody counted. */
+  readonly bytes: number | undefined;
+  /** Whether the caller left before the end of the answer. */
+  readonly left: boolean;
+}
+
+export interface OperationSeen {
+  readonly type: 'query' | 'mutation' | 'subscription';
+  /** As the caller named it; null for one without a name. */
+  readonly name: string | null;
+}
+
+const ROUTES: readonly (readonly [RegExp, string])[] = [
+  [/^\/assets\//, '/assets/{file}'],
+  [/^\/thumbnails\/[^/]+\/[^/]+$/, '/thumbnails/{hash}/{type}.png'],
+  [/^\/structures\/[^/]+$/, '/structures/{hash}.{format}'],
+  [/^\/tasks\/[^/]+\/[^/]+$/, '/tasks/{taskId}/{file}'],
+  [/^\/bulk\/[^/]+\/[^/]+$/, '/bulk/{lookupId}/{part}.zip'],
+  [/^\/bulk\/[^/]+$/, '/bulk/{lookupId}.{format}'],
+];
+const PLAIN = new Set(['/', '/graphql', '/reference', '/schema.graphql', '/health', '/ready', '/metrics']);
+
+/** The template of a path: one of few, whatever a caller asks for. */
+function routeOf(pathname: string): string {
+  if (PLAIN.has(pathname)) return pathname;
+  return ROUTES.find(([pattern]) => pattern.test(pathname))?.[1] ?? 'other';
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'WS']);
+
+/** Begins. */
+export function openExchange(
+  tracing: Tracing,
+  { requestId, method = '', pathname, traceparent, startedAt = performance.now() }: Arrived,
+): Exchange {
+  const route = routeOf(pathname);
+  return {
+    requestId,
+    step: tracing.begin('server', route, readTraceparent(traceparent)),
+    method: METHODS.has(method) ? method : 'other',
+    route,
+    startedAt,
+    operation: undefined,
+    principal: undefined,
+    upstreamCalls: 0,
+    errors: 0,
+    begun: false,
+    ended: false,
+    left: false,
+    lettingGo: [],
+  };
+}
+
+/** What every line about the request carries. */
+export const marks = ({ requestId, step }: Exchange) => ({ requestId, traceId: step.context.traceId });
+
+/** Of the hash of who asks. */
+const PRINCIPAL_LETTERS = 8;
+
+/** Fields of the access log: the line that every request ends with. */
+export function accessLogFields(
+  exchange: Exchange,
+  { status, bytes, left }: ExchangeEnd,
+  milliseconds: number,
+) {
+  const { method, route, operation, principal, upstreamCalls, errors } = exchange;
+  return {
+    ...marks(exchange),
+    method,
+    route,
+    ...(method === 'WS' ? {} : { status }),
+    milliseconds: Math.round(milliseconds * 10) / 10,
+    ...(operation === undefined ? {} : { operation: operation.type }),
+    ...(operation?.name == null ? {} : { name: shownName(operation.name) }),
+    ...(principal == null ? {} : { principal: principal.slice(0, PRINCIPAL_LETTERS) }),
+    upstreamCalls,
+    ...(errors > 0 ? { errors } : {}),
+    ...(bytes === undefined ? {} : { bytes }),
+    ...(left ? { left } : {}),
+  };
+}
+
+/** An operation's name as it may be shown: it is the caller's text. */
+export function shownName(name: string): string {
+  if (lastName.name !== name) lastName = { name, shown: redact(name.slice(0, 100)) };
+  return lastName.shown;
+}
+/** What was shown last: most requests ask what others have just asked. */
+let lastName = { name: '', shown: '' };

@@ -1,0 +1,191 @@
+// Watches a gateway's requests from their start to their last byte and tells of them: one access line each, and metrics. It
+// decides nothing and changes no answer.
+
+import type { Found } from '../store/cache/cache.ts';
+import type { CallReport, Upstream } from '../upstream/http/upstream-client.ts';
+import type { Logger } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import { requestIdOf } from './request-id.ts';
+import {
+  type Arrived,
+  accessLogFields,
+  type Exchange,
+  type ExchangeEnd,
+  marks,
+  type OperationSeen,
+  openExchange,
+  shownName,
+} from './request-record.ts';
+import { traceparent } from './trace-context.ts';
+import { type Tracing, untraced } from './tracing.ts';
+
+export interface Telemetry {
+  /** Begins a request that will end. @param method - WS for an operation over WebSocket */
+  begin(request: Request, method?: string): Exchange;
+  /** Begins what has no request yet. */
+  arrive(arrived: Arrived): Exchange;
+  /** Says which exchange a request belongs to. */
+  adopt(request: Request, exchange: Exchange): void;
+  /** The request's, begun or not. */
+  exchangeOf(request: Request): Exchange;
+  ran(exchange: Exchange, operation: OperationSeen): void;
+  /** An error that a caller is shown. */
+  failed(code: string, exchange: Exchange | undefined): void;
+  end(exchange: Exchange, end: ExchangeEnd): void;
+  /** To be told of everything by an `Upstream`. */
+  hooksOf(requestId: string, exchange: Exchange | undefined): Pick<Upstream, 'onCall' | 'startCall'>;
+  /** What was kept of what was asked for. */
+  lookedUp(kind: string, found: Found): void;
+  storeFailed(store: string, error: unknown, requestId?: string): void;
+}
+
+/** Asked every few seconds by machines: no news. */
+const QUIET = new Set(['/health', '/ready', '/metrics']);
+
+const outcomeOf = (status: number): string => {
+  if (status === 0) return 'no_answer';
+  if (status === 429) return 'limited';
+  if (status >= 500) return 'failed';
+  return status >= 400 ? 'refused' : 'ok';
+};
+
+export interface TelemetryOptions {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Names of operations that metrics tell apart; all others are `other`. */
+  readonly knownNames: ReadonlySet<string>;
+  readonly tracing?: Tracing | undefined;
+}
+
+/** Opens the telemetry of a gateway. */
+export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: TelemetryOptions): Telemetry {
+  const exchanges = new WeakMap<Request, Exchange>();
+
+  const exchangeOf = (request: Request, method?: string): Exchange => {
+    const known = exchanges.get(request);
+    if (known !== undefined) return known;
+    const exchange = openExchange(tracing, {
+      requestId: requestIdOf(request),
+      method: method ?? request.method,
+      pathname: new URL(request.url).pathname,
+      traceparent: request.headers.get('traceparent'),
+    });
+    exchanges.set(request, exchange);
+    return exchange;
+  };
+  const nameClass = (name: string | null): string => {
+    if (name === null) return 'anonymous';
+    return knownNames.has(name) ? name : 'other';
+  };
+
+  function count(exchange: Exchange, status: number, seconds: number): void {
+    const { operation, route, method } = exchange;
+    if (method !== 'WS') {
+      metrics.requests.inc({ route, method, status: String(status) });
+      if (operation?.type !== 'subscription') metrics.requestSeconds.observe({ route }, seconds);
+    }
+    if (operation === undefined) return;
+    const { type, name } = operation;
+    metrics.operations.inc({
+      type,
+      name: nameClass(name),
+      outcome: exchange.errors === 0 ? 'ok' : 'error',
+    });
+    if (type !== 'subscription') metrics.operationSeconds.observe({ type }, seconds);
+  }
+
+  function tell(exchange: Exchange, end: ExchangeEnd, milliseconds: number): void {
+    const isQuiet = QUIET.has(exchange.route) && end.status < 500;
+    log[isQuiet ? 'debug' : 'info'](accessLogFields(exchange, end, milliseconds), 'request');
+  }
+
+  function trace(exchange: Exchange, { status }: ExchangeEnd): void {
+    const { step, requestId, route, method, operation, upstreamCalls, errors } = exchange;
+    if (step.end === undefined) return;
+    const name = operation?.name == null ? undefined : shownName(operation.name);
+    const words = operation === undefined ? [method, route] : [operation.type, name ?? ''];
+    step.end({
+      name: words.join(' ').trim(),
+      attributes: {
+        'http.request.method': method,
+        'http.route': route,
+        'http.response.status_code': status,
+        ...(operation === undefined ? {} : { 'graphql.operation.type': operation.type }),
+        ...(name === undefined ? {} : { 'graphql.operation.name': name }),
+        'foldatlas.request_id': requestId,
+        'foldatlas.upstream_calls': upstreamCalls,
+        'foldatlas.errors': errors,
+      },
+      failed: status >= 500,
+    });
+  }
+
+  const begun = (exchange: Exchange): Exchange => {
+    if (!exchange.begun) metrics.inFlight.now += 1;
+    exchange.begun = true;
+    return exchange;
+  };
+
+  return {
+    begin: (request, method) => begun(exchangeOf(request, method)),
+    arrive: (arrived) => begun(openExchange(tracing, arrived)),
+    adopt: (request, exchange) => void exchanges.set(request, exchange),
+    exchangeOf,
+    ran(exchange, operation) {
+      exchange.operation = operation;
+    },
+    failed(code, exchange) {
+      metrics.errors.inc({ code });
+      if (exchange !== undefined) exchange.errors += 1;
+    },
+    end(exchange, end) {
+      if (exchange.ended) return;
+      exchange.ended = true;
+      exchange.left = end.left;
+      if (exchange.begun) metrics.inFlight.now -= 1;
+      const milliseconds = performance.now() - exchange.startedAt;
+      count(exchange, end.status, milliseconds / 1000);
+      tell(exchange, end, milliseconds);
+      trace(exchange, end);
+      for (const letGo of exchange.lettingGo) letGo();
+    },
+    hooksOf: (requestId, exchange) => ({
+      startCall(operation) {
+        const step = tracing.begin('client', operation, exchange?.step.context);
+        return {
+          headers: { traceparent: traceparent(step.context) },
+          ended({ status }) {
+            if (step.end === undefined) return;
+            const attributes = {
+              'foldatlas.upstream_operation': operation,
+              'foldatlas.outcome': outcomeOf(status),
+              'foldatlas.request_id': requestId,
+              ...(status === 0 ? {} : { 'http.response.status_code': status }),
+            };
+            step.end({ name: operation, attributes, failed: status === 0 || status >= 400 });
+          },
+        };
+      },
+      onCall(call: CallReport) {
+        const { operation, status, milliseconds } = call;
+        if (exchange !== undefined) exchange.upstreamCalls += 1;
+        metrics.upstreamCalls.inc({ operation, outcome: outcomeOf(status) });
+        metrics.upstreamSeconds.observe({ operation }, milliseconds / 1000);
+        if (!log.isLevelEnabled('debug')) return;
+        const owner = exchange === undefined ? { requestId } : marks(exchange);
+        log.debug({ ...owner, ...call, milliseconds: Math.round(milliseconds) }, 'upstream');
+      },
+    }),
+    lookedUp(kind, { memory, store, missing }) {
+      if (memory > 0) metrics.cacheHits.inc({ kind, tier: 'memory' }, memory);
+      if (store > 0) metrics.cacheHits.inc({ kind, tier: 'store' }, store);
+      if (missing > 0) metrics.cacheMisses.inc({ kind }, missing);
+    },
+    storeFailed(store, error, requestId) {
+      metrics.storeErrors.inc({ store });
+      const fields = { ...(requestId === undefined ? {} : { requestId }), error };
+      if (store === 'cache') log.warn(fields, 'cache bypassed');
+      else log.error(fields, `store: ${store}`);
+    },
+  };
+}

@@ -1,0 +1,69 @@
+// Reads batches and tasks for one request: the same question is asked once, and only so many at a time. It must not
+// know GraphQL paging, names or results.
+
+import pLimit from 'p-limit';
+import { type Enveloped, list, status } from '../batch.ts';
+import type { Upstream } from '../http/upstream-client.ts';
+import type { BatchPage, TaskStatus } from '../wire.ts';
+import type { ItemsRequest } from './batch-items.ts';
+import type { Owned } from './batch-ownership.ts';
+
+/** An answer of List, with the warnings that stood around it. */
+export interface BatchAnswer extends BatchPage {
+  readonly warnings: readonly string[];
+}
+
+export interface BatchReader {
+  /** State and counts, from whichever answer came first in this request. Null for an unknown batch. */
+  batch(batchId: string): Promise<BatchAnswer | null>;
+  /** A page of items, together with state and counts. Null for an unknown batch. */
+  page(batchId: string, request: ItemsRequest): Promise<BatchAnswer | null>;
+  /** Status of a task. Null for an unknown task. @throws UpstreamError RESULT_EXPIRED after 31 days */
+  status(taskId: string): Promise<Enveloped<TaskStatus> | null>;
+  /** Asks Status again next time: its signed URLs have expired. */
+  forgetStatus(taskId: string): void;
+  /** Asks everything again: something was changed. */
+  forgetAll(): void;
+}
+
+/** Status and List calls of one request that run at the same time. */
+const AT_ONCE = 8;
+
+/** Makes the reader of one request. What is not the caller's is unknown to it, and nobody is asked for it. */
+export function createBatchReader(up: Upstream, owned: Owned): BatchReader {
+  const batches = new Map<string, Promise<BatchAnswer | null>>();
+  const pages = new Map<string, Promise<BatchAnswer | null>>();
+  const statuses = new Map<string, Promise<Enveloped<TaskStatus> | null>>();
+  const limited = pLimit(AT_ONCE);
+  const listed = async (batchId: string, items?: ItemsRequest) =>
+    (await owned.batch(batchId)) ? list(up, batchId, items === undefined ? {} : { items }) : null;
+  const data = (answer: Enveloped<BatchPage> | null): BatchAnswer | null =>
+    answer === null ? null : { ...answer.data, warnings: answer.warnings };
+
+  const once = <T>(map: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> => {
+    const asked = map.get(key);
+    if (asked !== undefined) return asked;
+    const asking = limited(ask);
+    map.set(key, asking);
+    return asking;
+  };
+
+  return {
+    batch: (batchId) => once(batches, batchId, async () => data(await listed(batchId))),
+    page(batchId, request) {
+      const key = JSON.stringify([batchId, request.limit, request.cursor, request.status]);
+      const page = once(pages, key, async () => data(await listed(batchId, request)));
+      // Any page tells state and counts too, so that they need no call of their own.
+      if (!batches.has(batchId)) batches.set(batchId, page);
+      return page;
+    },
+    status: (taskId) =>
+      once(statuses, taskId, async () => ((await owned.task(taskId)) ? status(up, taskId) : null)),
+    forgetStatus: (taskId) => statuses.delete(taskId),
+    forgetAll() {
+      batches.clear();
+      pages.clear();
+      statuses.clear();
+    },
+  };
+}

@@ -1,0 +1,160 @@
+// Results of finished tasks for one request: the JSON behind the signed URL, fetched once without a token, with one fresh
+// signature when the first has expired; scalar scores kept in the store. It must not know GraphQL or what a fold means.
+
+import pLimit from 'p-limit';
+import type { LedgerItem, TaskScores } from '../../store/ledger/ledger.ts';
+import type { Submissions } from '../../store/ledger/submissions.ts';
+import { UpstreamError } from '../errors.ts';
+import { type Downloads, download } from '../http/download.ts';
+import { readShared } from '../http/response-body.ts';
+import type { Answer, Upstream } from '../http/upstream-client.ts';
+import { JsonError } from '../json/lenient-json.ts';
+import { limitsOf } from '../operations.ts';
+import type { BatchReader } from './batch-reader.ts';
+import { type FoldHandle, openFold } from './open-fold-result.ts';
+import { readResponse, type TaskResult } from './task-result.ts';
+
+export interface FoldResults {
+  /** The signed URL of a task's result, as Status gives it. Null when the task has none. */
+  url(taskId: string): Promise<string | null>;
+  /** The result itself, where Status gives it in place of an URL. */
+  inline(taskId: string): Promise<Uint8Array | null>;
+  /** Begins a download of the result. Null when the task has none. @param headers - such as `range` */
+  download(taskId: string, headers?: Readonly<Record<string, string>>): Promise<Answer | null>;
+  /** The opened result; kept for the rest of the request. Null when the task has none. */
+  open(taskId: string): Promise<FoldHandle | null>;
+  /** The scalar scores: from the store, else from the result, which is then let go. Null when the task has none. */
+  scores(taskId: string): Promise<TaskScores | null>;
+}
+
+/** Results of one request that are downloaded at the same time. */
+const AT_ONCE = 8;
+
+const lost = (): UpstreamError =>
+  new UpstreamError('The upstream does not let its own result be downloaded. Try again in a moment.', {
+    operation: 'download',
+    code: 'UPSTREAM_UNAVAILABLE',
+    retryable: true,
+  });
+
+const MiB = 1024 * 1024;
+
+/** Bytes that the result for such chains can have: embeddings by token, errors by pair of tokens, and room for ligands in atoms. */
+function maxResultBytes(chains: LedgerItem['chains']): number {
+  const tokens = chains.reduce((sum, { ids, length }) => sum + Math.max(1, ids.length) * length, 0);
+  return Math.min(limitsOf('download').bytes, 32 * MiB + tokens * 64 * 1024 + tokens ** 2 * 32);
+}
+
+/** The position in a body that is no JSON says nothing of its content. */
+function unreadable(error: unknown): never {
+  if (!(error instanceof JsonError)) throw error;
+  throw new UpstreamError(
+    'The result that the upstream stored is not JSON.',
+    { operation: 'download', code: 'UPSTREAM_DRIFT', status: 200, retryable: true },
+    { cause: error },
+  );
+}
+
+/** Makes the reader of one request. @param onOpened - told how to let go of each result that is kept for the request */
+export function createFoldResults(
+  up: Upstream,
+  downloads: Downloads,
+  batches: BatchReader,
+  submissions: Submissions,
+  onOpened: (close: () => void) => void = () => undefined,
+): FoldResults {
+  const held = new Map<string, Promise<FoldHandle | null>>();
+  const passing = new Map<string, Promise<FoldHandle | null>>();
+  const scored = new Map<string, Promise<TaskScores | null>>();
+  const limited = pLimit(AT_ONCE);
+
+  const resultOf = async (taskId: string): Promise<TaskResult | null> =>
+    readResponse((await batches.status(taskId))?.data.response);
+
+  const urlOf = async (taskId: string): Promise<string | null> => {
+    const result = await resultOf(taskId);
+    return result !== null && 'url' in result ? result.url : null;
+  };
+
+  const inlineOf = async (taskId: string): Promise<Uint8Array | null> => {
+    const result = await resultOf(taskId);
+    return result !== null && 'json' in result ? Buffer.from(result.json) : null;
+  };
+
+  /** Bytes of an honest result, by the chains that were submitted; undefined for a batch that was not submitted here. */
+  const maxBytesOf = async (taskId: string): Promise<number | undefined> => {
+    const place = await submissions.placeOf(taskId);
+    const batch = place && (await submissions.batch(place.batchId));
+    const item = batch && (await submissions.item(place.batchId, place.index % batch.itemCount));
+    return item ? maxResultBytes(item.chains) : undefined;
+  };
+
+  /** A URL that was signed earlier in this request may have expired; one that is fresh and does not work never will. */
+  const begin: FoldResults['download'] = async (taskId, headers) => {
+    const url = await urlOf(taskId);
+    if (url === null) return null;
+    const maxBytes = await maxBytesOf(taskId).catch(() => undefined);
+    const answer = await download(up, downloads, url, { headers, maxBytes });
+    if (answer !== null) return answer;
+    batches.forgetStatus(taskId);
+    const fresh = await urlOf(taskId);
+    const again = fresh === null ? null : await download(up, downloads, fresh, { headers, maxBytes });
+    if (again === null) throw lost();
+    return again;
+  };
+
+  const fetchFold = (taskId: string): Promise<FoldHandle | null> =>
+    limited(async () => {
+      const inline = await inlineOf(taskId);
+      const answer = inline === null ? await begin(taskId) : null;
+      const bytes = answer === null ? inline : await readShared(up, answer);
+      return bytes === null ? null : openFold(bytes, { mapping: up.settings.mapping }).catch(unreadable);
+    });
+
+  /** A result that is not kept: shared while it is under way, let go behind that. One that failed is not asked for again in this request. */
+  const pass = (taskId: string): Promise<FoldHandle | null> => {
+    const known = held.get(taskId) ?? passing.get(taskId);
+    if (known !== undefined) return known;
+    const fetching = fetchFold(taskId);
+    passing.set(taskId, fetching);
+    fetching.then(
+      () => passing.delete(taskId),
+      () => undefined,
+    );
+    return fetching;
+  };
+
+  const readScores = async (taskId: string): Promise<TaskScores | null> => {
+    const kept = await submissions.scores(taskId);
+    if (kept !== null) return kept;
+    const fold = await pass(taskId);
+    if (fold === null) return null;
+    const { ptm, iptm, meanPlddt } = fold.summary;
+    if (!held.has(taskId)) fold.close();
+    const scores = { ptm, iptm, meanPlddt };
+    // A store that fails costs the next ranking a download, not this one its answer.
+    await submissions.saveScores(taskId, scores).catch(() => undefined);
+    return scores;
+  };
+
+  return {
+    url: urlOf,
+    inline: inlineOf,
+    download: begin,
+    open(taskId) {
+      const known = held.get(taskId);
+      if (known !== undefined) return known;
+      const opening = pass(taskId).then((fold) => {
+        if (fold !== null) onOpened(fold.close);
+        return fold;
+      });
+      held.set(taskId, opening);
+      return opening;
+    },
+    scores(taskId) {
+      const reading = scored.get(taskId) ?? readScores(taskId);
+      scored.set(taskId, reading);
+      return reading;
+    },
+  };
+}

@@ -1,0 +1,92 @@
+// A folding result as something to ask: small ones are read here, large ones in a thread that keeps them, behind the same
+// interface, so that a PAE of a thousand tokens never holds up the main loop. It makes no call.
+
+import type { PaeRange } from '../../structure/fold/pae.ts';
+import { answerFold, type FoldAnswers, type FoldQuestion } from '../../structure/fold/queries.ts';
+import { sharedOf } from '../json/shared-buffer.ts';
+import { createWorker } from '../json/worker-thread.ts';
+import type { WireMapping } from '../mapping/rules.ts';
+import type { FoldReply, FoldRequest } from './fold-worker.ts';
+import { readFold } from './read-fold.ts';
+
+/** One folding result. Every method may be called any number of times, also after `close`, which only frees memory early. */
+export interface FoldHandle {
+  /** Scores, chains, sizes: read once, when the result was opened. */
+  readonly summary: FoldAnswers['summary'];
+  /** One value for each token, 0 to 1, with the upstream's null slots at chain breaks; null when there is none that fits. */
+  plddt(): Promise<FoldAnswers['plddt']>;
+  /** By token. Null when the result has no PAE that fits. Rejects with RangeError for a range that is none. */
+  paeBlock(range?: PaeRange): Promise<FoldAnswers['paeBlock']>;
+  /** Mean PAE of all ordered pairs of chains, each with itself included; empty without PAE. */
+  paeChainPairs(): Promise<FoldAnswers['paeChainPairs']>;
+  /** The embeddings by token; null when they do not fit. */
+  vectors(): Promise<FoldAnswers['vectors']>;
+  mmcif(): Promise<FoldAnswers['mmcif']>;
+  /** `ok: false` with the reason where the format's columns are too narrow. */
+  pdb(): Promise<FoldAnswers['pdb']>;
+  /** The JSON, or the part of it at a dotted path; null where there is nothing. The whole of a large result is costly. */
+  raw(path?: string): Promise<unknown>;
+  close(): void;
+}
+
+/** Asks one result, wherever it is kept. */
+type Asker = (question: FoldQuestion) => Promise<unknown>;
+
+/** Half a mebibyte of JSON parses in about 5 ms; its structure is written in about 10 ms. */
+const THREAD_ABOVE = 512 * 1024;
+
+const ask = createWorker('../folds/fold-worker');
+let lastFold = 0;
+
+function askHere(bytes: Uint8Array, mapping: WireMapping | undefined): Asker {
+  const result = readFold(bytes, mapping);
+  return async (question) => answerFold(result, question);
+}
+
+function askThread(fold: number, bytes: Uint8Array, mapping: WireMapping | undefined): Asker {
+  const shared = sharedOf(bytes);
+  const send = (request: FoldRequest) => ask(request) as Promise<FoldReply>;
+  return async (question) => {
+    const first = await send({ fold, question });
+    if (first.held) return first.answer;
+    const second = await send({ fold, question, bytes: shared, mapping });
+    if (second.held) return second.answer;
+    throw new Error('The thread did not keep the result.');
+  };
+}
+
+/** Made apart, so that whoever keeps it keeps no result. */
+const closing = (fold: number) => () => {
+  ask({ fold, close: true } satisfies FoldRequest).catch(() => undefined);
+};
+
+/**
+ * Opens the folding-result JSON that a finished task's signed URL gives.
+ *
+ * @param bytes - kept as long as the handle; do not change them
+ * @param options.mapping - names that the deployment uses instead of those of the contract
+ * @param options.threadAboveBytes - a longer result is kept in a thread; 512 KiB unless said
+ * @throws JsonError - with the position, never the content
+ */
+export async function openFold(
+  bytes: Uint8Array,
+  options: { readonly threadAboveBytes?: number; readonly mapping?: WireMapping | undefined } = {},
+): Promise<FoldHandle> {
+  const large = bytes.byteLength > (options.threadAboveBytes ?? THREAD_ABOVE);
+  const fold = ++lastFold;
+  const place = large ? askThread(fold, bytes, options.mapping) : askHere(bytes, options.mapping);
+  const asker = <K extends FoldQuestion['ask']>(question: FoldQuestion & { readonly ask: K }) =>
+    place(question) as Promise<FoldAnswers[K]>;
+  const summary = await asker({ ask: 'summary' });
+  return {
+    summary,
+    plddt: () => asker({ ask: 'plddt' }),
+    paeBlock: (range = {}) => asker({ ask: 'paeBlock', range }),
+    paeChainPairs: () => asker({ ask: 'paeChainPairs' }),
+    vectors: () => asker({ ask: 'vectors' }),
+    mmcif: () => asker({ ask: 'mmcif' }),
+    pdb: () => asker({ ask: 'pdb' }),
+    raw: (path) => asker({ ask: 'raw', path }),
+    close: large ? closing(fold) : () => undefined,
+  };
+}

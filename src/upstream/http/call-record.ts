@@ -1,0 +1,71 @@
+// What one request cost upstream, written down as it happens. It knows no operation by name.
+import type { CallReport, Upstream } from './upstream-client.ts';
+
+interface OperationCost {
+  readonly calls: number;
+  /** From the question to the first byte of the answer, summed over the calls. */
+  readonly milliseconds: number;
+  readonly bytes: number;
+}
+
+/** The cost of a request. A call that several requests share is written down for the one that made it. */
+export interface RequestCost {
+  /** Calls that it may have cost at most, as MAX_QUERY_COST counts them. */
+  readonly cost: number;
+  readonly calls: number;
+  readonly bytes: number;
+  readonly milliseconds: number;
+  readonly operations: Readonly<Record<string, OperationCost>>;
+  /** Answers that were there already, by what they are. */
+  readonly cacheHits: Readonly<Record<string, number>>;
+}
+
+export interface CallRecord {
+  /** To be told of everything by a request's `Upstream`. */
+  readonly hooks: Pick<Upstream, 'onCall' | 'onBytes' | 'onCacheHit' | 'onCost'>;
+  read(): RequestCost;
+}
+
+const NOTHING: OperationCost = { calls: 0, milliseconds: 0, bytes: 0 };
+
+/** Begins a record. */
+export function openCallRecord(): CallRecord {
+  const operations = new Map<string, OperationCost>();
+  const hits = new Map<string, number>();
+  let cost = 0;
+  const add = (operation: string, more: Partial<OperationCost>) => {
+    const before = operations.get(operation) ?? NOTHING;
+    operations.set(operation, {
+      calls: before.calls + (more.calls ?? 0),
+      milliseconds: before.milliseconds + (more.milliseconds ?? 0),
+      bytes: before.bytes + (more.bytes ?? 0),
+    });
+  };
+  return {
+    hooks: {
+      onCall: ({ operation, milliseconds }: CallReport) => add(operation, { calls: 1, milliseconds }),
+      onBytes: (operation, bytes) => add(operation, { bytes }),
+      onCost: (calls) => {
+        cost += calls;
+      },
+      onCacheHit: (what, count) => hits.set(what, (hits.get(what) ?? 0) + count),
+    },
+    read() {
+      const all = [...operations.values()];
+      const sum = (key: keyof OperationCost) => all.reduce((total, cost) => total + cost[key], 0);
+      return {
+        cost,
+        calls: sum('calls'),
+        bytes: sum('bytes'),
+        milliseconds: Math.round(sum('milliseconds')),
+        operations: Object.fromEntries(
+          [...operations].map(([name, cost]) => [
+            name,
+            { ...cost, milliseconds: Math.round(cost.milliseconds) },
+          ]),
+        ),
+        cacheHits: Object.fromEntries(hits),
+      };
+    },
+  };
+}

@@ -1,0 +1,154 @@
+// Fetches what a signed URL points to: without a token, only from places that a signed URL may name. It knows nothing
+// of what is downloaded. The URL is a secret: it stands in no message and no report.
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, type Dispatcher } from 'undici';
+import { codeOfStatus, retryAfterSeconds, UpstreamError } from '../errors.ts';
+import type { Gate } from './host-limiter.ts';
+import { isPublicAddress } from './public-address.ts';
+import { discard } from './response-body.ts';
+import { withRetry } from './retry.ts';
+import { type Exchange, exchange } from './send-request.ts';
+import type { Answer, Upstream } from './upstream-client.ts';
+
+/** The error code of a name that leads inward. */
+const NOT_PUBLIC = 'ENOTPUBLIC';
+
+/** Finds all addresses of a name, as `lookup` of node:dns does. */
+export type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** Resolves a name and refuses it when any of its addresses is not public, at the moment of connecting: no second look-up can differ. */
+const publicLookup =
+  (resolve: Resolve): LookupFunction =>
+  (hostname, options, done) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return done(error, '');
+      const first = addresses[0];
+      if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) {
+        return done(Object.assign(new Error('not a public address'), { code: NOT_PUBLIC }), '');
+      }
+      return options.all === true ? done(null, addresses) : done(null, first.address, first.family);
+    });
+  };
+
+/** Connections that can only go to public addresses. Close it when the process ends. */
+export const openPublicAgent = (resolve: Resolve = lookup): Agent =>
+  new Agent({ connect: { timeout: 8_000, lookup: publicLookup(resolve) } });
+
+const refuse = (operation: string, message: string, status?: number): UpstreamError =>
+  new UpstreamError(message, { operation, code: 'UPSTREAM_DRIFT', status, retryable: false });
+
+const notFollowed = (): UpstreamError =>
+  refuse(
+    'download',
+    'The upstream gave a download address that the gateway does not follow (DOWNLOAD_HOSTS lists the hosts that it may).',
+  );
+
+/** The URL that a text stands for. */
+function completed({ baseUrl }: Upstream['settings'], text: string): string {
+  if (/^https?:\/\//i.test(text)) return text;
+  if (text.startsWith('//')) return `https:${text}`;
+  return text.startsWith('/') ? new URL(text, baseUrl).href : `https://${text}`;
+}
+
+/**
+ * A signed URL as a URL. One without a scheme (`host/path?signature`) is taken as https; a path alone as the upstream's own.
+ *
+ * @throws UpstreamError when it is none
+ */
+export function signedUrl(up: Pick<Upstream, 'settings'>, text: string): URL {
+  const url = completed(up.settings, text);
+  if (!URL.canParse(url)) throw notFollowed();
+  return new URL(url);
+}
+
+/** What a download needs beside the request's upstream. */
+export interface Downloads {
+  readonly publicAgent: Dispatcher;
+  /** The gate to a host; without it every download begins at once. */
+  readonly gate?: ((host: string) => Gate) | undefined;
+}
+
+/** How a file is asked for. */
+export interface DownloadOptions {
+  /** Such as `range`; never an authorization. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Bytes of an honest file; the usual limit when absent. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** Chooses the connections for a URL: the upstream's own host and the configured hosts by the common pool, any other by the one that only reaches public addresses. */
+function agentFor(up: Upstream, downloads: Downloads, url: URL): Dispatcher {
+  const own = new URL(up.settings.baseUrl);
+  if (url.host === own.host && url.protocol === own.protocol) return up.agent;
+  if (up.settings.downloadHosts.includes(url.host) || up.settings.downloadHosts.includes(url.hostname))
+    return up.agent;
+  const literal = url.hostname.replace(/^\[|\]$/g, '');
+  if (url.protocol !== 'https:' || (isIP(literal) !== 0 && !isPublicAddress(literal))) {
+    throw notFollowed();
+  }
+  return downloads.publicAgent;
+}
+
+/** Whether a failure is that of a name that leads inward. */
+const isInward = ({ cause }: UpstreamError): boolean =>
+  cause instanceof Error && 'code' in cause && cause.code === NOT_PUBLIC;
+
+/** One try. @throws UpstreamError */
+async function attempt(up: Upstream, wanted: Exchange): Promise<Answer | null> {
+  let answer: Answer;
+  try {
+    answer = await exchange(up, wanted);
+  } catch (error) {
+    throw error instanceof UpstreamError && isInward(error) ? notFollowed() : error;
+  }
+  const { status, headers } = answer;
+  if ([200, 206, 304, 416].includes(status)) return answer;
+  discard(answer);
+  if ([400, 403, 410].includes(status)) return null;
+  const code = codeOfStatus(status);
+  const after = headers['retry-after'];
+  throw new UpstreamError(`A download was answered with HTTP ${status}.`, {
+    operation: wanted.operation,
+    // That a file is not there, or elsewhere, is nothing that the caller could mend.
+    code: status < 500 && status !== 429 && status !== 408 ? 'UPSTREAM_DRIFT' : code,
+    status,
+    retryable: status >= 500 || status === 429 || status === 408,
+    retryAfterSeconds: retryAfterSeconds(typeof after === 'string' ? after : undefined, Date.now()),
+  });
+}
+
+/**
+ * Starts a download. Redirects are not followed.
+ *
+ * @param text - the signed URL as the upstream gave it
+ * @returns the answer, its body unread, of status 200, 206 or 304 (or 416 for a range outside the file); null when the URL has expired (400, 403, 410): read Status again
+ * @throws UpstreamError for a place that may not be contacted, and for every other failure
+ */
+export async function download(
+  up: Upstream,
+  downloads: Downloads,
+  text: string,
+  { headers = {}, maxBytes }: DownloadOptions = {},
+): Promise<Answer | null> {
+  const url = signedUrl(up, text);
+  const dispatcher = agentFor(up, downloads, url);
+  const gate = downloads.gate?.(url.host);
+  const { origin } = url;
+  const path = url.pathname + url.search;
+  const wanted: Exchange = {
+    operation: 'download',
+    origin,
+    path,
+    method: 'GET',
+    headers,
+    maxBytes,
+    dispatcher,
+    gate,
+  };
+  return withRetry(up.signal, () => attempt(up, wanted));
+}

@@ -1,0 +1,238 @@
+// What all requests of a process know together about one host: how many calls are under way and who waits, whether it has been
+// failing, whom it told to slow down. Every call passes here before it is sent. It knows no operation and sends nothing.
+
+import { UpstreamError } from '../errors.ts';
+import {
+  type Breaker,
+  type BreakerRules,
+  type BreakerState,
+  type CallEnding,
+  openBreaker,
+} from './breaker.ts';
+import { fairQueue } from './fair-queue.ts';
+import { openSlowDowns } from './rate-limit-backoff.ts';
+
+export interface GateRules {
+  /** Calls under way at the same time (`UPSTREAM_MAX_IN_FLIGHT`). */
+  readonly inFlight: number;
+  /** Calls that wait (`UPSTREAM_MAX_QUEUE`); one more is refused. */
+  readonly queue: number;
+  readonly breaker: BreakerRules;
+}
+
+export const usualGateRules: GateRules = {
+  inFlight: 64,
+  queue: 1000,
+  breaker: { failures: 10, first: 5_000, longest: 60_000 },
+};
+
+/** A call that wants to pass. */
+export interface Passenger {
+  readonly operation: string;
+  /** Whose turn it takes. */
+  readonly caller: string;
+  readonly request: string;
+  /** Who shares a pause with it; undefined for a call that is sent whatever others were told. */
+  readonly scope: string | undefined;
+  /** Ends the wait. */
+  readonly signal: AbortSignal | undefined;
+  /** Milliseconds that it waits for its turn at most. */
+  readonly patience: number;
+}
+
+/** How a passage ended: `unreachable` when there was no connection to the host at all, `slowed` with a 429. */
+export type PassageEnding = CallEnding | 'unreachable' | 'slowed';
+
+/** Leaves the gate, which must happen once; later times do nothing. */
+export type Passage = (ending: PassageEnding) => void;
+
+/** What can be seen of a gate from outside, for metrics. */
+export interface GateState {
+  readonly inFlight: number;
+  readonly queued: number;
+  /** Whether the host itself is tried: it opens when no connection can be made. */
+  readonly host: BreakerState;
+  /** By operation, whether it is tried: those that have been called. */
+  readonly operations: Readonly<Record<string, BreakerState>>;
+  /** Scopes that wait because they were told to slow down. */
+  readonly paused: number;
+  /** Calls refused here since the start, by why. */
+  readonly refused: Readonly<Record<Refused, number>>;
+}
+
+type Refused = 'breaker' | 'paused' | 'full' | 'waited';
+
+export interface Gate {
+  /** Lets a call pass, at once where nothing stands against it. @throws UpstreamError with `sent: false` */
+  enter(passenger: Passenger): Passage | Promise<Passage>;
+  /** Notes a 429. @param seconds - as its Retry-After says */
+  slowDown(scope: string, seconds: number | undefined): void;
+  /** Until when a scope waits, in milliseconds since the epoch; null when it does not. */
+  pausedUntil(scope: string): number | null;
+  state(): GateState;
+}
+
+/** A pause that a call sits out; for a longer one it is refused, and the caller decides. Milliseconds. */
+const LONGEST_PAUSE = 5_000;
+
+const seconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));
+
+interface Waiting {
+  readonly go: () => void;
+  readonly refuse: (why: Refused) => void;
+}
+
+/** Waits, unless the signal says otherwise. */
+const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const leave = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', leave);
+      resolve();
+    }, milliseconds);
+    if (signal?.aborted === true) leave();
+    else signal?.addEventListener('abort', leave);
+  });
+
+/** Opens the gate to a host. @param now - milliseconds of a clock that only goes forward */
+export function openGate(rules: GateRules, now: () => number = () => performance.now()): Gate {
+  const host = openBreaker(rules.breaker, now);
+  const operations = new Map<string, Breaker>();
+  const slow = openSlowDowns(now);
+  const queue = fairQueue<Waiting>();
+  const refused = { breaker: 0, paused: 0, full: 0, waited: 0 };
+  let inFlight = 0;
+
+  const breakerOf = (operation: string): Breaker => {
+    const known = operations.get(operation);
+    if (known !== undefined) return known;
+    const opened = openBreaker(rules.breaker, now);
+    operations.set(operation, opened);
+    return opened;
+  };
+
+  const refusal = (why: Refused, operation: string, wait: number): UpstreamError => {
+    refused[why] += 1;
+    const again = seconds(wait);
+    const text = {
+      breaker: `The upstream has been failing; it is asked for ${operation} again in ${again} s. This call was not sent.`,
+      paused: `The upstream asked to slow down for ${again} s. The call for ${operation} was not sent.`,
+      full: `Too many calls wait for the upstream. The call for ${operation} was not sent; try again in a moment.`,
+      waited: `The call for ${operation} waited too long for its turn and was not sent. Try again in a moment.`,
+    }[why];
+    return new UpstreamError(text, {
+      operation,
+      code: why === 'paused' || why === 'full' ? 'RATE_LIMITED' : 'UPSTREAM_UNAVAILABLE',
+      retryable: true,
+      retryAfterSeconds: again,
+      sent: false,
+      heldBack: true,
+    });
+  };
+
+  /** @throws UpstreamError when the call may not go now */
+  const check = ({ operation, scope }: Passenger): number => {
+    const shut = Math.max(host.wait(), breakerOf(operation).wait());
+    if (shut > 0) throw refusal('breaker', operation, shut);
+    const wait = scope === undefined ? 0 : slow.wait(scope);
+    if (wait > LONGEST_PAUSE) throw refusal('paused', operation, wait);
+    return wait;
+  };
+
+  const next = (): void => {
+    inFlight -= 1;
+    queue.shift()?.go();
+  };
+
+  /** Begins the passage of a call that has a place. */
+  const pass = ({ operation, scope }: Passenger): Passage => {
+    const tellHost = host.enter();
+    const tellOperation = breakerOf(operation).enter();
+    let ended = false;
+    return (ending) => {
+      if (ended) return;
+      ended = true;
+      tellHost(ending === 'unreachable' ? 'failed' : ending === 'left' ? 'left' : 'well');
+      tellOperation(ending === 'unreachable' ? 'left' : ending === 'slowed' ? 'well' : ending);
+      if (ending === 'well' && scope !== undefined) slow.served(scope);
+      next();
+    };
+  };
+
+  const place = ({ operation, caller, request, signal, patience }: Passenger): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', leave);
+      };
+      const waiting: Waiting = {
+        go() {
+          done();
+          inFlight += 1;
+          resolve();
+        },
+        refuse(why) {
+          done();
+          reject(refusal(why, operation, 1000));
+        },
+      };
+      const leave = () => {
+        queue.remove(caller, request, waiting);
+        done();
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(() => {
+        queue.remove(caller, request, waiting);
+        waiting.refuse('waited');
+      }, patience);
+      if (signal?.aborted === true) return leave();
+      signal?.addEventListener('abort', leave);
+      queue.push(caller, request, waiting);
+      if (queue.size > rules.queue) queue.dropLast(caller)?.refuse('full');
+      return undefined;
+    });
+
+  /** The way of a call that has to wait for something. */
+  const wait = async (passenger: Passenger): Promise<Passage> => {
+    for (;;) {
+      const slowed = check(passenger);
+      if (slowed > 0) {
+        await pause(slowed, passenger.signal);
+        continue;
+      }
+      if (inFlight < rules.inFlight && queue.size === 0) inFlight += 1;
+      else await place(passenger);
+      // While it waited for its place things may have changed.
+      let still: number;
+      try {
+        still = check(passenger);
+      } catch (error) {
+        next();
+        throw error;
+      }
+      if (still === 0) return pass(passenger);
+      next();
+    }
+  };
+
+  return {
+    enter(passenger) {
+      if (inFlight >= rules.inFlight || check(passenger) > 0) return wait(passenger);
+      inFlight += 1;
+      return pass(passenger);
+    },
+    slowDown: slow.note,
+    pausedUntil: slow.until,
+    state: () => ({
+      inFlight,
+      queued: queue.size,
+      host: host.state(),
+      operations: Object.fromEntries([...operations].map(([name, breaker]) => [name, breaker.state()])),
+      paused: slow.count,
+      refused: { ...refused },
+    }),
+  };
+}

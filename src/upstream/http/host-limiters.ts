@@ -1,0 +1,58 @@
+// The gates of a process: one to the service, and one to each host that files are fetched from, so that a file store in trouble
+// holds up nothing but its own files. It knows no URL beyond a host's name and tells none.
+import { type Gate, type GateRules, type GateState, openGate } from './host-limiter.ts';
+
+export interface Gates {
+  /** To the service. */
+  readonly api: Gate;
+  /** To a host that files are fetched from. */
+  files(host: string): Gate;
+  /** What can be seen of them, the hosts of files taken together. */
+  state(): { readonly api: GateState; readonly files: GateState };
+}
+
+/** Hosts that are remembered; the one asked least recently is forgotten first. */
+const MOST_HOSTS = 50;
+
+const STATES = ['closed', 'half-open', 'open'] as const;
+
+/** Several gates as one: everything added up, the worst state of each breaker. */
+function together(states: readonly GateState[]): GateState {
+  const sum = (of: (state: GateState) => number) => states.reduce((total, state) => total + of(state), 0);
+  const worst = (found: readonly GateState['host'][]) =>
+    STATES[Math.max(0, ...found.map((state) => STATES.indexOf(state)))] ?? 'closed';
+  const names = new Set(states.flatMap(({ operations }) => Object.keys(operations)));
+  return {
+    inFlight: sum((state) => state.inFlight),
+    queued: sum((state) => state.queued),
+    host: worst(states.map(({ host }) => host)),
+    operations: Object.fromEntries(
+      [...names].map((name) => [name, worst(states.map(({ operations }) => operations[name] ?? 'closed'))]),
+    ),
+    paused: sum((state) => state.paused),
+    refused: {
+      breaker: sum(({ refused }) => refused.breaker),
+      paused: sum(({ refused }) => refused.paused),
+      full: sum(({ refused }) => refused.full),
+      waited: sum(({ refused }) => refused.waited),
+    },
+  };
+}
+
+/** Opens the gates of a process. */
+export function openGates(rules: GateRules): Gates {
+  const api = openGate(rules);
+  const hosts = new Map<string, Gate>();
+  return {
+    api,
+    files(host) {
+      const gate = hosts.get(host) ?? openGate(rules);
+      hosts.delete(host);
+      hosts.set(host, gate);
+      const [oldest] = hosts.keys();
+      if (hosts.size > MOST_HOSTS && oldest !== undefined) hosts.delete(oldest);
+      return gate;
+    },
+    state: () => ({ api: api.state(), files: together([...hosts.values()].map((gate) => gate.state())) }),
+  };
+}

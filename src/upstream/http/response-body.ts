@@ -1,0 +1,195 @@
+// The body of an answer, gathered: as bytes within the operation's limit, as JSON, or as the error that a refusal is. It makes no
+// call and knows no operation's meaning.
+import type { Readable } from 'node:stream';
+import { redact } from '../../telemetry/redact.ts';
+import {
+  codeOfStatus,
+  errorText,
+  type FailureCode,
+  formOf,
+  isAboutCredits,
+  retryAfterSeconds,
+  UpstreamError,
+} from '../errors.ts';
+import { parseJson } from '../json/parse-json.ts';
+import { gatherShared } from '../json/shared-buffer.ts';
+import { networkFailure } from './network-failure.ts';
+import type { Answer, Upstream } from './upstream-client.ts';
+import { type InputFault, inputFaults, isCallersFault } from './validation-detail.ts';
+
+const NO_BYTES = new Uint8Array();
+
+const single = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value[0] : value;
+
+/** A body that was closed before its end, by the name that Node's own streams have for it. */
+const brokenOff = (): Error =>
+  Object.assign(new Error('The connection was closed before the end of the answer.'), {
+    code: 'ERR_STREAM_PREMATURE_CLOSE',
+  });
+
+/** Takes the pieces of a body. Listened to, not iterated over: that makes a promise for each piece, and a third of the work of a small answer. */
+const eachPiece = (body: Readable, take: (piece: Uint8Array) => void): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const cutOff = () => reject(body.errored ?? brokenOff());
+    if (body.destroyed) return cutOff();
+    body.on('data', (piece: Uint8Array) => {
+      try {
+        take(piece);
+      } catch (error) {
+        reject(error);
+        body.destroy();
+      }
+    });
+    body.once('end', () => {
+      // Every body is closed behind its end, and an error costs its stack.
+      body.off('close', cutOff);
+      resolve();
+    });
+    body.once('error', reject);
+    body.once('close', cutOff);
+  });
+
+/** A body that is larger than any honest answer. */
+export const tooLarge = (operation: string, status: number): UpstreamError =>
+  new UpstreamError(`The upstream's answer to ${operation} is too large.`, {
+    operation,
+    code: 'UPSTREAM_DRIFT',
+    status,
+    retryable: false,
+  });
+
+/** Whether a status says that the body is the whole answer. */
+export const isWhole = (status: number): boolean => status >= 200 && status < 300 && status !== 206;
+
+/** Lets go of a body that is not wanted, and of its connection where there is more of it. */
+export function discard({ body }: Pick<Answer, 'body'>): void {
+  body.on('error', () => undefined).destroy();
+}
+
+/** Reads a body that comes in pieces. @returns how many bytes */
+async function readPieces(
+  up: Upstream,
+  { body, status, call: { operation, maxBytes } }: Answer,
+  take: (piece: Uint8Array) => void,
+): Promise<number> {
+  let size = 0;
+  try {
+    await eachPiece(body, (piece) => {
+      size += piece.byteLength;
+      if (size > maxBytes) throw tooLarge(operation, status);
+      take(piece);
+    });
+  } catch (error) {
+    throw networkFailure(operation, error, up.signal);
+  }
+  return size;
+}
+
+/** Reads a whole body into memory that all threads share. @throws {@link UpstreamError} as {@link readBytes} */
+export async function readShared(up: Upstream, answer: Answer): Promise<Uint8Array<SharedArrayBuffer>> {
+  const promised = Number(single(answer.headers['content-length']) ?? 0);
+  const shared = gatherShared(Number.isSafeInteger(promised) ? promised : 0);
+  const size = await readPieces(up, answer, shared.add);
+  up.onBytes?.(answer.call.operation, size);
+  return shared.bytes();
+}
+
+/** Reads a whole body. @throws {@link UpstreamError} when it breaks off, comes too late or is larger than any honest answer */
+export async function readBytes(up: Upstream, answer: Answer): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  const size = await readPieces(up, answer, (piece) => pieces.push(piece));
+  up.onBytes?.(answer.call.operation, size);
+  const [first = NO_BYTES] = pieces;
+  return pieces.length <= 1 ? first : Buffer.concat(pieces);
+}
+
+/** Parses a whole body. @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
+export async function jsonOf(operation: string, bytes: Uint8Array, status = 200): Promise<unknown> {
+  try {
+    return await parseJson(bytes);
+  } catch (error) {
+    throw new UpstreamError(
+      `The upstream's answer to ${operation} is not JSON.`,
+      { operation, code: 'UPSTREAM_DRIFT', status, retryable: true },
+      { cause: error },
+    );
+  }
+}
+
+/** The bytes in UTF-8, which JSON is in unless the answer says otherwise. */
+function inUtf8(bytes: Uint8Array, contentType: string | undefined): Uint8Array {
+  const charset = /;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(contentType ?? '')?.[1];
+  if (charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset)) return bytes;
+  try {
+    return new TextEncoder().encode(new TextDecoder(charset).decode(bytes));
+  } catch {
+    // No character set that anybody knows: UTF-8 is the better guess.
+    return bytes;
+  }
+}
+
+/** Reads a whole body as UTF-8, whatever character set it came in. @throws {@link UpstreamError} as {@link readBytes} */
+export async function readUtf8(up: Upstream, answer: Answer): Promise<Uint8Array> {
+  return inUtf8(await readBytes(up, answer), single(answer.headers['content-type']));
+}
+
+/** A body as JSON. @returns undefined for an empty one @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
+export const bodyJson = async ({ call, status }: Answer, bytes: Uint8Array): Promise<unknown> =>
+  bytes.byteLength === 0 ? undefined : jsonOf(call.operation, bytes, status);
+
+/** Reads a body as JSON. @returns undefined for an empty body @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
+export async function readJson(up: Upstream, answer: Answer): Promise<unknown> {
+  return bodyJson(answer, await readUtf8(up, answer));
+}
+
+/** Whose fault a refusal is: what the gateway composed is never the caller's, unless an argument of theirs is named. */
+function blameOf(
+  operation: string,
+  status: number,
+  text: string | undefined,
+  issues: readonly InputFault[],
+): FailureCode {
+  const code = codeOfStatus(status);
+  // The endings of a submission and a cancellation are told by their status.
+  if (operation === 'submit' || operation === 'cancel') return code;
+  if (code !== 'BAD_USER_INPUT' || issues.some(isCallersFault)) return code;
+  // An accession of another namespace (spec, section Errors).
+  if (operation === 'uniprot' && status === 400 && text !== undefined) return code;
+  return 'UPSTREAM_DRIFT';
+}
+
+/** The typed error for an answer whose status the operation did not ask for. Reads the body for its text. */
+export async function refusal(up: Upstream, answer: Answer): Promise<UpstreamError> {
+  const { operation } = answer.call;
+  const body = await readJson(up, answer).catch(() => undefined);
+  const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  const { request_id: id, results_expire_at: expired } = fields;
+  const issues = inputFaults(operation, body).map((fault) => ({
+    ...fault,
+    path: redact(fault.path, up.token),
+    message: redact(fault.message, up.token),
+  }));
+  const faults = issues
+    .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
+    .join('; ');
+  const text = faults === '' ? errorText(body) : faults;
+  // The service may quote what it was sent.
+  const shown = text === undefined ? undefined : redact(text, up.token);
+  const { status } = answer;
+  const spent = status === 402 || (status === 429 && isAboutCredits(text ?? ''));
+  const code = blameOf(operation, status, text, issues);
+  const plain = shown ?? `The upstream answered ${operation} with HTTP ${status}.`;
+  const isOurs = code !== codeOfStatus(status);
+  return new UpstreamError(isOurs ? `The upstream refused how ${operation} was asked: ${plain}` : plain, {
+    operation,
+    code,
+    status,
+    form: formOf(body),
+    requestId: typeof id === 'string' ? redact(id, up.token) : single(answer.headers['x-request-id']),
+    retryable: !spent && (status === 429 || status === 408 || status >= 500),
+    retryAfterSeconds: retryAfterSeconds(single(answer.headers['retry-after']), Date.now()),
+    ...(issues.length === 0 || isOurs ? {} : { issues }),
+    resultsExpireAt: typeof expired === 'string' ? redact(expired, up.token) : undefined,
+  });
+}

@@ -1,0 +1,161 @@
+// One HTTP request and its answer: through the gate of its host, within the operation's limits of time, reported when it has
+// ended. It knows neither of the two APIs and never tries again.
+import type { Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Dispatcher } from 'undici';
+import { startDeadline } from '../../async/deadline.ts';
+import { UpstreamError } from '../errors.ts';
+import { limitsOf, STALL_MS } from '../operations.ts';
+import type { Gate, PassageEnding } from './host-limiter.ts';
+import { networkFailure } from './network-failure.ts';
+import { steadyBody } from './steady-body.ts';
+import type { Answer, Upstream } from './upstream-client.ts';
+import { USER_AGENT } from './user-agent.ts';
+
+/** A request that is ready to be sent. */
+export interface Exchange {
+  readonly operation: string;
+  /** The line of the table of limits, where it is another than the operation's own. */
+  readonly limits?: string | undefined;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** Path and search. */
+  readonly path: string;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Bytes of an honest answer, where that follows from what is asked; the operation's own limit when absent. */
+  readonly maxBytes?: number | undefined;
+  readonly dispatcher: Dispatcher;
+  /** Whether the host is told of the trace: whoever stores files is no part of it. */
+  readonly traced?: boolean;
+  readonly gate: Gate | undefined;
+  /** Who shares a pause with it. */
+  readonly scope?: string | undefined;
+}
+
+const endingOfStatus = (status: number): PassageEnding =>
+  status >= 500 ? 'failed' : status === 429 ? 'slowed' : 'well';
+
+/** What a fault says of the upstream; nothing when the caller left, or when it is a fault of our own. */
+function endingOfFault(failure: unknown): PassageEnding {
+  if (!(failure instanceof UpstreamError)) return 'left';
+  return failure.failure.sent === false ? 'unreachable' : 'failed';
+}
+
+/** What the end of a body says of the upstream. One that the reader has dropped says nothing. */
+function endingOfBody({ errored }: Readable, status: number, signal: AbortSignal | undefined): PassageEnding {
+  if (errored == null) return endingOfStatus(status);
+  const dropped = 'code' in errored && errored.code === 'UND_ERR_ABORTED';
+  return dropped || signal?.aborted === true ? 'left' : 'failed';
+}
+
+const DECODERS: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+type Headers = Answer['headers'];
+
+/** Unpacks what came compressed although nobody asked for it; undefined where nothing did. */
+function decoderOf(headers: Headers, status: number): ReturnType<typeof createGunzip> | undefined {
+  const encoding = headers['content-encoding'];
+  const decoder = typeof encoding === 'string' ? DECODERS[encoding.trim().toLowerCase()] : undefined;
+  // A range of compressed bytes cannot be read by itself.
+  return status === 206 ? undefined : decoder?.();
+}
+
+/** An answer that was compressed as if it had not been. */
+function decoded(status: number, headers: Headers, body: Readable, call: Answer['call']): Answer {
+  const decoder = decoderOf(headers, status);
+  if (decoder === undefined) return { status, headers, body, call };
+  const { 'content-encoding': _, 'content-length': __, ...rest } = headers;
+  body.on('error', (error) => decoder.destroy(error));
+  decoder.on('close', () => body.destroy());
+  return { status, headers: rest, body: body.pipe(decoder), call };
+}
+
+/** Bytes of an answer that says why there is none. */
+const MAX_REFUSAL_BYTES = 256 * 1024;
+
+/** What the reader of an answer is to know of the call. */
+function callOf({ operation, maxBytes }: Exchange, status: number): Answer['call'] {
+  const most = maxBytes ?? limitsOf(operation).bytes;
+  return { operation, maxBytes: status >= 400 ? Math.min(most, MAX_REFUSAL_BYTES) : most };
+}
+
+/**
+ * Sends a request once and gives the answer of whatever status, its body unread.
+ *
+ * @throws UpstreamError when no answer came, with `sent: false` where the request certainly never left
+ */
+export async function exchange(up: Upstream, wanted: Exchange): Promise<Answer> {
+  const { operation, origin, path, method, headers, body: json, dispatcher, gate, scope } = wanted;
+  const { patience = 1 } = up.settings;
+  const { start, whole } = limitsOf(wanted.limits ?? operation, patience);
+  const passage = await gate?.enter({
+    operation,
+    caller: up.caller ?? '',
+    request: up.requestId,
+    scope,
+    signal: up.signal,
+    patience: start,
+  });
+  const started = performance.now();
+  const deadline = startDeadline(up.signal, start);
+  const trace = up.startCall?.(operation);
+  const end = (ending: PassageEnding): void => {
+    deadline.end();
+    passage?.(ending);
+  };
+  const report = (status: number): number => {
+    const milliseconds = performance.now() - started;
+    const call = { operation, status, milliseconds };
+    trace?.ended(call);
+    up.onCall(call);
+    return milliseconds;
+  };
+  try {
+    const {
+      statusCode,
+      headers: received,
+      body,
+    } = await dispatcher.request({
+      origin,
+      path,
+      method,
+      headers: {
+        'user-agent': USER_AGENT,
+        ...headers,
+        ...(wanted.traced === true ? trace?.headers : undefined),
+      },
+      body: json === undefined ? null : JSON.stringify(json),
+      bodyTimeout: STALL_MS * patience,
+      signal: deadline.signal,
+    });
+    const passed = report(statusCode);
+    body.once('close', () => end(endingOfBody(body, statusCode, up.signal)));
+    const call = callOf(wanted, statusCode);
+    const answer = decoded(statusCode, received, body, call);
+    if (up.streamed !== true) {
+      deadline.extend(Math.max(0, whole - passed));
+      return answer;
+    }
+    // A body at a client's pace takes as long as the client does, and holds nobody else up meanwhile.
+    deadline.lift();
+    passage?.(endingOfStatus(statusCode));
+    const { maxBytes } = call;
+    return {
+      ...answer,
+      body: steadyBody(answer.body, { operation, status: statusCode, maxBytes, patience }),
+    };
+  } catch (error) {
+    report(0);
+    const failure = networkFailure(operation, error, up.signal);
+    end(endingOfFault(failure));
+    throw failure;
+  }
+}

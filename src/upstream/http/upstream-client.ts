@@ -1,0 +1,226 @@
+// A call to the service: where it goes, with whose token, and whether it is tried again. It knows the two APIs only by their
+// prefixes and never decides what an answer means; that is atlas.ts and batch.ts.
+import type { Readable } from 'node:stream';
+import { Agent, type Dispatcher } from 'undici';
+import type { CollectWindow } from '../../async/collect-window.ts';
+import { isAboutCredits } from '../errors.ts';
+import { toWire, type WireMapping } from '../mapping/rules.ts';
+import type { Gate } from './host-limiter.ts';
+import { noteAnswer } from './prefix-state.ts';
+import { refusal } from './response-body.ts';
+import { withRetry } from './retry.ts';
+import { type Exchange, exchange } from './send-request.ts';
+
+/** Where the service is and what its deployment calls things (configuration). */
+export interface UpstreamSettings {
+  readonly baseUrl: string;
+  readonly batchPrefix: string;
+  readonly atlasPrefix: string;
+  readonly listLimitField: string;
+  readonly listCursorField: string;
+  readonly downloadHosts: readonly string[];
+  /** Names that differ from the contract's (WIRE_MAPPING_FILE). */
+  readonly mapping?: WireMapping | undefined;
+  /** Types of thumbnails where the deployment calls them otherwise, by ours. */
+  readonly thumbnailTypes?: Readonly<Record<string, string>> | undefined;
+  /** What every operation's limits of time are multiplied with; 1 when absent. */
+  readonly patience?: number;
+}
+
+/** What one finished upstream call was, for counting, logs and metrics. */
+export interface CallReport {
+  readonly operation: string;
+  /** HTTP status; 0 when no answer came. */
+  readonly status: number;
+  readonly milliseconds: number;
+}
+
+/** A try of a call under way, as a trace sees it. */
+export interface StartedCall {
+  /** Headers that tell the service of the trace. */
+  readonly headers: Readonly<Record<string, string>>;
+  ended(report: CallReport): void;
+}
+
+/** The service as one request sees it: its address, this caller's token, this request's id and patience. */
+export interface Upstream {
+  readonly settings: UpstreamSettings;
+  readonly agent: Dispatcher;
+  /** The bearer token for the Batch API; undefined when the caller gave none. Never sent to the Atlas. */
+  readonly token: string | undefined;
+  readonly requestId: string;
+  /** Who asks, for taking turns: calls without a caller are one caller together. */
+  readonly caller?: string | undefined;
+  /** What all requests know of the service together; without it every call goes at once. */
+  readonly gate?: Gate | undefined;
+  /** Whether bodies go on to a client at its own pace: then they hold no place in the gate and have no limit of time. */
+  readonly streamed?: boolean;
+  readonly signal: AbortSignal | undefined;
+  /** When the loaders of the request make their calls; without it, at the end of every turn of the event loop. */
+  readonly collecting?: CollectWindow;
+  /** Told of every try of a call as it begins; what it gives is sent with it and told of its end. */
+  readonly startCall?: ((operation: string) => StartedCall) | undefined;
+  /** Told of every call that ended, whatever its end. */
+  readonly onCall: (report: CallReport) => void;
+  /** Told of bodies as they are read. */
+  readonly onBytes?: ((operation: string, bytes: number) => void) | undefined;
+  /** Told what the operation may cost, before it runs. */
+  readonly onCost?: ((calls: number) => void) | undefined;
+  /** Told of answers that were there already, by what they are. */
+  readonly onCacheHit?: ((what: string, count: number) => void) | undefined;
+  /** Whether an answer of this name is to be shown whole to `onAnswer` if it is readable; always when absent. */
+  readonly looksAt?: ((name: string) => boolean) | undefined;
+  /** Shown answers as they are read, under the name that contract/operations.ts gives them, to notice drift. */
+  readonly onAnswer?: ((name: string, value: unknown, readable: boolean) => void) | undefined;
+}
+
+/** A pool of connections to the service, shared by all requests of a process: as many as the gate lets through. Close it when the process ends. */
+export function openAgent(): Agent {
+  return new Agent({ keepAliveTimeout: 30_000, connect: { timeout: 8_000 } });
+}
+
+/** One call, before it is made. */
+export interface Call {
+  readonly operation: string;
+  /** The line of the table of limits, where it is another than the operation's own. */
+  readonly limits?: string;
+  readonly api: 'batch' | 'atlas';
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Below the API's prefix; path parameters already encoded. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | readonly number[] | undefined>>;
+  readonly body?: unknown;
+  readonly accept?: string;
+  /** Bytes of an honest answer, where that follows from what is asked. */
+  readonly maxBytes?: number;
+  /** Whether it may be tried again after a failure that may pass: true for what only reads. */
+  readonly repeatable: boolean;
+}
+
+/** An answer whose body has not been read yet. Read or dump the body, always. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Readable;
+  /** What it answers, and how many bytes of it are read at most. */
+  readonly call: { readonly operation: string; readonly maxBytes: number };
+}
+
+/** What needs no second look by a URL parser: no step up the path, no escape, no separator. */
+const PLAIN_PATH = /^[\w/-]*$/;
+const PLAIN_WORD = /^[\w-]*$/;
+
+const inForm = (text: string): string =>
+  PLAIN_WORD.test(text) ? text : new URLSearchParams([[text, '']]).toString().slice(0, -1);
+
+function searchOf(query: Call['query']): string {
+  let search = '';
+  for (const name in query) {
+    const value = query[name];
+    if (value === undefined) continue;
+    for (const one of typeof value === 'object' ? value : [value])
+      search += `${search === '' ? '?' : '&'}${inForm(name)}=${inForm(String(one))}`;
+  }
+  return search;
+}
+
+interface Base {
+  readonly origin: string;
+  readonly pathname: string;
+}
+
+/** Where the APIs are, parsed once. */
+const bases = new WeakMap<UpstreamSettings, Record<Call['api'], Base>>();
+
+function baseOf(settings: UpstreamSettings, api: Call['api']): Base {
+  const known = bases.get(settings);
+  if (known !== undefined) return known[api];
+  const { baseUrl, batchPrefix, atlasPrefix } = settings;
+  const read = (prefix: string): Base => {
+    const { origin, pathname } = new URL(`${baseUrl}${prefix}/-`);
+    return { origin, pathname: pathname.slice(0, -2) };
+  };
+  const found = { batch: read(batchPrefix), atlas: read(atlasPrefix) };
+  bases.set(settings, found);
+  return found[api];
+}
+
+function placeOf(settings: UpstreamSettings, { api, path, query }: Call): Pick<Exchange, 'origin' | 'path'> {
+  const { origin, pathname } = baseOf(settings, api);
+  const whole = PLAIN_PATH.test(path) ? pathname + path : new URL(origin + pathname + path).pathname;
+  return { origin, path: whole + searchOf(query) };
+}
+
+/**
+ * Whose calls a 429 speaks for. The Atlas counts by address, so that it is everybody; the Batch API counts by token. What
+ * is sent once is never held back: only the service knows whether it would be refused, and a refusal costs nothing.
+ */
+function scopeOf(up: Upstream, { api, repeatable }: Call): string | undefined {
+  if (!repeatable) return undefined;
+  return api === 'atlas' ? 'atlas' : `batch ${up.token ?? ''}`;
+}
+
+/** A call as it is sent. */
+function exchangeOf(up: Upstream, call: Call): Exchange {
+  const { operation, api, method, body, accept = 'application/json' } = call;
+  const headers: Record<string, string> = { accept, 'x-request-id': up.requestId };
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  if (api === 'batch' && up.token !== undefined) headers.authorization = `Bearer ${up.token}`;
+  const { origin, path } = placeOf(up.settings, call);
+  return {
+    operation,
+    limits: call.limits,
+    origin,
+    path,
+    method,
+    headers,
+    body,
+    maxBytes: call.maxBytes,
+    dispatcher: up.agent,
+    traced: true,
+    gate: up.gate,
+    scope: scopeOf(up, call),
+  };
+}
+
+/** The call in the names of the deployment. */
+const renamed = (mapping: WireMapping | undefined, call: Call): Call =>
+  mapping === undefined
+    ? call
+    : {
+        ...call,
+        body: toWire(mapping, call.operation, call.body),
+        query: toWire(mapping, call.operation, call.query) ?? {},
+      };
+
+/** Statuses that a read may outlive by being tried again. */
+const PASSING = new Set([408, 429, 500, 502, 503, 504]);
+
+/** Sends a call once and notes what its status says of the prefix. */
+async function attempt(up: Upstream, call: Call): Promise<Answer> {
+  const answer = await exchange(up, exchangeOf(up, call));
+  noteAnswer(up.settings, call.api, answer.status, answer.headers['content-type']);
+  return answer;
+}
+
+/** One try of a read; a refusal that may pass is thrown, and one that asks to slow down is made known. */
+async function attemptRead(up: Upstream, call: Call): Promise<Answer> {
+  const answer = await attempt(up, call);
+  if (!PASSING.has(answer.status)) return answer;
+  const error = await refusal(up, answer);
+  const scope = scopeOf(up, call);
+  if (answer.status === 429 && scope !== undefined && !isAboutCredits(error.message)) {
+    up.gate?.slowDown(scope, error.failure.retryAfterSeconds);
+  }
+  throw error;
+}
+
+/**
+ * Makes one call and gives the answer of whatever status, its body unread. What only reads is tried up to three times.
+ *
+ * @throws UpstreamError UPSTREAM_TIMEOUT or UPSTREAM_UNAVAILABLE when no answer came; for a repeatable call also the last refusal of a kind that may pass
+ */
+export function send(up: Upstream, asked: Call): Promise<Answer> {
+  const call = renamed(up.settings.mapping, asked);
+  return call.repeatable ? withRetry(up.signal, () => attemptRead(up, call)) : attempt(up, call);
+}

@@ -1,0 +1,73 @@
+// Whether an answer is what its operation promises, after the deployment's names were put back to those of the contract. It
+// knows schemas as such and no operation.
+import type { z } from 'zod';
+import { redact } from '../../telemetry/redact.ts';
+import { UpstreamError } from '../errors.ts';
+import { fromWire } from '../mapping/rules.ts';
+import { readJson } from './response-body.ts';
+import type { Answer, Upstream } from './upstream-client.ts';
+
+/** That an answer is not what was promised. @param path - in the JSON, such as `$.items` */
+export const drifted = (operation: string, path: string, what: string, retryable = false): UpstreamError =>
+  new UpstreamError(redact(`The upstream's answer to ${operation} has changed at ${path}: ${what}.`), {
+    operation,
+    code: 'UPSTREAM_DRIFT',
+    retryable,
+  });
+
+/** A part that is promised. @returns undefined for null, which says that there is nothing @throws UpstreamError UPSTREAM_DRIFT when it is missing or of another type */
+export function promised<T>(operation: string, path: string, value: T | null | undefined): T | undefined {
+  if (value === undefined) throw drifted(operation, path, 'missing, or of another type');
+  return value ?? undefined;
+}
+
+/** Checks an answer against its wire schema. @throws {@link UpstreamError} UPSTREAM_DRIFT that names operation, JSON path, expected and seen */
+export function checked<S extends z.ZodType>(operation: string, schema: S, body: unknown): z.output<S> {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const path = issue === undefined || issue.path.length === 0 ? '$' : `$.${issue.path.map(String).join('.')}`;
+  throw drifted(operation, path, issue?.message ?? 'unreadable');
+}
+
+/** Puts an answer's names back to the contract's, in place. */
+export const named = <T>(up: Upstream, name: string, value: T): T =>
+  fromWire(up.settings.mapping, name, value);
+
+/** A body as JSON in the contract's names. @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON, shown to whoever watches for drift */
+export async function namedJson(up: Upstream, name: string, reading: Promise<unknown>): Promise<unknown> {
+  try {
+    return named(up, name, await reading);
+  } catch (error) {
+    if (error instanceof UpstreamError && error.failure.code === 'UPSTREAM_DRIFT')
+      up.onAnswer?.(name, undefined, false);
+    throw error;
+  }
+}
+
+/** Reads an answer as JSON in the contract's names. @throws {@link UpstreamError} as {@link namedJson} */
+export const readNamed = (up: Upstream, name: string, answer: Answer): Promise<unknown> =>
+  namedJson(up, name, readJson(up, answer));
+
+/**
+ * Checks an answer and shows it, readable or not, to whoever watches for drift.
+ *
+ * @param whole - what is shown when that is more than what is checked
+ * @throws {@link UpstreamError} UPSTREAM_DRIFT
+ */
+export function checkedOf<S extends z.ZodType>(
+  up: Upstream,
+  name: string,
+  schema: S,
+  value: unknown,
+  whole: unknown = value,
+): z.output<S> {
+  let readable = false;
+  try {
+    const answer = checked(name, schema, value);
+    readable = true;
+    return answer;
+  } finally {
+    up.onAnswer?.(name, whole, readable);
+  }
+}

@@ -1,0 +1,103 @@
+// Sparse activations of features: rankings, rows along a sequence, and whether a vector is on the scale of a ranking.
+// Pure; it knows no archive and no record.
+import { readFeatures, type SparseMatrix, type SparseVector } from '../archive/bulk-record.ts';
+import type { ReadRecord } from '../atlas.ts';
+import type { FeatureValue } from '../wire.ts';
+
+/** One feature along a sequence: `values[i]` at residue `residues[i]` (0-based), 0 everywhere else. */
+export interface FeatureRow {
+  readonly residues: readonly number[];
+  readonly values: readonly number[];
+}
+
+/** The strongest features of a vector, strongest first, of equals the lower index. */
+export function rankingOf(sparse: SparseVector, top: number): FeatureValue[] {
+  return sparse.indices
+    .map((index, i) => ({ feature_index: index, value: sparse.values[i] ?? 0 }))
+    .sort((a, b) => b.value - a.value || a.feature_index - b.feature_index)
+    .slice(0, top);
+}
+
+/** Rounding on the wire: values written with four decimals. */
+const ROUNDING = 1e-4;
+
+/**
+ * Whether a vector is scaled as the ranking is, so that a value of either may stand for the other. The service does not
+ * say so; a ranking that its vector repeats does.
+ */
+export function sameScale(ranking: readonly FeatureValue[], vector: SparseVector): boolean {
+  if (ranking.length === 0) return vector.indices.length === 0;
+  const values = new Map(vector.indices.map((index, i) => [index, vector.values[i] ?? 0]));
+  return ranking.every(({ feature_index: index, value }) => {
+    const other = values.get(index);
+    return other !== undefined && Math.abs(other - value) <= ROUNDING * Math.max(1, Math.abs(value));
+  });
+}
+
+/** Whether a ranking is that of a vector: the same features in the same order with the same values. */
+export function isRankingOf(ranking: readonly FeatureValue[], vector: SparseVector): boolean {
+  const own = rankingOf(vector, ranking.length);
+  return (
+    ranking.length > 0 &&
+    own.length === ranking.length &&
+    ranking.every(({ feature_index: index }, i) => own[i]?.feature_index === index) &&
+    sameScale(ranking, vector)
+  );
+}
+
+/** The rows of the wanted features; one that is nowhere active has an empty row. */
+export function rowsOf(matrix: SparseMatrix, wanted: Iterable<number>): Map<number, FeatureRow> {
+  const rows = new Map<number, { residues: number[]; values: number[] }>();
+  for (const feature of wanted) rows.set(feature, { residues: [], values: [] });
+  for (const [i, feature] of matrix.features.entries()) {
+    const row = rows.get(feature);
+    if (row === undefined) continue;
+    row.residues.push(matrix.residues[i] ?? 0);
+    row.values.push(matrix.values[i] ?? 0);
+  }
+  return rows;
+}
+
+/** A row written out from residue `start` to `end`, `end` excluded. */
+export function denseRow(row: FeatureRow, start: number, end: number): number[] {
+  const dense = new Array<number>(Math.max(0, end - start)).fill(0);
+  for (const [i, residue] of row.residues.entries()) {
+    if (residue >= start && residue < end) dense[residue - start] = row.values[i] ?? 0;
+  }
+  return dense;
+}
+
+const read = new WeakMap<object, NonNullable<ReturnType<typeof readFeatures>>>();
+
+/** What the single record says of activations, in the form of the bulk archive; what it leaves out is undefined. */
+export function recordActivations({
+  raw,
+}: {
+  readonly raw: unknown;
+}): NonNullable<ReturnType<typeof readFeatures>> {
+  if (typeof raw !== 'object' || raw === null) return {};
+  const before = read.get(raw);
+  if (before !== undefined) return before;
+  const { protein_activations: level, per_residue_activations: rows } = raw as Record<string, unknown>;
+  const found = readFeatures({ protein_level: level, per_residue: rows }) ?? {};
+  read.set(raw, found);
+  return found;
+}
+
+/** The activations of all features that a record holds; undefined where it leaves them out. Of a record that came as bytes only they are parsed. */
+export const recordLevel = (found: ReadRecord): SparseVector | undefined =>
+  found.parts === undefined
+    ? recordActivations(found).proteinLevel
+    : readFeatures({ protein_level: found.parts.read('protein_activations') })?.proteinLevel;
+
+/** Activations that are read when somebody asks for them. */
+export interface LevelSource {
+  /** Null where they are on another scale than the ranking that came with them. */
+  read(): SparseVector | null;
+  /** What is written down of them. */
+  toJSON(): SparseVector | null;
+}
+
+export function levelSource(read: () => SparseVector | null): LevelSource {
+  return { read, toJSON: read };
+}

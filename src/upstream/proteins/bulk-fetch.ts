@@ -1,0 +1,166 @@
+// One bulk look-up from the question to the parts: posts it, follows the job where the upstream makes one of it, reads the
+// archive as it arrives. It knows nothing of who asked for which part.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SharedCall } from '../../async/single-flight.ts';
+import { ArchiveBody } from '../archive/archive-body.ts';
+import { type ArchiveLimits, archiveLimits } from '../archive/archive-limits.ts';
+import { type BulkParts, readBulkArchive } from '../archive/bulk.ts';
+import type { BulkFeatures } from '../archive/bulk-record.ts';
+import * as atlas from '../atlas.ts';
+import { UpstreamError } from '../errors.ts';
+import { type Downloads, download } from '../http/download.ts';
+import { networkFailure } from '../http/network-failure.ts';
+import type { Answer, Upstream } from '../http/upstream-client.ts';
+import { type FeatureRow, rankingOf, rowsOf } from './activations.ts';
+import { now, type ReadBulk, saysAll, wantedRows } from './merge-answers.ts';
+import type { BulkCall } from './protein-plan.ts';
+import { needsRows, type ProteinNeeds, topOf } from './required-parts.ts';
+
+const FIRST_POLL = 100;
+const SLOWEST_POLL = 2_000;
+
+const failed = (message: string): UpstreamError =>
+  new UpstreamError(message, { operation: 'bulkJob', code: 'UPSTREAM_UNAVAILABLE', retryable: true });
+
+const tooLate = (jobId: string): UpstreamError =>
+  new UpstreamError(
+    `The upstream's bulk job ${jobId} did not finish within this request's time. Ask for fewer proteins at once, or use startBulkLookup, which waits as long as it takes.`,
+    { operation: 'bulkJob', code: 'UPSTREAM_TIMEOUT', retryable: true },
+  );
+
+/** Polls a job until it has an archive to offer. @returns its signed URL */
+async function finishedJob(up: Upstream, jobId: string): Promise<string> {
+  for (let pause = FIRST_POLL; ; pause = Math.min(pause * 1.6, SLOWEST_POLL)) {
+    const job = await atlas.bulkJob(up, jobId);
+    const state = (job.status ?? '').toLowerCase();
+    // The archive of a cancelled job is whole and holds only a part of the proteins: it proves nothing of the others.
+    if (['failed', 'cancelled', 'canceled', 'expired'].includes(state)) {
+      throw failed(`The upstream's bulk job ${jobId} ended as ${state}. Try again.`);
+    }
+    if (job.download_url != null && state !== 'pending') return job.download_url;
+    await sleep(pause, undefined, { signal: up.signal });
+  }
+}
+
+/** The archive of a finished job; its URL is asked for once more when it has expired. */
+async function jobArchive(up: Upstream, downloads: Downloads, jobId: string): Promise<Answer> {
+  for (const last of [false, true]) {
+    const answer = await download(up, downloads, await finishedJob(up, jobId));
+    if (answer !== null) return answer;
+    if (last) break;
+  }
+  throw failed(
+    `The archive of the upstream's bulk job ${jobId} could not be downloaded: its address had expired twice.`,
+  );
+}
+
+/** Proteins of which an archive has said all that is needed, while the rest of it is still coming. */
+export interface ReadProteins {
+  readonly hashes: readonly string[];
+  readonly soFar: ReadBulk;
+}
+
+/** What is wanted of an archive. */
+interface Wanted {
+  readonly bulk: BulkCall;
+  readonly each: ReadonlyMap<string, ProteinNeeds>;
+  readonly onProteins: (proteins: ReadProteins) => void;
+  readonly limits: ArchiveLimits;
+  /** Where it comes from, to be told when nothing more is needed. */
+  readonly arriving: ArchiveBody;
+}
+
+/** Reads an archive; of activations along the sequence only the wanted rows stay, one protein at a time. */
+async function readArchive(
+  { settings: { mapping }, onAnswer }: Pick<Upstream, 'settings' | 'onAnswer'>,
+  body: AsyncIterable<Uint8Array>,
+  { bulk: { needs, asksSequences }, each, onProteins, limits, arriving }: Wanted,
+): Promise<ReadBulk> {
+  const rows = new Map<string, ReadonlyMap<number, FeatureRow>>();
+  const from = now('bulk');
+  const shrink = (hash: string, features: BulkFeatures): BulkFeatures => {
+    const { perResidue, ...rest } = features;
+    const own = each.get(hash) ?? {};
+    if (perResidue !== undefined && needsRows(own)) {
+      const ranking =
+        rest.top ?? (rest.proteinLevel === undefined ? [] : rankingOf(rest.proteinLevel, topOf(own)));
+      rows.set(hash, rowsOf(perResidue, wantedRows(own, ranking)));
+    }
+    return rest;
+  };
+  let soFar: ReadBulk | undefined;
+  let complete: string[] = [];
+  const lacking = new Set(each.keys());
+  const onHash = (hash: string, parts: BulkParts): void => {
+    soFar ??= { parts, rows, from, isWhole: false, asksSequences };
+    const own = each.get(hash);
+    if (own === undefined || !saysAll(hash, own, soFar)) return;
+    complete.push(hash);
+    lacking.delete(hash);
+    if (lacking.size === 0) arriving.finish();
+  };
+  const onPause = (): void => {
+    if (soFar === undefined || complete.length === 0) return;
+    onProteins({ hashes: complete, soFar });
+    complete = [];
+  };
+  const level = needs.level === true;
+  const options = {
+    perResidue: needsRows(needs),
+    level,
+    shrink,
+    mapping,
+    onAnswer,
+    onHash,
+    onPause,
+    hashes: each,
+    isDone: () => arriving.isDone,
+    limits,
+    heldBytes: limits.heldBytes,
+  };
+  const parts = await readBulkArchive(body, options);
+  const isWhole = parts.problems.length === 0 && !arriving.isDone && !arriving.isCut;
+  return { parts, rows, from, isWhole, asksSequences };
+}
+
+/**
+ * Looks up at most 500 proteins with exactly the members that are needed.
+ *
+ * @param bulk - its needs are the union of `each`
+ * @param each - what each protein needs
+ * @param run - told of {@link ReadProteins} as soon as their own needs are met
+ * @throws UpstreamError when no archive came; one that names the job when it is still running as the caller's time is up
+ */
+export async function fetchBulk(
+  up: Upstream,
+  downloads: Downloads,
+  bulk: BulkCall,
+  each: ReadonlyMap<string, ProteinNeeds>,
+  run: SharedCall,
+): Promise<ReadBulk> {
+  const { needs, asksSequences } = bulk;
+  const started = await atlas.bulk(up, {
+    hashes: [...each.keys()],
+    top: topOf(needs),
+    structure: needs.structure === true || needs.scores === true,
+    cluster: needs.cluster === true || needs.link === true,
+    sequence: asksSequences,
+    proteinFeatures: needs.features !== undefined || needs.level === true || needs.residues !== undefined,
+    residueFeatures: needsRows(needs),
+  });
+  if (started.kind === 'job') run.onAbort(() => tooLate(started.jobId));
+  const answer = started.kind === 'zip' ? started.answer : await jobArchive(up, downloads, started.jobId);
+  try {
+    const limits = archiveLimits({ proteins: each.size, perResidue: needsRows(needs) });
+    const arriving = new ArchiveBody(up, answer, limits.receivedBytes);
+    return await readArchive(up, arriving, {
+      bulk,
+      each,
+      onProteins: (piece) => run.publishPart(piece),
+      limits,
+      arriving,
+    });
+  } catch (error) {
+    throw networkFailure('bulk', error, up.signal);
+  }
+}

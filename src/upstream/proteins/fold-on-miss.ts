@@ -1,0 +1,55 @@
+// A record read with the wish to have its protein folded: the structure may come only with a later answer, which is waited
+// for. It knows nothing of who asked.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SharedCall } from '../../async/single-flight.ts';
+import * as atlas from '../atlas.ts';
+import { UpstreamError } from '../errors.ts';
+import type { Upstream } from '../http/upstream-client.ts';
+
+type Found = Awaited<ReturnType<typeof atlas.protein>>;
+
+/** Proteins that one query may have folded. */
+export const MOST_FOLDS = 20;
+
+const FIRST_PAUSE = 250;
+const LONGEST_PAUSE = 3_000;
+
+/** Whether folding has begun and the structure is not there yet. */
+const isComing = (found: Found): boolean =>
+  found?.record.folded_on_demand === true && found.record.pdb == null;
+
+const tooLate = (hash: string): UpstreamError =>
+  new UpstreamError(
+    `The Atlas is still folding ${hash}. Ask again in a moment: what has begun goes on by itself.`,
+    { operation: 'protein', code: 'UPSTREAM_TIMEOUT', retryable: true },
+  );
+
+/** What a query that wants too many folds is told. */
+export const tooManyFolds = (count: number): UpstreamError =>
+  new UpstreamError(
+    `\`foldOnMiss\` is asked for ${count} proteins at once; at most ${MOST_FOLDS} fit in one query. Use submitFold for many.`,
+    { operation: 'protein', code: 'BAD_USER_INPUT', retryable: false },
+  );
+
+/**
+ * Reads a record, and reads it again until a structure that is being made is there.
+ *
+ * @throws UpstreamError UPSTREAM_TIMEOUT for a caller whose time is up before that
+ */
+export async function readFolded(
+  up: Upstream,
+  hash: string,
+  query: atlas.ProteinQuery,
+  run: SharedCall,
+): Promise<Found> {
+  const own = { ...up, signal: run.signal };
+  let found = await atlas.protein(own, hash, query);
+  if (!query.foldOnMiss) return found;
+  for (let pause = FIRST_PAUSE; isComing(found); pause = Math.min(pause * 1.6, LONGEST_PAUSE)) {
+    run.onAbort(() => tooLate(hash));
+    await sleep(pause, undefined, { signal: run.signal });
+    found = await atlas.protein(own, hash, query);
+  }
+  return found;
+}

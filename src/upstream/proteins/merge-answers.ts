@@ -1,0 +1,237 @@
+// Reads what the two answers that know proteins, the single record and the bulk archive, say of one. It makes no call.
+
+import type { ArchiveError } from '../archive/archive-error.ts';
+import type { BulkParts } from '../archive/bulk.ts';
+import type { ReadRecord } from '../atlas.ts';
+import { UpstreamError } from '../errors.ts';
+import { lateMembers } from '../json/late-members.ts';
+import { clusterInfo, type FeatureValue } from '../wire.ts';
+import {
+  type FeatureRow,
+  levelSource,
+  rankingOf,
+  recordActivations,
+  recordLevel,
+  rowsOf,
+  sameScale,
+} from './activations.ts';
+import { checkRecord, isSequenceOf } from './protein-checks.ts';
+import {
+  type AbsentProtein,
+  type Gap,
+  type PresentProtein,
+  type ProteinData,
+  type Source,
+  unknownProtein,
+  type Writable,
+} from './protein-data.ts';
+import { featuresOf, structureOf } from './record-parts.ts';
+import { needsRows, type ProteinNeeds, topOf } from './required-parts.ts';
+
+/** A note of where data come from that have just come. */
+export const now = (operation: string, requestId?: string): Source => ({
+  operation,
+  retrievedAt: new Date(),
+  fromCache: false,
+  requestId,
+});
+
+/** Features whose rows are wanted: the top ones of a ranking, and certain ones. */
+export const wantedRows = (needs: ProteinNeeds, ranking: readonly FeatureValue[]): number[] => [
+  ...ranking.slice(0, needs.residues ?? 0).map((value) => value.feature_index),
+  ...(needs.rows ?? []),
+];
+
+/** What a record, asked for its top features, says of activations. */
+function addFeatures(data: Writable, found: ReadRecord, needs: ProteinNeeds): void {
+  const features = featuresOf(found, topOf(needs));
+  if (features !== undefined) data.features = features;
+  data.level = levelSource(() => {
+    const vector = recordLevel(found);
+    return vector !== undefined && sameScale(features?.values ?? [], vector) ? vector : null;
+  });
+  if (needsRows(needs)) {
+    const { perResidue } = recordActivations(found);
+    data.rows =
+      perResidue === undefined
+        ? null
+        : {
+            top: features === undefined ? 0 : (needs.residues ?? 0),
+            rows: rowsOf(perResidue, wantedRows(needs, features?.values ?? [])),
+          };
+  }
+  data.record = found;
+}
+
+/** What a record says of structure and cluster, and of which of them it says nothing. */
+function addParts(data: Writable, found: ReadRecord): void {
+  const { record } = found;
+  const gaps: Gap[] = [];
+  const structure = structureOf(found);
+  if (structure !== undefined) data.structure = structure;
+  else {
+    gaps.push('record:structure');
+    if (record.ptm != null || record.mean_plddt != null)
+      data.scores = { ptm: record.ptm ?? null, meanPlddt: record.mean_plddt ?? null };
+  }
+  const representative = record.cluster_rep_protein_hash?.toLowerCase();
+  if (representative !== undefined) data.cluster = { representative, info: null };
+  // It names none for a representative, too.
+  else gaps.push('record:cluster');
+  if (gaps.length > 0) data.gaps = gaps;
+}
+
+/**
+ * Reads the answer of `GET /proteins/{hash}`; null is its own 404, which proves that there is no such protein.
+ *
+ * @param needs - what was asked for; null when the answer's features are others than the normalised top ranking
+ * @throws UpstreamError UPSTREAM_DRIFT for a record that cannot be that of the protein
+ */
+export function fromRecord(
+  hash: string,
+  needs: ProteinNeeds | null,
+  found: ReadRecord | null,
+): PresentProtein | AbsentProtein {
+  const from = now('protein', found?.requestId);
+  if (found === null) return { hash, state: 'absent', from };
+  checkRecord(hash, found, needs?.structure === true || needs?.fold === true);
+  const { record } = found;
+  const data: Writable = {
+    hash,
+    state: 'present',
+    length: record.sequence_length ?? record.sequence?.length ?? null,
+    accession: record.accession ?? null,
+    source: record.source ?? null,
+    from,
+  };
+  if (record.sequence != null) data.sequence = record.sequence;
+  if (record.protein_name != null) data.name = record.protein_name;
+  addParts(data, found);
+  if (needs !== null) addFeatures(data, found, needs);
+  if (needs?.fold === true) data.folded = true;
+  return data;
+}
+
+/** What was asked of a bulk archive, what it says, and the rows that were kept of it, by hash. */
+export interface ReadBulk {
+  readonly parts: BulkParts;
+  readonly rows: ReadonlyMap<string, ReadonlyMap<number, FeatureRow>>;
+  readonly from: Source;
+  /** Whether the archive was read to its end and nothing of it was lost: only then does what it lacks mean anything. */
+  readonly isWhole: boolean;
+  /** Whether the sequences were asked for, which name every protein that exists. */
+  readonly asksSequences: boolean;
+}
+
+/** Whether the archive, as far as it was read, has all that is needed of a protein, however it goes on. */
+export function saysAll(hash: string, needs: ProteinNeeds, { parts, rows }: ReadBulk): boolean {
+  const features = parts.features.get(hash);
+  return (
+    parts.present.has(hash) &&
+    (needs.sequence !== true || parts.sequences.has(hash)) &&
+    ((needs.structure !== true && needs.scores !== true) || parts.structures.has(hash)) &&
+    ((needs.cluster !== true && needs.link !== true) || parts.clusterOf.has(hash)) &&
+    (needs.features === undefined || features?.top !== undefined) &&
+    (needs.level !== true || features?.top !== undefined) &&
+    (!needsRows(needs) || (rows.has(hash) && features?.top !== undefined))
+  );
+}
+
+/** A damaged archive as the failure that it is to the caller that asked for what it lost. */
+const damaged = (problem: ArchiveError): UpstreamError =>
+  new UpstreamError(
+    `The upstream's bulk archive cannot be read: ${problem.message}`,
+    {
+      operation: 'bulk',
+      code: problem.code === 'truncated' ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_DRIFT',
+      status: 200,
+      retryable: problem.code === 'truncated',
+    },
+    { cause: problem },
+  );
+
+/** How the features of an archive without rankings are read. */
+export interface RankingRule {
+  /** Whether its activations are known to be on the scale of the records' rankings. */
+  readonly isRanked: boolean;
+}
+
+/** The sequence, unless it is another protein's. */
+function addSequence(data: Writable, { parts }: ReadBulk): void {
+  const found = parts.sequences.get(data.hash);
+  if (found === undefined || !isSequenceOf(data.hash, found.sequence)) return;
+  data.sequence = found.sequence;
+  data.length = found.sequence.length;
+  data.accession = found.accession;
+  data.source = found.source;
+}
+
+const wantsStructure = (asked: ProteinNeeds): boolean => asked.structure === true || asked.scores === true;
+const wantsCluster = (asked: ProteinNeeds): boolean => asked.cluster === true || asked.link === true;
+
+/** The representative of a protein, where the archive names it: one that is its own has its cluster under its own hash. */
+const representativeIn = ({ clusterOf, clusters }: BulkParts, hash: string): string | undefined =>
+  clusterOf.get(hash) ?? (clusters.has(hash) ? hash : undefined);
+
+/** What a whole archive was asked for and does not hold. */
+function gapsOf(hash: string, asked: ProteinNeeds, { parts, isWhole }: ReadBulk): Gap[] {
+  if (!isWhole) return [];
+  const gaps: Gap[] = [];
+  if (wantsStructure(asked) && !parts.structures.has(hash)) gaps.push('archive:structure');
+  if (wantsCluster(asked) && parts.members.clusterInfo && representativeIn(parts, hash) === undefined)
+    gaps.push('archive:cluster');
+  return gaps;
+}
+
+function addArchiveFeatures(
+  data: Writable,
+  asked: ProteinNeeds,
+  { parts, rows }: ReadBulk,
+  { isRanked }: RankingRule,
+): void {
+  const features = parts.features.get(data.hash);
+  const level = features?.proteinLevel;
+  const ranking =
+    features?.top ?? (isRanked && level !== undefined ? rankingOf(level, topOf(asked)) : undefined);
+  if (asked.features !== undefined && ranking !== undefined)
+    data.features = { top: asked.features, regions: 0, values: ranking };
+  if (asked.level === true && features?.top !== undefined) {
+    const own = level !== undefined && sameScale(features.top, level) ? level : null;
+    data.level = own === null ? null : levelSource(() => own);
+  }
+  const own = rows.get(data.hash);
+  if (own !== undefined) data.rows = { top: ranking === undefined ? 0 : (asked.residues ?? 0), rows: own };
+}
+
+/**
+ * Reads what a bulk archive says of one hash. Only a whole list of sequences proves by its silence that a protein does not
+ * exist; any other part that is missing stays unknown.
+ */
+export function fromBulk(
+  hash: string,
+  asked: ProteinNeeds,
+  read: ReadBulk,
+  rule: RankingRule = { isRanked: false },
+): { data: ProteinData; problem?: Error } {
+  const { parts, from, isWhole, asksSequences } = read;
+  if (!parts.present.has(hash)) {
+    if (isWhole && asksSequences && parts.members.sequences) return { data: { hash, state: 'absent', from } };
+    const problem = parts.problems[0];
+    const data = { ...unknownProtein(hash), gaps: gapsOf(hash, asked, read) };
+    return problem === undefined ? { data } : { data, problem: damaged(problem) };
+  }
+  const data: Writable = { hash, state: 'present', from };
+  addSequence(data, read);
+  const structure = wantsStructure(asked) ? parts.structures.get(hash) : undefined;
+  if (structure !== undefined) data.structure = structure;
+  const representative = wantsCluster(asked) ? representativeIn(parts, hash) : undefined;
+  if (representative !== undefined)
+    data.cluster = { representative, info: clusterInfoOf(parts.clusters.get(representative)) };
+  addArchiveFeatures(data, asked, read, rule);
+  const gaps = gapsOf(hash, asked, read);
+  if (gaps.length > 0) data.gaps = gaps;
+  return { data };
+}
+
+/** What an archive says of a cluster, read member by member. */
+export const clusterInfoOf = lateMembers('clusterInfo', clusterInfo);

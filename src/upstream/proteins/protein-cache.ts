@@ -1,0 +1,254 @@
+// What was learnt of proteins, cached between requests part by part, so that a later request asks only for what is not known
+// yet. Public data only. Neither errors nor the absence of a protein are cached, nor what no answer has said.
+import type { Cache } from '../../store/cache/cache.ts';
+import type { SparseVector } from '../archive/bulk-record.ts';
+import type { ReadRecord } from '../atlas.ts';
+import { type LevelSource, levelSource } from './activations.ts';
+import type {
+  ClusterLink,
+  PresentProtein,
+  ProteinData,
+  ProteinParts,
+  RowsData,
+  Source,
+} from './protein-data.ts';
+import type { ProteinNeeds } from './required-parts.ts';
+
+/** The parts as they are cached: plain JSON. */
+interface Parts {
+  identity: Pick<ProteinParts, 'sequence' | 'length' | 'accession' | 'source' | 'name'>;
+  structure: NonNullable<ProteinParts['structure']> | null;
+  /** What the single record names as representative; it names none for a representative, either. */
+  link: { readonly representative: string | null };
+  /** Null: it is proven to belong to none. */
+  cluster: ClusterLink | null;
+  features: NonNullable<ProteinParts['features']>;
+  /** As it was written down, or as it was learnt. */
+  level: SparseVector | LevelSource;
+  rows: { top: number; rows: [number, { residues: readonly number[]; values: readonly number[] }][] };
+  record: ReadRecord;
+}
+
+type PartName = keyof Parts;
+type Tiers = Parameters<Cache<unknown>['set']>[3];
+
+/** A part with a note of where it came from. */
+export type KeptPart = {
+  [K in PartName]: { readonly part: K; readonly value: Parts[K]; readonly from: KeptSource };
+}[PartName];
+
+interface KeptSource {
+  readonly operation: string;
+  readonly at: number;
+  readonly requestId?: string | undefined;
+}
+
+export interface ProteinCache {
+  /** What is kept of what is needed, one entry for each part. */
+  read(wanted: ReadonlyMap<string, ProteinNeeds>): ProteinData[] | Promise<ProteinData[]>;
+  /**
+   * Keeps what an answer said of a protein.
+   *
+   * @param company - how many proteins the answer spoke of: what long lists say is cached in memory only
+   * @param asked - what a record was asked for: its large parts are cached where one of them was
+   */
+  write(data: ProteinData, company?: number, asked?: ProteinNeeds): void;
+}
+
+/** What answers of more proteins than this say is not written to the store. */
+const SHORT_LIST = 20;
+
+const YEAR = 365 * 24 * 3_600_000;
+
+/** Which parts can meet which needs. */
+const PARTS: Readonly<Record<keyof ProteinNeeds, readonly PartName[]>> = {
+  sequence: ['identity'],
+  structure: ['structure'],
+  scores: ['structure'],
+  link: ['cluster', 'link'],
+  cluster: ['cluster'],
+  features: ['features'],
+  regions: ['features'],
+  residues: ['features', 'rows'],
+  rows: ['rows'],
+  level: ['level'],
+  record: ['record'],
+  fold: ['structure'],
+};
+
+/** By needs, most of which come again with their query. */
+const partsKnown = new WeakMap<ProteinNeeds, ReadonlySet<PartName>>();
+
+function partsFor(needs: ProteinNeeds): ReadonlySet<PartName> {
+  const known = partsKnown.get(needs);
+  if (known !== undefined) return known;
+  const names = Object.keys(needs) as (keyof ProteinNeeds)[];
+  // Any part says that the protein exists.
+  const parts = new Set(names.length === 0 ? PARTS.sequence : names.flatMap((need) => PARTS[need]));
+  partsKnown.set(needs, parts);
+  return parts;
+}
+
+const LARGE: readonly PartName[] = ['structure', 'level'];
+
+/** Whether none of the large parts of a record is wanted: they share their bytes. */
+const isSmall = (needs: ProteinNeeds): boolean =>
+  needs.record !== true && !LARGE.some((part) => partsFor(needs).has(part));
+
+const wantsFeatures = (asked: ProteinNeeds | undefined): boolean =>
+  asked === undefined || partsFor(asked).has('features');
+
+/** Counts up when the parts change, so that a store is not read as what it does not hold. */
+const VERSION = 3;
+
+const keyOf = (part: PartName, hash: string): string => `${VERSION}:${part}:${hash}`;
+
+const sourceOf = (level: Parts['level']): LevelSource => ('read' in level ? level : levelSource(() => level));
+
+/** A kept part as an answer. */
+function dataOf(hash: string, kept: KeptPart): PresentProtein {
+  const { operation, at, requestId } = kept.from;
+  const from: Source = { operation, retrievedAt: new Date(at), fromCache: true, requestId };
+  const base = { hash, state: 'present', from } as const;
+  switch (kept.part) {
+    case 'identity':
+      return { ...base, ...kept.value };
+    case 'rows':
+      return { ...base, rows: { top: kept.value.top, rows: new Map(kept.value.rows) } };
+    case 'structure':
+      return { ...base, structure: kept.value };
+    case 'link': {
+      const { representative } = kept.value;
+      return representative === null
+        ? { ...base, gaps: ['record:cluster'] }
+        : { ...base, cluster: { representative, info: null } };
+    }
+    case 'cluster':
+      return { ...base, cluster: kept.value };
+    case 'features':
+      return { ...base, features: kept.value };
+    case 'level':
+      return { ...base, level: sourceOf(kept.value) };
+    case 'record':
+      return { ...base, record: kept.value };
+  }
+}
+
+const rowsPart = ({ top, rows }: RowsData): Parts['rows'] => ({ top, rows: [...rows] });
+
+/** The parts that an answer holds. */
+function partsOf(data: PresentProtein, from: KeptSource): KeptPart[] {
+  const { sequence, length, accession, source, name } = data;
+  const kept: KeptPart[] = [];
+  if (sequence !== undefined && accession !== undefined)
+    kept.push({
+      part: 'identity',
+      value: {
+        sequence,
+        accession,
+        ...(length === undefined ? {} : { length }),
+        ...(source === undefined ? {} : { source }),
+        ...(name === undefined ? {} : { name }),
+      },
+      from,
+    });
+  if (data.structure !== undefined) kept.push({ part: 'structure', value: data.structure, from });
+  const { cluster } = data;
+  if (cluster === null || cluster?.info != null) kept.push({ part: 'cluster', value: cluster, from });
+  else if (cluster !== undefined || data.gaps?.includes('record:cluster') === true)
+    kept.push({ part: 'link', value: { representative: cluster?.representative ?? null }, from });
+  if (data.features !== undefined) kept.push({ part: 'features', value: data.features, from });
+  if (data.level != null) kept.push({ part: 'level', value: data.level, from });
+  if (data.rows != null) kept.push({ part: 'rows', value: rowsPart(data.rows), from });
+  if (data.record !== undefined) kept.push({ part: 'record', value: data.record, from });
+  return kept;
+}
+
+/** Roughly what a part takes in memory. */
+export function sizeOfPart(kept: KeptPart): number {
+  switch (kept.part) {
+    case 'identity':
+      return 400 + (kept.value.sequence?.length ?? 0);
+    case 'structure':
+      // Neither by the text, which is unpacked to be read, nor by pLDDT, which is read from it, where its size is known.
+      return kept.value?.size === undefined
+        ? 300 + (kept.value?.pdb.length ?? 0) + 8 * (kept.value?.plddt.length ?? 0)
+        : 300 + Math.ceil(kept.value.held ?? 1.03 * kept.value.size);
+    case 'link':
+      return 200;
+    case 'cluster':
+      return 4000;
+    case 'features':
+      return 400 + (kept.value.size ?? 800 * kept.value.values.length);
+    case 'level':
+      return 'read' in kept.value ? 2000 : 200 + 16 * kept.value.indices.length;
+    case 'rows':
+      return 200 + kept.value.rows.reduce((sum, [, row]) => sum + 100 + 16 * row.values.length, 0);
+    case 'record':
+      // Coordinates as text, and three numbers for each of up to 64 activations a residue.
+      return (
+        4000 +
+        (kept.value.parts?.bytes ?? kept.value.record.pdb?.length ?? 0) +
+        2000 * (kept.value.record.sequence?.length ?? 0)
+      );
+  }
+}
+
+/**
+ * The cache of proteins.
+ *
+ * @param known - by hash, of which proteins there may be parts in `cache`: of most there are none
+ * @param ttl - milliseconds that what may change is cached; 0: nothing is
+ */
+export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl: number): ProteinCache {
+  const readParts = (
+    wanted: ReadonlyMap<string, ProteinNeeds>,
+    ofThese: Iterable<string>,
+  ): ProteinData[] | Promise<ProteinData[]> => {
+    const keys = new Map<string, string>();
+    // The proteins of a list need the same parts.
+    let last: { needs: ProteinNeeds; parts: ReadonlySet<PartName> } | undefined;
+    for (const hash of ofThese) {
+      const needs = wanted.get(hash) ?? {};
+      if (last?.needs !== needs) last = { needs, parts: partsFor(needs) };
+      for (const part of last.parts) keys.set(keyOf(part, hash), hash);
+    }
+    if (keys.size === 0) return [];
+    const read = (kept: ReadonlyMap<string, KeptPart>): ProteinData[] =>
+      kept.size === 0 ? [] : Array.from(kept, ([key, part]) => dataOf(keys.get(key) ?? '', part));
+    const found = cache.getMany([...keys.keys()]);
+    return found instanceof Promise ? found.then(read) : read(found);
+  };
+
+  return {
+    read(wanted) {
+      if (ttl === 0) return [];
+      const found = known.getMany([...wanted.keys()]);
+      return found instanceof Promise
+        ? found.then((some) => readParts(wanted, some.keys()))
+        : readParts(wanted, found.keys());
+    },
+    write(data, company = 1, asked) {
+      const { from } = data;
+      if (ttl === 0 || data.state !== 'present' || from === undefined || from.fromCache) return;
+      const isLong = company > SHORT_LIST;
+      const isAsked = wantsFeatures(asked);
+      // The whole holds all parts once more.
+      const isWhole = asked === undefined || asked.record === true || asked.fold === true;
+      const source = { operation: from.operation, at: from.retrievedAt.getTime(), requestId: from.requestId };
+      let most: Tiers | undefined;
+      for (const kept of partsOf(data, source)) {
+        const { part } = kept;
+        if (part === 'record' && !isWhole) continue;
+        if (asked !== undefined && isSmall(asked) && LARGE.includes(part)) continue;
+        // A record that was asked for something else brings the shortest ranking, which does not take the place of a longer.
+        if (part === 'features' && !isAsked) continue;
+        const tiers: Tiers = isLong ? 'memory' : 'all';
+        if (most !== 'all') most = tiers;
+        const keep = (part === 'identity' ? YEAR : ttl) - (Date.now() - source.at);
+        if (keep > 0) cache.set(keyOf(part, data.hash), kept, keep, tiers);
+      }
+      if (most !== undefined) known.set(data.hash, true, YEAR, most);
+    },
+  };
+}

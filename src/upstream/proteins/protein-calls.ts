@@ -1,0 +1,230 @@
+// The upstream calls behind a request's proteins: what is cached is taken, the rest is planned into the fewest calls, and
+// what one kind of answer lost is asked of the other, so that nothing is inferred from silence.
+import { isDeepStrictEqual } from 'node:util';
+import type { SingleFlight } from '../../async/single-flight.ts';
+import { asError } from '../errors.ts';
+import type { Downloads } from '../http/download.ts';
+import type { Upstream } from '../http/upstream-client.ts';
+import { isRankingOf } from './activations.ts';
+import { fetchBulk, type ReadProteins } from './bulk-fetch.ts';
+import { MOST_FOLDS, readFolded, tooManyFolds } from './fold-on-miss.ts';
+import { clusterInfoOf, fromBulk, fromRecord, type ReadBulk } from './merge-answers.ts';
+import type { ProteinCache } from './protein-cache.ts';
+import type { ProteinData, Writable } from './protein-data.ts';
+import type { KnownProteins } from './protein-known.ts';
+import { type BulkCall, inArchive, planBulk, planCalls } from './protein-plan.ts';
+import { areMet, needsNothing, type ProteinNeeds, topOf } from './required-parts.ts';
+
+/** What the loaders of all requests have in common. */
+export interface ProteinLoaderDependencies {
+  readonly downloads: Downloads;
+  readonly cache: ProteinCache;
+  readonly singleFlight: SingleFlight;
+}
+
+/** Runs a task when fewer than a limit of others run. */
+type Limited = <T>(task: () => Promise<T>) => Promise<T>;
+
+export interface ProteinCallsOptions {
+  readonly up: Upstream;
+  readonly dependencies: ProteinLoaderDependencies;
+  readonly known: KnownProteins;
+  readonly limitBulk: Limited;
+  readonly limitRecords: Limited;
+}
+
+/** Proteins and what is needed of each. */
+type Wanted = ReadonlyMap<string, ProteinNeeds>;
+/** Told of a protein of which all is known that is needed. */
+type OnLoaded = (hash: string) => void;
+
+const NOTHING: ProteinNeeds = {};
+
+/** Loads everything wanted at once. @returns why it could not be had, for each protein of which that is so */
+export type LoadWanted = (asked: Wanted, onLoaded: OnLoaded) => Promise<Map<string, Error>>;
+
+export function createProteinCalls({
+  up,
+  dependencies: { downloads, cache, singleFlight },
+  known,
+  limitBulk,
+  limitRecords,
+}: ProteinCallsOptions): LoadWanted {
+  const { take, lacks } = known;
+  /** What archives of this request said of clusters, whose members are only named by single records. */
+  const clusters = new Map<string, { readonly record: unknown; readonly read: ReadBulk }>();
+
+  /** An answer with the rankings and rows that were known before it: what is cached of them is never less than that. */
+  const joinKnown = (data: ProteinData): ProteinData => {
+    const whole = known.present(data.hash);
+    if (data.state !== 'present' || whole === undefined) return data;
+    const joined: Writable = { ...data };
+    if (data.features !== undefined && whole.features !== undefined) joined.features = whole.features;
+    if (data.rows != null && whole.rows != null) joined.rows = whole.rows;
+    return joined;
+  };
+
+  const loadRecord = async (hash: string, needs: ProteinNeeds): Promise<void> => {
+    const query = { top: topOf(needs), foldOnMiss: needs.fold === true, normalize: true };
+    const found = await limitRecords(() =>
+      singleFlight(`protein ${hash} ${query.top} ${query.foldOnMiss}`, up.signal, (run) =>
+        readFolded(up, hash, query, run),
+      ),
+    );
+    const data = fromRecord(hash, needs, found);
+    const { structure } = known.present(hash) ?? {};
+    const isAsked = needs.structure === true || needs.fold === true;
+    // A structure that is known already stays what it is: of archives the confidences have two digits only.
+    take(structure != null && !isAsked && data.state === 'present' ? { ...data, structure } : data);
+    cache.write(joinKnown(data), 1, needs);
+  };
+
+  /**
+   * Whether the activations in an archive without rankings are on the scale of the records' rankings: the record of one of
+   * its proteins shows it. The service says nowhere whether they are.
+   */
+  const isRanked = async (hashes: readonly string[], each: Wanted, { parts }: ReadBulk): Promise<boolean> => {
+    const unranked = hashes.filter((hash) => {
+      const { features, residues } = each.get(hash) ?? NOTHING;
+      const found = parts.features.get(hash);
+      const isWanted = features !== undefined || residues !== undefined;
+      return isWanted && found?.top === undefined && (found?.proteinLevel?.indices.length ?? 0) > 0;
+    });
+    // One whose record is needed anyway, where there is one.
+    const sample = unranked.find((hash) => !parts.clusters.has(hash)) ?? unranked[0];
+    const level = parts.features.get(sample ?? '')?.proteinLevel;
+    if (sample === undefined || level === undefined) return false;
+    try {
+      await loadRecord(sample, each.get(sample) ?? NOTHING);
+    } catch {
+      // Whoever needs the record is told of it.
+      return false;
+    }
+    return isRankingOf(known.present(sample)?.features?.values ?? [], level);
+  };
+
+  const loadBulk = async (
+    bulk: BulkCall,
+    forBulk: Wanted,
+    onLoaded: OnLoaded,
+  ): Promise<[string, Error][]> => {
+    const { hashes, needs, asksSequences } = bulk;
+    const each = new Map(hashes.map((hash) => [hash, forBulk.get(hash) ?? NOTHING]));
+    const areAlike = hashes.every((hash) => each.get(hash) === needs);
+    const learn = (data: ReturnType<typeof fromBulk>['data']): void => {
+      take(data);
+      cache.write(joinKnown(data), hashes.length);
+    };
+    // A protein is given on as soon as it is read; what others need of it comes with the whole.
+    const done = new Set<string>();
+    const onRead = ({ hashes: some, soFar }: ReadProteins): void => {
+      for (const hash of some) {
+        const own = each.get(hash) ?? NOTHING;
+        learn(fromBulk(hash, own, soFar).data);
+        if (own === needs || isDeepStrictEqual(own, needs)) done.add(hash);
+        onLoaded(hash);
+      }
+    };
+    const read = await limitBulk(() =>
+      singleFlight(
+        `bulk ${JSON.stringify([needs, asksSequences, areAlike ? hashes : [...each]])}`,
+        up.signal,
+        (run) => fetchBulk({ ...up, signal: run.signal }, downloads, bulk, each, run),
+        onRead,
+      ),
+    );
+    for (const [representative, record] of read.parts.clusters)
+      clusters.set(representative, { record, read });
+    const rule = { isRanked: await isRanked(hashes, each, read) };
+    return hashes.flatMap((hash) => {
+      if (done.has(hash)) return [];
+      const { data, problem } = fromBulk(hash, needs, read, rule);
+      learn(data);
+      return problem === undefined ? [] : [[hash, problem] as [string, Error]];
+    });
+  };
+
+  /** Joins a representative that a record named with what an archive says of its cluster. */
+  const joinCluster = (hash: string): void => {
+    const link = known.present(hash)?.cluster;
+    const said = link == null || link.info !== null ? undefined : clusters.get(link.representative);
+    const info = said && clusterInfoOf(said.record);
+    if (link == null || said === undefined || info == null) return;
+    const { from } = said.read;
+    const data = { hash, state: 'present', cluster: { ...link, info }, from } as const;
+    take(data);
+    cache.write(data);
+  };
+
+  /** Takes in what is cached of what is needed; at once where no store has to be asked. */
+  const recall = (asked: Wanted): Promise<void> | undefined => {
+    const reading = cache.read(asked);
+    if (reading instanceof Promise) return reading.then((kept) => known.recalled(kept));
+    known.recalled(reading);
+    return undefined;
+  };
+
+  return async (asked, onLoaded) => {
+    const failed = new Map<string, Error>();
+    const fail = (hashes: Iterable<string>) => (error: unknown) => {
+      for (const hash of hashes) failed.set(hash, asError(error));
+    };
+    const folds = [...asked].filter(([, needs]) => needs.fold === true).map(([hash]) => hash);
+    if (folds.length > MOST_FOLDS) {
+      fail(asked.keys())(tooManyFolds(folds.length));
+      return failed;
+    }
+    const reading = recall(asked);
+    if (reading !== undefined) await reading;
+    const wanted = new Map<string, ProteinNeeds>();
+    for (const [hash, needs] of asked) {
+      const lacking = lacks(hash, needs);
+      // What was learnt before folding is out of date with it.
+      if (!needsNothing(lacking) || !known.isSettled(hash))
+        wanted.set(hash, lacking.fold === true ? needs : lacking);
+      else onLoaded(hash);
+    }
+    const isMet = (hash: string): boolean => {
+      joinCluster(hash);
+      return known.isSettled(hash) && areMet(wanted.get(hash) ?? NOTHING, known.hadOf(hash));
+    };
+    const onRead = (hash: string): void => {
+      if (isMet(hash)) onLoaded(hash);
+    };
+    const run = (records: Wanted, bulk: readonly BulkCall[], forBulk: Wanted): Promise<unknown> =>
+      Promise.all([
+        ...Array.from(records, ([hash, needs]) =>
+          loadRecord(hash, needs).then(() => onRead(hash), fail([hash])),
+        ),
+        ...bulk.map((call) =>
+          loadBulk(call, forBulk, onRead).then((problems) => {
+            for (const [hash, problem] of problems) failed.set(hash, problem);
+          }, fail(call.hashes)),
+        ),
+      ]);
+
+    const plan = planCalls(wanted, known.isSettled);
+    await run(plan.records, plan.bulk, plan.forBulk);
+
+    // What an archive did not hold is asked of the record, and what a record lost of the archive.
+    const forRecord = new Map<string, ProteinNeeds>();
+    const forBulk = new Map<string, ProteinNeeds>();
+    for (const [hash, needs] of wanted) {
+      if (failed.has(hash)) continue;
+      if (isMet(hash)) {
+        onLoaded(hash);
+        continue;
+      }
+      const lacking = lacks(hash, needs);
+      if (!plan.records.has(hash)) forRecord.set(hash, lacking);
+      else if (!plan.forBulk.has(hash)) {
+        const more = inArchive(lacking);
+        if (more !== undefined) forBulk.set(hash, more);
+      }
+    }
+    await run(forRecord, planBulk(forBulk, known.isSettled), forBulk);
+    for (const [hash, needs] of wanted)
+      if (needs.cluster === true && !failed.has(hash) && !isMet(hash)) known.clusterAsked(hash);
+    return failed;
+  };
+}

@@ -1,0 +1,157 @@
+// A DataLoader collects the requests of a tick, over all proteins, and hands them to the planner as one round. A request for a
+// protein is answered as soon as its own proteins are settled, not when the round has ended.
+import DataLoader from 'dataloader';
+import type { schedulerOf } from '../../async/collect-window.ts';
+import { asError } from '../errors.ts';
+import type { LoadWanted } from './protein-calls.ts';
+import { joinNeeds, type ProteinNeeds } from './required-parts.ts';
+
+/** Why proteins could not be had, by hash. */
+export type Failures = ReadonlyMap<string, Error>;
+
+/** Proteins that were asked for together. */
+export interface PendingRequest {
+  readonly hashes: readonly string[];
+  readonly needs: ProteinNeeds;
+  /** Ends when all proteins are settled. */
+  readonly promise: Promise<Failures | undefined>;
+  /** What failed so far. */
+  readonly failures: Failures | undefined;
+}
+
+type OnSettled = (hash: string) => void;
+
+class Pending implements PendingRequest {
+  readonly hashes: readonly string[];
+  readonly needs: ProteinNeeds;
+  /** Gets the result of the round. */
+  readonly settled: Promise<Failures | undefined>;
+  promise: Promise<Failures | undefined>;
+  failures: Map<string, Error> | undefined;
+  private resolveWith: (failures: Failures | undefined) => void = () => undefined;
+  /** How many of the proteins are not settled yet. */
+  left: number;
+  /**
+   * Whether the links to clusters are given to all that wait for one at the same time: the calls for those clusters and for
+   * their members are then planned together, however far apart the answers came.
+   */
+  readonly waitsForLinks: boolean;
+  private readonly onSettled: OnSettled | undefined;
+
+  constructor(hashes: readonly string[], needs: ProteinNeeds, onSettled: OnSettled | undefined) {
+    this.hashes = hashes;
+    this.needs = needs;
+    this.onSettled = onSettled;
+    this.left = hashes.length;
+    this.waitsForLinks = needs.link === true && onSettled === undefined;
+    this.settled = new Promise((resolve) => {
+      this.resolveWith = resolve;
+    });
+    this.promise = this.settled;
+  }
+  /** Takes note that one of the proteins is settled. */
+  settle(hash: string, error: Error | undefined): void {
+    if (error !== undefined) {
+      this.failures ??= new Map();
+      this.failures.set(hash, error);
+    }
+    this.left -= 1;
+    if (this.left > 0) this.onSettled?.(hash);
+  }
+  resolve(): void {
+    this.resolveWith(this.failures);
+  }
+}
+
+/** The requests of one tick. */
+interface Round {
+  readonly all: ReadonlySet<Pending>;
+  /** Those that wait for a link and still lack a protein. */
+  readonly links: Set<Pending>;
+}
+
+/** Answers a request whose proteins are all settled. */
+function resolve({ all, links }: Round, one: Pending): void {
+  links.delete(one);
+  if (!one.waitsForLinks) one.resolve();
+  else if (links.size === 0) for (const other of all) if (other.waitsForLinks) other.resolve();
+}
+
+export interface ProteinCollector {
+  /** Asks for proteins. @param onSettled - told of each that is settled, but for the last */
+  request(hashes: readonly string[], needs: ProteinNeeds, onSettled?: OnSettled): PendingRequest;
+  /** The requests that wait for a protein; undefined where none does. */
+  pending(hash: string): readonly PendingRequest[] | undefined;
+}
+
+/** What a round needs of each of its proteins. */
+function unionOf(round: readonly PendingRequest[]): Map<string, ProteinNeeds> {
+  const wanted = new Map<string, ProteinNeeds>();
+  for (const { hashes, needs } of round) {
+    for (const hash of hashes) {
+      const others = wanted.get(hash);
+      wanted.set(hash, others === undefined ? needs : joinNeeds([others, needs]));
+    }
+  }
+  return wanted;
+}
+
+/**
+ * Creates the collector of one request.
+ *
+ * @param loadWanted - plans the calls of a round and makes them
+ * @param schedule - runs the round once everything that needs no answer has been asked for
+ */
+export function createProteinCollector(
+  loadWanted: LoadWanted,
+  schedule: ReturnType<typeof schedulerOf>,
+): ProteinCollector {
+  const pending = new Map<string, readonly Pending[]>();
+
+  /** Settles a protein for the requests of a round, once. */
+  const settle = (round: Round, hash: string, error?: Error): void => {
+    const queue = pending.get(hash) ?? [];
+    const others = queue.filter((one) => !round.all.has(one));
+    if (others.length === queue.length) return;
+    if (others.length === 0) pending.delete(hash);
+    else pending.set(hash, others);
+    for (const one of queue) {
+      if (!round.all.has(one)) continue;
+      one.settle(hash, error);
+      if (one.left === 0) resolve(round, one);
+    }
+  };
+
+  const loadRound = async (requests: readonly Pending[]): Promise<void> => {
+    const round = { all: new Set(requests), links: new Set(requests.filter((one) => one.waitsForLinks)) };
+    const wanted = unionOf(requests);
+    try {
+      const failed = await loadWanted(wanted, (hash) => settle(round, hash));
+      for (const hash of wanted.keys()) settle(round, hash, failed.get(hash));
+    } catch (error) {
+      for (const hash of wanted.keys()) settle(round, hash, asError(error));
+    }
+  };
+
+  const loader = new DataLoader<Pending, Promise<Failures | undefined>>(
+    async (requests) => {
+      void loadRound(requests);
+      return requests.map((one) => one.settled);
+    },
+    { cache: false, batchScheduleFn: schedule },
+  );
+
+  return {
+    request(hashes, needs, onSettled) {
+      const one = new Pending(hashes, needs, onSettled);
+      const alone = [one];
+      for (const hash of hashes) {
+        const queue = pending.get(hash);
+        pending.set(hash, queue === undefined ? alone : [...queue, one]);
+      }
+      one.promise = loader.load(one).then((failures) => failures);
+      return one;
+    },
+    pending: (hash) => pending.get(hash),
+  };
+}

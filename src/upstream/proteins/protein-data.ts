@@ -1,0 +1,240 @@
+// What is known of one protein, merged from all answers that spoke of it. Whether it exists is a state of its own, so that
+// "not known yet" cannot be read as "does not exist". Pure.
+import type { LateText } from '../../structure/lazy-text.ts';
+import type { ReadRecord } from '../atlas.ts';
+import type { ClusterInfo, FeatureValue } from '../wire.ts';
+import type { FeatureRow, LevelSource } from './activations.ts';
+import type { HadNeeds } from './required-parts.ts';
+
+/** Where the data came from and when. */
+export interface Source {
+  readonly operation: string;
+  readonly retrievedAt: Date;
+  readonly fromCache: boolean;
+  readonly requestId: string | undefined;
+}
+
+/** A predicted structure; pLDDT on 0 to 1. */
+export interface StructureData {
+  /** Empty when the answer gave the scores without the coordinates. Reading it may unpack it: ask `hasCoordinates` first. */
+  readonly pdb: string;
+  /** The same for whoever writes it out, where it lies packed. */
+  readonly file?: () => LateText;
+  /** Bytes of `pdb`, about, where they are known without unpacking it. */
+  readonly size?: number;
+  /** Bytes that are held for its sake, where that is more than itself. */
+  readonly held?: number;
+  readonly ptm: number | null;
+  readonly meanPlddt: number | null;
+  readonly plddt: readonly (number | null)[];
+}
+
+/** Whether there is more than scores. */
+export const hasCoordinates = (structure: StructureData): boolean =>
+  structure.size === undefined ? structure.pdb !== '' : structure.size > 0;
+
+/** Activations along the sequence that are kept. */
+export interface RowsData {
+  /** All of that many top features are in `rows`. */
+  readonly top: number;
+  readonly rows: ReadonlyMap<number, FeatureRow>;
+}
+
+/** The cluster of a protein. */
+export interface ClusterLink {
+  readonly representative: string;
+  /** What the bulk archive says of the cluster; null where no archive that was read does. */
+  readonly info: ClusterInfo | null;
+}
+
+/**
+ * A part that a whole answer was asked for and did not hold. One alone proves nothing; the record names no representative
+ * for a representative either, and an archive lists those only under their own hash.
+ */
+export type Gap = 'record:structure' | 'archive:structure' | 'record:cluster' | 'archive:cluster';
+
+/** Parts of a protein: undefined is not known yet, null is proven not to be there. */
+export interface ProteinParts {
+  readonly sequence?: string;
+  readonly length?: number | null;
+  readonly accession?: string | null;
+  readonly source?: string | null;
+  readonly name?: string | null;
+  readonly structure?: StructureData | null;
+  /** The scores of the structure, where an answer gave them without it. */
+  readonly scores?: Pick<StructureData, 'ptm' | 'meanPlddt'>;
+  readonly cluster?: ClusterLink | null;
+  readonly features?: {
+    readonly top: number;
+    /** How many of them, from the strongest on, came with their residue regions. */
+    readonly regions: number;
+    readonly values: readonly FeatureValue[];
+    /** Bytes that are held for the values, where they are not read yet. */
+    readonly size?: number;
+  };
+  /** All activations on the scale of `features`; null where no answer has them. */
+  readonly level?: LevelSource | null;
+  /** Null where no answer has them. */
+  readonly rows?: RowsData | null;
+  readonly record?: ReadRecord;
+  readonly folded?: boolean;
+  /** Archive and record were both asked for the cluster: what they left open only the cluster's own record can say. */
+  readonly clusterAsked?: boolean;
+  readonly gaps?: readonly Gap[];
+}
+
+interface Base {
+  readonly hash: string;
+  readonly from?: Source;
+}
+
+/** An answer spoke of it. */
+export interface PresentProtein extends Base, ProteinParts {
+  readonly state: 'present';
+}
+
+/** Its record answered 404, or a whole list of sequences that was asked for it does not name it. */
+export interface AbsentProtein extends Base {
+  readonly state: 'absent';
+}
+
+/** No answer has said whether it exists. */
+export interface UnknownProtein extends Base {
+  readonly state: 'unknown';
+  readonly gaps?: readonly Gap[];
+}
+
+export type ProteinData = PresentProtein | AbsentProtein | UnknownProtein;
+
+/** One that is still being put together. */
+export type Writable = { -readonly [K in keyof PresentProtein]: PresentProtein[K] };
+
+export const unknownProtein = (hash: string): UnknownProtein => ({ hash, state: 'unknown' });
+
+function mergeRows(before: RowsData | null | undefined, after: RowsData | null | undefined) {
+  if (before == null || after == null) return after ?? before;
+  return { top: Math.max(before.top, after.top), rows: new Map([...before.rows, ...after.rows]) };
+}
+
+type Features = ProteinParts['features'];
+
+/** The longer ranking, with the regions that the other has for its strongest features. */
+function mergeFeatures(before: Features, after: Features): Features {
+  if (before === undefined || after === undefined) return after ?? before;
+  if (after.top >= before.top && after.regions >= before.regions) return after;
+  if (before.top >= after.top && before.regions >= after.regions) return before;
+  const [far, near] = after.top > before.top ? [after, before] : [before, after];
+  const known = new Map(near.values.map((value) => [value.feature_index, value]));
+  const values = far.values.map((value) => known.get(value.feature_index) ?? value);
+  // The ranking has changed between the two answers: only one of them can be told.
+  if (near.values.some((value, i) => values[i]?.feature_index !== value.feature_index)) return after;
+  return { top: far.top, regions: near.regions, values };
+}
+
+const mergeGaps = (before: readonly Gap[] | undefined, after: readonly Gap[] | undefined) =>
+  before === undefined || after === undefined ? (after ?? before) : [...new Set([...before, ...after])];
+
+function mergeClusters(before: ProteinParts['cluster'], after: ProteinParts['cluster']) {
+  if (before == null || after == null) return after ?? before;
+  const info = before.representative === after.representative ? (after.info ?? before.info) : after.info;
+  return { representative: after.representative, info };
+}
+
+/** Says that there is none of what neither the record nor the archive holds. */
+function settleGaps(data: Writable): void {
+  const { gaps } = data;
+  if (gaps === undefined) return;
+  const isMissing = (part: 'structure' | 'cluster') =>
+    gaps.includes(`record:${part}`) && gaps.includes(`archive:${part}`);
+  if (data.structure === undefined && isMissing('structure')) data.structure = null;
+  if (data.cluster === undefined && isMissing('cluster')) data.cluster = null;
+}
+
+const SIMPLE = ['sequence', 'length', 'accession', 'source', 'name', 'structure', 'scores'] as const;
+
+/** Keeps a value where a later answer has none. */
+function keep<K extends (typeof SIMPLE)[number]>(merged: Writable, before: PresentProtein, key: K): void {
+  if (merged[key] == null && before[key] !== undefined) merged[key] = before[key];
+}
+
+/** Part by part the later answer that has it: what an answer does not have takes nothing away. */
+export function mergeData(before: ProteinData, after: ProteinData): ProteinData {
+  if (after.state === 'absent') return after;
+  if (before.state === 'absent') return after.state === 'present' ? after : before;
+  if (after.state === 'unknown') return withGaps(before, after.gaps);
+  if (before.state === 'unknown') return withGaps(after, before.gaps);
+  return mergeParts(before, after);
+}
+
+function withGaps(data: PresentProtein | UnknownProtein, more: readonly Gap[] | undefined): ProteinData {
+  if (more === undefined) return data;
+  const gaps = mergeGaps(data.gaps, more) ?? more;
+  if (data.state === 'unknown') return { ...data, gaps };
+  const merged: Writable = { ...data, gaps };
+  settleGaps(merged);
+  return merged;
+}
+
+function mergeParts(before: PresentProtein, after: PresentProtein): PresentProtein {
+  const merged: Writable = { ...before, ...after };
+  for (const key of SIMPLE) keep(merged, before, key);
+  // A structure that lost its score does not take the place of one that has it.
+  if (before.structure != null && merged.structure != null && merged.structure.ptm === null)
+    merged.structure = before.structure;
+  const features = mergeFeatures(before.features, after.features);
+  const rows = mergeRows(before.rows, after.rows);
+  const level = after.level ?? before.level ?? after.level;
+  const cluster = mergeClusters(before.cluster, after.cluster);
+  const gaps = mergeGaps(before.gaps, after.gaps);
+  if (features !== undefined) merged.features = features;
+  if (cluster !== undefined) merged.cluster = cluster;
+  if (rows !== undefined) merged.rows = rows;
+  if (level !== undefined) merged.level = level;
+  if (gaps !== undefined) merged.gaps = gaps;
+  settleGaps(merged);
+  return merged;
+}
+
+const EVERYTHING: HadNeeds = {
+  sequence: true,
+  structure: true,
+  scores: true,
+  link: true,
+  cluster: true,
+  level: true,
+  record: true,
+  fold: true,
+  features: 100,
+  regions: 100,
+  residues: 100,
+  everyRow: true,
+};
+
+/** Which needs the data already meets. */
+export function hadBy(data: ProteinData): HadNeeds {
+  if (data.state === 'absent') return EVERYTHING;
+  if (data.state === 'unknown') return {};
+  const { cluster, features, structure, rows, gaps } = data;
+  // Set one by one: this is asked several times for each protein of a list.
+  const had: { -readonly [K in keyof HadNeeds]: HadNeeds[K] } = {};
+  if (data.sequence !== undefined && data.accession !== undefined) had.sequence = true;
+  if (structure !== undefined) had.structure = true;
+  if (data.scores !== undefined) had.scores = true;
+  if (cluster === null || cluster?.info != null || data.clusterAsked === true) had.cluster = true;
+  if (cluster !== undefined || gaps?.includes('record:cluster') === true) had.link = true;
+  if (data.level !== undefined) had.level = true;
+  if (data.record !== undefined) had.record = true;
+  if (data.folded === true || (structure != null && hasCoordinates(structure))) had.fold = true;
+  if (features !== undefined) {
+    had.features = features.top;
+    had.regions = features.regions;
+  }
+  if (rows === null) {
+    had.everyRow = true;
+    had.residues = 100;
+  } else if (rows !== undefined) {
+    had.rows = [...rows.rows.keys()];
+    had.residues = rows.top;
+  }
+  return had;
+}

@@ -1,0 +1,64 @@
+// What one request knows of its proteins. Pure; it makes no call.
+import type { Upstream } from '../http/upstream-client.ts';
+import { hadBy, mergeData, type PresentProtein, type ProteinData } from './protein-data.ts';
+import { type HadNeeds, lackingNeeds, type ProteinNeeds } from './required-parts.ts';
+
+export interface KnownProteins {
+  get(hash: string): ProteinData | undefined;
+  /** The protein, if it is known to exist. */
+  present(hash: string): PresentProtein | undefined;
+  /** Whether it is known that it exists, or that it does not. */
+  isSettled(hash: string): boolean;
+  /** Takes in what an answer said. */
+  take(data: ProteinData): void;
+  /** Takes in what was cached. */
+  recalled(kept: readonly ProteinData[]): void;
+  /** Notes that archive and record were both asked for the cluster of a protein. */
+  clusterAsked(hash: string): void;
+  hadOf(hash: string): HadNeeds;
+  /** What of the needs is not known yet. */
+  lacks(hash: string, needs: ProteinNeeds): ProteinNeeds;
+}
+
+/** What is known of a protein, and which needs that meets, once that was asked. */
+interface Known {
+  readonly data: ProteinData;
+  had: HadNeeds | undefined;
+}
+
+const NOTHING: HadNeeds = {};
+
+export function createKnownProteins({ onCacheHit }: Pick<Upstream, 'onCacheHit'>): KnownProteins {
+  const known = new Map<string, Known>();
+  const get = (hash: string): ProteinData | undefined => known.get(hash)?.data;
+  const present = (hash: string): PresentProtein | undefined => {
+    const data = get(hash);
+    return data?.state === 'present' ? data : undefined;
+  };
+  const take = (data: ProteinData): void => {
+    const before = get(data.hash);
+    known.set(data.hash, { data: before === undefined ? data : mergeData(before, data), had: undefined });
+  };
+  const hadOf = (hash: string): HadNeeds => {
+    const one = known.get(hash);
+    if (one === undefined) return NOTHING;
+    one.had ??= hadBy(one.data);
+    return one.had;
+  };
+  return {
+    get,
+    present,
+    isSettled: (hash) => (get(hash)?.state ?? 'unknown') !== 'unknown',
+    take,
+    recalled(kept) {
+      if (kept.length > 0) onCacheHit?.('proteins', kept.length);
+      for (const data of kept) take(data);
+    },
+    clusterAsked(hash) {
+      const data = present(hash);
+      if (data !== undefined) known.set(hash, { data: { ...data, clusterAsked: true }, had: undefined });
+    },
+    hadOf,
+    lacks: (hash, needs) => lackingNeeds(needs, hadOf(hash)),
+  };
+}

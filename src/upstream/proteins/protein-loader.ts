@@ -1,0 +1,179 @@
+// This request's proteins: every part asked for in one tick, over every protein, becomes one plan of calls. Results map by
+// hash. A protein is null only when that is proven; what could not be found out is an error.
+import { isDeepStrictEqual } from 'node:util';
+import pLimit from 'p-limit';
+import { schedulerOf } from '../../async/collect-window.ts';
+import { asError, UpstreamError } from '../errors.ts';
+import type { Upstream } from '../http/upstream-client.ts';
+import { inOrder } from './in-order.ts';
+import { fromRecord } from './merge-answers.ts';
+import { createProteinCalls, type ProteinLoaderDependencies } from './protein-calls.ts';
+import { createProteinCollector, type Failures } from './protein-collector.ts';
+import type { PresentProtein, ProteinData } from './protein-data.ts';
+import { createKnownProteins } from './protein-known.ts';
+import { createVariantLoader, type FeatureVariant, type VariantData } from './protein-variants.ts';
+import { areMet, joinNeeds, lackingNeeds, needsNothing, type ProteinNeeds } from './required-parts.ts';
+
+export { BULK_HASHES } from './protein-plan.ts';
+
+const BULK_IN_FLIGHT = 4;
+const RECORDS_IN_FLIGHT = 8;
+
+export interface ProteinLoader {
+  /** Loads what is needed of a protein. Null when it is proven that the Atlas does not hold it. @throws UpstreamError when that, or what is needed, could not be found out */
+  load(hash: string, needs: ProteinNeeds): Promise<PresentProtein | null>;
+  /**
+   * The same for a list, in its order, duplicates kept: one promise instead of a dozen for each. An error stands where `load` would throw it.
+   *
+   * @param onNext - given the first of them as soon as they are there, then those that follow, while others are still waited for
+   */
+  loadAll(
+    hashes: readonly string[],
+    needs: ProteinNeeds,
+    onNext?: (found: readonly Found[]) => void,
+  ): Promise<Found[]>;
+  /** What `load` would give, where no call is needed; undefined where one is. */
+  have(hash: string, needs: ProteinNeeds): PresentProtein | null | undefined;
+  /** What is known of a protein that is known to exist, without a call. */
+  peek(hash: string): PresentProtein | undefined;
+  /** What earlier requests learnt of a protein, when that is enough; undefined when a call would be needed. */
+  recall(hash: string, needs: ProteinNeeds): Promise<PresentProtein | undefined>;
+  /** Features by exact index or unscaled. Null when the Atlas does not hold the protein. */
+  variant(hash: string, variant: FeatureVariant): Promise<VariantData | null>;
+  /** Takes in what another answer said of a protein, so that it is not asked for again. */
+  prime(data: ProteinData): void;
+}
+
+/** What a protein of a list came to. */
+export type Found = PresentProtein | null | Error;
+
+/** @throws what one of the proteins failed with */
+function raise(failures: Failures | undefined, hash: string): void {
+  const error = failures?.get(hash);
+  if (error !== undefined) throw error;
+}
+
+/** What an error says of each need that no answer met: where the record has it. */
+const PATHS: Readonly<Partial<Record<keyof ProteinNeeds, string>>> = {
+  sequence: '$.sequence',
+  structure: '$.pdb',
+  scores: '$.ptm',
+  features: '$.sae_features',
+  regions: '$.sae_features',
+  residues: '$.sae_features',
+};
+
+/** Neither archive nor record said what was asked. */
+function unanswered(data: ProteinData | undefined, lacking: ProteinNeeds): UpstreamError {
+  const [need] = (Object.keys(lacking) as (keyof ProteinNeeds)[]).filter((one) => one in PATHS);
+  const path = need === undefined ? '$' : PATHS[need];
+  return new UpstreamError(
+    data?.state === 'present'
+      ? `The upstream's answer to protein has changed at ${path}: expected a value, seen nothing; its bulk archive has none either.`
+      : 'The upstream answered, but did not say whether it holds this protein.',
+    { operation: 'protein', code: 'UPSTREAM_DRIFT', retryable: false },
+  );
+}
+
+/** The loader of one request. */
+export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDependencies): ProteinLoader {
+  const limitBulk = pLimit(BULK_IN_FLIGHT);
+  const limitRecords = pLimit(RECORDS_IN_FLIGHT);
+  let variants: ProteinLoader['variant'] | undefined;
+
+  const known = createKnownProteins(up);
+  const { cache } = dependencies;
+  const { request, pending } = createProteinCollector(
+    createProteinCalls({ up, dependencies, known, limitBulk, limitRecords }),
+    schedulerOf(up),
+  );
+  const learn = (data: ProteinData): void => {
+    known.take(data);
+    cache.write(data);
+  };
+  const isEnough = (hash: string, needs: ProteinNeeds): boolean =>
+    known.isSettled(hash) && areMet(needs, known.hadOf(hash));
+
+  /** What is known now, everything having been asked for. @throws UpstreamError where that is not all that is needed */
+  const given = (hash: string, needs: ProteinNeeds): PresentProtein | null => {
+    const data = known.get(hash);
+    if (data?.state === 'absent') return null;
+    if (data?.state === 'present' && areMet(needs, known.hadOf(hash))) return data;
+    throw unanswered(data, known.lacks(hash, needs));
+  };
+
+  const load = async (hash: string, needs: ProteinNeeds): Promise<PresentProtein | null> => {
+    if (isEnough(hash, needs)) return given(hash, needs);
+    const lacking = known.lacks(hash, needs);
+    const underway = pending(hash);
+    if (underway === undefined) {
+      raise(await request([hash], lacking).promise, hash);
+      return given(hash, needs);
+    }
+    const rest = lackingNeeds(lacking, joinNeeds(underway.map((entry) => entry.needs)));
+    // Only what brings something of it is waited for: another part may be slow, or fail. Any proves whether it exists.
+    const awaited = underway
+      .filter(
+        (entry) => needsNothing(lacking) || !isDeepStrictEqual(lackingNeeds(lacking, entry.needs), lacking),
+      )
+      .map((entry) => entry.promise);
+    const all = needsNothing(rest) ? awaited : [...awaited, request([hash], rest).promise];
+    await Promise.all(all.map((one) => one.then((failures) => raise(failures, hash))));
+    return given(hash, needs);
+  };
+
+  return {
+    load,
+    async loadAll(hashes, needs, onNext) {
+      const open = new Set(hashes);
+      const others = new Map<string, Found>();
+      let failures: () => Failures | undefined = () => undefined;
+      const answerOf = (hash: string): Found => {
+        const other = others.get(hash) ?? failures()?.get(hash);
+        if (other !== undefined) return other;
+        try {
+          return given(hash, needs);
+        } catch (error) {
+          return asError(error);
+        }
+      };
+      const note = onNext && inOrder(hashes, open, (some) => onNext(some.map(answerOf)));
+      const unknown: string[] = [];
+      const loading: Promise<void>[] = [];
+      for (const hash of open) {
+        if (known.get(hash) === undefined && pending(hash) === undefined) unknown.push(hash);
+        else
+          loading.push(
+            load(hash, needs)
+              .catch(asError)
+              .then((found) => {
+                others.set(hash, found);
+                note?.(hash);
+              }),
+          );
+      }
+      if (unknown.length > 0) {
+        const one = request(unknown, needs, note);
+        failures = () => one.failures;
+        await one.promise;
+      }
+      await Promise.all(loading);
+      return hashes.map(answerOf);
+    },
+    have(hash, needs) {
+      return isEnough(hash, needs) ? (known.present(hash) ?? null) : undefined;
+    },
+    peek: known.present,
+    async recall(hash, needs) {
+      if (!isEnough(hash, needs)) known.recalled(await cache.read(new Map([[hash, needs]])));
+      return isEnough(hash, needs) ? known.present(hash) : undefined;
+    },
+    variant(hash, variant) {
+      variants ??= createVariantLoader(up, limitRecords, (found, record) =>
+        learn(fromRecord(found, null, record)),
+      );
+      return variants(hash, variant);
+    },
+    prime: (data) => learn(data),
+  };
+}

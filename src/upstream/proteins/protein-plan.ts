@@ -1,0 +1,74 @@
+// Which calls answer what is needed of many proteins: single records for what only they have and for a lone protein,
+// bulk calls of 500 with exactly the union of what the others need. Pure.
+import { joinNeeds, needsRecord, type ProteinNeeds } from './required-parts.ts';
+
+/** Hashes in one bulk call at most (spec, section Limits). */
+export const BULK_HASHES = 500;
+
+export interface BulkCall {
+  readonly hashes: readonly string[];
+  /** The union over the hashes of this and all other bulk calls of the plan. */
+  readonly needs: ProteinNeeds;
+  /** Whether the sequences have to come as well, because only they prove which of the proteins exist. */
+  readonly asksSequences: boolean;
+}
+
+export interface Plan {
+  readonly records: ReadonlyMap<string, ProteinNeeds>;
+  readonly bulk: readonly BulkCall[];
+  /** What each hash of the bulk calls needs of them. */
+  readonly forBulk: ReadonlyMap<string, ProteinNeeds>;
+}
+
+/** Whether a record says all of what is needed: of its cluster it knows less than the bulk answer. */
+const isInRecord = (needs: ProteinNeeds): boolean => needs.cluster !== true && needs.link !== true;
+
+/** Bulk calls for what proteins need. @param isKnown - whether it is known that a protein exists, or that it does not */
+export function planBulk(
+  forBulk: ReadonlyMap<string, ProteinNeeds>,
+  isKnown: (hash: string) => boolean,
+): BulkCall[] {
+  const hashes = [...forBulk.keys()];
+  const needs = joinNeeds(forBulk.values());
+  const asksSequences = needs.sequence === true || !hashes.every(isKnown);
+  const bulk: BulkCall[] = [];
+  for (let start = 0; start < hashes.length; start += BULK_HASHES) {
+    bulk.push({ hashes: hashes.slice(start, start + BULK_HASHES), needs, asksSequences });
+  }
+  return bulk;
+}
+
+/** Plans the calls. What a record answers is not asked of the bulk call as well, but for what it never has: its cluster. */
+export function planCalls(
+  wanted: ReadonlyMap<string, ProteinNeeds>,
+  isKnown: (hash: string) => boolean,
+): Plan {
+  const records = new Map<string, ProteinNeeds>();
+  const forBulk = new Map<string, ProteinNeeds>();
+  for (const [hash, needs] of wanted) {
+    const { cluster, ...rest } = needs;
+    const lone = wanted.size === 1 && isInRecord(needs);
+    if (!needsRecord(needs) && !lone) forBulk.set(hash, needs);
+    else {
+      records.set(hash, rest);
+      if (cluster === true) forBulk.set(hash, { cluster });
+    }
+  }
+  // A record proves by itself whether its protein exists.
+  const isProven = (hash: string): boolean => records.has(hash) || isKnown(hash);
+  return { records, bulk: planBulk(forBulk, isProven), forBulk };
+}
+
+/** Parts that both the record and the archive may hold. */
+const IN_BOTH = ['sequence', 'structure', 'scores', 'features', 'level'] as const;
+
+/** What of the needs an archive may have that a record lost; undefined where it has none of it. */
+export function inArchive(needs: ProteinNeeds): ProteinNeeds | undefined {
+  const kept = IN_BOTH.filter((need) => needs[need] !== undefined);
+  const cluster = needs.cluster === true || needs.link === true;
+  if (kept.length === 0 && !cluster) return undefined;
+  return {
+    ...Object.fromEntries(kept.map((need) => [need, needs[need]])),
+    ...(cluster ? { cluster } : {}),
+  };
+}

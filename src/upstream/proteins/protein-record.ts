@@ -1,0 +1,265 @@
+// The record of a protein whose coordinates and activations stay bytes until somebody reads them: they are nine tenths of it, and most
+// who ask for a protein do not ask for them. It makes no call.
+import type { z } from 'zod';
+import { readFeatures, type SparseMatrix } from '../archive/bulk-record.ts';
+import type { WithRaw } from '../atlas.ts';
+import { UpstreamError } from '../errors.ts';
+import { checked } from '../http/validate-response.ts';
+import { type Member, objectMembers } from '../json/json-object.ts';
+import { QUOTE } from '../json/json-scan.ts';
+import { parseLenient } from '../json/lenient-json.ts';
+import { findRegionEnd, normalizeRegions, provenRegionEnd, type RegionEnd } from '../reads/region-ends.ts';
+import { type FeatureValue, type ProteinRecord, proteinRecord } from '../wire.ts';
+
+/** The members of a record that are bytes until they are read. */
+export interface RecordParts {
+  /** Bytes between the quotes of a member that is a string; 0 for any other. */
+  lengthOf(name: string): number;
+  /** Whether there is a member of that name that is not null. */
+  has(name: string): boolean;
+  /** The member as it came. @throws UpstreamError UPSTREAM_DRIFT when it is no JSON */
+  read(name: string): unknown;
+  /** The bytes of a member by themselves, which hold nothing else of the record; none where it is missing. */
+  copy(name: string): Buffer;
+  /** Settings of the upstream that it came from. */
+  readonly settings: object;
+  /** Bytes of the whole record, which are held as long as any part of it is. */
+  readonly bytes: number;
+  /** It is no part of what is written down. */
+  toJSON(): undefined;
+}
+
+const light = proteinRecord.omit({ pdb: true, residues_plddt: true, sae_features: true });
+/** Members that are checked when they are read, each as part of an object, so that what is wrong is told with its path. */
+const coordinates = proteinRecord.pick({ pdb: true });
+const confidences = proteinRecord.pick({ residues_plddt: true });
+const ranking = proteinRecord.pick({ sae_features: true });
+/** Members that are parsed at once, together. */
+const LIGHT = new Set(Object.keys(light.shape));
+const NO_BYTES = Buffer.alloc(0);
+
+/** What cannot be read throws as the whole record would. */
+function parsed(text: string): unknown {
+  try {
+    return parseLenient(text);
+  } catch (error) {
+    throw new UpstreamError(
+      "The upstream's answer to protein is not JSON.",
+      { operation: 'protein', code: 'UPSTREAM_DRIFT', status: 200, retryable: true },
+      { cause: error },
+    );
+  }
+}
+
+type Light = z.output<typeof light>;
+
+function lightly(text: string): Light | undefined {
+  try {
+    return light.safeParse(parseLenient(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+const lengthOf = ({ sequence_length: length, sequence }: Partial<Light>): number | undefined =>
+  length ?? sequence?.length;
+
+const activationsIn = (parts: RecordParts) => (): SparseMatrix | undefined =>
+  readFeatures({ per_residue: parts.read('per_residue_activations') })?.perResidue;
+
+const readRanking = (given: unknown): FeatureValue[] | null | undefined =>
+  checked('protein', ranking, { sae_features: given }).sae_features;
+
+class Parts implements RecordParts {
+  readonly whole: Buffer;
+  readonly settings: object;
+  private readonly members: readonly Member[];
+
+  constructor(whole: Buffer, members: readonly Member[], settings: object) {
+    this.whole = whole;
+    this.members = members;
+    this.settings = settings;
+  }
+  get bytes() {
+    return this.whole.length;
+  }
+  lengthOf(name: string): number {
+    const member = this.member(name);
+    return member !== undefined && this.whole[member.start] === QUOTE ? member.stop - member.start - 2 : 0;
+  }
+  has(name: string): boolean {
+    const member = this.member(name);
+    return member !== undefined && this.whole.toString('latin1', member.start, member.stop) !== 'null';
+  }
+  read(name: string): unknown {
+    const member = this.member(name);
+    return member === undefined ? undefined : parsed(this.whole.toString('utf8', member.start, member.stop));
+  }
+  copy(name: string): Buffer {
+    const member = this.member(name);
+    return member === undefined ? NO_BYTES : Buffer.from(this.whole.subarray(member.start, member.stop));
+  }
+  private member(name: string): Member | undefined {
+    return this.members.findLast((member) => member.name === name);
+  }
+  toJSON(): undefined {}
+}
+
+/** A record as whoever reads it sees it. A class, because an object with getters of its own is slow to make. */
+class LightRecord implements ProteinRecord {
+  readonly protein_hash;
+  readonly accession;
+  readonly source;
+  readonly header;
+  readonly protein_name;
+  readonly sequence;
+  readonly sequence_length;
+  readonly ptm;
+  readonly mean_plddt;
+  readonly folded_on_demand;
+  readonly cluster_rep_protein_hash;
+  private readonly parts: RecordParts;
+
+  constructor(light: Light, parts: RecordParts) {
+    this.protein_hash = light.protein_hash;
+    this.accession = light.accession;
+    this.source = light.source;
+    this.header = light.header;
+    this.protein_name = light.protein_name;
+    this.sequence = light.sequence;
+    this.sequence_length = light.sequence_length;
+    this.ptm = light.ptm;
+    this.mean_plddt = light.mean_plddt;
+    this.folded_on_demand = light.folded_on_demand;
+    this.cluster_rep_protein_hash = light.cluster_rep_protein_hash;
+    this.parts = parts;
+  }
+  get pdb() {
+    return checked('protein', coordinates, { pdb: this.parts.read('pdb') }).pdb;
+  }
+  get residues_plddt() {
+    const given = { residues_plddt: this.parts.read('residues_plddt') };
+    return checked('protein', confidences, given).residues_plddt;
+  }
+  get sae_features() {
+    const values = readRanking(this.parts.read('sae_features'));
+    if (values == null) return values;
+    return normalizedFeatures(this.parts.settings, this, values, activationsIn(this.parts));
+  }
+  toJSON(): ProteinRecord {
+    const { parts: _, ...light } = this;
+    const { pdb, residues_plddt, sae_features } = this;
+    return { ...light, pdb, residues_plddt, sae_features };
+  }
+}
+
+/** The features of a record with half-open regions. @throws UpstreamError UPSTREAM_DRIFT */
+export function normalizedFeatures(
+  settings: object,
+  record: Partial<Light>,
+  values: readonly FeatureValue[],
+  activations: () => SparseMatrix | undefined,
+): FeatureValue[] {
+  const length = lengthOf(record);
+  const end = findRegionEnd(settings, values, { length, activations });
+  return normalizeRegions('protein', '$.sae_features', values, end, { length });
+}
+
+/** What `end` of the regions of a record is; undefined where the record does not tell, or cannot be read. */
+function regionEndIn(parts: RecordParts, length: number | undefined): RegionEnd | undefined {
+  try {
+    const values = readRanking(parts.read('sae_features')) ?? [];
+    return findRegionEnd(parts.settings, values, { length, activations: activationsIn(parts) });
+  } catch {
+    // The reader of the features is told.
+    return undefined;
+  }
+}
+
+/** The features of a record that stay bytes until they are read. They hold nothing else of it. */
+export class LateFeatures {
+  /** Bytes until then. */
+  readonly size: number;
+  private readonly settings: object;
+  private readonly length: number | undefined;
+  private readonly end: RegionEnd | undefined;
+  private bytes: Buffer | undefined;
+  private read: readonly FeatureValue[] = [];
+
+  constructor(parts: RecordParts, record: Partial<Light>) {
+    this.bytes = parts.copy('sae_features');
+    this.size = this.bytes.length;
+    this.settings = parts.settings;
+    this.length = lengthOf(record);
+    // The activations are not held: they are looked at now, until what `end` is has been proven once.
+    if (provenRegionEnd(parts.settings) === undefined) this.end = regionEndIn(parts, this.length);
+  }
+  /** @throws UpstreamError UPSTREAM_DRIFT */
+  get values(): readonly FeatureValue[] {
+    if (this.bytes !== undefined && this.size > 0) {
+      const values = readRanking(parsed(this.bytes.toString('utf8'))) ?? [];
+      const evidence = { length: this.length };
+      const end = findRegionEnd(this.settings, values, evidence) ?? this.end;
+      this.read = normalizeRegions('protein', '$.sae_features', values, end, evidence);
+    }
+    this.bytes = undefined;
+    return this.read;
+  }
+}
+
+/** What was read, and the rest of it for who asks. */
+class ReadLightly {
+  readonly record: ProteinRecord;
+  readonly requestId: string | undefined;
+  readonly parts: Parts;
+  private parsed: { readonly raw: unknown } | undefined;
+
+  constructor(light: Light, parts: Parts, requestId: string | undefined) {
+    this.record = new LightRecord(light, parts);
+    this.requestId = requestId;
+    this.parts = parts;
+  }
+  get raw(): unknown {
+    this.parsed ??= { raw: parsed(this.parts.whole.toString('utf8')) };
+    return this.parsed.raw;
+  }
+  toJSON(): WithRaw<ProteinRecord> {
+    const { record, raw, requestId } = this;
+    return { record, raw, requestId };
+  }
+}
+
+/** The members that are parsed at once as an object. Those that stand side by side are read as one. */
+function lightText(bytes: Buffer, members: readonly Member[]): string {
+  let text = '{';
+  for (let i = 0; i < members.length; i += 1) {
+    const first = members[i];
+    if (first === undefined || !LIGHT.has(first.name)) continue;
+    let { stop } = first;
+    for (let next = members[i + 1]; next !== undefined && LIGHT.has(next.name); next = members[i + 1]) {
+      stop = next.stop;
+      i += 1;
+    }
+    text += (text === '{' ? '' : ',') + bytes.toString('utf8', first.from, stop);
+  }
+  return `${text}}`;
+}
+
+/**
+ * Reads a record.
+ *
+ * @returns undefined where what is read at once is not what is promised: whoever reads it whole can say why
+ */
+export function lightRecord(
+  whole: Uint8Array,
+  requestId: string | undefined,
+  settings: object,
+): ReadLightly | undefined {
+  const bytes = Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength);
+  const members = objectMembers(bytes);
+  if (members === undefined) return undefined;
+  const found = lightly(lightText(bytes, members));
+  return found === undefined
+    ? undefined
+    : new ReadLightly(found, new Parts(bytes, members, settings), requestId);
+}

@@ -1,0 +1,60 @@
+// Features other than the normalised top ranking: exact indices, or unscaled values. Only the single record has them,
+// one call for each question. It knows nothing of GraphQL.
+
+import DataLoader from 'dataloader';
+import * as atlas from '../atlas.ts';
+import { asError } from '../errors.ts';
+import type { Upstream } from '../http/upstream-client.ts';
+import { drifted } from '../http/validate-response.ts';
+import type { FeatureValue } from '../wire.ts';
+import { type FeatureRow, recordActivations, rowsOf } from './activations.ts';
+
+/** A question for features. */
+export interface FeatureVariant {
+  readonly top: number;
+  readonly normalize: boolean;
+  /** At most 100. */
+  readonly indices?: readonly number[] | undefined;
+}
+
+export interface VariantData {
+  readonly values: readonly FeatureValue[];
+  /** Activations of a feature along the sequence, on the scale of the values; null where the upstream does not say. */
+  row(feature: number): FeatureRow | null;
+}
+
+interface Asked {
+  readonly hash: string;
+  readonly variant: FeatureVariant;
+}
+
+/**
+ * The loader of one request.
+ *
+ * @param found - told of every record that came: everything but the features is the same as in the plain record
+ */
+export function createVariantLoader(
+  up: Upstream,
+  limited: <T>(task: () => Promise<T>) => Promise<T>,
+  found: (hash: string, record: atlas.ReadRecord | null) => void,
+): (hash: string, variant: FeatureVariant) => Promise<VariantData | null> {
+  const load = async ({ hash, variant }: Asked): Promise<VariantData | null> => {
+    const answer = await limited(() => atlas.protein(up, hash, { ...variant, foldOnMiss: false }));
+    found(hash, answer);
+    if (answer === null) return null;
+    const { sae_features: values } = answer.record;
+    if (values == null) throw drifted('protein', '$.sae_features', 'expected a list, seen nothing');
+    return {
+      values,
+      row(feature) {
+        const matrix = recordActivations(answer).perResidue;
+        return matrix === undefined ? null : (rowsOf(matrix, [feature]).get(feature) ?? null);
+      },
+    };
+  };
+  const loader = new DataLoader<Asked, VariantData | null, string>(
+    (keys) => Promise.all(keys.map((key) => load(key).catch(asError))),
+    { cacheKeyFn: ({ hash, variant }) => `${hash} ${JSON.stringify(variant)}` },
+  );
+  return (hash, variant) => loader.load({ hash, variant });
+}

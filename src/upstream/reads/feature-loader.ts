@@ -1,0 +1,45 @@
+// This request's view of SAE features: details one by one through DataLoader with a limit in flight, kept for all
+// requests because they never change; labels from the catalogue. It knows nothing of GraphQL.
+
+import DataLoader from 'dataloader';
+import pLimit from 'p-limit';
+import * as atlas from '../atlas.ts';
+import { asError } from '../errors.ts';
+import type { Upstream } from '../http/upstream-client.ts';
+import { type FeatureDetail, featureDetail } from '../wire.ts';
+import { type KeptReads, keptRead } from './cached-read.ts';
+
+/** A feature's details and the JSON they came as. */
+export type LoadedFeature = atlas.WithRaw<FeatureDetail>;
+
+/** Keys without which details are not whole; the others may be left out. */
+const LISTS = ['top_100_uniref_ids', 'top_swissprot_activations', 'decoder_nearest_neighbors'] as const;
+const KEYS = featureDetail.keyof().options;
+
+/** Whether details have every list, and no key that came in a form that cannot be read. */
+export const isWholeFeature = ({ record, raw }: LoadedFeature): boolean =>
+  LISTS.every((key) => record[key] !== undefined) &&
+  KEYS.every((key) => record[key] !== undefined || !Object.hasOwn(Object(raw), key));
+
+export interface FeatureLoader {
+  /** Everything about one feature; null outside the catalogue. */
+  detail(index: number): Promise<LoadedFeature | null>;
+}
+
+/** One look-up waits at most behind this many others of its request. */
+const IN_FLIGHT = 8;
+
+/** The loader of one request. */
+export function createFeatureLoader(up: Upstream, kept: KeptReads<LoadedFeature>): FeatureLoader {
+  const limited = pLimit(IN_FLIGHT);
+  const details = new DataLoader<number, LoadedFeature | null>((indices) =>
+    Promise.all(
+      indices.map((index) =>
+        keptRead(kept, up, String(index), (shared) => limited(() => atlas.feature(shared, index))).catch(
+          asError,
+        ),
+      ),
+    ),
+  );
+  return { detail: (index) => details.load(index) };
+}

@@ -1,0 +1,185 @@
+// The Atlas as a process reads it: what is kept between requests and for how long, and the loaders that each request is
+// given over it. It holds public data only and knows neither GraphQL nor HTTP.
+
+import { createSingleFlight } from '../../async/single-flight.ts';
+import { type Cache, type CacheOptions, openCache } from '../../store/cache/cache.ts';
+import type { SharedStore } from '../../store/cache/cache-shared.ts';
+import type { Downloads } from '../http/download.ts';
+import type { Upstream } from '../http/upstream-client.ts';
+import { type KeptPart, openProteinCache, sizeOfPart } from '../proteins/protein-cache.ts';
+import { createProteinLoader, type ProteinLoader } from '../proteins/protein-loader.ts';
+import { type Catalogue, openCatalogue } from './catalogue.ts';
+import { type ClusterLoader, createClusterLoader, type LoadedCluster } from './cluster-loader.ts';
+import {
+  createFeatureLoader,
+  type FeatureLoader,
+  isWholeFeature,
+  type LoadedFeature,
+} from './feature-loader.ts';
+import { createSimilarityLoader, type LoadedSearch, type SimilarityLoader } from './similarity-loader.ts';
+import { openThumbnails, type Thumbnail, type Thumbnails } from './thumbnails.ts';
+import { createUniprotLoader, type LoadedEntry, type UniprotLoader } from './uniprot-loader.ts';
+
+const YEAR = 365 * 24 * 3_600_000;
+const DAY = 24 * 3_600_000;
+const MONTH = 30 * DAY;
+const MiB = 1024 * 1024;
+
+/** One request's loaders. */
+export interface Loaders {
+  readonly proteins: ProteinLoader;
+  readonly clusters: ClusterLoader;
+  readonly features: FeatureLoader;
+  readonly searches: SimilarityLoader;
+  readonly uniprot: UniprotLoader;
+}
+
+export interface Reads {
+  readonly catalogue: Catalogue;
+  readonly thumbnails: Thumbnails;
+  loaders(up: Upstream): Loaders;
+}
+
+export interface ReadsOptions {
+  /** How long records, clusters and searches are kept; 0: not at all. */
+  readonly recordSeconds: number;
+  readonly downloads: Downloads;
+  /** What outlives this process, or several share; undefined: nothing does. */
+  readonly store: SharedStore | undefined;
+  /** Told of every failure of the cache, which then is bypassed. */
+  readonly onError: (error: unknown) => void;
+  readonly onLookup?: CacheOptions<never>['onLookup'];
+}
+
+/** What all requests have in common, loader by loader. */
+interface Kept {
+  readonly proteins: Parameters<typeof createProteinLoader>[1];
+  readonly clusters: Parameters<typeof createClusterLoader>[1];
+  readonly searches: Omit<Parameters<typeof createSimilarityLoader>[1], 'proteins'>;
+  readonly features: Parameters<typeof createFeatureLoader>[1];
+  readonly uniprot: Parameters<typeof createUniprotLoader>[1];
+}
+
+/**
+ * Loaders that are made when they are asked for: most requests use one of them. A class: of an object with getters of its own V8 keeps
+ * all that the getters see until the next full collection, which here is everything that the request has read.
+ */
+class LazyLoaders implements Loaders {
+  private readonly up: Upstream;
+  private readonly kept: Kept;
+  private ownProteins: ProteinLoader | undefined;
+  private ownSearches: SimilarityLoader | undefined;
+  private ownClusters: ClusterLoader | undefined;
+  private ownFeatures: FeatureLoader | undefined;
+  private ownUniprot: UniprotLoader | undefined;
+
+  constructor(up: Upstream, kept: Kept) {
+    this.up = up;
+    this.kept = kept;
+  }
+  get proteins() {
+    this.ownProteins ??= createProteinLoader(this.up, this.kept.proteins);
+    return this.ownProteins;
+  }
+  get searches() {
+    this.ownSearches ??= createSimilarityLoader(this.up, { ...this.kept.searches, proteins: this.proteins });
+    return this.ownSearches;
+  }
+  get clusters() {
+    this.ownClusters ??= createClusterLoader(this.up, this.kept.clusters);
+    return this.ownClusters;
+  }
+  get features() {
+    this.ownFeatures ??= createFeatureLoader(this.up, this.kept.features);
+    return this.ownFeatures;
+  }
+  get uniprot() {
+    this.ownUniprot ??= createUniprotLoader(this.up, this.kept.uniprot);
+    return this.ownUniprot;
+  }
+}
+
+/** Opens the Atlas for a process. */
+export function openReads({ recordSeconds, downloads, store, onError, onLookup }: ReadsOptions): Reads {
+  const records = recordSeconds * 1000;
+  const open = <T>(
+    namespace: string,
+    ttl: number,
+    maxBytes: number,
+    sizeOf: (value: T) => number,
+    more: Pick<CacheOptions<T>, 'stale' | 'isCacheable'> = {},
+  ): Cache<T> =>
+    openCache<T>({
+      namespace,
+      ttl,
+      maxBytes,
+      sizeOf,
+      onError,
+      onLookup,
+      shared: store?.namespace(namespace),
+      ...more,
+    });
+  const features = open<LoadedFeature>('features', YEAR, 32 * MiB, () => 12 * 1024, {
+    isCacheable: isWholeFeature,
+  });
+  const uniprot = open<LoadedEntry>(
+    'uniprot',
+    DAY,
+    16 * MiB,
+    ({ record }) => 2048 + 4 * (record.sequence?.length ?? 0),
+    { stale: MONTH },
+  );
+  const singleFlight = createSingleFlight();
+  const thumbnails = {
+    cache: open<Thumbnail>('thumbnails', YEAR, 64 * MiB, ({ png }) => png.byteLength),
+    singleFlight,
+    name: 'thumbnails',
+  };
+  const proteins = {
+    cache: openProteinCache(
+      open<KeptPart>('proteins', records, 64 * MiB, sizeOfPart),
+      open<true>('knownProteins', YEAR, 16 * MiB, () => 0),
+      records,
+    ),
+    downloads,
+    singleFlight,
+  };
+  const clusters = {
+    cache:
+      records === 0
+        ? undefined
+        : open<LoadedCluster>(
+            'clusters',
+            records,
+            32 * MiB,
+            ({ cluster }) => 4096 + 200 * cluster.record.member_protein_hashes.length,
+          ),
+    singleFlight,
+  };
+  const searches = {
+    cache:
+      records === 0
+        ? undefined
+        : open<LoadedSearch>(
+            'searches',
+            records,
+            16 * MiB,
+            ({ answer }) => 4096 + 400 * answer.similar_proteins.length,
+          ),
+    singleFlight,
+  };
+  const kept: Kept = {
+    proteins,
+    clusters,
+    searches,
+    features: { cache: features, singleFlight, name: 'features' },
+    uniprot: { cache: uniprot, singleFlight, name: 'uniprot' },
+  };
+  return {
+    catalogue: openCatalogue(
+      open<Buffer>('catalogue', DAY, 32 * MiB, (json) => json.byteLength, { stale: MONTH }),
+    ),
+    thumbnails: openThumbnails(thumbnails),
+    loaders: (up) => new LazyLoaders(up, kept),
+  };
+}

@@ -1,0 +1,31 @@
+// Thumbnails, which never change for a hash and are kept for a year. It knows neither GraphQL nor HTTP routes.
+import { entityTag } from '../../etag.ts';
+import * as atlas from '../atlas.ts';
+import type { Upstream } from '../http/upstream-client.ts';
+import { type KeptReads, keptRead } from './cached-read.ts';
+
+/** Our word for a thumbnail type, as it stands in URLs, and the upstream's. */
+export const THUMBNAIL_TYPES = { PLDDT: 'plddt', PCT_CHARACTERIZED: 'pct-characterized' } as const;
+
+export interface Thumbnail {
+  readonly png: Buffer<ArrayBuffer>;
+  /** A strong entity tag, with its quotes. */
+  readonly etag: string;
+}
+
+export interface Thumbnails {
+  /** The image, or null when the protein or its structure does not exist. */
+  get(up: Upstream, hash: string, type: string): Promise<Thumbnail | null>;
+}
+
+/** Thumbnails over a cache namespace. */
+export const openThumbnails = (kept: KeptReads<Thumbnail>): Thumbnails => ({
+  get: (up, hash, type) =>
+    keptRead(kept, up, `${type}:${hash}`, async (shared) => {
+      const bytes = await atlas.thumbnail(shared, hash, type);
+      if (bytes === null) return null;
+      const png = Buffer.from(bytes);
+      // The tag is made once, when the bytes come, and kept with them.
+      return { png, etag: entityTag(png) };
+    }),
+});
