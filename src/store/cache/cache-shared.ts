@@ -3,7 +3,7 @@ import Keyv from 'keyv';
 import { takeAt } from '../rate-limit/token-bucket.ts';
 import type { SharedCache } from './cache.ts';
 import { decodeEntry, type EncodedEntry, encodeEntry } from './cache-codec.ts';
-import { createStoreGuard } from './circuit-guard.ts';
+import { createStoreGuard, type StoreGuard } from './circuit-guard.ts';
 
 /** A place for bytes under names, each with the milliseconds that it is kept. */
 export interface ByteStore {
@@ -28,10 +28,14 @@ const PAUSE_MS = 5_000;
 const WRITES_PER_MINUTE = 2_400;
 const MAX_TTL_MS = 366 * 24 * 3_600_000;
 
-/** A byte store as Keyv wants one: Keyv's `{ value, expires }` is what is encoded. */
-function toKeyvStore(store: ByteStore) {
+/**
+ * A byte store as Keyv wants one: Keyv's `{ value, expires }` is what is encoded.
+ *
+ * @param reading - limits the time of the store alone: decoding a large entry takes longer on a busy machine
+ */
+function toKeyvStore(store: ByteStore, reading: StoreGuard) {
   const getMany = async (keys: string[]): Promise<(EncodedEntry | undefined)[]> => {
-    const found = await store.getMany(keys);
+    const found = (await reading(() => store.getMany(keys))) ?? [];
     return Promise.all(found.map((bytes) => (bytes === undefined ? undefined : decodeEntry(bytes))));
   };
   return {
@@ -65,7 +69,7 @@ export function openSharedStore(store: ByteStore, onError: (error: unknown) => v
   return {
     namespace(name) {
       const keyv = new Keyv<unknown>({
-        store: toKeyvStore(store),
+        store: toKeyvStore(store, reading),
         namespace: `${SHAPE}:${name}`,
         throwOnErrors: true,
         emitErrors: false,
@@ -75,7 +79,7 @@ export function openSharedStore(store: ByteStore, onError: (error: unknown) => v
       let writesFullAt = 0;
       return {
         async getMany(keys) {
-          const found = (await reading(() => keyv.getManyRaw([...keys]))) ?? [];
+          const found = await keyv.getManyRaw([...keys]);
           return new Map(
             keys.flatMap((key, i) => {
               const { value, expires } = found[i] ?? {};
