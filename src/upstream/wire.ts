@@ -168,8 +168,11 @@ const region = z.object({
   mean_activation: maybe(number),
 });
 
+/** The catalogue has 16,384 features. */
+export const MAX_FEATURE_INDEX = 16_383;
+
 export const featureValue = z.object({
-  feature_index: count,
+  feature_index: count.max(MAX_FEATURE_INDEX),
   value: number,
   label: maybe(text),
   description: maybe(text),
@@ -187,6 +190,7 @@ export const isPlainFeature = (value: unknown): value is FeatureValue =>
   typeof value.feature_index === 'number' &&
   Number.isSafeInteger(value.feature_index) &&
   value.feature_index >= 0 &&
+  value.feature_index <= MAX_FEATURE_INDEX &&
   'value' in value &&
   Number.isFinite(value.value) &&
   !('residue_regions' in value) &&

@@ -15,7 +15,7 @@ import { settingsOf } from '../../src/upstream/settings.ts';
 import { testLogger } from '../record.ts';
 import { type Answer, at } from '../support.ts';
 import { reached } from '../through.ts';
-import { FOLD, FREE, JOB, SPENT, STATUS } from './drift-cases.ts';
+import { FOLD, FREE, JOB, RICH, SPENT, STATUS } from './drift-cases.ts';
 import { type Change, type ChangingProxy, inJson, openProxy, renamedKey } from './proxy.ts';
 import { type Folded, readOf } from './reads.ts';
 
@@ -119,7 +119,7 @@ const BULK = ['archive', 'clusterInfo', 'bulkFeatures'];
 const ELSEWHERE = ['features', 'submit', 'bulkJob'];
 
 const ofDrifts = [
-  ...Object.entries(FREE).map(([name, one]) => ({ name, options: {}, ...one })),
+  ...Object.entries({ ...FREE, ...RICH }).map(([name, one]) => ({ name, options: {}, ...one })),
   ...Object.entries(SPENT).map(([name, one]) => ({ name, options: FOLD, ...one })),
 ].filter(({ found }) => !ELSEWHERE.includes(found.split(' ')[0] ?? ''));
 

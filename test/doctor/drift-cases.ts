@@ -111,6 +111,10 @@ export const FREE: Readonly<Record<string, Drifted>> = {
     change: edit(CLUSTER, 'member_protein_hashes', shortened),
     found: 'cluster member_protein_hashes',
   },
+  'features of a cluster outside the catalogue': {
+    change: edit(CLUSTER, 'feature_index', (index) => Number(index) + 20_000),
+    found: 'cluster cluster_representative_features[].feature_index',
+  },
   'a page of members': {
     change: edit(CLUSTER, 'member_protein_hashes', (all) => (Array.isArray(all) ? all.slice(0, 2) : all)),
     found: 'cluster member_protein_hashes',
@@ -203,6 +207,19 @@ export const FREE: Readonly<Record<string, Drifted>> = {
       text.replace(/("cluster_pct_characterized":)[\d.]+/g, '$10.004'),
     ),
     found: 'clusterInfo clusters.*.cluster_pct_characterized',
+  },
+};
+
+/** Drifts of what only the rich dialect sends. */
+export const RICH: Readonly<Record<string, Drifted>> = {
+  'an archive with features outside the catalogue': {
+    change: inArchive(/^features\.json$/, (text) =>
+      text.replace(
+        /("feature_index":\s*)(\d+)/g,
+        (_, key: string, index: string) => `${key}${Number(index) + 20_000}`,
+      ),
+    ),
+    found: 'bulkFeatures *.top_features[].feature_index',
   },
 };
 

@@ -44,6 +44,17 @@ describe('a record without `sae_features`', () => {
   });
 });
 
+it.each([
+  16_384, 99_999_999,
+])('a feature of a protein with the index %s, which no feature has, is drift', async (index) => {
+  const sae_features = [{ feature_index: index, value: 1 }];
+  liar.script('protein', says(200, { ...RECORD, sae_features }));
+  const { errors } = await place.query(
+    `{ protein(hash: "${HASH}") { features(top: 1) { feature { index } } } }`,
+  );
+  expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
+});
+
 describe('details of a feature', () => {
   const WHOLE = {
     feature_index: 7,

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { type LateText, lateText } from '../../structure/lazy-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
-import { type FeatureValue, featureValue, isPlainFeature } from '../wire.ts';
+import { type FeatureValue, featureValue, isPlainFeature, MAX_FEATURE_INDEX } from '../wire.ts';
 import type { PackedText } from './zip-entry.ts';
 
 /** One sequence of `sequences.fasta`. */
@@ -179,9 +179,8 @@ function vector(value: unknown): SparseVector | undefined {
   const row: unknown =
     Array.isArray(given) && given.length === 1 && Array.isArray(given[0]) ? given[0] : given;
   const [indices, list] = [numbers(row), numbers(values)];
-  return indices === undefined || list === undefined || indices.length !== list.length
-    ? undefined
-    : { indices, values: list };
+  if (indices === undefined || list === undefined || indices.length !== list.length) return undefined;
+  return indices.every((index) => index <= MAX_FEATURE_INDEX) ? { indices, values: list } : undefined;
 }
 
 function matrix(value: unknown): SparseMatrix | undefined {

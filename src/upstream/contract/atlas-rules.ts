@@ -35,9 +35,9 @@ function readPdb(pdb: string): { residues: number; isUnit: boolean } {
   return { residues: residues.size, isUnit: factors.every((factor) => factor >= 0 && factor <= 1) };
 }
 
-/** Rules for a list of `{feature_index, value}`, strongest first. */
-const ranking = (path: string): ValueRule[] => [
-  between(`${path}[].feature_index`, 0, FEATURES - 1),
+/** Rules for a list of `{feature_index, value}`, strongest first. @param outsideCatalogue - what comes of an index that no feature has */
+const ranking = (path: string, outsideCatalogue: Effect): ValueRule[] => [
+  having(outsideCatalogue, between(`${path}[].feature_index`, 0, FEATURES - 1)),
   between(`${path}[].value`, 0, INFINITE),
   having(
     'drift',
@@ -181,7 +181,7 @@ export const ATLAS_RULES = {
     ),
     hash('cluster_rep_protein_hash'),
     ...confidences(''),
-    ...ranking('sae_features'),
+    ...ranking('sae_features', 'drift'),
     within(
       '',
       'sae_features',
@@ -237,7 +237,7 @@ export const ATLAS_RULES = {
         },
       ),
     ),
-    ...ranking('cluster_representative_features'),
+    ...ranking('cluster_representative_features', 'drift'),
     within(
       '',
       'cluster_representative_features',
@@ -322,6 +322,6 @@ export const ATLAS_RULES = {
   bulkFeatures: [
     ...sparse('*.protein_level', 1, 'none'),
     ...sparse('*.per_residue', 2, 'none'),
-    ...ranking('*.top_features'),
+    ...ranking('*.top_features', 'elsewhere'),
   ],
 } as const;
