@@ -131,6 +131,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
     results_expire_at: 'Task.resultsExpireAt',
     warning_messages: 'Task.warnings',
   },
+  cancel: { cancelled: 'Cancelled.cancelledCount' },
   result: {
     complex: 'FoldResult.structure',
     plddt: 'FoldResult.plddt',

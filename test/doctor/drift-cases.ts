@@ -260,7 +260,11 @@ export const SPENT: Readonly<Record<string, Drifted>> = {
   },
   'a renamed PAE': { change: renamedKey(RESULT, 'pae', 'predicted_aligned_error'), found: 'result pae' },
   'a PAE of another size': { change: edit(RESULT, 'pae', shortened), found: 'result pae' },
-  'an ipTM of 0 to 100': { change: edit(RESULT, 'ptm', scaled(100)), found: 'result ptm' },
+  'a pTM of a fold of 0 to 100': { change: edit(RESULT, 'ptm', scaled(100)), found: 'result ptm' },
+  'ipTM of pairs of 0 to 100': {
+    change: edit(RESULT, 'pair_chains_iptm', () => [[80]]),
+    found: 'result pair_chains_iptm[][]',
+  },
   'pLDDT of a fold of 0 to 100': { change: edit(RESULT, 'plddt', scaled(100)), found: 'result plddt[]' },
   'atoms that are not named': {
     change: edit(RESULT, 'atom_names', halved),

@@ -278,3 +278,51 @@ describe('rows of an unfamiliar result', () => {
     expect(errors?.[0]?.message).toMatch(/changed at \$\..*expected one row for each of the 11 tokens/);
   });
 });
+
+describe('scores outside 0 to 1', () => {
+  const ask = async (fold: object, fields: string) => {
+    const bench = await openBench();
+    onTestFinished(() => bench.close());
+    const id = await bench.submit({ items: [{ chains: [{ protein: { sequence: 'MKT' } }] }] });
+    await bench.pass(60_000);
+    const body = { data: { status: 'done', response: fold } };
+    await bench.fault({ operation: 'status', times: 9, status: 200, body });
+    return bench.ask(
+      `query($id: ID!) { batch(batchId: $id) { tasks(first: 1) { nodes { scores { ptm } result { ${fields} } } } } }`,
+      { id },
+    );
+  };
+
+  it.each([
+    ['ptm', 81.23, '$.ptm: expected numbers from 0 to 1, seen 81.23.'],
+    ['interface_ptm', 70, '$.interface_ptm: expected numbers from 0 to 1, seen 70.'],
+    ['ptm', -0.5, '$.ptm: expected numbers from 0 to 1, seen -0.5.'],
+  ])('are an error: %s of %s', async (key, value, reason) => {
+    const { data, errors } = await ask({ ...smallFold(), [key]: value }, 'ptm iptm pae { size }');
+    expect(at(data, 'batch.tasks.nodes.0')).toEqual({
+      scores: null,
+      result: { ptm: null, iptm: null, pae: { size: 11 } },
+    });
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(Array(3).fill('UPSTREAM_DRIFT'));
+    expect(errors?.[0]?.message).toContain(reason);
+  });
+
+  it('of pairs of chains are an error there only', async () => {
+    const pairs = smallFold().pair_chains_iptm.map((row) => row.map((value) => value * 100));
+    const { data, errors } = await ask(
+      { ...smallFold(), pair_chains_iptm: pairs },
+      'ptm chainPairs { value }',
+    );
+    expect(at(data, 'batch.tasks.nodes.0')).toMatchObject({ scores: { ptm: 0.8123 } });
+    expect(errors).toHaveLength(1);
+    expect(errors?.[0]?.path?.at(-1)).toBe('chainPairs');
+  });
+
+  it('are left out of a structure file, which says so', async () => {
+    const fold = await open({ ...smallFold(), ptm: 81.23 });
+    const file = await fold.mmcif();
+    expect(file.ok && file.text).toContain('seen 81.23. They are left out.');
+    expect(file.ok && file.text).not.toMatch(/pTM[^\n]*81\.23/);
+    fold.close();
+  });
+});

@@ -35,7 +35,7 @@ import { proteinLink } from '../costs.ts';
 const gone = (): UpstreamError =>
   drifted('status', '$.response', 'the task is done, and there is no result', true);
 
-/** What a result has, unless its rows fit no token. @throws UpstreamError UPSTREAM_DRIFT with the reason */
+/** What a result has, unless its rows fit no token or its scores are outside 0 to 1. @throws UpstreamError UPSTREAM_DRIFT with the reason */
 function fittingPart<T>(part: T, misfit: string | null): T {
   if (misfit === null) return part;
   throw new UpstreamError(misfit, { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false });
@@ -176,7 +176,10 @@ builder.objectFields(FoldResult, (t) => ({
     nullable: { list: false, items: false },
     description:
       'ipTM of each ordered pair of chains, 0 to 1; empty unless asked for with includePairChainsIptm.',
-    resolve: async (result, _, ctx) => [...(await summaryOf(ctx, result)).chainPairs],
+    resolve: async (result, _, ctx) => {
+      const { chainPairs, misfits } = await summaryOf(ctx, result);
+      return [...fittingPart(chainPairs, misfits.chainPairs)];
+    },
   }),
   chains: t.field({
     cost: DOWNLOAD,

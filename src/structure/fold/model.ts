@@ -61,10 +61,13 @@ export function modelOfFold(result: FoldingResult): StructureModel | undefined {
   const mean = meanOf(plddt);
   const score = (name: 'pLDDT' | 'pTM' | 'ipTM', value: number | null | undefined) =>
     value === null || value === undefined ? [] : [{ name, value }];
+  const odd = Object.values(result.oddScores).flatMap((reason) =>
+    reason === undefined ? [] : [`${reason} They are left out.`],
+  );
   return {
     id: complex.id ?? 'fold',
     title: result.model === undefined ? 'Predicted structure' : `Structure predicted by ${result.model}`,
-    warnings: found.ok ? result.warnings : [...result.warnings, NO_CONFIDENCES],
+    warnings: [...result.warnings, ...odd, ...(found.ok ? [] : [NO_CONFIDENCES])],
     chains: chains.map(({ id, kind, tokenStart, tokenEnd }) => ({
       id,
       kind,

@@ -40,8 +40,11 @@ export interface FoldSummary {
     readonly pairShape: readonly number[] | null;
   } | null;
   readonly warnings: readonly string[];
-  /** What is there with rows that fit no token, as sentences; its values are null. */
+  /** What is there with rows that fit no token or with scores outside 0 to 1, as sentences; its values are null. */
   readonly misfits: {
+    readonly ptm: string | null;
+    readonly iptm: string | null;
+    readonly chainPairs: string | null;
     readonly plddt: string | null;
     readonly pae: string | null;
     readonly embeddings: string | null;
@@ -114,7 +117,14 @@ function summarise(result: FoldingResult): FoldSummary {
     pae: pae === undefined ? null : { size: pae.rowCount, max: pae.max },
     embeddings: sequenceShape === null && pairShape === null ? null : { sequenceShape, pairShape },
     warnings: result.warnings,
-    misfits: { plddt: reasonOf(plddt), pae: reasonOf(foundPae), embeddings: reasonOf(sequence, pair) },
+    misfits: {
+      ptm: result.oddScores.ptm ?? null,
+      iptm: result.oddScores.interfacePtm ?? null,
+      chainPairs: result.oddScores.pairChainsIptm ?? null,
+      plddt: reasonOf(plddt),
+      pae: reasonOf(foundPae),
+      embeddings: reasonOf(sequence, pair),
+    },
   };
 }
 

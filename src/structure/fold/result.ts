@@ -31,8 +31,16 @@ export interface FoldingResult {
   readonly complex: FoldedComplex | undefined;
   /** 0 to 1, with a null slot at each chain break. */
   readonly plddt: Numbers | undefined;
+  /** 0 to 1. */
   readonly ptm: number | undefined;
+  /** 0 to 1. */
   readonly interfacePtm: number | undefined;
+  /** Scores that are there and are not between 0 and 1, as sentences; their values are left out. */
+  readonly oddScores: {
+    readonly ptm: string | undefined;
+    readonly interfacePtm: string | undefined;
+    readonly pairChainsIptm: string | undefined;
+  };
   /** Ångström. */
   readonly pae: Matrix | undefined;
   readonly pairChainsIptm: readonly unknown[] | undefined;
@@ -57,6 +65,21 @@ const list = (value: unknown): readonly unknown[] | undefined =>
 const number = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** Scores may be above 1 by rounding. */
+const isOdd = (value: unknown): boolean =>
+  typeof value === 'number' && Number.isFinite(value) && !(value >= 0 && value <= 1 + 1e-6);
+
+/** Why a score cannot be trusted: another scale says nothing of what its number means. */
+function oddScore(path: string, value: unknown): string | undefined {
+  const odd = (Array.isArray(value) ? value.flat() : [value]).find(isOdd);
+  return odd === undefined
+    ? undefined
+    : `The upstream's folding result has changed at $.${path}: expected numbers from 0 to 1, seen ${String(odd)}.`;
+}
+
+const score = (path: string, value: unknown): number | undefined =>
+  oddScore(path, value) === undefined ? number(value) : undefined;
 
 function confidences(value: unknown): Numbers | undefined {
   const given = list(value)?.map((item) => number(item) ?? null);
@@ -119,10 +142,18 @@ export function readFoldingResult(
   return {
     complex: readComplex(fields.complex),
     plddt: confidences(fields.plddt),
-    ptm: number(fields.ptm),
-    interfacePtm: number(fields.interface_ptm),
+    ptm: score('ptm', fields.ptm),
+    interfacePtm: score('interface_ptm', fields.interface_ptm),
+    oddScores: {
+      ptm: oddScore('ptm', fields.ptm),
+      interfacePtm: oddScore('interface_ptm', fields.interface_ptm),
+      pairChainsIptm: oddScore('pair_chains_iptm', fields.pair_chains_iptm),
+    },
     pae: pae ?? matrix(fields.pae),
-    pairChainsIptm: list(fields.pair_chains_iptm),
+    pairChainsIptm:
+      oddScore('pair_chains_iptm', fields.pair_chains_iptm) === undefined
+        ? list(fields.pair_chains_iptm)
+        : undefined,
     embeddingSequence: list(fields.output_embedding_sequence),
     embeddingPairPooled: list(fields.output_embedding_pair_pooled),
     entityId: list(fields.entity_id),

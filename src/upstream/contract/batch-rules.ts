@@ -96,13 +96,13 @@ export const BATCH_RULES = {
   ],
   cancel: [between('data.cancelled', 0, INFINITE)],
   result: [
-    unit('ptm'),
-    unit('interface_ptm'),
+    having('drift', unit('ptm')),
+    having('drift', unit('interface_ptm')),
     // The scale is found out.
     having('none', unit('plddt[]')),
     having('none', unit('complex.plddt[]')),
     between('pae[][]', 0, 100),
-    unit('pair_chains_iptm[][]'),
+    having('drift', unit('pair_chains_iptm[][]')),
     within('complex', 'atom_positions', 'as many as atom_names', ({ atom_positions: a, atom_names: b }) =>
       agree(lengthOf(a), lengthOf(b)),
     ),

@@ -141,6 +141,8 @@ const promised = {
   },
   cancel: {
     rules: BATCH_RULES.cancel,
+    // The states before and after tell, at one call more or two.
+    lost: { 'data.cancelled': 'elsewhere' },
     schema: envelope(wire.cancelled),
     rare: [...BESIDE, 'data.message', 'data.cancelled', 'data.batch_id', 'data.task_id'],
   },

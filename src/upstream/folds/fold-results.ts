@@ -23,7 +23,7 @@ export interface FoldResults {
   download(taskId: string, headers?: Readonly<Record<string, string>>): Promise<Answer | null>;
   /** The opened result; kept for the rest of the request. Null when the task has none. */
   open(taskId: string): Promise<FoldHandle | null>;
-  /** The scalar scores: from the store, else from the result, which is then let go. Null when the task has none. */
+  /** The scalar scores: from the store, else from the result, which is then let go. Null when the task has none. @throws UpstreamError UPSTREAM_DRIFT for scores outside 0 to 1 */
   scores(taskId: string): Promise<TaskScores | null>;
 }
 
@@ -129,8 +129,11 @@ export function createFoldResults(
     if (kept !== null) return kept;
     const fold = await pass(taskId);
     if (fold === null) return null;
-    const { ptm, iptm, meanPlddt } = fold.summary;
+    const { ptm, iptm, meanPlddt, misfits } = fold.summary;
     if (!held.has(taskId)) fold.close();
+    const misfit = misfits.ptm ?? misfits.iptm;
+    if (misfit !== null)
+      throw new UpstreamError(misfit, { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false });
     const scores = { ptm, iptm, meanPlddt };
     // A store that fails costs the next ranking a download, not this one its answer.
     await submissions.saveScores(taskId, scores).catch(() => undefined);
