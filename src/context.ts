@@ -4,11 +4,11 @@
 import type { Config } from './config.ts';
 import type { ContractWatch } from './doctor/watch.ts';
 import type { BulkLookups } from './lookups/bulk.ts';
-import type { Live } from './progress/progress-hub.ts';
+import type { ProgressHub } from './progress/progress-hub.ts';
 import type { Ledger } from './store/ledger/ledger.ts';
 import type { Submissions } from './store/ledger/submissions.ts';
 import type { Logger } from './telemetry/log.ts';
-import type { Owned } from './upstream/folds/batch-ownership.ts';
+import type { BatchOwnership } from './upstream/folds/batch-ownership.ts';
 import type { BatchReader } from './upstream/folds/batch-reader.ts';
 import type { FoldResults } from './upstream/folds/fold-results.ts';
 import type { Downloads } from './upstream/http/download.ts';
@@ -30,7 +30,7 @@ export interface Services {
   /** What was submitted here: `openLedger(config.LEDGER_URL)`; close it when the process ends. */
   readonly ledger: Ledger;
   /** Progress of batches for all who watch them. */
-  readonly live: Live;
+  readonly live: ProgressHub;
   /** Bulk look-ups, which go on without any request. */
   readonly bulk: BulkLookups;
   /** What is known of the upstream's contract. */
@@ -71,7 +71,7 @@ export interface GatewayContext {
   /** The caller's part of the ledger: `createSubmissions(ledger, principal, keyIsShared)`. */
   readonly submissions: Submissions;
   /** What the caller may read and cancel: `createOwned(submissions)`. */
-  readonly owned: Owned;
+  readonly owned: BatchOwnership;
   /** List and Status, each question once: `createBatchReader(upstream, owned)`. */
   readonly batches: BatchReader;
   /** Results behind signed URLs: `createFoldResults(upstream, downloads, batches, submissions)`. */

@@ -2,10 +2,10 @@
 import { hash } from 'node:crypto';
 
 /** The tag of a content, with its quotes. Make it once for what is kept. */
-export const entityTag = (content: string | Uint8Array): string =>
+export const createEtag = (content: string | Uint8Array): string =>
   `"${hash('sha256', content, 'base64url').slice(0, 27)}"`;
 
 /** Whether an If-None-Match header names a tag, or any. */
-export const isKnown = (ifNoneMatch: string | null, etag: string): boolean =>
+export const matchesIfNoneMatch = (ifNoneMatch: string | null, etag: string): boolean =>
   ifNoneMatch?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*') ??
   false;

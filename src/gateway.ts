@@ -3,19 +3,19 @@
 import type { Config } from './config.ts';
 import { gatewayListener } from './gateway/listener.ts';
 import { documentLimits, gatewayPlugins } from './gateway/plugins.ts';
-import { contextsFrom } from './gateway/request-context.ts';
+import { createContextFactory } from './gateway/request-context.ts';
 import { gatewayRoutes } from './gateway/routes.ts';
-import { openServices } from './gateway/services.ts';
-import { openConfiguredGates, openWayOut } from './gateway/upstream-connections.ts';
+import { createServices } from './gateway/services.ts';
+import { connectUpstream, createHostLimiters } from './gateway/upstream-connections.ts';
 import { type GatewayYoga, openYoga } from './gateway/yoga.ts';
-import { type Entrance, openEntrance } from './http/access-control.ts';
-import { type Operations, openOperations } from './http/graphql/persisted-operations.ts';
-import type { Answering } from './http/limits/http-server.ts';
+import { type AccessControl, createAccessControl } from './http/access-control.ts';
+import { createPersistedOperations, type PersistedOperations } from './http/graphql/persisted-operations.ts';
+import type { HttpHandler } from './http/limits/http-server.ts';
 import { operationNames, readExamples } from './http/pages/examples.ts';
-import { openShownErrors } from './http/plugins/client-errors.ts';
+import { createClientErrors } from './http/plugins/client-errors.ts';
 import { createResponseStore } from './http/response-cache/response-store.ts';
 import { CHECK_MS, openReadiness } from './http/routes/readiness.ts';
-import type { PaceRules } from './progress/poll-schedule.ts';
+import type { PollScheduleOptions } from './progress/poll-schedule.ts';
 import { schema, subgraphSchema } from './resolvers/schema.ts';
 import type { Logger } from './telemetry/log.ts';
 import { type Metrics, openMetrics } from './telemetry/metrics.ts';
@@ -41,22 +41,23 @@ export interface GatewayOptions {
   /** Where /metrics come from when not from this gateway alone. */
   readonly metricsText?: () => Promise<string>;
   /** How often watched batches are polled; 2 to 30 seconds when absent. */
-  readonly pace?: PaceRules;
+  readonly pace?: PollScheduleOptions;
   /** When the upstream counts as failing, and for how long it is then left alone. */
   readonly breaker?: BreakerRules;
   /** Milliseconds between two signs of life in a silent event stream; 12,000 when absent. */
   readonly pulseMs?: number;
 }
 
-export interface Gateway extends Pick<Entrance, 'admit' | 'connections' | 'enter' | 'identify' | 'pressure'> {
+export interface Gateway
+  extends Pick<AccessControl, 'admit' | 'connections' | 'enter' | 'identify' | 'pressure'> {
   /** Answers one request. */
   fetch(request: Request): Promise<Response>;
   /** The same as a listener for node:http. */
-  readonly listener: Answering['listener'];
+  readonly listener: HttpHandler['listener'];
   /** Parses, validates and executes with all plugins, for transports other than HTTP. */
   readonly getEnveloped: GatewayYoga['getEnveloped'];
   /** The text of the document that a request means. @throws GraphQLError when it names none, or one that is not known */
-  readonly documentOf: Operations['documentOf'];
+  readonly documentOf: PersistedOperations['documentOf'];
   /** What is known of the upstream's condition: calls under way and waiting, breakers, pauses. */
   upstream(): ReturnType<Gates['state']>;
   /** Makes sure that the store answers, before there is traffic, and begins to watch the upstream's contract. @throws Error that says why it does not */
@@ -78,7 +79,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { config, upstreamUrl, log, sandbox = false, pace, pulseMs = 12_000 } = options;
   const shownSchema = config.FEDERATION ? subgraphSchema : schema;
   const examples = readExamples();
-  const gates = openConfiguredGates(config, options.breaker);
+  const gates = createHostLimiters(config, options.breaker);
   const metrics: Metrics = openMetrics({
     pollers: () => services.live.rooms,
     watchers: () => services.live.watchers + services.bulk.counts().watchers,
@@ -94,13 +95,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     knownNames: operationNames(examples),
     tracing: options.tracing,
   });
-  const wayOut = openWayOut({ config, upstreamUrl, sandbox, log, gates, metrics, telemetry });
+  const wayOut = connectUpstream({ config, upstreamUrl, sandbox, log, gates, metrics, telemetry });
   const { openUpstream, contract } = wayOut;
-  const opened = openServices({ config, log, telemetry, wayOut, pace });
+  const opened = createServices({ config, log, telemetry, wayOut, pace });
   const { services, loaders } = opened;
-  const entrance = openEntrance(config, log, telemetry, metrics, options.principalKey);
+  const entrance = createAccessControl(config, log, telemetry, metrics, options.principalKey);
   const { callers, pressure } = entrance;
-  const contexts = contextsFrom({ services, loaders, callers, telemetry, openUpstream });
+  const contexts = createContextFactory({ services, loaders, callers, telemetry, openUpstream });
 
   let draining = false;
   const readiness = openReadiness({
@@ -113,8 +114,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     needsUpstream: config.READY_REQUIRES_UPSTREAM,
     draining: () => draining,
   });
-  const errors = openShownErrors(log, metrics, telemetry, config.INTROSPECTION);
-  const operations = openOperations({
+  const errors = createClientErrors(log, metrics, telemetry, config.INTROSPECTION);
+  const operations = createPersistedOperations({
     mode: config.PERSISTED_OPERATIONS,
     listed: config.listedOperations,
     automatic: config.APQ,

@@ -1,11 +1,15 @@
 // A list of which the first items can be dealt with while the others are still coming.
 import { expect, it } from 'vitest';
-import { GrowingList, growing, mayGrow } from '../src/execution/incremental-list.ts';
+import {
+  IncrementalList,
+  supportsIncrementalLists,
+  withIncrementalLists,
+} from '../src/execution/incremental-list.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 it('gives its items in their order as they come, and ends', async () => {
-  const list = new GrowingList<number>();
+  const list = new IncrementalList<number>();
   const seen: number[] = [];
   const reading = (async () => {
     for await (const item of list) seen.push(item);
@@ -24,7 +28,7 @@ it('gives its items in their order as they come, and ends', async () => {
 });
 
 it('gives its error to whoever reads it, then and later', async () => {
-  const list = new GrowingList<number>();
+  const list = new IncrementalList<number>();
   list.add([1]);
   await list.more(0);
   const waiting = list.more(1);
@@ -35,6 +39,6 @@ it('gives its error to whoever reads it, then and later', async () => {
 });
 
 it('is for those who say that they can take it', () => {
-  expect(mayGrow({})).toBe(false);
-  expect(mayGrow(growing({}))).toBe(true);
+  expect(supportsIncrementalLists({})).toBe(false);
+  expect(supportsIncrementalLists(withIncrementalLists({}))).toBe(true);
 });

@@ -4,7 +4,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request as openRequest
 import type { AddressInfo } from 'node:net';
 import { readConfig } from '../src/config.ts';
 import type { Gateway } from '../src/gateway.ts';
-import { openServer } from '../src/http/limits/http-server.ts';
+import { createHttpServer } from '../src/http/limits/http-server.ts';
 
 /** What node:http says of a connection, and Date; an answer of `gateway.fetch` has none of it. */
 const OF_CONNECTIONS = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date']);
@@ -110,7 +110,7 @@ export function openSender(port: () => Promise<number>, keepAlive = true): Sende
 /** The same gateway, whose `fetch` goes over a socket; the server is closed with it. */
 function overSocket(gateway: Gateway): Gateway {
   const { MAX_HEADER_BYTES: maxHeaderBytes, SLOW_READER_SECONDS: seconds } = readConfig({});
-  const server = openServer(gateway, { maxHeaderBytes, slowReaderMs: seconds * 1000 });
+  const server = createHttpServer(gateway, { maxHeaderBytes, slowReaderMs: seconds * 1000 });
   let port: Promise<number> | undefined;
   const listening = () =>
     (port ??= new Promise<number>((resolve) =>

@@ -2,9 +2,9 @@
 // queue grows. It must not know what the value is.
 
 /** What a watcher makes of a value: its event, or undefined when the value holds nothing new for it. */
-export type Read<T, E> = (value: T) => E | undefined;
+export type EventSelector<T, E> = (value: T) => E | undefined;
 
-export interface Topic<T> {
+export interface Broadcast<T> {
   /** How many watch at present. */
   readonly watchers: number;
   /** Replaces the value; who has not seen the one before will not see it any more. */
@@ -17,7 +17,11 @@ export interface Topic<T> {
    * @param signal - ends the watch when it is aborted, also one that nobody reads from any more
    * @param onLeave - told once, when the watch has ended for whatever reason
    */
-  watch<E>(read: Read<T, E>, signal: AbortSignal | undefined, onLeave: () => void): AsyncIterableIterator<E>;
+  watch<E>(
+    read: EventSelector<T, E>,
+    signal: AbortSignal | undefined,
+    onLeave: () => void,
+  ): AsyncIterableIterator<E>;
 }
 
 interface Watcher {
@@ -29,7 +33,7 @@ interface Watcher {
 const DONE = { done: true, value: undefined } as const;
 
 /** Makes a topic without a value. */
-export function createTopic<T>(): Topic<T> {
+export function createBroadcast<T>(): Broadcast<T> {
   const watchers = new Set<Watcher>();
   let latest: { value: T } | undefined;
   let version = 0;
@@ -40,7 +44,7 @@ export function createTopic<T>(): Topic<T> {
   };
 
   function watch<E>(
-    read: Read<T, E>,
+    read: EventSelector<T, E>,
     signal: AbortSignal | undefined,
     onLeave: () => void,
   ): AsyncIterableIterator<E> {

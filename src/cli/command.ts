@@ -1,6 +1,6 @@
 // What a command of the bin is, how its arguments are read strictly, and how its help looks. It must not know any command.
 import { type ArgsDef, defineCommand, type ParsedArgs, parseArgs, renderUsage } from 'citty';
-import { Ending, EXIT, type Session } from './session.ts';
+import { CliExit, EXIT, type Session } from './session.ts';
 
 /** A command as it is written down. */
 interface Definition<T extends ArgsDef> {
@@ -42,14 +42,14 @@ function strict(
   for (const [key, value] of Object.entries(parsed)) {
     if (key === '_') continue;
     if (!known.has(key) && !known.has(camel(key)))
-      throw new Ending(EXIT.usage, `There is no option --${key}. See foldatlas ${name} --help.`);
+      throw new CliExit(EXIT.usage, `There is no option --${key}. See foldatlas ${name} --help.`);
     const arg = args[camel(key)] ?? args[key];
     if ((arg?.type === 'string' || arg?.type === 'enum') && value === '')
-      throw new Ending(EXIT.usage, `--${kebab(key)} needs a value. See foldatlas ${name} --help.`);
+      throw new CliExit(EXIT.usage, `--${kebab(key)} needs a value. See foldatlas ${name} --help.`);
   }
   const places = Object.values(args).filter(({ type }) => type === 'positional').length;
   if (parsed._.length > places)
-    throw new Ending(
+    throw new CliExit(
       EXIT.usage,
       `There is one word too many: ${parsed._[places]}. See foldatlas ${name} --help.`,
     );
@@ -81,7 +81,7 @@ export function command<const T extends ArgsDef>(definition: Definition<T>): Com
         parsed = parseArgs<T>([...raw], args);
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
-        throw new Ending(EXIT.usage, `${message}. See foldatlas ${name} --help.`);
+        throw new CliExit(EXIT.usage, `${message}. See foldatlas ${name} --help.`);
       }
       strict(args, parsed, name);
       return definition.run(parsed, session);

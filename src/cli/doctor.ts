@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline/promises';
 import type { Config } from '../config.ts';
 import { jsonOfReport } from '../doctor/json.ts';
 import type { CheckStatus } from '../doctor/report.ts';
-import { examine } from '../doctor/run-checks.ts';
-import { proposalOf, proposalText } from '../doctor/suggested-mapping.ts';
+import { runChecks } from '../doctor/run-checks.ts';
+import { proposalText, suggestMapping } from '../doctor/suggested-mapping.ts';
 import { tableOf } from '../doctor/table.ts';
 import { sandboxOptionsOf } from '../process/sandbox-options.ts';
 import { startSandboxThread } from '../sandbox/sandbox.ts';
@@ -107,7 +107,7 @@ export default command({
     if (submit === true && !(await mayspend(session, yes === true))) return EXIT.usage;
     const { upstream, downloads, sandbox, close } = await openUpstream(config, session, token);
     try {
-      const report = await examine(upstream, {
+      const report = await runChecks(upstream, {
         downloads,
         sandbox,
         job: job === true,
@@ -117,7 +117,7 @@ export default command({
         onProgress: (line) => session.live(`${line} …`),
       });
       session.live('');
-      const proposal = proposalOf(report, writtenMapping(config.wireMapping));
+      const proposal = suggestMapping(report, writtenMapping(config.wireMapping));
       if (propose === true) await session.out(proposalText(proposal, report.settings));
       else await session.out(json === true ? jsonOfReport(report, proposal) : tableOf(report));
       return EXITS[report.status];

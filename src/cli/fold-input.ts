@@ -2,13 +2,13 @@
 // it can be read; the gateway checks the rest before anything is sent.
 import { createHash } from 'node:crypto';
 import { parse } from 'yaml';
-import { Ending, EXIT } from './session.ts';
+import { CliExit, EXIT } from './session.ts';
 
 /** The input of submitFold. */
 export type FoldInput = Readonly<Record<string, unknown>> & { readonly idempotencyKey: string };
 
-const unreadable = (why: string): Ending =>
-  new Ending(
+const unreadable = (why: string): CliExit =>
+  new CliExit(
     EXIT.data,
     `${why} A FASTA file, or YAML such as:\nitems:\n  - name: my protein\n    chains:\n      - protein: { ids: [A], sequence: MQIFVKTLTGK }`,
   );

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Cell, tableRow } from '../lookups/table.ts';
-import { errorLines, type Place } from './gateway-client.ts';
-import { Ending, EXIT, type Session } from './session.ts';
+import { errorLines, type GatewayTarget } from './gateway-client.ts';
+import { CliExit, EXIT, type Session } from './session.ts';
 
 const TASKS = `query Tasks($batchId: ID!, $after: String) {
   batch(batchId: $batchId) {
@@ -40,14 +40,14 @@ interface Page {
   } | null;
 }
 
-async function tasksOf(place: Place, session: Session, batchId: string): Promise<Task[]> {
+async function tasksOf(place: GatewayTarget, session: Session, batchId: string): Promise<Task[]> {
   const tasks: Task[] = [];
   for (let after: string | null = null; ; ) {
     const answer = await place.ask(TASKS, { batchId, after });
     for (const line of errorLines(answer)) session.say(line);
     const { batch } = (answer.data ?? { batch: null }) as Page;
     if (batch === null) {
-      throw new Ending(
+      throw new CliExit(
         EXIT.unreachable,
         answer.errors === undefined
           ? `There is no batch ${batchId} for this token.`
@@ -78,7 +78,7 @@ function fileNames(tasks: readonly Task[]): string[] {
 }
 
 /** Fetches a file to its place, whole or not at all. @returns why it failed */
-async function save(place: Place, path: string, file: string): Promise<string | undefined> {
+async function save(place: GatewayTarget, path: string, file: string): Promise<string | undefined> {
   if (existsSync(file)) return undefined;
   const response = await place.file(path);
   if (!response.ok || response.body === null)
@@ -139,7 +139,7 @@ function tableOf(saved: readonly Saved[]): string {
 
 /** Saves all results of a batch. @returns the tasks that have none, each with the reason */
 export async function saveBatch(
-  place: Place,
+  place: GatewayTarget,
   session: Session,
   batchId: string,
   folder: string,

@@ -1,7 +1,7 @@
 // Sends a submission and reads its ending: the batch, or why there is none. It knows no file and no progress.
 import type { FoldInput } from './fold-input.ts';
-import { errorLines, type Place } from './gateway-client.ts';
-import { Ending, EXIT, type Session } from './session.ts';
+import { errorLines, type GatewayTarget } from './gateway-client.ts';
+import { CliExit, EXIT, type Session } from './session.ts';
 
 const SUBMIT = `mutation Submit($input: SubmitFoldInput!) {
   submitFold(input: $input) {
@@ -32,13 +32,13 @@ interface Ended {
 }
 
 /** Submits. @returns the batch's id @throws Ending that tells every mistake */
-export async function submitFold(place: Place, session: Session, input: FoldInput): Promise<string> {
+export async function submitFold(place: GatewayTarget, session: Session, input: FoldInput): Promise<string> {
   const answer = await place.ask(SUBMIT, { input });
   const { submitFold: ended } = (answer.data ?? {}) as { submitFold?: Ended | null };
   if (ended === undefined || ended === null) {
     const lines = errorLines(answer);
     const mistake = answer.errors?.some(({ extensions }) => extensions?.code === 'BAD_USER_INPUT') === true;
-    throw new Ending(mistake ? EXIT.data : EXIT.unreachable, lines.join('\n'));
+    throw new CliExit(mistake ? EXIT.data : EXIT.unreachable, lines.join('\n'));
   }
   if (ended.__typename === 'FoldSubmitted' && ended.batch != null) {
     for (const { path, message } of ended.warnings ?? []) session.say(`warning: ${path}: ${message}`);
@@ -58,5 +58,5 @@ export async function submitFold(place: Place, session: Session, input: FoldInpu
     ...wait,
     ...earlier,
   ];
-  throw new Ending(ended.__typename === 'InvalidInput' ? EXIT.data : EXIT.unreachable, lines.join('\n'));
+  throw new CliExit(ended.__typename === 'InvalidInput' ? EXIT.data : EXIT.unreachable, lines.join('\n'));
 }

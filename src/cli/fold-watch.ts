@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskCounts } from '../upstream/folds/batch-states.ts';
-import { type Answer, errorLines, type Place } from './gateway-client.ts';
-import { Ending, EXIT, type Session } from './session.ts';
+import { type Answer, errorLines, type GatewayTarget } from './gateway-client.ts';
+import { CliExit, EXIT, type Session } from './session.ts';
 
 const WATCH = `subscription Watch($batchId: ID!) {
   batchProgress(batchId: $batchId) {
@@ -59,7 +59,7 @@ const progressOf = (answer: Answer): Progress | undefined =>
   (answer.data as { batchProgress?: Progress | null } | null | undefined)?.batchProgress ?? undefined;
 
 /** Follows a batch until no task will change any more. */
-export async function watchBatch(place: Place, session: Session, batchId: string): Promise<void> {
+export async function watchBatch(place: GatewayTarget, session: Session, batchId: string): Promise<void> {
   let before = '';
   let lasting = false;
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
@@ -70,7 +70,7 @@ export async function watchBatch(place: Place, session: Session, batchId: string
         if (progress === undefined) {
           const lines = errorLines(answer);
           lasting = answer.errors?.some(({ extensions }) => extensions?.retryable !== true) === true;
-          if (lasting) throw new Ending(EXIT.unreachable, lines.join('\n'));
+          if (lasting) throw new CliExit(EXIT.unreachable, lines.join('\n'));
           for (const line of lines) session.say(line);
           continue;
         }
@@ -80,9 +80,9 @@ export async function watchBatch(place: Place, session: Session, batchId: string
       }
     } catch (error) {
       // What cannot be reached at the beginning is told at once; later it may come back.
-      if (session.signal.aborted || (error instanceof Ending && (lasting || before === ''))) throw error;
+      if (session.signal.aborted || (error instanceof CliExit && (lasting || before === ''))) throw error;
       session.say('The stream broke off; opening it again.');
     }
   }
-  throw new Ending(EXIT.unreachable, 'The batch cannot be followed any more.');
+  throw new CliExit(EXIT.unreachable, 'The batch cannot be followed any more.');
 }

@@ -5,8 +5,8 @@ import { readFoldInput } from './fold-input.ts';
 import { saveBatch } from './fold-save.ts';
 import { submitFold } from './fold-submit.ts';
 import { watchBatch } from './fold-watch.ts';
-import { openPlace, PLACE_ARGS } from './gateway-client.ts';
-import { Ending, EXIT } from './session.ts';
+import { connect, TARGET_ARGS } from './gateway-client.ts';
+import { CliExit, EXIT } from './session.ts';
 
 export default command({
   name: 'fold',
@@ -33,7 +33,7 @@ export default command({
       description: 'A word that makes the same file another submission, paid for again',
       valueHint: 'WORD',
     },
-    ...PLACE_ARGS,
+    ...TARGET_ARGS,
   },
   examples: [
     [
@@ -57,12 +57,12 @@ export default command({
   ],
   async run({ file, watch, out, batch, again, url, 'token-file': tokenFile }, session) {
     if ((file === undefined) === (batch === undefined))
-      throw new Ending(
+      throw new CliExit(
         EXIT.usage,
         'Give a file to submit, or --batch ID to take up. See foldatlas fold --help.',
       );
     const input = file === undefined ? undefined : readFoldInput(await readInput(file), again);
-    const place = await openPlace(session, { url, tokenFile });
+    const place = await connect(session, { url, tokenFile });
     let batchId = batch;
     const resume = () =>
       `foldatlas fold --batch ${batchId}${out === undefined ? '' : ` --out ${out}`}${url === undefined ? '' : ` --url ${url}`}`;
@@ -84,7 +84,8 @@ export default command({
     } catch (error) {
       if (
         batchId !== undefined &&
-        (session.interruption() !== undefined || (error instanceof Ending && error.exit === EXIT.unreachable))
+        (session.interruption() !== undefined ||
+          (error instanceof CliExit && error.exit === EXIT.unreachable))
       )
         session.say(`The batch goes on without this command. Take it up with: ${resume()}`);
       else if (session.interruption() !== undefined)

@@ -1,6 +1,6 @@
 // Where a command asks: a gateway that runs somewhere, or one of its own within this process. It must not know what is asked.
 import { sandboxOptionsOf } from '../process/sandbox-options.ts';
-import { Ending, EXIT, type Session } from './session.ts';
+import { CliExit, EXIT, type Session } from './session.ts';
 import { configOf, TOKEN_FILE, tokenOf } from './settings.ts';
 
 export interface GraphqlError {
@@ -15,7 +15,7 @@ export interface Answer {
   readonly errors?: readonly GraphqlError[];
 }
 
-export interface Place {
+export interface GatewayTarget {
   /** Runs a query or mutation. @throws Ending when there is no answer of GraphQL */
   ask(query: string, variables?: Readonly<Record<string, unknown>>, operationName?: string): Promise<Answer>;
   /** Runs a subscription and gives each event. Ends when the stream does, for whatever reason. */
@@ -30,7 +30,7 @@ export interface Place {
 }
 
 /** What every command that asks has. */
-export const PLACE_ARGS = {
+export const TARGET_ARGS = {
   url: {
     type: 'string',
     description:
@@ -44,7 +44,7 @@ type Fetch = (path: string, init: RequestInit) => Promise<Response>;
 
 function remote(given: string): { send: Fetch; base: string } {
   if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
-    throw new Ending(EXIT.usage, `--url: ${given} is no http(s) address.`);
+    throw new CliExit(EXIT.usage, `--url: ${given} is no http(s) address.`);
   const base = given.replace(/(?<!\/)\/+$/, '').replace(/\/graphql$/, '');
   return { base, send: (path, init) => fetch(`${base}${path}`, init) };
 }
@@ -70,7 +70,7 @@ async function embedded(
           port: 0,
           onProgress: (line) => session.live(line),
         }).catch((error: unknown) => {
-          throw new Ending(
+          throw new CliExit(
             EXIT.unreachable,
             `The sandbox cannot start: ${error instanceof Error ? error.message : String(error)}`,
           );
@@ -82,7 +82,7 @@ async function embedded(
     );
   const principalKey = await openPrincipalKey(config).catch(async (error: unknown) => {
     await sandbox?.close();
-    throw new Ending(
+    throw new CliExit(
       error instanceof ConfigError ? EXIT.config : EXIT.unreachable,
       error instanceof Error ? error.message : String(error),
     );
@@ -121,10 +121,10 @@ async function* eventsOf(response: Response): AsyncGenerator<Answer> {
 }
 
 /** Opens the place that the command line names. */
-export async function openPlace(
+export async function connect(
   session: Session,
   args: { readonly url?: string | undefined; readonly tokenFile?: string | undefined },
-): Promise<Place> {
+): Promise<GatewayTarget> {
   const token = tokenOf(session, args.tokenFile);
   const given = args.url ?? session.env.FOLDATLAS_URL;
   const own = given === undefined || given === '' ? await embedded(session) : undefined;
@@ -141,7 +141,7 @@ export async function openPlace(
       if (session.signal.aborted) throw error;
       const cause =
         error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-      throw new Ending(EXIT.unreachable, `${given ?? 'The gateway'} cannot be reached: ${cause}`);
+      throw new CliExit(EXIT.unreachable, `${given ?? 'The gateway'} cannot be reached: ${cause}`);
     }
   };
   const post = (accept: string, body: unknown) =>
@@ -156,7 +156,7 @@ export async function openPlace(
       const body: unknown = await response.json().catch(() => undefined);
       if (typeof body === 'object' && body !== null && ('data' in body || 'errors' in body))
         return body as Answer;
-      throw new Ending(EXIT.unreachable, `The gateway answered HTTP ${response.status}, and no GraphQL.`);
+      throw new CliExit(EXIT.unreachable, `The gateway answered HTTP ${response.status}, and no GraphQL.`);
     },
     async *watch(query, variables, operationName) {
       const response = await post('text/event-stream', { query, variables, operationName });

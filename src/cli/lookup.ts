@@ -4,8 +4,8 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type Cell, tableRow } from '../lookups/table.ts';
 import { command } from './command.ts';
-import { errorLines, openPlace, PLACE_ARGS, type Place } from './gateway-client.ts';
-import { Ending, EXIT, type Session } from './session.ts';
+import { connect, errorLines, type GatewayTarget, TARGET_ARGS } from './gateway-client.ts';
+import { CliExit, EXIT, type Session } from './session.ts';
 
 /** Identifiers in one query. */
 const PIECE = 200;
@@ -64,7 +64,7 @@ const lineOf = (row: Row, tsv: boolean): string =>
 async function* pieces(file: string): AsyncGenerator<string[]> {
   const input = file === '-' ? process.stdin : createReadStream(file);
   const failed = new Promise<never>((_, reject) =>
-    input.once('error', (error: Error) => reject(new Ending(EXIT.usage, error.message))),
+    input.once('error', (error: Error) => reject(new CliExit(EXIT.usage, error.message))),
   );
   failed.catch(() => undefined);
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
@@ -83,7 +83,7 @@ async function* pieces(file: string): AsyncGenerator<string[]> {
   if (ids.length > 0) yield ids;
 }
 
-async function rowsOf(place: Place, session: Session, ids: readonly string[]): Promise<Row[]> {
+async function rowsOf(place: GatewayTarget, session: Session, ids: readonly string[]): Promise<Row[]> {
   const answer = await place.ask(QUERY, { ids });
   const lines = errorLines(answer);
   for (const line of lines.slice(0, 3)) session.say(line);
@@ -123,7 +123,7 @@ export default command({
     },
     tsv: { type: 'boolean', description: 'A table, tabs between columns (the default)' },
     ndjson: { type: 'boolean', description: 'One JSON object a line' },
-    ...PLACE_ARGS,
+    ...TARGET_ARGS,
   },
   examples: [
     ['foldatlas lookup ids.txt > proteins.tsv', 'A line for each identifier, in order'],
@@ -137,8 +137,8 @@ export default command({
     [EXIT.usage, 'the command line is wrong, or the file cannot be read'],
   ],
   async run({ file, tsv, ndjson, url, 'token-file': tokenFile }, session) {
-    if (tsv === true && ndjson === true) throw new Ending(EXIT.usage, 'Choose one of --tsv and --ndjson.');
-    const place = await openPlace(session, { url, tokenFile });
+    if (tsv === true && ndjson === true) throw new CliExit(EXIT.usage, 'Choose one of --tsv and --ndjson.');
+    const place = await connect(session, { url, tokenFile });
     const table = ndjson !== true;
     let [done, found, lost] = [0, 0, 0];
     try {

@@ -2,7 +2,7 @@
 // The bin `foldatlas`: finds the command, runs it, turns its ending into an exit code. It must not know what a command does.
 import { VERSION } from '../version.ts';
 import { COMMANDS, mainHelp } from './commands.ts';
-import { Ending, EXIT, openSession, type Session } from './session.ts';
+import { CliExit, createSession, EXIT, type Session } from './session.ts';
 
 const wantsHelp = (words: readonly string[]): boolean => {
   const end = words.indexOf('--');
@@ -19,21 +19,22 @@ async function run([name, ...rest]: readonly string[], session: Session): Promis
     return EXIT.ok;
   }
   const found = COMMANDS.find((one) => one.name === name);
-  if (found === undefined) throw new Ending(EXIT.usage, `There is no command ${name}. See foldatlas --help.`);
+  if (found === undefined)
+    throw new CliExit(EXIT.usage, `There is no command ${name}. See foldatlas --help.`);
   const command = await found.load();
   if (!wantsHelp(rest)) return command.run(rest, session);
   await session.out(await command.help());
   return EXIT.ok;
 }
 
-const session = openSession();
+const session = createSession();
 try {
   process.exitCode = await run(process.argv.slice(2), session);
 } catch (error) {
-  const cause = error instanceof Ending ? error : (session.interruption() ?? error);
-  if (cause instanceof Ending) session.say(cause.message);
+  const cause = error instanceof CliExit ? error : (session.interruption() ?? error);
+  if (cause instanceof CliExit) session.say(cause.message);
   else session.say(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  process.exitCode = cause instanceof Ending ? cause.exit : EXIT.fault;
+  process.exitCode = cause instanceof CliExit ? cause.exit : EXIT.fault;
 }
 // What a command left open must not keep the process: everything it promised is written by now.
 if (process.exitCode !== undefined) setImmediate(() => process.exit());

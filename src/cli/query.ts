@@ -3,8 +3,8 @@ import { getOperationAST, parse } from 'graphql';
 import { parse as parseYaml } from 'yaml';
 import { command } from './command.ts';
 import { readInput } from './files.ts';
-import { type Answer, errorLines, openPlace, PLACE_ARGS } from './gateway-client.ts';
-import { Ending, EXIT, type Session } from './session.ts';
+import { type Answer, connect, errorLines, TARGET_ARGS } from './gateway-client.ts';
+import { CliExit, EXIT, type Session } from './session.ts';
 
 async function variablesOf(given: string | undefined): Promise<Record<string, unknown>> {
   if (given === undefined) return {};
@@ -13,11 +13,11 @@ async function variablesOf(given: string | undefined): Promise<Record<string, un
   try {
     value = parseYaml(text);
   } catch (error) {
-    throw new Ending(EXIT.usage, `--variables: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CliExit(EXIT.usage, `--variables: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
-  throw new Ending(EXIT.usage, '--variables: must be an object.');
+  throw new CliExit(EXIT.usage, '--variables: must be an object.');
 }
 
 function operationOf(document: string, name: string | undefined): string {
@@ -25,13 +25,16 @@ function operationOf(document: string, name: string | undefined): string {
   try {
     found = getOperationAST(parse(document), name);
   } catch (error) {
-    throw new Ending(
+    throw new CliExit(
       EXIT.data,
       `The document cannot be read: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
   if (found !== undefined && found !== null) return found.operation;
-  throw new Ending(EXIT.data, 'The document has no such operation; with several, name one with --operation.');
+  throw new CliExit(
+    EXIT.data,
+    'The document has no such operation; with several, name one with --operation.',
+  );
 }
 
 function tell(session: Session, answer: Answer): boolean {
@@ -51,7 +54,7 @@ export default command({
       valueHint: 'JSON|@FILE',
     },
     operation: { type: 'string', description: 'Which operation of the document', valueHint: 'NAME' },
-    ...PLACE_ARGS,
+    ...TARGET_ARGS,
   },
   examples: [
     ['foldatlas query examples/01-accession-to-cluster.graphql', 'An example, over the embedded sandbox'],
@@ -72,7 +75,7 @@ export default command({
     const document = await readInput(file);
     const values = await variablesOf(variables);
     const kind = operationOf(document, operation);
-    const place = await openPlace(session, { url, tokenFile });
+    const place = await connect(session, { url, tokenFile });
     try {
       let failed = false;
       if (kind !== 'subscription') {

@@ -5,7 +5,7 @@ import { openLedger } from '../store/ledger/open-ledger.ts';
 import { replacePrincipalKey, rotateSecret, WrongSecretError } from '../store/ledger/principal-key.ts';
 import { openSecret, replaceSecretFile } from '../store/ledger/secret.ts';
 import { command } from './command.ts';
-import { Ending, EXIT, type Session } from './session.ts';
+import { CliExit, EXIT, type Session } from './session.ts';
 import { configOf } from './settings.ts';
 
 /** As GATEWAY_SECRET. */
@@ -16,10 +16,10 @@ function newSecret(file: string): string {
   try {
     text = readFileSync(file, 'utf8').trim();
   } catch (error) {
-    throw new Ending(EXIT.usage, `--to: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CliExit(EXIT.usage, `--to: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (text.length >= MIN_CHARACTERS) return text;
-  throw new Ending(EXIT.data, `--to: ${file} must hold at least ${MIN_CHARACTERS} characters.`);
+  throw new CliExit(EXIT.data, `--to: ${file} must hold at least ${MIN_CHARACTERS} characters.`);
 }
 
 /** Rotates where one secret opens the ledger. */
@@ -83,20 +83,20 @@ export default command({
   ],
   async run({ to, lost }, session) {
     if ((to === undefined) === (lost !== true))
-      throw new Ending(EXIT.usage, 'Choose one of --to FILE and --lost.');
+      throw new CliExit(EXIT.usage, 'Choose one of --to FILE and --lost.');
     const config = await configOf(session);
     if (config.LEDGER_URL === 'memory:')
-      throw new Ending(EXIT.config, 'A ledger in memory ends with its process; there is nothing to change.');
+      throw new CliExit(EXIT.config, 'A ledger in memory ends with its process; there is nothing to change.');
     try {
       return to === undefined ? await startAnew(config, session) : await rotate(config, to, session);
     } catch (error) {
-      if (error instanceof Ending) throw error;
+      if (error instanceof CliExit) throw error;
       if (error instanceof WrongSecretError)
-        throw new Ending(
+        throw new CliExit(
           EXIT.config,
           'GATEWAY_SECRET: the present secret does not open this ledger, nor does the new one. Give the one that the gateways use, or --lost.',
         );
-      throw new Ending(EXIT.unreachable, error instanceof Error ? error.message : String(error));
+      throw new CliExit(EXIT.unreachable, error instanceof Error ? error.message : String(error));
     }
   },
 });

@@ -24,7 +24,7 @@ export const EXIT = {
 } as const;
 
 /** Ends a command with an exit code and a sentence on standard error. */
-export class Ending extends Error {
+export class CliExit extends Error {
   readonly exit: number;
   constructor(exit: number, message: string) {
     super(message);
@@ -50,13 +50,13 @@ export interface Session {
 }
 
 /** Opens the session of this process. */
-export function openSession(): Session {
+export function createSession(): Session {
   const interrupt = new AbortController();
   let listening = false;
   const ends = (name: NodeJS.Signals, code: number) =>
     process.on(name, () => {
       if (interrupt.signal.aborted) process.exit(code);
-      interrupt.abort(new Ending(code, 'Interrupted.'));
+      interrupt.abort(new CliExit(code, 'Interrupted.'));
     });
   // Whoever reads has what it wanted, as `head` does.
   process.stdout.on('error', (error: NodeJS.ErrnoException) =>

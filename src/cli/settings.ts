@@ -2,7 +2,7 @@
 // environment or a file, never from the command line, where other users of the machine could read it.
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config.ts';
-import { Ending, EXIT, type Session } from './session.ts';
+import { CliExit, EXIT, type Session } from './session.ts';
 
 /** Reads the configuration. @param more - defaults that a command has */
 export async function configOf(
@@ -14,7 +14,7 @@ export async function configOf(
     return readConfig({ ...more, ...env });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new Ending(EXIT.config, error.message);
+    throw new CliExit(EXIT.config, error.message);
   }
 }
 
@@ -32,7 +32,7 @@ export function tokenOf({ env }: Session, file: string | undefined): string | un
     const token = readFileSync(file, 'utf8').trim();
     if (token !== '') return token;
   } catch (error) {
-    throw new Ending(EXIT.usage, `--token-file: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CliExit(EXIT.usage, `--token-file: ${error instanceof Error ? error.message : String(error)}`);
   }
-  throw new Ending(EXIT.usage, '--token-file: the file is empty.');
+  throw new CliExit(EXIT.usage, '--token-file: the file is empty.');
 }

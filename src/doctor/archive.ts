@@ -5,7 +5,7 @@ import { compare, type Drift, keyName } from '../upstream/contract/compare.ts';
 import { type AnswerName, PROMISED } from '../upstream/contract/operations.ts';
 import { likeness } from '../upstream/contract/rename.ts';
 import type { Effect } from '../upstream/contract/rules.ts';
-import { jsonOf } from '../upstream/http/response-body.ts';
+import { parseJsonBody } from '../upstream/http/response-body.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { fromWire, wireName } from '../upstream/mapping/rules.ts';
 
@@ -132,7 +132,7 @@ export async function archiveDrifts(
     const content = files[at ?? nearest(file, others) ?? file];
     if (answer === undefined || content === undefined) continue;
     try {
-      drifts.push(...compared(answer, fromWire(mapping, answer, await jsonOf(file, content))));
+      drifts.push(...compared(answer, fromWire(mapping, answer, await parseJsonBody(file, content))));
     } catch {
       drifts.push({ kind: 'content', path: file, expected: 'JSON', seen: 'something else' });
     }

@@ -4,7 +4,7 @@ import { type Fields, isFields } from '../upstream/contract/rules.ts';
 import type { Call, Upstream } from '../upstream/http/upstream-client.ts';
 import { archiveDrifts, sequencesDrifts } from './archive.ts';
 import { pngDrifts } from './png.ts';
-import { type Asked, ask, type Question, skipped } from './probe.ts';
+import { type Probe, type ProbeResult, runProbe, skippedCheck } from './probe.ts';
 import type { Check, Measured } from './report.ts';
 
 /** Well-known proteins: a hash, its accession and its sequence, the shortest that do. */
@@ -32,7 +32,7 @@ export interface Part {
 
 export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
 
-const get = (operation: string, path: string, more: Partial<Call> = {}): Question['call'] => ({
+const get = (operation: string, path: string, more: Partial<Call> = {}): Probe['call'] => ({
   operation,
   api: 'atlas',
   method: 'GET',
@@ -41,7 +41,7 @@ const get = (operation: string, path: string, more: Partial<Call> = {}): Questio
 });
 
 /** A bulk call. @param all - with everything; else with sequences only */
-export const bulkCall = (hashes: readonly string[], all = true): Question['call'] => ({
+export const bulkCall = (hashes: readonly string[], all = true): Probe['call'] => ({
   operation: 'bulk',
   api: 'atlas',
   method: 'POST',
@@ -58,10 +58,10 @@ export const bulkCall = (hashes: readonly string[], all = true): Question['call'
 });
 
 /** Hashes that no protein has. */
-export const strangers = (count: number): string[] =>
+export const unknownFields = (count: number): string[] =>
   Array.from({ length: count }, (_, number) => number.toString(16).padStart(32, '0'));
 
-const immutable = (headers: Asked['headers']): Drift[] =>
+const immutable = (headers: ProbeResult['headers']): Drift[] =>
   String(headers['cache-control'] ?? '').includes('immutable')
     ? []
     : [{ kind: 'added', path: 'cache-control', expected: 'immutable', seen: 'no such promise' }];
@@ -85,17 +85,17 @@ const search = (sequence: string, more: Call['query'] = {}) =>
   });
 
 /** Asks everything of the Atlas. */
-export async function examineAtlas(up: Upstream, { light }: AtlasOptions): Promise<Part> {
+export async function checkAtlas(up: Upstream, { light }: AtlasOptions): Promise<Part> {
   const checks: Check[] = [];
   const limits: Measured[] = [];
-  const put = async (question: Question): Promise<Asked> => {
-    const asked = await ask(up, question);
+  const put = async (question: Probe): Promise<ProbeResult> => {
+    const asked = await runProbe(up, question);
     checks.push(asked.check);
     return asked;
   };
   const ok = [200];
 
-  if (light) checks.push(skipped('features', 'features', 'read by the gateway itself'));
+  if (light) checks.push(skippedCheck('features', 'features', 'read by the gateway itself'));
   else {
     const { body } = await put({
       name: 'features',
@@ -141,17 +141,17 @@ export async function examineAtlas(up: Upstream, { light }: AtlasOptions): Promi
   const [hit] = Array.isArray(hits) ? hits.map((one) => fieldsOf(one).protein_hash) : [];
   const other = typeof hit === 'string' && hit !== known.hash ? hit : undefined;
   let hash: string = known.hash;
-  const record = (): Question => ({
+  const record = (): Probe => ({
     name: 'protein',
     call: protein(hash),
     statuses: ok,
     answer: 'protein',
     asked: { hash, top: TOP },
   });
-  let single = await ask(up, record());
+  let single = await runProbe(up, record());
   if (single.status === 404 && other !== undefined) {
     hash = other;
-    single = await ask(up, record());
+    single = await runProbe(up, record());
   }
   checks.push(single.check);
   await put({
@@ -228,7 +228,7 @@ export async function examineAtlas(up: Upstream, { light }: AtlasOptions): Promi
   if (!light) {
     const over = await put({
       name: 'bulk, 501 hashes',
-      call: bulkCall(strangers(501)),
+      call: bulkCall(unknownFields(501)),
       statuses: [422],
       answer: 'validationError',
     });

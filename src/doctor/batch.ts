@@ -5,14 +5,22 @@ import type { Drift } from '../upstream/contract/compare.ts';
 import type { Fields } from '../upstream/contract/rules.ts';
 import { errorText } from '../upstream/errors.ts';
 import { type Downloads, download } from '../upstream/http/download.ts';
-import { jsonOf, readBytes } from '../upstream/http/response-body.ts';
+import { parseJsonBody, readBytes } from '../upstream/http/response-body.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { fromWire } from '../upstream/mapping/rules.ts';
 import { fieldsOf, type Part } from './atlas.ts';
-import { type Asked, ask, differences, finding, type Question, recheck, skipped } from './probe.ts';
-import { type Check, type Measured, matters } from './report.ts';
+import {
+  differences,
+  finding,
+  type Probe,
+  type ProbeResult,
+  recheck,
+  runProbe,
+  skippedCheck,
+} from './probe.ts';
+import { type Check, isProblem, type Measured } from './report.ts';
 
-const post = (operation: string, body: unknown): Question['call'] => ({
+const post = (operation: string, body: unknown): Probe['call'] => ({
   operation,
   api: 'batch',
   method: 'POST',
@@ -36,7 +44,7 @@ const says = (body: unknown): Drift[] =>
       ]
     : [];
 
-const FREE: readonly Question[] = [
+const FREE: readonly Probe[] = [
   {
     name: 'list, unknown batch',
     call: post('list', { batch_id: NOBODY }),
@@ -61,8 +69,8 @@ const FREE: readonly Question[] = [
 export async function examineBatch(up: Upstream): Promise<Part> {
   const checks: Check[] = [];
   const limits: Measured[] = [];
-  const put = async (question: Question): Promise<Asked> => {
-    const asked = await ask(up, question);
+  const put = async (question: Probe): Promise<ProbeResult> => {
+    const asked = await runProbe(up, question);
     checks.push(asked.check);
     return asked;
   };
@@ -74,13 +82,13 @@ export async function examineBatch(up: Upstream): Promise<Part> {
     examine: says,
   });
   const skip = (note: string) => {
-    for (const { name, call } of FREE) checks.push(skipped(name, call.operation, note));
+    for (const { name, call } of FREE) checks.push(skippedCheck(name, call.operation, note));
     return { checks, limits };
   };
   if (up.token === undefined) return skip('needs a token');
   const [first, ...others] = FREE;
   if (first === undefined) return { checks, limits };
-  const probe = await ask(up, first);
+  const probe = await runProbe(up, first);
   if (probe.status === 401 || probe.status === 403)
     return skip(`the token is refused (HTTP ${probe.status})`);
   checks.push(probe.check);
@@ -88,7 +96,11 @@ export async function examineBatch(up: Upstream): Promise<Part> {
   const page = (size: number) =>
     post('list', { batch_id: NOBODY, include_responses: true, [up.settings.listLimitField]: size });
   await put({ name: 'list, page of 1000', call: page(1000), statuses: [404], answer: 'batchError' });
-  const over = await ask(up, { name: 'list, page of 1001', call: page(1001), statuses: [400, 422, 404] });
+  const over = await runProbe(up, {
+    name: 'list, page of 1001',
+    call: page(1001),
+    statuses: [400, 422, 404],
+  });
   limits.push({
     name: 'items of a page of List',
     expected: 'at most 1000',
@@ -112,25 +124,25 @@ async function resultCheck(up: Upstream, downloads: Downloads, url: string): Pro
   try {
     const answer = await download(up, downloads, url);
     if (answer === null)
-      return { ...skipped('result', 'download', 'the signed URL is refused'), status: 'UNREACHABLE' };
+      return { ...skippedCheck('result', 'download', 'the signed URL is refused'), status: 'UNREACHABLE' };
     const body = fromWire(
       up.settings.mapping,
       'result',
-      await jsonOf('download', await readBytes(up, answer)),
+      await parseJsonBody('download', await readBytes(up, answer)),
     );
     const drifts = differences('result', body);
     const milliseconds = Math.round(performance.now() - started);
     const findings = drifts.map((drift) => finding('result', drift));
     return {
       ...base,
-      status: drifts.some(matters) ? 'CHANGED' : 'OK',
+      status: drifts.some(isProblem) ? 'CHANGED' : 'OK',
       http: answer.status,
       milliseconds,
       findings,
     };
   } catch (error) {
     const note = error instanceof Error ? error.message : String(error);
-    return { ...skipped('result', 'download', note), status: 'UNREACHABLE' };
+    return { ...skippedCheck('result', 'download', note), status: 'UNREACHABLE' };
   }
 }
 
@@ -155,7 +167,7 @@ const foldOf = (model: string) => ({
   repeat: 1,
 });
 
-const isOpen = (listed: Asked): boolean =>
+const isOpen = (listed: ProbeResult): boolean =>
   ['in_progress', 'queued'].includes(String(fieldsOf(fieldsOf(listed.body).data).status).toLowerCase());
 
 /**
@@ -170,12 +182,12 @@ export async function examineFold(
   spent?: Spent,
 ): Promise<Part & { readonly spent: Spent }> {
   const checks: Check[] = [];
-  const add = (asked: Asked): Asked => {
+  const add = (asked: ProbeResult): ProbeResult => {
     checks.push(asked.check);
     return asked;
   };
   const submit = async (name: string, before: unknown): Promise<{ raw: unknown; data: Fields }> => {
-    const question: Question = {
+    const question: Probe = {
       name,
       call: post('submit', foldOf(options.model)),
       statuses: [200],
@@ -184,7 +196,7 @@ export async function examineFold(
     };
     // A submission without an answer may have been queued all the same: it is never sent again.
     const isFirst = spent === undefined;
-    const sent = isFirst ? await ask(up, { ...question, answer: undefined }) : undefined;
+    const sent = isFirst ? await runProbe(up, { ...question, answer: undefined }) : undefined;
     const raw = before ?? sent?.body;
     if (raw === undefined) {
       if (sent !== undefined) add(sent);
@@ -207,8 +219,8 @@ export async function examineFold(
   if (typeof doomed === 'string') {
     const call = post('cancel', { batch_id: doomed });
     // It may have started already, which the service says with 409.
-    const cancelling: Question = { name: 'cancel', call, statuses: [200, 409] };
-    const first = await ask(up, cancelling);
+    const cancelling: Probe = { name: 'cancel', call, statuses: [200, 409] };
+    const first = await runProbe(up, cancelling);
     add(
       first.status === 200
         ? { ...first, ...recheck(up, { ...cancelling, answer: 'cancel' }, first.body) }
@@ -216,7 +228,7 @@ export async function examineFold(
     );
   }
 
-  const listing: Question = {
+  const listing: Probe = {
     name: 'list',
     call: post('list', { batch_id: batchId, include_responses: true }),
     statuses: [200],
@@ -224,11 +236,11 @@ export async function examineFold(
     asked: { batchId, total: 1 },
   };
   const until = Date.now() + options.patience;
-  let listed = await ask(up, listing);
+  let listed = await runProbe(up, listing);
   while (listed.check.status !== 'UNREACHABLE' && isOpen(listed) && Date.now() < until) {
     options.onProgress('waiting for the fold');
     await sleep(1000);
-    listed = await ask(up, listing);
+    listed = await runProbe(up, listing);
   }
   add(listed);
   const { items } = fieldsOf(fieldsOf(listed.body).data);
@@ -237,7 +249,7 @@ export async function examineFold(
   const result = { limits: [], spent: { fold: fold.raw, cancelled: second.raw } };
   if (typeof task !== 'string') return { checks, ...result };
   const status = add(
-    await ask(up, {
+    await runProbe(up, {
       name: 'status',
       call: post('status', { task_id: task }),
       statuses: [200],
@@ -245,7 +257,7 @@ export async function examineFold(
     }),
   );
   add(
-    await ask(up, {
+    await runProbe(up, {
       name: 'cancel, nothing left',
       call: post('cancel', { batch_id: batchId }),
       statuses: [409],
@@ -256,7 +268,7 @@ export async function examineFold(
   checks.push(
     typeof response === 'string'
       ? await resultCheck(up, options.downloads, response)
-      : skipped('result', 'download', 'the fold has not ended with a result'),
+      : skippedCheck('result', 'download', 'the fold has not ended with a result'),
   );
   return { checks, ...result };
 }

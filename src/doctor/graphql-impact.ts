@@ -25,7 +25,7 @@ const FEEDS: Readonly<Record<string, string>> = {
 };
 
 /** The field of GraphQL that each optional key feeds, by answer. */
-export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+export const FIELD_BY_WIRE_KEY: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   features: { description: 'Feature.description' },
   feature: {
     feature_index: 'Feature.summary',
@@ -158,7 +158,7 @@ function fieldOf(answer: string, path: string): string {
   const steps = path.split('.').map((step) => step.replaceAll('[]', ''));
   const [first = ''] = steps.filter((step) => step !== 'data' && step !== '*' && step !== '');
   // What the archive says of clusters is what their records say.
-  const fields = FIELDS[answer === 'clusterInfo' ? 'cluster' : answer];
+  const fields = FIELD_BY_WIRE_KEY[answer === 'clusterInfo' ? 'cluster' : answer];
   const last = steps.at(-1) ?? '';
   const keys = answer === 'clusterInfo' ? [last] : [path.replace(/^data\./, ''), first];
   const known = keys.find((key) => fields !== undefined && Object.hasOwn(fields, key));
@@ -181,7 +181,7 @@ const EFFECTS: Readonly<Record<Effect, (place: string) => string>> = {
 };
 
 /** What a difference means for GraphQL users, in a sentence without its full stop. */
-export function meaningOf(answer: string, { kind, path, loses, effect }: Drift): string {
+export function graphqlImpactOf(answer: string, { kind, path, loses, effect }: Drift): string {
   if (kind === 'added') return 'nothing is lost; it may be worth a field';
   if (kind === 'word') return `${fieldOf(answer, path)} is UNKNOWN`;
   if (kind === 'prefix') return 'every query over this API fails until the setting is changed';

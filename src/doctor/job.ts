@@ -4,13 +4,13 @@ import { type Downloads, download } from '../upstream/http/download.ts';
 import { readBytes } from '../upstream/http/response-body.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { archiveDrifts } from './archive.ts';
-import { bulkCall, fieldsOf, type Part, strangers } from './atlas.ts';
-import { ask, finding, type Question, skipped } from './probe.ts';
-import { type Check, matters } from './report.ts';
+import { bulkCall, fieldsOf, type Part, unknownFields } from './atlas.ts';
+import { finding, type Probe, runProbe, skippedCheck } from './probe.ts';
+import { type Check, isProblem } from './report.ts';
 
 /** One real protein among those that nobody has: enough to make a job of it, and a small archive. */
 const KNOWN_HASH = '12e9c9e4e2835c302e8ba615115edda3';
-const asked = [KNOWN_HASH, ...strangers(499)];
+const asked = [KNOWN_HASH, ...unknownFields(499)];
 
 async function archiveCheck(up: Upstream, downloads: Downloads, url: string): Promise<Check> {
   const started = performance.now();
@@ -21,14 +21,14 @@ async function archiveCheck(up: Upstream, downloads: Downloads, url: string): Pr
     return {
       name: 'job, archive',
       operation: 'download',
-      status: drifts.some(matters) ? 'CHANGED' : 'OK',
+      status: drifts.some(isProblem) ? 'CHANGED' : 'OK',
       http: answer.status,
       milliseconds: Math.round(performance.now() - started),
       findings: drifts.map((drift) => finding('archive', drift)),
     };
   } catch (error) {
     const note = error instanceof Error ? error.message : String(error);
-    return { ...skipped('job, archive', 'download', note), status: 'UNREACHABLE' };
+    return { ...skippedCheck('job, archive', 'download', note), status: 'UNREACHABLE' };
   }
 }
 
@@ -39,18 +39,18 @@ export async function examineJob(
   patience: number,
   onProgress: (line: string) => void,
 ): Promise<Part> {
-  const sent = await ask(up, { name: 'job', call: bulkCall(asked), statuses: [202], answer: 'bulkJob' });
+  const sent = await runProbe(up, { name: 'job', call: bulkCall(asked), statuses: [202], answer: 'bulkJob' });
   const checks = [sent.check];
   const { job_id: id } = fieldsOf(sent.body);
   if (typeof id !== 'string') return { checks, limits: [] };
-  const call: Question['call'] = {
+  const call: Probe['call'] = {
     operation: 'bulkJob',
     api: 'atlas',
     method: 'GET',
     path: `/proteins/batch/jobs/${encodeURIComponent(id)}`,
   };
-  const poll = (): ReturnType<typeof ask> =>
-    ask(up, { name: 'job, progress', call, statuses: [200, 202], answer: 'bulkJob' });
+  const poll = (): ReturnType<typeof runProbe> =>
+    runProbe(up, { name: 'job, progress', call, statuses: [200, 202], answer: 'bulkJob' });
   const until = Date.now() + patience;
   let job = await poll();
   while (job.status === 202 && Date.now() < until) {
@@ -60,7 +60,7 @@ export async function examineJob(
   }
   checks.push(job.check);
   const url = fieldsOf(job.body).download_url;
-  const archive = skipped('job, archive', 'download', 'the job has not ended with an archive');
+  const archive = skippedCheck('job, archive', 'download', 'the job has not ended with an archive');
   const lost = {
     kind: 'missing',
     path: 'download_url',
@@ -72,7 +72,7 @@ export async function examineJob(
   else if (job.status === 200)
     checks.push({ ...archive, status: 'CHANGED', findings: [finding('bulkJob', lost)] });
   else checks.push({ ...archive, status: 'UNREACHABLE' });
-  const deleted = await ask(up, {
+  const deleted = await runProbe(up, {
     name: 'job, cancel',
     call: { ...call, operation: 'bulkJobDelete', method: 'DELETE' },
     statuses: [204],

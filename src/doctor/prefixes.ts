@@ -1,8 +1,8 @@
 // Finds an API that has moved: when nothing is where it was, the likely prefixes are tried.
 
 import { errorText } from '../upstream/errors.ts';
-import { jsonOf, readBytes } from '../upstream/http/response-body.ts';
-import { send, type Upstream } from '../upstream/http/upstream-client.ts';
+import { parseJsonBody, readBytes } from '../upstream/http/response-body.ts';
+import { requestStream, type Upstream } from '../upstream/http/upstream-client.ts';
 import { finding } from './probe.ts';
 import type { Check } from './report.ts';
 
@@ -50,14 +50,17 @@ async function livesAt(up: Upstream, api: keyof typeof APIS, prefix: string): Pr
   let status: number;
   let bytes: Uint8Array;
   try {
-    const answer = await send({ ...up, settings, token: undefined }, { ...call, api, repeatable: false });
+    const answer = await requestStream(
+      { ...up, settings, token: undefined },
+      { ...call, api, repeatable: false },
+    );
     status = answer.status;
     bytes = await readBytes(up, answer);
   } catch {
     return undefined;
   }
   if (status === 429 || status >= 500) return undefined;
-  const body = await jsonOf(call.operation, bytes).catch(() => undefined);
+  const body = await parseJsonBody(call.operation, bytes).catch(() => undefined);
   if (body === undefined) return false;
   if ((lives as readonly number[]).includes(status)) return true;
   // An API's own 404 says what it did not find; that of a server without such a route does not.

@@ -6,14 +6,19 @@ import { likeness } from '../upstream/contract/rename.ts';
 import { type Asked as AskedFor, isFields } from '../upstream/contract/rules.ts';
 import { shapeOf } from '../upstream/contract/shape.ts';
 import { UpstreamError } from '../upstream/errors.ts';
-import { jsonOf, readBytes } from '../upstream/http/response-body.ts';
-import { type Answer, type Call, send, type Upstream } from '../upstream/http/upstream-client.ts';
+import { parseJsonBody, readBytes } from '../upstream/http/response-body.ts';
+import {
+  type Call,
+  requestStream,
+  type StreamedResponse,
+  type Upstream,
+} from '../upstream/http/upstream-client.ts';
 import { fromWire } from '../upstream/mapping/rules.ts';
-import { meaningOf } from './graphql-impact.ts';
-import { type Check, type CheckStatus, type Finding, matters } from './report.ts';
+import { graphqlImpactOf } from './graphql-impact.ts';
+import { type Check, type CheckStatus, type Finding, isProblem } from './report.ts';
 
 /** A question and what its answer must be. */
-export interface Question {
+export interface Probe {
   readonly name: string;
   readonly call: Omit<Call, 'repeatable'>;
   /** HTTP statuses that keep the contract, the usual one first. */
@@ -30,16 +35,16 @@ export interface Question {
   readonly examine?: (
     body: unknown,
     bytes: Uint8Array,
-    headers: Answer['headers'],
+    headers: StreamedResponse['headers'],
   ) => Promise<Drift[]> | Drift[];
 }
 
 /** A check, with the answer for the questions that follow from it. */
-export interface Asked {
+export interface ProbeResult {
   readonly check: Check;
   /** Undefined when no readable answer of a promised status came. */
   readonly body: unknown;
-  readonly headers: Answer['headers'];
+  readonly headers: StreamedResponse['headers'];
   readonly status: number;
 }
 
@@ -48,13 +53,13 @@ const text = (header: string | string[] | undefined): string =>
 
 /** A difference with its meaning. @param asked - what was compared, where the difference does not say it */
 export function finding(asked: string, { as: answer = asked, ...drift }: Drift): Finding {
-  return { ...drift, answer, meaning: meaningOf(answer, drift) };
+  return { ...drift, answer, meaning: graphqlImpactOf(answer, drift) };
 }
 
 const typeOf = (content: string): string => (/^[\w.+-]+\/[\w.+-]+/.exec(content)?.[0] ?? 'none').slice(0, 60);
 
 /** Names of request fields that the service says are missing (422, `detail[].loc`), paired with those that were sent. */
-function renamedInRequest(call: Question['call'], body: unknown): Drift[] {
+function renamedInRequest(call: Probe['call'], body: unknown): Drift[] {
   const sent = [...Object.keys(call.query ?? {}), ...(isFields(call.body) ? Object.keys(call.body) : [])];
   const details: readonly unknown[] = isFields(body) && Array.isArray(body.detail) ? body.detail : [];
   return details.flatMap((detail): Drift[] => {
@@ -73,7 +78,7 @@ function renamedInRequest(call: Question['call'], body: unknown): Drift[] {
 /** What an unexpected status means: a service that is busy or broken says nothing about its contract. */
 const isTrouble = (status: number): boolean => status === 429 || status >= 500;
 
-const NO_ANSWER: Omit<Asked, 'check'> = { body: undefined, headers: {}, status: 0 };
+const NO_ANSWER: Omit<ProbeResult, 'check'> = { body: undefined, headers: {}, status: 0 };
 
 /**
  * What differs in an answer. An answer of the Batch API without its envelope is compared as its `data`, as the gateway
@@ -89,11 +94,11 @@ export function differences(answer: AnswerName, body: unknown, asked: AskedFor =
     { status: 'success', request_id: '', data: body },
     { complete: true, asked },
   );
-  return bare.filter(matters).length < drifts.filter(matters).length ? bare : drifts;
+  return bare.filter(isProblem).length < drifts.filter(isProblem).length ? bare : drifts;
 }
 
 /** Asks. It never throws: what goes wrong is what the check says. */
-export async function ask(up: Upstream, question: Question): Promise<Asked> {
+export async function runProbe(up: Upstream, question: Probe): Promise<ProbeResult> {
   const { name, statuses, call, answer: compared } = question;
   const { operation } = call;
   const started = performance.now();
@@ -114,7 +119,7 @@ export async function ask(up: Upstream, question: Question): Promise<Asked> {
   };
   try {
     const asker = question.token === false ? { ...up, token: undefined } : up;
-    const answer = await send(asker, { ...call, repeatable: false });
+    const answer = await requestStream(asker, { ...call, repeatable: false });
     const http = answer.status;
     const bytes = await readBytes(up, answer);
     const content = text(answer.headers['content-type']);
@@ -128,7 +133,7 @@ export async function ask(up: Upstream, question: Question): Promise<Asked> {
           body: undefined,
           ...rest,
         };
-      const body = isJson ? await jsonOf(operation, bytes).catch(() => undefined) : undefined;
+      const body = isJson ? await parseJsonBody(operation, bytes).catch(() => undefined) : undefined;
       const renamed = http === 422 ? renamedInRequest(call, body) : [];
       const status: Drift = {
         kind: 'status',
@@ -145,7 +150,7 @@ export async function ask(up: Upstream, question: Question): Promise<Asked> {
     if (wanted === 'application/json' && bytes.byteLength > 0) {
       let body: unknown;
       try {
-        body = await jsonOf(operation, bytes);
+        body = await parseJsonBody(operation, bytes);
       } catch {
         const broken: Drift = { kind: 'content', path: 'body', expected: 'JSON', seen: 'something else' };
         const drifts = typed.length > 0 ? typed : [broken];
@@ -157,11 +162,15 @@ export async function ask(up: Upstream, question: Question): Promise<Asked> {
         ...(compared === undefined ? [] : differences(compared, named, question.asked)),
         ...((await question.examine?.(named, bytes, answer.headers)) ?? []),
       ];
-      return { check: end(drifts.some(matters) ? 'CHANGED' : 'OK', { http, drifts }), body: named, ...rest };
+      return {
+        check: end(drifts.some(isProblem) ? 'CHANGED' : 'OK', { http, drifts }),
+        body: named,
+        ...rest,
+      };
     }
     const drifts = [...typed, ...((await question.examine?.(undefined, bytes, answer.headers)) ?? [])];
     return {
-      check: end(drifts.some(matters) ? 'CHANGED' : 'OK', { http, drifts }),
+      check: end(drifts.some(isProblem) ? 'CHANGED' : 'OK', { http, drifts }),
       body: undefined,
       ...rest,
     };
@@ -172,11 +181,11 @@ export async function ask(up: Upstream, question: Question): Promise<Asked> {
 }
 
 /** Compares an answer that came before once more, such as one that cannot be asked for twice. */
-export function recheck(up: Upstream, { name, call, answer, asked }: Question, body: unknown): Asked {
+export function recheck(up: Upstream, { name, call, answer, asked }: Probe, body: unknown): ProbeResult {
   const as = answer ?? call.operation;
   const named = fromWire(up.settings.mapping, as, structuredClone(body));
   const drifts = answer === undefined ? [] : differences(answer, named, asked);
-  const status = drifts.some(matters) ? 'CHANGED' : 'OK';
+  const status = drifts.some(isProblem) ? 'CHANGED' : 'OK';
   const findings = drifts.map((drift) => finding(as, drift));
   return {
     check: { name, operation: call.operation, status, findings },
@@ -187,7 +196,7 @@ export function recheck(up: Upstream, { name, call, answer, asked }: Question, b
 }
 
 /** A question that is not asked, and why. */
-export const skipped = (name: string, operation: string, note: string): Check => ({
+export const skippedCheck = (name: string, operation: string, note: string): Check => ({
   name,
   operation,
   status: 'SKIPPED',

@@ -49,7 +49,7 @@ export interface Report {
 }
 
 /** Whether a difference takes something away; what is new does not. */
-export const matters = ({ kind }: Pick<Drift, 'kind'>): boolean => kind !== 'added';
+export const isProblem = ({ kind }: Pick<Drift, 'kind'>): boolean => kind !== 'added';
 
 /** The state of the whole: changed when anything is; unreachable when something is and nothing changed. */
 export function statusOf(checks: readonly Pick<Check, 'status'>[]): CheckStatus {

@@ -3,12 +3,12 @@ import type { Downloads } from '../upstream/http/download.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { readRules } from '../upstream/mapping/read.ts';
 import { type WireMapping, writtenMapping } from '../upstream/mapping/rules.ts';
-import { examineAtlas, type Part } from './atlas.ts';
+import { checkAtlas, type Part } from './atlas.ts';
 import { examineBatch, examineFold, type Spent } from './batch.ts';
 import { examineJob } from './job.ts';
 import { findMoved } from './prefixes.ts';
-import { type Check, type Finding, matters, type Report, shownUrl, statusOf } from './report.ts';
-import { type Proposal, proposalOf } from './suggested-mapping.ts';
+import { type Check, type Finding, isProblem, type Report, shownUrl, statusOf } from './report.ts';
+import { type SuggestedMapping, suggestMapping } from './suggested-mapping.ts';
 
 export interface ExamineOptions {
   readonly downloads: Downloads;
@@ -50,7 +50,7 @@ async function examineOnce(
   spent?: Spent,
 ): Promise<Part & { readonly spent: Spent | undefined }> {
   onProgress('asking the Atlas');
-  const parts: Part[] = [await examineAtlas(up, { light })];
+  const parts: Part[] = [await checkAtlas(up, { light })];
   onProgress('asking the Batch API');
   parts.push(await examineBatch(up));
   if (options.job === true) parts.push(await examineJob(up, downloads, patience, onProgress));
@@ -68,7 +68,7 @@ async function examineOnce(
 }
 
 /** The rules of a proposal; none where a place of it cannot be mapped. */
-function mappingOf(proposal: Proposal): WireMapping {
+function mappingOf(proposal: SuggestedMapping): WireMapping {
   const read = readRules(proposal);
   return 'mapping' in read ? read.mapping : {};
 }
@@ -81,15 +81,15 @@ function mappingOf(proposal: Proposal): WireMapping {
  */
 async function tryProposals(
   checks: readonly Check[],
-  present: Proposal,
+  present: SuggestedMapping,
   again: (mapping: WireMapping) => Promise<readonly Check[]>,
 ): Promise<Check[]> {
-  const proposal = proposalOf({ checks }, present);
+  const proposal = suggestMapping({ checks }, present);
   const bridged = findingsIn(await again(mappingOf(proposal)));
   const before = new Set(findingsIn(checks).map(placeOf));
   const remaining = new Set(bridged.map(placeOf));
   const spoiled = new Set(
-    bridged.filter((one) => matters(one) && !before.has(placeOf(one))).map(({ answer }) => answer),
+    bridged.filter((one) => isProblem(one) && !before.has(placeOf(one))).map(({ answer }) => answer),
   );
   const tried = (one: Finding): Finding => {
     if (one.kind !== 'renamed' || (!remaining.has(placeOf(one)) && !spoiled.has(one.answer))) return one;
@@ -100,7 +100,7 @@ async function tryProposals(
 }
 
 /** Examines the upstream. It never throws for what the upstream does. */
-export async function examine(upstream: Upstream, options: ExamineOptions): Promise<Report> {
+export async function runChecks(upstream: Upstream, options: ExamineOptions): Promise<Report> {
   const { onProgress = () => undefined, prefixes } = options;
   onProgress('looking for both APIs');
   const [atlas, batch] = await Promise.all([

@@ -4,10 +4,13 @@ import { stringify } from 'yaml';
 import type { Report } from './report.ts';
 
 /** Renamed fields by operation: path to the name seen. */
-export type Proposal = Readonly<Record<string, Readonly<Record<string, string>>>>;
+export type SuggestedMapping = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** The renamed fields of a report. @param present - what is mapped already and stays */
-export function proposalOf({ checks }: Pick<Report, 'checks'>, present: Proposal = {}): Proposal {
+export function suggestMapping(
+  { checks }: Pick<Report, 'checks'>,
+  present: SuggestedMapping = {},
+): SuggestedMapping {
   const proposal: Record<string, Record<string, string>> = {};
   for (const [name, fields] of Object.entries(present)) proposal[name] = { ...fields };
   for (const { answer, kind, path, name } of checks.flatMap(({ findings }) => findings)) {
@@ -18,7 +21,7 @@ export function proposalOf({ checks }: Pick<Report, 'checks'>, present: Proposal
 }
 
 /** The file's text, with the settings that belong to it as comments. Empty when there is nothing to bridge. */
-export function proposalText(proposal: Proposal, settings: Readonly<Record<string, string>>): string {
+export function proposalText(proposal: SuggestedMapping, settings: Readonly<Record<string, string>>): string {
   const lines = Object.entries(settings).map(([name, value]) => `# ${name}=${value}\n`);
   const body = Object.keys(proposal).length === 0 ? '' : stringify(proposal);
   const head = lines.length === 0 ? '' : `# Set these too:\n${lines.join('')}`;

@@ -1,7 +1,7 @@
 // The report as a person reads it at a glance: one line a check, what differs below it. It must not know how it was found out.
 
-import { type Check, matters, type Report } from './report.ts';
-import { proposalOf } from './suggested-mapping.ts';
+import { type Check, isProblem, type Report } from './report.ts';
+import { suggestMapping } from './suggested-mapping.ts';
 
 const MARKS = { OK: 'ok', CHANGED: 'CHANGED', UNREACHABLE: 'UNREACHABLE', SKIPPED: 'skipped' } as const;
 
@@ -30,7 +30,7 @@ const VERDICT = {
 export function tableOf(report: Report): string {
   const { checks, limits, settings, upstream, sandbox, status, checkedAt } = report;
   const width = Math.max(...checks.map(({ name }) => name.length), 10);
-  const renamed = Object.keys(proposalOf(report)).length > 0;
+  const renamed = Object.keys(suggestMapping(report)).length > 0;
   const lines = [
     `FoldAtlas doctor · ${upstream}${sandbox ? ' (SANDBOX)' : ''} · ${checkedAt.toISOString()}`,
     '',
@@ -52,7 +52,7 @@ export function tableOf(report: Report): string {
         ]
       : []),
   ];
-  const differing = checks.filter(({ findings }) => findings.some(matters)).length;
+  const differing = checks.filter(({ findings }) => findings.some(isProblem)).length;
   const counts = `${checks.length} checks, ${differing} changed, ${checks.filter((one) => one.status === 'UNREACHABLE').length} unreachable, ${checks.filter((one) => one.status === 'SKIPPED').length} skipped.`;
   return `${[...lines, counts].join('\n')}\n`;
 }

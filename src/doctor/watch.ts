@@ -6,8 +6,8 @@ import { isAnswerName, PROMISED } from '../upstream/contract/operations.ts';
 import type { Downloads } from '../upstream/http/download.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { finding } from './probe.ts';
-import { type Check, type Finding, matters, type Report, shownUrl, statusOf } from './report.ts';
-import { type ExamineOptions, examine } from './run-checks.ts';
+import { type Check, type Finding, isProblem, type Report, shownUrl, statusOf } from './report.ts';
+import { type ExamineOptions, runChecks } from './run-checks.ts';
 
 export interface ContractWatch {
   /** To be told of answers by every `Upstream`. */
@@ -64,7 +64,7 @@ function noticedIn(name: string, value: unknown): Finding[] {
   }
   return compare(PROMISED[name], value, { complete: false, most: MOST_MEMBERS })
     .map((drift) => finding(name, drift))
-    .filter(matters);
+    .filter(isProblem);
 }
 
 /** Opens the watch. */
@@ -108,13 +108,13 @@ export function openContractWatch(options: WatchOptions): ContractWatch {
 
   const run = async (): Promise<Report> => {
     try {
-      last = await examine(options.openUpstream(`contract-${randomUUID()}`, ending.signal), {
+      last = await runChecks(options.openUpstream(`contract-${randomUUID()}`, ending.signal), {
         downloads: options.downloads,
         light: true,
         sandbox: options.sandbox,
         prefixes: options.prefixes,
       });
-      for (const one of last.checks.flatMap(({ findings }) => findings)) if (matters(one)) onDrift(one);
+      for (const one of last.checks.flatMap(({ findings }) => findings)) if (isProblem(one)) onDrift(one);
     } catch (error) {
       if (!ending.signal.aborted) onError(error);
     } finally {

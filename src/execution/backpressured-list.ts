@@ -18,20 +18,20 @@ function initialCount({ schema, fieldNodes, variableValues, path }: GraphQLResol
 }
 
 /** Whether the items of a root field are given as they come. */
-export const isStreamed = (info: GraphQLResolveInfo): boolean => initialCount(info) !== undefined;
+export const hasStreamDirective = (info: GraphQLResolveInfo): boolean => initialCount(info) !== undefined;
 
 const failed = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 const ENDED = { done: true, value: undefined } as const;
 
 /**
- * The items of a root field that is streamed, each when its turn comes, so that no more than a few are ready and not yet {@link taken}. As an
+ * The items of a root field that is streamed, each when its turn comes, so that no more than a few are ready and not yet {@link acknowledgeItems}. As an
  * iterable, not as a list: of a list the executor waits for all items at once, each time that one of them comes.
  *
  * @param context - the request's
  * @param items - an item that fails is given as its error, which fails in its place
  */
-export function pacedList<T>(
+export function withBackpressure<T>(
   context: object,
   info: GraphQLResolveInfo,
   items: readonly Promise<T>[],
@@ -66,6 +66,6 @@ export function pacedList<T>(
 }
 
 /** Says that a reader has taken items of a list, so that as many others may come. @param path - that of the items in the answer */
-export function taken(context: object, path: readonly unknown[] | undefined, count: number): void {
+export function acknowledgeItems(context: object, path: readonly unknown[] | undefined, count: number): void {
   if (path?.length === 2) requests.get(context)?.get(String(path[0]))?.(count);
 }

@@ -20,7 +20,7 @@ import {
 export type Operation = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
 
 /** A field, or an operation. */
-export interface Selecting {
+export interface SelectionContext {
   readonly selectionSet?: SelectionSetNode | undefined;
 }
 
@@ -51,7 +51,7 @@ function isAbout(
 export function collectedFields(
   operation: Operation,
   type: GraphQLObjectType,
-  nodes: readonly Selecting[],
+  nodes: readonly SelectionContext[],
   deferred = false,
 ): Map<string, FieldNode[]> {
   const fields = new Map<string, FieldNode[]>();

@@ -1,7 +1,7 @@
 // Completes lists: the same object once, however often it stands in them, and with turns for other work.
 import { GraphQLError, responsePathAsArray } from 'graphql';
 import { guard, isLeafShape, isPromise, type Path, type Run } from './execution-run.ts';
-import type { PlannedField, Shape } from './field-plan.ts';
+import type { OutputShape, PlannedField } from './field-plan.ts';
 
 /** Members of a list after which the time is looked at: numbers and words take next to none. */
 const LEAVES_AT_ONCE = 256;
@@ -13,7 +13,7 @@ type CompleteItem = (item: unknown, place: Path) => unknown;
 /** A list that is being completed. */
 interface ListInProgress {
   readonly run: Run;
-  readonly of: Shape;
+  readonly of: OutputShape;
   readonly completeItem: CompleteItem;
   readonly path: Path;
   readonly given: readonly unknown[];
@@ -79,7 +79,7 @@ function completeMore(list: ListInProgress): unknown[] | Promise<unknown[]> {
 export function completeList(
   run: Run,
   field: PlannedField,
-  of: Shape,
+  of: OutputShape,
   path: Path,
   value: unknown,
   completeItem: CompleteItem,

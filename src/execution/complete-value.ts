@@ -15,12 +15,12 @@ import {
   pathOf,
   type Run,
 } from './execution-run.ts';
-import { argsOf, type PlannedField, type Shape } from './field-plan.ts';
+import { argsOf, type OutputShape, type PlannedField } from './field-plan.ts';
 
 function typeFor(
   run: Run,
   field: PlannedField,
-  shape: Shape & { kind: 'abstract' },
+  shape: OutputShape & { kind: 'abstract' },
   name: unknown,
 ): GraphQLObjectType {
   const { type: abstract } = shape;
@@ -36,7 +36,7 @@ function typeFor(
 function complete(
   run: Run,
   field: PlannedField,
-  shape: Shape,
+  shape: OutputShape,
   info: Info | undefined,
   path: Path,
   value: unknown,
@@ -80,7 +80,7 @@ function complete(
 function completeLater(
   run: Run,
   field: PlannedField,
-  shape: Shape,
+  shape: OutputShape,
   info: Info | undefined,
   path: Path,
   value: PromiseLike<unknown>,
@@ -104,7 +104,7 @@ function completeLater(
 export function completeCaught(
   run: Run,
   field: PlannedField,
-  shape: Shape,
+  shape: OutputShape,
   info: Info | undefined,
   path: Path,
   value: unknown,

@@ -12,8 +12,8 @@ import {
 import { completeObject, resolveField } from './complete-value.ts';
 import { type AnswerLimits, type Ending, ExecutionBudget } from './execution-budget.ts';
 import { answer, type Data, infoOf, pathOf, type Run } from './execution-run.ts';
-import { operationOf, type PlannedField, plannedFields, prepare, type Shape } from './field-plan.ts';
-import { growing } from './incremental-list.ts';
+import { type OutputShape, operationOf, type PlannedField, plannedFields, prepare } from './field-plan.ts';
+import { withIncrementalLists } from './incremental-list.ts';
 import {
   answerInParts,
   answerList,
@@ -54,7 +54,7 @@ async function completeInTurn(run: Run, fields: readonly PlannedField[]): Promis
   return data;
 }
 
-const itemsOf = (shape: Shape): Shape | undefined =>
+const itemsOf = (shape: OutputShape): OutputShape | undefined =>
   shape.kind === 'nonNull' ? itemsOf(shape.of) : shape.kind === 'list' ? shape.of : undefined;
 
 /**
@@ -99,7 +99,13 @@ export function executeOperation(
   const of = grows && fields.length === 1 && only !== undefined ? itemsOf(only.shape) : undefined;
   if (only !== undefined && of !== undefined) {
     const path = pathOf(only, undefined);
-    const list: SingleListQuery = { run, field: only, of, path, info: growing(infoOf(run, only, path)) };
+    const list: SingleListQuery = {
+      run,
+      field: only,
+      of,
+      path,
+      info: withIncrementalLists(infoOf(run, only, path)),
+    };
     return stream === undefined ? answerList(list) : answerInParts(list, stream);
   }
   return answer(run, () => completeObject(run, fields, undefined, rootValue));

@@ -2,7 +2,7 @@
 // before how long the lists are that the service sends.
 import { GraphQLError } from 'graphql';
 import { CollectWindow } from '../async/collect-window.ts';
-import { isLateText } from '../structure/lazy-text.ts';
+import { isLazyText } from '../structure/lazy-text.ts';
 
 /** What an answer may hold at most. */
 export interface AnswerLimits {
@@ -55,7 +55,7 @@ function sizeOfJson(json: object): { readonly values: number; readonly bytes: nu
     for (const member of Array.isArray(one) ? one : Object.values(one)) {
       values += 1;
       if (typeof member === 'string') bytes += member.length;
-      else if (isLateText(member)) bytes += member.size;
+      else if (isLazyText(member)) bytes += member.size;
       else if (typeof member === 'object' && member !== null) open.push(member);
     }
   }
@@ -111,7 +111,7 @@ export class ExecutionBudget {
   }
   /** Counts all that is below an object: JSON of the service, or what stands in the answer a second time. */
   spendObject(value: object): void {
-    if (isLateText(value)) this.spendBytes(value.size);
+    if (isLazyText(value)) this.spendBytes(value.size);
     else {
       const { values, bytes } = sizeOfJson(value);
       this.spend(values);

@@ -12,7 +12,13 @@ import {
   responsePathAsArray,
 } from 'graphql';
 import type { ExecutionBudget } from './execution-budget.ts';
-import { type OwnArgs, type PlannedField, type Prepared, plannedFields, type Shape } from './field-plan.ts';
+import {
+  type CompiledDocument,
+  type OutputShape,
+  type PlannedField,
+  plannedFields,
+  type VariableArgs,
+} from './field-plan.ts';
 
 export type Path = GraphQLResolveInfo['path'];
 
@@ -27,8 +33,8 @@ export interface Run {
   readonly variableValues: Record<string, unknown>;
   readonly contextValue: unknown;
   readonly rootValue: unknown;
-  readonly plans: NonNullable<Prepared['plans']>;
-  readonly args: OwnArgs;
+  readonly plans: NonNullable<CompiledDocument['plans']>;
+  readonly args: VariableArgs;
   readonly budget: ExecutionBudget;
   readonly errors: GraphQLError[];
   /** Where the errors stand: what is below such a place is null already. */
@@ -70,7 +76,13 @@ function recordError(run: Run, error: GraphQLError, path: Path | undefined): voi
 }
 
 /** What stands in place of a value that failed. @throws GraphQLError where nothing may */
-export function failed(run: Run, thrown: unknown, { nodes }: PlannedField, shape: Shape, path: Path): null {
+export function failed(
+  run: Run,
+  thrown: unknown,
+  { nodes }: PlannedField,
+  shape: OutputShape,
+  path: Path,
+): null {
   // What ends the execution is no error of a field.
   run.budget.stopIfLeft();
   if (run.budget.stopped !== undefined) throw run.budget.stopped.error;
@@ -87,7 +99,7 @@ export const guard = (values: readonly unknown[]): void => {
   Promise.all(values).catch(ignore);
 };
 
-export const isLeafShape = (shape: Shape): boolean =>
+export const isLeafShape = (shape: OutputShape): boolean =>
   shape.kind === 'leaf' || (shape.kind === 'nonNull' && isLeafShape(shape.of));
 
 export const infoOf = (run: Run, { definition, nodes, parent }: PlannedField, path: Path): Info => ({

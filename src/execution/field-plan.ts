@@ -26,20 +26,20 @@ import {
   type ValueNode,
   visit,
 } from 'graphql';
-import { collectedFields, type Operation, type Selecting } from './collect-fields.ts';
+import { collectedFields, type Operation, type SelectionContext } from './collect-fields.ts';
 
 /** A type as values are completed by it. */
-export type Shape =
+export type OutputShape =
   | { readonly kind: 'leaf'; readonly type: GraphQLLeafType }
   | { readonly kind: 'object'; readonly type: GraphQLObjectType }
   | { readonly kind: 'abstract'; readonly type: GraphQLAbstractType }
-  | { readonly kind: 'list'; readonly of: Shape }
-  | { readonly kind: 'nonNull'; readonly of: Shape };
+  | { readonly kind: 'list'; readonly of: OutputShape }
+  | { readonly kind: 'nonNull'; readonly of: OutputShape };
 
 export type Args = Readonly<Record<string, unknown>>;
 
 /** A resolver that takes three arguments at most. */
-export type Brief = (source: unknown, args: Args, context: unknown) => unknown;
+export type ResolverWithoutInfo = (source: unknown, args: Args, context: unknown) => unknown;
 
 /** A field of an object, once for all objects of the type. */
 export interface PlannedField {
@@ -50,8 +50,8 @@ export interface PlannedField {
   readonly definition: GraphQLField<unknown, unknown>;
   readonly resolve: GraphQLFieldResolver<unknown, unknown>;
   /** The same, where nobody looks at what it is told of the execution. */
-  readonly brief: Brief | undefined;
-  readonly shape: Shape;
+  readonly brief: ResolverWithoutInfo | undefined;
+  readonly shape: OutputShape;
   /** Its type, where that is a leaf. */
   readonly leaf: GraphQLLeafType | undefined;
   /** Its arguments where they are the same in every run; undefined where they were never asked for, or are left to variables. */
@@ -70,10 +70,10 @@ const usesVariables = ({ arguments: given = [] }: FieldNode): boolean =>
   given.some(({ value }) => isVariable(value));
 
 /** A run's own arguments of fields, which many objects share. */
-export type OwnArgs = Map<PlannedField, Args>;
+export type VariableArgs = Map<PlannedField, Args>;
 
 /** The arguments of a field in a run. @throws GraphQLError where they are not what the field takes, each time that they are asked for */
-export function argsOf(field: PlannedField, own: OwnArgs, variables: Operation['variableValues']): Args {
+export function argsOf(field: PlannedField, own: VariableArgs, variables: Operation['variableValues']): Args {
   const known = field.args ?? own.get(field);
   if (known !== undefined) return known;
   const [node] = field.nodes;
@@ -87,7 +87,7 @@ export function argsOf(field: PlannedField, own: OwnArgs, variables: Operation['
 type Plans = Map<readonly FieldNode[], Map<GraphQLObjectType, readonly PlannedField[]>>;
 
 /** A document, taken apart. */
-export interface Prepared {
+export interface CompiledDocument {
   readonly schema: GraphQLSchema;
   readonly operations: readonly OperationDefinitionNode[];
   readonly fragments: Record<string, FragmentDefinitionNode>;
@@ -97,7 +97,7 @@ export interface Prepared {
   readonly fields: Map<OperationDefinitionNode, readonly PlannedField[]>;
 }
 
-const prepared = new WeakMap<DocumentNode, Prepared>();
+const prepared = new WeakMap<DocumentNode, CompiledDocument>();
 
 function hasDirective(document: DocumentNode): boolean {
   let found = false;
@@ -110,7 +110,7 @@ function hasDirective(document: DocumentNode): boolean {
 }
 
 /** Takes a document apart; the same whenever asked. */
-export function prepare(schema: GraphQLSchema, document: DocumentNode): Prepared {
+export function prepare(schema: GraphQLSchema, document: DocumentNode): CompiledDocument {
   const known = prepared.get(document);
   if (known?.schema === schema) return known;
   const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
@@ -120,14 +120,14 @@ export function prepare(schema: GraphQLSchema, document: DocumentNode): Prepared
     else if (node.kind === Kind.OPERATION_DEFINITION) operations.push(node);
   }
   const plans: Plans | undefined = hasDirective(document) ? undefined : new Map();
-  const made: Prepared = { schema, operations, fragments, plans, fields: new Map() };
+  const made: CompiledDocument = { schema, operations, fragments, plans, fields: new Map() };
   prepared.set(document, made);
   return made;
 }
 
 /** The operation of a name, or the only one; undefined where there is none. */
 export function operationOf(
-  { operations }: Prepared,
+  { operations }: CompiledDocument,
   name: string | null | undefined,
 ): OperationDefinitionNode | undefined {
   if (name != null) return operations.find((operation) => operation.name?.value === name);
@@ -136,9 +136,9 @@ export function operationOf(
 
 const NO_ARGS: Args = Object.freeze({});
 
-const shapes = new WeakMap<GraphQLOutputType, Shape>();
+const shapes = new WeakMap<GraphQLOutputType, OutputShape>();
 
-function makeShape(type: GraphQLOutputType): Shape {
+function makeShape(type: GraphQLOutputType): OutputShape {
   if (isNonNullType(type)) return { kind: 'nonNull', of: shapeOf(type.ofType) };
   if (isListType(type)) return { kind: 'list', of: shapeOf(type.ofType) };
   if (isLeafType(type)) return { kind: 'leaf', type };
@@ -146,7 +146,7 @@ function makeShape(type: GraphQLOutputType): Shape {
 }
 
 /** The shape of a type; the same whenever asked. */
-function shapeOf(type: GraphQLOutputType): Shape {
+function shapeOf(type: GraphQLOutputType): OutputShape {
   const known = shapes.get(type);
   if (known !== undefined) return known;
   const made = makeShape(type);
@@ -154,27 +154,30 @@ function shapeOf(type: GraphQLOutputType): Shape {
   return made;
 }
 
-const briefs = new WeakMap<object, Brief | null>();
+const briefs = new WeakMap<object, ResolverWithoutInfo | null>();
 
 /** A resolver that has no parameter for it cannot see what it is told of the execution, unless it takes all arguments as they come. */
-function makeBrief(resolve: GraphQLFieldResolver<unknown, unknown>): Brief | null {
+function detectUnusedInfo(resolve: GraphQLFieldResolver<unknown, unknown>): ResolverWithoutInfo | null {
   if (resolve.length > 3 || /\.\.\.|\barguments\b|\[native code\]/.test(String(resolve))) return null;
-  return resolve as Brief;
+  return resolve as ResolverWithoutInfo;
 }
 
 /** What is known of an abstract type is told to the function that says which type a value has. */
-const isAbstract = (shape: Shape): boolean =>
+const isAbstract = (shape: OutputShape): boolean =>
   shape.kind === 'abstract' || ('of' in shape && isAbstract(shape.of));
 
-function briefOf(resolve: GraphQLFieldResolver<unknown, unknown>, shape: Shape): Brief | undefined {
+function briefOf(
+  resolve: GraphQLFieldResolver<unknown, unknown>,
+  shape: OutputShape,
+): ResolverWithoutInfo | undefined {
   if (isAbstract(shape)) return undefined;
   const known = briefs.get(resolve);
-  const brief = known === undefined ? makeBrief(resolve) : known;
+  const brief = known === undefined ? detectUnusedInfo(resolve) : known;
   if (known === undefined) briefs.set(resolve, brief);
   return brief ?? undefined;
 }
 
-function leafOf(shape: Shape): GraphQLLeafType | undefined {
+function leafOf(shape: OutputShape): GraphQLLeafType | undefined {
   const inner = shape.kind === 'nonNull' ? shape.of : shape;
   return inner.kind === 'leaf' ? inner.type : undefined;
 }
@@ -195,7 +198,7 @@ function definitionOf(
 export function plannedFields(
   operation: Operation,
   parent: GraphQLObjectType,
-  nodes: readonly Selecting[],
+  nodes: readonly SelectionContext[],
 ): PlannedField[] {
   const planned: PlannedField[] = [];
   for (const [key, group] of collectedFields(operation, parent, nodes)) {

@@ -4,14 +4,14 @@
 const GROWS = Symbol('grows');
 
 /** Says in what resolvers are told that a list may grow. */
-export const growing = <T extends object>(info: T): T & { readonly [GROWS]: true } =>
+export const withIncrementalLists = <T extends object>(info: T): T & { readonly [GROWS]: true } =>
   Object.assign(info, { [GROWS]: true as const });
 
-/** Whether a resolver may give a {@link GrowingList} in place of a list. */
-export const mayGrow = (info: object): boolean => GROWS in info;
+/** Whether a resolver may give a {@link IncrementalList} in place of a list. */
+export const supportsIncrementalLists = (info: object): boolean => GROWS in info;
 
 /** Items in their order, of which more may come. Read by one reader: item by item as any list that comes late, or all that are there at once. */
-export class GrowingList<T> implements AsyncIterable<T> {
+export class IncrementalList<T> implements AsyncIterable<T> {
   readonly #items: (T | Promise<T>)[] = [];
   #hasEnded = false;
   #failure: { readonly error: unknown } | undefined;

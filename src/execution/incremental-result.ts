@@ -3,15 +3,15 @@ import { type ExecutionResult, type GraphQLError, locatedError } from 'graphql';
 import { OBJECTS_AT_ONCE } from './complete-list.ts';
 import { completeCaught } from './complete-value.ts';
 import { answer, awaitAll, guard, type Info, isPromise, type Path, type Run } from './execution-run.ts';
-import { argsOf, type PlannedField, type Shape } from './field-plan.ts';
-import { GrowingList } from './incremental-list.ts';
+import { argsOf, type OutputShape, type PlannedField } from './field-plan.ts';
+import { IncrementalList } from './incremental-list.ts';
 import type { StreamedList } from './streamed-list.ts';
 
 /** A list that is all of an answer: its field, its items' shape and what its resolver was told. */
 export interface SingleListQuery {
   readonly run: Run;
   readonly field: PlannedField;
-  readonly of: Shape;
+  readonly of: OutputShape;
   readonly info: Info;
   readonly path: Path;
 }
@@ -57,14 +57,14 @@ async function completeItems(
 /** An answer that is one list, of which the first items are there. */
 export class IncrementalResult {
   readonly #only: SingleListQuery;
-  readonly #list: GrowingList<unknown>;
+  readonly #list: IncrementalList<unknown>;
   /** How it is asked for in parts; undefined where it is given as one list. */
   readonly stream: StreamedList | undefined;
   #taken = 0;
   #failure: CompletedItems['failure'];
   #initial: readonly unknown[] = [];
 
-  constructor(only: SingleListQuery, list: GrowingList<unknown>, stream: StreamedList | undefined) {
+  constructor(only: SingleListQuery, list: IncrementalList<unknown>, stream: StreamedList | undefined) {
     this.stream = stream;
     this.#only = only;
     this.#list = list;
@@ -112,16 +112,16 @@ export class IncrementalResult {
 }
 
 /** A list of which all items are there already. */
-function endedList(items: Iterable<unknown>): GrowingList<unknown> {
-  const list = new GrowingList<unknown>();
+function endedList(items: Iterable<unknown>): IncrementalList<unknown> {
+  const list = new IncrementalList<unknown>();
   list.add([...items]);
   list.end();
   return list;
 }
 
 /** What a resolver gave, as a list that grows; undefined for what is no list. */
-function growingOf(value: unknown): GrowingList<unknown> | undefined {
-  if (value instanceof GrowingList) return value;
+function growingOf(value: unknown): IncrementalList<unknown> | undefined {
+  if (value instanceof IncrementalList) return value;
   if (typeof value !== 'object' || value === null || !(Symbol.iterator in value)) return undefined;
   return endedList(value as Iterable<unknown>);
 }
@@ -139,7 +139,7 @@ function resolved({ run, field, info, path }: SingleListQuery) {
 export async function answerList(only: SingleListQuery): Promise<ExecutionResult | IncrementalResult> {
   const { resolving, whole } = resolved(only);
   const list = await resolving.catch(() => undefined);
-  if (!(list instanceof GrowingList)) return whole(resolving);
+  if (!(list instanceof IncrementalList)) return whole(resolving);
   const items = list.more(0).then(() => list.items);
   await items.catch(() => undefined);
   return list.hasEnded ? whole(items) : new IncrementalResult(only, list, undefined);

@@ -14,7 +14,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { collectedFields, type Operation, type Selecting } from './collect-fields.ts';
+import { collectedFields, type Operation, type SelectionContext } from './collect-fields.ts';
 
 /** Upstream calls that a field may cost. */
 export interface FieldCost {
@@ -64,7 +64,7 @@ const typesOf = ({ schema }: Operation, type: GraphQLCompositeType) =>
 function nodesByName(
   run: Operation,
   type: GraphQLOutputType,
-  nodes: readonly Selecting[],
+  nodes: readonly SelectionContext[],
 ): Map<string, { readonly nodes: FieldNode[]; readonly type: GraphQLOutputType }> {
   const named = getNamedType(type);
   const found = new Map<string, { readonly nodes: FieldNode[]; readonly type: GraphQLOutputType }>();
@@ -84,7 +84,11 @@ function nodesByName(
 
 const NOTHING: CostSelection = { names: new Set(), below: () => NOTHING };
 
-function selectionOf(run: Operation, type: GraphQLOutputType, nodes: readonly Selecting[]): CostSelection {
+function selectionOf(
+  run: Operation,
+  type: GraphQLOutputType,
+  nodes: readonly SelectionContext[],
+): CostSelection {
   const fields = nodesByName(run, type, nodes);
   return {
     names: new Set(fields.keys()),
@@ -129,7 +133,7 @@ const sumOf = (totals: ReadonlyMap<string, number>): number =>
 function selectionCost(
   run: Run,
   type: GraphQLCompositeType,
-  nodes: readonly Selecting[],
+  nodes: readonly SelectionContext[],
   items: number | undefined,
 ): QueryCost {
   let most: QueryCost = { calls: 0, depth: 0 };

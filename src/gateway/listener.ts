@@ -1,10 +1,10 @@
 // The gateway as a listener for node:http: the limits of every request, then the response cache, then Yoga.
 import type { RequestListener } from 'node:http';
 import type { Config } from '../config.ts';
-import type { Entrance } from '../http/access-control.ts';
+import type { AccessControl } from '../http/access-control.ts';
 import { oneAtATime } from '../http/limits/pipelining.ts';
 import { limitRequests } from '../http/limits/request-limits.ts';
-import { breakOff, guardListener } from '../http/plugins/safe-hooks.ts';
+import { destroyResponse, wrapListener } from '../http/plugins/safe-hooks.ts';
 import { withResponseCache } from '../http/response-cache/response-cache.ts';
 import type { ResponseStore } from '../http/response-cache/response-store.ts';
 import type { Logger } from '../telemetry/log.ts';
@@ -12,7 +12,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { GatewayYoga } from './yoga.ts';
 
 export interface ListenerSources
-  extends Pick<Entrance, 'admission' | 'pressure' | 'bodies' | 'connections' | 'slowReaders'> {
+  extends Pick<AccessControl, 'admission' | 'pressure' | 'bodies' | 'connections' | 'slowReaders'> {
   readonly config: Config;
   readonly yoga: GatewayYoga;
   readonly store: ResponseStore;
@@ -26,7 +26,7 @@ export function gatewayListener(sources: ListenerSources): RequestListener {
   const { pressure, bodies, connections, slowReaders } = sources;
   const onFault = (error: unknown) => log.error({ error }, 'request');
   const origins = config.CORS_ORIGINS;
-  const cached = withResponseCache(guardListener(yoga), { store, telemetry, origins, onFault });
+  const cached = withResponseCache(wrapListener(yoga), { store, telemetry, origins, onFault });
   const limited = limitRequests(cached, {
     admission,
     pressure,
@@ -37,7 +37,7 @@ export function gatewayListener(sources: ListenerSources): RequestListener {
     maxBodyBytes: config.MAX_BODY_BYTES,
     onFault(error, res) {
       onFault(error);
-      breakOff(res);
+      destroyResponse(res);
     },
   });
   return oneAtATime(limited);

@@ -3,28 +3,28 @@
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import type { AnswerLimits } from '../execution/execution-budget.ts';
-import type { Entrance } from '../http/access-control.ts';
+import type { AccessControl } from '../http/access-control.ts';
 import { FIXED_LIMITS } from '../http/graphql/document-limits.ts';
-import type { Operations } from '../http/graphql/persisted-operations.ts';
-import { openPlaces } from '../http/limits/subscription-quota.ts';
-import type { ShownErrors } from '../http/plugins/client-errors.ts';
-import { guardPlugins } from '../http/plugins/safe-hooks.ts';
+import type { PersistedOperations } from '../http/graphql/persisted-operations.ts';
+import { createConcurrencyQuota } from '../http/limits/subscription-quota.ts';
+import type { ClientErrors } from '../http/plugins/client-errors.ts';
+import { wrapPluginHooks } from '../http/plugins/safe-hooks.ts';
 import { useProof } from '../http/plugins/use-authentication.ts';
 import { useCors } from '../http/plugins/use-cors.ts';
 import { useDocumentLimits } from '../http/plugins/use-document-limits.ts';
 import { useErrorCodes } from '../http/plugins/use-error-codes.ts';
 import { useExecution } from '../http/plugins/use-execution.ts';
-import { useOwnHost } from '../http/plugins/use-host-check.ts';
+import { useHostCheck } from '../http/plugins/use-host-check.ts';
 import { useIncrementalDelivery } from '../http/plugins/use-incremental-delivery.ts';
 import { useIntrospection } from '../http/plugins/use-introspection.ts';
-import { useShedding } from '../http/plugins/use-load-shedding.ts';
+import { useLoadShedding } from '../http/plugins/use-load-shedding.ts';
 import { useMediaTypes } from '../http/plugins/use-media-types.ts';
-import { useEventContexts } from '../http/plugins/use-per-event-context.ts';
+import { usePerEventContext } from '../http/plugins/use-per-event-context.ts';
 import { useRateLimit } from '../http/plugins/use-rate-limit.ts';
-import { useRequestReading } from '../http/plugins/use-request-parser.ts';
+import { useRequestParser } from '../http/plugins/use-request-parser.ts';
 import { useResponseHeaders } from '../http/plugins/use-response-headers.ts';
 import { type Route, useRoutes } from '../http/plugins/use-routes.ts';
-import { useStreamLimit } from '../http/plugins/use-subscription-limit.ts';
+import { useSubscriptionLimit } from '../http/plugins/use-subscription-limit.ts';
 import { useTelemetry } from '../http/plugins/use-telemetry.ts';
 import { useTrustedDocuments } from '../http/plugins/use-trusted-documents.ts';
 import { useUpstreamReport } from '../http/plugins/use-upstream-report.ts';
@@ -34,12 +34,12 @@ import type { Logger } from '../telemetry/log.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { OpenContext } from './request-context.ts';
 
-export interface PluginSources extends Pick<Entrance, 'callers' | 'admission' | 'pressure'> {
+export interface PluginSources extends Pick<AccessControl, 'callers' | 'admission' | 'pressure'> {
   readonly config: Config;
   readonly log: Logger;
   readonly telemetry: Telemetry;
-  readonly errors: ShownErrors;
-  readonly operations: Operations;
+  readonly errors: ClientErrors;
+  readonly operations: PersistedOperations;
   readonly openContext: OpenContext;
   readonly store: ResponseStore;
   readonly routes: readonly Route[];
@@ -73,17 +73,17 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
     recordSeconds: config.CACHE_RECORDS_SECONDS,
     proofNeeded: config.proofNeeded,
   });
-  return guardPlugins(
+  return wrapPluginHooks(
     [
       useTelemetry(telemetry, errors.owners),
       cache.first,
       useResponseHeaders({ sandbox, proofNeeded: config.proofNeeded }),
-      ...(config.keyForLoopback ? [useOwnHost(config.PUBLIC_URL)] : []),
+      ...(config.keyForLoopback ? [useHostCheck(config.PUBLIC_URL)] : []),
       useCors(config.CORS_ORIGINS),
-      useShedding(pressure, errors.countRefusal),
+      useLoadShedding(pressure, errors.countRefusal),
       useRateLimit(admission, (error, request) => errors.countRefusal('rate', error, request)),
       ...(config.proofNeeded ? [useProof(callers, errors.count)] : []),
-      useRequestReading({
+      useRequestParser({
         maxBytes: config.MAX_BODY_BYTES,
         origins: config.CORS_ORIGINS,
         documentOf: operations.documentOf,
@@ -99,8 +99,12 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
       useIntrospection(config.INTROSPECTION),
       useIncrementalDelivery(errors.showPart),
       useExecution(answerLimits(config), openContext),
-      useEventContexts(answerLimits(config), openContext),
-      useStreamLimit(admission, openPlaces(config.MAX_SUBSCRIPTIONS), config.MAX_SUBSCRIPTIONS),
+      usePerEventContext(answerLimits(config), openContext),
+      useSubscriptionLimit(
+        admission,
+        createConcurrencyQuota(config.MAX_SUBSCRIPTIONS),
+        config.MAX_SUBSCRIPTIONS,
+      ),
       useRoutes(routes),
       cache.last,
     ],

@@ -2,28 +2,28 @@
 
 import { startDeadline } from '../async/deadline.ts';
 import type { GatewayContext } from '../context.ts';
-import type { Caller, Callers } from '../http/auth/authenticate.ts';
-import { addressOf } from '../http/auth/client-ip.ts';
-import { isRouter } from '../http/auth/federation-router.ts';
+import type { Authenticator, Caller } from '../http/auth/authenticate.ts';
+import { clientIpOf } from '../http/auth/client-ip.ts';
+import { isFederationRouter } from '../http/auth/federation-router.ts';
 import { storageAccountOf } from '../http/limits/rate-limit.ts';
 import { callRecordOf } from '../http/plugins/use-upstream-report.ts';
 import { createSubmissions } from '../store/ledger/submissions.ts';
-import type { Exchange } from '../telemetry/request-record.ts';
+import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { createOwned } from '../upstream/folds/batch-ownership.ts';
+import { createBatchOwnership } from '../upstream/folds/batch-ownership.ts';
 import { createBatchReader } from '../upstream/folds/batch-reader.ts';
 import { createFoldResults } from '../upstream/folds/fold-results.ts';
 import type { CallRecord } from '../upstream/http/call-record.ts';
 import type { Loaders } from '../upstream/reads/loaders.ts';
-import type { OpenedServices } from './services.ts';
+import type { SharedServices } from './services.ts';
 import type { OpenUpstream } from './upstream-connections.ts';
 
 /** Who asks, and how long there is time for it. */
-interface Asker {
+interface RequestInfo {
   readonly caller: Caller;
   /** Where the request came from, hidden; absent for one that came over no connection. */
   readonly address?: string | undefined;
-  readonly exchange: Exchange;
+  readonly exchange: RequestRecord;
   /** Aborted when the time is up, or when the client has left. */
   readonly signal: AbortSignal;
   /** Aborted when the client has left. */
@@ -44,8 +44,8 @@ export interface Contexts {
 /** Makes the context of a request. */
 export type OpenContext = Contexts['open'];
 
-export interface ContextSources extends Pick<OpenedServices, 'services' | 'loaders'> {
-  readonly callers: Callers;
+export interface ContextSources extends Pick<SharedServices, 'services' | 'loaders'> {
+  readonly callers: Authenticator;
   readonly telemetry: Telemetry;
   readonly openUpstream: OpenUpstream;
 }
@@ -64,14 +64,14 @@ class LazyContext implements GatewayContext {
   readonly upstream;
   readonly clientSignal;
   readonly fresh;
-  private readonly exchange: Exchange;
+  private readonly exchange: RequestRecord;
   private readonly loaders: Loaders;
   private ownSubmissions: GatewayContext['submissions'] | undefined;
   private ownOwned: GatewayContext['owned'] | undefined;
   private ownBatches: GatewayContext['batches'] | undefined;
   private ownFolds: GatewayContext['folds'] | undefined;
 
-  constructor({ services, loaders, openUpstream }: ContextSources, asker: Asker) {
+  constructor({ services, loaders, openUpstream }: ContextSources, asker: RequestInfo) {
     const { exchange, signal, record, caller, isRouter, clientSignal, origin, fresh } = asker;
     const { token, principal } = caller;
     this.storageAccount = storageAccountOf(caller, asker.address);
@@ -108,7 +108,7 @@ class LazyContext implements GatewayContext {
     return this.ownSubmissions;
   }
   get owned() {
-    this.ownOwned ??= createOwned(this.submissions);
+    this.ownOwned ??= createBatchOwnership(this.submissions);
     return this.ownOwned;
   }
   get batches() {
@@ -117,7 +117,7 @@ class LazyContext implements GatewayContext {
   }
   get folds() {
     const { downloads } = this.services;
-    const { lettingGo } = this.exchange;
+    const { onEnd: lettingGo } = this.exchange;
     this.ownFolds ??= createFoldResults(this.upstream, downloads, this.batches, this.submissions, (close) =>
       lettingGo.push(close),
     );
@@ -126,23 +126,23 @@ class LazyContext implements GatewayContext {
 }
 
 /** Functions that make the context of each request. */
-export function contextsFrom(sources: ContextSources): Contexts {
+export function createContextFactory(sources: ContextSources): Contexts {
   const { services, callers, telemetry } = sources;
   const { config } = services;
-  const of = (asker: Asker): GatewayContext => new LazyContext(sources, asker);
+  const of = (asker: RequestInfo): GatewayContext => new LazyContext(sources, asker);
 
   const ofRequest = (request: Request, caller: Caller, signal: AbortSignal): GatewayContext =>
     of({
       caller,
-      address: addressOf(request),
+      address: clientIpOf(request),
       exchange: telemetry.exchangeOf(request),
       signal,
       clientSignal: request.signal,
       origin: new URL(request.url).origin,
-      isRouter: isRouter(request, config.FEDERATION_TOKEN),
+      isRouter: isFederationRouter(request, config.FEDERATION_TOKEN),
       record: callRecordOf(request),
       async fresh() {
-        const again = await callers.again(request);
+        const again = await callers.reauthenticate(request);
         return () =>
           ofRequest(request, again, startDeadline(request.signal, config.REQUEST_TIMEOUT_MS).signal);
       },
@@ -153,7 +153,7 @@ export function contextsFrom(sources: ContextSources): Contexts {
       const caller = await callers.identify(request);
       const limit = startDeadline(request.signal, config.REQUEST_TIMEOUT_MS);
       // Of a request that came over no connection nothing tells when the last byte has gone.
-      if (addressOf(request) !== undefined) telemetry.exchangeOf(request).lettingGo.push(() => limit.end());
+      if (clientIpOf(request) !== undefined) telemetry.exchangeOf(request).onEnd.push(() => limit.end());
       return ofRequest(request, caller, limit.signal);
     },
   };

@@ -13,10 +13,10 @@ import { taskRoutes } from '../http/routes/tasks.ts';
 import { thumbnailRoute } from '../http/routes/thumbnails.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { OpenContext } from './request-context.ts';
-import type { OpenedServices } from './services.ts';
+import type { SharedServices } from './services.ts';
 import type { OpenUpstream } from './upstream-connections.ts';
 
-export interface RouteSources extends Pick<OpenedServices, 'services' | 'loaders'> {
+export interface RouteSources extends Pick<SharedServices, 'services' | 'loaders'> {
   readonly schema: GraphQLSchema;
   readonly examples: readonly Example[];
   readonly sandbox: boolean;

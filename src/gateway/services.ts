@@ -4,20 +4,20 @@
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
 import { openBulkLookups } from '../lookups/bulk.ts';
-import type { PaceRules } from '../progress/poll-schedule.ts';
-import { openLive } from '../progress/progress-hub.ts';
+import type { PollScheduleOptions } from '../progress/poll-schedule.ts';
+import { createProgressHub } from '../progress/progress-hub.ts';
 import { openSharedCache } from '../store/cache/cache-open.ts';
 import { openDocuments } from '../store/documents/open-documents.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { openReads, type Reads } from '../upstream/reads/loaders.ts';
-import type { WayOut } from './upstream-connections.ts';
+import { createLoaderFactory, type LoaderFactory } from '../upstream/reads/loaders.ts';
+import type { UpstreamConnections } from './upstream-connections.ts';
 
-export interface OpenedServices {
+export interface SharedServices {
   readonly services: Services;
   /** Loaders for a request, over what the process keeps. */
-  readonly loaders: Reads['loaders'];
+  readonly loaders: LoaderFactory['loaders'];
   /** Ends every stream, and every one that is still opened. */
   endStreams(): void;
   /** Ends what goes on without a request. */
@@ -30,27 +30,27 @@ export interface ServicesOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly telemetry: Telemetry;
-  readonly wayOut: WayOut;
+  readonly wayOut: UpstreamConnections;
   /** How often watched batches are polled; 2 to 30 seconds when absent. */
-  readonly pace: PaceRules | undefined;
+  readonly pace: PollScheduleOptions | undefined;
 }
 
 /** Opens everything that requests share. A store that does not answer is noticed later, by `ledger.check()`. */
-export function openServices({ config, log, telemetry, wayOut, pace }: ServicesOptions): OpenedServices {
+export function createServices({ config, log, telemetry, wayOut, pace }: ServicesOptions): SharedServices {
   const { downloads, openUpstream, contract } = wayOut;
   const onCacheError = (error: unknown) => telemetry.storeFailed('cache', error);
   const onLost = (error: unknown) => telemetry.storeFailed('connection', error);
   const store = openSharedCache(config.STORE_URL, onCacheError);
-  const reads = openReads({
+  const reads = createLoaderFactory({
     recordSeconds: config.CACHE_RECORDS_SECONDS,
     downloads,
     store,
     onError: onCacheError,
-    onLookup: telemetry.lookedUp,
+    onLookup: telemetry.cacheLookup,
   });
   const documents = openDocuments(config.LEDGER_URL, { onError: onLost });
   const ledger = openLedger(config.LEDGER_URL, { onError: onLost });
-  const live = openLive({
+  const live = createProgressHub({
     documents,
     onError: (error) => telemetry.storeFailed('documents', error),
     ...(pace === undefined ? {} : { pace }),

@@ -7,14 +7,14 @@ import { openContractMetrics } from '../doctor/metrics.ts';
 import { type ContractWatch, openContractWatch } from '../doctor/watch.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Exchange } from '../telemetry/request-record.ts';
+import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BreakerRules } from '../upstream/http/breaker.ts';
 import type { CallRecord } from '../upstream/http/call-record.ts';
 import { type Downloads, openPublicAgent } from '../upstream/http/download.ts';
-import { usualGateRules } from '../upstream/http/host-limiter.ts';
+import { defaultHostLimits } from '../upstream/http/host-limiter.ts';
 import { type Gates, openGates } from '../upstream/http/host-limiters.ts';
-import { reach } from '../upstream/http/ping.ts';
+import { ping } from '../upstream/http/ping.ts';
 import { checkPrefixes } from '../upstream/http/prefix.ts';
 import { openAgent, type Upstream } from '../upstream/http/upstream-client.ts';
 import { settingsOf } from '../upstream/settings.ts';
@@ -25,13 +25,13 @@ export type OpenUpstream = (
   token: string | undefined,
   signal: AbortSignal | undefined,
   from?: {
-    readonly exchange: Exchange;
+    readonly exchange: RequestRecord;
     readonly record: CallRecord | undefined;
     readonly principal: string | null;
   },
 ) => Upstream;
 
-export interface WayOut {
+export interface UpstreamConnections {
   readonly openUpstream: OpenUpstream;
   readonly downloads: Downloads;
   readonly contract: ContractWatch;
@@ -51,16 +51,16 @@ export interface WayOutOptions {
 }
 
 /** The gates to the service and to the hosts of files, as configured. */
-export const openConfiguredGates = (config: Config, breaker: BreakerRules | undefined): Gates =>
+export const createHostLimiters = (config: Config, breaker: BreakerRules | undefined): Gates =>
   openGates({
-    ...usualGateRules,
+    ...defaultHostLimits,
     inFlight: config.UPSTREAM_MAX_IN_FLIGHT,
     queue: config.UPSTREAM_MAX_QUEUE,
     ...(breaker === undefined ? {} : { breaker }),
   });
 
 /** Opens the connections. Nothing is called before it is asked for. */
-export function openWayOut(options: WayOutOptions): WayOut {
+export function connectUpstream(options: WayOutOptions): UpstreamConnections {
   const { config, upstreamUrl, sandbox, log, gates, metrics, telemetry } = options;
   const agent = openAgent();
   const publicAgent = openPublicAgent();
@@ -69,7 +69,7 @@ export function openWayOut(options: WayOutOptions): WayOut {
 
   const openUpstream: OpenUpstream = (requestId, token, signal, from) => {
     const record = from?.record;
-    const hooks = telemetry.hooksOf(requestId, from?.exchange);
+    const hooks = telemetry.upstreamHooks(requestId, from?.exchange);
     return {
       settings,
       agent,
@@ -111,7 +111,7 @@ export function openWayOut(options: WayOutOptions): WayOut {
     downloads,
     contract,
     async reach(milliseconds) {
-      await reach(agent, upstreamUrl, milliseconds);
+      await ping(agent, upstreamUrl, milliseconds);
       const token = config.UPSTREAM_API_KEY;
       await checkPrefixes({
         settings,

@@ -1,15 +1,15 @@
 // The GraphQL server: Yoga with its own request handling switched off wherever a plugin of ours does it. It opens nothing.
 import type { GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
-import type { ShownErrors } from '../http/plugins/client-errors.ts';
-import { openTextCache } from '../http/plugins/document-cache.ts';
+import type { ClientErrors } from '../http/plugins/client-errors.ts';
+import { createDocumentCache } from '../http/plugins/document-cache.ts';
 
 export type GatewayYoga = YogaServerInstance<object, object>;
 
 export interface YogaSources {
   readonly schema: GraphQLSchema;
   readonly plugins: Plugin[];
-  readonly errors: ShownErrors;
+  readonly errors: ClientErrors;
 }
 
 /** Makes the server. */
@@ -22,7 +22,7 @@ export const openYoga = ({ schema, plugins, errors }: YogaSources): GatewayYoga 
     multipart: false,
     maxRequestBodySize: false,
     cors: false,
-    parserAndValidationCache: { documentCache: openTextCache(), errorCache: openTextCache() },
+    parserAndValidationCache: { documentCache: createDocumentCache(), errorCache: createDocumentCache() },
     landingPage: false,
     // Ours says more, and is a route like the others.
     healthCheckEndpoint: '/-/yoga',

@@ -10,21 +10,21 @@ import type { Logger } from '../telemetry/log.ts';
 import type { Load, Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { overloaded } from './auth/auth-errors.ts';
-import { type Callers, openCallers } from './auth/authenticate.ts';
+import { type Authenticator, createAuthenticator } from './auth/authenticate.ts';
 import { type Admission, openAdmission } from './limits/admission.ts';
 import { type ConnectionLimits, createConnectionLimits } from './limits/connection-limits.ts';
-import { openPressure, type Pressure } from './limits/load-shedding.ts';
+import { createLoadShedder, type LoadShedder } from './limits/load-shedding.ts';
 import { createFailedAuthLimit, openRateLimit } from './limits/rate-limit.ts';
 import { openRequestBodies, type RequestBodies } from './limits/request-bodies.ts';
 import { createShares } from './limits/shares.ts';
 import { openSlowReaders, type SlowReaders } from './limits/slow-readers.ts';
-import { tooMany } from './plugins/use-rate-limit.ts';
+import { rateLimitError } from './plugins/use-rate-limit.ts';
 
-export interface Entrance {
-  readonly callers: Callers;
+export interface AccessControl {
+  readonly callers: Authenticator;
   readonly admission: Admission;
   /** How much there is to do at present. */
-  readonly pressure: Pressure;
+  readonly pressure: LoadShedder;
   /** Bodies of requests, read within bounds. */
   readonly bodies: RequestBodies;
   readonly slowReaders: SlowReaders;
@@ -45,18 +45,18 @@ export interface Entrance {
 }
 
 /** Opens the entrance. */
-export function openEntrance(
+export function createAccessControl(
   config: Config,
   log: Logger,
   telemetry: Telemetry,
   metrics: Metrics,
   principalKey?: string,
-): Entrance {
+): AccessControl {
   const onRatesError = (error: unknown) => telemetry.storeFailed('rates', error);
   const secret = principalKey ?? openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
   const rates = openRates(config.STORE_URL, onRatesError);
   const limit = openRateLimit({ rates, onError: onRatesError });
-  const callers = openCallers({
+  const callers = createAuthenticator({
     config,
     secret,
     guesses: createFailedAuthLimit(limit, config.AUTH_FAILURES_PER_MINUTE),
@@ -71,7 +71,7 @@ export function openEntrance(
     onUnbelieved: () =>
       log.warn('a proxy forwards addresses, but TRUST_PROXY is 0: all who come through it count as one'),
   });
-  const pressure = openPressure({
+  const pressure = createLoadShedder({
     mostRequests: config.MAX_CONCURRENT_REQUESTS,
     mostDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
   });
@@ -110,7 +110,7 @@ export function openEntrance(
       admission.note(request, incoming);
       if (pressure.isLate) return overloaded();
       const verdict = await admission.spend(request);
-      return verdict === null || verdict.allowed ? null : tooMany(verdict);
+      return verdict === null || verdict.allowed ? null : rateLimitError(verdict);
     },
     async identify(request, incoming) {
       admission.note(request, incoming);

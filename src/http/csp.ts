@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 
 /** For everything that is no page. */
-export const NO_PAGE = "default-src 'none'; frame-ancestors 'none'";
+export const API_CSP = "default-src 'none'; frame-ancestors 'none'";
 
 /** The texts of the scripts that stand in a page themselves. */
 function inlineScripts(html: string): string[] {
@@ -28,7 +28,7 @@ const hashOf = (script: string): string =>
  *
  * @param html - the whole page
  */
-export function pagePolicy(html: string): string {
+export function pageCsp(html: string): string {
   const hashes = [...new Set(inlineScripts(html).map(hashOf))];
   return [
     "default-src 'none'",

@@ -4,7 +4,7 @@ import { archiveLimits } from '../upstream/archive/archive-limits.ts';
 import * as atlas from '../upstream/atlas.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import { type Downloads, download } from '../upstream/http/download.ts';
-import type { Answer, Upstream } from '../upstream/http/upstream-client.ts';
+import type { StreamedResponse, Upstream } from '../upstream/http/upstream-client.ts';
 import type { BulkOptions, BulkPart } from './lookup.ts';
 import { queryOf } from './part.ts';
 
@@ -48,7 +48,7 @@ export async function openArchive(
   { jobId }: BulkPart,
   what: { readonly hashes: readonly string[]; readonly options: BulkOptions },
   headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
+): Promise<StreamedResponse> {
   const { receivedBytes: maxBytes } = archiveLimits({
     proteins: what.hashes.length,
     perResidue: what.options.residueFeatures,

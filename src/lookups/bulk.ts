@@ -3,20 +3,20 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { createTopic, type Topic } from '../async/broadcast.ts';
-import type { Documents } from '../store/documents/leased-documents.ts';
-import { cutHashes } from './chunk.ts';
+import { type Broadcast, createBroadcast } from '../async/broadcast.ts';
+import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
+import { chunkHashes } from './chunk.ts';
 import {
-  type BulkAsk,
   type BulkLookup,
   type BulkPart,
+  type BulkRequest,
   hasEnded,
-  KEEP_MS,
   newPart,
+  RETENTION_MS,
   stateOf,
 } from './lookup.ts';
 import { createLookupStore, type KeptLookup } from './lookup-store.ts';
-import { type BulkPace, usualBulkPace } from './part.ts';
+import { type BulkSchedule, defaultBulkSchedule } from './part.ts';
 import { type BulkLimitExcess, type BulkLimits, createBulkQuota } from './quota.ts';
 import { type Run, type RunParts, startRun } from './run.ts';
 
@@ -27,11 +27,11 @@ export interface BulkLookups {
    * @param account - whose limits it is counted against
    * @returns the look-up, or the limit that forbids it
    */
-  start(ask: BulkAsk, account: string): Promise<BulkLookup | BulkLimitExcess>;
+  start(ask: BulkRequest, account: string): Promise<BulkLookup | BulkLimitExcess>;
   /** Null for an unknown look-up. */
   get(lookupId: string): Promise<BulkLookup | null>;
   /** What was asked; null for an unknown look-up. */
-  ask(lookupId: string): Promise<BulkAsk | null>;
+  ask(lookupId: string): Promise<BulkRequest | null>;
   /** Cancels what has not finished, and answers with what came of it. Null for an unknown look-up. */
   cancel(lookupId: string): Promise<BulkLookup | null>;
   /** The present state and every change, until it has ended. Null for an unknown look-up. */
@@ -51,9 +51,9 @@ export interface BulkLookups {
 }
 
 export interface BulkSettings extends Pick<RunParts, 'openUpstream' | 'onError'> {
-  readonly documents: Documents;
+  readonly documents: LeasedDocumentStore;
   readonly limits: BulkLimits;
-  readonly pace?: BulkPace;
+  readonly pace?: BulkSchedule;
   readonly now?: () => number;
 }
 
@@ -70,7 +70,7 @@ const DOCUMENTS_BYTES = 1_000;
 const PART_BYTES = 150;
 
 /** What a look-up takes in the store, about. */
-const bytesOf = (lookup: BulkLookup, ask: BulkAsk): number =>
+const bytesOf = (lookup: BulkLookup, ask: BulkRequest): number =>
   JSON.stringify(ask).length +
   JSON.stringify(lookup).length +
   lookup.parts.length * PART_BYTES +
@@ -80,7 +80,7 @@ const isOver = (lookup: BulkLookup): boolean => hasEnded(stateOf(lookup));
 
 /** Opens the look-ups and takes up what is unfinished. */
 export function openBulkLookups(settings: BulkSettings): BulkLookups {
-  const { documents, limits, pace = usualBulkPace, now = Date.now, onError, openUpstream } = settings;
+  const { documents, limits, pace = defaultBulkSchedule, now = Date.now, onError, openUpstream } = settings;
   const store = createLookupStore(documents, now);
   const quota = createBulkQuota(documents, limits, now, async (lookupId) => {
     const kept = await store.progress(lookupId);
@@ -96,7 +96,7 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
     limit: pLimit(PARTS_IN_FLIGHT),
   };
   const runs = new Map<string, Run>();
-  const topics = new Map<string, Topic<BulkLookup>>();
+  const topics = new Map<string, Broadcast<BulkLookup>>();
   let ending = false;
   let closed = false;
 
@@ -114,9 +114,9 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
     topics.delete(lookup.lookupId);
   }
 
-  function run(kept: KeptLookup, ask: BulkAsk): Run {
+  function run(kept: KeptLookup, ask: BulkRequest): Run {
     const { lookupId } = kept.lookup;
-    const what = { unique: cutHashes(ask.hashes).unique, options: ask.options };
+    const what = { unique: chunkHashes(ask.hashes).unique, options: ask.options };
     const started = startRun(parts, kept, what, tell);
     runs.set(lookupId, started);
     void started.done.then(async () => {
@@ -150,7 +150,7 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
   }
 
   /** Tells of a look-up that another process works on, while somebody watches. */
-  async function followElsewhere(lookupId: string, topic: Topic<BulkLookup>): Promise<void> {
+  async function followElsewhere(lookupId: string, topic: Broadcast<BulkLookup>): Promise<void> {
     let version: number | undefined;
     while (!closed && topics.get(lookupId) === topic) {
       if (!runs.has(lookupId)) {
@@ -165,10 +165,10 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
     }
   }
 
-  function topicOf(lookup: BulkLookup): Topic<BulkLookup> {
+  function topicOf(lookup: BulkLookup): Broadcast<BulkLookup> {
     const found = topics.get(lookup.lookupId);
     if (found !== undefined) return found;
-    const topic = createTopic<BulkLookup>();
+    const topic = createBroadcast<BulkLookup>();
     topics.set(lookup.lookupId, topic);
     tell(lookup);
     if (!isOver(lookup)) void followElsewhere(lookup.lookupId, topic);
@@ -199,11 +199,11 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
   }
 
   /** Takes room for a new look-up in the store. */
-  const takeRoom = (lookup: BulkLookup, ask: BulkAsk, account: string): Promise<BulkLimitExcess | null> =>
+  const takeRoom = (lookup: BulkLookup, ask: BulkRequest, account: string): Promise<BulkLimitExcess | null> =>
     quota.reserve(account, {
       lookupId: lookup.lookupId,
       bytes: bytesOf(lookup, ask),
-      expiresAt: lookup.startedAt + KEEP_MS,
+      expiresAt: lookup.startedAt + RETENTION_MS,
     });
 
   async function forget(lookupId: string, account: string | undefined): Promise<void> {
@@ -218,7 +218,7 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
 
   return {
     async start(ask, account) {
-      const { duplicateCount, sizes } = cutHashes(ask.hashes);
+      const { duplicateCount, sizes } = chunkHashes(ask.hashes);
       const lookup: BulkLookup = {
         lookupId: randomBytes(18).toString('base64url'),
         account,

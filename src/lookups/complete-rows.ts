@@ -2,13 +2,13 @@
 // why a structure is missing. A row whose record cannot be had keeps what is known of it.
 
 import type { PresentProtein } from '../upstream/proteins/protein-data.ts';
-import type { Found, ProteinLoader } from '../upstream/proteins/protein-loader.ts';
-import type { Row } from './export-row.ts';
+import type { LoadResult, ProteinLoader } from '../upstream/proteins/protein-loader.ts';
+import type { ExportRow } from './export-row.ts';
 import type { BulkOptions } from './lookup.ts';
 import type { PartRows } from './part-rows.ts';
 
 /** Whether something that was asked for is not known. */
-const isOpen = (row: Row, options: BulkOptions): boolean =>
+const isOpen = (row: ExportRow, options: BulkOptions): boolean =>
   row.status === 'FOUND' &&
   ((options.sequence && row.sequence === undefined) ||
     (options.structure && row.structureUrl === undefined) ||
@@ -19,7 +19,11 @@ const percent = (mean: number | null | undefined): number | null =>
   mean == null ? null : Number((mean * 100).toFixed(3));
 
 /** What the record of a protein says of its row. */
-function rowOf(data: PresentProtein, options: BulkOptions, urlOf: (hash: string) => string): Partial<Row> {
+function rowOf(
+  data: PresentProtein,
+  options: BulkOptions,
+  urlOf: (hash: string) => string,
+): Partial<ExportRow> {
   const { sequence = null, accession = null, source = null, length = null, structure, features } = data;
   return {
     ...(options.sequence ? { accession, source, length, sequence } : {}),
@@ -46,11 +50,11 @@ export async function completeRows(
   options: BulkOptions,
   urlOf: (hash: string) => string,
   open: () => Promise<Pick<ProteinLoader, 'loadAll'>>,
-): Promise<ReadonlyMap<string, Row>> {
+): Promise<ReadonlyMap<string, ExportRow>> {
   const hashes = [...rows.values()].filter((row) => isOpen(row, options)).map(({ hash }) => hash);
   if (hashes.length === 0) return rows;
   const needs = { record: true, scores: true, link: true, features: options.top, sequence: true } as const;
-  const found: Found[] = await (await open()).loadAll(hashes, needs);
+  const found: LoadResult[] = await (await open()).loadAll(hashes, needs);
   const complete = new Map(rows);
   for (const [i, hash] of hashes.entries()) {
     const data = found[i];

@@ -18,7 +18,7 @@ export type RowStatus =
   | 'DAMAGED';
 
 /** What is known of a protein; what was not asked for, or is not known, is undefined, what the Atlas does not have is null. */
-export interface Row {
+export interface ExportRow {
   readonly hash: string;
   readonly status: RowStatus;
   readonly accession?: string | null;
@@ -45,11 +45,11 @@ export interface Row {
 }
 
 /** A row as one line of JSON. */
-export const jsonLine = (row: Row): string => `${JSON.stringify(row)}\n`;
+export const jsonLine = (row: ExportRow): string => `${JSON.stringify(row)}\n`;
 
 interface Column {
   readonly name: string;
-  readonly of: (row: Row) => Cell;
+  readonly of: (row: ExportRow) => Cell;
 }
 
 const always: readonly Column[] = [
@@ -79,7 +79,7 @@ const features: readonly Column[] = [
 ];
 
 /** The columns of a table for what was asked. */
-export const columnsOf = (options: BulkOptions): readonly Column[] => [
+export const exportColumns = (options: BulkOptions): readonly Column[] => [
   ...always,
   ...(options.sequence ? sequence : []),
   ...(options.structure ? structure : []),
@@ -88,8 +88,8 @@ export const columnsOf = (options: BulkOptions): readonly Column[] => [
 ];
 
 /** The names of the columns as the first line. */
-export const tableHead = (columns: readonly Column[]): string => tableRow(columns.map(({ name }) => name));
+export const csvHeader = (columns: readonly Column[]): string => tableRow(columns.map(({ name }) => name));
 
 /** A row as one line of tab-separated text; what is not known is empty. */
-export const tableLine = (columns: readonly Column[], row: Row): string =>
+export const csvLine = (columns: readonly Column[], row: ExportRow): string =>
   tableRow(columns.map(({ of }) => of(row)));

@@ -1,17 +1,21 @@
 // The rows of a whole look-up in the order asked, part after part: at most one part's rows are held, and those of repeated
 // hashes until their last appearance. A part that cannot be had leaves gaps that say why; it never ends the rows early.
 import { UpstreamError } from '../upstream/errors.ts';
-import type { Answer } from '../upstream/http/upstream-client.ts';
+import type { StreamedResponse } from '../upstream/http/upstream-client.ts';
 import type { WireMapping } from '../upstream/mapping/rules.ts';
 import type { ProteinLoader } from '../upstream/proteins/protein-loader.ts';
-import { cutHashes, hashesOfPart, PART_SIZE } from './chunk.ts';
+import { chunkHashes, hashesOfChunk, PART_SIZE } from './chunk.ts';
 import { completeRows } from './complete-rows.ts';
-import type { Row, RowStatus } from './export-row.ts';
-import { type BulkAsk, type BulkLookup, type BulkPart, hasArchive } from './lookup.ts';
+import type { ExportRow, RowStatus } from './export-row.ts';
+import { type BulkLookup, type BulkPart, type BulkRequest, hasArchive } from './lookup.ts';
 import { readPartRows } from './part-rows.ts';
 
 /** Opens the archive of a part. */
-export type OpenPart = (index: number, part: BulkPart, hashes: readonly string[]) => Promise<Answer>;
+export type OpenPart = (
+  index: number,
+  part: BulkPart,
+  hashes: readonly string[],
+) => Promise<StreamedResponse>;
 
 /** Whether the upstream has dropped the part for good. */
 export const isExpired = (error: unknown): boolean =>
@@ -25,10 +29,10 @@ type FeatureLabels = ReadonlyMap<number, { readonly label: string }>;
 
 /** The rows with the labels that the archive left out. */
 async function labelled(
-  rows: ReadonlyMap<string, Row>,
+  rows: ReadonlyMap<string, ExportRow>,
   labelsOf: () => Promise<FeatureLabels>,
-): Promise<ReadonlyMap<string, Row>> {
-  const isUnlabelled = ({ features }: Row) => features?.some(({ label }) => label === null) === true;
+): Promise<ReadonlyMap<string, ExportRow>> {
+  const isUnlabelled = ({ features }: ExportRow) => features?.some(({ label }) => label === null) === true;
   if (![...rows.values()].some(isUnlabelled)) return rows;
   const labels = await labelsOf();
   return new Map(
@@ -65,22 +69,22 @@ function occurrences(hashes: readonly string[]): Map<string, number> {
  */
 export async function* lookupRows(
   lookup: BulkLookup,
-  ask: BulkAsk,
+  ask: BulkRequest,
   open: OpenPart,
   structureUrl: (hash: string) => string,
   openProteins: () => Promise<Pick<ProteinLoader, 'loadAll'>>,
   labelsOf: () => Promise<FeatureLabels>,
   onGap: (error: unknown, index: number) => void,
   mapping?: WireMapping,
-): AsyncGenerator<Row> {
-  const { unique } = cutHashes(ask.hashes);
+): AsyncGenerator<ExportRow> {
+  const { unique } = chunkHashes(ask.hashes);
   const left = occurrences(ask.hashes);
   const partOf = new Map(unique.map((hash, i) => [hash, Math.floor(i / PART_SIZE)]));
-  const rows = new Map<string, Row>();
+  const rows = new Map<string, ExportRow>();
 
   async function load(index: number): Promise<void> {
     const part = lookup.parts[index];
-    const hashes = hashesOfPart(unique, index);
+    const hashes = hashesOfChunk(unique, index);
     let status: RowStatus = part === undefined ? 'UNAVAILABLE' : gapOf(part);
     if (part !== undefined && hasArchive(part)) {
       try {

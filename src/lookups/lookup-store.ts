@@ -1,7 +1,7 @@
 // Where look-ups are kept, so that they survive a restart and any replica can tell how far they are. What was asked stands
 // apart from the progress, because it is large and never changes. It knows no upstream.
-import type { Documents } from '../store/documents/leased-documents.ts';
-import { type BulkAsk, type BulkLookup, KEEP_MS } from './lookup.ts';
+import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
+import { type BulkLookup, type BulkRequest, RETENTION_MS } from './lookup.ts';
 
 /** A look-up's progress and the version that it was read at. */
 export interface KeptLookup {
@@ -13,8 +13,8 @@ export interface LookupStore {
   /** Whether other processes may work on look-ups too. */
   readonly shared: boolean;
   /** Keeps a new look-up, open. */
-  add(lookup: BulkLookup, ask: BulkAsk): Promise<number>;
-  ask(lookupId: string): Promise<BulkAsk | null>;
+  add(lookup: BulkLookup, ask: BulkRequest): Promise<number>;
+  ask(lookupId: string): Promise<BulkRequest | null>;
   /** Progress; null for an unknown look-up, `same` when it is still at the known version. */
   progress(lookupId: string, known?: number): Promise<KeptLookup | null | 'same'>;
   /** Writes progress. @returns the version; null when somebody else has written */
@@ -40,12 +40,12 @@ const OPEN = 'bulk/1/open/';
 const key = (what: string, lookupId: string): string => `bulk/1/${what}/${lookupId}`;
 
 /** Look-ups over documents. */
-export function createLookupStore(documents: Documents, now: () => number): LookupStore {
+export function createLookupStore(documents: LeasedDocumentStore, now: () => number): LookupStore {
   return {
     shared: documents.shared,
     async add(lookup, ask) {
       const { lookupId: id } = lookup;
-      const expiresAt = lookup.startedAt + KEEP_MS;
+      const expiresAt = lookup.startedAt + RETENTION_MS;
       await documents.put(key('ask', id), JSON.stringify(ask), { expiresAt });
       const version = await documents.put(key('progress', id), JSON.stringify(lookup), {
         expected: 0,
@@ -57,7 +57,7 @@ export function createLookupStore(documents: Documents, now: () => number): Look
     },
     async ask(id) {
       const kept = await documents.get(key('ask', id));
-      return kept === null || kept === 'same' ? null : (JSON.parse(kept.text) as BulkAsk);
+      return kept === null || kept === 'same' ? null : (JSON.parse(kept.text) as BulkRequest);
     },
     async progress(id, known) {
       const kept = await documents.get(key('progress', id), known);
@@ -67,12 +67,12 @@ export function createLookupStore(documents: Documents, now: () => number): Look
     save: (lookup, expected) =>
       documents.put(key('progress', lookup.lookupId), JSON.stringify(lookup), {
         expected,
-        expiresAt: lookup.startedAt + KEEP_MS,
+        expiresAt: lookup.startedAt + RETENTION_MS,
       }),
     finish: (id) => documents.remove(key('open', id)),
     open: async () => (await documents.keys(OPEN)).map((open) => open.slice(OPEN.length)),
     async requestCancel(id) {
-      await documents.put(key('cancel', id), '', { expiresAt: now() + KEEP_MS });
+      await documents.put(key('cancel', id), '', { expiresAt: now() + RETENTION_MS });
     },
     cancelRequested: async (id) => (await documents.get(key('cancel', id))) !== null,
     claim: (id, owner) => documents.claim(key('lease', id), owner, LEASE_MS),

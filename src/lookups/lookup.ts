@@ -25,7 +25,7 @@ export interface BulkOptions {
 }
 
 /** What was asked; it never changes. */
-export interface BulkAsk {
+export interface BulkRequest {
   /** In the order asked, duplicates kept. */
   readonly hashes: readonly string[];
   readonly options: BulkOptions;
@@ -62,9 +62,9 @@ export interface BulkLookup {
 }
 
 /** How long a look-up is remembered after its start. */
-export const KEEP_MS = 7 * 24 * 3_600_000;
+export const RETENTION_MS = 7 * 24 * 3_600_000;
 /** After this long an unfinished part is given up. */
-export const GIVE_UP_MS = 24 * 3_600_000;
+export const DEADLINE_MS = 24 * 3_600_000;
 
 const ENDS: ReadonlySet<BulkState> = new Set(['COMPLETE', 'CANCELLED', 'FAILED', 'EXPIRED']);
 

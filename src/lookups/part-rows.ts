@@ -4,10 +4,10 @@ import { archiveLimits } from '../upstream/archive/archive-limits.ts';
 import { readBulkRecords } from '../upstream/archive/bulk-stream.ts';
 import type { WireMapping } from '../upstream/mapping/rules.ts';
 import { type ClusterInfo, clusterInfo, type FeatureValue } from '../upstream/wire.ts';
-import type { Row } from './export-row.ts';
+import type { ExportRow } from './export-row.ts';
 import type { BulkOptions } from './lookup.ts';
 
-type Known = { -readonly [K in keyof Row]: Row[K] };
+type Known = { -readonly [K in keyof ExportRow]: ExportRow[K] };
 
 interface Reading {
   readonly rows: Map<string, Known>;
@@ -81,7 +81,7 @@ async function readAll(
 const representativeIn = ({ links, clusters }: Reading, hash: string): string | undefined =>
   links.get(hash) ?? (clusters.has(hash) ? hash : undefined);
 
-function clusterRow({ clusters }: Reading, representative: string): NonNullable<Row['cluster']> {
+function clusterRow({ clusters }: Reading, representative: string): NonNullable<ExportRow['cluster']> {
   const info = clusters.get(representative);
   return {
     representative,
@@ -93,9 +93,9 @@ function clusterRow({ clusters }: Reading, representative: string): NonNullable<
 
 /** The rows of a part, by hash. */
 export interface PartRows {
-  readonly rows: ReadonlyMap<string, Row>;
+  readonly rows: ReadonlyMap<string, ExportRow>;
   /** What the archive says of a cluster. */
-  clusterOf(representative: string): NonNullable<Row['cluster']>;
+  clusterOf(representative: string): NonNullable<ExportRow['cluster']>;
 }
 
 /**
@@ -114,7 +114,7 @@ export async function readPartRows(
 ): Promise<PartRows> {
   const reading = await readAll(archive, new Set(hashes), options, structureUrl, mapping);
   const rows = new Map(
-    hashes.map((hash): [string, Row] => {
+    hashes.map((hash): [string, ExportRow] => {
       const found = reading.rows.get(hash);
       // Only a whole list of sequences says that a protein does not exist.
       const absent = reading.damaged ? 'DAMAGED' : reading.listed ? 'NOT_IN_ATLAS' : 'UNAVAILABLE';

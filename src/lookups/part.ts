@@ -8,19 +8,19 @@ import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { type BulkOptions, type BulkPart, hasEnded, readJob } from './lookup.ts';
 
 /** How often jobs are asked how far they are. Milliseconds. */
-export interface BulkPace {
+export interface BulkSchedule {
   readonly first: number;
   readonly slowest: number;
 }
 
-export const usualBulkPace: BulkPace = { first: 250, slowest: 5_000 };
+export const defaultBulkSchedule: BulkSchedule = { first: 250, slowest: 5_000 };
 
 /** What a part needs of the look-up that it belongs to. */
 export interface PartWork {
   readonly up: Upstream;
   readonly hashes: readonly string[];
   readonly options: BulkOptions;
-  readonly pace: BulkPace;
+  readonly pace: BulkSchedule;
   read(): BulkPart;
   change(change: Partial<BulkPart>): void;
   /** Whether somebody asked to cancel the look-up. */

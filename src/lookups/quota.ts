@@ -1,7 +1,7 @@
 // How many look-ups may run and be kept, and how many bytes they may take in the store: for each caller, and for all callers together.
 // What is used stands in the shared store, so that replicas count together; each change is compare-and-set.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Documents } from '../store/documents/leased-documents.ts';
+import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
 
 /** What is allowed; 0: any number. */
 export interface BulkLimits {
@@ -71,7 +71,7 @@ const exceeds = (used: number, allowed: number): boolean => allowed > 0 && used 
  * @param isRunning - whether a look-up that is counted as running really is; asked before a caller is refused for it
  */
 export function createBulkQuota(
-  documents: Documents,
+  documents: LeasedDocumentStore,
   limits: BulkLimits,
   now: () => number,
   isRunning: (lookupId: string) => Promise<boolean>,

@@ -3,10 +3,10 @@
 
 import pLimit from 'p-limit';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
-import { hashesOfPart } from './chunk.ts';
-import { type BulkAsk, type BulkLookup, type BulkPart, GIVE_UP_MS, hasEnded } from './lookup.ts';
+import { hashesOfChunk } from './chunk.ts';
+import { type BulkLookup, type BulkPart, type BulkRequest, DEADLINE_MS, hasEnded } from './lookup.ts';
 import type { KeptLookup, LookupStore } from './lookup-store.ts';
-import { type BulkPace, runPart } from './part.ts';
+import { type BulkSchedule, runPart } from './part.ts';
 
 /** Parts of one look-up that are with the upstream at the same time. */
 const PARTS_AT_ONCE = 4;
@@ -18,7 +18,7 @@ export interface RunParts {
   readonly store: LookupStore;
   /** Names this process among the replicas. */
   readonly owner: string;
-  readonly pace: BulkPace;
+  readonly pace: BulkSchedule;
   readonly now: () => number;
   /** The upstream for calls that belong to no request. */
   openUpstream(requestId: string, signal: AbortSignal): Upstream;
@@ -46,7 +46,7 @@ export interface Run {
 export function startRun(
   parts: RunParts,
   kept: KeptLookup,
-  { unique, options }: Pick<BulkAsk, 'options'> & { readonly unique: readonly string[] },
+  { unique, options }: Pick<BulkRequest, 'options'> & { readonly unique: readonly string[] },
   onChange: (lookup: BulkLookup) => void,
 ): Run {
   const { store, owner, now, pace } = parts;
@@ -118,13 +118,13 @@ export function startRun(
   const runOne = (index: number): Promise<void> =>
     runPart({
       up,
-      hashes: hashesOfPart(unique, index),
+      hashes: hashesOfChunk(unique, index),
       options,
       pace,
       read: () => partAt(index),
       change: (to) => changePart(index, to),
       cancelled: () => lookup.cancelRequested,
-      tooOld: () => now() - startedAt > GIVE_UP_MS,
+      tooOld: () => now() - startedAt > DEADLINE_MS,
       pause,
     });
 

@@ -11,8 +11,8 @@ import { openMetricsPort } from './metrics-port.ts';
 import { startWorkers } from './primary.ts';
 import { openPrincipalKey } from './principal-key.ts';
 import { sandboxOptionsOf } from './sandbox-options.ts';
-import { openEnding } from './shutdown.ts';
-import { allMetrics, servePrimary } from './worker-ipc.ts';
+import { installShutdownHandler } from './shutdown.ts';
+import { allMetrics, answerPrimary } from './worker-ipc.ts';
 
 /** EX_CONFIG of sysexits.h: the configuration is wrong, and starting again will not help. */
 const EXIT_CONFIG = 78;
@@ -88,7 +88,7 @@ async function runAlone(): Promise<void> {
   const [source, { serve }] = await Promise.all([openSource(), loadServe()]);
   const served = await serve({ config, log, ...source });
   const metrics = await metricsPort(served.gateway.metrics.text);
-  openEnding({
+  installShutdownHandler({
     log,
     signals: ['SIGTERM', 'SIGINT'],
     deadlineMs: config.SHUTDOWN_SECONDS * 1000 + CLOSE_MS,
@@ -124,7 +124,7 @@ async function runPrimary(): Promise<void> {
   const source = await openSource();
   const { upstreamUrl, sandbox } = source;
   let metrics: { close(): Promise<void> } | undefined;
-  const ending = openEnding({
+  const ending = installShutdownHandler({
     log,
     signals: ['SIGTERM', 'SIGINT'],
     // Workers have ended or are killed before it.
@@ -153,13 +153,13 @@ async function runWorker(source: Source): Promise<void> {
   // A terminal sends these to every process; the primary says what workers do.
   process.on('SIGINT', () => undefined);
   process.on('SIGHUP', () => undefined);
-  const ending = openEnding({
+  const ending = installShutdownHandler({
     log,
     signals: ['SIGTERM'],
     deadlineMs: config.SHUTDOWN_SECONDS * 1000 + CLOSE_MS,
     stop: served.stop,
   });
-  servePrimary({
+  answerPrimary({
     gateway: served.gateway,
     url: served.url,
     stop: () => ending.end(0),

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { withTimeout } from '../async/timeout.ts';
 import type { Config } from '../config.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
-import { isOwnHost } from '../http/auth/host-header.ts';
-import { openServer } from '../http/limits/http-server.ts';
+import { isAllowedHost } from '../http/auth/host-header.ts';
+import { createHttpServer } from '../http/limits/http-server.ts';
 import { attachWebSocket } from '../http/websocket/server.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { openTracing } from '../telemetry/tracing.ts';
@@ -85,7 +85,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     await withTimeout(gateway.close(), CLOSE_MS, () => log.warn('the store did not close in time'));
     await tracing?.close();
   };
-  const server = openServer(gateway, {
+  const server = createHttpServer(gateway, {
     maxHeaderBytes: config.MAX_HEADER_BYTES,
     slowReaderMs: config.SLOW_READER_SECONDS * 1000,
   });
@@ -95,7 +95,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     maxPerAddress: config.MAX_SOCKETS_PER_ADDRESS,
     hops: config.TRUST_PROXY,
     onFault: (error) => log.error({ error }, 'websocket'),
-    isOwnHost: config.keyForLoopback ? (host) => isOwnHost(host, config.PUBLIC_URL) : undefined,
+    isOwnHost: config.keyForLoopback ? (host) => isAllowedHost(host, config.PUBLIC_URL) : undefined,
   });
   let url: string;
   try {

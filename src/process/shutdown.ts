@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import type { Logger } from '../telemetry/log.ts';
 
-export interface Ending {
+export interface ShutdownHandler {
   /** Ends the process with this code after everything was stopped. Later calls change nothing. */
   end(code: number): void;
 }
@@ -18,7 +18,7 @@ export interface EndingOptions {
 }
 
 /** Takes over signals and faults that nobody caught. */
-export function openEnding({ log, stop, deadlineMs, signals }: EndingOptions): Ending {
+export function installShutdownHandler({ log, stop, deadlineMs, signals }: EndingOptions): ShutdownHandler {
   let code: number | undefined;
 
   function end(wanted: number): void {

@@ -33,7 +33,7 @@ export function allMetrics(): Promise<string> {
   });
 }
 
-export interface WorkerDuties {
+export interface WorkerHandlers {
   readonly gateway: Gateway;
   readonly url: string;
   readonly stop: () => void;
@@ -41,7 +41,7 @@ export interface WorkerDuties {
 }
 
 /** Does what the primary asks for, and stops when it is gone. */
-export function servePrimary({ gateway, url, stop, reload }: WorkerDuties): void {
+export function answerPrimary({ gateway, url, stop, reload }: WorkerHandlers): void {
   process.on('message', (raw) => {
     const heard = readMessage(raw);
     if (heard?.foldatlas === 'stop') stop();

@@ -1,26 +1,26 @@
 // The one poller of a principal's batch: it polls while somebody watches, at the pace that the snapshot carries, and shares
 // each snapshot with the other replicas, of which whoever finds it too old polls next. It knows no GraphQL.
 import { randomUUID } from 'node:crypto';
-import { createTopic } from '../async/broadcast.ts';
-import type { Documents } from '../store/documents/leased-documents.ts';
+import { createBroadcast } from '../async/broadcast.ts';
+import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { pollBatch } from './poll.ts';
-import { afterPoll, type PaceRules, pauseOf, startPace } from './poll-schedule.ts';
-import { type BatchNews, createNewsDesk } from './progress-events.ts';
-import { afterFailure, afterReading, blank, lacksTasks, type Snapshot } from './snapshot.ts';
+import { delayMs, firstInterval, nextInterval, type PollScheduleOptions } from './poll-schedule.ts';
+import { type BatchProgressEvent, createProgressReader } from './progress-events.ts';
+import { afterFailure, afterReading, emptySnapshot, hasNoTaskPage, type Snapshot } from './snapshot.ts';
 
 /** What every room of a process shares. */
-export interface RoomParts {
-  readonly documents: Documents;
-  readonly pace: PaceRules;
+export interface PollerDependencies {
+  readonly documents: LeasedDocumentStore;
+  readonly pace: PollScheduleOptions;
   readonly now: () => number;
   /** Told of what must not happen: a store that fails. Polling goes on. */
   readonly onError: (error: unknown) => void;
 }
 
 /** Whose batch a room is about. */
-export interface RoomPlace {
+export interface PollerKey {
   /** Key of the snapshot in the documents. */
   readonly key: string;
   readonly batchId: string;
@@ -34,12 +34,12 @@ export interface Watch {
   readonly tasks: boolean;
 }
 
-export interface Room {
+export interface BatchPoller {
   /** How many watch. */
   readonly watchers: number;
-  watch(watch: Watch): AsyncIterableIterator<BatchNews>;
+  watch(watch: Watch): AsyncIterableIterator<BatchProgressEvent>;
   /** Polls at once, whatever the pace says. */
-  nudge(): void;
+  pollNow(): void;
   /** Ends every watch. */
   close(): void;
 }
@@ -67,13 +67,17 @@ const failed = (error: unknown): Pick<UpstreamError, 'message' | 'failure'> =>
  *
  * @param onEmpty - told when nobody watches any more or nothing is left to watch; the room is then of no more use
  */
-export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty: () => void): Room {
+export function startBatchPoller(
+  parts: PollerDependencies,
+  { key, batchId }: PollerKey,
+  onEmpty: () => void,
+): BatchPoller {
   const { documents, pace, now } = parts;
   const owner = randomUUID();
-  const topic = createTopic<Snapshot>();
-  const readerOf = createNewsDesk(now);
+  const topic = createBroadcast<Snapshot>();
+  const readerOf = createProgressReader(now);
   const closing = new AbortController();
-  let current = blank(startPace(pace));
+  let current = emptySnapshot(firstInterval(pace));
   /** When `current` was adopted, by a clock that nobody sets. */
   let adoptedAt = performance.now();
   let dueIn = 0;
@@ -93,10 +97,10 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
     });
 
   // Without a failure, that is: a read that failed waits for its time like any other.
-  const owesTasks = () => tasksWanted > 0 && lacksTasks(current) && current.streak === null;
+  const needsTaskPage = () => tasksWanted > 0 && hasNoTaskPage(current) && current.streak === null;
   // Whoever sets the clock back must not stop the polling: the pause ends by the other clock, too.
   const untilDue = () => Math.max(0, Math.min(current.dueAt - now(), adoptedAt + dueIn - performance.now()));
-  const isDue = () => forced || owesTasks() || (!current.over && untilDue() === 0);
+  const isDue = () => forced || needsTaskPage() || (!current.over && untilDue() === 0);
 
   function adopt(snapshot: Snapshot, at: number): void {
     version = at;
@@ -104,7 +108,7 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
     adoptedAt = performance.now();
     dueIn = pauseLeft(snapshot.dueAt - now());
     topic.publish(snapshot);
-    if (snapshot.over && !owesTasks()) leave();
+    if (snapshot.over && !needsTaskPage()) leave();
   }
 
   async function refresh(): Promise<void> {
@@ -121,8 +125,8 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
   }
 
   async function poll(up: Upstream): Promise<Snapshot> {
-    const next = afterPoll(current.pace, pace);
-    const due = (seconds?: number) => now() + pauseOf(current.pace, Math.random(), seconds);
+    const next = nextInterval(current.pace, pace);
+    const due = (seconds?: number) => now() + delayMs(current.pace, Math.random(), seconds);
     try {
       const reading = await pollBatch({ ...up, signal: closing.signal }, batchId, current, tasksWanted > 0);
       return afterReading(current, reading, { pace: next, dueAt: due() });
@@ -156,7 +160,7 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
     return undefined;
   }
 
-  async function look(): Promise<void> {
+  async function pollIfDue(): Promise<void> {
     again = true;
     if (looking) return;
     looking = true;
@@ -180,7 +184,7 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
     const own = untilDue();
     // Replicas tell each other nothing; they look at what they share.
     const next = wait ?? (documents.shared ? Math.min(own, pace.first) : own);
-    timer = setTimeout(() => void look(), next);
+    timer = setTimeout(() => void pollIfDue(), next);
   }
 
   function leave(): void {
@@ -202,12 +206,12 @@ export function openRoom(parts: RoomParts, { key, batchId }: RoomPlace, onEmpty:
         if (tasks) tasksWanted -= 1;
         if (topic.watchers === 0) leave();
       });
-      void look();
+      void pollIfDue();
       return news;
     },
-    nudge() {
+    pollNow() {
       forced = true;
-      void look();
+      void pollIfDue();
     },
     close: leave,
   };

@@ -1,7 +1,7 @@
 // How long to wait before the next poll of a batch. Pure: it knows neither clocks nor calls.
 
 /** How fast polling may be. Milliseconds. */
-export interface PaceRules {
+export interface PollScheduleOptions {
   /** Between the first polls. */
   readonly first: number;
   /** Between polls at the slowest. */
@@ -9,10 +9,10 @@ export interface PaceRules {
 }
 
 /** A new batch moves within seconds, an old one within minutes. */
-export const usualPace: PaceRules = { first: 2_000, slowest: 30_000 };
+export const defaultPollSchedule: PollScheduleOptions = { first: 2_000, slowest: 30_000 };
 
 /** Where the polling of a batch has got to. */
-export interface Pace {
+export interface PollInterval {
   /** Milliseconds between polls on this rung. */
   readonly interval: number;
   /** Polls made on this rung so far. */
@@ -24,10 +24,13 @@ const POLLS_A_RUNG = 3;
 const JITTER = 0.2;
 
 /** The pace of a batch that was just submitted, cancelled or opened. */
-export const startPace = (rules: PaceRules): Pace => ({ interval: rules.first, polls: 0 });
+export const firstInterval = (rules: PollScheduleOptions): PollInterval => ({
+  interval: rules.first,
+  polls: 0,
+});
 
 /** The pace after one more poll: three polls a rung, then twice the interval, up to the slowest. */
-export function afterPoll({ interval, polls }: Pace, rules: PaceRules): Pace {
+export function nextInterval({ interval, polls }: PollInterval, rules: PollScheduleOptions): PollInterval {
   return polls + 1 < POLLS_A_RUNG
     ? { interval, polls: polls + 1 }
     : { interval: Math.min(interval * 2, Math.max(rules.slowest, rules.first)), polls: 0 };
@@ -39,6 +42,6 @@ export function afterPoll({ interval, polls }: Pace, rules: PaceRules): Pace {
  * @param random - 0 to 1
  * @param retryAfterSeconds - what the upstream asked for; never undercut
  */
-export function pauseOf({ interval }: Pace, random: number, retryAfterSeconds = 0): number {
+export function delayMs({ interval }: PollInterval, random: number, retryAfterSeconds = 0): number {
   return Math.round(Math.max(interval * (1 - JITTER + 2 * JITTER * random), retryAfterSeconds * 1000));
 }

@@ -4,7 +4,7 @@ import { list } from '../upstream/batch.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import type { BatchPage, ListItem } from '../upstream/wire.ts';
-import { hasMoved, lacksTasks, type Reading, type Snapshot } from './snapshot.ts';
+import { hasMoved, hasNoTaskPage, type Reading, type Snapshot } from './snapshot.ts';
 
 /** The largest page of List (spec, section Limits): all tasks of a batch are two. */
 const PAGE = 1000;
@@ -55,6 +55,6 @@ export async function pollBatch(
 ): Promise<Reading> {
   const page = await listed(up, batchId, {});
   const moved = hasMoved(before.page, page);
-  const stale = tasks && lacksTasks({ ...before, page, sequence: before.sequence + (moved ? 1 : 0) });
+  const stale = tasks && hasNoTaskPage({ ...before, page, sequence: before.sequence + (moved ? 1 : 0) });
   return stale ? withItems(up, batchId) : { page, items: null };
 }

@@ -1,10 +1,16 @@
 // What one watcher is told of a batch's snapshots: state for state, failures once a streak, tasks only those that changed
 // since its last event. It remembers two numbers for each watcher.
 
-import type { Read } from '../async/broadcast.ts';
+import type { EventSelector } from '../async/broadcast.ts';
 import type { Failure } from '../upstream/errors.ts';
 import type { BatchPage, ListItem } from '../upstream/wire.ts';
-import { changedSince, isSettledPage, lacksTasks, type Snapshot, TELL_AFTER } from './snapshot.ts';
+import {
+  changedSince,
+  hasNoTaskPage,
+  isTerminalPage,
+  REPORT_AFTER_FAILURES,
+  type Snapshot,
+} from './snapshot.ts';
 
 interface Progress {
   readonly kind: 'progress';
@@ -18,7 +24,7 @@ interface Progress {
 }
 
 /** One event of a watch. Watchers that are told the same are given the same object. */
-export type BatchNews =
+export type BatchProgressEvent =
   | Progress
   | { readonly kind: 'failure'; readonly message: string; readonly failure: Failure };
 
@@ -28,7 +34,9 @@ export type BatchNews =
  * @returns makes one watcher's reader. `tasks` is whether it asked for changed tasks; then it waits for them where a poll only brought
  *   counts
  */
-export function createNewsDesk(now: () => number): (tasks: boolean) => Read<Snapshot, BatchNews> {
+export function createProgressReader(
+  now: () => number,
+): (tasks: boolean) => EventSelector<Snapshot, BatchProgressEvent> {
   // A watcher is given the object that another one at the same place was given, so that whoever answers it can answer once for
   // a whole crowd. Seconds are part of the place: what is told is never older than one.
   let latest: Snapshot | undefined;
@@ -37,7 +45,7 @@ export function createNewsDesk(now: () => number): (tasks: boolean) => Read<Snap
   function progressOf(snapshot: Snapshot, page: BatchPage, since: number | null): Progress {
     if (latest !== snapshot) told.clear();
     latest = snapshot;
-    const final = isSettledPage(page);
+    const final = isTerminalPage(page);
     const nextPollSeconds = final ? null : Math.max(0, Math.ceil((snapshot.dueAt - now()) / 1000));
     const place = `${since} ${nextPollSeconds}`;
     const known = told.get(place);
@@ -54,12 +62,13 @@ export function createNewsDesk(now: () => number): (tasks: boolean) => Read<Snap
     let streakTold = 0;
     return (snapshot) => {
       const { page, streak, over } = snapshot;
-      if (streak !== null && (streak.count >= TELL_AFTER || over)) {
+      if (streak !== null && (streak.count >= REPORT_AFTER_FAILURES || over)) {
         if (streakTold === streak.since) return undefined;
         streakTold = streak.since;
         return { kind: 'failure', message: streak.message, failure: streak.failure };
       }
-      if (page === null || snapshot.sequence <= sequence || (tasks && lacksTasks(snapshot))) return undefined;
+      if (page === null || snapshot.sequence <= sequence || (tasks && hasNoTaskPage(snapshot)))
+        return undefined;
       const since = tasks ? sequence : null;
       sequence = snapshot.sequence;
       return progressOf(snapshot, page, since);

@@ -1,15 +1,15 @@
 // Live progress of batches for any number of watchers: finds or opens the room of a principal's batch. It knows no GraphQL.
 
-import { createTopic } from '../async/broadcast.ts';
-import type { Documents } from '../store/documents/leased-documents.ts';
-import { openRoom, type Room, type RoomPlace, type Watch } from './batch-poller.ts';
-import { type PaceRules, startPace, usualPace } from './poll-schedule.ts';
-import type { BatchNews } from './progress-events.ts';
+import { createBroadcast } from '../async/broadcast.ts';
+import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
+import { type BatchPoller, type PollerKey, startBatchPoller, type Watch } from './batch-poller.ts';
+import { defaultPollSchedule, firstInterval, type PollScheduleOptions } from './poll-schedule.ts';
+import type { BatchProgressEvent } from './progress-events.ts';
 import type { Snapshot } from './snapshot.ts';
 
-export interface Live {
+export interface ProgressHub {
   /** Watches a batch: its present state first, then every change, until it is settled. */
-  watch(principal: string | null, batchId: string, watch: Watch): AsyncIterableIterator<BatchNews>;
+  watch(principal: string | null, batchId: string, watch: Watch): AsyncIterableIterator<BatchProgressEvent>;
   /** Has a batch polled at once, here and by other replicas: a submit or cancel has just changed it. */
   nudge(principal: string | null, batchId: string): Promise<void>;
   /** How many rooms are open: batches that are polled by this process while they are watched. */
@@ -21,8 +21,8 @@ export interface Live {
 }
 
 export interface LiveOptions {
-  readonly documents: Documents;
-  readonly pace?: PaceRules;
+  readonly documents: LeasedDocumentStore;
+  readonly pace?: PollScheduleOptions;
   readonly now?: () => number;
   readonly onError: (error: unknown) => void;
 }
@@ -30,22 +30,22 @@ export interface LiveOptions {
 /** Tries of a nudge against replicas that write at the same time. */
 const TRIES = 5;
 
-const placeOf = (principal: string | null, batchId: string): RoomPlace => ({
+const placeOf = (principal: string | null, batchId: string): PollerKey => ({
   key: `live/1/${principal ?? 'anonymous'}/${batchId}`,
   batchId,
 });
 
 /** Opens what all requests of a process share. */
-export function openLive(options: LiveOptions): Live {
-  const { documents, pace = usualPace, now = Date.now, onError } = options;
+export function createProgressHub(options: LiveOptions): ProgressHub {
+  const { documents, pace = defaultPollSchedule, now = Date.now, onError } = options;
   const parts = { documents, pace, now, onError };
-  const rooms = new Map<string, Room>();
+  const rooms = new Map<string, BatchPoller>();
   let closed = false;
 
-  function roomOf(place: RoomPlace): Room {
+  function pollerFor(place: PollerKey): BatchPoller {
     const found = rooms.get(place.key);
     if (found !== undefined) return found;
-    const room: Room = openRoom(parts, place, () => {
+    const room: BatchPoller = startBatchPoller(parts, place, () => {
       if (rooms.get(place.key) === room) rooms.delete(place.key);
     });
     rooms.set(place.key, room);
@@ -53,11 +53,11 @@ export function openLive(options: LiveOptions): Live {
   }
 
   /** Makes the shared snapshot too old. */
-  async function age(key: string): Promise<void> {
+  async function expireSnapshot(key: string): Promise<void> {
     for (let tries = 0; tries < TRIES; tries += 1) {
       const kept = await documents.get(key);
       if (kept === null || kept === 'same') return;
-      const snapshot = { ...(JSON.parse(kept.text) as Snapshot), dueAt: 0, pace: startPace(pace) };
+      const snapshot = { ...(JSON.parse(kept.text) as Snapshot), dueAt: 0, pace: firstInterval(pace) };
       const expiresAt = now() + pace.slowest * 2;
       const text = JSON.stringify(snapshot);
       if ((await documents.put(key, text, { expected: kept.version, expiresAt })) !== null) return;
@@ -66,10 +66,10 @@ export function openLive(options: LiveOptions): Live {
 
   return {
     watch(principal, batchId, watch) {
-      if (!closed) return roomOf(placeOf(principal, batchId)).watch(watch);
-      const ended = createTopic<never>();
+      if (!closed) return pollerFor(placeOf(principal, batchId)).watch(watch);
+      const ended = createBroadcast<never>();
       ended.end();
-      return ended.watch<BatchNews>(
+      return ended.watch<BatchProgressEvent>(
         () => undefined,
         watch.signal,
         () => undefined,
@@ -77,8 +77,8 @@ export function openLive(options: LiveOptions): Live {
     },
     async nudge(principal, batchId) {
       const { key } = placeOf(principal, batchId);
-      await age(key).catch(onError);
-      rooms.get(key)?.nudge();
+      await expireSnapshot(key).catch(onError);
+      rooms.get(key)?.pollNow();
     },
     get rooms() {
       return rooms.size;

@@ -4,7 +4,7 @@
 import type { Failure } from '../upstream/errors.ts';
 import { readCounts } from '../upstream/folds/batch-states.ts';
 import type { BatchPage, ListItem } from '../upstream/wire.ts';
-import type { Pace } from './poll-schedule.ts';
+import type { PollInterval } from './poll-schedule.ts';
 
 /** A task that has left the queue. */
 interface SeenTask {
@@ -21,7 +21,7 @@ interface SeenTasks {
 }
 
 /** Failures in a row. */
-export interface Streak {
+export interface FailureStreak {
   readonly count: number;
   /** Milliseconds since the epoch; names the streak. */
   readonly since: number;
@@ -36,19 +36,19 @@ export interface Snapshot {
   /** State, counts and times; null while no read has succeeded. */
   readonly page: BatchPage | null;
   readonly tasks: SeenTasks;
-  readonly streak: Streak | null;
+  readonly streak: FailureStreak | null;
   /** No further poll will tell anything new: every task is settled, or the batch cannot be read. */
   readonly over: boolean;
-  readonly pace: Pace;
+  readonly pace: PollInterval;
   /** When it is too old and has to be polled again. Milliseconds since the epoch. */
   readonly dueAt: number;
 }
 
 /** Failures in a row after which watchers are told. */
-export const TELL_AFTER = 3;
+export const REPORT_AFTER_FAILURES = 3;
 
 /** Before anything is known. */
-export const blank = (pace: Pace): Snapshot => ({
+export const emptySnapshot = (pace: PollInterval): Snapshot => ({
   sequence: 0,
   page: null,
   tasks: { sequence: 0, byId: {} },
@@ -59,7 +59,7 @@ export const blank = (pace: Pace): Snapshot => ({
 });
 
 /** No task is queued or running any more: by the counts, whatever the aggregate word says. */
-export function isSettledPage(page: BatchPage): boolean {
+export function isTerminalPage(page: BatchPage): boolean {
   const { total, done, failed, cancelled } = readCounts(page.counts);
   return total > 0 && done + failed + cancelled === total;
 }
@@ -72,7 +72,7 @@ export function hasMoved(before: BatchPage | null, after: BatchPage): boolean {
 }
 
 /** Whether the tasks still have to be read for a snapshot with these counts. While all are queued there is nothing to read. */
-export const lacksTasks = ({ page, sequence, tasks }: Snapshot): boolean =>
+export const hasNoTaskPage = ({ page, sequence, tasks }: Snapshot): boolean =>
   page !== null &&
   tasks.sequence < sequence &&
   readCounts(page.counts).queued < readCounts(page.counts).total;
@@ -111,7 +111,7 @@ export function afterReading(
   { page, items }: Reading,
   next: Pick<Snapshot, 'pace' | 'dueAt'>,
 ): Snapshot {
-  const recovered = before.streak !== null && before.streak.count >= TELL_AFTER;
+  const recovered = before.streak !== null && before.streak.count >= REPORT_AFTER_FAILURES;
   const sequence = before.sequence + (hasMoved(before.page, page) || recovered ? 1 : 0);
   const { items: _, ...kept } = page;
   // After a change that touches no task (a recovery) the tasks are as good as before.
@@ -125,20 +125,20 @@ export function afterReading(
     page: kept,
     tasks: items === null ? carried : tasksAfter(before.tasks, sequence, items),
     streak: null,
-    over: isSettledPage(page),
+    over: isTerminalPage(page),
   };
 }
 
 /** The snapshot after a poll that failed: what is known stays, the failure is counted. */
 export function afterFailure(
   before: Snapshot,
-  { message, failure }: Pick<Streak, 'message' | 'failure'>,
+  { message, failure }: Pick<FailureStreak, 'message' | 'failure'>,
   now: number,
   next: Pick<Snapshot, 'pace' | 'dueAt'>,
 ): Snapshot {
   const count = (before.streak?.count ?? 0) + 1;
   // A read that will never succeed ends the polling: at once when nothing was ever read, else when it is sure.
-  const over = !failure.retryable && (before.page === null || count >= TELL_AFTER);
+  const over = !failure.retryable && (before.page === null || count >= REPORT_AFTER_FAILURES);
   return {
     ...before,
     ...next,

@@ -3,7 +3,7 @@
 import SchemaBuilder from '@pothos/core';
 import RelayPlugin from '@pothos/plugin-relay';
 import type { GatewayContext } from '../context.ts';
-import type { LateText } from '../structure/lazy-text.ts';
+import type { LazyText } from '../structure/lazy-text.ts';
 import { costPlugin } from './cost-plugin.ts';
 import { publicFieldsPlugin } from './public-fields-plugin.ts';
 
@@ -15,7 +15,7 @@ export interface Types {
   Scalars: {
     ID: { Input: string; Output: string | number };
     /** A large text may be left packed until it is written. */
-    String: { Input: string; Output: string | LateText };
+    String: { Input: string; Output: string | LazyText };
     DateTime: { Input: Date; Output: Date | string };
     JSON: { Input: unknown; Output: unknown };
     URL: { Input: string; Output: string };

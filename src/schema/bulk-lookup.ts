@@ -153,7 +153,11 @@ const BulkLookupLimit = builder.objectRef<BulkLookupLimitShape>('BulkLookupLimit
 });
 
 /** What comes of startBulkLookup. */
-export type BulkLookupEnding = BulkLookupRecord | InvalidInputShape | RefusedShape | BulkLookupLimitShape;
+export type BulkLookupResultShape =
+  | BulkLookupRecord
+  | InvalidInputShape
+  | RefusedShape
+  | BulkLookupLimitShape;
 
 export const BulkLookupResult = builder.unionType('BulkLookupResult', {
   types: [BulkLookup, InvalidInput, Refused, BulkLookupLimit],

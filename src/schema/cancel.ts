@@ -23,7 +23,7 @@ export interface NothingToCancelShape extends ProblemBase<'NothingToCancel'> {
   readonly target: CancelTarget;
 }
 
-export type CancelEndingShape = CancelledShape | NothingToCancelShape | NotFoundShape | RefusedShape;
+export type CancelResultShape = CancelledShape | NothingToCancelShape | NotFoundShape | RefusedShape;
 
 export const Cancelled = builder.objectRef<CancelledShape>('Cancelled').implement({
   description: 'What could be cancelled is cancelled. Running tasks go on and are charged.',

@@ -1,6 +1,6 @@
 // The scalars of the schema: how a value is read from a client and how it is written. They know nothing of the service.
 import { GraphQLError, type GraphQLScalarType, GraphQLString } from 'graphql';
-import { isLateText } from '../structure/lazy-text.ts';
+import { isLazyText } from '../structure/lazy-text.ts';
 import { builder } from './builder.ts';
 
 /** An input that cannot be used, said in one sentence that tells what would do. */
@@ -52,7 +52,7 @@ function readSequence(value: unknown): string {
 // A schema has one String, graphql-js' own. Large texts pass through it as they are; what makes JSON of a result makes strings of them.
 const string: GraphQLScalarType<unknown, unknown> = GraphQLString;
 const { serialize } = string;
-string.serialize = (value) => (isLateText(value) ? value : serialize(value));
+string.serialize = (value) => (isLazyText(value) ? value : serialize(value));
 
 builder.scalarType('DateTime', {
   description: 'A moment in time as ISO 8601 text in UTC, such as "2026-05-01T12:00:00.000Z".',

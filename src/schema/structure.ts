@@ -1,7 +1,7 @@
 // A structure as a file: where it can be downloaded, and its text for a caller who wants it inside the answer. It
 // must not know how the text is made; that is deferred until somebody selects it.
 
-import type { LateText } from '../structure/lazy-text.ts';
+import type { LazyText } from '../structure/lazy-text.ts';
 import { builder } from './builder.ts';
 
 export const StructureFormat = builder.enumType('StructureFormat', {
@@ -16,7 +16,7 @@ export const StructureFormat = builder.enumType('StructureFormat', {
 
 /** The text of a structure file and how many atoms it holds. */
 export interface LoadedStructure {
-  readonly text: string | LateText;
+  readonly text: string | LazyText;
   readonly atomCount: number;
 }
 

@@ -32,7 +32,7 @@ export interface IdempotencyConflictShape extends ProblemBase<'IdempotencyConfli
   readonly batchId: string | null;
 }
 
-export type SubmitEnding =
+export type SubmitFoldResultShape =
   | FoldSubmittedShape
   | InvalidInputShape
   | RefusedShape

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 
 /** A text that lies packed somewhere. */
-export interface LateText {
+export interface LazyText {
   /** Bytes of it, in UTF-8. */
   readonly size: number;
   /**
@@ -16,16 +16,16 @@ export interface LateText {
 }
 
 /** What a late text is unpacked from. */
-export type Packed = Pick<LateText, 'size' | 'bytes'>;
+export type Packed = Pick<LazyText, 'size' | 'bytes'>;
 
 const decoder = new TextDecoder();
 
 /** Stands for a late text in JSON while it is written around them. Nobody can know it, so that no other string is it. */
 const MARK = `late text ${randomUUID()}`;
 /** Late texts that are left out of the JSON that is being made; undefined where they belong into it. */
-let leftOut: LateText[] | undefined;
+let leftOut: LazyText[] | undefined;
 
-class Late implements LateText {
+class Late implements LazyText {
   readonly #packed: Packed;
 
   constructor(packed: Packed) {
@@ -45,22 +45,23 @@ class Late implements LateText {
 }
 
 /** @param packed - unpacked each time it is read */
-export const lateText = (packed: Packed): LateText => new Late(packed);
+export const lazyText = (packed: Packed): LazyText => new Late(packed);
 
-export const isLateText = (value: unknown): value is LateText => value instanceof Late;
+export const isLazyText = (value: unknown): value is LazyText => value instanceof Late;
 
 /** A text that may be a late one, as a string. */
-export const textOf = (text: string | LateText): string => (typeof text === 'string' ? text : text.toJSON());
+export const readText = (text: string | LazyText): string =>
+  typeof text === 'string' ? text : text.toJSON();
 
 /** JSON in two: `around[i]` stands before `texts[i]`, the last of `around` behind them all. */
-export interface JsonAround {
+export interface SplitJson {
   readonly around: readonly string[];
-  readonly texts: readonly LateText[];
+  readonly texts: readonly LazyText[];
 }
 
 /** The JSON of a value without the late texts in it. */
-export function jsonAround(value: object): JsonAround {
-  const texts: LateText[] = [];
+export function splitJsonAtLazyTexts(value: object): SplitJson {
+  const texts: LazyText[] = [];
   leftOut = texts;
   try {
     const json = JSON.stringify(value);

@@ -1,6 +1,6 @@
 // The rules of one item's chains: letters, modifications, ligands (spec, "Sequence inputs" and "Modification").
 import { checkChainIds } from './check-chain-ids.ts';
-import { LETTERS, oddLetters, parentResidue, scanSmiles } from './chemistry.ts';
+import { findInvalidLetters, LETTERS, parentResidue, scanSmiles } from './chemistry.ts';
 import type { ItemNotes } from './issues.ts';
 import type { Item, Ligand, Modification, Polymer, PolymerType } from './submission.ts';
 import type { Pause } from './yielding.ts';
@@ -30,7 +30,7 @@ async function checkLetters(
   { wrong, odd }: ItemNotes,
   pause: Pause,
 ): Promise<void> {
-  const { wrong: bad, unknown } = await oddLetters(type, sequence, pause);
+  const { wrong: bad, unknown } = await findInvalidLetters(type, sequence, pause);
   if (bad.count > 0) {
     const character = String.fromCodePoint(sequence.codePointAt(bad.first) ?? 0);
     const more = bad.count === 1 ? '' : `, and ${bad.count - 1} more characters are not`;

@@ -2,7 +2,7 @@
 // GraphQL input. Every step takes time in proportion to the input, and other work gets its turn between steps.
 import { checkChains } from './check-chains.ts';
 import { checkReferences } from './check-references.ts';
-import { type Issue, type Note, noteIn } from './issues.ts';
+import { type AddIssue, addIssue, type Issue } from './issues.ts';
 import { type ItemMeasure, measureItem } from './measure.ts';
 import type { Submission } from './submission.ts';
 import { itemHash } from './wire-body.ts';
@@ -37,13 +37,13 @@ export interface SubmissionCheck {
   readonly items: readonly ItemCheck[];
 }
 
-const named = (wrong: Note, path: string, text: string | null, what: string, most = MAX_NAME): void => {
+const named = (wrong: AddIssue, path: string, text: string | null, what: string, most = MAX_NAME): void => {
   if (text !== null && text.length > most) {
     wrong(path, 'TOO_LONG', `The ${what} has ${text.length} characters.`, `Use ${most} at most.`);
   }
 };
 
-function checkEnvelope(submission: Submission, models: readonly string[], wrong: Note): void {
+function checkEnvelope(submission: Submission, models: readonly string[], wrong: AddIssue): void {
   const { items, repeat, model, label, idempotencyKey } = submission;
   if (items.length === 0) wrong('items', 'EMPTY_LIST', 'There are no items.', 'Give 1 to 2000 items.');
   if (items.length > MAX_ITEMS) {
@@ -86,7 +86,7 @@ function checkEnvelope(submission: Submission, models: readonly string[], wrong:
   }
 }
 
-function warnOfSize(item: ItemMeasure, includePae: boolean, odd: Note): void {
+function warnOfSize(item: ItemMeasure, includePae: boolean, odd: AddIssue): void {
   if (item.length > LONG_ITEM) {
     odd(
       '',
@@ -105,7 +105,7 @@ function warnOfSize(item: ItemMeasure, includePae: boolean, odd: Note): void {
   }
 }
 
-function warnOfTwins(items: readonly ItemCheck[], odd: Note): void {
+function warnOfTwins(items: readonly ItemCheck[], odd: AddIssue): void {
   const first = new Map<string, number>();
   for (const { index, name, sameAs } of items) {
     if (sameAs !== null) {
@@ -143,13 +143,13 @@ export async function checkSubmission(
 ): Promise<SubmissionCheck> {
   const issues: Issue[] = [];
   const warnings: Issue[] = [];
-  checkEnvelope(submission, models, noteIn(issues));
+  checkEnvelope(submission, models, addIssue(issues));
   const seen = new Map<string, number>();
   const items: ItemCheck[] = [];
   for (const [index, item] of submission.items.entries()) {
     await pause();
     const prefix = `items.${index}`;
-    const notes = { wrong: noteIn(issues, prefix), odd: noteIn(warnings, prefix) };
+    const notes = { wrong: addIssue(issues, prefix), odd: addIssue(warnings, prefix) };
     named(notes.wrong, 'name', item.name, 'name');
     await checkChains(item, notes, pause);
     await checkReferences(item, notes, pause);
@@ -160,10 +160,10 @@ export async function checkSubmission(
     if (sameAs === null) seen.set(hash, index);
     items.push({ index, name: item.name, sameAs, ...measure });
   }
-  warnOfTwins(items, noteIn(warnings));
+  warnOfTwins(items, addIssue(warnings));
   const totalLength = submission.repeat * items.reduce((sum, { length }) => sum + length, 0);
   if (totalLength > LONG_TOTAL) {
-    noteIn(warnings)(
+    addIssue(warnings)(
       'items',
       'LONG_TOTAL',
       `The submission has ${totalLength} residues and nucleotides in all, repeats included.`,

@@ -19,7 +19,7 @@ const NOT_PLAIN: Readonly<Record<PolymerType, RegExp>> = {
 };
 
 /** The letters of a sequence that name no residue. The service takes other letters as unknown residues, and letters only. */
-export interface OddLetters {
+export interface InvalidLetters {
   /** How many characters are no letters, and the 0-based position of the first. */
   readonly wrong: { readonly count: number; readonly first: number };
   /** How many letters are taken as unknown, the position of the first, and which they are. */
@@ -32,7 +32,11 @@ const SLICE = 2 ** 18;
 const CODE_A = 65;
 
 /** Counts the letters of a sequence in upper case that need a remark. An ordinary sequence costs one scan. */
-export async function oddLetters(type: PolymerType, sequence: string, pause: Pause): Promise<OddLetters> {
+export async function findInvalidLetters(
+  type: PolymerType,
+  sequence: string,
+  pause: Pause,
+): Promise<InvalidLetters> {
   const start = sequence.search(NOT_PLAIN[type]);
   if (start < 0) return { wrong: NONE, unknown: { ...NONE, letters: '' } };
   const isPlain = Uint8Array.from({ length: 26 }, (_, k) =>

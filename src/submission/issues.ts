@@ -10,14 +10,14 @@ export interface Issue {
 }
 
 /** Notes something about the place that a check looks at. */
-export type Note = (path: string, code: string, message: string, hint?: string) => void;
+export type AddIssue = (path: string, code: string, message: string, hint?: string) => void;
 
 /** Where the rules of one item put what they find; paths are relative to the item. */
 export interface ItemNotes {
   /** What the service would refuse. */
-  readonly wrong: Note;
+  readonly wrong: AddIssue;
   /** What it takes, and is likely not meant. */
-  readonly odd: Note;
+  readonly odd: AddIssue;
 }
 
 /** Entries of one list: an input of 16 MiB can have a million faults, which help nobody. */
@@ -31,8 +31,8 @@ const MORE: Issue = {
 };
 
 /** A note taker for one list; `prefix` stands before every path. */
-export const noteIn =
-  (list: Issue[], prefix = ''): Note =>
+export const addIssue =
+  (list: Issue[], prefix = ''): AddIssue =>
   (path, code, message, hint) => {
     if (list.length > MAX_NOTES) return;
     list.push(

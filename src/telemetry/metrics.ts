@@ -20,7 +20,7 @@ export interface Load {
 }
 
 /** What is looked at when metrics are read. */
-export interface Sights {
+export interface MetricSources {
   /** Batches that this process polls for its watchers. */
   readonly pollers: () => number;
   /** Streams of batches and look-ups that are watched. */
@@ -41,7 +41,7 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 export type Metrics = ReturnType<typeof openMetrics>;
 
 /** Opens the metrics of a gateway. */
-export function openMetrics(sights: Sights) {
+export function openMetrics(sights: MetricSources) {
   const registry = new Registry();
   const registers = [registry];
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>

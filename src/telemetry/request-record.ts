@@ -2,19 +2,19 @@
 // line may not show: a route instead of a path, a name instead of a query.
 import { redact } from './redact.ts';
 import { readTraceparent } from './trace-context.ts';
-import type { Step, Tracing } from './tracing.ts';
+import type { TraceSpan, Tracing } from './tracing.ts';
 
-export interface Exchange {
+export interface RequestRecord {
   readonly requestId: string;
   /** Its step of a trace. */
-  readonly step: Step;
+  readonly step: TraceSpan;
   /** HTTP's, or WS for an operation over WebSocket. */
   readonly method: string;
   /** Template of the path. */
   readonly route: string;
   /** On the clock of `performance.now()`. */
   readonly startedAt: number;
-  operation: OperationSeen | undefined;
+  operation: OperationInfo | undefined;
   /** Who asks, as the gateway names them; null for nobody, undefined when it was not asked. */
   principal: string | null | undefined;
   upstreamCalls: number;
@@ -25,11 +25,11 @@ export interface Exchange {
   /** Whether the caller left before the end of the answer: errors from then on are shown to nobody. */
   left: boolean;
   /** Lets go of what it leaves behind, each called once when it has ended. They hold as little as they can: it may be a stream of a day. */
-  readonly lettingGo: (() => void)[];
+  readonly onEnd: (() => void)[];
 }
 
 /** What is known of a request when it comes. */
-export interface Arrived {
+export interface RequestStart {
   readonly requestId: string;
   /** HTTP's, or WS for an operation over WebSocket. */
   readonly method: string | undefined;
@@ -41,7 +41,7 @@ export interface Arrived {
 }
 
 /** How it ended. */
-export interface ExchangeEnd {
+export interface RequestEnd {
   readonly status: number;
   /** Sent to the caller, headers among them; undefined when nobody counted. */
   readonly bytes: number | undefined;
@@ -49,7 +49,7 @@ export interface ExchangeEnd {
   readonly left: boolean;
 }
 
-export interface OperationSeen {
+export interface OperationInfo {
   readonly type: 'query' | 'mutation' | 'subscription';
   /** As the caller named it; null for one without a name. */
   readonly name: string | null;
@@ -76,8 +76,8 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELE
 /** Begins. */
 export function openExchange(
   tracing: Tracing,
-  { requestId, method = '', pathname, traceparent, startedAt = performance.now() }: Arrived,
-): Exchange {
+  { requestId, method = '', pathname, traceparent, startedAt = performance.now() }: RequestStart,
+): RequestRecord {
   const route = routeOf(pathname);
   return {
     requestId,
@@ -92,31 +92,34 @@ export function openExchange(
     begun: false,
     ended: false,
     left: false,
-    lettingGo: [],
+    onEnd: [],
   };
 }
 
 /** What every line about the request carries. */
-export const marks = ({ requestId, step }: Exchange) => ({ requestId, traceId: step.context.traceId });
+export const requestLogFields = ({ requestId, step }: RequestRecord) => ({
+  requestId,
+  traceId: step.context.traceId,
+});
 
 /** Of the hash of who asks. */
 const PRINCIPAL_LETTERS = 8;
 
 /** Fields of the access log: the line that every request ends with. */
 export function accessLogFields(
-  exchange: Exchange,
-  { status, bytes, left }: ExchangeEnd,
+  exchange: RequestRecord,
+  { status, bytes, left }: RequestEnd,
   milliseconds: number,
 ) {
   const { method, route, operation, principal, upstreamCalls, errors } = exchange;
   return {
-    ...marks(exchange),
+    ...requestLogFields(exchange),
     method,
     route,
     ...(method === 'WS' ? {} : { status }),
     milliseconds: Math.round(milliseconds * 10) / 10,
     ...(operation === undefined ? {} : { operation: operation.type }),
-    ...(operation?.name == null ? {} : { name: shownName(operation.name) }),
+    ...(operation?.name == null ? {} : { name: boundedOperationName(operation.name) }),
     ...(principal == null ? {} : { principal: principal.slice(0, PRINCIPAL_LETTERS) }),
     upstreamCalls,
     ...(errors > 0 ? { errors } : {}),
@@ -126,7 +129,7 @@ export function accessLogFields(
 }
 
 /** An operation's name as it may be shown: it is the caller's text. */
-export function shownName(name: string): string {
+export function boundedOperationName(name: string): string {
   if (lastName.name !== name) lastName = { name, shown: redact(name.slice(0, 100)) };
   return lastName.shown;
 }

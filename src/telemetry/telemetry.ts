@@ -7,35 +7,38 @@ import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { requestIdOf } from './request-id.ts';
 import {
-  type Arrived,
   accessLogFields,
-  type Exchange,
-  type ExchangeEnd,
-  marks,
-  type OperationSeen,
+  boundedOperationName,
+  type OperationInfo,
   openExchange,
-  shownName,
+  type RequestEnd,
+  type RequestRecord,
+  type RequestStart,
+  requestLogFields,
 } from './request-record.ts';
 import { traceparent } from './trace-context.ts';
-import { type Tracing, untraced } from './tracing.ts';
+import { noopTracing, type Tracing } from './tracing.ts';
 
 export interface Telemetry {
   /** Begins a request that will end. @param method - WS for an operation over WebSocket */
-  begin(request: Request, method?: string): Exchange;
+  begin(request: Request, method?: string): RequestRecord;
   /** Begins what has no request yet. */
-  arrive(arrived: Arrived): Exchange;
+  arrive(arrived: RequestStart): RequestRecord;
   /** Says which exchange a request belongs to. */
-  adopt(request: Request, exchange: Exchange): void;
+  adopt(request: Request, exchange: RequestRecord): void;
   /** The request's, begun or not. */
-  exchangeOf(request: Request): Exchange;
-  ran(exchange: Exchange, operation: OperationSeen): void;
+  exchangeOf(request: Request): RequestRecord;
+  setOperation(exchange: RequestRecord, operation: OperationInfo): void;
   /** An error that a caller is shown. */
-  failed(code: string, exchange: Exchange | undefined): void;
-  end(exchange: Exchange, end: ExchangeEnd): void;
+  failed(code: string, exchange: RequestRecord | undefined): void;
+  end(exchange: RequestRecord, end: RequestEnd): void;
   /** To be told of everything by an `Upstream`. */
-  hooksOf(requestId: string, exchange: Exchange | undefined): Pick<Upstream, 'onCall' | 'startCall'>;
+  upstreamHooks(
+    requestId: string,
+    exchange: RequestRecord | undefined,
+  ): Pick<Upstream, 'onCall' | 'startCall'>;
   /** What was kept of what was asked for. */
-  lookedUp(kind: string, found: Found): void;
+  cacheLookup(kind: string, found: Found): void;
   storeFailed(store: string, error: unknown, requestId?: string): void;
 }
 
@@ -58,10 +61,15 @@ export interface TelemetryOptions {
 }
 
 /** Opens the telemetry of a gateway. */
-export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: TelemetryOptions): Telemetry {
-  const exchanges = new WeakMap<Request, Exchange>();
+export function openTelemetry({
+  log,
+  metrics,
+  knownNames,
+  tracing = noopTracing,
+}: TelemetryOptions): Telemetry {
+  const exchanges = new WeakMap<Request, RequestRecord>();
 
-  const exchangeOf = (request: Request, method?: string): Exchange => {
+  const exchangeOf = (request: Request, method?: string): RequestRecord => {
     const known = exchanges.get(request);
     if (known !== undefined) return known;
     const exchange = openExchange(tracing, {
@@ -78,7 +86,7 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
     return knownNames.has(name) ? name : 'other';
   };
 
-  function count(exchange: Exchange, status: number, seconds: number): void {
+  function count(exchange: RequestRecord, status: number, seconds: number): void {
     const { operation, route, method } = exchange;
     if (method !== 'WS') {
       metrics.requests.inc({ route, method, status: String(status) });
@@ -94,15 +102,15 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
     if (type !== 'subscription') metrics.operationSeconds.observe({ type }, seconds);
   }
 
-  function tell(exchange: Exchange, end: ExchangeEnd, milliseconds: number): void {
+  function writeAccessLog(exchange: RequestRecord, end: RequestEnd, milliseconds: number): void {
     const isQuiet = QUIET.has(exchange.route) && end.status < 500;
     log[isQuiet ? 'debug' : 'info'](accessLogFields(exchange, end, milliseconds), 'request');
   }
 
-  function trace(exchange: Exchange, { status }: ExchangeEnd): void {
+  function trace(exchange: RequestRecord, { status }: RequestEnd): void {
     const { step, requestId, route, method, operation, upstreamCalls, errors } = exchange;
     if (step.end === undefined) return;
-    const name = operation?.name == null ? undefined : shownName(operation.name);
+    const name = operation?.name == null ? undefined : boundedOperationName(operation.name);
     const words = operation === undefined ? [method, route] : [operation.type, name ?? ''];
     step.end({
       name: words.join(' ').trim(),
@@ -120,7 +128,7 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
     });
   }
 
-  const begun = (exchange: Exchange): Exchange => {
+  const begun = (exchange: RequestRecord): RequestRecord => {
     if (!exchange.begun) metrics.inFlight.now += 1;
     exchange.begun = true;
     return exchange;
@@ -131,7 +139,7 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
     arrive: (arrived) => begun(openExchange(tracing, arrived)),
     adopt: (request, exchange) => void exchanges.set(request, exchange),
     exchangeOf,
-    ran(exchange, operation) {
+    setOperation(exchange, operation) {
       exchange.operation = operation;
     },
     failed(code, exchange) {
@@ -145,11 +153,11 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
       if (exchange.begun) metrics.inFlight.now -= 1;
       const milliseconds = performance.now() - exchange.startedAt;
       count(exchange, end.status, milliseconds / 1000);
-      tell(exchange, end, milliseconds);
+      writeAccessLog(exchange, end, milliseconds);
       trace(exchange, end);
-      for (const letGo of exchange.lettingGo) letGo();
+      for (const letGo of exchange.onEnd) letGo();
     },
-    hooksOf: (requestId, exchange) => ({
+    upstreamHooks: (requestId, exchange) => ({
       startCall(operation) {
         const step = tracing.begin('client', operation, exchange?.step.context);
         return {
@@ -172,11 +180,11 @@ export function openTelemetry({ log, metrics, knownNames, tracing = untraced }: 
         metrics.upstreamCalls.inc({ operation, outcome: outcomeOf(status) });
         metrics.upstreamSeconds.observe({ operation }, milliseconds / 1000);
         if (!log.isLevelEnabled('debug')) return;
-        const owner = exchange === undefined ? { requestId } : marks(exchange);
+        const owner = exchange === undefined ? { requestId } : requestLogFields(exchange);
         log.debug({ ...owner, ...call, milliseconds: Math.round(milliseconds) }, 'upstream');
       },
     }),
-    lookedUp(kind, { memory, store, missing }) {
+    cacheLookup(kind, { memory, store, missing }) {
       if (memory > 0) metrics.cacheHits.inc({ kind, tier: 'memory' }, memory);
       if (store > 0) metrics.cacheHits.inc({ kind, tier: 'store' }, store);
       if (missing > 0) metrics.cacheMisses.inc({ kind }, missing);

@@ -46,7 +46,7 @@ function randomHex(): string {
 }
 
 /** The next step of a trace; the first of a new one without a parent. */
-export function nextStep(parent: TraceContext | undefined): TraceContext {
+export function childSpanContext(parent: TraceContext | undefined): TraceContext {
   const random = randomHex();
   return {
     traceId: parent?.traceId ?? random.slice(16),

@@ -3,16 +3,16 @@
 
 import type { Attributes, SpanKind as Kind, Span } from '@opentelemetry/api';
 import { withTimeout } from '../async/timeout.ts';
-import { nextStep, type TraceContext } from './trace-context.ts';
+import { childSpanContext, type TraceContext } from './trace-context.ts';
 
 /** A step of a trace that is under way. */
-export interface Step {
+export interface TraceSpan {
   readonly context: TraceContext;
   /** Absent where nobody records it. */
-  readonly end?: (what: StepEnd) => void;
+  readonly end?: (what: TraceSpanEnd) => void;
 }
 
-export interface StepEnd {
+export interface TraceSpanEnd {
   readonly name: string;
   readonly attributes: Attributes;
   /** Whether it failed by a fault of ours or of the upstream. */
@@ -22,14 +22,14 @@ export interface StepEnd {
 /** Begins the steps of traces. */
 export interface Tracing {
   /** @param kind - `server` for a request that came in, `client` for a call that goes out */
-  begin(kind: 'server' | 'client', name: string, parent: TraceContext | undefined): Step;
+  begin(kind: 'server' | 'client', name: string, parent: TraceContext | undefined): TraceSpan;
   /** Sends what has not been sent yet. */
   close(): Promise<void>;
 }
 
 /** Steps that nobody records: ids for logs, for the upstream and for the caller. */
-export const untraced: Tracing = {
-  begin: (_kind, _name, parent) => ({ context: nextStep(parent) }),
+export const noopTracing: Tracing = {
+  begin: (_kind, _name, parent) => ({ context: childSpanContext(parent) }),
   close: async () => undefined,
 };
 

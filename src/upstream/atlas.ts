@@ -10,18 +10,25 @@ import {
   bodyJson,
   discard,
   isWhole,
-  jsonOf,
+  parseJsonBody,
   readBytes,
   readUtf8,
-  refusal,
   tooLarge,
+  upstreamErrorOf,
 } from './http/response-body.ts';
-import { type Answer, type Call, send, type Upstream } from './http/upstream-client.ts';
-import { checked, checkedOf, drifted, named, namedJson, readNamed } from './http/validate-response.ts';
-import { dropMembers } from './json/json-filter.ts';
+import { type Call, requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
+import {
+  drifted,
+  namedJson,
+  readContractJson,
+  readValidated,
+  toContractNames,
+  validate,
+} from './http/validate-response.ts';
+import { removeMembers } from './json/json-filter.ts';
 import { namesSeen } from './mapping/rules.ts';
 import { recordActivations } from './proteins/activations.ts';
-import { lightRecord, normalizedFeatures, type RecordParts } from './proteins/protein-record.ts';
+import { lazyRecord, normalizedFeatures, type RecordParts } from './proteins/protein-record.ts';
 import { findRegionEnd, normalizeRegions, omitRegions } from './reads/region-ends.ts';
 import * as wire from './wire.ts';
 
@@ -54,30 +61,30 @@ export interface WithRaw<T> {
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-const requestIdOf = ({ headers }: Answer): string | undefined => {
+const requestIdOf = ({ headers }: StreamedResponse): string | undefined => {
   const id = headers['x-request-id'];
   return typeof id === 'string' ? id : undefined;
 };
 
 async function record<S extends z.ZodType>(
   up: Upstream,
-  answer: Answer,
+  answer: StreamedResponse,
   schema: S,
   name = answer.call.operation,
 ): Promise<WithRaw<z.output<S>>> {
-  const raw = await readNamed(up, name, answer);
-  return { record: checkedOf(up, name, schema, raw), raw, requestId: requestIdOf(answer) };
+  const raw = await readContractJson(up, name, answer);
+  return { record: readValidated(up, name, schema, raw), raw, requestId: requestIdOf(answer) };
 }
 
 /** Makes a call and reads its answer. Null when it says that there is no such thing. */
 async function foundOrNull<T>(
   up: Upstream,
   call: Call,
-  read: (answer: Answer) => Promise<T>,
+  read: (answer: StreamedResponse) => Promise<T>,
 ): Promise<T | null> {
-  const answer = await send(up, call);
+  const answer = await requestStream(up, call);
   if (isWhole(answer.status)) return read(answer);
-  const error = await refusal(up, answer);
+  const error = await upstreamErrorOf(up, answer);
   if (answer.status !== 404) throw error;
   await confirmNotFound(up, 'atlas', error);
   return null;
@@ -91,8 +98,8 @@ const recordOrNull = <S extends z.ZodType>(
 
 /** GET /features: the whole catalogue, some 16,384 rows and 7 MB in one answer, as it came. */
 export async function features(up: Upstream): Promise<Buffer> {
-  const answer = await send(up, get('features', '/features'));
-  if (!isWhole(answer.status)) throw await refusal(up, answer);
+  const answer = await requestStream(up, get('features', '/features'));
+  if (!isWhole(answer.status)) throw await upstreamErrorOf(up, answer);
   const bytes = await readBytes(up, answer);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
@@ -102,11 +109,11 @@ const ROWS_AT_ONCE = 1000;
 
 /** Reads the catalogue: `{data: [...]}`, or the bare array. @throws UpstreamError UPSTREAM_DRIFT */
 export async function readCatalogue(up: Upstream, json: Uint8Array): Promise<wire.CatalogueEntry[]> {
-  const raw = named(up, 'features', await jsonOf('features', json));
-  const rows = checkedOf(up, 'features', wire.catalogue, raw);
+  const raw = toContractNames(up, 'features', await parseJsonBody('features', json));
+  const rows = readValidated(up, 'features', wire.catalogue, raw);
   const entries: wire.CatalogueEntry[] = [];
   for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-    entries.push(...checked('features', wire.catalogueRows, rows.slice(start, start + ROWS_AT_ONCE)));
+    entries.push(...validate('features', wire.catalogueRows, rows.slice(start, start + ROWS_AT_ONCE)));
     await turn();
   }
   return entries;
@@ -151,15 +158,15 @@ export interface ReadRecord extends WithRaw<wire.ProteinRecord> {
 }
 
 /** Reads a protein's record: lightly, where nobody looks for drift and the names are those of the contract. */
-async function readRecord(up: Upstream, answer: Answer): Promise<ReadRecord> {
+async function readRecord(up: Upstream, answer: StreamedResponse): Promise<ReadRecord> {
   const { mapping } = up.settings;
   const bytes = await readUtf8(up, answer);
   if (mapping === undefined && (up.onAnswer === undefined || up.looksAt?.('protein') === false)) {
-    const found = lightRecord(bytes, requestIdOf(answer), up.settings);
+    const found = lazyRecord(bytes, requestIdOf(answer), up.settings);
     if (found !== undefined) return found;
   }
   const raw = await namedJson(up, 'protein', bodyJson(answer, bytes));
-  const record = checkedOf(up, 'protein', wire.proteinRecord, raw);
+  const record = readValidated(up, 'protein', wire.proteinRecord, raw);
   const requestId = requestIdOf(answer);
   const { sae_features: values } = record;
   if (values == null) return { record, raw, requestId };
@@ -214,9 +221,9 @@ function asPng(bytes: Uint8Array): Uint8Array {
 export async function thumbnail(up: Upstream, hash: string, type: string): Promise<Uint8Array | null> {
   const kind = segment('thumbnail', up.settings.thumbnailTypes?.[type] ?? type);
   const path = `/proteins/${segment('thumbnail', hash)}/thumbnail/${kind}`;
-  const answer = await send(up, get('thumbnail', path, { accept: 'image/png' }));
+  const answer = await requestStream(up, get('thumbnail', path, { accept: 'image/png' }));
   if (isWhole(answer.status)) return asPng(await readBytes(up, answer));
-  const error = await refusal(up, answer);
+  const error = await upstreamErrorOf(up, answer);
   if (answer.status !== 404) throw error;
   await confirmNotFound(up, 'atlas', error);
   return null;
@@ -236,13 +243,13 @@ export interface BulkQuery {
 
 /** What a bulk lookup came to: an archive to read, or a job to poll. */
 export type BulkAnswer =
-  | { readonly kind: 'zip'; readonly answer: Answer }
+  | { readonly kind: 'zip'; readonly answer: StreamedResponse }
   | { readonly kind: 'job'; readonly jobId: string };
 
 const jobHandle = wire.bulkJob.extend({ job_id: z.string() });
 
 /** The handle of a job, in place of an archive, whose limit it would have. */
-async function jobOf(up: Upstream, answer: Answer) {
+async function jobOf(up: Upstream, answer: StreamedResponse) {
   const call = { ...answer.call, maxBytes: MiB };
   return (await record(up, { ...answer, call }, jobHandle, 'bulkJob')).record;
 }
@@ -253,7 +260,7 @@ export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
     proteins: q.hashes.length,
     perResidue: q.residueFeatures,
   });
-  const answer = await send(up, {
+  const answer = await requestStream(up, {
     operation: 'bulk',
     api: 'atlas',
     method: 'POST',
@@ -272,7 +279,7 @@ export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
   });
   if (answer.status === 202) return { kind: 'job', jobId: (await jobOf(up, answer)).job_id };
   if (isWhole(answer.status)) return { kind: 'zip', answer };
-  throw await refusal(up, answer);
+  throw await upstreamErrorOf(up, answer);
 }
 
 const FINISHED = new Set(['completed', 'complete', 'done']);
@@ -290,8 +297,8 @@ const KNOWN_ENDS = new Set([
 
 /** GET /proteins/batch/jobs/{id}. @throws UpstreamError RESULT_EXPIRED (410) when it is too old */
 export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob> {
-  const answer = await send(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
-  if (!isWhole(answer.status)) throw await refusal(up, answer);
+  const answer = await requestStream(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
+  if (!isWhole(answer.status)) throw await upstreamErrorOf(up, answer);
   const { record: job } = await record(up, answer, wire.bulkJob);
   const isComplete =
     FINISHED.has(job.status ?? '') || (answer.status === 200 && !KNOWN_ENDS.has(job.status ?? ''));
@@ -302,7 +309,7 @@ export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob
 
 /** DELETE /proteins/batch/jobs/{id}. @returns false when the job is unknown */
 export async function deleteBulkJob(up: Upstream, jobId: string): Promise<boolean> {
-  const answer = await send(up, {
+  const answer = await requestStream(up, {
     ...get('bulkJobDelete', `/proteins/batch/jobs/${segment('bulkJobDelete', jobId)}`),
     method: 'DELETE',
   });
@@ -310,7 +317,7 @@ export async function deleteBulkJob(up: Upstream, jobId: string): Promise<boolea
     discard(answer);
     return true;
   }
-  const error = await refusal(up, answer);
+  const error = await upstreamErrorOf(up, answer);
   if (answer.status !== 404) throw error;
   await confirmNotFound(up, 'atlas', error);
   return false;
@@ -331,7 +338,7 @@ export interface SimilarityQuery {
 }
 
 /** The body while it is no larger than an honest one. @throws UpstreamError */
-async function* upTo(most: number, { body, status, call }: Answer): AsyncGenerator<Uint8Array> {
+async function* upTo(most: number, { body, status, call }: StreamedResponse): AsyncGenerator<Uint8Array> {
   let received = 0;
   for await (const piece of body as AsyncIterable<Uint8Array>) {
     received += piece.byteLength;
@@ -354,7 +361,7 @@ export async function similarity(
   structures: boolean,
 ): Promise<wire.SimilarityAnswer> {
   const received = q.results * 2 * MiB + 8 * MiB;
-  const answer = await send(
+  const answer = await requestStream(
     up,
     get('similarity', '/similarity-search', {
       maxBytes: structures ? received : q.results * 64 * KiB + 4 * MiB,
@@ -368,9 +375,9 @@ export async function similarity(
       },
     }),
   );
-  if (!isWhole(answer.status)) throw await refusal(up, answer);
+  if (!isWhole(answer.status)) throw await upstreamErrorOf(up, answer);
   const dropped = namesSeen(up.settings.mapping, 'similarity', OF_STRUCTURE);
   const whole = upTo(received, answer);
-  const body = structures ? answer.body : Readable.from(dropMembers(whole, dropped));
+  const body = structures ? answer.body : Readable.from(removeMembers(whole, dropped));
   return (await record(up, { ...answer, body }, wire.similarityAnswer)).record;
 }

@@ -5,9 +5,9 @@ import { redact } from '../telemetry/redact.ts';
 import { errorText, UpstreamError } from './errors.ts';
 import { type ItemsRequest, readItems, sizeFault } from './folds/batch-items.ts';
 import { confirmNotFound } from './http/prefix.ts';
-import { isWhole, refusal } from './http/response-body.ts';
-import { type Answer, type Call, send, type Upstream } from './http/upstream-client.ts';
-import { checked, checkedOf, readNamed } from './http/validate-response.ts';
+import { isWhole, upstreamErrorOf } from './http/response-body.ts';
+import { type Call, requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
+import { readContractJson, readValidated, validate } from './http/validate-response.ts';
 import * as wire from './wire.ts';
 
 /** An answer's `data`, with what stood beside it in the envelope. */
@@ -28,7 +28,7 @@ const envelope = z.object({
  *
  * @throws UpstreamError
  */
-function refuseError(up: Upstream, { status, call: { operation } }: Answer, body: unknown): void {
+function refuseError(up: Upstream, { status, call: { operation } }: StreamedResponse, body: unknown): void {
   if (typeof body !== 'object' || body === null) return;
   const { status: word, data } = body as Record<string, unknown>;
   if (word !== 'error' || (typeof data === 'object' && data !== null)) return;
@@ -43,17 +43,17 @@ function refuseError(up: Upstream, { status, call: { operation } }: Answer, body
 
 async function open<S extends z.ZodType>(
   up: Upstream,
-  answer: Answer,
+  answer: StreamedResponse,
   schema: S,
 ): Promise<Enveloped<z.output<S>>> {
   const { operation } = answer.call;
-  const body = await readNamed(up, operation, answer);
+  const body = await readContractJson(up, operation, answer);
   refuseError(up, answer, body);
-  const around = checked(operation, envelope, body ?? {});
+  const around = validate(operation, envelope, body ?? {});
   const data = typeof around.data === 'object' && around.data !== null ? around.data : body;
-  const inside = checked(operation, envelope, typeof data === 'object' && data !== null ? data : {});
+  const inside = validate(operation, envelope, typeof data === 'object' && data !== null ? data : {});
   return {
-    data: checkedOf(up, operation, schema, data, body),
+    data: readValidated(up, operation, schema, data, body),
     requestId: around.request_id ?? undefined,
     warnings: [...new Set([...(around.warning_messages ?? []), ...(inside.warning_messages ?? [])])],
   };
@@ -93,9 +93,9 @@ async function orNull<S extends z.ZodType>(
   call: Call,
   schema: S,
 ): Promise<Enveloped<z.output<S>> | null> {
-  const answer = await send(up, call);
+  const answer = await requestStream(up, call);
   if (isWhole(answer.status)) return open(up, answer, schema);
-  const error = await refusal(up, answer);
+  const error = await upstreamErrorOf(up, answer);
   if (answer.status !== 404) throw error;
   await confirmNotFound(up, 'batch', error);
   return null;
@@ -107,8 +107,8 @@ async function orNull<S extends z.ZodType>(
  * @throws UpstreamError with the status of the refusal; a missing status means that no answer came
  */
 export async function submit(up: Upstream, request: unknown): Promise<Enveloped<wire.Submitted>> {
-  const answer = await send(up, post('submit', request));
-  if (!isWhole(answer.status)) throw await refusal(up, answer);
+  const answer = await requestStream(up, post('submit', request));
+  if (!isWhole(answer.status)) throw await upstreamErrorOf(up, answer);
   return open(up, answer, wire.submitted);
 }
 
@@ -175,9 +175,9 @@ export async function cancel(
 ): Promise<CancelEnding> {
   if ('task_id' in target) refuseEmpty('cancel', 'taskId', target.task_id);
   else refuseEmpty('cancel', 'batchId', target.batch_id);
-  const answer = await send(up, post('cancel', target));
+  const answer = await requestStream(up, post('cancel', target));
   if (isWhole(answer.status)) return { kind: 'cancelled', answer: await open(up, answer, wire.cancelled) };
-  const error = await refusal(up, answer);
+  const error = await upstreamErrorOf(up, answer);
   if (answer.status === 409) return { kind: 'nothing', error };
   if (answer.status !== 404) throw error;
   await confirmNotFound(up, 'batch', error);

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { objectMembers } from '../../src/upstream/json/json-object.ts';
-import { LateFeatures, lightRecord } from '../../src/upstream/proteins/protein-record.ts';
+import { LazyFeatures, lazyRecord } from '../../src/upstream/proteins/protein-record.ts';
 import { proteinRecord } from '../../src/upstream/wire.ts';
 
 const key = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 6 }), fc.constantFrom('a', 'b', 'pdb'));
@@ -114,10 +114,10 @@ describe('a record that is read by its members', () => {
           .map((member) => [order.next().value, member] as const)
           .sort(([a], [b]) => a - b);
         const text = JSON.stringify(Object.fromEntries(shuffled.map(([, member]) => member)));
-        const read = lightRecord(Buffer.from(text), 'id', {});
+        const read = lazyRecord(Buffer.from(text), 'id', {});
         const whole = proteinRecord.parse(JSON.parse(text));
         expect(JSON.parse(JSON.stringify(read?.record))).toEqual(JSON.parse(JSON.stringify(whole)));
-        expect(read && new LateFeatures(read.parts, read.record).values).toEqual(whole.sae_features ?? []);
+        expect(read && new LazyFeatures(read.parts, read.record).values).toEqual(whole.sae_features ?? []);
         expect(read?.raw).toEqual(JSON.parse(text));
         expect(read?.parts.lengthOf('pdb')).toBe(
           typeof value.pdb === 'string' ? Buffer.byteLength(JSON.stringify(value.pdb)) - 2 : 0,

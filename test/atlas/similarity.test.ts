@@ -1,7 +1,7 @@
 // Similarity search: structures only for who wants them, one call for a question, one bulk call for what several searches find.
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { dropMembers } from '../../src/upstream/json/json-filter.ts';
+import { removeMembers } from '../../src/upstream/json/json-filter.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
@@ -20,7 +20,7 @@ async function filtered(text: string, names: string[], size: number): Promise<st
     for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
   }
   const out: Uint8Array[] = [];
-  for await (const piece of dropMembers(chunks(), new Set(names))) out.push(piece);
+  for await (const piece of removeMembers(chunks(), new Set(names))) out.push(piece);
   return Buffer.concat(out).toString();
 }
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BulkLimits, createBulkQuota } from '../../src/lookups/quota.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { Documents } from '../../src/store/documents/leased-documents.ts';
+import type { LeasedDocumentStore } from '../../src/store/documents/leased-documents.ts';
 import { openDocuments } from '../../src/store/documents/open-documents.ts';
 import { ask, KNOWN, openGateway, unknownHash, until } from '../live/support.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.ts';
@@ -15,10 +15,10 @@ import { at } from '../support.ts';
 const NONE: BulkLimits = { runningPerCaller: 0, keptPerCaller: 0, bytesPerCaller: 0, running: 0, bytes: 0 };
 const DAY_MS = 24 * 3_600_000;
 
-function quotaContract(openPlace: () => Documents): void {
+function quotaContract(openPlace: () => LeasedDocumentStore): void {
   let now = Date.now();
   const ended = new Set<string>();
-  const open = (limits: Partial<BulkLimits>, documents: Documents) =>
+  const open = (limits: Partial<BulkLimits>, documents: LeasedDocumentStore) =>
     createBulkQuota(
       documents,
       { ...NONE, ...limits },

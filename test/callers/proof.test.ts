@@ -11,7 +11,7 @@ import WebSocket from 'ws';
 import type { Gateway } from '../../src/gateway.ts';
 import { openApiKeys } from '../../src/http/auth/api-keys.ts';
 import { limitChecks } from '../../src/http/auth/concurrent-checks.ts';
-import { isOwnHost } from '../../src/http/auth/host-header.ts';
+import { isAllowedHost } from '../../src/http/auth/host-header.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { answersOf, type Served, serve, submit, subscribe } from '../live/streams.ts';
@@ -391,7 +391,7 @@ describe('a gateway that holds the key for this machine', () => {
       UPSTREAM_API_KEY: 'upstream',
       PUBLIC_URL: 'https://fold.example',
     });
-    const there = await serve(own, [], { isOwnHost: (host) => isOwnHost(host, 'https://fold.example') });
+    const there = await serve(own, [], { isOwnHost: (host) => isAllowedHost(host, 'https://fold.example') });
     const { port } = new URL(there.url);
     const status = (host: string, path: string, headers: Record<string, string> = {}) =>
       new Promise<number>((resolve, reject) => {

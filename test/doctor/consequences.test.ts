@@ -2,9 +2,9 @@
 // the sentence names is read before and after it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { FIELDS } from '../../src/doctor/graphql-impact.ts';
+import { FIELD_BY_WIRE_KEY } from '../../src/doctor/graphql-impact.ts';
 import { finding } from '../../src/doctor/probe.ts';
-import { examine } from '../../src/doctor/run-checks.ts';
+import { runChecks } from '../../src/doctor/run-checks.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { compare } from '../../src/upstream/contract/compare.ts';
@@ -126,7 +126,7 @@ const ofDrifts = [
 describe('what is said of a drift happens', () => {
   it.each(ofDrifts)('$name', async ({ change, found, options }) => {
     drift(change);
-    const { checks } = await examine(
+    const { checks } = await runChecks(
       {
         settings: settingsOf(readConfig({}), proxy.url),
         agent,
@@ -174,7 +174,7 @@ const SILENT = new Set([
 ]);
 
 const keys = Object.entries(PATHS).flatMap(([answer, paths]) =>
-  Object.entries(FIELDS[answer] ?? {})
+  Object.entries(FIELD_BY_WIRE_KEY[answer] ?? {})
     .filter(([key, field]) => !key.includes('.') && key !== 'warning_messages' && !field.endsWith('.raw'))
     .filter(([key]) => !SILENT.has(`${answer} ${key}`))
     .flatMap(([key, field]) =>

@@ -1,7 +1,7 @@
 // Drifts with consequences, by what they do to an answer on its way: the doctor has to notice each, and what it says of
 // each is what the gateway then does.
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
-import type { examine } from '../../src/doctor/run-checks.ts';
+import type { runChecks } from '../../src/doctor/run-checks.ts';
 import { type Change, inJson, renamedKey } from './proxy.ts';
 
 const MODEL = 'foldmodel2-2026-05-cutoff-2025';
@@ -49,7 +49,7 @@ export interface Drifted {
   /** Answer and path of one of the findings. */
   readonly found: string;
   /** What has to be asked for to see it. */
-  readonly options?: Partial<Parameters<typeof examine>[1]>;
+  readonly options?: Partial<Parameters<typeof runChecks>[1]>;
 }
 
 export const FOLD = { submit: { model: MODEL } };

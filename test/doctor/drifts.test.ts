@@ -2,9 +2,9 @@
 // every one, names the place, and proposes only mappings that it has tried.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { matters, type Report } from '../../src/doctor/report.ts';
-import { examine } from '../../src/doctor/run-checks.ts';
-import { proposalOf } from '../../src/doctor/suggested-mapping.ts';
+import { isProblem, type Report } from '../../src/doctor/report.ts';
+import { runChecks } from '../../src/doctor/run-checks.ts';
+import { suggestMapping } from '../../src/doctor/suggested-mapping.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openPublicAgent } from '../../src/upstream/http/download.ts';
 import { openAgent } from '../../src/upstream/http/upstream-client.ts';
@@ -31,10 +31,10 @@ afterAll(async () => {
 });
 
 const report = (
-  options: Partial<Parameters<typeof examine>[1]> = {},
+  options: Partial<Parameters<typeof runChecks>[1]> = {},
   url: string = proxy.url,
 ): Promise<Report> =>
-  examine(
+  runChecks(
     {
       settings: settingsOf(readConfig({}), url),
       agent,
@@ -47,7 +47,7 @@ const report = (
   );
 
 const places = ({ checks }: Report): string[] =>
-  checks.flatMap(({ findings }) => findings.filter(matters).map(({ answer, path }) => `${answer} ${path}`));
+  checks.flatMap(({ findings }) => findings.filter(isProblem).map(({ answer, path }) => `${answer} ${path}`));
 
 describe('a service that has changed', () => {
   it.each(Object.entries(FREE))('is noticed: %s', async (_, { change, found, options }) => {
@@ -94,7 +94,7 @@ describe('a mapping', () => {
       answer.body = Buffer.from(JSON.stringify(data));
     });
     const bare = await report(FOLD);
-    expect(proposalOf(bare)).toEqual({});
+    expect(suggestMapping(bare)).toEqual({});
     expect(places(bare)).toEqual([]);
   });
 
@@ -108,7 +108,7 @@ describe('a mapping', () => {
     );
     const changed = await report({ job: true });
     expect(changed.status).toBe('CHANGED');
-    expect(proposalOf(changed)).toEqual({});
+    expect(suggestMapping(changed)).toEqual({});
   });
 
   it('is proposed where it bridges, and nothing is submitted again to try it', async () => {
@@ -119,7 +119,7 @@ describe('a mapping', () => {
       rename(answer, question);
     });
     const changed = await report(FOLD);
-    expect(proposalOf(changed)).toEqual({ submit: { 'data.batch_id': 'batch' } });
+    expect(suggestMapping(changed)).toEqual({ submit: { 'data.batch_id': 'batch' } });
     expect(submitted).toBeLessThanOrEqual(2);
   });
 });

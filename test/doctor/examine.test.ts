@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { Finding, Report } from '../../src/doctor/report.ts';
-import { examine } from '../../src/doctor/run-checks.ts';
-import { proposalOf, proposalText } from '../../src/doctor/suggested-mapping.ts';
+import { runChecks } from '../../src/doctor/run-checks.ts';
+import { proposalText, suggestMapping } from '../../src/doctor/suggested-mapping.ts';
 import { tableOf } from '../../src/doctor/table.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openPublicAgent } from '../../src/upstream/http/download.ts';
@@ -32,10 +32,10 @@ afterAll(async () => {
 const TOKEN = 'a-token-that-nobody-may-see';
 
 const report = (
-  options: Partial<Parameters<typeof examine>[1]> = {},
+  options: Partial<Parameters<typeof runChecks>[1]> = {},
   { url = proxy.url, token }: { url?: string; token?: string } = { token: TOKEN },
 ): Promise<Report> =>
-  examine(
+  runChecks(
     {
       settings: settingsOf(readConfig({}), url),
       agent,
@@ -80,7 +80,7 @@ describe('an upstream that keeps its contract', () => {
       { name: 'hashes in a bulk call', expected: 'at most 500', seen: '501 refused' },
       { name: 'items of a page of List', expected: 'at most 1000', seen: '1001 refused' },
     ]);
-    expect(proposalText(proposalOf(all), all.settings)).toBe('');
+    expect(proposalText(suggestMapping(all), all.settings)).toBe('');
   });
 
   it('is asked with a token only where one is given', async () => {
@@ -106,7 +106,7 @@ describe('an upstream that changed', () => {
         meaning: 'Protein.ptm is null or incomplete',
       }),
     ]);
-    expect(proposalOf(changed)).toEqual({ protein: { ptm: 'predicted_tm_score' } });
+    expect(suggestMapping(changed)).toEqual({ protein: { ptm: 'predicted_tm_score' } });
   });
 
   it('by a renamed field that the reader insists on, deep inside', async () => {
@@ -242,7 +242,7 @@ describe('an upstream that changed', () => {
       );
     });
     const changed = await report();
-    expect(proposalOf(changed)).toEqual({
+    expect(suggestMapping(changed)).toEqual({
       clusterInfo: { 'clusters.*.cluster_size': 'size' },
       archive: { 'sequences.fasta': 'protein_sequences.fasta' },
     });
@@ -258,7 +258,7 @@ describe('an upstream that changed', () => {
         body: Buffer.from(JSON.stringify({ detail })),
       });
     });
-    expect(proposalOf(await report())).toEqual({ bulk: { 'request.protein_hashes': 'hashes' } });
+    expect(suggestMapping(await report())).toEqual({ bulk: { 'request.protein_hashes': 'hashes' } });
   });
 });
 
@@ -294,7 +294,7 @@ describe('what is shown', () => {
     for (const text of [
       JSON.stringify(changed),
       tableOf(changed),
-      proposalText(proposalOf(changed), changed.settings),
+      proposalText(suggestMapping(changed), changed.settings),
     ]) {
       expect(text).not.toContain(secret);
       expect(text).not.toContain(TOKEN);

@@ -1,13 +1,13 @@
 // What the doctor says a difference means in GraphQL names fields that exist, and misses none that the wire feeds.
 import { isObjectType } from 'graphql';
 import { expect, it } from 'vitest';
-import { FIELDS } from '../../src/doctor/graphql-impact.ts';
+import { FIELD_BY_WIRE_KEY } from '../../src/doctor/graphql-impact.ts';
 import { schema } from '../../src/resolvers/schema.ts';
 import { type AnswerName, isAnswerName, PROMISED } from '../../src/upstream/contract/operations.ts';
 import { shapeOf } from '../../src/upstream/contract/shape.ts';
 
 it('names fields of the schema', () => {
-  const unknown = Object.values(FIELDS)
+  const unknown = Object.values(FIELD_BY_WIRE_KEY)
     .flatMap((fields) => Object.values(fields))
     .filter((name) => {
       const [type = '', field = ''] = name.split('.');
@@ -18,7 +18,7 @@ it('names fields of the schema', () => {
 });
 
 it('knows every optional key of an answer', () => {
-  const answers = Object.keys(FIELDS).filter(
+  const answers = Object.keys(FIELD_BY_WIRE_KEY).filter(
     (name): name is AnswerName => isAnswerName(name) && name !== 'features',
   );
   expect(answers.length).toBeGreaterThan(8);
@@ -26,7 +26,7 @@ it('knows every optional key of an answer', () => {
     const { keys } = shapeOf(PROMISED[name].schema);
     const record = keys.get('data')?.shape.keys ?? keys;
     return [...record].flatMap(([key, { required }]) =>
-      required || Object.hasOwn(FIELDS[name] ?? {}, key) ? [] : [`${name}.${key}`],
+      required || Object.hasOwn(FIELD_BY_WIRE_KEY[name] ?? {}, key) ? [] : [`${name}.${key}`],
     );
   });
   expect(missing).toEqual([]);

@@ -18,7 +18,7 @@ import {
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { executeOperation } from '../../src/execution/execute-query.ts';
-import { GrowingList, mayGrow } from '../../src/execution/incremental-list.ts';
+import { IncrementalList, supportsIncrementalLists } from '../../src/execution/incremental-list.ts';
 import { IncrementalResult } from '../../src/execution/incremental-result.ts';
 
 /** What a resolver gives: by its field's number and place, now or later, a value, null or an error. */
@@ -159,8 +159,8 @@ const wrappedRoots = Object.fromEntries(
         );
         // One that fails before its turn has come is nobody's fault.
         for (const item of items) Promise.resolve(item).catch(() => undefined);
-        if (!mayGrow(info)) return items;
-        const list = new GrowingList<unknown>();
+        if (!supportsIncrementalLists(info)) return items;
+        const list = new IncrementalList<unknown>();
         const grow = async (): Promise<void> => {
           let from = 0;
           for (const step of steps) {

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Body, openBody } from '../../src/http/graphql/response-body.ts';
 import { streamOf } from '../../src/http/graphql/stream-body.ts';
-import { lateText } from '../../src/structure/lazy-text.ts';
+import { lazyText } from '../../src/structure/lazy-text.ts';
 import type { Sender } from '../through.ts';
 import { send } from './send.ts';
 import {
@@ -200,7 +200,7 @@ describe('a body in several', () => {
   const bodyOf = (text: string): Body =>
     openBody({
       around: ['', ''],
-      texts: [lateText({ size: text.length, bytes: () => Buffer.from(text) })],
+      texts: [lazyText({ size: text.length, bytes: () => Buffer.from(text) })],
     });
 
   /** What comes of bodies over a socket. */

@@ -7,10 +7,10 @@ import { zipSync } from 'fflate';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { bodyOf } from '../../src/http/graphql/serialize-result.ts';
+import { serializeResult } from '../../src/http/graphql/serialize-result.ts';
 import { streamOf } from '../../src/http/graphql/stream-body.ts';
-import { openServer } from '../../src/http/limits/http-server.ts';
-import { lateText } from '../../src/structure/lazy-text.ts';
+import { createHttpServer } from '../../src/http/limits/http-server.ts';
+import { lazyText } from '../../src/structure/lazy-text.ts';
 import { testLogger } from '../record.ts';
 import { openSender, type Sender } from '../through.ts';
 import { send } from './send.ts';
@@ -67,7 +67,7 @@ beforeAll(async () => {
     upstreamUrl: `http://127.0.0.1:${portOf(upstream)}`,
     log: testLogger(),
   });
-  served = await listening(openServer(gateway, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 }));
+  served = await listening(createHttpServer(gateway, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 }));
   sender = openSender(async () => portOf(served));
 });
 afterAll(async () => {
@@ -139,7 +139,7 @@ async function openLarge(): Promise<{ server: Server; unpacked: () => number; en
   let unpacked = 0;
   const bytes = Buffer.from(LINES.repeat(8));
   const texts = Array.from({ length: 200 }, () =>
-    lateText({
+    lazyText({
       size: bytes.length,
       bytes: () => {
         unpacked += 1;
@@ -147,7 +147,7 @@ async function openLarge(): Promise<{ server: Server; unpacked: () => number; en
       },
     }),
   );
-  const body = bodyOf({ data: { texts } });
+  const body = serializeResult({ data: { texts } });
   if (typeof body === 'string') throw new Error('The texts were not left out.');
   const server = await listening(createServer());
   async function* bodies() {

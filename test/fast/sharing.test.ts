@@ -1,7 +1,7 @@
 // Who asks the same in the same moment waits for one answer, and who asks it again is given it: counted in upstream calls, over a socket.
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openServer } from '../../src/http/limits/http-server.ts';
+import { createHttpServer } from '../../src/http/limits/http-server.ts';
 import { createResponseStore } from '../../src/http/response-cache/response-store.ts';
 import { fault } from '../live/support.ts';
 import { at, openWorld, type World } from '../support.ts';
@@ -17,7 +17,7 @@ let close: () => Promise<void>;
 
 beforeAll(async () => {
   world = await openWorld({ CACHE_RECORDS_SECONDS: '3600' }, { control: true });
-  const server = openServer(world.gateway, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 });
+  const server = createHttpServer(world.gateway, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
   close = async () => {

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { zipSync } from 'fflate';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { openServer } from '../../src/http/limits/http-server.ts';
+import { createHttpServer } from '../../src/http/limits/http-server.ts';
 import { testLogger } from '../record.ts';
 import { openSender } from '../through.ts';
 
@@ -125,7 +125,9 @@ export async function openService() {
         log: testLogger((line) => void service.lines.push(line)),
         ...(pulseMs === undefined ? {} : { pulseMs }),
       });
-      const served = await listening(openServer(gateway, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 }));
+      const served = await listening(
+        createHttpServer(gateway, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 }),
+      );
       const sender = openSender(async () => portOf(served));
       return {
         gateway,

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { openServer } from '../../src/http/limits/http-server.ts';
+import { createHttpServer } from '../../src/http/limits/http-server.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { ask, until } from '../live/support.ts';
@@ -58,7 +58,7 @@ const open = (env: Record<string, string>): Gateway =>
 
 /** Puts it on a port. */
 async function listen(on: Gateway, keepAlive = true): Promise<{ sender: Sender; close(): Promise<void> }> {
-  const server = openServer(on, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 });
+  const server = createHttpServer(on, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const sender = openSender(async () => port, keepAlive);

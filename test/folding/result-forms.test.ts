@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ResultForm } from '../../src/sandbox/folding/rows.ts';
-import { openFold } from '../../src/upstream/folds/open-fold-result.ts';
+import { openFoldResult } from '../../src/upstream/folds/open-fold-result.ts';
 import { smallFold } from '../structure/fold.ts';
 import { at, listAt } from '../support.ts';
 import { type Bench, openBench } from './bench.ts';
@@ -155,7 +155,7 @@ function byAtom() {
   const pae = rows.map((r) => rows.map((c) => (fold.pae[r.token]?.[c.token] ?? 0) + r.by + c.by));
   return { ...fold, pae, plddt };
 }
-const open = (value: unknown) => openFold(Buffer.from(JSON.stringify(value)));
+const open = (value: unknown) => openFoldResult(Buffer.from(JSON.stringify(value)));
 
 describe('rows of an unfamiliar result', () => {
   it('are averaged where a token has several', async () => {

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTopic } from '../../src/async/broadcast.ts';
+import { createBroadcast } from '../../src/async/broadcast.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -143,7 +143,7 @@ describe('an event that asks the upstream more', () => {
 describe('a slow reader', () => {
   it('costs a few words, however much it misses', async () => {
     gateway = openGateway(sandbox.url);
-    const topic = createTopic<{ n: number; load: string }>();
+    const topic = createBroadcast<{ n: number; load: string }>();
     const slow = Array.from({ length: 2000 }, () =>
       topic.watch(
         (value) => value.n,

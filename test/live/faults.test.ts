@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Gateway } from '../../src/gateway.ts';
-import { openLive } from '../../src/progress/progress-hub.ts';
+import { createProgressHub } from '../../src/progress/progress-hub.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { Documents } from '../../src/store/documents/leased-documents.ts';
+import type { LeasedDocumentStore } from '../../src/store/documents/leased-documents.ts';
 import { openAgent, type Upstream } from '../../src/upstream/http/upstream-client.ts';
 import { at } from '../support.ts';
 import { answersOf, submit, subscribe, TOKEN } from './streams.ts';
@@ -106,7 +106,7 @@ describe('a store that does not answer', () => {
     const gone = async (): Promise<never> => {
       throw new Error('the store is gone');
     };
-    const broken: Documents = {
+    const broken: LeasedDocumentStore = {
       shared: true,
       get: gone,
       put: gone,
@@ -117,7 +117,7 @@ describe('a store that does not answer', () => {
       close: async () => undefined,
     };
     let errors = 0;
-    const live = openLive({ documents: broken, pace: PACE, onError: () => (errors += 1) });
+    const live = createProgressHub({ documents: broken, pace: PACE, onError: () => (errors += 1) });
     const agent = openAgent();
     const upstream: Upstream = {
       settings: {

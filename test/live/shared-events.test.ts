@@ -1,12 +1,12 @@
 // Which answers to an event are shared between streams, and which are everybody's own.
 import { GraphQLSchema, parse } from 'graphql';
 import { expect, it } from 'vitest';
-import { questionOf, sharedAnswer } from '../../src/http/plugins/event-result-sharing.ts';
+import { executionKeyOf, shareExecution } from '../../src/http/plugins/event-result-sharing.ts';
 
 const schema = new GraphQLSchema({});
 const document = parse('subscription { x }');
 const ask = (variableValues: Record<string, unknown>, audience: readonly unknown[] = ['a']) =>
-  questionOf({ schema, document, variableValues }, audience);
+  executionKeyOf({ schema, document, variableValues }, audience);
 
 /** Answers as often as it is asked, and counts. */
 function counting(errors = false) {
@@ -21,7 +21,7 @@ function counting(errors = false) {
 it('one answer serves all who ask the same of one event, at the same time or later', async () => {
   const event = {};
   const { execute, calls } = counting();
-  const one = () => sharedAnswer(event, ask({ id: 1 }), execute, () => true);
+  const one = () => shareExecution(event, ask({ id: 1 }), execute, () => true);
   const answers = await Promise.all([one(), one(), one()]);
   expect(await one()).toBe(answers[0]);
   expect(answers.every((answer) => answer === answers[0])).toBe(true);
@@ -35,11 +35,11 @@ it('another event, variable, document or audience is another question', async ()
     ask({ id: 1 }),
     ask({ id: 2 }),
     ask({ id: 1 }, ['b']),
-    questionOf({ schema, document: parse('subscription { x }'), variableValues: { id: 1 } }, ['a']),
+    executionKeyOf({ schema, document: parse('subscription { x }'), variableValues: { id: 1 } }, ['a']),
   ];
-  for (const question of questions) await sharedAnswer(event, question, execute, () => true);
-  await sharedAnswer({}, ask({ id: 1 }), execute, () => true);
-  await sharedAnswer('no object', ask({ id: 1 }), execute, () => true);
+  for (const question of questions) await shareExecution(event, question, execute, () => true);
+  await shareExecution({}, ask({ id: 1 }), execute, () => true);
+  await shareExecution('no object', ask({ id: 1 }), execute, () => true);
   expect(calls()).toBe(6);
 });
 
@@ -50,12 +50,12 @@ it('errors, failures and the answer to one who has left stay their own', async (
   ] as const) {
     const event = {};
     const { execute, calls } = counting(errors);
-    const one = () => sharedAnswer(event, ask({}), execute, () => isStill);
+    const one = () => shareExecution(event, ask({}), execute, () => isStill);
     await Promise.all([one(), one(), one()]);
     expect(calls()).toBe(3);
   }
   const event = {};
-  const failing = sharedAnswer(
+  const failing = shareExecution(
     event,
     ask({}),
     async () => {
@@ -64,7 +64,7 @@ it('errors, failures and the answer to one who has left stay their own', async (
     () => true,
   );
   const { execute } = counting();
-  const other = sharedAnswer(event, ask({}), execute, () => true);
+  const other = shareExecution(event, ask({}), execute, () => true);
   await expect(failing).rejects.toThrow('mine');
   expect(await other).toEqual({ data: { calls: 1 } });
 });

@@ -1,7 +1,13 @@
 // Snapshots and what of them is news: sequences, changed tasks, failures, the end by counts.
 import { describe, expect, it } from 'vitest';
-import { createNewsDesk } from '../../src/progress/progress-events.ts';
-import { afterFailure, afterReading, blank, lacksTasks, type Snapshot } from '../../src/progress/snapshot.ts';
+import { createProgressReader } from '../../src/progress/progress-events.ts';
+import {
+  afterFailure,
+  afterReading,
+  emptySnapshot,
+  hasNoTaskPage,
+  type Snapshot,
+} from '../../src/progress/snapshot.ts';
 import type { BatchPage, ListItem } from '../../src/upstream/wire.ts';
 
 const next = { pace: { interval: 2000, polls: 0 }, dueAt: 5000 };
@@ -24,8 +30,8 @@ const item = (id: number, status: string): ListItem => ({
   response_available: undefined,
   error: undefined,
 });
-const newsFor = (tasks: boolean, clock: () => number) => createNewsDesk(clock)(tasks);
-const start = blank(next.pace);
+const newsFor = (tasks: boolean, clock: () => number) => createProgressReader(clock)(tasks);
+const start = emptySnapshot(next.pace);
 const queued = afterReading(start, { page: pageOf('in_progress', { queued: 3 }), items: null }, next);
 const moving = (before: Snapshot) =>
   afterReading(
@@ -97,8 +103,8 @@ describe('news of a batch', () => {
       { page: pageOf('in_progress', { queued: 2, in_progress: 1 }), items: null },
       next,
     );
-    expect(lacksTasks(counts)).toBe(true);
-    expect(lacksTasks(queued)).toBe(false);
+    expect(hasNoTaskPage(counts)).toBe(true);
+    expect(hasNoTaskPage(queued)).toBe(false);
     expect(newsFor(true, now)(counts)).toBeUndefined();
     expect(newsFor(false, now)(counts)).toMatchObject({ sequence: 2, changed: [] });
     // Read later at the same counts, the tasks belong to the same sequence.

@@ -2,7 +2,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Gateway } from '../../src/gateway.ts';
-import { attachWebSocket, type Sockets, type WebSocketOptions } from '../../src/http/websocket/server.ts';
+import {
+  attachWebSocket,
+  type SocketServer,
+  type WebSocketOptions,
+} from '../../src/http/websocket/server.ts';
 import { type Answer, at } from '../support.ts';
 import { ask } from './support.ts';
 
@@ -11,7 +15,7 @@ export const TOKEN = { authorization: 'Bearer live-test' };
 export interface Served {
   readonly url: string;
   readonly server: Server;
-  readonly sockets: Sockets;
+  readonly sockets: SocketServer;
   close(): Promise<void>;
 }
 

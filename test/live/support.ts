@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import type { PaceRules } from '../../src/progress/poll-schedule.ts';
+import type { PollScheduleOptions } from '../../src/progress/poll-schedule.ts';
 import { REFERENCE_PROTEINS } from '../../src/sandbox/atlas/reference-proteins.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
 import type { BreakerRules } from '../../src/upstream/http/breaker.ts';
@@ -14,7 +14,7 @@ import { type Answer, at, listAt } from '../support.ts';
 export function openGateway(
   upstreamUrl: string,
   env: Record<string, string> = {},
-  pace?: PaceRules,
+  pace?: PollScheduleOptions,
   breaker?: BreakerRules,
   pulseMs = 300,
 ): Gateway {

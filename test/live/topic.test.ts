@@ -2,13 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createTopic } from '../../src/async/broadcast.ts';
+import { createBroadcast } from '../../src/async/broadcast.ts';
 
 const all = (value: number): number => value;
 
 describe('a topic', () => {
   it('gives the present value first, then what is published, then ends', async () => {
-    const topic = createTopic<number>();
+    const topic = createBroadcast<number>();
     topic.publish(1);
     const watch = topic.watch(all, undefined, () => undefined);
     expect(await watch.next()).toEqual({ done: false, value: 1 });
@@ -25,7 +25,7 @@ describe('a topic', () => {
   it('lets a slow reader skip to the latest, whatever the order of reading and publishing', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.boolean(), { maxLength: 60 }), async (steps) => {
-        const topic = createTopic<number>();
+        const topic = createBroadcast<number>();
         const watch = topic.watch(all, undefined, () => undefined);
         let published = 0;
         let read = 0;
@@ -48,7 +48,7 @@ describe('a topic', () => {
   });
 
   it('does not hold a reader up by one that never reads', async () => {
-    const topic = createTopic<number>();
+    const topic = createBroadcast<number>();
     topic.watch(all, undefined, () => undefined);
     const quick = topic.watch(all, undefined, () => undefined);
     for (let value = 1; value <= 100; value += 1) {
@@ -58,7 +58,7 @@ describe('a topic', () => {
   });
 
   it('lets a watcher leave while it waits, once, by return or by its signal', async () => {
-    const topic = createTopic<number>();
+    const topic = createBroadcast<number>();
     let left = 0;
     const gone = new AbortController();
     const first = topic.watch(all, gone.signal, () => (left += 1));
@@ -79,7 +79,7 @@ describe('a topic', () => {
   });
 
   it('skips what is no news to a watcher, and answers overlapping reads in order', async () => {
-    const topic = createTopic<number>();
+    const topic = createBroadcast<number>();
     const even = topic.watch(
       (value) => (value % 2 === 0 ? value : undefined),
       undefined,

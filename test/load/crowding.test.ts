@@ -7,7 +7,7 @@ import { zipSync } from 'fflate';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { openServer } from '../../src/http/limits/http-server.ts';
+import { createHttpServer } from '../../src/http/limits/http-server.ts';
 import { attachWebSocket } from '../../src/http/websocket/server.ts';
 import { until } from '../live/support.ts';
 import { testLogger } from '../record.ts';
@@ -76,7 +76,7 @@ async function open(env: Record<string, string>): Promise<void> {
     upstreamUrl: `http://127.0.0.1:${port}`,
     log: testLogger((line) => lines.push(line)),
   });
-  server = openServer(gateway, { maxHeaderBytes: 16_384, slowReaderMs: 120_000 });
+  server = createHttpServer(gateway, { maxHeaderBytes: 16_384, slowReaderMs: 120_000 });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 }

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRateLimit } from '../../src/http/limits/rate-limit.ts';
 import { openRates } from '../../src/store/rate-limit/open-token-bucket.ts';
-import { takeAt } from '../../src/store/rate-limit/token-bucket.ts';
+import { takeTokens } from '../../src/store/rate-limit/token-bucket.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.ts';
 
 const silent = () => undefined;
@@ -22,7 +22,7 @@ describe('a bucket', () => {
         let granted = 0;
         for (const { after, tokens } of list) {
           now += after;
-          const taken = takeAt(fullAt, now, { key: '', tokens, perMinute });
+          const taken = takeTokens(fullAt, now, { key: '', tokens, perMinute });
           fullAt = taken.fullAt;
           granted += taken.granted;
           expect(taken.granted).toBeLessThanOrEqual(tokens);
@@ -30,7 +30,7 @@ describe('a bucket', () => {
           // Whoever waits as long as told gets one.
           if (taken.left === 0)
             expect(
-              takeAt(fullAt, now + Math.ceil(taken.waitMs), { key: '', tokens: 1, perMinute }).granted,
+              takeTokens(fullAt, now + Math.ceil(taken.waitMs), { key: '', tokens: 1, perMinute }).granted,
             ).toBe(1);
         }
         expect(granted).toBeLessThanOrEqual(

@@ -4,7 +4,7 @@ import type { RequestListener, Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createConnectionLimits } from '../../src/http/limits/connection-limits.ts';
-import { openServer } from '../../src/http/limits/http-server.ts';
+import { createHttpServer } from '../../src/http/limits/http-server.ts';
 
 let server: Server;
 afterEach(async () => {
@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 async function listen(listener: RequestListener, slowReaderMs: number): Promise<() => Socket> {
-  server = openServer(
+  server = createHttpServer(
     {
       listener,
       connections: createConnectionLimits({ maxConnections: 0, isShared: true, onCut: () => undefined }),

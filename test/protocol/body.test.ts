@@ -2,14 +2,14 @@
 // what JSON.stringify makes of them.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allOf, type Body } from '../../src/http/graphql/response-body.ts';
-import { bodyOf } from '../../src/http/graphql/serialize-result.ts';
-import { lateText } from '../../src/structure/lazy-text.ts';
+import { type Body, toBuffer } from '../../src/http/graphql/response-body.ts';
+import { serializeResult } from '../../src/http/graphql/serialize-result.ts';
+import { lazyText } from '../../src/structure/lazy-text.ts';
 
 /** A late text that overwrites what it gave as soon as the turn is over. */
 function lateOf(bytes: Uint8Array) {
   let opened = 0;
-  const text = lateText({
+  const text = lazyText({
     size: bytes.length,
     bytes: () => {
       opened += 1;
@@ -60,8 +60,8 @@ describe('a body with large texts', () => {
           const expected = JSON.stringify(data(all.map((bytes) => new TextDecoder().decode(bytes))));
           const result = data(all.map((bytes) => lateOf(bytes).text));
           expect(JSON.stringify(result)).toBe(expected);
-          const body = bodyOf(result);
-          expect(allOf(body).toString()).toBe(expected);
+          const body = serializeResult(result);
+          expect(toBuffer(body).toString()).toBe(expected);
           expect(await inPieces(body, size)).toBe(expected);
         },
       ),
@@ -80,7 +80,7 @@ describe('a body with large texts', () => {
       fc.asyncProperty(other, async ({ at, byte, size }) => {
         const text = Buffer.from(bytes);
         text[at] = byte;
-        const body = bodyOf({ data: { text: lateOf(text).text } });
+        const body = serializeResult({ data: { text: lateOf(text).text } });
         expect((await inPieces(body, size)) === JSON.stringify({ data: { text: text.toString() } })).toBe(
           true,
         );
@@ -91,7 +91,7 @@ describe('a body with large texts', () => {
 
   it('unpacks a text when it is its turn, and each time that it is written', async () => {
     const texts = Array.from({ length: 10 }, () => lateOf(Buffer.from(PDB.repeat(100))));
-    const body = bodyOf({ data: { texts: texts.map(({ text }) => text) } });
+    const body = serializeResult({ data: { texts: texts.map(({ text }) => text) } });
     if (typeof body === 'string') throw new Error('The texts were not left out.');
     const opened = () => texts.map((one) => one.opened());
     expect(opened()).toEqual(Array(10).fill(0));
@@ -99,11 +99,11 @@ describe('a body with large texts', () => {
     const target = Buffer.alloc(10_000);
     fill(target);
     expect(opened()).toEqual([1, 1, ...Array(8).fill(0)]);
-    expect(allOf(body).length).toBeGreaterThan(80_000);
+    expect(toBuffer(body).length).toBeGreaterThan(80_000);
     expect(opened()).toEqual([2, 2, ...Array(8).fill(1)]);
   });
 
   it('is a string where there are none', () => {
-    expect(bodyOf({ data: { a: 'b' } }, '<', '>')).toBe('<{"data":{"a":"b"}}>');
+    expect(serializeResult({ data: { a: 'b' } }, '<', '>')).toBe('<{"data":{"a":"b"}}>');
   });
 });

@@ -12,10 +12,10 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { ConfigError, readConfig } from '../../src/config.ts';
-import { openOperations } from '../../src/http/graphql/persisted-operations.ts';
+import { createPersistedOperations } from '../../src/http/graphql/persisted-operations.ts';
 import { readManifest } from '../../src/http/graphql/persisted-operations-manifest.ts';
 import { readExamples } from '../../src/http/pages/examples.ts';
-import { attachWebSocket, type Sockets } from '../../src/http/websocket/server.ts';
+import { attachWebSocket, type SocketServer } from '../../src/http/websocket/server.ts';
 import { thrown } from '../live/streams.ts';
 import { type Answer, at, openWorld, type World } from '../support.ts';
 
@@ -41,7 +41,7 @@ interface Place {
 async function open(env: Record<string, string>): Promise<Place> {
   const world = await openWorld(env);
   const server: Server = createServer(world.gateway.listener);
-  const sockets: Sockets = attachWebSocket(server, world.gateway, {
+  const sockets: SocketServer = attachWebSocket(server, world.gateway, {
     origins: [],
     maxBytes: 1_000_000,
     onFault: thrown,
@@ -233,7 +233,12 @@ describe('automatic persisted queries', () => {
   });
 
   it('keep a bounded number of characters, and none that is longer than may run', () => {
-    const operations = openOperations({ mode: 'off', listed: new Map(), automatic: true, longest: 50_000 });
+    const operations = createPersistedOperations({
+      mode: 'off',
+      listed: new Map(),
+      automatic: true,
+      longest: 50_000,
+    });
     const known = (text: string): boolean => {
       try {
         return operations.documentOf({ extensions: byHash(text) }) === text;
@@ -253,7 +258,12 @@ describe('automatic persisted queries', () => {
   });
 
   it('are not supported where they are switched off, in the words that clients know', () => {
-    const operations = openOperations({ mode: 'off', listed: new Map(), automatic: false, longest: 50_000 });
+    const operations = createPersistedOperations({
+      mode: 'off',
+      listed: new Map(),
+      automatic: false,
+      longest: 50_000,
+    });
     expect(() => operations.documentOf({ extensions: byHash('x') })).toThrow('PersistedQueryNotSupported');
   });
 });

@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { GraphQLError } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chooseForWhole } from '../../src/http/graphql/media-type.ts';
+import { negotiateResponseType } from '../../src/http/graphql/media-type.ts';
 import {
   checkContentType,
   type OperationParams,
@@ -131,7 +131,7 @@ describe('the reader of requests', () => {
             'application/graphql-response+json',
             'multipart/mixed',
             'text/event-stream',
-          ]).toContain(chooseForWhole(accept));
+          ]).toContain(negotiateResponseType(accept));
         },
       ),
     );

@@ -2,13 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  joinNeeds,
-  lackingNeeds,
+  missingParts,
   needsNothing,
-  type ProteinNeeds,
+  type RequiredParts,
+  unionParts,
 } from '../../src/upstream/proteins/required-parts.ts';
 
-const needs: fc.Arbitrary<ProteinNeeds> = fc.record(
+const needs: fc.Arbitrary<RequiredParts> = fc.record(
   {
     sequence: fc.constant(true),
     structure: fc.constant(true),
@@ -25,8 +25,8 @@ describe('needs', () => {
   it('a join lacks nothing of what was joined', () => {
     fc.assert(
       fc.property(fc.array(needs, { maxLength: 5 }), (all) => {
-        const joined = joinNeeds(all);
-        for (const one of all) expect(needsNothing(lackingNeeds(one, joined))).toBe(true);
+        const joined = unionParts(all);
+        for (const one of all) expect(needsNothing(missingParts(one, joined))).toBe(true);
       }),
     );
   });
@@ -34,7 +34,7 @@ describe('needs', () => {
   it('a join asks for nothing that nobody needs', () => {
     fc.assert(
       fc.property(fc.array(needs, { maxLength: 5 }), (all) => {
-        const joined = joinNeeds(all);
+        const joined = unionParts(all);
         for (const key of Object.keys(joined)) expect(all.some((one) => key in one)).toBe(true);
         expect(joined.features ?? 0).toBe(Math.max(0, ...all.map((one) => one.features ?? 0)));
       }),
@@ -44,7 +44,7 @@ describe('needs', () => {
   it('what lacks, together with what was had, covers the need', () => {
     fc.assert(
       fc.property(needs, needs, (wanted, had) => {
-        expect(needsNothing(lackingNeeds(wanted, joinNeeds([had, lackingNeeds(wanted, had)])))).toBe(true);
+        expect(needsNothing(missingParts(wanted, unionParts([had, missingParts(wanted, had)])))).toBe(true);
       }),
     );
   });

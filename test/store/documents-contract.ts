@@ -1,10 +1,10 @@
 // What every store of shared documents must keep to: versions, age limits, prefixes, leases. A store runs this suite over a function that opens it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Documents } from '../../src/store/documents/leased-documents.ts';
+import type { LeasedDocumentStore } from '../../src/store/documents/leased-documents.ts';
 
 /** A place that documents can be opened on again and again. */
 export interface DocumentsPlace {
-  open(now: () => number): Documents;
+  open(now: () => number): LeasedDocumentStore;
   remove(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export function documentsContract(
 ): void {
   describe(`documents: ${name}`, () => {
     let place: DocumentsPlace;
-    let documents: Documents;
+    let documents: LeasedDocumentStore;
     let time = 1_000_000;
     const now = () => time;
     beforeEach(async () => {

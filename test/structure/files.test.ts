@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fold } from '../../src/sandbox/folding/fold.ts';
-import { openFold } from '../../src/upstream/folds/open-fold-result.ts';
+import { openFoldResult } from '../../src/upstream/folds/open-fold-result.ts';
 import { largeFold, smallFold } from './fold.ts';
 import { readCif } from './read-cif.ts';
 import { viewMmcif, viewPdb } from './viewer.ts';
 
-const open = (value: unknown) => openFold(Buffer.from(JSON.stringify(value)));
+const open = (value: unknown) => openFoldResult(Buffer.from(JSON.stringify(value)));
 
 async function written(value: unknown, format: 'mmcif' | 'pdb') {
   const file = await (await open(value))[format]();

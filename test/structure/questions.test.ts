@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { matrixOf } from '../../src/structure/fold/matrix.ts';
 import { paeBlock } from '../../src/structure/fold/pae.ts';
-import { openFold } from '../../src/upstream/folds/open-fold-result.ts';
+import { openFoldResult } from '../../src/upstream/folds/open-fold-result.ts';
 import { largeFold, smallFold } from './fold.ts';
 
 const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value));
-const open = (value: unknown) => openFold(bytesOf(value));
+const open = (value: unknown) => openFoldResult(bytesOf(value));
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
 test('chains have their tokens, kinds, sequences, hashes and means', async () => {
@@ -187,7 +187,7 @@ test('a PAE block is the mean of its cells, holds no more points than allowed an
 
 test('a range that is none is refused, here and in the thread', async () => {
   for (const threadAboveBytes of [0, 1e9]) {
-    const fold = await openFold(bytesOf(smallFold()), { threadAboveBytes });
+    const fold = await openFoldResult(bytesOf(smallFold()), { threadAboveBytes });
     await expect(fold.paeBlock({ rowStart: 3, rowEnd: 1 })).rejects.toBeInstanceOf(RangeError);
     await expect(fold.paeBlock({ columnStart: -1 })).rejects.toBeInstanceOf(RangeError);
     await expect(fold.paeBlock({ maxPoints: 0 })).rejects.toBeInstanceOf(RangeError);
@@ -213,8 +213,8 @@ test('raw values are found by path, and no path leads out of the JSON', async ()
 });
 
 test('the thread answers exactly as the main loop does, also after the result was closed', async () => {
-  const here = await openFold(bytesOf(smallFold()), { threadAboveBytes: 1e9 });
-  const there = await openFold(bytesOf(smallFold()), { threadAboveBytes: 0 });
+  const here = await openFoldResult(bytesOf(smallFold()), { threadAboveBytes: 1e9 });
+  const there = await openFoldResult(bytesOf(smallFold()), { threadAboveBytes: 0 });
   for (const closed of [false, true]) {
     if (closed) there.close();
     expect(there.summary).toEqual(here.summary);
@@ -236,7 +236,7 @@ test('a PAE of a thousand tokens does not hold the loop', async () => {
     slowest = Math.max(slowest, performance.now() - last);
     last = performance.now();
   }, 1);
-  const fold = await openFold(bytes);
+  const fold = await openFoldResult(bytes);
   const block = await fold.paeBlock();
   const file = await fold.mmcif();
   clearInterval(timer);
@@ -286,11 +286,11 @@ test('whatever the result holds, it is opened and written without a throw', asyn
 
 test('NaN is nothing; broken JSON says where and never what', async () => {
   const text = JSON.stringify(smallFold()).replace('"ptm":0.8123', '"ptm":NaN');
-  expect((await openFold(Buffer.from(text))).summary.ptm).toBeNull();
+  expect((await openFoldResult(Buffer.from(text))).summary.ptm).toBeNull();
   for (const threadAboveBytes of [0, 1e9]) {
-    const error: unknown = await openFold(Buffer.from('{"secret": sesame}'), { threadAboveBytes }).catch(
-      (e: unknown) => e,
-    );
+    const error: unknown = await openFoldResult(Buffer.from('{"secret": sesame}'), {
+      threadAboveBytes,
+    }).catch((e: unknown) => e);
     expect(error).toMatchObject({ name: 'JsonError', position: 11 });
     expect(String(error)).not.toMatch(/ses|secret/);
   }

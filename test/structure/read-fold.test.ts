@@ -2,13 +2,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { listsOf, matrixOf } from '../../src/structure/fold/matrix.ts';
-import { answerFold, type FoldQuestion } from '../../src/structure/fold/queries.ts';
+import { type FoldQuery, runFoldQuery } from '../../src/structure/fold/queries.ts';
 import { type FoldingResult, readFoldingResult } from '../../src/structure/fold/result.ts';
 import { readFold } from '../../src/upstream/folds/read-fold.ts';
-import { liftMatrix } from '../../src/upstream/json/extract-matrix.ts';
+import { extractMatrix } from '../../src/upstream/json/extract-matrix.ts';
 import { parseLenient } from '../../src/upstream/json/lenient-json.ts';
 
-const QUESTIONS: readonly FoldQuestion[] = [
+const QUESTIONS: readonly FoldQuery[] = [
   { ask: 'summary' },
   { ask: 'paeBlock', range: { maxPoints: 5 } },
   { ask: 'paeChainPairs' },
@@ -18,7 +18,7 @@ const QUESTIONS: readonly FoldQuestion[] = [
 const told = (read: () => FoldingResult): unknown => {
   try {
     const result = read();
-    return QUESTIONS.map((question) => structuredClone(answerFold(result, question)));
+    return QUESTIONS.map((question) => structuredClone(runFoldQuery(result, question)));
   } catch (error) {
     return error;
   }
@@ -82,13 +82,13 @@ it('any result with any PAE is read as a parser reads it, errors and their place
 it('every number is the one that JSON.parse gives, to the last bit', () => {
   fc.assert(
     fc.property(fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { minLength: 1 }), (row) => {
-      const lifted = liftMatrix(Buffer.from(JSON.stringify({ pae: [row] })), 'pae', '');
+      const lifted = extractMatrix(Buffer.from(JSON.stringify({ pae: [row] })), 'pae', '');
       expect([...(lifted?.matrix.row(0) ?? [])]).toEqual(JSON.parse(JSON.stringify(row)));
     }),
   );
   fc.assert(
     fc.property(fc.array(decimal, { minLength: 1 }), (row) => {
-      const lifted = liftMatrix(Buffer.from(`{"pae":[[${row.join(', ')}]]}`), 'pae', '');
+      const lifted = extractMatrix(Buffer.from(`{"pae":[[${row.join(', ')}]]}`), 'pae', '');
       expect([...(lifted?.matrix.row(0) ?? [])]).toEqual(row.map(Number));
     }),
   );
@@ -102,7 +102,7 @@ it('a PAE is taken out whatever its shape, and its rest holds none of it', () =>
     ),
   ];
   const json = Buffer.from(JSON.stringify({ a: 1, pae: rows, z: 'é' }));
-  const lifted = liftMatrix(json, 'pae', 'mark');
+  const lifted = extractMatrix(json, 'pae', 'mark');
   expect(Buffer.from(lifted?.rest ?? []).toString()).toBe('{"a":1,"pae":"mark","z":"é"}');
   expect(lifted && listsOf(lifted.matrix)).toEqual(rows);
   expect(lifted?.matrix.max).toBe(matrixOf(rows).max);
@@ -114,8 +114,8 @@ it('names of a deployment are found too, and the value as it came has the lists'
     result: { answer: [{ parents: [], wire: 'pae', seen: 'predicted_error' }], request: [] },
   };
   const result = readFold(Buffer.from('{"predicted_error":[[0.5,NaN],[1,2]],"later":1}'), mapping);
-  expect(answerFold(result, { ask: 'summary' })).toMatchObject({ pae: { size: 2, max: 2 } });
-  expect(answerFold(result, { ask: 'raw', path: 'pae' })).toEqual([
+  expect(runFoldQuery(result, { ask: 'summary' })).toMatchObject({ pae: { size: 2, max: 2 } });
+  expect(runFoldQuery(result, { ask: 'raw', path: 'pae' })).toEqual([
     [0.5, null],
     [1, 2],
   ]);

@@ -4,16 +4,16 @@ import { GraphQLError } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { errorLines } from '../../src/cli/gateway-client.ts';
-import { isKnown } from '../../src/etag.ts';
-import { clientAddress } from '../../src/http/auth/client-ip.ts';
-import { isOwnHost } from '../../src/http/auth/host-header.ts';
-import { pagePolicy } from '../../src/http/csp.ts';
-import { checkTree } from '../../src/http/graphql/check-variables.ts';
+import { matchesIfNoneMatch } from '../../src/etag.ts';
+import { clientIp } from '../../src/http/auth/client-ip.ts';
+import { isAllowedHost } from '../../src/http/auth/host-header.ts';
+import { pageCsp } from '../../src/http/csp.ts';
+import { checkVariables } from '../../src/http/graphql/check-variables.ts';
 import { checkTokens } from '../../src/http/graphql/document-limits.ts';
-import { chooseForEvents, chooseForWhole } from '../../src/http/graphql/media-type.ts';
+import { negotiateEventStreamType, negotiateResponseType } from '../../src/http/graphql/media-type.ts';
 import { checkContentType, readBody, readSearch } from '../../src/http/graphql/read-params.ts';
 import { maskError } from '../../src/http/plugins/errors.ts';
-import { coded } from '../../src/http/plugins/use-error-codes.ts';
+import { withErrorCode } from '../../src/http/plugins/use-error-codes.ts';
 import { addVary } from '../../src/http/plugins/vary.ts';
 import { byteRange } from '../../src/http/routes/byte-range.ts';
 import { isUniprotId } from '../../src/resolvers/atlas/uniprot.ts';
@@ -23,18 +23,18 @@ import { indexInBatch } from '../../src/store/ledger/submissions.ts';
 import { cifItems } from '../../src/structure/cif-text.ts';
 import { parsePdb } from '../../src/structure/pdb.ts';
 import { pdbToMmcif, scalePdbBFactors } from '../../src/structure/pdb-to-mmcif.ts';
-import { oddLetters, scanSmiles } from '../../src/submission/chemistry.ts';
+import { findInvalidLetters, scanSmiles } from '../../src/submission/chemistry.ts';
 import { redact } from '../../src/telemetry/redact.ts';
 import { makeRequestId } from '../../src/telemetry/request-id.ts';
-import { shownName } from '../../src/telemetry/request-record.ts';
+import { boundedOperationName } from '../../src/telemetry/request-record.ts';
 import { readTraceparent } from '../../src/telemetry/trace-context.ts';
 import { readFasta } from '../../src/upstream/archive/bulk-record.ts';
 import { safeName } from '../../src/upstream/archive/zip-limits.ts';
 import { compare, keyName } from '../../src/upstream/contract/compare.ts';
 import { likeness, pairRenames } from '../../src/upstream/contract/rename.ts';
 import { errorText, retryAfterSeconds, subjectOf429 } from '../../src/upstream/errors.ts';
-import { inputFaults } from '../../src/upstream/http/validation-detail.ts';
-import { liftMatrix } from '../../src/upstream/json/extract-matrix.ts';
+import { validationIssues } from '../../src/upstream/http/validation-detail.ts';
+import { extractMatrix } from '../../src/upstream/json/extract-matrix.ts';
 import { errorPosition } from '../../src/upstream/json/json-position.ts';
 import { parseLenient } from '../../src/upstream/json/lenient-json.ts';
 import { testLogger } from '../record.ts';
@@ -50,7 +50,7 @@ type Read = (text: string) => unknown;
 const READERS: Readonly<Record<string, Read>> = {
   redact: (text) => redact(text, 'a-token', text.slice(0, 2000)),
   'the log': (text) => log.error({ error: new Error(text, { cause: text }) }, 'test'),
-  'the name of an operation': (text) => shownName(text),
+  'the name of an operation': (text) => boundedOperationName(text),
   'errors of graphql-js': (text) => [
     maskError(new GraphQLError(text), () => undefined, false),
     maskError(
@@ -61,19 +61,19 @@ const READERS: Readonly<Record<string, Read>> = {
       true,
     ),
   ],
-  'errors without a code': (text) => coded(new GraphQLError(text)),
-  'x-forwarded-for': (text) => clientAddress({ socket, headers: { 'x-forwarded-for': text } }, 2),
-  Host: (text) => isOwnHost(text, 'https://gateway.example'),
-  Accept: (text) => [chooseForWhole(text), chooseForEvents(text)],
+  'errors without a code': (text) => withErrorCode(new GraphQLError(text)),
+  'x-forwarded-for': (text) => clientIp({ socket, headers: { 'x-forwarded-for': text } }, 2),
+  Host: (text) => isAllowedHost(text, 'https://gateway.example'),
+  Accept: (text) => [negotiateResponseType(text), negotiateEventStreamType(text)],
   'Content-Type': (text) => checkContentType(text, text),
-  'If-None-Match': (text) => isKnown(text, '"an-etag"'),
+  'If-None-Match': (text) => matchesIfNoneMatch(text, '"an-etag"'),
   Range: (text) => byteRange(text, 1_000_000),
   Vary: (text) => addVary(new Headers({ vary: text }), ['accept']),
   traceparent: (text) => readTraceparent(text),
   'x-request-id': (text) => makeRequestId(text),
   'a query string': (text) => readSearch(`query=${text}&variables=${text}`),
   'a body': (text) => readBody(Buffer.from(text)),
-  variables: (text) => checkTree({ text, [text]: text }, 'variables'),
+  variables: (text) => checkVariables({ text, [text]: text }, 'variables'),
   'a document': (text) =>
     checkTokens(text, {
       ...{ characters: 1e9, tokens: 1e9, nesting: 64, aliases: 9, directives: 9, fragments: 9 },
@@ -84,8 +84,8 @@ const READERS: Readonly<Record<string, Read>> = {
   'a UniProt accession': (text) => isUniprotId(text),
   'a task id': (text) => indexInBatch(text, text.slice(0, 9)),
   'a SMILES string': (text) => scanSmiles(text, () => undefined),
-  'a sequence': (text) => oddLetters('protein', text, () => undefined),
-  'a page': (text) => pagePolicy(text),
+  'a sequence': (text) => findInvalidLetters('protein', text, () => undefined),
+  'a page': (text) => pageCsp(text),
   FASTA: (text) => readFasta(text),
   'a PDB file': (text) => [parsePdb(text), scalePdbBFactors(text, 100)],
   'a PDB file as mmCIF': (text) =>
@@ -93,11 +93,11 @@ const READERS: Readonly<Record<string, Read>> = {
   'a value of mmCIF': (text) => cifItems('struct', { title: text }),
   'lenient JSON': (text) => parseLenient(text),
   'the position of a JSON error': (text) => errorPosition(`{"a":"${text}`),
-  'a matrix': (text) => liftMatrix(Buffer.from(text), 'pae', 'mark'),
+  'a matrix': (text) => extractMatrix(Buffer.from(text), 'pae', 'mark'),
   'the name of a zip member': (text) => safeName(text, { nameBytes: 1e9 } as Parameters<typeof safeName>[1]),
   'the text of an error': (text) => [errorText({ error: text }), subjectOf429(text)],
   'the faults of a 422': (text) =>
-    inputFaults('submit', { detail: [{ loc: [text, text, 'payload'], msg: text, type: text }] }),
+    validationIssues('submit', { detail: [{ loc: [text, text, 'payload'], msg: text, type: text }] }),
   'Retry-After': (text) => retryAfterSeconds(text, 0),
   'drift of an answer': (text) =>
     compare({ schema: shape }, { [text]: text, sequence: 7 }, { complete: true }),
@@ -246,7 +246,7 @@ describe('what a client or the service wrote', () => {
     expect(errorText(body)).toBeUndefined();
     expect(errorText({ detail: [{ loc: ['body', loc], msg: 'bad' }] })).toBe('body: bad');
     expect(
-      inputFaults('submit', { detail: Array.from({ length: 1000 }, () => ({ loc: [], msg: 'bad' })) }),
+      validationIssues('submit', { detail: Array.from({ length: 1000 }, () => ({ loc: [], msg: 'bad' })) }),
     ).toHaveLength(50);
     expect(errorPosition(`{"a":"${'\\"'.repeat(8_000_000)}"x`)).toBe(16_000_007);
   });

@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UpstreamError } from '../../src/upstream/errors.ts';
 import {
-  openGate,
-  type Passage,
-  type Passenger,
-  usualGateRules,
+  createHostLimiter,
+  defaultHostLimits,
+  type Permit,
+  type QueuedCall,
 } from '../../src/upstream/http/host-limiter.ts';
 
-const BOUNDS = { ...usualGateRules, inFlight: 3, queue: 5 };
+const BOUNDS = { ...defaultHostLimits, inFlight: 3, queue: 5 };
 
-const passenger = (over: Partial<Passenger> = {}): Passenger => ({
+const passenger = (over: Partial<QueuedCall> = {}): QueuedCall => ({
   operation: 'protein',
   caller: 'a',
   request: '1',
@@ -22,8 +22,8 @@ const passenger = (over: Partial<Passenger> = {}): Passenger => ({
 });
 
 /** What came of an entry: in, refused or gone; undefined while it waits. */
-function follow(entering: () => Passage | Promise<Passage>) {
-  const entry: { leave?: Passage; error?: unknown } = {};
+function follow(entering: () => Permit | Promise<Permit>) {
+  const entry: { leave?: Permit; error?: unknown } = {};
   const settled = (async () => entering())().then(
     (leave) => {
       entry.leave = leave;
@@ -57,7 +57,7 @@ describe('the gate', () => {
     );
     await fc.assert(
       fc.asyncProperty(steps, async (script) => {
-        const gate = openGate(BOUNDS);
+        const gate = createHostLimiter(BOUNDS);
         const all: (ReturnType<typeof follow> & {
           caller: string;
           controller: AbortController;
@@ -120,7 +120,7 @@ describe('the gate', () => {
   });
 
   it('refuses those of a crowd rather than a caller with one call', async () => {
-    const gate = openGate(BOUNDS);
+    const gate = createHostLimiter(BOUNDS);
     const crowd = Array.from({ length: 8 }, () => follow(() => gate.enter(passenger({ caller: 'crowd' }))));
     await turn();
     const single = follow(() => gate.enter(passenger({ caller: 'single' })));
@@ -140,7 +140,7 @@ describe('the gate', () => {
   });
 
   it('refuses who has waited too long', async () => {
-    const gate = openGate({ ...BOUNDS, inFlight: 1 });
+    const gate = createHostLimiter({ ...BOUNDS, inFlight: 1 });
     gate.enter(passenger());
     const { entry, settled } = follow(() => gate.enter(passenger({ patience: 5 })));
     await settled;
@@ -150,22 +150,22 @@ describe('the gate', () => {
 
   it('shuts one operation that fails, and everything only when the host cannot be reached', () => {
     const clock = { now: 0 };
-    const gate = openGate(usualGateRules, () => clock.now);
-    const call = (operation: string) => gate.enter(passenger({ operation })) as Passage;
-    for (let i = 0; i < usualGateRules.breaker.failures; i++) call('protein')('failed');
+    const gate = createHostLimiter(defaultHostLimits, () => clock.now);
+    const call = (operation: string) => gate.enter(passenger({ operation })) as Permit;
+    for (let i = 0; i < defaultHostLimits.breaker.failures; i++) call('protein')('failed');
     expect(gate.state()).toMatchObject({ host: 'closed', operations: { protein: 'open' } });
     expect(() => call('protein')).toThrow(/not sent/);
     call('uniprot')('well');
-    for (let i = 0; i < usualGateRules.breaker.failures; i++) call('uniprot')('unreachable');
+    for (let i = 0; i < defaultHostLimits.breaker.failures; i++) call('uniprot')('unreachable');
     expect(gate.state()).toMatchObject({ host: 'open', operations: { uniprot: 'closed' } });
     expect(() => call('cluster')).toThrow(/has been failing/);
-    clock.now += usualGateRules.breaker.first;
+    clock.now += defaultHostLimits.breaker.first;
     call('cluster')('well');
     expect(gate.state().host).toBe('closed');
   });
 
   it('keeps a pause for its scope only, sits out a short one and refuses for a long one', async () => {
-    const gate = openGate(usualGateRules);
+    const gate = createHostLimiter(defaultHostLimits);
     gate.slowDown('batch one', 60);
     gate.slowDown('atlas', 0.02);
     expect(() => gate.enter(passenger({ operation: 'status', scope: 'batch one' }))).toThrow(
@@ -187,7 +187,7 @@ describe('the gate', () => {
 
   it('doubles its own pauses while a 429 names none, and begins anew when it is served', () => {
     const clock = { now: 0 };
-    const gate = openGate(usualGateRules, () => clock.now);
+    const gate = createHostLimiter(defaultHostLimits, () => clock.now);
     const lengths: number[] = [];
     for (let i = 0; i < 8; i++) {
       gate.slowDown('atlas', undefined);
@@ -201,7 +201,7 @@ describe('the gate', () => {
     expect(lengths[3]).toBeGreaterThan(1000);
     expect(Math.max(...lengths)).toBeLessThan(13_000);
     clock.now += 20_000;
-    (gate.enter(passenger()) as Passage)('well');
+    (gate.enter(passenger()) as Permit)('well');
     gate.slowDown('atlas', undefined);
     expect((gate.pausedUntil('atlas') ?? 0) - Date.now()).toBeLessThan(400);
   });

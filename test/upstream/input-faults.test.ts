@@ -1,6 +1,6 @@
 // Faults that only the service finds: a client is told their places in its own input, never in the wire's.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { inputPath } from '../../src/upstream/http/validation-detail.ts';
+import { graphqlInputPath } from '../../src/upstream/http/validation-detail.ts';
 import { at } from '../support.ts';
 import { type Liar, openLiar, openPlace, type Place, says } from './liar.ts';
 
@@ -56,7 +56,7 @@ describe('a 422', () => {
     ['bulk', ['body', 'protein_hashes', 7], 'hashes'],
     ['list', ['body', 'batch_id'], 'batchId'],
     ['uniprot', [], ''],
-  ])('of %s at %j is at %s', (operation, loc, path) => expect(inputPath(operation, loc)).toBe(path));
+  ])('of %s at %j is at %s', (operation, loc, path) => expect(graphqlInputPath(operation, loc)).toBe(path));
 
   it('of a query names the argument and quotes nothing of the input', async () => {
     liar.script('similarity', faulty(['query', 'min_similarity']));

@@ -2,7 +2,7 @@
 // key opens.
 import { timingSafeEqual } from 'node:crypto';
 import { type GatewayKey, readKeyFile } from './api-key-file.ts';
-import { digestOf } from './timing-safe.ts';
+import { sha256 } from './timing-safe.ts';
 
 export interface ApiKeys {
   /** The key that was given, if it is one of them. Every key is compared, each in constant time, so that the delay tells nothing. */
@@ -25,7 +25,7 @@ interface Held {
   readonly digest: Buffer;
 }
 
-const hold = (keys: readonly GatewayKey[]): Held[] => keys.map((key) => ({ key, digest: digestOf(key.key) }));
+const hold = (keys: readonly GatewayKey[]): Held[] => keys.map((key) => ({ key, digest: sha256(key.key) }));
 
 /**
  * Opens the keys.
@@ -53,7 +53,7 @@ export function openApiKeys(options: ApiKeysOptions): ApiKeys {
   const looking = file === undefined ? undefined : setInterval(reload, everyMs).unref();
   return {
     find(given) {
-      const digest = digestOf(given);
+      const digest = sha256(given);
       return held.filter((one) => timingSafeEqual(one.digest, digest)).at(0)?.key;
     },
     reload,

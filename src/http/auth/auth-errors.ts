@@ -39,7 +39,7 @@ export const unauthenticated = (ways: string): GraphQLError =>
   );
 
 /** Nobody can be told apart at present. */
-export const proofUnavailable = (): GraphQLError =>
+export const authBackendUnavailable = (): GraphQLError =>
   refusal(
     503,
     'UPSTREAM_UNAVAILABLE',
@@ -48,7 +48,7 @@ export const proofUnavailable = (): GraphQLError =>
   );
 
 /** The page that asks was served under a name that is not the gateway's. */
-export const foreignHost = (): GraphQLError =>
+export const hostNotAllowed = (): GraphQLError =>
   refusal(
     403,
     'FORBIDDEN',

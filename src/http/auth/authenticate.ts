@@ -6,8 +6,8 @@ import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config.ts';
 import { type GatewayKey, readKey } from './api-key-file.ts';
 import { openApiKeys } from './api-keys.ts';
-import { overloaded, proofUnavailable, rateLimited, unauthenticated } from './auth-errors.ts';
-import { addressOf } from './client-ip.ts';
+import { authBackendUnavailable, overloaded, rateLimited, unauthenticated } from './auth-errors.ts';
+import { clientIpOf } from './client-ip.ts';
 import { TooManyChecksError } from './concurrent-checks.ts';
 import { openJwt } from './jwt.ts';
 
@@ -23,7 +23,7 @@ export interface Caller {
   readonly proven: boolean;
 }
 
-export interface Callers {
+export interface Authenticator {
   /**
    * Who sent a request; asked once for each.
    *
@@ -35,14 +35,14 @@ export interface Callers {
   /** Says who sent a request, so that it is not asked again. */
   note(request: Request, caller: Promise<Caller>): void;
   /** Asks anew: whether who opened a stream may go on. @throws GraphQLError as `identify` */
-  again(request: Request): Promise<Caller>;
+  reauthenticate(request: Request): Promise<Caller>;
   /** Reads the file of keys again. */
   reload(): void;
   close(): void;
 }
 
 /** How often one address may be wrong. */
-export interface Guesses {
+export interface FailedAuthLimit {
   /**
    * Counts a proof that was wrong.
    *
@@ -55,7 +55,7 @@ export interface CallersOptions {
   readonly config: Config;
   /** Keys the hashes, so that a leaked store tells nothing of tokens. */
   readonly secret: string;
-  readonly guesses: Guesses;
+  readonly guesses: FailedAuthLimit;
   readonly onError: (what: string, error: unknown) => void;
 }
 
@@ -76,7 +76,7 @@ const bearerOf = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : /^Bearer +(\S+)\s*$/i.exec(authorization)?.[1];
 
 /** Opens what tells callers apart. @throws Error when the file of keys cannot be read */
-export function openCallers({ config, secret, guesses, onError }: CallersOptions): Callers {
+export function createAuthenticator({ config, secret, guesses, onError }: CallersOptions): Authenticator {
   const {
     UPSTREAM_API_KEY: upstreamKey,
     GATEWAY_API_KEYS: listed,
@@ -109,7 +109,7 @@ export function openCallers({ config, secret, guesses, onError }: CallersOptions
     const proof = await verify(bearer).catch((error: unknown) => {
       if (error instanceof TooManyChecksError) throw overloaded();
       onError('tokens cannot be checked', error);
-      throw proofUnavailable();
+      throw authBackendUnavailable();
     });
     if (proof === null) return null;
     const principal = nameOf(`jwt ${JSON.stringify([proof.issuer, proof.subject])}`);
@@ -118,7 +118,7 @@ export function openCallers({ config, secret, guesses, onError }: CallersOptions
   }
 
   const nobody: Caller = { token: undefined, principal: null, proven: false };
-  const whoIs: Callers['whoIs'] = (authorization, address) => {
+  const whoIs: Authenticator['whoIs'] = (authorization, address) => {
     const bearer = bearerOf(authorization);
     if (upstreamKey === undefined)
       return bearer === undefined ? nobody : { token: bearer, principal: nameOf(bearer), proven: false };
@@ -152,7 +152,7 @@ export function openCallers({ config, secret, guesses, onError }: CallersOptions
   }
 
   const again = async (request: Request): Promise<Caller> =>
-    whoIs(request.headers.get('authorization') ?? undefined, addressOf(request));
+    whoIs(request.headers.get('authorization') ?? undefined, clientIpOf(request));
 
   return {
     identify(request) {
@@ -162,7 +162,7 @@ export function openCallers({ config, secret, guesses, onError }: CallersOptions
     },
     whoIs,
     note: (request, caller) => void asked.set(request, caller),
-    again,
+    reauthenticate: again,
     reload: keys.reload,
     close: keys.close,
   };

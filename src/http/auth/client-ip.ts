@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 
 /** What is looked at of a request. */
-export type Connected = Pick<IncomingMessage, 'headers' | 'socket'>;
+export type SocketInfo = Pick<IncomingMessage, 'headers' | 'socket'>;
 
 const addresses = new WeakMap<Request, string>();
 
@@ -38,7 +38,7 @@ function networkOf(address: string): string {
  *
  * @param hops - how many proxies in front add to that header; what stands further left anybody may have written
  */
-export function clientAddress({ headers, socket }: Connected, hops: number): string {
+export function clientIp({ headers, socket }: SocketInfo, hops: number): string {
   const { 'x-forwarded-for': header = '' } = headers;
   const forwarded = (Array.isArray(header) ? header.join(',') : header)
     .split(',')
@@ -49,7 +49,7 @@ export function clientAddress({ headers, socket }: Connected, hops: number): str
 }
 
 /** Notes where a request comes from. */
-export const noteAddress = (request: Request, address: string): void => void addresses.set(request, address);
+export const setClientIp = (request: Request, address: string): void => void addresses.set(request, address);
 
 /** Where a request comes from; undefined for one that came over no connection. */
-export const addressOf = (request: Request): string | undefined => addresses.get(request);
+export const clientIpOf = (request: Request): string | undefined => addresses.get(request);

@@ -1,8 +1,8 @@
 // Whether a request comes from the federation router: it knows a secret. It knows no schema.
-import { isSecret } from './timing-safe.ts';
+import { timingSafeEqualSecret } from './timing-safe.ts';
 
 /** @param secret - FEDERATION_TOKEN; without one nobody is the router */
-export function isRouter(request: Request, secret: string | undefined): boolean {
+export function isFederationRouter(request: Request, secret: string | undefined): boolean {
   const given = request.headers.get('x-federation-token');
-  return secret !== undefined && given !== null && isSecret(given, secret);
+  return secret !== undefined && given !== null && timingSafeEqualSecret(given, secret);
 }

@@ -8,7 +8,7 @@ import { isLoopback } from './loopback.ts';
  *
  * @param publicUrl - where callers reach the gateway when it is behind a proxy
  */
-export function isOwnHost(host: string | undefined, publicUrl: string | undefined): boolean {
+export function isAllowedHost(host: string | undefined, publicUrl: string | undefined): boolean {
   const address = `http://${host ?? ''}`;
   if (host === undefined || !/^[\w.\-[\]:]+$/.test(host) || !URL.canParse(address)) return false;
   const { hostname } = new URL(address);

@@ -1,7 +1,7 @@
 // Who may read the metrics: whoever has the token; without one, in production, only this machine itself. They hold no secret,
 // but how much traffic there is and what fails is nobody else's business.
 import { isLoopback } from './loopback.ts';
-import { isSecret } from './timing-safe.ts';
+import { timingSafeEqualSecret } from './timing-safe.ts';
 
 export interface MetricsAccess {
   readonly token: string | undefined;
@@ -24,7 +24,7 @@ export function refuseMetrics(
 ): 401 | 403 | undefined {
   if (token !== undefined) {
     const given = /^Bearer +(\S+)\s*$/i.exec(header('authorization') ?? '')?.[1] ?? '';
-    return isSecret(given, token) ? undefined : 401;
+    return timingSafeEqualSecret(given, token) ? undefined : 401;
   }
   if (open) return undefined;
   return isLoopback(remote) && FORWARDED.every((name) => header(name) === null) ? undefined : 403;

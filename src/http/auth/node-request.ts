@@ -2,7 +2,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 
 /** The request as node:http has it; undefined for one that came over no connection. */
-export const incomingOf = (serverContext: unknown): IncomingMessage | undefined =>
+export const nodeRequestOf = (serverContext: unknown): IncomingMessage | undefined =>
   typeof serverContext === 'object' &&
   serverContext !== null &&
   'req' in serverContext &&
@@ -11,7 +11,7 @@ export const incomingOf = (serverContext: unknown): IncomingMessage | undefined 
     : undefined;
 
 /** The answer as node:http has it; undefined for a request that came over no connection. */
-export const outgoingOf = (serverContext: unknown): ServerResponse | undefined =>
+export const nodeResponseOf = (serverContext: unknown): ServerResponse | undefined =>
   typeof serverContext === 'object' &&
   serverContext !== null &&
   'res' in serverContext &&

@@ -2,8 +2,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 /** A secret as something of one length, whatever its own. */
-export const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+export const sha256 = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
 /** Whether somebody knows a secret, in constant time. */
-export const isSecret = (given: string, secret: string): boolean =>
-  timingSafeEqual(digestOf(given), digestOf(secret));
+export const timingSafeEqualSecret = (given: string, secret: string): boolean =>
+  timingSafeEqual(sha256(given), sha256(secret));

@@ -1,8 +1,8 @@
 // Which requests are read at all: their method, the page they come from, what they accept, the type of their body. Pure; it knows no
 // plugin.
-import { type HeadersOf, isForgery } from './csrf.ts';
-import { refusal } from './http-error.ts';
-import { chooseForWhole } from './media-type.ts';
+import { type HeaderReader, isCrossSiteRequest } from './csrf.ts';
+import { httpError } from './http-error.ts';
+import { negotiateResponseType } from './media-type.ts';
 import { checkContentType } from './read-params.ts';
 
 /**
@@ -13,19 +13,19 @@ import { checkContentType } from './read-params.ts';
  */
 export function checkRequest(
   method: string | undefined,
-  headers: HeadersOf,
+  headers: HeaderReader,
   origins: readonly string[],
 ): void {
   if (method !== 'GET' && method !== 'POST')
-    throw refusal(405, 'GraphQL is asked by GET or POST.', { headers: { allow: 'GET, POST, OPTIONS' } });
-  if (method === 'GET' && isForgery(headers, origins))
-    throw refusal(
+    throw httpError(405, 'GraphQL is asked by GET or POST.', { headers: { allow: 'GET, POST, OPTIONS' } });
+  if (method === 'GET' && isCrossSiteRequest(headers, origins))
+    throw httpError(
       403,
       'A page of another site asks by GET: only scripts of pages that CORS_ORIGINS lists are answered. List the origin of the page, or ask by POST.',
       { code: 'FORBIDDEN' },
     );
-  if (chooseForWhole(headers.get('accept')) === null)
-    throw refusal(
+  if (negotiateResponseType(headers.get('accept')) === null)
+    throw httpError(
       406,
       'Accept application/json, application/graphql-response+json, text/event-stream or multipart/mixed; nothing else is answered.',
     );

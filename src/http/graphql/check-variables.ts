@@ -1,6 +1,6 @@
 // Looks through variables before anything else touches them: how deep, how long, and whether they hold what no input can mean. It goes
 // without recursion, as it meets what nobody has checked. Pure.
-import { refusal } from './http-error.ts';
+import { httpError } from './http-error.ts';
 
 /** What variables may hold at most. */
 const TREE_LIMITS = {
@@ -17,14 +17,14 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 function checkText(text: string, what: string): void {
   if (LONE_SURROGATE.test(text))
-    throw refusal(400, `\`${what}\` holds half of a surrogate pair, which is no character.`);
+    throw httpError(400, `\`${what}\` holds half of a surrogate pair, which is no character.`);
 }
 
 /**
  * @param what - the member of the request that is looked through
  * @throws GraphQLError (400) when it is too deep, too long, or holds what no input can mean
  */
-export function checkTree(tree: unknown, what: string): void {
+export function checkVariables(tree: unknown, what: string): void {
   const open: { value: unknown; depth: number }[] = [{ value: tree, depth: 0 }];
   let values = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -32,19 +32,22 @@ export function checkTree(tree: unknown, what: string): void {
     if (typeof value === 'string') checkText(value, what);
     if (typeof value !== 'object' || value === null) continue;
     if (depth > TREE_LIMITS.depth)
-      throw refusal(400, `\`${what}\` is more than ${TREE_LIMITS.depth} levels deep.`);
+      throw httpError(400, `\`${what}\` is more than ${TREE_LIMITS.depth} levels deep.`);
     const children = Array.isArray(value) ? value : Object.values(value);
     values += children.length;
     if (Array.isArray(value) && value.length > TREE_LIMITS.list)
-      throw refusal(400, `\`${what}\` holds a list of ${value.length}; no argument takes more than 50,000.`);
+      throw httpError(
+        400,
+        `\`${what}\` holds a list of ${value.length}; no argument takes more than 50,000.`,
+      );
     if (values > TREE_LIMITS.values)
-      throw refusal(
+      throw httpError(
         400,
         `\`${what}\` holds more than ${TREE_LIMITS.values} values; send them in several requests.`,
       );
     if (!Array.isArray(value)) {
       if (Object.hasOwn(value, '__proto__'))
-        throw refusal(400, `\`${what}\` holds a member \`__proto__\`; no input has one.`);
+        throw httpError(400, `\`${what}\` holds a member \`__proto__\`; no input has one.`);
       for (const name of Object.keys(value)) checkText(name, what);
     }
     for (const child of children) open.push({ value: child, depth: depth + 1 });

@@ -1,6 +1,6 @@
 // Counts the values of a JSON body before it is parsed: JSON.parse works in one turn of the event loop, and a body of
 // 6 MB can hold two million objects. One pass over the bytes; the texts between quotation marks are skipped.
-import { refusal } from './http-error.ts';
+import { httpError } from './http-error.ts';
 
 /** Smaller bodies cannot hold enough values to matter. */
 const COUNTED_FROM_BYTES = 256 * 1024;
@@ -28,7 +28,7 @@ export function checkValueCount(body: Uint8Array): void {
     else if (byte === COMMA) separators += 1;
     else if (byte === BRACE || byte === BRACKET) containers += 1;
     if (containers > MAX_CONTAINERS || separators > MAX_VALUES)
-      throw refusal(
+      throw httpError(
         400,
         `The body holds more than ${MAX_CONTAINERS} objects and lists or ${MAX_VALUES} values; send them in several requests.`,
       );

@@ -3,7 +3,7 @@
 import { isListed } from '../cors.ts';
 
 /** The headers that tell. */
-export type HeadersOf = Pick<Headers, 'get'>;
+export type HeaderReader = Pick<Headers, 'get'>;
 
 /**
  * Whether a GET comes from a page of another site that may not read the answer: a link, a form, an image, or a script of a page that
@@ -13,6 +13,6 @@ export type HeadersOf = Pick<Headers, 'get'>;
  *
  * @param origins - as CORS_ORIGINS lists them
  */
-export const isForgery = (headers: HeadersOf, origins: readonly string[]): boolean =>
+export const isCrossSiteRequest = (headers: HeaderReader, origins: readonly string[]): boolean =>
   headers.get('sec-fetch-site') === 'cross-site' &&
   (headers.get('sec-fetch-mode') !== 'cors' || !isListed(headers.get('origin'), origins));

@@ -3,7 +3,7 @@
 import type { JsonType, MediaType } from './media-type.ts';
 
 /** How parts are written one after the other. */
-export interface Framing {
+export interface StreamFraming {
   readonly headers: Readonly<Record<string, string>>;
   readonly opening: string;
   /** What stands before and behind the JSON of a part, which is a single line. */
@@ -14,7 +14,7 @@ export interface Framing {
   readonly pulse?: string;
 }
 
-export const EVENT_STREAM: Framing = {
+export const EVENT_STREAM: StreamFraming = {
   // What stands between must neither keep events nor gather them.
   headers: {
     'content-type': 'text/event-stream; charset=utf-8',
@@ -29,7 +29,7 @@ export const EVENT_STREAM: Framing = {
 };
 
 /** The format of 2022-08-24, which Apollo Client, urql and Relay's networks read. */
-const MULTIPART: Framing = {
+const MULTIPART: StreamFraming = {
   headers: { 'content-type': 'multipart/mixed; boundary="-"; deferSpec=20220824', 'x-accel-buffering': 'no' },
   opening: '\r\n---',
   head: '\r\nContent-Type: application/json; charset=utf-8\r\n\r\n',
@@ -38,7 +38,7 @@ const MULTIPART: Framing = {
 };
 
 /** Subscriptions as Apollo's clients read them over multipart. */
-export const MULTIPART_EVENTS: Framing = {
+export const MULTIPART_EVENTS: StreamFraming = {
   ...MULTIPART,
   headers: { ...MULTIPART.headers, 'content-type': 'multipart/mixed; boundary="-"; subscriptionSpec=1.0' },
   head: `${MULTIPART.head}{"payload":`,
@@ -46,7 +46,7 @@ export const MULTIPART_EVENTS: Framing = {
   pulse: `${MULTIPART.head}{}${MULTIPART.tail}`,
 };
 
-const whole = (mediaType: JsonType): Framing => ({
+const whole = (mediaType: JsonType): StreamFraming => ({
   headers: { 'content-type': `${mediaType}; charset=utf-8` },
   opening: '',
   head: '',
@@ -54,7 +54,7 @@ const whole = (mediaType: JsonType): Framing => ({
   closing: '',
 });
 
-const FRAMINGS: Readonly<Record<MediaType, Framing>> = {
+const FRAMINGS: Readonly<Record<MediaType, StreamFraming>> = {
   'application/json': whole('application/json'),
   'application/graphql-response+json': whole('application/graphql-response+json'),
   'text/event-stream': EVENT_STREAM,
@@ -62,4 +62,4 @@ const FRAMINGS: Readonly<Record<MediaType, Framing>> = {
 };
 
 /** How a result is written in a media type; subscriptions have one of their own in multipart. */
-export const framingOf = (mediaType: MediaType): Framing => FRAMINGS[mediaType];
+export const framingOf = (mediaType: MediaType): StreamFraming => FRAMINGS[mediaType];

@@ -14,7 +14,7 @@ interface RefusalOptions {
  * @param status - the HTTP status, 4xx
  * @param message - what is wrong and what to do next
  */
-export const refusal = (status: number, message: string, options: RefusalOptions = {}): GraphQLError =>
+export const httpError = (status: number, message: string, options: RefusalOptions = {}): GraphQLError =>
   new GraphQLError(message, {
     extensions: {
       code: options.code ?? 'BAD_USER_INPUT',

@@ -1,11 +1,11 @@
 // An answer that begins before all of it is known: one list, item by item, then what has failed. It knows neither GraphQL's execution nor HTTP.
 import { GraphQLError } from 'graphql';
-import { jsonAround } from '../../structure/lazy-text.ts';
+import { splitJsonAtLazyTexts } from '../../structure/lazy-text.ts';
 import { type Body, openBody } from './response-body.ts';
-import { publicError } from './serialize-result.ts';
+import { toClientError } from './serialize-result.ts';
 
 /** A result of which the only list is still growing. */
-export interface Growing {
+export interface IncrementalResult {
   /** Of the list in the data. */
   readonly key: string;
   /** What has failed so far. */
@@ -15,10 +15,13 @@ export interface Growing {
 }
 
 /** Errors as their caller sees them. */
-export type Shown = (errors: readonly GraphQLError[]) => readonly GraphQLError[];
+export type ErrorPresenter = (errors: readonly GraphQLError[]) => readonly GraphQLError[];
 
 /** The JSON of a growing result, some items at a time. Errors stand behind the data, which GraphQL leaves free: they are not known before. */
-export async function* growingBodies(growing: Growing, shown: Shown): AsyncGenerator<Body, void, undefined> {
+export async function* streamedBodies(
+  growing: IncrementalResult,
+  shown: ErrorPresenter,
+): AsyncGenerator<Body, void, undefined> {
   let before = `{"data":{${JSON.stringify(growing.key)}:[`;
   let end: GraphQLError | undefined;
   const next = async (): Promise<readonly unknown[] | undefined> => {
@@ -32,14 +35,14 @@ export async function* growingBodies(growing: Growing, shown: Shown): AsyncGener
     }
   };
   for (let items = await next(); items !== undefined; items = await next()) {
-    const { around, texts } = jsonAround(items);
+    const { around, texts } = splitJsonAtLazyTexts(items);
     // Without the brackets of a list of its own.
     const inner = around.map((json, i) => (i === 0 ? before + json.slice(1) : json));
     yield openBody({ around: inner.with(-1, inner.at(-1)?.slice(0, -1) ?? ''), texts });
     before = ',';
   }
   const all = end === undefined ? growing.failures : [...growing.failures, end];
-  const failed = all.length === 0 ? [] : shown(all).map(publicError);
+  const failed = all.length === 0 ? [] : shown(all).map(toClientError);
   const errors = failed.length === 0 ? '' : `,"errors":${JSON.stringify(failed)}`;
   yield openBody({ around: [`]}${errors}}`], texts: [] });
 }

@@ -1,10 +1,10 @@
 // An answer that comes in parts: one list, some items in each, with what has failed in them.
 import { GraphQLError } from 'graphql';
-import type { Growing, Shown } from './incremental-body.ts';
-import type { AnyResult } from './serialize-result.ts';
+import type { ErrorPresenter, IncrementalResult } from './incremental-body.ts';
+import type { ExecutionOrIncrementalResult } from './serialize-result.ts';
 
 /** One that is given in parts (`@stream`). */
-export interface GrowingInParts extends Growing {
+export interface GrowingInParts extends IncrementalResult {
   /** What the first part has. */
   readonly initial: readonly unknown[];
 }
@@ -20,11 +20,11 @@ const errorOf = (thrown: unknown): GraphQLError =>
  *
  * @param label - of the list's `@stream`
  */
-export async function* growingParts(
+export async function* incrementalParts(
   growing: GrowingInParts,
   label: string | undefined,
-  shown: Shown,
-): AsyncGenerator<AnyResult, void, undefined> {
+  shown: ErrorPresenter,
+): AsyncGenerator<ExecutionOrIncrementalResult, void, undefined> {
   const { key, initial } = growing;
   let told = 0;
   /** What has failed since the part before. */

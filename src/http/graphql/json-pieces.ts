@@ -1,6 +1,6 @@
 // The JSON of a large value piece by piece, so that no turn of the event loop has to make all of it.
-import { isLateText, type JsonAround, jsonAround } from '../../structure/lazy-text.ts';
-import { type Body, type Fill, openBody, ROOM } from './response-body.ts';
+import { isLazyText, type SplitJson, splitJsonAtLazyTexts } from '../../structure/lazy-text.ts';
+import { type Body, BUFFER_BYTES, type FillBuffer, openBody } from './response-body.ts';
 
 /** Weight of a piece, about a fifth of a millisecond's work: values, and characters in hundreds. */
 const PIECE = 4000;
@@ -11,7 +11,7 @@ const WHOLE = 40_000;
 const isPlainObject = (value: unknown): value is object =>
   typeof value === 'object' &&
   value !== null &&
-  !isLateText(value) &&
+  !isLazyText(value) &&
   !('toJSON' in value && typeof value.toJSON === 'function');
 
 /** What it takes to make the JSON of a value; more than `most` where it is more than that. */
@@ -31,10 +31,10 @@ function weightOf(value: unknown, most: number): number {
 /** Whether the JSON of a value is better made piece by piece. */
 export const isLarge = (value: object): boolean => weightOf(value, WHOLE) > WHOLE;
 
-const text = (json: string): JsonAround => ({ around: [json], texts: [] });
+const text = (json: string): SplitJson => ({ around: [json], texts: [] });
 
 /** The JSON of a list without its brackets. */
-function withoutBrackets({ around, texts }: JsonAround): JsonAround {
+function withoutBrackets({ around, texts }: SplitJson): SplitJson {
   const last = around.length - 1;
   return {
     around: around.map((json, i) => json.slice(i === 0 ? 1 : 0, i === last ? -1 : undefined)),
@@ -42,7 +42,7 @@ function withoutBrackets({ around, texts }: JsonAround): JsonAround {
   };
 }
 
-function* piecesOfList(list: readonly unknown[]): Generator<JsonAround, void, undefined> {
+function* piecesOfList(list: readonly unknown[]): Generator<SplitJson, void, undefined> {
   yield text('[');
   for (let start = 0; start < list.length; ) {
     if (start > 0) yield text(',');
@@ -52,7 +52,7 @@ function* piecesOfList(list: readonly unknown[]): Generator<JsonAround, void, un
       weight += weightOf(list[end], PIECE);
       if (weight > PIECE) break;
     }
-    if (end > start) yield withoutBrackets(jsonAround(list.slice(start, end)));
+    if (end > start) yield withoutBrackets(splitJsonAtLazyTexts(list.slice(start, end)));
     else {
       yield* pieces(list[start]);
       end += 1;
@@ -62,7 +62,7 @@ function* piecesOfList(list: readonly unknown[]): Generator<JsonAround, void, un
   yield text(']');
 }
 
-function* piecesOfObject(object: object): Generator<JsonAround, void, undefined> {
+function* piecesOfObject(object: object): Generator<SplitJson, void, undefined> {
   let before = '{';
   for (const [name, member] of Object.entries(object)) {
     if (member === undefined) continue;
@@ -73,8 +73,9 @@ function* piecesOfObject(object: object): Generator<JsonAround, void, undefined>
   yield text(before === '{' ? '{}' : '}');
 }
 
-function* pieces(value: unknown): Generator<JsonAround, void, undefined> {
-  if (!isPlainObject(value) || weightOf(value, PIECE) <= PIECE) yield withoutBrackets(jsonAround([value]));
+function* pieces(value: unknown): Generator<SplitJson, void, undefined> {
+  if (!isPlainObject(value) || weightOf(value, PIECE) <= PIECE)
+    yield withoutBrackets(splitJsonAtLazyTexts([value]));
   else if (Array.isArray(value)) yield* piecesOfList(value);
   else yield* piecesOfObject(value);
 }
@@ -89,16 +90,16 @@ export const openPieces = (value: object, head: string, tail: string): Body => (
   // To measure it would take as long as to make it.
   byteLength: Number.POSITIVE_INFINITY,
   open() {
-    function* all(): Generator<JsonAround, void, undefined> {
+    function* all(): Generator<SplitJson, void, undefined> {
       yield text(head);
       yield* pieces(value);
       yield text(tail);
     }
     const coming = all();
-    let fill: Fill | undefined;
+    let fill: FillBuffer | undefined;
     return (target) => {
       let written = 0;
-      while (written + ROOM <= target.length) {
+      while (written + BUFFER_BYTES <= target.length) {
         if (fill === undefined) {
           const next = coming.next();
           if (next.done === true) break;

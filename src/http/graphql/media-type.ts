@@ -78,7 +78,7 @@ function chooseMediaType(accept: string | null, offers: readonly MediaType[]): M
 let last: { readonly accept: string | null; readonly type: MediaType | null } | undefined;
 
 /** The media type of one whole result: JSON where it is accepted at all, else a stream of one event. */
-export function chooseForWhole(accept: string | null): MediaType | null {
+export function negotiateResponseType(accept: string | null): MediaType | null {
   if (last?.accept !== accept)
     last = { accept, type: chooseMediaType(accept, WHOLE) ?? chooseMediaType(accept, PARTS) };
   return last?.type ?? null;
@@ -94,8 +94,9 @@ function chooseNamed(accept: string | null, offers: readonly MediaType[]): Media
 }
 
 /** The media type of a result in parts; null where the client names none that can carry parts. */
-export const chooseForParts = (accept: string | null): MediaType | null => chooseNamed(accept, PARTS);
+export const negotiateIncrementalType = (accept: string | null): MediaType | null =>
+  chooseNamed(accept, PARTS);
 
 /** The media type of a subscription's events; null where the client accepts no stream. */
-export const chooseForEvents = (accept: string | null): MediaType | null =>
+export const negotiateEventStreamType = (accept: string | null): MediaType | null =>
   chooseNamed(accept, PARTS) ?? chooseMediaType(accept, EVENTS);

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { refusal } from './http-error.ts';
+import { httpError } from './http-error.ts';
 import type { OperationParams } from './read-params.ts';
 
 export interface OperationRules {
@@ -17,7 +17,7 @@ export interface OperationRules {
   readonly longest: number;
 }
 
-export interface Operations {
+export interface PersistedOperations {
   /** The text of the document that a request means. @throws GraphQLError when it names none, or one that is not known */
   documentOf(params: OperationParams): string;
   /** @throws GraphQLError (FORBIDDEN) when the text is not listed and only what is listed may run */
@@ -41,12 +41,17 @@ function hashOf(extensions: Readonly<Record<string, unknown>> | undefined): stri
   if (typeof given !== 'object' || given === null) return undefined;
   const { version, sha256Hash }: { version?: unknown; sha256Hash?: unknown } = given;
   if (version !== 1 || typeof sha256Hash !== 'string')
-    throw refusal(400, '`extensions.persistedQuery` must have version 1 and a sha256Hash.');
+    throw httpError(400, '`extensions.persistedQuery` must have version 1 and a sha256Hash.');
   return sha256Hash.toLowerCase();
 }
 
 /** Makes what tells which documents run. */
-export function openOperations({ mode, listed, automatic, longest }: OperationRules): Operations {
+export function createPersistedOperations({
+  mode,
+  listed,
+  automatic,
+  longest,
+}: OperationRules): PersistedOperations {
   const known = new Set(listed.values());
   const registered = new LRUCache<string, string>({
     maxSize: MOST_CHARACTERS,
@@ -57,12 +62,12 @@ export function openOperations({ mode, listed, automatic, longest }: OperationRu
   function byId(id: string, query: string | undefined): string {
     const text = listed.get(id) ?? listed.get(id.replace(/^sha256:/, ''));
     if (text === undefined)
-      throw refusal(
+      throw httpError(
         400,
         'No persisted operation has this documentId; is the list of the gateway older than the client?',
       );
     if (query !== undefined && query !== text)
-      throw refusal(400, '`query` is not the operation that documentId names; send one of them.');
+      throw httpError(400, '`query` is not the operation that documentId names; send one of them.');
     return text;
   }
 
@@ -74,7 +79,7 @@ export function openOperations({ mode, listed, automatic, longest }: OperationRu
         mode === 'off' && !registers ? 'PersistedQueryNotSupported' : 'PersistedQueryNotFound',
       );
     }
-    if (sha256(query) !== hash) throw refusal(400, 'provided sha does not match query');
+    if (sha256(query) !== hash) throw httpError(400, 'provided sha does not match query');
     if (registers && query.length <= longest) registered.set(hash, query);
     return query;
   }
@@ -85,14 +90,14 @@ export function openOperations({ mode, listed, automatic, longest }: OperationRu
       const hash = hashOf(extensions);
       if (hash !== undefined) return byHash(hash, query);
       if (query !== undefined) return query;
-      throw refusal(
+      throw httpError(
         400,
         'The request names no operation: send `query`, or the `documentId` of a persisted one.',
       );
     },
     check(text) {
       if (mode !== 'only' || known.has(text)) return;
-      throw refusal(
+      throw httpError(
         403,
         'This gateway runs only operations that its operator has listed; send the documentId of one of them.',
         { code: 'FORBIDDEN' },

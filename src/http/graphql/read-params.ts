@@ -1,9 +1,9 @@
 // What a client asks, read from the bytes of a POST or the query string of a GET, as GraphQL over HTTP says: members that are not
 // known are ignored, wrong ones are refused in words. Pure; it knows neither the server nor the schema.
 
-import { checkTree } from './check-variables.ts';
+import { checkVariables } from './check-variables.ts';
 import { checkValueCount } from './count-values.ts';
-import { refusal } from './http-error.ts';
+import { httpError } from './http-error.ts';
 import { isObject } from './json-object.ts';
 
 /** A GraphQL request. Either `query` or `documentId` names the document. */
@@ -28,7 +28,7 @@ function textOf(members: Readonly<Record<string, unknown>>, name: string): strin
   const value = Object.hasOwn(members, name) ? members[name] : undefined;
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
-  throw refusal(400, `\`${name}\` must be a string; this request sends ${kindOf(value)}.`);
+  throw httpError(400, `\`${name}\` must be a string; this request sends ${kindOf(value)}.`);
 }
 
 function mapOf(
@@ -38,7 +38,7 @@ function mapOf(
   const value = Object.hasOwn(members, name) ? members[name] : undefined;
   if (value === undefined || value === null) return undefined;
   if (!isObject(value))
-    throw refusal(400, `\`${name}\` must be a JSON object; this request sends ${kindOf(value)}.`);
+    throw httpError(400, `\`${name}\` must be a JSON object; this request sends ${kindOf(value)}.`);
   return value;
 }
 
@@ -48,8 +48,8 @@ export function readMembers(members: Readonly<Record<string, unknown>>): Operati
   const operationName = textOf(members, 'operationName');
   const variables = mapOf(members, 'variables');
   const extensions = mapOf(members, 'extensions');
-  checkTree(variables, 'variables');
-  checkTree(extensions, 'extensions');
+  checkVariables(variables, 'variables');
+  checkVariables(extensions, 'extensions');
   const params: { -readonly [name in keyof OperationParams]: OperationParams[name] } = {};
   if (query !== undefined && query !== '') params.query = query;
   if (operationName !== undefined && operationName !== '') params.operationName = operationName;
@@ -68,7 +68,7 @@ function parsed(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw refusal(400, `${what} is not valid JSON.`);
+    throw httpError(400, `${what} is not valid JSON.`);
   }
 }
 
@@ -83,15 +83,15 @@ export function checkContentType(contentType: string | null, contentEncoding: st
   const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
   if (type !== 'application/json') {
     const sent = type === '' ? 'none' : 'another one';
-    throw refusal(415, `Send the request with content-type: application/json; this one has ${sent}.`, {
+    throw httpError(415, `Send the request with content-type: application/json; this one has ${sent}.`, {
       headers: { 'accept-post': 'application/json' },
     });
   }
   const charset = parameters.find((parameter) => parameter.startsWith('charset='));
   if (charset !== undefined && !/^charset="?utf-?8"?$/.test(charset))
-    throw refusal(415, 'Send the request in UTF-8; no other charset is read.');
+    throw httpError(415, 'Send the request in UTF-8; no other charset is read.');
   if (!['', 'identity'].includes((contentEncoding ?? '').trim().toLowerCase()))
-    throw refusal(415, 'Send the request without content-encoding; compressed requests are not read.', {
+    throw httpError(415, 'Send the request without content-encoding; compressed requests are not read.', {
       headers: { 'accept-encoding': 'identity' },
     });
 }
@@ -107,19 +107,19 @@ export function readBody(body: Uint8Array): OperationParams {
   try {
     text = decoder.decode(body);
   } catch {
-    throw refusal(400, 'The body is not valid UTF-8.');
+    throw httpError(400, 'The body is not valid UTF-8.');
   }
   if (text.trim() === '')
-    throw refusal(400, 'The body is empty; send a JSON object with the member `query`.');
+    throw httpError(400, 'The body is empty; send a JSON object with the member `query`.');
   checkValueCount(body);
   const members = parsed(text, 'The body');
   if (Array.isArray(members))
-    throw refusal(
+    throw httpError(
       400,
       'Lists of operations are not answered; send each operation as a request of its own, or several root fields in one.',
     );
   if (!isObject(members))
-    throw refusal(400, `The body must be a JSON object; this one is ${kindOf(members)}.`);
+    throw httpError(400, `The body must be a JSON object; this one is ${kindOf(members)}.`);
   return readMembers(members);
 }
 

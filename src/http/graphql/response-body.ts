@@ -1,20 +1,20 @@
 // The JSON of a result as bytes that are made as they are written: one large text after the other is unpacked and escaped, so that an
 // answer of hundreds takes little more than one of them. It knows neither GraphQL nor HTTP.
-import type { JsonAround, LateText } from '../../structure/lazy-text.ts';
+import type { LazyText, SplitJson } from '../../structure/lazy-text.ts';
 import { escaped, escapeLines, type Progress } from './json-text.ts';
 
 /** Puts the next bytes at the beginning of a buffer of some KB. @returns how many; 0 when there are no more */
-export type Fill = (target: Buffer) => number;
+export type FillBuffer = (target: Buffer) => number;
 
 export interface Body {
   /** Bytes of it, about; infinity where nobody knows. */
   readonly byteLength: number;
   /** Begins to make the bytes. */
-  open(): Fill;
+  open(): FillBuffer;
 }
 
 /** Bytes for which it is worth to come back for the next piece: with fewer left a buffer counts as full. */
-export const ROOM = 16;
+export const BUFFER_BYTES = 16;
 
 /** Writes bytes as they are. @returns whether there is more to write of them */
 function copied(bytes: Uint8Array, at: Progress, target: Buffer): boolean {
@@ -26,7 +26,7 @@ function copied(bytes: Uint8Array, at: Progress, target: Buffer): boolean {
 }
 
 /** Writes a text in its JSON form. */
-function openText(text: LateText): (at: Progress, target: Buffer) => boolean {
+function openText(text: LazyText): (at: Progress, target: Buffer) => boolean {
   let lines: Uint8Array | undefined;
   let rest: Buffer | undefined;
   return (at, target) => {
@@ -48,7 +48,7 @@ function openText(text: LateText): (at: Progress, target: Buffer) => boolean {
 }
 
 /** Makes a body of what stands around texts and of the texts. */
-export function openBody({ around, texts }: JsonAround): Body {
+export function openBody({ around, texts }: SplitJson): Body {
   const quoted = around.map((json, i) =>
     Buffer.from(`${i === 0 ? '' : '"'}${json}${i === texts.length ? '' : '"'}`),
   );
@@ -66,7 +66,7 @@ export function openBody({ around, texts }: JsonAround): Body {
       };
       return (target) => {
         at.written = 0;
-        while (at.written + ROOM <= target.length) {
+        while (at.written + BUFFER_BYTES <= target.length) {
           write ??= next();
           if (write === undefined) break;
           if (write(at, target)) break;
@@ -81,9 +81,9 @@ export function openBody({ around, texts }: JsonAround): Body {
 }
 
 /** Bytes of a body that is made in one piece rather than in many: as many as an answer may have that is kept unless configured otherwise. */
-export const LARGE = 2_000_000;
+export const STREAM_THRESHOLD_BYTES = 2_000_000;
 /** Bytes of a piece: what a connection takes at once, and far less than a millisecond's work. */
-export const PIECE = 128 * 1024;
+export const CHUNK_BYTES = 128 * 1024;
 
 /** Memory that texts are encoded in: as much as is kept for good. */
 const ENCODED = 256 * 1024;
@@ -100,17 +100,21 @@ export function bytesOf(text: string | Buffer<ArrayBuffer>): Buffer<ArrayBuffer>
 }
 
 /** All bytes of a body. */
-export function allOf(body: string | Body): Buffer<ArrayBuffer> {
+export function toBuffer(body: string | Body): Buffer<ArrayBuffer> {
   if (typeof body === 'string') return bytesOf(body);
   const fill = body.open();
   const filled: Buffer<ArrayBuffer>[] = [];
   const known = Number.isFinite(body.byteLength);
   // Most often the first holds all.
-  for (let size = known ? body.byteLength + ROOM : LARGE; ; size = known ? 4096 : LARGE) {
+  for (
+    let size = known ? body.byteLength + BUFFER_BYTES : STREAM_THRESHOLD_BYTES;
+    ;
+    size = known ? 4096 : STREAM_THRESHOLD_BYTES
+  ) {
     const target = Buffer.allocUnsafe(size);
     const count = fill(target);
     if (count > 0) filled.push(target.subarray(0, count));
-    if (count < target.length - ROOM || count === 0) break;
+    if (count < target.length - BUFFER_BYTES || count === 0) break;
   }
   const [only] = filled;
   return filled.length === 1 && only !== undefined ? only : Buffer.concat(filled);

@@ -1,7 +1,7 @@
 // How results are written: the status that GraphQL over HTTP asks for, and the JSON without what is only for ourselves. Pure.
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
-import { jsonAround } from '../../structure/lazy-text.ts';
-import { type Framing, framingOf } from './event-framing.ts';
+import { splitJsonAtLazyTexts } from '../../structure/lazy-text.ts';
+import { framingOf, type StreamFraming } from './event-framing.ts';
 import { isLarge, openPieces } from './json-pieces.ts';
 import type { MediaType } from './media-type.ts';
 import { type Body, openBody } from './response-body.ts';
@@ -15,7 +15,7 @@ interface HttpWishes {
 }
 
 /** A result, or one part of one: `incremental` holds what came later. */
-export interface AnyResult extends ExecutionResult {
+export interface ExecutionOrIncrementalResult extends ExecutionResult {
   readonly incremental?: readonly {
     readonly errors?: readonly GraphQLError[];
     /** The next of a streamed list; null where it failed. */
@@ -53,7 +53,7 @@ function statusOfError({ extensions }: GraphQLError, mediaType: MediaType): numb
  * The HTTP status of a result: 200 whenever something was executed; else the highest that an error asks for. Errors of the document and
  * of variables are 400 as `application/graphql-response+json` and 200 in all other media types.
  */
-function statusOf(result: AnyResult, mediaType: MediaType): number {
+function statusOf(result: ExecutionOrIncrementalResult, mediaType: MediaType): number {
   const { status } = wishesOf(result.extensions);
   if (status !== undefined) return status;
   if (result.data !== undefined || result.errors === undefined) return 200;
@@ -61,13 +61,17 @@ function statusOf(result: AnyResult, mediaType: MediaType): number {
 }
 
 /** The HTTP headers that errors and the result ask for. */
-function headersOf(result: AnyResult): Record<string, string> {
+function headersOf(result: ExecutionOrIncrementalResult): Record<string, string> {
   const wishes = [...(result.errors ?? []).map(({ extensions }) => extensions), result.extensions];
   return Object.assign({}, ...wishes.map((extensions) => wishesOf(extensions).headers ?? {}));
 }
 
 /** Status and headers of a result, or of parts of which it is the first. @param framing - where it is not the usual one */
-export const headOf = (result: AnyResult, mediaType: MediaType, framing: Framing = framingOf(mediaType)) => ({
+export const httpHeadOf = (
+  result: ExecutionOrIncrementalResult,
+  mediaType: MediaType,
+  framing: StreamFraming = framingOf(mediaType),
+) => ({
   status: statusOf(result, mediaType),
   headers: { ...headersOf(result), vary: 'accept', ...framing.headers },
 });
@@ -80,7 +84,7 @@ function publicExtensions(
 }
 
 /** An error without what is only for ourselves. */
-export function publicError(error: GraphQLError): GraphQLFormattedError {
+export function toClientError(error: GraphQLError): GraphQLFormattedError {
   const { message, locations, path, extensions } = error;
   const shown = publicExtensions(extensions);
   return {
@@ -92,16 +96,16 @@ export function publicError(error: GraphQLError): GraphQLFormattedError {
 }
 
 /** A result without what is only for ourselves. */
-function shown({ errors, extensions, incremental, ...rest }: AnyResult): object {
+function shown({ errors, extensions, incremental, ...rest }: ExecutionOrIncrementalResult): object {
   const publicOnes = publicExtensions(extensions);
   return {
-    ...(errors === undefined ? {} : { errors: errors.map(publicError) }),
+    ...(errors === undefined ? {} : { errors: errors.map(toClientError) }),
     ...rest,
     ...(incremental === undefined
       ? {}
       : {
           incremental: incremental.map((part) =>
-            part.errors === undefined ? part : { ...part, errors: part.errors.map(publicError) },
+            part.errors === undefined ? part : { ...part, errors: part.errors.map(toClientError) },
           ),
         }),
     ...(publicOnes === undefined ? {} : { extensions: publicOnes }),
@@ -114,10 +118,10 @@ function shown({ errors, extensions, incremental, ...rest }: AnyResult): object 
  * @param head - what stands before the JSON
  * @param tail - what follows it
  */
-export function bodyOf(result: AnyResult, head = '', tail = ''): string | Body {
+export function serializeResult(result: ExecutionOrIncrementalResult, head = '', tail = ''): string | Body {
   const seen = shown(result);
   if (isLarge(seen)) return openPieces(seen, head, tail);
-  const { around, texts } = jsonAround(seen);
+  const { around, texts } = splitJsonAtLazyTexts(seen);
   const last = around.length - 1;
   const framed = around.map((json, i) => `${i === 0 ? head : ''}${json}${i === last ? tail : ''}`);
   return texts.length === 0 ? framed.join('') : openBody({ around: framed, texts });

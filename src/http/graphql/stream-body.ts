@@ -2,7 +2,7 @@
 // they are written. Nothing is made before the client takes it, and other work of the process gets its turn in between.
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Body, type Fill, PIECE, ROOM } from './response-body.ts';
+import { type Body, BUFFER_BYTES, CHUNK_BYTES, type FillBuffer } from './response-body.ts';
 
 export interface StreamOptions<T> {
   /** The bytes of what comes. Ready bytes may be those of many streams. */
@@ -25,7 +25,7 @@ const FIRST = Symbol('first');
 const NOTHING = Buffer.alloc(0);
 
 /** Fills buffers with bytes that are there. */
-function fillFrom(bytes: Uint8Array): Fill {
+function fillFrom(bytes: Uint8Array): FillBuffer {
   let read = 0;
   return (target) => {
     const count = Math.min(bytes.length - read, target.length);
@@ -53,7 +53,7 @@ class Pieces<T> {
   readonly #source: AsyncIterator<T>;
   readonly #options: StreamOptions<T>;
   #coming: Promise<IteratorResult<T>> | undefined;
-  #fill: Fill | undefined;
+  #fill: FillBuffer | undefined;
   #buffer: Buffer<ArrayBuffer> = NOTHING;
   #opening: string;
   #hasBegun = false;
@@ -76,7 +76,7 @@ class Pieces<T> {
     this.#opening = '';
     if (opening !== '') return Buffer.from(opening);
     let filled = 0;
-    while (filled + ROOM <= PIECE) {
+    while (filled + BUFFER_BYTES <= CHUNK_BYTES) {
       if (this.#fill === undefined) {
         if (this.#hasEnded) break;
         const ready = await this.#advance(filled);
@@ -132,7 +132,7 @@ class Pieces<T> {
   /** The same buffer again where nothing of it waits to be sent. */
   #freeBuffer(): Buffer<ArrayBuffer> {
     const isFree = this.#buffer.length > 0 && this.#options.connection?.writableLength === 0;
-    return isFree ? this.#buffer : Buffer.allocUnsafeSlow(PIECE);
+    return isFree ? this.#buffer : Buffer.allocUnsafeSlow(CHUNK_BYTES);
   }
 }
 

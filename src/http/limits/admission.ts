@@ -2,12 +2,12 @@
 // against, and whether anything is left of that. It knows no HTTP and no GraphQL.
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
-import type { Caller, Callers } from '../auth/authenticate.ts';
-import { addressOf, type Connected, clientAddress, noteAddress } from '../auth/client-ip.ts';
+import type { Authenticator, Caller } from '../auth/authenticate.ts';
+import { clientIp, clientIpOf, type SocketInfo, setClientIp } from '../auth/client-ip.ts';
 import { bucketsOf, type RateLimit, type RateLimitBucket, type RateLimitResult } from './rate-limit.ts';
 
 /** A request that has come over a connection, before anything is made of it. */
-export interface Arrival {
+export interface AdmittedClient {
   /** Where from, hidden. */
   readonly address: string;
   /** Who asks; null for who has not proved it. */
@@ -20,11 +20,11 @@ export interface Arrival {
 
 export interface Admission {
   /** Looks at a request's headers, and counts it. */
-  arrive(incoming: Connected & Pick<IncomingMessage, 'method'>): Arrival | Promise<Arrival>;
+  admit(incoming: SocketInfo & Pick<IncomingMessage, 'method'>): AdmittedClient | Promise<AdmittedClient>;
   /** The address that a connection counts as, hidden. */
-  addressOf(incoming: Connected): string;
+  addressOf(incoming: SocketInfo): string;
   /** Says what came of looking at a request before it was one. */
-  adopt(request: Request, arrival: Arrival): void;
+  attachToRequest(request: Request, arrival: AdmittedClient): void;
   /** Notes where a request comes from, by its connection. */
   note(request: Request, incoming: IncomingMessage | undefined): void;
   /** Whose budget it is counted against. */
@@ -41,7 +41,7 @@ export interface AdmissionOptions {
   readonly hops: number;
   /** Hides an address: what is kept of it need only be the same again. */
   readonly hide: (address: string) => string;
-  readonly callers: Pick<Callers, 'identify' | 'whoIs' | 'note'>;
+  readonly callers: Pick<Authenticator, 'identify' | 'whoIs' | 'note'>;
   /** Told once when somebody in front forwards addresses that are not believed. */
   readonly onUnbelieved: () => void;
 }
@@ -66,14 +66,14 @@ export function openAdmission(options: AdmissionOptions): Admission {
   // Who has not proved who it is will be told so by whoever needs to know; here it is somebody at
   // an address.
   const asked = async (request: Request): Promise<RateLimitBucket[]> =>
-    bucketsOf(await callers.identify(request).catch(() => null), addressOf(request));
+    bucketsOf(await callers.identify(request).catch(() => null), clientIpOf(request));
   const accounts: Admission['accounts'] = (request) => {
     const found = accountsAsked.get(request) ?? asked(request);
     accountsAsked.set(request, found);
     return found;
   };
 
-  function placeOf(incoming: Connected): Place {
+  function placeOf(incoming: SocketInfo): Place {
     const { headers, socket } = incoming;
     const forwarded = headers['x-forwarded-for'];
     if (!told && hops === 0 && forwarded !== undefined) {
@@ -81,17 +81,17 @@ export function openAdmission(options: AdmissionOptions): Admission {
       onUnbelieved();
     }
     // Never by the header itself, which anybody may make long.
-    const seen = hops === 0 ? String(socket.remoteAddress) : clientAddress(incoming, hops);
+    const seen = hops === 0 ? String(socket.remoteAddress) : clientIp(incoming, hops);
     const known = addresses.get(seen);
     if (known !== undefined) return known;
-    const address = hide(hops === 0 ? clientAddress(incoming, hops) : seen);
+    const address = hide(hops === 0 ? clientIp(incoming, hops) : seen);
     const place = { address, accounts: bucketsOf(null, address) };
     addresses.set(seen, place);
     return place;
   }
 
   /** Spends of one account after the other; waits only where a store has to be asked. */
-  function spendOf(
+  function consume(
     all: readonly RateLimitBucket[],
     at = 0,
     least: RateLimitResult | null = null,
@@ -101,7 +101,7 @@ export function openAdmission(options: AdmissionOptions): Admission {
     const spent = limit.spend({ key: account.key, perMinute: perMinute * account.share });
     const next = (verdict: RateLimitResult) => {
       if (!verdict.allowed) return verdict;
-      return spendOf(all, at + 1, least === null || verdict.remaining < least.remaining ? verdict : least);
+      return consume(all, at + 1, least === null || verdict.remaining < least.remaining ? verdict : least);
     };
     return 'then' in spent ? spent.then(next) : next(spent);
   }
@@ -113,18 +113,18 @@ export function openAdmission(options: AdmissionOptions): Admission {
   function arrived(
     place: Place,
     caller: Caller | null,
-    identified: Arrival['identified'],
+    identified: AdmittedClient['identified'],
     isCounted: boolean,
-  ): Arrival | Promise<Arrival> {
+  ): AdmittedClient | Promise<AdmittedClient> {
     const { address } = place;
-    const spent = isCounted ? spendOf(chargedTo(place, caller)) : null;
+    const spent = isCounted ? consume(chargedTo(place, caller)) : null;
     return spent !== null && 'then' in spent
       ? spent.then((verdict) => ({ address, caller, identified, verdict }))
       : { address, caller, identified, verdict: spent };
   }
 
   return {
-    arrive(incoming) {
+    admit(incoming) {
       const place = placeOf(incoming);
       const isCounted = perMinute > 0 && incoming.method !== 'OPTIONS';
       const identified = callers.whoIs(incoming.headers.authorization, place.address);
@@ -133,14 +133,14 @@ export function openAdmission(options: AdmissionOptions): Admission {
         : arrived(place, identified, identified, isCounted);
     },
     addressOf: (incoming) => placeOf(incoming).address,
-    adopt(request, { address, identified }) {
-      noteAddress(request, address);
+    attachToRequest(request, { address, identified }) {
+      setClientIp(request, address);
       callers.note(request, Promise.resolve(identified));
     },
     note(request, incoming) {
-      if (incoming !== undefined) noteAddress(request, placeOf(incoming).address);
+      if (incoming !== undefined) setClientIp(request, placeOf(incoming).address);
     },
     accounts,
-    spend: async (request) => (perMinute === 0 ? null : spendOf(await accounts(request))),
+    spend: async (request) => (perMinute === 0 ? null : consume(await accounts(request))),
   };
 }

@@ -3,7 +3,7 @@
 // probes are answered over them, everything else is refused.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { clientAddress } from '../auth/client-ip.ts';
+import { clientIp } from '../auth/client-ip.ts';
 import { createShares } from './shares.ts';
 
 export interface ConnectionLimits {
@@ -47,7 +47,7 @@ export function createConnectionLimits(options: ConnectionLimitOptions): Connect
 
   function connected(socket: Socket): void {
     // A client may be gone before its connection is taken.
-    const address = isShared ? clientAddress({ headers: {}, socket }, 0) : undefined;
+    const address = isShared ? clientIp({ headers: {}, socket }, 0) : undefined;
     addresses.set(socket, address);
     surplus.add(socket);
     socket.once('close', () => {

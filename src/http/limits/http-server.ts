@@ -22,13 +22,13 @@ const CHECK_MS = 5_000;
 const KEEP_ALIVE_MS = 65_000;
 
 /** Who answers what comes to a server. */
-export interface Answering {
+export interface HttpHandler {
   readonly listener: RequestListener;
   readonly connections: Pick<ConnectionLimits, 'watch'>;
 }
 
 /** Makes the server; it does not listen yet. */
-export function openServer({ listener, connections }: Answering, limits: ServerLimits): Server {
+export function createHttpServer({ listener, connections }: HttpHandler, limits: ServerLimits): Server {
   const { maxHeaderBytes, slowReaderMs } = limits;
   /** The last answer that was asked for on a connection: when it is given, all before it are. One entry for a connection, not for a request. */
   const last = new WeakMap<Socket, { answer: ServerResponse }>();

@@ -3,7 +3,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createShares } from './shares.ts';
 
-export interface Pressure {
+export interface LoadShedder {
   /**
    * Begins a request.
    *
@@ -35,7 +35,11 @@ const RESOLUTION_MS = 20;
 const LATE_WINDOWS = 2;
 
 /** Opens the measure. */
-export function openPressure({ mostRequests, mostDelayMs, everyMs = 1_000 }: PressureOptions): Pressure {
+export function createLoadShedder({
+  mostRequests,
+  mostDelayMs,
+  everyMs = 1_000,
+}: PressureOptions): LoadShedder {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   const places = createShares(mostRequests);
   let late = 0;

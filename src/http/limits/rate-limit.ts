@@ -2,9 +2,9 @@
 // a quota at a time, so that most requests need no store; while the store is away each process counts for itself.
 import { LRUCache } from 'lru-cache';
 import { withTimeout } from '../../async/timeout.ts';
-import type { Rates, Taken } from '../../store/rate-limit/token-bucket.ts';
+import type { TokenBucketStore, TokenResult } from '../../store/rate-limit/token-bucket.ts';
 import { openMemoryRates } from '../../store/rate-limit/token-bucket-memory.ts';
-import type { Caller, Guesses } from '../auth/authenticate.ts';
+import type { Caller, FailedAuthLimit } from '../auth/authenticate.ts';
 
 export interface RateLimitQuota {
   readonly key: string;
@@ -28,7 +28,7 @@ export interface RateLimit {
 }
 
 export interface RateLimitOptions {
-  readonly rates: Rates;
+  readonly rates: TokenBucketStore;
   /** Told when the store cannot be asked, once until it can. */
   readonly onError: (error: unknown) => void;
   readonly now?: () => number;
@@ -79,7 +79,7 @@ export function openRateLimit({
     return made;
   };
 
-  async function taken(quota: RateLimitQuota, tokens: number): Promise<Taken> {
+  async function taken(quota: RateLimitQuota, tokens: number): Promise<TokenResult> {
     if (now() >= awayUntil) {
       try {
         const answer = await soon(rates.take({ ...quota, tokens }));
@@ -180,7 +180,7 @@ export const storageAccountOf = (caller: Caller, address: string | undefined): s
  *
  * @param perMinute - wrong keys of one address; 0: any number
  */
-export const createFailedAuthLimit = (limit: RateLimit, perMinute: number): Guesses => ({
+export const createFailedAuthLimit = (limit: RateLimit, perMinute: number): FailedAuthLimit => ({
   async countWrong(address) {
     if (address === undefined || perMinute === 0) return 0;
     const { retryAfterSeconds } = await limit.spend({ key: `guess:${address}`, perMinute });

@@ -6,10 +6,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { bodyTooLarge, bodyTooSlow, overloaded } from '../auth/auth-errors.ts';
-import type { Admission, Arrival } from './admission.ts';
+import type { Admission, AdmittedClient } from './admission.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 import { isAwaitingContinue, sendContinue } from './expect-continue.ts';
-import type { Pressure } from './load-shedding.ts';
+import type { LoadShedder } from './load-shedding.ts';
 import type { BodyFailure, RequestBodies } from './request-bodies.ts';
 import type { SlowReaders } from './slow-readers.ts';
 import { openTurns } from './turns.ts';
@@ -30,7 +30,7 @@ export interface Refusal {
 
 /** What is known of a request that came over a connection. */
 export interface LimitedRequest {
-  readonly arrival: Arrival;
+  readonly arrival: AdmittedClient;
   /**
    * The body of a POST; an error when there is none to work with, undefined when it was not read.
    */
@@ -42,11 +42,11 @@ export interface LimitedRequest {
 }
 
 /** Who watches over the gateway always gets an answer. */
-export const NEVER_REFUSED: readonly string[] = ['/health', '/ready', '/metrics'];
+export const EXEMPT_PATHS: readonly string[] = ['/health', '/ready', '/metrics'];
 
 export interface RequestLimits {
-  readonly admission: Pick<Admission, 'arrive'>;
-  readonly pressure: Pick<Pressure, 'enter'>;
+  readonly admission: Pick<Admission, 'admit'>;
+  readonly pressure: Pick<LoadShedder, 'enter'>;
   readonly bodies: Pick<RequestBodies, 'read'>;
   readonly connections: Pick<ConnectionLimits, 'isWithin'>;
   readonly slowReaders: Pick<SlowReaders, 'watch'>;
@@ -105,7 +105,7 @@ export function limitRequests(listener: RequestListener, limits: RequestLimits):
   function passComplete(
     req: IncomingMessage,
     res: Response,
-    arrival: Arrival,
+    arrival: AdmittedClient,
     body: Buffer | undefined,
   ): void {
     const leave = pressure.enter(arrival.address);
@@ -115,7 +115,7 @@ export function limitRequests(listener: RequestListener, limits: RequestLimits):
     pass(req, res, { arrival, body, refusal, leave: leave ?? keepsNoPlace });
   }
 
-  function arrived(req: IncomingMessage, res: Response, arrival: Arrival): void {
+  function arrived(req: IncomingMessage, res: Response, arrival: AdmittedClient): void {
     if (res.closed) return;
     slowReaders.watch(req.socket, arrival.address);
     const isRefused = arrival.verdict?.allowed === false || (proofNeeded && arrival.caller === null);
@@ -126,13 +126,13 @@ export function limitRequests(listener: RequestListener, limits: RequestLimits):
   }
 
   /** Refuses a request over a connection beyond the limit, and closes the connection. */
-  function refuseConnection(req: IncomingMessage, res: Response, arrival: Arrival): void {
+  function refuseConnection(req: IncomingMessage, res: Response, arrival: AdmittedClient): void {
     res.setHeader('connection', 'close');
     const refusal: Refusal = { reason: 'connections', error: overloaded() };
     pass(req, res, { arrival, body: undefined, refusal, leave: keepsNoPlace });
   }
 
-  function read(req: IncomingMessage, res: Response, arrival: Arrival): void {
+  function read(req: IncomingMessage, res: Response, arrival: AdmittedClient): void {
     let isRead = false;
     const release = bodies.read(req, arrival.address, (body) => {
       isRead = true;
@@ -145,8 +145,8 @@ export function limitRequests(listener: RequestListener, limits: RequestLimits):
   }
 
   return (req, res) => {
-    if (NEVER_REFUSED.includes(pathOf(req))) return listener(req, res);
-    const arriving = admission.arrive(req);
+    if (EXEMPT_PATHS.includes(pathOf(req))) return listener(req, res);
+    const arriving = admission.admit(req);
     if ('then' in arriving)
       arriving.then((arrival) => arrived(req, res, arrival)).catch((error) => onFault(error, res));
     else arrived(req, res, arriving);

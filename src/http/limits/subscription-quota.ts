@@ -1,13 +1,13 @@
 // How many streams (or sockets) each account has open at a time, in this process. It must not know what is streamed.
 import type { RateLimitBucket } from './rate-limit.ts';
 
-export interface Places {
+export interface ConcurrencyQuota {
   /** Takes a place of every account. @returns how to give it back, once or more often; null when one of them has none left */
   take(accounts: readonly RateLimitBucket[]): (() => void) | null;
 }
 
 /** @param most - places of an account with a share of 1; 0: any number */
-export function openPlaces(most: number): Places {
+export function createConcurrencyQuota(most: number): ConcurrencyQuota {
   const taken = new Map<string, number>();
   const change = (key: string, by: number): void => {
     const count = (taken.get(key) ?? 0) + by;

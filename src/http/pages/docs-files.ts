@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const ROOT = new URL('../../../', import.meta.url);
 
-export interface Guide {
+export interface DocsFile {
   /** File name, such as `README.md`. */
   readonly name: string;
   /** Its first heading. */
@@ -11,7 +11,7 @@ export interface Guide {
   readonly text: string;
 }
 
-const read = (folder: URL, name: string): Guide => {
+const read = (folder: URL, name: string): DocsFile => {
   const text = readFileSync(new URL(name, folder), 'utf8');
   return { name, title: /^# (.+)$/m.exec(text)?.[1] ?? name, text };
 };
@@ -27,7 +27,7 @@ const namesIn = (folder: URL): string[] => {
 };
 
 /** Reads the guides, the README first; none where they were not shipped. */
-export function readGuides(): Guide[] {
+export function readDocsFiles(): DocsFile[] {
   const docs = new URL('docs/', ROOT);
   return [
     ...namesIn(ROOT)

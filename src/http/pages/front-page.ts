@@ -1,9 +1,9 @@
 // The front page: what this is, whether it works, how to ask, and where to go on. It asks nothing itself.
 import type { Assets } from './assets.ts';
-import type { Guide } from './docs-files.ts';
+import type { DocsFile } from './docs-files.ts';
 import type { Example } from './examples.ts';
 import { type Html, html, inline, type Part } from './html.ts';
-import { layout, type Places } from './layout.ts';
+import { type Links, layout } from './layout.ts';
 
 interface Shown {
   readonly accession: string;
@@ -15,9 +15,9 @@ interface Shown {
 
 export interface FrontPage {
   readonly assets: Assets;
-  readonly places: Places;
+  readonly places: Links;
   readonly examples: readonly Example[];
-  readonly guides: readonly Guide[];
+  readonly guides: readonly DocsFile[];
   /** Where this gateway is reached, without a final slash. */
   readonly publicUrl: string;
   readonly sandbox: boolean;

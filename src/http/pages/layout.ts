@@ -4,7 +4,7 @@ import type { Assets } from './assets.ts';
 import { type Html, html, type Part } from './html.ts';
 
 /** Where the navigation leads; null is left out. */
-export interface Places {
+export interface Links {
   readonly graphiql: boolean;
   readonly reference: boolean;
 }
@@ -14,7 +14,7 @@ export interface Page {
   /** Which entry of the navigation this is. */
   readonly here: 'home' | 'reference';
   readonly description: string;
-  readonly places: Places;
+  readonly places: Links;
   readonly sandbox: boolean;
   readonly assets: Assets;
   /** Names of scripts under public/, run when the page has been read. */

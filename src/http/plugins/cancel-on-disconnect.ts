@@ -1,6 +1,6 @@
 // A streamed answer tied to the connection that it goes to, which the server adapter leaves apart: a client that is gone is
 // not told to the source, and a source that breaks leaves the client waiting. It must not know what is streamed.
-import { outgoingOf } from '../auth/node-request.ts';
+import { nodeResponseOf } from '../auth/node-request.ts';
 
 /**
  * Ties the body of an answer to its connection: the source is cancelled when the client leaves, and the connection is cut when
@@ -8,8 +8,8 @@ import { outgoingOf } from '../auth/node-request.ts';
  *
  * @param serverContext - what the server adapter was called with; without a connection in it the answer is left as it is
  */
-export function tiedResponse(response: Response, serverContext: unknown): Response {
-  const connection = outgoingOf(serverContext);
+export function cancelOnDisconnect(response: Response, serverContext: unknown): Response {
+  const connection = nodeResponseOf(serverContext);
   if (connection === undefined || response.body === null) return response;
   const reader = response.body.getReader();
   const leave = () => void reader.cancel().catch(() => undefined);

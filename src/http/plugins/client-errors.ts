@@ -2,14 +2,14 @@
 import { GraphQLError } from 'graphql';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { type Exchange, marks } from '../../telemetry/request-record.ts';
+import { type RequestRecord, requestLogFields } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { RefusalReason } from '../limits/request-limits.ts';
 import { maskError } from './errors.ts';
-import { coded } from './use-error-codes.ts';
+import { withErrorCode } from './use-error-codes.ts';
 import type { ErrorOwners } from './use-telemetry.ts';
 
-export interface ShownErrors {
+export interface ClientErrors {
   /** Which request an error came up in. */
   readonly owners: ErrorOwners;
   /** The error that the caller sees instead of this one. */
@@ -19,7 +19,7 @@ export interface ShownErrors {
   /** Counts an error that is shown as it is. */
   count(error: Error, request: Request): void;
   /** The errors of a result as its caller sees them, each counted once. */
-  ofResult(errors: readonly GraphQLError[], exchange: Exchange): GraphQLError[];
+  ofResult(errors: readonly GraphQLError[], exchange: RequestRecord): GraphQLError[];
   /** Counts a request that is refused before it runs, and logs such refusals now and then. */
   countRefusal(reason: RefusalReason, error: Error, request: Request): void;
 }
@@ -31,17 +31,17 @@ const codeOf = (error: Error): string =>
   error instanceof GraphQLError ? String(error.extensions.code) : 'INTERNAL_SERVER_ERROR';
 
 /** @param suggestions - whether errors about the input may say what was meant, which tells the schema piece by piece */
-export function openShownErrors(
+export function createClientErrors(
   log: Logger,
   metrics: Metrics,
   telemetry: Telemetry,
   suggestions: boolean,
-): ShownErrors {
+): ClientErrors {
   const owners: ErrorOwners = new WeakMap();
   /** Errors that were counted for a request. One error may be shown to many: those of validation are kept. */
-  const countedFor = new WeakMap<Exchange, WeakSet<Error>>();
+  const countedFor = new WeakMap<RequestRecord, WeakSet<Error>>();
   /** What fails before it runs is never masked, and what is masked is seen again in the answer. */
-  const countOnce = (error: Error, owner: Exchange): void => {
+  const countOnce = (error: Error, owner: RequestRecord): void => {
     const counted = countedFor.get(owner) ?? new WeakSet<Error>();
     if (owner.left || counted.has(error)) return;
     countedFor.set(owner, counted.add(error));
@@ -55,7 +55,10 @@ export function openShownErrors(
       (cause) => {
         // What breaks when a caller has left is no fault of the gateway.
         if (owner?.left !== true)
-          log.error({ ...(owner === undefined ? {} : marks(owner)), error: cause }, 'masked error');
+          log.error(
+            { ...(owner === undefined ? {} : requestLogFields(owner)), error: cause },
+            'masked error',
+          );
       },
       suggestions,
     );
@@ -86,7 +89,9 @@ export function openShownErrors(
       all.map((error) => {
         owners.set(error, exchange);
         const masked = show(error);
-        const shown = coded(masked instanceof GraphQLError ? masked : new GraphQLError(masked.message));
+        const shown = withErrorCode(
+          masked instanceof GraphQLError ? masked : new GraphQLError(masked.message),
+        );
         countOnce(shown, exchange);
         return shown;
       }),

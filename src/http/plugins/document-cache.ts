@@ -7,12 +7,12 @@ const MOST_CHARACTERS = 1_000_000;
 const LONGEST = 50_000;
 
 /** A cache keyed by the text of a document. */
-export interface TextCache<T> {
+export interface DocumentCache<T> {
   get(text: string): T | undefined;
   set(text: string, value: T): void;
 }
 
-export function openTextCache<T extends object>(most = MOST_CHARACTERS): TextCache<T> {
+export function createDocumentCache<T extends object>(most = MOST_CHARACTERS): DocumentCache<T> {
   const kept = new LRUCache<string, T>({
     maxSize: most,
     maxEntrySize: LONGEST,

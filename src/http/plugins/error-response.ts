@@ -11,7 +11,7 @@ const isHttp = (value: unknown): value is Http =>
   typeof value === 'object' && value !== null && 'status' in value && 'headers' in value;
 
 /** An error without what it says to HTTP. */
-export function withoutHttp(error: GraphQLError): GraphQLError {
+export function stripHttpExtensions(error: GraphQLError): GraphQLError {
   const { http: _, ...extensions } = error.extensions;
   return new GraphQLError(error.message, {
     extensions,
@@ -22,7 +22,7 @@ export function withoutHttp(error: GraphQLError): GraphQLError {
 }
 
 /** Makes the answer. @param error - with `extensions.http` */
-export function refused(request: Request, error: GraphQLError): Response {
+export function createErrorResponse(request: Request, error: GraphQLError): Response {
   const { http } = error.extensions;
   const { status, headers } = isHttp(http) ? http : { status: 500, headers: {} };
   const common = { 'cache-control': 'no-store', ...headers };
@@ -34,7 +34,7 @@ export function refused(request: Request, error: GraphQLError): Response {
   }
   const type = 'application/graphql-response+json';
   const accepted = request.headers.get('accept')?.includes(type) === true;
-  return new Response(JSON.stringify({ errors: [withoutHttp(error)] }), {
+  return new Response(JSON.stringify({ errors: [stripHttpExtensions(error)] }), {
     status,
     headers: { 'content-type': `${accepted ? type : 'application/json'}; charset=utf-8`, ...common },
   });

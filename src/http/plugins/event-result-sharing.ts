@@ -3,7 +3,7 @@
 import type { DocumentNode, ExecutionArgs, ExecutionResult } from 'graphql';
 
 /** What an event is answered to. Equal questions to one event have equal answers. */
-export type Question = string;
+export type SharedExecutionKey = string;
 
 let lastDocument = 0;
 const documents = new WeakMap<DocumentNode, number>();
@@ -13,17 +13,17 @@ const documents = new WeakMap<DocumentNode, number>();
  *
  * @param audience - whatever else than the operation decides about answers: who asks, and where from
  */
-export function questionOf(
+export function executionKeyOf(
   { document, operationName, variableValues }: ExecutionArgs,
   audience: readonly unknown[],
-): Question {
+): SharedExecutionKey {
   // The same text is the same document while it is in the parser's cache; another number only costs the sharing.
   const number = documents.get(document) ?? ++lastDocument;
   documents.set(document, number);
   return JSON.stringify([number, operationName, variableValues, audience]);
 }
 
-const answers = new WeakMap<object, Map<Question, Promise<ExecutionResult | null>>>();
+const answers = new WeakMap<object, Map<SharedExecutionKey, Promise<ExecutionResult | null>>>();
 
 /**
  * The answer to an event: the one that another stream was given for the same object and question, or a new one. Only what is whole is
@@ -31,9 +31,9 @@ const answers = new WeakMap<object, Map<Question, Promise<ExecutionResult | null
  *
  * @param isStill - whether the one who asked is still there after the answer; the answer to who has left may lack something
  */
-export async function sharedAnswer(
+export async function shareExecution(
   event: unknown,
-  question: Question,
+  question: SharedExecutionKey,
   execute: () => Promise<ExecutionResult>,
   isStill: () => boolean,
 ): Promise<ExecutionResult> {
@@ -41,7 +41,7 @@ export async function sharedAnswer(
   const known = answers.get(event)?.get(question);
   if (known !== undefined) return (await known) ?? execute();
   const executing = execute();
-  const of = answers.get(event) ?? new Map<Question, Promise<ExecutionResult | null>>();
+  const of = answers.get(event) ?? new Map<SharedExecutionKey, Promise<ExecutionResult | null>>();
   answers.set(event, of);
   of.set(
     question,

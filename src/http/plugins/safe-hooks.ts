@@ -14,7 +14,7 @@ const PLAIN = {
 };
 
 /** Ends an answer of node:http that has not begun. */
-export const breakOff = (response: ServerResponse): void =>
+export const destroyResponse = (response: ServerResponse): void =>
   void (response.headersSent ? response.destroy() : response.writeHead(500, PLAIN).end(BROKEN));
 
 const broken = (): Response => new Response(BROKEN, { status: 500, headers: PLAIN });
@@ -35,7 +35,7 @@ function caught(
 }
 
 /** The same plugins, whose hooks around a request end it with a plain 500 instead of throwing. */
-export const guardPlugins = (plugins: readonly Plugin[], told: Told): Plugin[] =>
+export const wrapPluginHooks = (plugins: readonly Plugin[], told: Told): Plugin[] =>
   plugins.map((plugin) => {
     const { onRequest, onResponse } = plugin;
     return {
@@ -68,7 +68,7 @@ export const guardPlugins = (plugins: readonly Plugin[], told: Told): Plugin[] =
   });
 
 /** Whether the address of a request can be read at all: its Host header and its path make a URL. */
-function isAddress({ headers: { host = 'localhost' }, url = '/' }: IncomingMessage): boolean {
+function isParsableUrl({ headers: { host = 'localhost' }, url = '/' }: IncomingMessage): boolean {
   if (host === lastAddress.host && url === lastAddress.url) return true;
   if (!URL.canParse(url, `http://${host}`) || !URL.canParse(`http://${host}${url}`)) return false;
   lastAddress = { host, url };
@@ -78,10 +78,10 @@ function isAddress({ headers: { host = 'localhost' }, url = '/' }: IncomingMessa
 let lastAddress = { host: '', url: '' };
 
 /** The same listener, which refuses requests whose address cannot be read. */
-export const guardListener =
+export const wrapListener =
   (listener: RequestListener): RequestListener =>
   (request: IncomingMessage, response: ServerResponse & { req: IncomingMessage }) => {
-    if (isAddress(request)) return listener(request, response);
+    if (isParsableUrl(request)) return listener(request, response);
     response
       .writeHead(400, { ...PLAIN, connection: 'close' })
       .end('The address of this request cannot be read.\n');

@@ -1,12 +1,12 @@
 // Refuses what callers send who have not proved who they are, before any of it is read.
 import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import type { Callers } from '../auth/authenticate.ts';
-import { refused } from './error-response.ts';
+import type { Authenticator } from '../auth/authenticate.ts';
+import { createErrorResponse } from './error-response.ts';
 
 /** @param onRefused - told of every refusal */
 export const useProof = (
-  callers: Pick<Callers, 'identify'>,
+  callers: Pick<Authenticator, 'identify'>,
   onRefused: (error: GraphQLError, request: Request) => void,
 ): Plugin => ({
   async onRequest({ request, endResponse }) {
@@ -16,7 +16,7 @@ export const useProof = (
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
       onRefused(error, request);
-      endResponse(refused(request, error));
+      endResponse(createErrorResponse(request, error));
     }
   },
 });

@@ -18,7 +18,7 @@ const CODES: ReadonlySet<unknown> = new Set([
 ]);
 
 /** An error with one of our codes; what libraries refuse by codes of their own is the client's input. */
-export const coded = (error: GraphQLError): GraphQLError =>
+export const withErrorCode = (error: GraphQLError): GraphQLError =>
   CODES.has(error.extensions.code)
     ? error
     : new GraphQLError(redact(error.message), {
@@ -30,9 +30,9 @@ export const coded = (error: GraphQLError): GraphQLError =>
       });
 
 /** The result with coded errors. @param onError - told of each error */
-function codedResult<T extends ExecutionResult>(result: T, onError: (error: GraphQLError) => void): T {
+function withErrorCodes<T extends ExecutionResult>(result: T, onError: (error: GraphQLError) => void): T {
   if (result.errors === undefined) return result;
-  const errors = result.errors.map(coded);
+  const errors = result.errors.map(withErrorCode);
   errors.forEach(onError);
   return { ...result, errors };
 }
@@ -41,6 +41,6 @@ function codedResult<T extends ExecutionResult>(result: T, onError: (error: Grap
 export const useErrorCodes = (onError: (error: GraphQLError, request: Request) => void): Plugin => ({
   onResultProcess({ request, result, setResult }) {
     if ('errors' in result && result.errors !== undefined)
-      setResult(codedResult(result, (error) => onError(error, request)));
+      setResult(withErrorCodes(result, (error) => onError(error, request)));
   },
 });

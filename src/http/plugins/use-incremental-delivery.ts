@@ -13,10 +13,10 @@ import {
   visit,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { taken } from '../../execution/backpressured-list.ts';
+import { acknowledgeItems } from '../../execution/backpressured-list.ts';
 import { withoutRepetitions } from '../../execution/counted-schema.ts';
-import { chooseForParts } from '../graphql/media-type.ts';
-import type { AnyResult } from '../graphql/serialize-result.ts';
+import { negotiateIncrementalType } from '../graphql/media-type.ts';
+import type { ExecutionOrIncrementalResult } from '../graphql/serialize-result.ts';
 
 const DIRECTIVES = ['defer', 'stream'];
 
@@ -76,11 +76,15 @@ export function useIncrementalDelivery(mask: (error: GraphQLError, request: Requ
   /** Takes the items away from the executor, whose records hold on to each other until the last item of a list is there. */
   function take(context: object, items: unknown, path: readonly unknown[] | undefined): unknown {
     if (!Array.isArray(items)) return items;
-    taken(context, path, items.length);
+    acknowledgeItems(context, path, items.length);
     return items.splice(0);
   }
 
-  const masked = ({ incremental, ...result }: AnyResult, context: object, request: Request): AnyResult => ({
+  const masked = (
+    { incremental, ...result }: ExecutionOrIncrementalResult,
+    context: object,
+    request: Request,
+  ): ExecutionOrIncrementalResult => ({
     ...result,
     ...(result.errors === undefined ? {} : { errors: withoutRepetitions(result.errors) }),
     ...(incremental === undefined
@@ -100,7 +104,8 @@ export function useIncrementalDelivery(mask: (error: GraphQLError, request: Requ
     ...(onSchemaChange === undefined ? {} : { onSchemaChange }),
     ...(onValidate === undefined ? {} : { onValidate }),
     onExecute({ args, context: { request }, setResultAndStopExecution }) {
-      if (chooseForParts(request.headers.get('accept')) === null) args.document = wholeOf(args.document);
+      if (negotiateIncrementalType(request.headers.get('accept')) === null)
+        args.document = wholeOf(args.document);
       else {
         const errors = streamErrors(args);
         if (errors.length > 0) return setResultAndStopExecution({ errors });

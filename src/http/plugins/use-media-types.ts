@@ -4,20 +4,24 @@ import type { ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { IncrementalResult } from '../../execution/incremental-result.ts';
-import { outgoingOf } from '../auth/node-request.ts';
-import { EVENT_STREAM, type Framing, framingOf, MULTIPART_EVENTS } from '../graphql/event-framing.ts';
-import { refusal } from '../graphql/http-error.ts';
-import { growingBodies } from '../graphql/incremental-body.ts';
-import { growingParts } from '../graphql/incremental-parts.ts';
+import { nodeResponseOf } from '../auth/node-request.ts';
+import { EVENT_STREAM, framingOf, MULTIPART_EVENTS, type StreamFraming } from '../graphql/event-framing.ts';
+import { httpError } from '../graphql/http-error.ts';
+import { streamedBodies } from '../graphql/incremental-body.ts';
+import { incrementalParts } from '../graphql/incremental-parts.ts';
 import {
-  chooseForEvents,
-  chooseForParts,
-  chooseForWhole,
   isJson,
   type MediaType,
+  negotiateEventStreamType,
+  negotiateIncrementalType,
+  negotiateResponseType,
 } from '../graphql/media-type.ts';
-import { allOf, type Body, LARGE } from '../graphql/response-body.ts';
-import { type AnyResult, bodyOf, headOf } from '../graphql/serialize-result.ts';
+import { type Body, STREAM_THRESHOLD_BYTES, toBuffer } from '../graphql/response-body.ts';
+import {
+  type ExecutionOrIncrementalResult,
+  httpHeadOf,
+  serializeResult,
+} from '../graphql/serialize-result.ts';
 import { streamOf } from '../graphql/stream-body.ts';
 import { noteBody } from '../response-cache/use-response-cache.ts';
 
@@ -25,13 +29,14 @@ async function* alone<T>(one: T): AsyncIterable<T> {
   yield one;
 }
 
-const partOf = (framing: Framing) => (result: AnyResult) => bodyOf(result, framing.head, framing.tail);
+const partOf = (framing: StreamFraming) => (result: ExecutionOrIncrementalResult) =>
+  serializeResult(result, framing.head, framing.tail);
 
 /** Writes events. A result that many streams were given as one object (shared-events.ts) is written once, and its bytes are theirs together. */
-function eventWriter(framing: Framing): (result: AnyResult) => Uint8Array {
-  const written = new WeakMap<AnyResult, Uint8Array>();
+function eventWriter(framing: StreamFraming): (result: ExecutionOrIncrementalResult) => Uint8Array {
+  const written = new WeakMap<ExecutionOrIncrementalResult, Uint8Array>();
   return (result) => {
-    const part = written.get(result) ?? allOf(bodyOf(result, framing.head, framing.tail));
+    const part = written.get(result) ?? toBuffer(serializeResult(result, framing.head, framing.tail));
     written.set(result, part);
     return part;
   };
@@ -52,12 +57,12 @@ export const useMediaTypes = ({ pulseMs, shown }: MediaTypeOptions): Plugin => {
   /** The media type of an answer; JSON for what nobody can read anyway, so that at least the reason arrives. */
   function mediaTypeOf(request: Request, isStream: boolean): MediaType {
     const accept = request.headers.get('accept');
-    if (!isStream) return chooseForWhole(accept) ?? 'application/json';
-    const choose = subscriptions.has(request) ? chooseForEvents : chooseForParts;
+    if (!isStream) return negotiateResponseType(accept) ?? 'application/json';
+    const choose = subscriptions.has(request) ? negotiateEventStreamType : negotiateIncrementalType;
     return choose(accept) ?? 'text/event-stream';
   }
 
-  function framingFor(request: Request, mediaType: MediaType): Framing {
+  function framingFor(request: Request, mediaType: MediaType): StreamFraming {
     return mediaType === 'multipart/mixed' && subscriptions.has(request)
       ? MULTIPART_EVENTS
       : framingOf(mediaType);
@@ -66,8 +71,8 @@ export const useMediaTypes = ({ pulseMs, shown }: MediaTypeOptions): Plugin => {
   /** Results that come one after the other. */
   function streamOfResults(
     request: Request,
-    results: AsyncIterable<AnyResult>,
-    framing: Framing,
+    results: AsyncIterable<ExecutionOrIncrementalResult>,
+    framing: StreamFraming,
     connection: ServerResponse | undefined,
   ): ReadableStream<Uint8Array> {
     const { opening, closing, pulse } = framing;
@@ -87,43 +92,49 @@ export const useMediaTypes = ({ pulseMs, shown }: MediaTypeOptions): Plugin => {
 
   return {
     onSubscribe({ context: { request }, setResultAndStopExecution }) {
-      if (chooseForEvents(request.headers.get('accept')) !== null) subscriptions.add(request);
+      if (negotiateEventStreamType(request.headers.get('accept')) !== null) subscriptions.add(request);
       else
         setResultAndStopExecution({
-          errors: [refusal(406, 'A subscription is a stream: accept text/event-stream or multipart/mixed.')],
+          errors: [
+            httpError(406, 'A subscription is a stream: accept text/event-stream or multipart/mixed.'),
+          ],
         });
     },
     onResultProcess({ request, result: given, serverContext, setResultProcessor }) {
       const isParts = given instanceof IncrementalResult && given.stream !== undefined;
       const mediaType = mediaTypeOf(request, Symbol.asyncIterator in given || isParts);
       const framing = framingFor(request, mediaType);
-      const connection = outgoingOf(serverContext);
+      const connection = nodeResponseOf(serverContext);
       const shownHere = (errors: readonly GraphQLError[]) => shown(errors, request);
       setResultProcessor((result, { Response }) => {
         if (Array.isArray(result))
           throw new Error('Lists of operations are refused before they are executed.');
         if (result instanceof IncrementalResult && !isParts && isJson(mediaType)) {
-          const bodies = growingBodies(result, shownHere);
-          return new Response(streamOfBodies(bodies, connection), headOf({ data: {} }, mediaType));
+          const bodies = streamedBodies(result, shownHere);
+          return new Response(streamOfBodies(bodies, connection), httpHeadOf({ data: {} }, mediaType));
         }
         if (Symbol.asyncIterator in result || result instanceof IncrementalResult) {
           const results =
             result instanceof IncrementalResult
-              ? growingParts(result, result.stream?.label, shownHere)
+              ? incrementalParts(result, result.stream?.label, shownHere)
               : result;
           const stream = streamOfResults(request, results, framing, connection);
-          return new Response(stream, headOf({ data: {} }, mediaType, framing));
+          return new Response(stream, httpHeadOf({ data: {} }, mediaType, framing));
         }
         if (!isJson(mediaType)) {
           const stream = streamOfResults(request, alone(result), framing, connection);
-          return new Response(stream, headOf(result, mediaType, framing));
+          return new Response(stream, httpHeadOf(result, mediaType, framing));
         }
-        const made = bodyOf(result);
-        const head = headOf(result, mediaType);
+        const made = serializeResult(result);
+        const head = httpHeadOf(result, mediaType);
         const isWhole = typeof made === 'string' || Number.isFinite(made.byteLength);
-        if (typeof made !== 'string' && (made.byteLength > LARGE || !isWhole) && request.method !== 'GET')
+        if (
+          typeof made !== 'string' &&
+          (made.byteLength > STREAM_THRESHOLD_BYTES || !isWhole) &&
+          request.method !== 'GET'
+        )
           return new Response(streamOfBodies(alone(made), connection), head);
-        const body = typeof made === 'string' ? made : allOf(made);
+        const body = typeof made === 'string' ? made : toBuffer(made);
         return noteBody(new Response(body, head), body);
       }, mediaType);
     },

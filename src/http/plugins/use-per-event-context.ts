@@ -10,7 +10,7 @@ import {
 import type { Plugin } from 'graphql-yoga';
 import type { AnswerLimits } from '../../execution/execution-budget.ts';
 import { limitedExecution } from '../../execution/executor.ts';
-import { questionOf, sharedAnswer } from './event-result-sharing.ts';
+import { executionKeyOf, shareExecution } from './event-result-sharing.ts';
 
 /** A context that can make another one for the same caller. */
 interface Renewable {
@@ -22,7 +22,7 @@ interface Renewable {
   fresh(): Promise<() => object>;
 }
 
-const isRenewable = (context: unknown): context is Renewable & object =>
+const canCreateContext = (context: unknown): context is Renewable & object =>
   typeof context === 'object' &&
   context !== null &&
   'fresh' in context &&
@@ -31,18 +31,21 @@ const isRenewable = (context: unknown): context is Renewable & object =>
 const isStream = (source: object): source is AsyncIterable<unknown> => Symbol.asyncIterator in source;
 
 /** Answers single events of one stream. */
-function answerer(args: ExecutionArgs, limits: AnswerLimits): (event: unknown) => Promise<ExecutionResult> {
+function createEventExecutor(
+  args: ExecutionArgs,
+  limits: AnswerLimits,
+): (event: unknown) => Promise<ExecutionResult> {
   const executeEvent = limitedExecution(limits, execute);
   const context: unknown = args.contextValue;
-  if (!isRenewable(context)) return async (rootValue) => executeEvent({ ...args, rootValue });
+  if (!canCreateContext(context)) return async (rootValue) => executeEvent({ ...args, rootValue });
   const { principal, isRouter, publicUrl, clientSignal } = context;
   // Nothing else of a caller decides about answers.
-  const question = questionOf(args, [principal, isRouter, publicUrl]);
+  const question = executionKeyOf(args, [principal, isRouter, publicUrl]);
   const isStill = () => !clientSignal.aborted;
   return async (rootValue) => {
     const open = await context.fresh();
     const answer = async () => executeEvent({ ...args, rootValue, contextValue: open() });
-    return sharedAnswer(rootValue, question, answer, isStill);
+    return shareExecution(rootValue, question, answer, isStill);
   };
 }
 
@@ -53,7 +56,7 @@ function executeEach(
   limits: AnswerLimits,
 ): AsyncIterableIterator<ExecutionResult> {
   const events = source[Symbol.asyncIterator]();
-  const answer = answerer(args, limits);
+  const answer = createEventExecutor(args, limits);
   let refused = false;
   return {
     async next() {
@@ -85,7 +88,7 @@ function executeEach(
  * @param limits - what the answer to an event may hold
  * @param openContext - makes the context of a request
  */
-export const useEventContexts = (
+export const usePerEventContext = (
   limits: AnswerLimits,
   openContext: (request: Request) => Promise<object>,
 ): Plugin => ({

@@ -4,21 +4,21 @@
 import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { rateLimited } from '../auth/auth-errors.ts';
-import { incomingOf } from '../auth/node-request.ts';
+import { nodeRequestOf } from '../auth/node-request.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { RateLimitResult } from '../limits/rate-limit.ts';
-import { limitedRequestOf, NEVER_REFUSED } from '../limits/request-limits.ts';
-import { refused } from './error-response.ts';
+import { EXEMPT_PATHS, limitedRequestOf } from '../limits/request-limits.ts';
+import { createErrorResponse } from './error-response.ts';
 
 /** The refusal for who has nothing left. */
-export const tooMany = ({ limit, retryAfterSeconds }: RateLimitResult): GraphQLError =>
+export const rateLimitError = ({ limit, retryAfterSeconds }: RateLimitResult): GraphQLError =>
   rateLimited(
     `These are more than ${limit} requests in a minute (RATE_LIMIT_PER_MINUTE). Try again in ${retryAfterSeconds} s.`,
     retryAfterSeconds,
   );
 
 /** What a caller is told of its budget. */
-export const budgetHeaders = ({ limit, remaining, resetSeconds }: RateLimitResult) => ({
+export const rateLimitHeaders = ({ limit, remaining, resetSeconds }: RateLimitResult) => ({
   'ratelimit-limit': String(limit),
   'ratelimit-remaining': String(remaining),
   'ratelimit-reset': String(resetSeconds),
@@ -27,7 +27,7 @@ export const budgetHeaders = ({ limit, remaining, resetSeconds }: RateLimitResul
 function say(headers: Headers, verdict: RateLimitResult): void {
   // What many are given says nothing of one.
   if (headers.get('cache-control')?.includes('public') === true) return;
-  for (const [name, value] of Object.entries(budgetHeaders(verdict))) headers.set(name, value);
+  for (const [name, value] of Object.entries(rateLimitHeaders(verdict))) headers.set(name, value);
 }
 
 /** @param onRefused - told of every refusal */
@@ -38,18 +38,18 @@ export const useRateLimit = (
   const verdicts = new WeakMap<Request, RateLimitResult>();
   return {
     onRequest({ request, url, serverContext, endResponse }) {
-      const incoming = incomingOf(serverContext);
+      const incoming = nodeRequestOf(serverContext);
       const arrival = limitedRequestOf(incoming)?.arrival;
       if (arrival === undefined) admission.note(request, incoming);
-      else admission.adopt(request, arrival);
-      if (NEVER_REFUSED.includes(url.pathname) || request.method === 'OPTIONS') return;
+      else admission.attachToRequest(request, arrival);
+      if (EXEMPT_PATHS.includes(url.pathname) || request.method === 'OPTIONS') return;
       const apply = (verdict: RateLimitResult | null): void => {
         if (verdict === null) return;
         verdicts.set(request, verdict);
         if (verdict.allowed) return;
-        const error = tooMany(verdict);
+        const error = rateLimitError(verdict);
         onRefused(error, request);
-        endResponse(refused(request, error));
+        endResponse(createErrorResponse(request, error));
       };
       if (arrival === undefined) return admission.spend(request).then(apply);
       return apply(arrival.verdict);

@@ -4,14 +4,14 @@ import type { IncomingMessage } from 'node:http';
 import { GraphQLError } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { bodyTooLarge } from '../auth/auth-errors.ts';
-import { incomingOf } from '../auth/node-request.ts';
+import { nodeRequestOf } from '../auth/node-request.ts';
 import { checkRequest } from '../graphql/check-request.ts';
-import { refusal } from '../graphql/http-error.ts';
+import { httpError } from '../graphql/http-error.ts';
 import { type OperationParams, readBody, readSearch } from '../graphql/read-params.ts';
 import { limitedRequestOf } from '../limits/request-limits.ts';
 
 /** What Yoga is given: `query` is there, or says itself that it is missing. */
-export interface ReadRequest {
+export interface RequestParserOptions {
   /** Bytes of a body at most. */
   readonly maxBytes: number;
   /** Pages of other sites that may ask, as CORS_ORIGINS lists them. */
@@ -40,7 +40,7 @@ async function bytesOf(
   if (incoming !== undefined) return read ?? new Uint8Array();
   const announced = request.headers.get('content-length');
   if (announced !== null && !/^\d+$/.test(announced))
-    throw refusal(400, 'The header content-length is no number.');
+    throw httpError(400, 'The header content-length is no number.');
   if (announced !== null && Number(announced) > maxBytes) throw bodyTooLarge(maxBytes);
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
@@ -68,14 +68,14 @@ const paramsOf = (
   ...(operationName === undefined ? {} : { operationName }),
 });
 
-export const useRequestReading = ({ maxBytes, origins, documentOf }: ReadRequest): Plugin => ({
+export const useRequestParser = ({ maxBytes, origins, documentOf }: RequestParserOptions): Plugin => ({
   onRequestParse({ request, url, serverContext, setRequestParser }) {
     checkRequest(request.method, request.headers, origins);
     setRequestParser(async () => {
       const params =
         request.method === 'GET'
           ? readSearch(url.search)
-          : readBody(await bytesOf(request, incomingOf(serverContext), maxBytes));
+          : readBody(await bytesOf(request, nodeRequestOf(serverContext), maxBytes));
       return paramsOf(params, documentOf(params));
     });
   },

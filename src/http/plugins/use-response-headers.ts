@@ -2,7 +2,7 @@
 // to frame it, not to tell others where it was read, and what a page of ours may load.
 import type { Plugin } from 'graphql-yoga';
 import { requestIdOf } from '../../telemetry/request-id.ts';
-import { NO_PAGE, pagePolicy } from '../csp.ts';
+import { API_CSP, pageCsp } from '../csp.ts';
 import { addVary } from './vary.ts';
 
 /** For everything that is neither page nor picture: it is for pages of our own origin and those of CORS_ORIGINS. */
@@ -11,7 +11,7 @@ const DATA_HEADERS = Object.entries({
   'referrer-policy': 'no-referrer',
   'x-frame-options': 'DENY',
   'cross-origin-resource-policy': 'same-origin',
-  'content-security-policy': NO_PAGE,
+  'content-security-policy': API_CSP,
 });
 
 export interface ResponseHeaderOptions {
@@ -43,7 +43,7 @@ export const useResponseHeaders = ({ sandbox, proofNeeded }: ResponseHeaderOptio
     for (const [name, value] of DATA_HEADERS) if (!headers.has(name)) headers.set(name, value);
     if (!isPage) return undefined;
     return response.text().then((html) => {
-      headers.set('content-security-policy', pagePolicy(html));
+      headers.set('content-security-policy', pageCsp(html));
       setResponse(new fetchAPI.Response(html, { status, headers }));
     });
   },

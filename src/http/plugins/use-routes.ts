@@ -1,6 +1,6 @@
 // Answers the gateway's file routes before GraphQL sees the request. It knows no route by itself.
 import type { Plugin } from 'graphql-yoga';
-import { tiedResponse } from './cancel-on-disconnect.ts';
+import { cancelOnDisconnect } from './cancel-on-disconnect.ts';
 
 /** A route: answers what is its own, and null what is not. The last argument is what the server adapter was called with. */
 export type Route = (
@@ -17,7 +17,7 @@ export const useRoutes = (routes: readonly Route[]): Plugin => ({
       const asked = new URL(request.url);
       for (const route of routes) {
         const response = await route(request, asked, serverContext);
-        if (response !== null) return endResponse(tiedResponse(response, serverContext));
+        if (response !== null) return endResponse(cancelOnDisconnect(response, serverContext));
       }
     };
     return ask();

@@ -3,7 +3,7 @@ import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import type { Plugin, YogaInitialContext } from 'graphql-yoga';
 import { rateLimited } from '../auth/auth-errors.ts';
 import type { Admission } from '../limits/admission.ts';
-import type { Places } from '../limits/subscription-quota.ts';
+import type { ConcurrencyQuota } from '../limits/subscription-quota.ts';
 
 const RETRY_SECONDS = 10;
 
@@ -13,7 +13,7 @@ const isResults = (result: unknown): result is Results =>
   typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
 
 /** The same results, whose end, however it comes, gives the place back. */
-function held(results: Results, leave: () => void): AsyncIterableIterator<ExecutionResult> {
+function releaseOnReturn(results: Results, leave: () => void): AsyncIterableIterator<ExecutionResult> {
   const source = results[Symbol.asyncIterator]();
   return {
     async next() {
@@ -38,9 +38,9 @@ function held(results: Results, leave: () => void): AsyncIterableIterator<Execut
 }
 
 /** @param most - subscriptions of one caller, for the message */
-export const useStreamLimit = (
+export const useSubscriptionLimit = (
   admission: Admission,
-  places: Places,
+  places: ConcurrencyQuota,
   most: number,
 ): Plugin<YogaInitialContext> => ({
   onSubscribe({ subscribeFn, setSubscribeFn, args }) {
@@ -56,7 +56,7 @@ export const useStreamLimit = (
       if (request.signal.aborted) leave();
       try {
         const results: unknown = await subscribeFn(subscribing);
-        if (isResults(results)) return held(results, leave);
+        if (isResults(results)) return releaseOnReturn(results, leave);
         leave();
         return results;
       } catch (error) {

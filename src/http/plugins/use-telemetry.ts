@@ -2,21 +2,21 @@
 // before all other plugins, so that what they refuse is seen too.
 import { type GraphQLError, getOperationAST } from 'graphql';
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga';
-import type { Exchange } from '../../telemetry/request-record.ts';
+import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { traceparent } from '../../telemetry/trace-context.ts';
-import { outgoingOf } from '../auth/node-request.ts';
+import { nodeResponseOf } from '../auth/node-request.ts';
 
 /** Which request an error belongs to, for whoever masks it later and is not told. */
-export type ErrorOwners = WeakMap<object, Exchange>;
+export type ErrorOwners = WeakMap<object, RequestRecord>;
 
 /** Bytes that a connection has sent. */
 const sentBy = (serverContext: unknown): number | undefined =>
-  outgoingOf(serverContext)?.req.socket.bytesWritten;
+  nodeResponseOf(serverContext)?.req.socket.bytesWritten;
 
 export function useTelemetry(telemetry: Telemetry, owners: ErrorOwners): Plugin {
   const own =
-    (exchange: Exchange) =>
+    (exchange: RequestRecord) =>
     ({ result }: { result: { errors?: readonly GraphQLError[] } }) => {
       for (const error of result.errors ?? []) owners.set(error, exchange);
     };
@@ -30,7 +30,7 @@ export function useTelemetry(telemetry: Telemetry, owners: ErrorOwners): Plugin 
     },
     onRequest({ request, serverContext }) {
       const exchange = telemetry.begin(request);
-      const connection = outgoingOf(serverContext);
+      const connection = nodeResponseOf(serverContext);
       if (connection === undefined) return;
       const { socket } = connection.req;
       const before = socket.bytesWritten;
@@ -45,13 +45,14 @@ export function useTelemetry(telemetry: Telemetry, owners: ErrorOwners): Plugin 
     onExecute({ args, context }) {
       const exchange = telemetry.exchangeOf(context.request);
       const ast = getOperationAST(args.document, args.operationName);
-      if (ast != null) telemetry.ran(exchange, { type: ast.operation, name: ast.name?.value ?? null });
+      if (ast != null)
+        telemetry.setOperation(exchange, { type: ast.operation, name: ast.name?.value ?? null });
       return { onExecuteDone: (done) => handleStreamOrSingleExecutionResult(done, own(exchange)) };
     },
     onSubscribe({ args, context }) {
       const exchange = telemetry.exchangeOf(context.request);
       const ast = getOperationAST(args.document, args.operationName);
-      telemetry.ran(exchange, { type: 'subscription', name: ast?.name?.value ?? null });
+      telemetry.setOperation(exchange, { type: 'subscription', name: ast?.name?.value ?? null });
       return { onSubscribeResult: (done) => handleStreamOrSingleExecutionResult(done, own(exchange)) };
     },
     onResponse({ request, response, serverContext }) {

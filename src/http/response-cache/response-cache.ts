@@ -2,15 +2,15 @@
 // requests at the same time wait for one. Everything else goes on to Yoga, whose plugin (use-response-cache.ts) stores
 // what comes of it.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { isKnown } from '../../etag.ts';
+import { matchesIfNoneMatch } from '../../etag.ts';
 import { makeRequestId } from '../../telemetry/request-id.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { traceparent } from '../../telemetry/trace-context.ts';
 import { corsHeaders } from '../cors.ts';
-import type { Arrival } from '../limits/admission.ts';
+import type { AdmittedClient } from '../limits/admission.ts';
 import { limitedRequestOf } from '../limits/request-limits.ts';
-import { breakOff } from '../plugins/safe-hooks.ts';
-import { budgetHeaders } from '../plugins/use-rate-limit.ts';
+import { destroyResponse } from '../plugins/safe-hooks.ts';
+import { rateLimitHeaders } from '../plugins/use-rate-limit.ts';
 import { cacheKey } from './cache-key.ts';
 import type { CachedResponse, PendingResponse, ResponseStore } from './response-store.ts';
 
@@ -42,7 +42,12 @@ export function withResponseCache(next: RequestListener, options: ResponseCacheO
   const { store, telemetry, origins, onFault } = options;
 
   /** Begins the record of a request that is answered here. */
-  function beginRecord(req: IncomingMessage, res: ServerResponse, arrival: Arrival, startedAt: number) {
+  function beginRecord(
+    req: IncomingMessage,
+    res: ServerResponse,
+    arrival: AdmittedClient,
+    startedAt: number,
+  ) {
     const { method, url = '/', socket } = req;
     const search = url.indexOf('?');
     const exchange = telemetry.arrive({
@@ -64,22 +69,22 @@ export function withResponseCache(next: RequestListener, options: ResponseCacheO
   function respond(
     req: IncomingMessage,
     res: ServerResponse,
-    arrival: Arrival,
+    arrival: AdmittedClient,
     cached: CachedResponse,
     startedAt: number,
   ): void {
     if (res.closed) return;
     const { body, etag, isPublic, operationName } = cached;
     const exchange = beginRecord(req, res, arrival, startedAt);
-    telemetry.ran(exchange, { type: 'query', name: operationName });
+    telemetry.setOperation(exchange, { type: 'query', name: operationName });
     const headers = [...cached.headers, 'x-request-id', exchange.requestId];
     headers.push('traceresponse', traceparent(exchange.step.context));
     if (origins.length > 0)
       for (const pair of Object.entries(corsHeaders(headerOf(req, 'origin'), origins))) headers.push(...pair);
     // A response that caches may store says nothing of a single caller.
     if (arrival.verdict !== null && !isPublic)
-      for (const pair of Object.entries(budgetHeaders(arrival.verdict))) headers.push(...pair);
-    if (etag !== undefined && isKnown(headerOf(req, 'if-none-match'), etag)) {
+      for (const pair of Object.entries(rateLimitHeaders(arrival.verdict))) headers.push(...pair);
+    if (etag !== undefined && matchesIfNoneMatch(headerOf(req, 'if-none-match'), etag)) {
       res.writeHead(304, headers).end();
       return;
     }
@@ -115,7 +120,7 @@ export function withResponseCache(next: RequestListener, options: ResponseCacheO
       } catch (error) {
         if (res.closed) return;
         onFault(error);
-        breakOff(res);
+        destroyResponse(res);
       }
     };
     const found = store.get(key);

@@ -2,8 +2,8 @@
 // cache. Two plugins: the first decides before other headers are set, the second stores what all others have made.
 import { type ExecutionResult, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { entityTag, isKnown } from '../../etag.ts';
-import { incomingOf } from '../auth/node-request.ts';
+import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
+import { nodeRequestOf } from '../auth/node-request.ts';
 import { bytesOf } from '../graphql/response-body.ts';
 import { REPORT_HEADER } from '../plugins/use-upstream-report.ts';
 import { addVary } from '../plugins/vary.ts';
@@ -78,7 +78,7 @@ export function responseCachePlugins(options: ResponseCachePluginOptions): { fir
   const answers = new WeakMap<Request, StorableAnswer>();
 
   const giveUp = (serverContext: unknown): void => {
-    const pending = pendingResponseOf(incomingOf(serverContext));
+    const pending = pendingResponseOf(nodeRequestOf(serverContext));
     if (pending !== undefined) store.settle(pending, null);
   };
 
@@ -109,11 +109,11 @@ export function responseCachePlugins(options: ResponseCachePluginOptions): { fir
         headers.set('cache-control', NO_STORE);
         return;
       }
-      answer.etag = entityTag(body);
+      answer.etag = createEtag(body);
       headers.set('cache-control', `${proofNeeded ? 'private' : 'public'}, max-age=${answer.seconds}`);
       headers.set('etag', answer.etag);
       addVary(headers, ['accept', REPORT_HEADER, ...(proofNeeded ? ['authorization'] : [])]);
-      if (!isKnown(request.headers.get('if-none-match'), answer.etag)) return;
+      if (!matchesIfNoneMatch(request.headers.get('if-none-match'), answer.etag)) return;
       headers.delete('content-length');
       setResponse(noteBody(new fetchAPI.Response(null, { status: 304, headers }), body));
     },
@@ -121,7 +121,7 @@ export function responseCachePlugins(options: ResponseCachePluginOptions): { fir
 
   const last: Plugin = {
     onResponse({ request, response, serverContext }) {
-      const pending = pendingResponseOf(incomingOf(serverContext));
+      const pending = pendingResponseOf(nodeRequestOf(serverContext));
       if (pending === undefined) return;
       const answer = answers.get(request);
       const body = bodies.get(response);

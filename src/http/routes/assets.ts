@@ -1,26 +1,26 @@
 // GET /assets/{name}.{version}.{ending}: files of the pages, kept for good by browsers because the address changes with them.
 import type { Asset, Assets } from '../pages/assets.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import { type Kept, keep, keptAnswer } from './cached-page.ts';
-import { plain, readOnly } from './responses.ts';
+import { type CachedPage, cachedPageResponse, cachePage } from './cached-page.ts';
+import { handleGetOrHead, textResponse } from './responses.ts';
 
 /** The route. A page of another release may ask for another version: it gets the present one, which nobody keeps. */
 export function assetRoute(assets: Assets): Route {
-  const kept = new Map<Asset, Promise<Kept>>();
-  const keptOf = (asset: Asset): Promise<Kept> => {
+  const kept = new Map<Asset, Promise<CachedPage>>();
+  const keptOf = (asset: Asset): Promise<CachedPage> => {
     const known = kept.get(asset);
     if (known !== undefined) return known;
-    const reading = asset.load().then(keep);
+    const reading = asset.load().then(cachePage);
     kept.set(asset, reading);
     return reading;
   };
   return async (request, url) => {
     const [, file] = /^\/assets\/([^/]+)$/.exec(url.pathname) ?? [];
     if (file === undefined) return null;
-    return readOnly(request, async () => {
+    return handleGetOrHead(request, async () => {
       const found = assets.find(file);
-      if (found === null) return plain(404, 'There is no such file.');
-      return keptAnswer(request, await keptOf(found.asset), {
+      if (found === null) return textResponse(404, 'There is no such file.');
+      return cachedPageResponse(request, await keptOf(found.asset), {
         'content-type': found.asset.type,
         'cache-control': found.current ? 'public, max-age=31536000, immutable' : 'no-store',
         'cross-origin-resource-policy': 'same-origin',

@@ -3,14 +3,14 @@
 
 import type { GatewayContext } from '../../context.ts';
 import { openArchive } from '../../lookups/archive.ts';
-import { cutHashes, hashesOfPart } from '../../lookups/chunk.ts';
-import { columnsOf, jsonLine, ROW_SCHEMA, tableHead, tableLine } from '../../lookups/export-row.ts';
+import { chunkHashes, hashesOfChunk } from '../../lookups/chunk.ts';
+import { csvHeader, csvLine, exportColumns, jsonLine, ROW_SCHEMA } from '../../lookups/export-row.ts';
 import { isExpired, lookupRows } from '../../lookups/export-rows.ts';
-import { type BulkAsk, type BulkLookup, hasArchive, hasEnded, stateOf } from '../../lookups/lookup.ts';
+import { type BulkLookup, type BulkRequest, hasArchive, hasEnded, stateOf } from '../../lookups/lookup.ts';
 import { discard } from '../../upstream/http/response-body.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import { streamOf } from './body-stream.ts';
-import { passedHeaders, plain, readOnly } from './responses.ts';
+import { forwardedHeaders, handleGetOrHead, textResponse } from './responses.ts';
 
 const PART = /^\/bulk\/([\w-]+)\/(\d{1,4})\.zip$/;
 const ROWS = /^\/bulk\/([\w-]+)\.(ndjson|tsv)$/;
@@ -21,7 +21,7 @@ const TOLD = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-
 /** Seconds after which it is worth to try again while a look-up goes on. */
 const SOON = { 'retry-after': '2' };
 
-const notFound = (): Response => plain(404, 'There is no such look-up. They are kept for 7 days.');
+const notFound = (): Response => textResponse(404, 'There is no such look-up. They are kept for 7 days.');
 
 /** The upstream for a download: it lasts as long as the client stays. */
 const lasting = (ctx: GatewayContext) => ({ ...ctx.upstream, signal: ctx.clientSignal, streamed: true });
@@ -37,16 +37,16 @@ async function streamPart(
   ctx: GatewayContext,
   request: Request,
   lookup: BulkLookup,
-  ask: BulkAsk,
+  ask: BulkRequest,
   index: number,
 ) {
   const part = lookup.parts[index];
-  if (part === undefined) return plain(404, `The look-up has parts 0 to ${lookup.parts.length - 1}.`);
-  if (!hasEnded(part.state)) return plain(409, 'This part is not finished yet.', SOON);
-  if (part.state === 'EXPIRED') return plain(410, 'The upstream no longer has this part.');
+  if (part === undefined) return textResponse(404, `The look-up has parts 0 to ${lookup.parts.length - 1}.`);
+  if (!hasEnded(part.state)) return textResponse(409, 'This part is not finished yet.', SOON);
+  if (part.state === 'EXPIRED') return textResponse(410, 'The upstream no longer has this part.');
   if (!hasArchive(part))
-    return plain(409, `This part is ${part.state}. ${part.problem?.message ?? ''}`.trim());
-  const hashes = hashesOfPart(cutHashes(ask.hashes).unique, index);
+    return textResponse(409, `This part is ${part.state}. ${part.problem?.message ?? ''}`.trim());
+  const hashes = hashesOfChunk(chunkHashes(ask.hashes).unique, index);
   const range = Object.fromEntries(
     ASKED.flatMap((name) => {
       const value = request.headers.get(name);
@@ -70,7 +70,7 @@ async function streamPart(
   return new Response(body, {
     status: answer.status,
     headers: {
-      ...passedHeaders(answer.headers, TOLD),
+      ...forwardedHeaders(answer.headers, TOLD),
       'content-type': 'application/zip',
       'content-disposition': attachment(`foldatlas-proteins-${day()}-part${index}.zip`),
       'cache-control': 'private, no-store',
@@ -82,12 +82,12 @@ async function streamPart(
 function streamRows(
   ctx: GatewayContext,
   lookup: BulkLookup,
-  ask: BulkAsk,
+  ask: BulkRequest,
   ending: 'ndjson' | 'tsv',
 ): Response {
   const state = stateOf(lookup);
   if (!hasEnded(state))
-    return plain(409, `The look-up is ${state}; its rows can be had when it has ended.`, SOON);
+    return textResponse(409, `The look-up is ${state}; its rows can be had when it has ended.`, SOON);
   const { bulk, catalogue, downloads, log } = ctx.services;
   const up = lasting(ctx);
   const rows = lookupRows(
@@ -103,11 +103,11 @@ function streamRows(
     },
     up.settings.mapping,
   );
-  const columns = columnsOf(ask.options);
+  const columns = exportColumns(ask.options);
   async function* lines() {
-    if (ending === 'tsv') yield encoder.encode(tableHead(columns));
+    if (ending === 'tsv') yield encoder.encode(csvHeader(columns));
     for await (const row of rows)
-      yield encoder.encode(ending === 'tsv' ? tableLine(columns, row) : jsonLine(row));
+      yield encoder.encode(ending === 'tsv' ? csvLine(columns, row) : jsonLine(row));
   }
   return new Response(streamOf(lines()), {
     headers: {
@@ -127,7 +127,7 @@ export const bulkRoutes =
     const [, ofRows, ending] = ROWS.exec(url.pathname) ?? [];
     const lookupId = ofPart ?? ofRows;
     if (lookupId === undefined) return null;
-    return readOnly(request, async () => {
+    return handleGetOrHead(request, async () => {
       const ctx = await open(request);
       const { bulk } = ctx.services;
       const [lookup, ask] = await Promise.all([bulk.get(lookupId), bulk.ask(lookupId)]);

@@ -2,12 +2,12 @@
 // load nothing but the gateway's own files. It knows no page.
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { entityTag, isKnown } from '../../etag.ts';
+import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
 
 type Encoding = 'br' | 'gzip' | 'identity';
 
 /** Something to send again and again. */
-export interface Kept {
+export interface CachedPage {
   readonly etag: string;
   encoded(encoding: Encoding): Promise<Uint8Array<ArrayBuffer>>;
 }
@@ -24,10 +24,10 @@ const COMPRESS = {
 };
 
 /** Keeps bytes with what they are compressed to, each made when first asked for. */
-export function keep(bytes: Uint8Array): Kept {
+export function cachePage(bytes: Uint8Array): CachedPage {
   const made = new Map<Encoding, Promise<Uint8Array<ArrayBuffer>>>();
   return {
-    etag: entityTag(bytes),
+    etag: createEtag(bytes),
     encoded(encoding) {
       const known = made.get(encoding);
       if (known !== undefined) return known;
@@ -49,16 +49,16 @@ function encodingFor(request: Request): Encoding {
 }
 
 /** Answers with what is kept: 304 where the client has it already. */
-export async function keptAnswer(
+export async function cachedPageResponse(
   request: Request,
-  kept: Kept,
+  kept: CachedPage,
   headers: Record<string, string>,
 ): Promise<Response> {
   const encoding = encodingFor(request);
   // A strong tag names one sequence of bytes, so each encoding has its own.
   const etag = encoding === 'identity' ? kept.etag : kept.etag.replace(/"$/, `-${encoding}"`);
   const all = { ...headers, etag, vary: 'accept, accept-encoding', 'x-content-type-options': 'nosniff' };
-  if (isKnown(request.headers.get('if-none-match'), etag))
+  if (matchesIfNoneMatch(request.headers.get('if-none-match'), etag))
     return new Response(null, { status: 304, headers: all });
   const body = await kept.encoded(encoding);
   return new Response(body, {
@@ -82,5 +82,5 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** Whether the caller is a browser that opens an address. */
-export const wantsPage = (request: Request): boolean =>
+export const acceptsHtml = (request: Request): boolean =>
   (request.headers.get('accept') ?? '').includes('text/html');

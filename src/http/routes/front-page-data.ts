@@ -92,7 +92,7 @@ function openProteins(sources: FactSources): () => Promise<readonly ShownProtein
 }
 
 /** The facts. */
-export function openFrontFacts(sources: FactSources): () => Promise<FrontFacts> {
+export function createFrontPageData(sources: FactSources): () => Promise<FrontFacts> {
   const proteins = openProteins(sources);
   return async () => {
     const [readiness, shown] = await Promise.all([within(sources.readiness(), undefined), proteins()]);

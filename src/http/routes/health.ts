@@ -1,10 +1,10 @@
 // GET /health (the loop turns), /ready (traffic may come) and /metrics (Prometheus): for machines that watch the gateway.
 
 import { type MetricsAccess, refuseMetrics } from '../auth/metrics-access.ts';
-import { outgoingOf } from '../auth/node-request.ts';
+import { nodeResponseOf } from '../auth/node-request.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import type { Readiness } from './readiness.ts';
-import { plain, readOnly } from './responses.ts';
+import { handleGetOrHead, textResponse } from './responses.ts';
 
 export interface MetricsSource {
   readonly contentType: string;
@@ -18,14 +18,14 @@ const json = (status: number, body: unknown): Response =>
   });
 
 export const healthRoute: Route = (request, { pathname }) =>
-  pathname === '/health' ? readOnly(request, async () => json(200, { alive: true })) : null;
+  pathname === '/health' ? handleGetOrHead(request, async () => json(200, { alive: true })) : null;
 
 /** @param readiness - 200 when traffic may come (`ready`, `degraded`), 503 when not (`unready`, `draining`) */
 export const readyRoute =
   (readiness: () => Promise<Readiness>): Route =>
   (request, { pathname }) => {
     if (pathname !== '/ready') return null;
-    return readOnly(request, async () => {
+    return handleGetOrHead(request, async () => {
       const answer = await readiness();
       return json(answer.state === 'ready' || answer.state === 'degraded' ? 200 : 503, answer);
     });
@@ -45,7 +45,7 @@ async function metricsAnswer(
 ): Promise<Response> {
   const refusal = refuseMetrics(access, (name) => request.headers.get(name), remote);
   if (refusal !== undefined)
-    return plain(refusal, REFUSALS[refusal], refusal === 401 ? { 'www-authenticate': 'Bearer' } : {});
+    return textResponse(refusal, REFUSALS[refusal], refusal === 401 ? { 'www-authenticate': 'Bearer' } : {});
   return new Response(await source.text(), {
     headers: { 'content-type': source.contentType, 'cache-control': 'no-store' },
   });
@@ -55,6 +55,6 @@ export const metricsRoute =
   (source: MetricsSource, access: MetricsAccess): Route =>
   (request, { pathname }, serverContext) => {
     if (pathname !== '/metrics') return null;
-    const remote = outgoingOf(serverContext)?.req.socket.remoteAddress;
-    return readOnly(request, () => metricsAnswer(source, access, request, remote));
+    const remote = nodeResponseOf(serverContext)?.req.socket.remoteAddress;
+    return handleGetOrHead(request, () => metricsAnswer(source, access, request, remote));
   };

@@ -2,18 +2,18 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../../config.ts';
 import type { Assets } from '../pages/assets.ts';
-import { readGuides } from '../pages/docs-files.ts';
+import { readDocsFiles } from '../pages/docs-files.ts';
 import type { Example } from '../pages/examples.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import { assetRoute } from './assets.ts';
-import { type FactSources, openFrontFacts } from './front-page-data.ts';
+import { createFrontPageData, type FactSources } from './front-page-data.ts';
 import { graphiqlRoute } from './graphiql.ts';
 import { guideRoute } from './guides.ts';
 import { homeRoute } from './home.ts';
 import { referenceRoute } from './reference.ts';
 
 /** What the pages are made from. */
-export interface PageWorld extends FactSources {
+export interface PageSources extends FactSources {
   readonly config: Config;
   readonly schema: GraphQLSchema;
   readonly assets: Assets;
@@ -28,13 +28,13 @@ const storeKind = (url: string): string =>
   url.startsWith('sqlite:') ? 'SQLite file' : url.startsWith('memory:') ? 'in memory' : 'Redis or Valkey';
 
 /** A token that works in the sandbox, unless the sandbox takes certain keys only. */
-const sandboxToken = ({ config, sandbox }: PageWorld): string | null =>
+const sandboxToken = ({ config, sandbox }: PageSources): string | null =>
   sandbox && config.SANDBOX_API_KEYS.length === 0 && !config.proofNeeded ? 'sandbox' : null;
 
 /** The routes. */
-export function pageRoutes(world: PageWorld): Route[] {
+export function pageRoutes(world: PageSources): Route[] {
   const { config, schema, assets, examples, sandbox, upstreamHost } = world;
-  const guides = readGuides();
+  const guides = readDocsFiles();
   const places = { graphiql: config.GRAPHIQL, reference: config.INTROSPECTION };
   const front = {
     assets,
@@ -63,7 +63,7 @@ export function pageRoutes(world: PageWorld): Route[] {
     keyHint: config.UPSTREAM_API_KEY === undefined ? 'key of the folding service' : 'key of this gateway',
   });
   return [
-    homeRoute(front, openFrontFacts(world)),
+    homeRoute(front, createFrontPageData(world)),
     referenceRoute({ schema, examples, assets, places, sandbox }),
     assetRoute(assets),
     guideRoute(guides),

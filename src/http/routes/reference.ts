@@ -3,13 +3,13 @@ import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphq
 import { textOf } from '../pages/html.ts';
 import { type ReferenceOptions, referencePage } from '../pages/reference/page.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import { type Kept, keep, keptAnswer, PAGE_HEADERS } from './cached-page.ts';
-import { plain, readOnly } from './responses.ts';
+import { type CachedPage, cachedPageResponse, cachePage, PAGE_HEADERS } from './cached-page.ts';
+import { handleGetOrHead, textResponse } from './responses.ts';
 
-const once = (make: () => string): (() => Kept) => {
-  let kept: Kept | undefined;
+const once = (make: () => string): (() => CachedPage) => {
+  let kept: CachedPage | undefined;
   return () => {
-    kept ??= keep(Buffer.from(make()));
+    kept ??= cachePage(Buffer.from(make()));
     return kept;
   };
 };
@@ -19,9 +19,9 @@ export function referenceRoute(options: ReferenceOptions): Route {
   const page = once(() => textOf(referencePage(options)));
   const sdl = once(() => printed(options.schema));
   const answers: Readonly<Record<string, (request: Request) => Promise<Response>>> = {
-    '/reference': (request) => keptAnswer(request, page(), PAGE_HEADERS),
+    '/reference': (request) => cachedPageResponse(request, page(), PAGE_HEADERS),
     '/schema.graphql': (request) =>
-      keptAnswer(request, sdl(), {
+      cachedPageResponse(request, sdl(), {
         'content-type': 'text/plain; charset=utf-8',
         'cache-control': 'no-cache',
       }),
@@ -29,10 +29,10 @@ export function referenceRoute(options: ReferenceOptions): Route {
   return async (request, url) => {
     const answer = answers[url.pathname];
     if (answer === undefined) return null;
-    return readOnly(request, async () =>
+    return handleGetOrHead(request, async () =>
       options.places.reference
         ? answer(request)
-        : plain(404, 'The schema is not shown here, because introspection is closed (INTROSPECTION).'),
+        : textResponse(404, 'The schema is not shown here, because introspection is closed (INTROSPECTION).'),
     );
   };
 }

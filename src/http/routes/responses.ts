@@ -3,7 +3,7 @@ import { GraphQLError } from 'graphql';
 import { UpstreamError } from '../../upstream/errors.ts';
 
 /** A refusal as one line of text. */
-export const plain = (status: number, text: string, headers: Record<string, string> = {}): Response =>
+export const textResponse = (status: number, text: string, headers: Record<string, string> = {}): Response =>
   new Response(`${text}\n`, {
     status,
     headers: {
@@ -15,7 +15,7 @@ export const plain = (status: number, text: string, headers: Record<string, stri
   });
 
 /** Those of an upstream's headers that describe the bytes which are passed on, where they are plain text. */
-export const passedHeaders = (
+export const forwardedHeaders = (
   headers: Readonly<Record<string, string | string[] | undefined>>,
   names: readonly string[],
 ): Record<string, string> =>
@@ -40,16 +40,16 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
 /** What a failure with a code is as an HTTP answer of ours. */
 function failureAnswer(error: Error, code: string, retryAfterSeconds?: number): Response {
   const status = STATUS_OF_CODE[code] ?? 502;
-  return plain(status, error.message, {
+  return textResponse(status, error.message, {
     ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
   });
 }
 
 /** Runs a route for GET and HEAD, refuses other methods, and answers upstream failures by their status. */
-export async function readOnly(request: Request, answer: () => Promise<Response>): Promise<Response> {
+export async function handleGetOrHead(request: Request, answer: () => Promise<Response>): Promise<Response> {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return plain(405, 'This address can only be read.', { allow: 'GET, HEAD' });
+    return textResponse(405, 'This address can only be read.', { allow: 'GET, HEAD' });
   }
   try {
     const response = await answer();

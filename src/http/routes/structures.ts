@@ -1,11 +1,11 @@
 // GET /structures/{hash}.{pdb|cif}: the predicted structure of an Atlas protein as a file. `?plddt=percent` writes
 // B-factors on 0 to 100.
 import type { GatewayContext } from '../../context.ts';
-import { textOf } from '../../structure/lazy-text.ts';
+import { readText } from '../../structure/lazy-text.ts';
 import { hasCoordinates } from '../../upstream/proteins/protein-data.ts';
 import { atlasStructure, FILE_ENDINGS } from '../../upstream/reads/structure-file.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import { plain, readOnly } from './responses.ts';
+import { handleGetOrHead, textResponse } from './responses.ts';
 
 const PATTERN = /^\/structures\/([^/.]+)\.([a-z]+)$/;
 const TYPES = { pdb: 'chemical/x-pdb', cif: 'chemical/x-mmcif' } as const;
@@ -16,22 +16,22 @@ export const structureRoute =
   async (request, url) => {
     const [, hash, ending] = PATTERN.exec(url.pathname) ?? [];
     if (hash === undefined) return null;
-    return readOnly(request, async () => {
+    return handleGetOrHead(request, async () => {
       if (!/^[0-9a-f]{32}$/.test(hash))
-        return plain(400, 'The hash must be 32 lower-case hexadecimal characters.');
+        return textResponse(400, 'The hash must be 32 lower-case hexadecimal characters.');
       if (ending !== FILE_ENDINGS.PDB && ending !== FILE_ENDINGS.MMCIF) {
-        return plain(404, 'Structures are served as .pdb and .cif.');
+        return textResponse(404, 'Structures are served as .pdb and .cif.');
       }
       const data = await (await open(request)).proteins.load(hash, { structure: true });
       const structure = data?.structure;
       if (structure == null || !hasCoordinates(structure))
-        return plain(404, 'There is no such protein, or it has no structure.');
+        return textResponse(404, 'There is no such protein, or it has no structure.');
       const { text } = atlasStructure(structure, {
         hash,
         format: ending === 'pdb' ? 'PDB' : 'MMCIF',
         percent: url.searchParams.get('plddt') === 'percent',
       });
-      return new Response(textOf(text), {
+      return new Response(readText(text), {
         headers: {
           'content-type': `${TYPES[ending]}; charset=utf-8`,
           'content-disposition': `inline; filename="${hash}.${ending}"`,

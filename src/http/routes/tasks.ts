@@ -1,16 +1,16 @@
 // GET /tasks/{taskId}/result.json, structure.cif, structure.pdb, embeddings.npz: the files of a finished task, with the
 // caller's token, under the name that its item was given. Signatures of the upstream are renewed behind the scenes.
 import type { GatewayContext } from '../../context.ts';
-import { entityTag, isKnown } from '../../etag.ts';
+import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
 import { loadTask, nameOfTask } from '../../resolvers/folds/task.ts';
 import { createFoldResults } from '../../upstream/folds/fold-results.ts';
-import type { FoldHandle } from '../../upstream/folds/open-fold-result.ts';
+import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
 import { discard } from '../../upstream/http/response-body.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import { streamOf } from './body-stream.ts';
 import { byteRange } from './byte-range.ts';
 import { npz } from './npz.ts';
-import { passedHeaders, plain, readOnly } from './responses.ts';
+import { forwardedHeaders, handleGetOrHead, textResponse } from './responses.ts';
 
 const PATTERN = /^\/tasks\/([^/]+)\/(result\.json|structure\.cif|structure\.pdb|embeddings\.npz)$/;
 
@@ -68,7 +68,7 @@ async function resultFile(
   const folds = createFoldResults(lasting, ctx.services.downloads, ctx.batches, ctx.submissions);
   const answer = await folds.download(taskId, asked);
   if (answer === null) return null;
-  const described = passedHeaders(answer.headers, PASSED);
+  const described = forwardedHeaders(answer.headers, PASSED);
   if (answer.status === 304 || answer.status === 416) {
     discard(answer);
     const { 'content-length': _, ...rest } = described;
@@ -82,9 +82,9 @@ async function resultFile(
 
 /** A file that is made here: whole, or the range asked for, or nothing when the caller has it. */
 function madeFile(request: Request, content: Uint8Array, headers: Record<string, string>): Response {
-  const etag = entityTag(content);
+  const etag = createEtag(content);
   const all = { ...headers, etag };
-  if (isKnown(request.headers.get('if-none-match'), etag))
+  if (matchesIfNoneMatch(request.headers.get('if-none-match'), etag))
     return new Response(null, { status: 304, headers: all });
   const condition = request.headers.get('if-range');
   const wanted = condition === null || condition === etag ? request.headers.get('range') : null;
@@ -110,27 +110,27 @@ async function answer(
   file: string,
 ): Promise<Response> {
   const task = await loadTask(ctx, taskId);
-  if (task === null) return plain(404, 'There is no such task for this key.');
+  if (task === null) return textResponse(404, 'There is no such task for this key.');
   if (task.result === 'expired')
-    return plain(410, 'The result has expired: the service keeps results for 31 days.');
+    return textResponse(410, 'The result has expired: the service keeps results for 31 days.');
   if (task.state === 'DONE' && task.result !== 'here')
-    return plain(502, 'The upstream says that the task is done, and gives no result.');
+    return textResponse(502, 'The upstream says that the task is done, and gives no result.');
   const [status, text] = REASONS[task.state] ?? [404, 'The task has no result.'];
-  if (task.result !== 'here') return plain(status, text);
+  if (task.result !== 'here') return textResponse(status, text);
   const ending = file.slice(file.lastIndexOf('.') + 1);
   const headers = headersOf((await nameOfTask(ctx, task)) ?? taskId, ending);
   if (ending === 'json') {
     const inline = await ctx.folds.inline(taskId);
     if (inline !== null) return madeFile(request, inline, headers);
-    return (await resultFile(ctx, request, taskId, headers)) ?? plain(404, 'The task has no result.');
+    return (await resultFile(ctx, request, taskId, headers)) ?? textResponse(404, 'The task has no result.');
   }
   const fold = await ctx.folds.open(taskId);
   const content = fold === null ? 'The task has no result.' : await madeContent(fold, ending);
-  return typeof content === 'string' ? plain(404, content) : madeFile(request, content, headers);
+  return typeof content === 'string' ? textResponse(404, content) : madeFile(request, content, headers);
 }
 
 /** The bytes of a file that is made here; a sentence when the result cannot be written so. */
-async function madeContent(fold: FoldHandle, ending: string): Promise<Uint8Array | string> {
+async function madeContent(fold: FoldResultHandle, ending: string): Promise<Uint8Array | string> {
   if (ending === 'npz') {
     const { embeddings, misfits } = fold.summary;
     if (misfits.embeddings !== null) return `${misfits.embeddings} result.json holds them as they came.`;
@@ -160,10 +160,10 @@ export const taskRoutes =
   async (request, url) => {
     const [, taskId, file] = PATTERN.exec(url.pathname) ?? [];
     if (taskId === undefined || file === undefined) return null;
-    return readOnly(request, async () => {
+    return handleGetOrHead(request, async () => {
       const id = decoded(taskId);
       return id === null
-        ? plain(400, 'The task id cannot be read.')
+        ? textResponse(400, 'The task id cannot be read.')
         : answer(await open(request), request, id, file);
     });
   };

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { CloseCode, type Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import type { Exchange } from '../../telemetry/request-record.ts';
+import type { RequestRecord } from '../../telemetry/request-record.ts';
 
 /** Bytes that a client may send before it is acknowledged: a token fits, an attack on memory does not. */
 const MAX_INIT_BYTES = 8 * 1024;
@@ -24,7 +24,7 @@ export interface Connection {
   /** Aborted when the connection is closed. */
   readonly signal: AbortSignal;
   /** Operations that are open, by their ids. */
-  readonly exchanges: Map<string, Exchange>;
+  readonly exchanges: Map<string, RequestRecord>;
   /** Value of the Authorization header that the connection stands for. */
   authorization: string | undefined;
   isAcknowledged: boolean;

@@ -7,12 +7,12 @@ import { CloseCode, type Context, handleProtocols, makeServer } from 'graphql-ws
 import { WebSocketServer } from 'ws';
 import type { Gateway } from '../../gateway.ts';
 import { overloaded } from '../auth/auth-errors.ts';
-import { clientAddress } from '../auth/client-ip.ts';
+import { clientIp } from '../auth/client-ip.ts';
 import { readMembers } from '../graphql/read-params.ts';
-import { publicError } from '../graphql/serialize-result.ts';
-import { openPlaces } from '../limits/subscription-quota.ts';
-import { withoutHttp } from '../plugins/error-response.ts';
-import { coded } from '../plugins/use-error-codes.ts';
+import { toClientError } from '../graphql/serialize-result.ts';
+import { createConcurrencyQuota } from '../limits/subscription-quota.ts';
+import { stripHttpExtensions } from '../plugins/error-response.ts';
+import { withErrorCode } from '../plugins/use-error-codes.ts';
 import { type Connection, closeWhenIdle, openConnection, refuseConnection } from './connection.ts';
 import { refuseUpgrade, type UpgradeRules, upgradeRefusal } from './upgrade.ts';
 
@@ -52,7 +52,7 @@ interface Patience {
 const PATIENCE: Patience = { init: 5_000, ping: 12_000, idle: 300_000 };
 
 /** Open sockets. */
-export interface Sockets {
+export interface SocketServer {
   /** Closes every connection with 1001 and takes no new ones. Complete the streams before. */
   close(): Promise<void>;
 }
@@ -89,10 +89,10 @@ function requestOf({ incoming, authorization, signal }: Connection): Request {
 }
 
 /** Serves GraphQL over WebSocket on a node server. */
-export function attachWebSocket(server: Server, gateway: Gateway, options: WebSocketOptions): Sockets {
+export function attachWebSocket(server: Server, gateway: Gateway, options: WebSocketOptions): SocketServer {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxBytes, handleProtocols });
   const engines = new WeakMap<ExecutionArgs, Engine>();
-  const places = openPlaces(options.maxPerAddress ?? 0);
+  const places = createConcurrencyQuota(options.maxPerAddress ?? 0);
   const patience = { ...PATIENCE, ...options.patience };
   const { onFault } = options;
 
@@ -119,7 +119,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
     const leave = gateway.enter(incoming);
     if (leave === null) {
       gateway.metrics.refused.inc({ reason: 'busy' });
-      return { errors: [withoutHttp(overloaded())] };
+      return { errors: [stripHttpExtensions(overloaded())] };
     }
     try {
       return await execute(args);
@@ -134,7 +134,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
       ? {
           ...result,
           errors: result.errors.map((error: unknown) =>
-            error instanceof GraphQLError ? withoutHttp(error) : error,
+            error instanceof GraphQLError ? stripHttpExtensions(error) : error,
           ),
         }
       : result;
@@ -176,13 +176,13 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
     onComplete: ({ extra }, id) => end(extra, id),
     onError({ extra }, id, _params, errors) {
       end(extra, id);
-      return errors.map((error) => publicError(coded(error)));
+      return errors.map((error) => toClientError(withErrorCode(error)));
     },
     onNext: (_ctx, _id, _params, _args, { errors, data, extensions }) =>
       errors === undefined
         ? undefined
         : {
-            errors: errors.map(publicError),
+            errors: errors.map(toClientError),
             ...(data === undefined ? {} : { data }),
             ...(extensions === undefined ? {} : { extensions }),
           },
@@ -194,7 +194,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
       const request = requestOf(connection);
       connection.exchanges.set(id, gateway.telemetry.begin(request, 'WS'));
       const refusal = await gateway.admit(request, connection.incoming);
-      if (refusal !== null) return refuseOperation(connection, id, [withoutHttp(refusal)]);
+      if (refusal !== null) return refuseOperation(connection, id, [stripHttpExtensions(refusal)]);
       try {
         const asked = readMembers({ ...params });
         const query = gateway.documentOf(asked);
@@ -215,7 +215,8 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
         engines.set(args, { execute, subscribe, incoming: connection.incoming });
         return args;
       } catch (error) {
-        if (error instanceof GraphQLError) return refuseOperation(connection, id, [withoutHttp(error)]);
+        if (error instanceof GraphQLError)
+          return refuseOperation(connection, id, [stripHttpExtensions(error)]);
         end(connection, id);
         throw error;
       }
@@ -227,7 +228,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
     const refusal = upgradeRefusal(request, { ...options, path: PATH });
     if (refusal !== undefined) return refuseUpgrade(raw, refusal);
     if (!gateway.connections.isWithin(request.socket)) return refuseUpgrade(raw, '503 Service Unavailable');
-    const leave = places.take([{ key: clientAddress(request, options.hops ?? 0), share: 1 }]);
+    const leave = places.take([{ key: clientIp(request, options.hops ?? 0), share: 1 }]);
     if (leave === null) return refuseUpgrade(raw, '429 Too Many Requests');
     raw.once('close', leave);
     sockets.handleUpgrade(request, raw, head, (socket) =>

@@ -4,19 +4,23 @@ import type { GatewayContext } from '../../context.ts';
 import type { ClusterRef } from '../../schema/cluster.ts';
 import type { ProteinRef } from '../../schema/protein.ts';
 import type { PresentProtein } from '../../upstream/proteins/protein-data.ts';
-import type { ProteinNeeds } from '../../upstream/proteins/required-parts.ts';
-import { ofProtein, type Soon } from '../maybe-promise.ts';
+import type { RequiredParts } from '../../upstream/proteins/required-parts.ts';
+import { fromProtein, type MaybePromise } from '../maybe-promise.ts';
 import { selectedFields } from '../selection.ts';
-import { FIXED } from './protein-parts.ts';
+import { PARTS_OF_FIELD } from './protein-parts.ts';
 
 /** The cluster of a protein; null when it belongs to none. @param needs - `{cluster: true}` unless its representative is enough */
 export const clusterOf = (
   ctx: GatewayContext,
   { hash }: ProteinRef,
-  needs: ProteinNeeds = FIXED.name,
-): Soon<ClusterRef | null> => ofProtein(ctx, hash, needs, (data) => clusterIn(ctx, hash, data));
+  needs: RequiredParts = PARTS_OF_FIELD.name,
+): MaybePromise<ClusterRef | null> => fromProtein(ctx, hash, needs, (data) => clusterIn(ctx, hash, data));
 
-function clusterIn(ctx: GatewayContext, hash: string, data: PresentProtein | null): Soon<ClusterRef | null> {
+function clusterIn(
+  ctx: GatewayContext,
+  hash: string,
+  data: PresentProtein | null,
+): MaybePromise<ClusterRef | null> {
   if (data === null || data.cluster === null) return null;
   if (data.cluster !== undefined) return data.cluster;
   // The single record names no representative for a representative, too; the cluster's own record tells which it is.
@@ -42,7 +46,7 @@ export function withRecord(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   cluster: ClusterRef,
-): Soon<ClusterRef> {
+): MaybePromise<ClusterRef> {
   const needed = selectedFields(info, 'Cluster').some((field) => IN_RECORD.has(field.name));
   if (!needed || cluster.representative === undefined) return cluster;
   const given = () => cluster;

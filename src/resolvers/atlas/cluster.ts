@@ -22,18 +22,21 @@ import { drifted, promised } from '../../upstream/http/validate-response.ts';
 import { hasAllMembers } from '../../upstream/reads/cluster-loader.ts';
 import type { ClusterInfo, ClusterRecord } from '../../upstream/wire.ts';
 import { bulkCalls, FIND_CLUSTER, loadsProtein, proteinLink } from '../costs.ts';
-import { after, type Soon } from '../maybe-promise.ts';
+import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { pageOf, pageSize } from '../relay/connection.ts';
 import { selectedFields } from '../selection.ts';
 import { clusterOf, selectedTop, withRecord } from './cluster-links.ts';
 import { bulkIsEnough, clusterNeeds, readTop } from './protein-parts.ts';
 
 /** The hash of the representative; a cluster that is only known by a member asks for it. */
-function representativeOf(ctx: GatewayContext, cluster: ClusterRef): Soon<string> {
+function representativeOf(ctx: GatewayContext, cluster: ClusterRef): MaybePromise<string> {
   if (cluster.representative !== undefined) return cluster.representative;
   const { member } = cluster;
   // A protein in no cluster stands for itself.
-  return after(clusterOf(ctx, { hash: member }, { link: true }), (found) => found?.representative ?? member);
+  return mapMaybePromise(
+    clusterOf(ctx, { hash: member }, { link: true }),
+    (found) => found?.representative ?? member,
+  );
 }
 
 const recordOf = async (
@@ -55,7 +58,7 @@ function key<K extends keyof ClusterInfo>(
   ctx: GatewayContext,
   cluster: ClusterRef,
   name: K,
-): Soon<ClusterInfo[K] | undefined> {
+): MaybePromise<ClusterInfo[K] | undefined> {
   const known = cluster.info?.[name];
   return known === undefined ? keyElsewhere(ctx, cluster, name) : known;
 }
@@ -131,7 +134,7 @@ builder.node(Cluster, {
       nullable: false,
       cost: proteinLink,
       description: 'The protein that stands for the cluster.',
-      resolve: (cluster, _, ctx) => after(representativeOf(ctx, cluster), (hash) => ({ hash })),
+      resolve: (cluster, _, ctx) => mapMaybePromise(representativeOf(ctx, cluster), (hash) => ({ hash })),
     }),
     name: t.string({
       public: 'record',
@@ -168,7 +171,7 @@ builder.node(Cluster, {
       description: 'Mean pLDDT of the structure, 0 to 100 unless another scale is asked for.',
       args: { scale: t.arg(scaleArg) },
       resolve: (cluster, { scale }, ctx) =>
-        after(key(ctx, cluster, 'mean_plddt'), (mean) => scalePlddt(mean, scale)),
+        mapMaybePromise(key(ctx, cluster, 'mean_plddt'), (mean) => scalePlddt(mean, scale)),
     }),
     ptm: t.float({
       public: 'record',
@@ -266,7 +269,7 @@ export async function findCluster(
 ): Promise<ClusterRef | null> {
   if (bulkIsEnough(selectedFields(info, 'Cluster'))) return clusterOf(ctx, { hash }, clusterNeeds(info));
   // A member that an earlier request learnt the cluster of need not be tried as a representative first.
-  const known = (await ctx.proteins.recall(hash, { link: true }))?.cluster?.representative;
+  const known = (await ctx.proteins.getCached(hash, { link: true }))?.cluster?.representative;
   if (known != null && known !== hash) return withRecord(ctx, info, { representative: known });
   if ((await ctx.clusters.load(hash, selectedTop(info))) !== null) return { representative: hash };
   const cluster = await clusterOf(ctx, { hash }, { link: true });

@@ -2,8 +2,8 @@
 // are one bulk call for each 500, however they were named.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
-import { isStreamed, pacedList } from '../../execution/backpressured-list.ts';
-import type { GrowingList } from '../../execution/incremental-list.ts';
+import { hasStreamDirective, withBackpressure } from '../../execution/backpressured-list.ts';
+import type { IncrementalList } from '../../execution/incremental-list.ts';
 import { builder } from '../../schema/builder.ts';
 import { type LookupRef, ProteinLookup } from '../../schema/lookup.ts';
 import type { InvalidInputShape, ProblemShape } from '../../schema/problem.ts';
@@ -11,13 +11,13 @@ import { Protein } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { hashOfEntry } from '../../schema/uniprot.ts';
 import { asError, UpstreamError } from '../../upstream/errors.ts';
-import type { Found } from '../../upstream/proteins/protein-loader.ts';
-import type { ProteinNeeds } from '../../upstream/proteins/required-parts.ts';
+import type { LoadResult } from '../../upstream/proteins/protein-loader.ts';
+import type { RequiredParts } from '../../upstream/proteins/required-parts.ts';
 import { bulkCalls } from '../costs.ts';
-import type { Soon } from '../maybe-promise.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { selectedFields } from '../selection.ts';
-import { findProtein, growingList, isGrowing, loadProteins } from './protein.ts';
-import { selectedNeeds } from './protein-parts.ts';
+import { findProtein, incrementalList, loadProteins, shouldRespondIncrementally } from './protein.ts';
+import { requiredPartsOf } from './protein-parts.ts';
 import { findEntry, isUniprotId } from './uniprot.ts';
 
 /** Ids in one query at most. */
@@ -45,7 +45,7 @@ const invalid = (path: string, message: string): InvalidInputShape => ({
 
 const isHash = (id: string): boolean => /^[0-9a-f]{32}$/i.test(id);
 
-function resolveId(ctx: GatewayContext, requested: string, index: number): Soon<Resolved> {
+function resolveId(ctx: GatewayContext, requested: string, index: number): MaybePromise<Resolved> {
   const id = requested.trim();
   if (isHash(id)) return { hash: id.toLowerCase() };
   const path = `ids.${index}`;
@@ -79,7 +79,7 @@ async function resolveEntry(ctx: GatewayContext, id: string, path: string): Prom
 /** What is asked of each identifier. */
 interface Selected {
   /** What is selected on the proteins. */
-  readonly needs: ProteinNeeds;
+  readonly needs: RequiredParts;
   /** The field at which a failure is told: one error, also where only `problem` is selected. */
   readonly failsAt: LookupRef['failsAt'];
 }
@@ -102,7 +102,7 @@ function refOf(
 function selectedOf(info: GraphQLResolveInfo): Selected {
   const below = selectedFields(info, 'ProteinLookup').filter((field) => field.name === 'protein');
   const nodes = below.flatMap((field) => field.nodes);
-  return { needs: selectedNeeds(info, nodes), failsAt: nodes.length > 0 ? 'protein' : 'problem' };
+  return { needs: requiredPartsOf(info, nodes), failsAt: nodes.length > 0 ? 'protein' : 'problem' };
 }
 
 /** What all identifiers came to. */
@@ -129,7 +129,7 @@ function openRefs(
   ids: readonly string[],
   resolved: readonly Resolved[],
   selected: Selected,
-): (found: readonly Found[]) => LookupRef[] {
+): (found: readonly LoadResult[]) => LookupRef[] {
   let at = 0;
   return (found) => {
     const refs: LookupRef[] = [];
@@ -158,10 +158,10 @@ async function lookupGrowing(
   ctx: GatewayContext,
   selected: Selected,
   ids: readonly string[],
-): Promise<GrowingList<LookupRef>> {
+): Promise<IncrementalList<LookupRef>> {
   const resolved = await resolveAll(ctx, ids);
   const hashes = hashesOf(resolved);
-  return growingList(
+  return incrementalList(
     (onNext) => loadProteins(ctx, hashes, selected.needs, onNext),
     openRefs(ids, resolved, selected),
   );
@@ -180,7 +180,7 @@ async function lookupInParts(
     if (!('hash' in one)) return refOf(id, one, selected);
     return refOf(id, one, selected, await findProtein(ctx, one.hash, selected.needs).catch(asError));
   });
-  return pacedList(ctx, info, items);
+  return withBackpressure(ctx, info, items);
 }
 
 builder.objectField(ProteinLookup, 'protein', (t) =>
@@ -214,8 +214,9 @@ builder.queryField('lookup', (t) =>
     },
     resolve: (_, { ids }, ctx, info) => {
       const selected = selectedOf(info);
-      if (isGrowing(info, selected.needs, ids.length)) return lookupGrowing(ctx, selected, ids);
-      return isStreamed(info) ? lookupInParts(ctx, info, selected, ids) : lookup(ctx, selected, ids);
+      if (shouldRespondIncrementally(info, selected.needs, ids.length))
+        return lookupGrowing(ctx, selected, ids);
+      return hasStreamDirective(info) ? lookupInParts(ctx, info, selected, ids) : lookup(ctx, selected, ids);
     },
   }),
 );

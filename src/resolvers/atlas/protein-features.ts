@@ -10,7 +10,7 @@ import { denseRow, type FeatureRow } from '../../upstream/proteins/activations.t
 import type { PresentProtein } from '../../upstream/proteins/protein-data.ts';
 import type { VariantData } from '../../upstream/proteins/protein-variants.ts';
 import { CATALOGUE, countDistinct, RECORD } from '../costs.ts';
-import { after, ofProtein, type Soon } from '../maybe-promise.ts';
+import { fromProtein, type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { featureNeeds, readTop, selectedOnFeatures } from './protein-parts.ts';
 
 /** `feature_indices` that one call may name (spec, section Limits). */
@@ -20,12 +20,12 @@ const MOST_INDICES = 1000;
 const USUAL_TOP = 10;
 
 /** The row of an activation: what came with it, else a part of its protein. At once where it is there: each is as long as the protein. */
-function rowOf(ctx: GatewayContext, { value, from, row }: ActivationRef): Soon<FeatureRow | null> {
+function rowOf(ctx: GatewayContext, { value, from, row }: ActivationRef): MaybePromise<FeatureRow | null> {
   if (row !== undefined) return row();
   if (from === undefined) return null;
   const feature = value.feature_index;
   const read = (data: PresentProtein | null) => data?.rows?.rows.get(feature) ?? null;
-  return ofProtein(ctx, from.hash, { rows: [feature], sequence: true }, read);
+  return fromProtein(ctx, from.hash, { rows: [feature], sequence: true }, read);
 }
 
 builder.objectFields(FeatureActivation, (t) => ({
@@ -61,9 +61,9 @@ builder.objectFields(FeatureActivation, (t) => ({
         );
       }
       const hash = activation.from?.hash;
-      return after(rowOf(ctx, activation), (row) => {
+      return mapMaybePromise(rowOf(ctx, activation), (row) => {
         if (row === null || hash === undefined) return null;
-        return ofProtein(ctx, hash, { sequence: true }, (data) => {
+        return fromProtein(ctx, hash, { sequence: true }, (data) => {
           const length = data?.length ?? 0;
           return denseRow(row, Math.min(start, length), Math.min(args.end ?? length, length));
         });
@@ -142,9 +142,9 @@ function topFeatures(
   { hash }: ProteinRef,
   top: number,
   info: GraphQLResolveInfo,
-): Soon<ActivationRef[]> {
+): MaybePromise<ActivationRef[]> {
   const from = { hash, top };
-  return ofProtein(ctx, hash, featureNeeds(info, { top }, info.fieldNodes), (data) =>
+  return fromProtein(ctx, hash, featureNeeds(info, { top }, info.fieldNodes), (data) =>
     (data?.features?.values ?? []).slice(0, top).map((value) => ({ value, from })),
   );
 }

@@ -2,7 +2,7 @@
 // so that what is fetched in one call and what is resolved cannot drift apart.
 import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import { badInput } from '../../schema/scalars.ts';
-import { joinNeeds, type ProteinNeeds } from '../../upstream/proteins/required-parts.ts';
+import { type RequiredParts, unionParts } from '../../upstream/proteins/required-parts.ts';
 import { type Selected, selectedFields } from '../selection.ts';
 
 /** Features that one question may name (spec, section Limits: 1 to 100). */
@@ -18,7 +18,7 @@ export function readTop(value: unknown): number {
 }
 
 /** Needs that do not depend on arguments or on what is selected below. */
-export const FIXED = {
+export const PARTS_OF_FIELD = {
   accession: { sequence: true },
   source: { sequence: true },
   sequence: { sequence: true },
@@ -29,7 +29,7 @@ export const FIXED = {
   foldedOnDemand: { record: true },
   raw: { record: true },
   similar: { sequence: true },
-} as const satisfies Record<string, ProteinNeeds>;
+} as const satisfies Record<string, RequiredParts>;
 
 /** Fields of a cluster that the bulk answer may hold; a query for these alone needs no cluster record. */
 const IN_BULK = new Set([
@@ -58,7 +58,7 @@ export const bulkIsEnough = (selected: readonly Selected[]): boolean =>
 export function clusterNeeds(
   info: GraphQLResolveInfo,
   nodes: readonly FieldNode[] = info.fieldNodes,
-): ProteinNeeds {
+): RequiredParts {
   const selected = selectedFields(info, 'Cluster', nodes);
   const link = selected.every((field) => IN_LINK.has(field.name)) || !bulkIsEnough(selected);
   return link ? { link: true } : { cluster: true };
@@ -75,7 +75,7 @@ export function featureNeeds(
   info: GraphQLResolveInfo,
   args: Readonly<Record<string, unknown>>,
   nodes: readonly FieldNode[],
-): ProteinNeeds {
+): RequiredParts {
   if (args.normalize === false) return {};
   const { regions, residues } = selectedOnFeatures(info, nodes);
   if (Array.isArray(args.indices)) {
@@ -92,7 +92,10 @@ export function featureNeeds(
 }
 
 /** Whether the file itself is wanted, not only its address. */
-export const wantsFile = (info: GraphQLResolveInfo, nodes: readonly FieldNode[] = info.fieldNodes): boolean =>
+export const selectsFileText = (
+  info: GraphQLResolveInfo,
+  nodes: readonly FieldNode[] = info.fieldNodes,
+): boolean =>
   selectedFields(info, 'Structure', nodes).some(
     (field) => field.name === 'text' || field.name === 'atomCount',
   );
@@ -101,29 +104,30 @@ export const wantsFile = (info: GraphQLResolveInfo, nodes: readonly FieldNode[] 
 export const plddtNeeds = (
   info: GraphQLResolveInfo,
   nodes: readonly FieldNode[] = info.fieldNodes,
-): ProteinNeeds =>
+): RequiredParts =>
   selectedFields(info, 'Plddt', nodes).every(({ name }) => name === 'mean' || name === '__typename')
     ? { scores: true }
     : { structure: true };
 
-function needsOf(info: GraphQLResolveInfo, field: Selected): ProteinNeeds {
-  if (Object.hasOwn(FIXED, field.name)) return FIXED[field.name as keyof typeof FIXED];
+function needsOf(info: GraphQLResolveInfo, field: Selected): RequiredParts {
+  if (Object.hasOwn(PARTS_OF_FIELD, field.name))
+    return PARTS_OF_FIELD[field.name as keyof typeof PARTS_OF_FIELD];
   if (field.name === 'plddt') return plddtNeeds(info, field.nodes);
   if (field.name === 'cluster') return clusterNeeds(info, field.nodes);
   if (field.name === 'features') return featureNeeds(info, field.args, field.nodes);
-  if (field.name === 'structure') return wantsFile(info, field.nodes) ? { structure: true } : {};
+  if (field.name === 'structure') return selectsFileText(info, field.nodes) ? { structure: true } : {};
   return {};
 }
 
 /** What was worked out of a selection, which is another where its variables are. */
-const known = new WeakMap<readonly Selected[], ProteinNeeds>();
+const known = new WeakMap<readonly Selected[], RequiredParts>();
 
 /** Everything that a selection on a protein needs, to be asked for at once. @param nodes - the selection; that of the field being resolved when absent */
-export function selectedNeeds(info: GraphQLResolveInfo, nodes?: readonly FieldNode[]): ProteinNeeds {
+export function requiredPartsOf(info: GraphQLResolveInfo, nodes?: readonly FieldNode[]): RequiredParts {
   const selected = selectedFields(info, 'Protein', nodes);
   const before = known.get(selected);
   if (before !== undefined) return before;
-  const needs = joinNeeds(selected.map((field) => needsOf(info, field)));
+  const needs = unionParts(selected.map((field) => needsOf(info, field)));
   known.set(selected, needs);
   return needs;
 }

@@ -1,8 +1,8 @@
 // What a Protein costs: its fields by parts, its links, and the queries that find one. Policy on calls is the loader's.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
-import { isStreamed, pacedList } from '../../execution/backpressured-list.ts';
-import { GrowingList, mayGrow } from '../../execution/incremental-list.ts';
+import { hasStreamDirective, withBackpressure } from '../../execution/backpressured-list.ts';
+import { IncrementalList, supportsIncrementalLists } from '../../execution/incremental-list.ts';
 import { builder } from '../../schema/builder.ts';
 import { Cluster } from '../../schema/cluster.ts';
 import { Plddt } from '../../schema/plddt.ts';
@@ -11,25 +11,25 @@ import { badInput } from '../../schema/scalars.ts';
 import { Provenance, Thumbnail, ThumbnailType } from '../../schema/thumbnail.ts';
 import { hashOfSequence } from '../../schema/uniprot.ts';
 import type { PresentProtein, ProteinParts, Source } from '../../upstream/proteins/protein-data.ts';
-import type { Found } from '../../upstream/proteins/protein-loader.ts';
-import { joinNeeds, type ProteinNeeds } from '../../upstream/proteins/required-parts.ts';
+import type { LoadResult } from '../../upstream/proteins/protein-loader.ts';
+import { type RequiredParts, unionParts } from '../../upstream/proteins/required-parts.ts';
 import { bulkCalls, CLUSTER_OF_PROTEIN, countDistinct, RECORD } from '../costs.ts';
-import { after, ofProtein, type Soon } from '../maybe-promise.ts';
+import { fromProtein, type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { clusterOf, withRecord } from './cluster-links.ts';
-import { clusterNeeds, FIXED, plddtNeeds, selectedNeeds } from './protein-parts.ts';
+import { clusterNeeds, PARTS_OF_FIELD, plddtNeeds, requiredPartsOf } from './protein-parts.ts';
 
 /** Hashes in one query at most; more are a job for startBulkLookup. */
-const MOST_HASHES = 5000;
+const MAX_HASHES = 5000;
 
 /** A key of what is known of a protein, from whatever has spoken of it, else by loading its part. */
 function part<K extends keyof ProteinParts>(
   ctx: GatewayContext,
   { hash }: ProteinRef,
   key: K,
-  needs: ProteinNeeds,
-): Soon<PresentProtein[K] | undefined> {
+  needs: RequiredParts,
+): MaybePromise<PresentProtein[K] | undefined> {
   const known = ctx.proteins.peek(hash)?.[key];
-  return known === undefined ? ofProtein(ctx, hash, needs, (data) => data?.[key]) : known;
+  return known === undefined ? fromProtein(ctx, hash, needs, (data) => data?.[key]) : known;
 }
 
 async function nameOf(ctx: GatewayContext, protein: ProteinRef): Promise<string | null> {
@@ -52,12 +52,12 @@ builder.objectFields(Protein, (t) => ({
   accession: t.string({
     public: 'record',
     description: 'Accession in its source database, such as "P01308" or "MGYP000261684433".',
-    resolve: (protein, _, ctx) => part(ctx, protein, 'accession', FIXED.accession),
+    resolve: (protein, _, ctx) => part(ctx, protein, 'accession', PARTS_OF_FIELD.accession),
   }),
   source: t.string({
     public: 'record',
     description: 'Database the accession belongs to: uniprotkb, uniparc, mgy, img_m, spire, ...',
-    resolve: (protein, _, ctx) => part(ctx, protein, 'source', FIXED.source),
+    resolve: (protein, _, ctx) => part(ctx, protein, 'source', PARTS_OF_FIELD.source),
   }),
   name: t.string({
     public: 'record',
@@ -69,19 +69,19 @@ builder.objectFields(Protein, (t) => ({
   sequence: t.string({
     public: 'record',
     description: 'Amino acids in one-letter codes.',
-    resolve: (protein, _, ctx) => part(ctx, protein, 'sequence', FIXED.sequence),
+    resolve: (protein, _, ctx) => part(ctx, protein, 'sequence', PARTS_OF_FIELD.sequence),
   }),
   length: t.int({
     public: 'record',
     description: 'Number of residues, such as 110.',
-    resolve: (protein, _, ctx) => part(ctx, protein, 'length', FIXED.length),
+    resolve: (protein, _, ctx) => part(ctx, protein, 'length', PARTS_OF_FIELD.length),
   }),
   ptm: t.float({
     public: 'record',
     cost: RECORD,
     description: 'Predicted TM-score of the structure, 0 to 1; null where there is no structure.',
     resolve: ({ hash }, _, ctx) =>
-      ofProtein(ctx, hash, FIXED.ptm, (data) => (data?.structure ?? data?.scores)?.ptm),
+      fromProtein(ctx, hash, PARTS_OF_FIELD.ptm, (data) => (data?.structure ?? data?.scores)?.ptm),
   }),
   plddt: t.field({
     public: 'record',
@@ -89,7 +89,7 @@ builder.objectFields(Protein, (t) => ({
     type: Plddt,
     description: 'Confidence of the structure, residue by residue; null where there is no structure.',
     resolve: ({ hash }, _, ctx, info) =>
-      ofProtein(ctx, hash, plddtNeeds(info), (data) => {
+      fromProtein(ctx, hash, plddtNeeds(info), (data) => {
         const scores = data?.structure ?? data?.scores;
         return scores == null ? null : { unit: data?.structure?.plddt ?? [], mean: scores.meanPlddt };
       }),
@@ -99,7 +99,7 @@ builder.objectFields(Protein, (t) => ({
     cost: RECORD,
     description: 'Whether the structure was made because somebody asked, rather than with the Atlas.',
     resolve: async (protein, _, ctx) =>
-      (await ctx.proteins.load(protein.hash, FIXED.foldedOnDemand))?.record?.record.folded_on_demand,
+      (await ctx.proteins.load(protein.hash, PARTS_OF_FIELD.foldedOnDemand))?.record?.record.folded_on_demand,
   }),
   cluster: t.field({
     public: 'record',
@@ -108,7 +108,7 @@ builder.objectFields(Protein, (t) => ({
     description:
       'The cluster it belongs to; its own when it is the representative. Null when it belongs to none.',
     resolve: (protein, _, ctx, info) =>
-      after(clusterOf(ctx, protein, clusterNeeds(info)), (cluster) =>
+      mapMaybePromise(clusterOf(ctx, protein, clusterNeeds(info)), (cluster) =>
         cluster === null ? null : withRecord(ctx, info, cluster),
       ),
   }),
@@ -117,7 +117,7 @@ builder.objectFields(Protein, (t) => ({
     cost: CLUSTER_OF_PROTEIN,
     description: 'Whether it stands for its cluster; null when it belongs to none.',
     resolve: (protein, _, ctx) =>
-      after(clusterOf(ctx, protein, FIXED.isClusterRepresentative), (cluster) =>
+      mapMaybePromise(clusterOf(ctx, protein, PARTS_OF_FIELD.isClusterRepresentative), (cluster) =>
         cluster?.representative === undefined ? null : cluster.representative === protein.hash,
       ),
   }),
@@ -141,7 +141,7 @@ builder.objectFields(Protein, (t) => ({
     cost: RECORD,
     type: 'JSON',
     description: 'The upstream record as it came, for keys this schema does not know yet.',
-    resolve: async ({ hash }, _, ctx) => (await ctx.proteins.load(hash, FIXED.raw))?.record?.raw,
+    resolve: async ({ hash }, _, ctx) => (await ctx.proteins.load(hash, PARTS_OF_FIELD.raw))?.record?.raw,
   }),
 }));
 
@@ -149,7 +149,7 @@ builder.objectFields(Protein, (t) => ({
 export async function findProtein(
   ctx: GatewayContext,
   hash: string,
-  needs: ProteinNeeds,
+  needs: RequiredParts,
 ): Promise<ProteinRef | null> {
   const found = await ctx.proteins.load(hash, needs);
   return found === null ? null : { hash };
@@ -159,25 +159,29 @@ export async function findProtein(
 export const loadProteins = (
   { proteins }: GatewayContext,
   hashes: readonly string[],
-  needs: ProteinNeeds,
-  onNext?: (found: readonly Found[]) => void,
-): Promise<Found[]> => proteins.loadAll(hashes, needs, onNext);
+  needs: RequiredParts,
+  onNext?: (found: readonly LoadResult[]) => void,
+): Promise<LoadResult[]> => proteins.loadAll(hashes, needs, onNext);
 
 /** Proteins for which it is worth to begin an answer before all of them are there, as their structures come. */
 const MANY = 50;
 
 /** Whether the answer to a query may begin before all of its proteins are there, and is large enough for that or asked for in parts. */
-export const isGrowing = (info: GraphQLResolveInfo, { structure }: ProteinNeeds, count: number): boolean =>
-  mayGrow(info) && ((structure === true && count > MANY) || isStreamed(info));
+export const shouldRespondIncrementally = (
+  info: GraphQLResolveInfo,
+  { structure }: RequiredParts,
+  count: number,
+): boolean =>
+  supportsIncrementalLists(info) && ((structure === true && count > MANY) || hasStreamDirective(info));
 
 /** A list whose items are made of what is found, as it is found. @param load - gives on what is found before the rest, then all */
-export function growingList<T>(
-  load: (onNext: (found: readonly Found[]) => void) => Promise<readonly Found[]>,
-  itemsOf: (found: readonly Found[]) => readonly (T | Promise<T>)[],
-): GrowingList<T> {
-  const list = new GrowingList<T>();
+export function incrementalList<T>(
+  load: (onNext: (found: readonly LoadResult[]) => void) => Promise<readonly LoadResult[]>,
+  itemsOf: (found: readonly LoadResult[]) => readonly (T | Promise<T>)[],
+): IncrementalList<T> {
+  const list = new IncrementalList<T>();
   let count = 0;
-  const add = (found: readonly Found[]): void => {
+  const add = (found: readonly LoadResult[]): void => {
     count += found.length;
     list.add(itemsOf(found));
   };
@@ -200,7 +204,7 @@ function failing(error: Error): Promise<never> {
 }
 
 /** A protein that stands in a list several times is one object, which is completed once. */
-function openRefs(): (found: readonly Found[]) => (ProteinRef | null | Promise<never>)[] {
+function openRefs(): (found: readonly LoadResult[]) => (ProteinRef | null | Promise<never>)[] {
   const refs = new Map<string, ProteinRef>();
   return (found) =>
     found.map((data) => {
@@ -212,10 +216,10 @@ function openRefs(): (found: readonly Found[]) => (ProteinRef | null | Promise<n
     });
 }
 
-const FOLD: ProteinNeeds = { fold: true, structure: true };
+const FOLD: RequiredParts = { fold: true, structure: true };
 
-const withFold = (needs: ProteinNeeds, fold: boolean | null | undefined): ProteinNeeds =>
-  fold === true ? joinNeeds([needs, FOLD]) : needs;
+const withFold = (needs: RequiredParts, fold: boolean | null | undefined): RequiredParts =>
+  fold === true ? unionParts([needs, FOLD]) : needs;
 
 /** Reads of a record until its structure is folded, at the longest patience. */
 const FOLD_ON_MISS_CALLS = 25;
@@ -240,7 +244,7 @@ builder.queryFields((t) => ({
       }),
     },
     resolve: (_, { hash, foldOnMiss: fold }, ctx, info) =>
-      findProtein(ctx, hash, withFold(selectedNeeds(info), fold)),
+      findProtein(ctx, hash, withFold(requiredPartsOf(info), fold)),
   }),
   proteins: t.field({
     public: 'record',
@@ -250,7 +254,7 @@ builder.queryFields((t) => ({
     },
     type: [Protein],
     nullable: { list: false, items: true },
-    description: `Proteins in the order asked, duplicates kept, null where the Atlas has none. At most ${MOST_HASHES} hashes; one upstream call for each 500.`,
+    description: `Proteins in the order asked, duplicates kept, null where the Atlas has none. At most ${MAX_HASHES} hashes; one upstream call for each 500.`,
     args: {
       hashes: t.arg({
         type: ['ProteinHash'],
@@ -259,16 +263,16 @@ builder.queryFields((t) => ({
       }),
     },
     resolve: (_, { hashes }, ctx, info) => {
-      if (hashes.length > MOST_HASHES) {
+      if (hashes.length > MAX_HASHES) {
         throw badInput(
-          `\`hashes\` holds ${hashes.length} hashes; at most ${MOST_HASHES} fit in one query. Ask in several.`,
+          `\`hashes\` holds ${hashes.length} hashes; at most ${MAX_HASHES} fit in one query. Ask in several.`,
         );
       }
-      const needs = selectedNeeds(info);
-      if (isGrowing(info, needs, hashes.length))
-        return growingList((onNext) => loadProteins(ctx, hashes, needs, onNext), openRefs());
-      if (!isStreamed(info)) return loadProteins(ctx, hashes, needs).then(openRefs());
-      return pacedList(
+      const needs = requiredPartsOf(info);
+      if (shouldRespondIncrementally(info, needs, hashes.length))
+        return incrementalList((onNext) => loadProteins(ctx, hashes, needs, onNext), openRefs());
+      if (!hasStreamDirective(info)) return loadProteins(ctx, hashes, needs).then(openRefs());
+      return withBackpressure(
         ctx,
         info,
         hashes.map((hash) => findProtein(ctx, hash, needs)),
@@ -295,6 +299,6 @@ builder.queryFields((t) => ({
       }),
     },
     resolve: (_, { sequence, foldOnMiss: fold }, ctx, info) =>
-      findProtein(ctx, hashOfSequence(sequence), withFold(selectedNeeds(info), fold)),
+      findProtein(ctx, hashOfSequence(sequence), withFold(requiredPartsOf(info), fold)),
   }),
 }));

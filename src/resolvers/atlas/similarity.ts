@@ -13,7 +13,7 @@ import type { SimilarProtein } from '../../upstream/wire.ts';
 import { CLUSTER_OF_PROTEIN, proteinLink, RECORD } from '../costs.ts';
 import { selectedBelow, selectedFields } from '../selection.ts';
 import { findProtein } from './protein.ts';
-import { FIXED, selectedNeeds } from './protein-parts.ts';
+import { PARTS_OF_FIELD, requiredPartsOf } from './protein-parts.ts';
 
 /** Residues in a query at most, and results in an answer (spec, section Endpoints, as the public deployment has it). */
 export const MOST_RESIDUES = 2048;
@@ -68,7 +68,7 @@ async function search(
       maxPercentCharacterized: args.maxPercentCharacterized ?? undefined,
       clusterInfo: hits.some((field) => field.name === 'cluster'),
     },
-    selectedNeeds(info, proteins).structure === true,
+    requiredPartsOf(info, proteins).structure === true,
   );
   return { queryHash: answer.protein_hash ?? hashOfSequence(sequence), answer };
 }
@@ -79,7 +79,7 @@ async function similarTo(
   { hash }: ProteinRef,
   args: SearchArgs,
 ) {
-  const sequence = (await ctx.proteins.load(hash, FIXED.similar))?.sequence;
+  const sequence = (await ctx.proteins.load(hash, PARTS_OF_FIELD.similar))?.sequence;
   return sequence == null ? null : search(ctx, info, sequence.toUpperCase(), args);
 }
 
@@ -100,7 +100,7 @@ builder.objectFields(SimilaritySearch, (t) => ({
     // That the answer names no protein does not prove that there is none.
     resolve: ({ answer, queryHash }, _, ctx, info) =>
       answer.protein_hash == null
-        ? findProtein(ctx, queryHash, selectedNeeds(info))
+        ? findProtein(ctx, queryHash, requiredPartsOf(info))
         : { hash: answer.protein_hash },
   }),
   restrictedCount: t.int({

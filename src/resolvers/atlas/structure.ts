@@ -11,13 +11,13 @@ import {
   type StructureShape,
 } from '../../schema/structure.ts';
 import { hasCoordinates, type PresentProtein } from '../../upstream/proteins/protein-data.ts';
-import type { ProteinNeeds } from '../../upstream/proteins/required-parts.ts';
+import type { RequiredParts } from '../../upstream/proteins/required-parts.ts';
 import { type AtlasStructure, atlasStructure, FILE_ENDINGS } from '../../upstream/reads/structure-file.ts';
 import { RECORD } from '../costs.ts';
-import { ofProtein, type Soon } from '../maybe-promise.ts';
-import { wantsFile } from './protein-parts.ts';
+import { fromProtein, type MaybePromise } from '../maybe-promise.ts';
+import { selectsFileText } from './protein-parts.ts';
 
-const STRUCTURE: ProteinNeeds = { structure: true };
+const STRUCTURE: RequiredParts = { structure: true };
 
 interface StructureArgs {
   readonly format?: AtlasStructure['format'] | null | undefined;
@@ -29,12 +29,12 @@ function structureOf(
   hash: string,
   args: StructureArgs,
   info: GraphQLResolveInfo,
-): Soon<StructureShape | null> {
+): MaybePromise<StructureShape | null> {
   const format = args.format ?? 'PDB';
   const percent = args.plddtScale === 'PERCENT';
-  let loaded: Soon<LoadedStructure> | undefined;
-  const load = (): Soon<LoadedStructure> =>
-    ofProtein(ctx, hash, STRUCTURE, (data) =>
+  let loaded: MaybePromise<LoadedStructure> | undefined;
+  const load = (): MaybePromise<LoadedStructure> =>
+    fromProtein(ctx, hash, STRUCTURE, (data) =>
       atlasStructure(data?.structure ?? { pdb: '' }, { hash, format, percent }),
     );
   const shape: StructureShape = {
@@ -50,7 +50,9 @@ function structureOf(
     return data?.structure !== undefined && !hasCoordinates(data.structure) ? null : shape;
   };
   // Where only the address is selected nothing is loaded; it then answers 404 where there is no structure.
-  return wantsFile(info) ? ofProtein(ctx, hash, STRUCTURE, shapeOf) : shapeOf(ctx.proteins.peek(hash));
+  return selectsFileText(info)
+    ? fromProtein(ctx, hash, STRUCTURE, shapeOf)
+    : shapeOf(ctx.proteins.peek(hash));
 }
 
 builder.objectField(Protein, 'structure', (t) =>

@@ -6,7 +6,7 @@ import { Protein } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { hashOfEntry, UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
 import { findProtein } from './protein.ts';
-import { selectedNeeds } from './protein-parts.ts';
+import { requiredPartsOf } from './protein-parts.ts';
 
 /** Whether a text can be an accession or an entry name at all. */
 export const isUniprotId = (text: string): boolean => /^[A-Z0-9_.-]{1,40}$/i.test(text.trim());
@@ -32,7 +32,7 @@ builder.objectField(UniprotEntry, 'protein', (t) =>
       'Its protein in the Atlas, found by the hash of the sequence. Null when the Atlas does not hold it.',
     resolve: (entry, _, ctx, info) => {
       const hash = hashOfEntry(entry);
-      return hash === null ? null : findProtein(ctx, hash, selectedNeeds(info));
+      return hash === null ? null : findProtein(ctx, hash, requiredPartsOf(info));
     },
   }),
 );

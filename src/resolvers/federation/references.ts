@@ -5,7 +5,7 @@ import type { GatewayContext } from '../../context.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
 import { findEntry } from '../atlas/uniprot.ts';
-import { branded, findNode, NODE_CALLS, NODES, type NodeShape } from '../relay/node.ts';
+import { findNode, NODE_CALLS, NODES, type NodeShape, withTypename } from '../relay/node.ts';
 
 /** Whatever may be referred to. */
 type Referable = NodeShape | UniprotRef;
@@ -28,7 +28,7 @@ const ENTITIES: Readonly<Record<string, Entity>> = {
   UniprotEntry: {
     key: 'accession',
     cost: 1,
-    find: branded(UniprotEntry, (ctx, _info, accession) => findEntry(ctx, accession)),
+    find: withTypename(UniprotEntry, (ctx, _info, accession) => findEntry(ctx, accession)),
   },
 };
 

@@ -1,7 +1,7 @@
 // batchProgress: a poll that many share, as events of one client.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
-import type { BatchNews } from '../../progress/progress-events.ts';
+import type { BatchProgressEvent } from '../../progress/progress-events.ts';
 import { BatchProgress, type BatchProgressShape } from '../../schema/batch-progress.ts';
 import { builder } from '../../schema/builder.ts';
 import { badInput } from '../../schema/scalars.ts';
@@ -14,7 +14,7 @@ async function watch(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   batchId: string,
-): Promise<AsyncIterable<BatchNews>> {
+): Promise<AsyncIterable<BatchProgressEvent>> {
   if (!(await ctx.owned.batch(batchId)))
     throw badInput(`There is no batch ${batchId.slice(0, 60)} of this caller.`);
   const { live } = ctx.services;
@@ -27,7 +27,7 @@ async function watch(
 }
 
 /** @throws UpstreamError for reads that failed several times in a row; the stream goes on */
-function progressOf(batchId: string, news: BatchNews): BatchProgressShape {
+function progressOf(batchId: string, news: BatchProgressEvent): BatchProgressShape {
   if (news.kind === 'failure') throw new UpstreamError(news.message, news.failure);
   const { sequence, page, changed, nextPollSeconds, final } = news;
   return {

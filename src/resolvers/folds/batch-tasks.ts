@@ -2,16 +2,16 @@
 // that may follow a full last one is never shown. It must not know what a client selects on a task.
 import type { GatewayContext } from '../../context.ts';
 import type { TaskShape } from '../../schema/task.ts';
-import { type BatchRecord, readCounts, taskWord } from '../../upstream/folds/batch-states.ts';
+import { type BatchRecord, parseTaskState, readCounts } from '../../upstream/folds/batch-states.ts';
 import type { BatchPage } from '../../upstream/wire.ts';
 import { writeCursor } from '../relay/cursor.ts';
 import {
-  behind,
+  encodePosition,
+  itemsAfter,
   type Position,
+  pageSize,
   readPosition,
   type TaskPageArgs,
-  tasksWanted,
-  wordOf,
 } from './task-cursor.ts';
 import { queuedTask, taskFromItem } from './task-shape.ts';
 
@@ -25,9 +25,9 @@ export function firstPage(args: TaskPageArgs): {
   status?: string | undefined;
   before: number;
 } {
-  const status = wordOf(args);
+  const status = encodePosition(args);
   const from = args.after == null ? null : readPosition(args.after, status);
-  const limit = from?.size ?? Math.max(1, tasksWanted(args));
+  const limit = from?.size ?? Math.max(1, pageSize(args));
   return {
     limit,
     cursor: from?.at ?? undefined,
@@ -52,8 +52,8 @@ const totalOf = (page: BatchPage, status: string | undefined): number =>
  * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000, a foreign cursor, or the state UNKNOWN
  */
 export async function tasksPage(ctx: GatewayContext, batchId: string, args: TaskPageArgs) {
-  const status = wordOf(args);
-  const wanted = tasksWanted(args);
+  const status = encodePosition(args);
+  const wanted = pageSize(args);
   const size = Math.max(1, wanted);
   let place: Position =
     args.after == null
@@ -75,7 +75,7 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
     const taken = items.slice(place.skip, place.skip + wanted - edges.length);
     const unread = items.length - place.skip - taken.length;
     for (const item of taken) {
-      place = behind(place, { items: items.length, next, size });
+      place = itemsAfter(place, { items: items.length, next, size });
       edges.push({ cursor: writeCursor(place), node: taskFromItem(batchId, page, item) });
     }
     if (unread > 0) return answer(true);
@@ -100,9 +100,9 @@ export function queuedPage(
   record: BatchRecord,
   args: TaskPageArgs,
 ) {
-  const status = wordOf(args);
-  const wanted = tasksWanted(args);
-  const ids = status === undefined || status === taskWord('QUEUED') ? taskIds : [];
+  const status = encodePosition(args);
+  const wanted = pageSize(args);
+  const ids = status === undefined || status === parseTaskState('QUEUED') ? taskIds : [];
   const place = { at: null, size: Math.max(1, wanted), state: status ?? null };
   const edges = ids.slice(0, wanted).map(
     (taskId, i): Edge => ({

@@ -4,9 +4,9 @@ import type { GatewayContext } from '../../context.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
 import {
-  type CancelEndingShape,
   Cancelled,
   CancelResult,
+  type CancelResultShape,
   type CancelTarget,
   NothingToCancel,
 } from '../../schema/cancel.ts';
@@ -22,7 +22,7 @@ import { drifted } from '../../upstream/http/validate-response.ts';
 import { selectedFields } from '../selection.ts';
 import { batchById, loadBatch } from './batch.ts';
 import { loadTask } from './task.ts';
-import { asRefusal } from './upstream-refusals.ts';
+import { toRefusedProblem } from './upstream-refusals.ts';
 
 /** The batch that the target is or belongs to. */
 async function batchOf(ctx: GatewayContext, target: CancelTarget): Promise<BatchShape | null> {
@@ -92,7 +92,7 @@ async function tellWatchers(ctx: GatewayContext, target: CancelTarget): Promise<
   if (batchId !== undefined) await ctx.services.live.nudge(ctx.principal, batchId);
 }
 
-const notFound = (message: string, upstreamRequestId: string | null): CancelEndingShape => ({
+const notFound = (message: string, upstreamRequestId: string | null): CancelResultShape => ({
   kind: 'NotFound',
   message,
   hint: 'Check the id; it must belong to this key.',
@@ -106,7 +106,7 @@ async function cancelTarget(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   target: CancelTarget,
-): Promise<CancelEndingShape> {
+): Promise<CancelResultShape> {
   if (!(await mayCancel(ctx, target)))
     return notFound(`There is no such ${'batchId' in target ? 'batch' : 'task'} of this caller.`, null);
   // A failed read does not keep anyone from cancelling: it fails the count only.
@@ -119,7 +119,7 @@ async function cancelTarget(
       'batchId' in target ? { batch_id: target.batchId } : { task_id: target.taskId },
     );
   } catch (error) {
-    const refused = asRefusal(error);
+    const refused = toRefusedProblem(error);
     if (refused === null || refused.reason === 'UNREACHABLE') throw error;
     return refused;
   }

@@ -7,7 +7,7 @@ import { SubmitFoldInput } from '../../schema/submit-input.ts';
 import type { SubmissionCheck } from '../../submission/check.ts';
 import type { Issue } from '../../submission/issues.ts';
 import type { SubmissionInput } from '../../submission/submission.ts';
-import { checkCost, examine } from './submit.ts';
+import { checkCost, checkInput } from './submit.ts';
 
 /** A warning when the very same input was sent before: it would be paid twice. */
 async function earlierWarning(ctx: GatewayContext, hash: string): Promise<Issue[]> {
@@ -32,7 +32,7 @@ async function earlierWarning(ctx: GatewayContext, hash: string): Promise<Issue[
 }
 
 async function checkFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmissionCheck> {
-  const { check, hash } = await examine(ctx, input);
+  const { check, hash } = await checkInput(ctx, input);
   if (check.issues.length > 0) return check;
   return { ...check, warnings: [...check.warnings, ...(await earlierWarning(ctx, hash))] };
 }

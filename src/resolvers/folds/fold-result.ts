@@ -24,12 +24,12 @@ import {
 } from '../../schema/structure.ts';
 import type { PaeBlock as PaeBlockRecord } from '../../structure/fold/pae.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
-import type { FoldHandle } from '../../upstream/folds/open-fold-result.ts';
+import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
 import { signedUrl } from '../../upstream/http/download.ts';
 import { drifted } from '../../upstream/http/validate-response.ts';
 import { FILE_ENDINGS } from '../../upstream/reads/structure-file.ts';
 import { findProtein } from '../atlas/protein.ts';
-import { selectedNeeds, wantsFile } from '../atlas/protein-parts.ts';
+import { requiredPartsOf, selectsFileText } from '../atlas/protein-parts.ts';
 import { proteinLink } from '../costs.ts';
 
 const gone = (): UpstreamError =>
@@ -42,7 +42,7 @@ function fittingPart<T>(part: T, misfit: string | null): T {
 }
 
 /** The downloaded result of a task that has one. */
-async function foldOf(ctx: GatewayContext, taskId: string): Promise<FoldHandle> {
+async function foldOf(ctx: GatewayContext, taskId: string): Promise<FoldResultHandle> {
   const fold = await ctx.folds.open(taskId);
   if (fold === null) throw gone();
   return fold;
@@ -71,7 +71,10 @@ async function plddtOf(ctx: GatewayContext, result: FoldResultShape): Promise<Pl
 }
 
 /** The text of a structure file. @throws GraphQLError with the reason where the format cannot hold it */
-async function loadStructure(fold: FoldHandle, format: StructureShape['format']): Promise<LoadedStructure> {
+async function loadStructure(
+  fold: FoldResultHandle,
+  format: StructureShape['format'],
+): Promise<LoadedStructure> {
   const file = await (format === 'PDB' ? fold.pdb() : fold.mmcif());
   if (file.ok) return file;
   throw badInput(format === 'PDB' ? `${file.reason} Ask for MMCIF.` : file.reason);
@@ -86,7 +89,7 @@ async function structureOf(
   const format = asked ?? 'MMCIF';
   const { taskId } = result.task;
   // Where only the address is selected nothing is downloaded; it then answers 404 where there is no structure.
-  if (wantsFile(info) && (await summaryOf(ctx, result)).tokenCount === 0) return null;
+  if (selectsFileText(info) && (await summaryOf(ctx, result)).tokenCount === 0) return null;
   let loading: Promise<LoadedStructure> | undefined;
   return {
     format,
@@ -259,6 +262,6 @@ builder.objectFields(FoldedChain, (t) => ({
     description:
       'The same sequence in the Atlas: the bridge from a fold to what is known of it. Null when it has none.',
     resolve: ({ proteinHash }, _, ctx, info) =>
-      proteinHash === null ? null : findProtein(ctx, proteinHash, selectedNeeds(info)),
+      proteinHash === null ? null : findProtein(ctx, proteinHash, requiredPartsOf(info)),
   }),
 }));

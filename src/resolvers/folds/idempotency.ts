@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayContext } from '../../context.ts';
-import type { SubmitEnding } from '../../schema/submit.ts';
+import type { SubmitFoldResultShape } from '../../schema/submit.ts';
 import type { KeyEntry } from '../../store/ledger/ledger.ts';
 import { batchById } from './batch.ts';
 
@@ -12,7 +12,7 @@ const LEASE_MS = 180_000;
 /** How long a caller waits for another one that sends under the same key. */
 const PATIENCE_MS = 30_000;
 
-const conflict = (entry: KeyEntry): SubmitEnding => ({
+const conflict = (entry: KeyEntry): SubmitFoldResultShape => ({
   kind: 'IdempotencyConflict',
   message: 'This idempotency key was used before, for another input. Nothing was sent.',
   hint: 'Use a new key for a new input; the same key gives back the batch of the same input only.',
@@ -24,7 +24,7 @@ export const unknownOutcome = (
   message: string,
   key: string | null,
   upstreamRequestId: string | null,
-): SubmitEnding => ({
+): SubmitFoldResultShape => ({
   kind: 'OutcomeUnknown',
   message,
   hint: 'Some items may be queued and charged, and the service cannot be asked. Send again (with another idempotencyKey) only if you accept that it may be paid twice.',
@@ -33,7 +33,7 @@ export const unknownOutcome = (
 });
 
 /** The ending of a submission whose key could not be taken: without it, sending could be paid twice. */
-const storeFailed = (): SubmitEnding => ({
+const storeFailed = (): SubmitFoldResultShape => ({
   kind: 'Refused',
   message: 'The gateway could not write the idempotency key down. Nothing was sent.',
   hint: 'Send the same again in a moment, with the same key. The store of the gateway needs attention.',
@@ -46,7 +46,10 @@ const storeFailed = (): SubmitEnding => ({
  *
  * @returns null when it can, or need not be
  */
-export async function checkLedger({ submissions, services }: GatewayContext): Promise<SubmitEnding | null> {
+export async function checkLedger({
+  submissions,
+  services,
+}: GatewayContext): Promise<SubmitFoldResultShape | null> {
   if (!submissions.keyIsShared) return null;
   try {
     await submissions.ledger.check();
@@ -64,12 +67,12 @@ export async function checkLedger({ submissions, services }: GatewayContext): Pr
 }
 
 /** What stands under a key, as an ending; null when it stands for the same input and is still being sent. */
-function endingOf(
+function resultOf(
   ctx: GatewayContext,
   key: string,
   requestHash: string,
   entry: KeyEntry,
-): SubmitEnding | null {
+): SubmitFoldResultShape | null {
   if (entry.requestHash !== requestHash) return conflict(entry);
   if (entry.state === 'submitted') {
     const batch = batchById(ctx, entry.batchId);
@@ -93,12 +96,12 @@ function endingOf(
  *
  * @returns null when the key is the caller's now
  */
-export async function takeKey(
+export async function claimIdempotencyKey(
   ctx: GatewayContext,
   key: string,
   requestHash: string,
   patience = PATIENCE_MS,
-): Promise<SubmitEnding | null> {
+): Promise<SubmitFoldResultShape | null> {
   const { ledger, principal } = ctx.submissions;
   const until = performance.now() + patience;
   for (let pause = 20; ; pause = Math.min(500, pause * 2)) {
@@ -110,7 +113,7 @@ export async function takeKey(
       return storeFailed();
     }
     if (entry === null) return null;
-    const ending = endingOf(ctx, key, requestHash, entry);
+    const ending = resultOf(ctx, key, requestHash, entry);
     if (ending !== null) return ending;
     if (performance.now() >= until) {
       const message = 'An earlier request with this idempotency key has not ended yet. Nothing was sent now.';

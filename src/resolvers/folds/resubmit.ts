@@ -5,15 +5,15 @@ import type { GatewayContext } from '../../context.ts';
 import { TaskState } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
 import { badInput } from '../../schema/scalars.ts';
-import { type SubmitEnding, SubmitFoldResult } from '../../schema/submit.ts';
+import { SubmitFoldResult, type SubmitFoldResultShape } from '../../schema/submit.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
 import { indexInBatch } from '../../store/ledger/submissions.ts';
 import { checkSubmission } from '../../submission/check.ts';
 import type { Submission, SubmissionInput } from '../../submission/submission.ts';
 import { submissionHash } from '../../submission/wire-body.ts';
 import { createPause } from '../../submission/yielding.ts';
-import { type TaskStateName, taskState, taskWord } from '../../upstream/folds/batch-states.ts';
-import { checkCost, type Examined, examine, invalidInput, submitOnce } from './submit.ts';
+import { parseTaskState, type TaskStateName, taskState } from '../../upstream/folds/batch-states.ts';
+import { checkCost, checkInput, type Examined, invalidInput, submitOnce } from './submit.ts';
 
 const PAGE = 1000;
 
@@ -41,7 +41,7 @@ async function tasksIn(
   }
 }
 
-const fault = (path: string, code: string, message: string, hint: string): SubmitEnding =>
+const fault = (path: string, code: string, message: string, hint: string): SubmitFoldResultShape =>
   invalidInput([{ path, code, message, hint }]);
 
 /** The part of a submission that the chosen tasks are: one item for each, repeats written out. */
@@ -62,7 +62,7 @@ const requestHashOf = ({ batchId, states, hash }: Again): string =>
     .update(JSON.stringify(['resubmit', batchId, [...new Set(states)].sort(), hash]))
     .digest('hex');
 
-async function sendAgain(ctx: GatewayContext, again: Again): Promise<SubmitEnding> {
+async function sendAgain(ctx: GatewayContext, again: Again): Promise<SubmitFoldResultShape> {
   const { batchId, states, submission } = again;
   const kept = await ctx.submissions.batch(batchId);
   const found = await tasksIn(ctx, batchId, states);
@@ -99,10 +99,11 @@ async function resubmitFold(
   batchId: string,
   input: SubmissionInput,
   states: readonly TaskStateName[],
-): Promise<SubmitEnding> {
+): Promise<SubmitFoldResultShape> {
   if (states.length === 0) throw badInput('`states` is empty. Name at least one, such as FAILED.');
-  if (states.some((state) => taskWord(state) === undefined)) throw badInput('`states` cannot hold UNKNOWN.');
-  const examined = await examine(ctx, input);
+  if (states.some((state) => parseTaskState(state) === undefined))
+    throw badInput('`states` cannot hold UNKNOWN.');
+  const examined = await checkInput(ctx, input);
   const { issues } = examined.check;
   return issues.length > 0 ? invalidInput(issues) : sendAgain(ctx, { ...examined, batchId, states });
 }

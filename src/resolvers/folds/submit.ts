@@ -4,7 +4,7 @@ import type { GatewayContext } from '../../context.ts';
 import { Batch } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
 import type { InvalidInputShape, IssueShape } from '../../schema/problem.ts';
-import { IdempotencyConflict, type SubmitEnding, SubmitFoldResult } from '../../schema/submit.ts';
+import { IdempotencyConflict, SubmitFoldResult, type SubmitFoldResultShape } from '../../schema/submit.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
 import type { LedgerItem } from '../../store/ledger/ledger.ts';
 import { checkSubmission, type ItemCheck, type SubmissionCheck } from '../../submission/check.ts';
@@ -22,8 +22,8 @@ import { type BatchRecord, readCounts } from '../../upstream/folds/batch-states.
 import { parseTime } from '../../upstream/time.ts';
 import type { Submitted } from '../../upstream/wire.ts';
 import { loadBatch } from './batch.ts';
-import { checkLedger, takeKey, unknownOutcome } from './idempotency.ts';
-import { asRefusal } from './upstream-refusals.ts';
+import { checkLedger, claimIdempotencyKey, unknownOutcome } from './idempotency.ts';
+import { toRefusedProblem } from './upstream-refusals.ts';
 
 const HOUR = 3_600_000;
 
@@ -50,7 +50,7 @@ export interface Examined {
 }
 
 /** Cleans and judges an input. */
-export async function examine(ctx: GatewayContext, input: SubmissionInput): Promise<Examined> {
+export async function checkInput(ctx: GatewayContext, input: SubmissionInput): Promise<Examined> {
   const models = ctx.services.config.FOLD_MODELS;
   const pause = createPause();
   const submission = await readSubmission(input, models[0] ?? '', pause);
@@ -76,13 +76,13 @@ const taskIdsOf = ({ batch_id, task_id }: Submitted, total: number): string[] =>
     ? Array.from({ length: total }, (_, index) => `${batch_id}-${String(index).padStart(5, '0')}`)
     : [task_id];
 
-const remembered = ({ name, chains }: ItemCheck): LedgerItem => ({ name, chains });
+const toLedgerItem = ({ name, chains }: ItemCheck): LedgerItem => ({ name, chains });
 
 async function recordBatch(
   ctx: GatewayContext,
   { submission, check, hash }: Examined,
   { data, warnings }: Enveloped<Submitted>,
-): Promise<SubmitEnding> {
+): Promise<SubmitFoldResultShape> {
   const { ledger, principal } = ctx.submissions;
   const at = Date.now();
   const batch = {
@@ -96,7 +96,7 @@ async function recordBatch(
     onlyTaskId: data.task_id ?? null,
   };
   const lost = await ledger
-    .record(principal, submission.idempotencyKey, batch, check.items.map(remembered))
+    .record(principal, submission.idempotencyKey, batch, check.items.map(toLedgerItem))
     .then(() => [], notRemembered);
   // Whoever watches the batch already is told at once.
   await ctx.services.live.nudge(ctx.principal, data.batch_id);
@@ -127,7 +127,7 @@ const notRemembered = (): IssueShape[] => [
 const upstreamWarning = (message: string): IssueShape => ({ path: '', code: 'UPSTREAM_WARNING', message });
 
 /** A store that fails leaves the key pending, which in time counts as an unknown outcome: never sent twice. The ending is told all the same. */
-const leftPending = (): void => undefined;
+const keepKeyPending = (): void => undefined;
 
 /** The faults that the service found in the input, where it names their places (spec: 422 with `detail`); nothing was queued. */
 function foundFaults(error: unknown): InvalidInputShape | null {
@@ -148,22 +148,22 @@ async function recordFailure(
   ctx: GatewayContext,
   { submission, hash }: Examined,
   error: unknown,
-): Promise<SubmitEnding> {
+): Promise<SubmitFoldResultShape> {
   const { ledger, principal } = ctx.submissions;
   const key = submission.idempotencyKey;
-  const refused = foundFaults(error) ?? asRefusal(error);
+  const refused = foundFaults(error) ?? toRefusedProblem(error);
   if (refused !== null) {
-    if (key !== null) await ledger.release(principal, key).catch(leftPending);
+    if (key !== null) await ledger.release(principal, key).catch(keepKeyPending);
     return refused;
   }
   const upstreamRequestId = error instanceof UpstreamError ? (error.failure.requestId ?? null) : null;
-  await ledger.recordUnknown(principal, key, { inputHash: hash, upstreamRequestId }).catch(leftPending);
+  await ledger.recordUnknown(principal, key, { inputHash: hash, upstreamRequestId }).catch(keepKeyPending);
   if (!(error instanceof UpstreamError)) throw error;
   return unknownOutcome(error.message, key, upstreamRequestId);
 }
 
 /** Sends a checked submission whose key is taken. A caller that leaves does not cut it off: it is sent and written down all the same. */
-async function send(ctx: GatewayContext, sending: Examined): Promise<SubmitEnding> {
+async function send(ctx: GatewayContext, sending: Examined): Promise<SubmitFoldResultShape> {
   let answer: Enveloped<Submitted>;
   try {
     answer = await submit({ ...ctx.upstream, signal: undefined }, wireBody(sending.submission));
@@ -182,14 +182,14 @@ export async function submitOnce(
   ctx: GatewayContext,
   sending: Examined,
   requestHash: string = sending.hash,
-): Promise<SubmitEnding> {
+): Promise<SubmitFoldResultShape> {
   const key = sending.submission.idempotencyKey;
-  const standing = key === null ? await checkLedger(ctx) : await takeKey(ctx, key, requestHash);
+  const standing = key === null ? await checkLedger(ctx) : await claimIdempotencyKey(ctx, key, requestHash);
   return standing ?? send(ctx, sending);
 }
 
-async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmitEnding> {
-  const examined = await examine(ctx, input);
+async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmitFoldResultShape> {
+  const examined = await checkInput(ctx, input);
   const { issues } = examined.check;
   return issues.length > 0 ? invalidInput(issues) : submitOnce(ctx, examined);
 }

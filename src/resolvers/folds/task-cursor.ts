@@ -1,7 +1,7 @@
 // Places in the pages of List, as cursors: what they say and which arguments are fair. It must not know how a page is read.
 import { z } from 'zod';
 import { badInput } from '../../schema/scalars.ts';
-import { type TaskStateName, taskWord } from '../../upstream/folds/batch-states.ts';
+import { parseTaskState, type TaskStateName } from '../../upstream/folds/batch-states.ts';
 import { LARGEST_PAGE, sizeOf } from '../relay/connection.ts';
 import { readCursor } from '../relay/cursor.ts';
 
@@ -32,12 +32,12 @@ export function readPosition(cursor: string, state: string | undefined): Positio
 }
 
 /** How many tasks are asked for. @throws GraphQLError BAD_USER_INPUT outside 0 to 1000 */
-export const tasksWanted = ({ first }: TaskPageArgs): number => sizeOf(first, 'first') ?? DEFAULT_PAGE;
+export const pageSize = ({ first }: TaskPageArgs): number => sizeOf(first, 'first') ?? DEFAULT_PAGE;
 
 /** The service's word for the filter; undefined without one. @throws GraphQLError BAD_USER_INPUT for UNKNOWN */
-export function wordOf({ state }: TaskPageArgs): string | undefined {
+export function encodePosition({ state }: TaskPageArgs): string | undefined {
   if (state == null) return undefined;
-  const word = taskWord(state);
+  const word = parseTaskState(state);
   if (word === undefined) {
     throw badInput(
       'The upstream cannot filter by UNKNOWN. Leave `state` out and look at the state of each task.',
@@ -47,7 +47,7 @@ export function wordOf({ state }: TaskPageArgs): string | undefined {
 }
 
 /** The position after one more item of a page. */
-export function behind(
+export function itemsAfter(
   place: Position,
   page: { items: number; next: string | null; size: number },
 ): Position {

@@ -1,6 +1,6 @@
 // From what List and Status say of a task to the Task of the schema. Pure: it asks nothing.
 import type { TaskErrorShape, TaskShape } from '../../schema/task.ts';
-import { indexInBatch, type TaskPlace } from '../../store/ledger/submissions.ts';
+import { indexInBatch, type TaskPosition } from '../../store/ledger/submissions.ts';
 import type { Enveloped } from '../../upstream/batch.ts';
 import { type BatchRecord, type TaskStateName, taskState } from '../../upstream/folds/batch-states.ts';
 import { parseTime } from '../../upstream/time.ts';
@@ -49,7 +49,7 @@ export const queuedTask = (
 /** A task from Status. @param place - where it stands, null when nothing tells */
 export function taskFromStatus(
   taskId: string,
-  place: TaskPlace | null,
+  place: TaskPosition | null,
   { data: status, warnings }: Enveloped<TaskStatus>,
 ): TaskShape {
   const state = taskState(status.status);
@@ -70,7 +70,7 @@ export function taskFromStatus(
 /** A task of which Status only says that its result has expired; `listed` is what List still says, when it does. */
 export const expiredTask = (
   taskId: string,
-  place: TaskPlace | null,
+  place: TaskPosition | null,
   listed: TaskShape | null,
   resultsExpireAt: string | undefined,
 ): TaskShape => ({

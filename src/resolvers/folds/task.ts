@@ -10,14 +10,14 @@ import { InputChain } from '../../schema/input-chain.ts';
 import { Protein } from '../../schema/protein.ts';
 import { Artifact, type ArtifactShape, ResultAvailability, Task, type TaskShape } from '../../schema/task.ts';
 import type { LedgerItem, TaskScores } from '../../store/ledger/ledger.ts';
-import type { TaskPlace } from '../../store/ledger/submissions.ts';
+import type { TaskPosition } from '../../store/ledger/submissions.ts';
 import type { Enveloped } from '../../upstream/batch.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { signedUrl } from '../../upstream/http/download.ts';
-import { checked, drifted } from '../../upstream/http/validate-response.ts';
+import { drifted, validate } from '../../upstream/http/validate-response.ts';
 import { artifacts as artifactUrls, type TaskStatus } from '../../upstream/wire.ts';
 import { findProtein } from '../atlas/protein.ts';
-import { selectedNeeds } from '../atlas/protein-parts.ts';
+import { requiredPartsOf } from '../atlas/protein-parts.ts';
 import { proteinLink } from '../costs.ts';
 import { batchById, loadBatch } from './batch.ts';
 import { expiredTask, taskFromItem, taskFromStatus } from './task-shape.ts';
@@ -29,7 +29,11 @@ const STATUS: FieldCost = { shared: { status: 1 } };
 const LOOK_UP_PAGE = 1000;
 
 /** Finds a task in the pages of its batch. List still names the state of tasks whose results have expired. */
-async function findListed(ctx: GatewayContext, taskId: string, place: TaskPlace): Promise<TaskShape | null> {
+async function findListed(
+  ctx: GatewayContext,
+  taskId: string,
+  place: TaskPosition,
+): Promise<TaskShape | null> {
   let cursor: string | undefined;
   for (let seen = 0; seen <= place.index; seen += LOOK_UP_PAGE) {
     const page = await ctx.batches.page(place.batchId, { limit: LOOK_UP_PAGE, cursor, before: seen });
@@ -134,7 +138,7 @@ async function artifactsOf(
   if (status === null || status === 'expired') return [];
   const { artifacts, artifacts_expire_in: seconds } = status.data;
   const expiresAt = seconds == null ? null : new Date(Date.now() + seconds * 1000);
-  return Object.entries(artifacts == null ? {} : checked('status', artifactUrls, artifacts)).map(
+  return Object.entries(artifacts == null ? {} : validate('status', artifactUrls, artifacts)).map(
     ([name, url]) => ({
       name,
       url: signedUrl(ctx.upstream, url).href,
@@ -204,7 +208,7 @@ builder.objectFields(InputChain, (t) => ({
     cost: proteinLink,
     description: 'The same sequence in the Atlas; null when it has none, and for other kinds.',
     resolve: ({ proteinHash }, _, ctx, info) =>
-      proteinHash === null ? null : findProtein(ctx, proteinHash, selectedNeeds(info)),
+      proteinHash === null ? null : findProtein(ctx, proteinHash, requiredPartsOf(info)),
   }),
 }));
 

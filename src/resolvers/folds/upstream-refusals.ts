@@ -36,7 +36,7 @@ const HINTS: Readonly<Record<Reason, string>> = {
  *
  * @returns null when the call may have had an effect, or did not fail at the service
  */
-export function asRefusal(error: unknown): RefusedShape | null {
+export function toRefusedProblem(error: unknown): RefusedShape | null {
   if (!(error instanceof UpstreamError)) return null;
   const { status, requestId, retryAfterSeconds, sent } = error.failure;
   const common = { kind: 'Refused', message: error.message, upstreamRequestId: requestId ?? null } as const;

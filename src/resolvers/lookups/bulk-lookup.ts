@@ -1,25 +1,25 @@
 // Bulk look-ups: starting, reading, cancelling and watching them, and where their parts are served.
 
 import type { GatewayContext } from '../../context.ts';
-import { MOST_HASHES } from '../../lookups/chunk.ts';
+import { MAX_HASHES } from '../../lookups/chunk.ts';
 import {
-  type BulkAsk,
   type BulkLookup as BulkLookupRecord,
+  type BulkRequest,
   completedCount,
   hasArchive,
   hasEnded,
-  KEEP_MS,
+  RETENTION_MS,
   stateOf,
 } from '../../lookups/lookup.ts';
 import type { BulkLimitExcess } from '../../lookups/quota.ts';
 import { builder } from '../../schema/builder.ts';
 import {
   BulkLookup,
-  type BulkLookupEnding,
   BulkLookupInput,
   type BulkLookupLimitShape,
   BulkLookupPart,
   BulkLookupResult,
+  type BulkLookupResultShape,
   BulkLookupState,
   CancelBulkLookupResult,
 } from '../../schema/bulk-lookup.ts';
@@ -32,7 +32,7 @@ type Input = typeof BulkLookupInput.$inferInput;
 const MOST_FEATURES = 100;
 
 /** The input with its defaults; an explicit null is a default, too. */
-const askOf = ({ hashes, ...input }: Input): BulkAsk => ({
+const askOf = ({ hashes, ...input }: Input): BulkRequest => ({
   hashes,
   options: {
     top: input.topFeatures ?? 10,
@@ -44,16 +44,16 @@ const askOf = ({ hashes, ...input }: Input): BulkAsk => ({
   },
 });
 
-function issuesOf({ hashes, options }: BulkAsk): IssueShape[] {
+function issuesOf({ hashes, options }: BulkRequest): IssueShape[] {
   const { top, ...parts } = options;
   const issues: IssueShape[] = [];
   if (hashes.length === 0)
     issues.push({ path: 'hashes', code: 'TOO_FEW', message: 'There is no hash to look up.' });
-  if (hashes.length > MOST_HASHES)
+  if (hashes.length > MAX_HASHES)
     issues.push({
       path: 'hashes',
       code: 'TOO_MANY',
-      message: `There are ${hashes.length} hashes; one look-up takes ${MOST_HASHES}.`,
+      message: `There are ${hashes.length} hashes; one look-up takes ${MAX_HASHES}.`,
       hint: 'Start several.',
     });
   if (!(top >= 1 && top <= MOST_FEATURES))
@@ -117,7 +117,7 @@ const STORE_FAILED: RefusedShape = {
   retryable: true,
 };
 
-async function start(ctx: GatewayContext, input: Input): Promise<BulkLookupEnding> {
+async function start(ctx: GatewayContext, input: Input): Promise<BulkLookupResultShape> {
   const ask = askOf(input);
   const issues = issuesOf(ask);
   if (issues.length > 0) {
@@ -183,7 +183,7 @@ builder.objectFields(BulkLookupPart, (t) => ({
       'When the upstream drops it, where it says so, and at the latest when the gateway forgets it, 7 days after the start.',
     resolve: ({ lookup, part }) =>
       hasArchive(part)
-        ? new Date(Math.min(part.expiresAt ?? Number.POSITIVE_INFINITY, lookup.startedAt + KEEP_MS))
+        ? new Date(Math.min(part.expiresAt ?? Number.POSITIVE_INFINITY, lookup.startedAt + RETENTION_MS))
         : null,
   }),
 }));
@@ -212,7 +212,7 @@ builder.mutationFields((t) => ({
     type: CancelBulkLookupResult,
     nullable: false,
     // Each part is cancelled by a call.
-    cost: MOST_HASHES / BULK_HASHES,
+    cost: MAX_HASHES / BULK_HASHES,
     description:
       'Cancels the parts that have not finished, and says what came of it: parts that finished in time stay COMPLETE and can be downloaded.',
     args: { lookupId: t.arg.id({ required: true, description: 'As startBulkLookup gave it.' }) },

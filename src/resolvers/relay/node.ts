@@ -13,7 +13,7 @@ import { Task } from '../../schema/task.ts';
 import { findCluster } from '../atlas/cluster.ts';
 import { findFeature } from '../atlas/feature.ts';
 import { findProtein } from '../atlas/protein.ts';
-import { selectedNeeds } from '../atlas/protein-parts.ts';
+import { requiredPartsOf } from '../atlas/protein-parts.ts';
 import { FIND_CLUSTER } from '../costs.ts';
 import { loadBatch } from '../folds/batch.ts';
 import { loadTask } from '../folds/task.ts';
@@ -25,7 +25,7 @@ type Finder<Shape extends object> = (
 ) => Promise<Shape | null>;
 
 /** An object remembers which type it is, so that the interface can be resolved. */
-export const branded =
+export const withTypename =
   <Shape extends object>(type: Parameters<typeof brandWithType>[1], find: Finder<Shape>): Finder<Shape> =>
   async (ctx, info, id) => {
     const found = await find(ctx, info, id);
@@ -45,13 +45,13 @@ async function findByRepresentative(
 
 /** How each type is found by what its id encodes. */
 export const NODES = {
-  Protein: branded(Protein, (ctx, info, id) => findProtein(ctx, readHash(id), selectedNeeds(info))),
-  Cluster: branded(Cluster, (ctx, info, id) => findByRepresentative(ctx, info, readHash(id))),
-  Feature: branded(Feature, (ctx, info, id) =>
+  Protein: withTypename(Protein, (ctx, info, id) => findProtein(ctx, readHash(id), requiredPartsOf(info))),
+  Cluster: withTypename(Cluster, (ctx, info, id) => findByRepresentative(ctx, info, readHash(id))),
+  Feature: withTypename(Feature, (ctx, info, id) =>
     findFeature(ctx, info, /^\d{1,9}$/.test(id) ? Number(id) : -1),
   ),
-  Batch: branded(Batch, (ctx, _info, id) => loadBatch(ctx, id)),
-  Task: branded(Task, (ctx, _info, id) => loadTask(ctx, id)),
+  Batch: withTypename(Batch, (ctx, _info, id) => loadBatch(ctx, id)),
+  Task: withTypename(Task, (ctx, _info, id) => loadTask(ctx, id)),
 } satisfies Readonly<Record<string, Finder<object>>>;
 
 /** Whatever has a global id. */

@@ -1,6 +1,6 @@
 // limits: what the spec and the configuration allow. It asks nobody.
 
-import { MOST_HASHES } from '../../lookups/chunk.ts';
+import { MAX_HASHES } from '../../lookups/chunk.ts';
 import { builder } from '../../schema/builder.ts';
 import { Limits } from '../../schema/limits.ts';
 import { MAX_ITEMS, MAX_TASKS } from '../../submission/check.ts';
@@ -29,7 +29,7 @@ builder.queryFields((t) => ({
       maxQueryCost: config.MAX_QUERY_COST,
       batchApiVersion: apiVersion(config.UPSTREAM_BATCH_PREFIX),
       atlasApiVersion: apiVersion(config.UPSTREAM_ATLAS_PREFIX),
-      maxBulkLookupHashes: MOST_HASHES,
+      maxBulkLookupHashes: MAX_HASHES,
       maxBulkLookupsRunning: config.MAX_BULK_RUNNING_PER_CALLER || null,
       maxBulkLookupsKept: config.MAX_BULK_KEPT_PER_CALLER || null,
       maxBulkLookupBytes: config.MAX_BULK_MB_PER_CALLER * 1_000_000 || null,

@@ -1,6 +1,6 @@
 // The second tier of the cache: Keyv for namespaces and expiry over SQLite or Redis. A store that is slow or broken is bypassed.
 import Keyv from 'keyv';
-import { takeAt } from '../rate-limit/token-bucket.ts';
+import { takeTokens } from '../rate-limit/token-bucket.ts';
 import type { SharedCache } from './cache.ts';
 import { decodeEntry, type EncodedEntry, encodeEntry } from './cache-codec.ts';
 import { createStoreGuard, type StoreGuard } from './circuit-guard.ts';
@@ -89,7 +89,7 @@ export function openSharedStore(store: ByteStore, onError: (error: unknown) => v
         },
         async set(key, value, ttl) {
           const write = { key: name, tokens: 1, perMinute: WRITES_PER_MINUTE };
-          const { granted, fullAt } = takeAt(writesFullAt, performance.now(), write);
+          const { granted, fullAt } = takeTokens(writesFullAt, performance.now(), write);
           writesFullAt = fullAt;
           if (granted === 0) return;
           const written = writing(() => keyv.set(key, value, ttl));

@@ -2,7 +2,7 @@
 // that work on one of them is done by one process at a time. What a store has to offer; it must not know what they hold.
 
 /** A document as it was read. */
-export interface Kept {
+export interface VersionedDocument {
   readonly text: string;
   /** Grows by one with every write. */
   readonly version: number;
@@ -17,11 +17,11 @@ export interface PutOptions {
 }
 
 /** Where documents are kept. Every replica that shares the store sees the same. */
-export interface Documents {
+export interface LeasedDocumentStore {
   /** Whether other processes may write here too. */
   readonly shared: boolean;
   /** A document; null when there is none, `same` when it still has the version that the caller knows. */
-  get(key: string, known?: number): Promise<Kept | null | 'same'>;
+  get(key: string, known?: number): Promise<VersionedDocument | null | 'same'>;
   /** Writes a document. @returns its version; null when another one than expected stood there */
   put(key: string, text: string, options: PutOptions): Promise<number | null>;
   remove(key: string): Promise<void>;

@@ -1,7 +1,7 @@
 // Chooses the store of shared documents by its URL. It must not know what they hold.
 
 import type { OpenStoreOptions } from '../ledger/open-ledger.ts';
-import type { Documents } from './leased-documents.ts';
+import type { LeasedDocumentStore } from './leased-documents.ts';
 import { openRedisDocuments } from './redis-documents.ts';
 import { openSqliteDocuments } from './sqlite-documents.ts';
 
@@ -13,7 +13,7 @@ import { openSqliteDocuments } from './sqlite-documents.ts';
 export const openDocuments = (
   storeUrl: string,
   { now, onError = () => undefined }: OpenStoreOptions = {},
-): Documents =>
+): LeasedDocumentStore =>
   /^rediss?:\/\//.test(storeUrl)
     ? openRedisDocuments(storeUrl, now, onError)
     : openSqliteDocuments(storeUrl, now);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { openRedis } from '../redis-connection.ts';
 import { NOW, timeArgument } from '../redis-time.ts';
-import type { Documents } from './leased-documents.ts';
+import type { LeasedDocumentStore } from './leased-documents.ts';
 
 const PREFIX = 'foldatlas:documents:1:';
 /** Keys in order, and keys by the time that their documents end; Redis itself cannot list a range of names. */
@@ -80,7 +80,7 @@ export function openRedisDocuments(
   url: string,
   now: (() => number) | undefined,
   onError: (error: unknown) => void,
-): Documents {
+): LeasedDocumentStore {
   const redis = openRedis(url, onError);
   const time = () => timeArgument(now);
   return {

@@ -2,7 +2,7 @@
 // know what the documents hold.
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makePrivate } from '../private-file.ts';
-import type { Documents } from './leased-documents.ts';
+import type { LeasedDocumentStore } from './leased-documents.ts';
 
 // The file may be the ledger's too; these tables never change their columns, so that no version number is needed.
 const TABLES = `
@@ -27,7 +27,7 @@ const SWEEP_MS = 60_000;
  * @param storeUrl - `sqlite:PATH` (the folder is made when it is missing) or `memory:`
  * @param now - milliseconds since the epoch
  */
-export function openSqliteDocuments(storeUrl: string, now: () => number = Date.now): Documents {
+export function openSqliteDocuments(storeUrl: string, now: () => number = Date.now): LeasedDocumentStore {
   const file = /^sqlite:(.+)$/.exec(storeUrl)?.[1] ?? ':memory:';
   makePrivate(file);
   const database = new DatabaseSync(file);

@@ -18,7 +18,7 @@ export interface ClaimRequest {
   readonly retention: number;
 }
 
-export interface Claims {
+export interface IdempotencyClaims {
   /** @returns what the script answers */
   take(request: ClaimRequest): Promise<unknown>;
   /** Gives up undoing. */
@@ -26,7 +26,7 @@ export interface Claims {
 }
 
 /** @param revoked - prefix of the names of claims that were given up */
-export function openClaims(redis: RedisConnection, revoked: string): Claims {
+export function createIdempotencyClaims(redis: RedisConnection, revoked: string): IdempotencyClaims {
   const closing = new AbortController();
 
   async function undo(place: string, token: string): Promise<void> {

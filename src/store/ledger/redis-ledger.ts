@@ -5,7 +5,7 @@ import { openRedis } from '../redis-connection.ts';
 import { timeArgument } from '../redis-time.ts';
 import { readUsage } from '../redis-usage.ts';
 import { type Ledger, type LedgerBatch, RETENTION_MS } from './ledger.ts';
-import { openClaims } from './redis-idempotency.ts';
+import { createIdempotencyClaims } from './redis-idempotency.ts';
 import { RECORD, RECORD_UNKNOWN, RELEASE, SEAL_KEY } from './redis-ledger-scripts.ts';
 import * as values from './redis-ledger-values.ts';
 
@@ -46,7 +46,7 @@ export function openRedisLedger(
   onError: (error: unknown) => void,
 ): Ledger {
   const redis = openRedis(url, onError);
-  const claims = openClaims(redis, `${PREFIX}revoked:`);
+  const claims = createIdempotencyClaims(redis, `${PREFIX}revoked:`);
   const time = () => timeArgument(now);
   const oldest = () => Math.max(0, (now ?? Date.now)() - RETENTION_MS);
   /** Redis removes what is past its time by its own clock, which a test's clock runs ahead of. */

@@ -7,7 +7,7 @@ import type { Ledger, LedgerBatch, LedgerItem, TaskScores } from './ledger.ts';
 const ANONYMOUS = 'anonymous';
 
 /** Where a task stands, as far as its id and the ledger tell. */
-export interface TaskPlace {
+export interface TaskPosition {
   readonly batchId: string;
   /** 0-based. */
   readonly index: number;
@@ -22,7 +22,7 @@ export interface Submissions {
   batch(batchId: string): Promise<LedgerBatch | null>;
   item(batchId: string, inputIndex: number): Promise<LedgerItem | null>;
   /** The batch and position of a task; null for an id that neither the ledger knows nor has the form of one in a larger batch. */
-  placeOf(taskId: string): Promise<TaskPlace | null>;
+  placeOf(taskId: string): Promise<TaskPosition | null>;
   scores(taskId: string): Promise<TaskScores | null>;
   /** Keeps scores; those of one moment are written together. */
   saveScores(taskId: string, scores: TaskScores): Promise<void>;

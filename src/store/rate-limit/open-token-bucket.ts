@@ -1,5 +1,5 @@
 // Chooses the store of buckets by its URL. It must not know whose they are.
-import type { Rates } from './token-bucket.ts';
+import type { TokenBucketStore } from './token-bucket.ts';
 import { openMemoryRates } from './token-bucket-memory.ts';
 import { openRedisRates } from './token-bucket-redis.ts';
 import { openSqliteRates } from './token-bucket-sqlite.ts';
@@ -12,7 +12,7 @@ const rateFile = (file: string): string => `${file.replace(/\.(db|sqlite3?)$/, '
  *
  * @param storeUrl - `memory:`, `sqlite:PATH`, `redis://…` or `rediss://…`
  */
-export function openRates(storeUrl: string, onError: (error: unknown) => void): Rates {
+export function openRates(storeUrl: string, onError: (error: unknown) => void): TokenBucketStore {
   if (/^rediss?:/.test(storeUrl)) return openRedisRates(storeUrl, onError);
   const file = /^sqlite:(.+)$/.exec(storeUrl)?.[1];
   if (file === undefined) return openMemoryRates();

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { openRedis } from '../redis-connection.ts';
 import { NOW } from '../redis-time.ts';
-import { MINUTE_MS, type Rates } from './token-bucket.ts';
+import { MINUTE_MS, type TokenBucketStore } from './token-bucket.ts';
 
 const PREFIX = 'foldatlas:rate:1:';
 
@@ -24,7 +24,7 @@ const TAKE = `${NOW}
 const reply = z.tuple([z.number(), z.number(), z.number()]);
 
 /** Opens the buckets. @param onError - told of lost connections */
-export function openRedisRates(url: string, onError: (error: unknown) => void): Rates {
+export function openRedisRates(url: string, onError: (error: unknown) => void): TokenBucketStore {
   const redis = openRedis(url, onError);
   return {
     async take({ key, tokens, perMinute }) {

@@ -1,7 +1,7 @@
 // Buckets in a SQLite file, shared by the processes of one machine. It must not know whose they are.
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makePrivate } from '../private-file.ts';
-import { type Rates, takeAt } from './token-bucket.ts';
+import { type TokenBucketStore, takeTokens } from './token-bucket.ts';
 
 const TABLE = `
   CREATE TABLE IF NOT EXISTS rate (key TEXT PRIMARY KEY, full_at REAL NOT NULL) STRICT, WITHOUT ROWID;
@@ -9,7 +9,7 @@ const TABLE = `
 const SWEEP_MS = 60_000;
 
 /** Opens the file; its folder is made when it is missing. @param now - milliseconds since the epoch */
-export function openSqliteRates(file: string, now: () => number = Date.now): Rates {
+export function openSqliteRates(file: string, now: () => number = Date.now): TokenBucketStore {
   makePrivate(file);
   const database = new DatabaseSync(file);
   // Nothing is lost with a count, and nobody waits for one.
@@ -28,7 +28,7 @@ export function openSqliteRates(file: string, now: () => number = Date.now): Rat
           swept = at;
           sweep.run(at);
         }
-        const { fullAt, ...taken } = takeAt(Number(read.get(take.key)?.full_at ?? 0), at, take);
+        const { fullAt, ...taken } = takeTokens(Number(read.get(take.key)?.full_at ?? 0), at, take);
         if (taken.granted > 0) write.run(take.key, fullAt);
         database.exec('COMMIT');
         return taken;

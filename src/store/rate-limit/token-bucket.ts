@@ -2,7 +2,7 @@
 // bucket will be full again), so that every store can keep it in one field. What a store has to offer.
 
 /** What to take of which bucket. */
-export interface Take {
+export interface TokenRequest {
   readonly key: string;
   /** Tokens wanted, at least 1. */
   readonly tokens: number;
@@ -10,7 +10,7 @@ export interface Take {
   readonly perMinute: number;
 }
 
-export interface Taken {
+export interface TokenResult {
   /** 0 to the tokens wanted. */
   readonly granted: number;
   /** What is left behind that. */
@@ -20,8 +20,8 @@ export interface Taken {
 }
 
 /** Buckets, of which every process that shares the store sees the same. */
-export interface Rates {
-  take(take: Take): Promise<Taken>;
+export interface TokenBucketStore {
+  take(take: TokenRequest): Promise<TokenResult>;
   close(): Promise<void>;
 }
 
@@ -32,7 +32,11 @@ export const MINUTE_MS = 60_000;
  *
  * @param fullAt - when it is full again if nothing is taken, in milliseconds since the epoch
  */
-export function takeAt(fullAt: number, now: number, { tokens, perMinute }: Take): Taken & { fullAt: number } {
+export function takeTokens(
+  fullAt: number,
+  now: number,
+  { tokens, perMinute }: TokenRequest,
+): TokenResult & { fullAt: number } {
   const each = MINUTE_MS / perMinute;
   // No bucket takes longer than a minute to fill: one that seems to was used before the clock was set back.
   const from = Math.min(Math.max(fullAt, now), now + MINUTE_MS);

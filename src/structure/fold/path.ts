@@ -4,7 +4,7 @@
  * @param path - such as `complex.metadata.chain_lookup.0`; list positions are numbers from 0; undefined or empty is the whole
  * @returns null where nothing is at that path
  */
-export function atPath(value: unknown, path: string | undefined): unknown {
+export function getAtPath(value: unknown, path: string | undefined): unknown {
   if (path === undefined || path === '') return value;
   let here = value;
   for (const key of path.split('.')) {

@@ -14,7 +14,7 @@ import {
   paeBlock,
   paeChainPairs,
 } from './pae.ts';
-import { atPath } from './path.ts';
+import { getAtPath } from './path.ts';
 import type { FoldingResult, Numbers } from './result.ts';
 import type { TokenSpan } from './tokens.ts';
 
@@ -58,7 +58,7 @@ export interface FoldVectors {
 }
 
 /** A question; null is answered where the result does not hold what is asked. */
-export type FoldQuestion =
+export type FoldQuery =
   | { readonly ask: 'summary' }
   | { readonly ask: 'plddt' }
   | { readonly ask: 'paeBlock'; readonly range: PaeRange }
@@ -69,7 +69,7 @@ export type FoldQuestion =
   | { readonly ask: 'raw'; readonly path: string | undefined };
 
 /** The answer to each question. */
-export interface FoldAnswers {
+export interface FoldQueryResult {
   readonly summary: FoldSummary;
   readonly plddt: Numbers | null;
   readonly paeBlock: PaeBlock | null;
@@ -135,7 +135,7 @@ function vectorsAnswer(result: FoldingResult): FoldVectors | null {
 }
 
 /** @throws RangeError for a PAE range that is no range */
-export function answerFold(result: FoldingResult, question: FoldQuestion): FoldAnswers[FoldQuestion['ask']] {
+export function runFoldQuery(result: FoldingResult, question: FoldQuery): FoldQueryResult[FoldQuery['ask']] {
   if (question.ask === 'summary') return summarise(result);
   if (question.ask === 'plddt') {
     const slots = fitting(chainsWithPlddt(result).plddt)?.slots ?? [];
@@ -148,7 +148,7 @@ export function answerFold(result: FoldingResult, question: FoldQuestion): FoldA
     return pae === undefined ? [] : paeChainPairs(pae, chains);
   }
   if (question.ask === 'vectors') return vectorsAnswer(result);
-  if (question.ask === 'raw') return atPath(result.raw(), question.path);
+  if (question.ask === 'raw') return getAtPath(result.raw(), question.path);
   const model = modelOfFold(result);
   if (model === undefined) return { ok: false, reason: 'The result holds no structure.' };
   return question.ask === 'mmcif' ? writeMmcif(model) : writePdb(model);

@@ -1,6 +1,6 @@
 // The body of an archive as it arrives: no more of it than what was asked for can take, and hardly more than is needed.
 
-import type { Answer, Upstream } from '../http/upstream-client.ts';
+import type { StreamedResponse, Upstream } from '../http/upstream-client.ts';
 import { ArchiveError } from './archive-error.ts';
 
 /** What may still come once all is there that is needed, so that the connection can be used again: the end of most archives does. */
@@ -15,10 +15,10 @@ export class ArchiveBody implements AsyncIterable<Uint8Array> {
   private most: number;
   private timer: NodeJS.Timeout | undefined;
   private readonly up: Pick<Upstream, 'onBytes'>;
-  private readonly answer: Answer;
+  private readonly answer: StreamedResponse;
 
   /** @param most - bytes of an honest one */
-  constructor(up: Pick<Upstream, 'onBytes'>, answer: Answer, most: number) {
+  constructor(up: Pick<Upstream, 'onBytes'>, answer: StreamedResponse, most: number) {
     this.up = up;
     this.answer = answer;
     this.most = most;

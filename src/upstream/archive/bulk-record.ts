@@ -1,10 +1,10 @@
 // What each member of a bulk archive says, as plain values: FASTA, REMARK scores with pLDDT, sparse activations. Pure
 // reading of text that is already there; it knows no zip.
 import { z } from 'zod';
-import { type LateText, lateText } from '../../structure/lazy-text.ts';
+import { type LazyText, lazyText } from '../../structure/lazy-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
 import { type FeatureValue, featureValue, isPlainFeature, MAX_FEATURE_INDEX } from '../wire.ts';
-import type { PackedText } from './zip-entry.ts';
+import type { CompressedEntryText } from './zip-entry.ts';
 
 /** One sequence of `sequences.fasta`. */
 export interface BulkSequence {
@@ -18,7 +18,7 @@ export interface BulkStructure {
   /** Unpacked anew each time it is read. */
   readonly pdb: string;
   /** The same, unpacked where it is written. */
-  file(): LateText;
+  file(): LazyText;
   /** Bytes of it. */
   readonly size: number;
   /** Bytes that are held of it: compressed where it came so. */
@@ -105,17 +105,17 @@ const readScores = (pdb: string) => ({ ptm: remark(pdb, PTM), mean: remark(pdb, 
 class PackedStructure implements BulkStructure {
   readonly size: number;
   readonly heldBytes: number;
-  private readonly text: PackedText;
+  private readonly text: CompressedEntryText;
   private ofResidues: ReturnType<typeof readResidues> | undefined;
   private ofRemarks: ReturnType<typeof readScores> | undefined;
 
-  constructor(text: PackedText) {
+  constructor(text: CompressedEntryText) {
     this.size = text.size;
     this.heldBytes = text.heldBytes;
     this.text = text;
   }
-  file(): LateText {
-    return lateText(this.text);
+  file(): LazyText {
+    return lazyText(this.text);
   }
   get pdb(): string {
     return this.text.read();
@@ -152,7 +152,7 @@ class PackedStructure implements BulkStructure {
  * going through the atoms takes ten times as long as unpacking them, and most who want the file want nothing else of it. The
  * text stays packed: that of 500 structures would be moved about by the garbage collector for as long as the answer takes.
  */
-export const readStructure = (packed: PackedText): BulkStructure => new PackedStructure(packed);
+export const readStructure = (packed: CompressedEntryText): BulkStructure => new PackedStructure(packed);
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -14,7 +14,7 @@ import {
 } from './bulk-record.ts';
 import { type JsonMember, JsonMembersError, jsonMembers } from './json-members.ts';
 import { readZip } from './zip.ts';
-import type { PackedText, ZipEntry } from './zip-entry.ts';
+import type { CompressedEntryText, ZipEntry } from './zip-entry.ts';
 import type { ZipLimits } from './zip-limits.ts';
 
 /** The members of a bulk archive. */
@@ -242,7 +242,7 @@ export async function readBulkRecords(
   };
   const tellRefused = () => problems.splice(0).forEach(tellOnce);
   let hasStructures = false;
-  const tellStructure = (hash: string, text: PackedText): void =>
+  const tellStructure = (hash: string, text: CompressedEntryText): void =>
     tell({ part: 'structure', hash, structure: readStructure(text) });
   const tellDamage = (error: unknown, name: string): void => {
     const problem = unreadable(error, name);

@@ -99,7 +99,7 @@ export async function* inflate(
 }
 
 /** Bytes, inflated, that are inflated at once: up to ten milliseconds, half of what zlib's threads and the way to them take. */
-export const FEW = 4 * 1024 ** 2;
+export const SMALL_ENTRY_BYTES = 4 * 1024 ** 2;
 
 const isInflated = (value: unknown): value is { buffer: Buffer; engine: { bytesWritten: number } } =>
   typeof value === 'object' && value !== null && 'buffer' in value && 'engine' in value;
@@ -111,7 +111,7 @@ const isInflated = (value: unknown): value is { buffer: Buffer; engine: { bytesW
  * @param size - bytes that come out
  * @throws ArchiveError `corrupt`, or `size` when more comes out
  */
-export function inflateFew(data: Uint8Array, size: number): Uint8Array {
+export function inflateSmallSync(data: Uint8Array, size: number): Uint8Array {
   try {
     // `info` makes zlib say how far it read, which its types leave out.
     const found: unknown = inflateRawSync(data, {
@@ -135,11 +135,11 @@ export function inflateFew(data: Uint8Array, size: number): Uint8Array {
  *
  * @returns undefined when they are damaged or many: {@link inflate} then goes through them with care and says what is wrong
  */
-export function inflateRest(rest: Uint8Array): { data: Uint8Array; taken: number } | undefined {
+export function inflateUnknownLength(rest: Uint8Array): { data: Uint8Array; taken: number } | undefined {
   try {
     const found: unknown = inflateRawSync(rest, {
-      chunkSize: Math.min(Math.max(64, 4 * rest.length), FEW),
-      maxOutputLength: FEW,
+      chunkSize: Math.min(Math.max(64, 4 * rest.length), SMALL_ENTRY_BYTES),
+      maxOutputLength: SMALL_ENTRY_BYTES,
       info: true,
     });
     return isInflated(found) ? { data: found.buffer, taken: found.engine.bytesWritten } : undefined;

@@ -2,13 +2,13 @@
 import { crc32 } from 'node:zlib';
 import { ArchiveError } from './archive-error.ts';
 import type { ByteSource } from './byte-source.ts';
-import { FEW, inflate, inflateFew, inflateRest } from './inflate.ts';
+import { inflate, inflateSmallSync, inflateUnknownLength, SMALL_ENTRY_BYTES } from './inflate.ts';
 import { DESCRIPTOR_LOOK, descriptorLength, type EntryHeader } from './zip-records.ts';
 
 const PIECE = 64 * 1024;
 
 /** What was measured while the data went by; filled in when the body has come to its end. */
-export interface Measured {
+export interface SizedBody {
   crc: number;
   size: number;
   compressed: number;
@@ -67,9 +67,9 @@ async function* storedUntilDescriptor(source: ByteSource, check: (length: number
 const REST = 1024 ** 2;
 
 /** Data of unknown lengths: in one piece where the rest of the archive is short, as they arrive where it is not. */
-async function* inflatedToTheirEnd(source: ByteSource, check: (length: number) => void, measured: Measured) {
+async function* inflatedToTheirEnd(source: ByteSource, check: (length: number) => void, measured: SizedBody) {
   const rest = await source.rest(REST);
-  const found = rest === undefined ? undefined : inflateRest(rest);
+  const found = rest === undefined ? undefined : inflateUnknownLength(rest);
   if (found === undefined) {
     yield* inflate(source, undefined, check);
     return;
@@ -79,17 +79,21 @@ async function* inflatedToTheirEnd(source: ByteSource, check: (length: number) =
   if (found.data.length > 0) yield found.data;
 }
 
-/** Whether an entry is read at once, by {@link fewBytes}: compressed, with lengths that are known and small. */
-export const isFew = ({ flags, method, compressed, size }: EntryHeader): boolean =>
-  (flags & 8) === 0 && method === 8 && compressed > 0 && compressed <= FEW && size <= FEW;
+/** Whether an entry is read at once, by {@link readSmall}: compressed, with lengths that are known and small. */
+export const isSmall = ({ flags, method, compressed, size }: EntryHeader): boolean =>
+  (flags & 8) === 0 &&
+  method === 8 &&
+  compressed > 0 &&
+  compressed <= SMALL_ENTRY_BYTES &&
+  size <= SMALL_ENTRY_BYTES;
 
 /**
  * The data of an entry of known and small lengths, which are all here: one step where {@link entryBody} takes a dozen.
  *
  * @throws ArchiveError `checksum`, `size`, `corrupt`
  */
-export function fewBytes(packed: Uint8Array, header: EntryHeader): Uint8Array {
-  const data = inflateFew(packed, header.size);
+export function readSmall(packed: Uint8Array, header: EntryHeader): Uint8Array {
+  const data = inflateSmallSync(packed, header.size);
   if (data.length !== header.size) throw new ArchiveError('size', 'An entry is shorter than it says.');
   if (crc32(data) !== header.crc)
     throw new ArchiveError('checksum', 'An entry is not what its checksum says.');
@@ -106,7 +110,7 @@ export async function* entryBody(
   source: ByteSource,
   header: EntryHeader,
   check: (size: number, compressed: number) => void,
-  measured: Measured,
+  measured: SizedBody,
 ): AsyncGenerator<Uint8Array> {
   const streamed = (header.flags & 8) !== 0;
   const start = source.position();

@@ -1,7 +1,7 @@
 // One file of an archive as its reader is given it: as it arrives, whole, as text, or kept packed. It knows nothing of where in the archive it stands.
 import { ArchiveError } from './archive-error.ts';
-import { inflateFew } from './inflate.ts';
-import { fewBytes, type Measured } from './zip-body.ts';
+import { inflateSmallSync } from './inflate.ts';
+import { readSmall, type SizedBody } from './zip-body.ts';
 import type { EntryHeader } from './zip-records.ts';
 
 /** One file of an archive. Read it, once, before the next entry is asked for; an entry that is not read is passed over. */
@@ -16,11 +16,11 @@ export interface ZipEntry {
   /** All data as UTF-8 text, checked. @throws ArchiveError */
   text(): Promise<string>;
   /** The same, kept as small as it came and unpacked anew each time it is read; at once where all of it is here. @throws ArchiveError */
-  packed(): PackedText | Promise<PackedText>;
+  packed(): CompressedEntryText | Promise<CompressedEntryText>;
 }
 
 /** Checked text, compressed where the archive has it compressed and small. */
-export interface PackedText {
+export interface CompressedEntryText {
   /** Bytes of the text. */
   readonly size: number;
   /** Bytes that are held of it. */
@@ -33,13 +33,13 @@ export interface PackedText {
 
 const decoder = new TextDecoder();
 
-export const withEntry = (error: unknown, entry: string): unknown =>
+export const withEntryName = (error: unknown, entry: string): unknown =>
   error instanceof ArchiveError && error.entry === undefined
     ? new ArchiveError(error.code, error.message, entry, { cause: error.cause })
     : error;
 
 /** Text of an entry that was read at once, unpacked each time. */
-class CompressedText implements PackedText {
+class CompressedText implements CompressedEntryText {
   readonly size: number;
   readonly heldBytes: number;
   readonly #compressed: Uint8Array;
@@ -51,14 +51,14 @@ class CompressedText implements PackedText {
     this.#compressed = compressed.slice();
   }
   bytes(): Uint8Array {
-    return inflateFew(this.#compressed, this.size);
+    return inflateSmallSync(this.#compressed, this.size);
   }
   read(): string {
     return decoder.decode(this.bytes());
   }
 }
 
-function packedText(data: Uint8Array, packed: Uint8Array | undefined): PackedText {
+function packedText(data: Uint8Array, packed: Uint8Array | undefined): CompressedEntryText {
   if (packed !== undefined) return new CompressedText(data.length, packed);
   const kept = new Uint8Array(data);
   return { size: kept.length, heldBytes: kept.length, bytes: () => kept, read: () => decoder.decode(kept) };
@@ -105,7 +105,7 @@ export function openEntry(
   size: number | undefined,
   body: AsyncIterator<Uint8Array>,
   kept: number,
-  measured: Measured,
+  measured: SizedBody,
 ): ZipEntry {
   let opened = false;
   const stream = () => {
@@ -130,7 +130,7 @@ export function openEntry(
 }
 
 /** An entry whose data are here and few. */
-class FewEntry implements ZipEntry {
+class BufferedEntry implements ZipEntry {
   readonly name: string;
   readonly #header: EntryHeader;
   readonly #packed: Uint8Array | undefined;
@@ -161,11 +161,11 @@ class FewEntry implements ZipEntry {
       this.#check(this.#header.size);
       if (this.#packed === undefined)
         throw new ArchiveError('truncated', 'The archive ends inside an entry.');
-      const data = fewBytes(this.#packed, this.#header);
+      const data = readSmall(this.#packed, this.#header);
       if (data.length > most) throw tooLarge(this.name, most);
       return data;
     } catch (error) {
-      throw withEntry(error, this.name);
+      throw withEntryName(error, this.name);
     }
   }
   async *stream(): AsyncGenerator<Uint8Array> {
@@ -177,7 +177,7 @@ class FewEntry implements ZipEntry {
   async text(): Promise<string> {
     return decoder.decode(this.#read());
   }
-  packed(): PackedText {
+  packed(): CompressedEntryText {
     return packedText(this.#read(), this.#packed);
   }
 }
@@ -188,10 +188,10 @@ class FewEntry implements ZipEntry {
  * @param packed - as they stand in the archive; undefined where it ends before they do
  * @param check - told of the entry's size; throws where that is more than is allowed
  */
-export const openFewEntry = (
+export const openBufferedEntry = (
   name: string,
   header: EntryHeader,
   packed: Uint8Array | undefined,
   kept: number,
   check: (size: number) => void,
-): ZipEntry => new FewEntry(name, header, packed, kept, check);
+): ZipEntry => new BufferedEntry(name, header, packed, kept, check);

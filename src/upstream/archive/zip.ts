@@ -2,9 +2,9 @@
 // for. It knows the format and its dangers, and nothing of what the entries mean.
 import { ArchiveError } from './archive-error.ts';
 import { type ByteSource, byteSource } from './byte-source.ts';
-import { entryBody, isFew, type Measured } from './zip-body.ts';
+import { entryBody, isSmall, type SizedBody } from './zip-body.ts';
 import { checkDirectory, type SeenEntry } from './zip-directory.ts';
-import { openEntry, openFewEntry, withEntry, type ZipEntry } from './zip-entry.ts';
+import { openBufferedEntry, openEntry, withEntryName, type ZipEntry } from './zip-entry.ts';
 import { checkSize, defaultZipLimits, safeName, type ZipLimits } from './zip-limits.ts';
 import {
   type EntryHeader,
@@ -71,7 +71,7 @@ async function* noting(
   try {
     yield* data;
   } catch (error) {
-    seen.failed = label === undefined ? error : withEntry(error, label);
+    seen.failed = label === undefined ? error : withEntryName(error, label);
     throw seen.failed;
   }
 }
@@ -121,14 +121,14 @@ export async function* readZip(
       const end = source.position() + header.compressed;
       const streamed = (header.flags & 8) !== 0;
       const readable = refused === undefined && label?.endsWith('/') === false;
-      const measured: Measured = { crc: header.crc, size: header.size, compressed: header.compressed };
+      const measured: SizedBody = { crc: header.crc, size: header.size, compressed: header.compressed };
       if (refused !== undefined) {
         if (options.onProblem === undefined || (streamed && refused.code === 'unsupported')) throw refused;
         options.onProblem(refused);
       }
-      if (readable && isFew(header)) {
+      if (readable && isSmall(header)) {
         const data = source.takeNow(header.compressed) ?? (await wholeData(source, header));
-        const entry = openFewEntry(label, header, data, limits.keptBytes, checkTotal);
+        const entry = openBufferedEntry(label, header, data, limits.keptBytes, checkTotal);
         if (options.take?.(entry) !== true) yield entry;
       } else if (readable || streamed) {
         const check = (size: number, compressed: number) => {

@@ -4,7 +4,7 @@ import type { Submissions } from '../../store/ledger/submissions.ts';
 import { UpstreamError } from '../errors.ts';
 
 /** What one caller may read and cancel. Without a shared key: everything; the upstream knows its own. */
-export interface Owned {
+export interface BatchOwnership {
   /** @throws UpstreamError UPSTREAM_UNAVAILABLE when the ledger cannot be asked: then nothing is shown */
   batch(batchId: string): Promise<boolean>;
   /** @throws UpstreamError as `batch` */
@@ -20,7 +20,7 @@ const undecided = (cause: unknown): never => {
 };
 
 /** What the caller of these submissions may read and cancel. */
-export function createOwned(submissions: Submissions): Owned {
+export function createBatchOwnership(submissions: Submissions): BatchOwnership {
   if (!submissions.keyIsShared) return { batch: async () => true, task: async () => true };
   const has = async (batchId: string | undefined): Promise<boolean> =>
     batchId !== undefined && (await submissions.batch(batchId)) !== null;

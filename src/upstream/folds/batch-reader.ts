@@ -6,7 +6,7 @@ import { type Enveloped, list, status } from '../batch.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import type { BatchPage, TaskStatus } from '../wire.ts';
 import type { ItemsRequest } from './batch-items.ts';
-import type { Owned } from './batch-ownership.ts';
+import type { BatchOwnership } from './batch-ownership.ts';
 
 /** An answer of List, with the warnings that stood around it. */
 export interface BatchAnswer extends BatchPage {
@@ -30,7 +30,7 @@ export interface BatchReader {
 const AT_ONCE = 8;
 
 /** Makes the reader of one request. What is not the caller's is unknown to it, and nobody is asked for it. */
-export function createBatchReader(up: Upstream, owned: Owned): BatchReader {
+export function createBatchReader(up: Upstream, owned: BatchOwnership): BatchReader {
   const batches = new Map<string, Promise<BatchAnswer | null>>();
   const pages = new Map<string, Promise<BatchAnswer | null>>();
   const statuses = new Map<string, Promise<Enveloped<TaskStatus> | null>>();

@@ -41,7 +41,7 @@ const TASK_STATES: ReadonlyMap<string, TaskStateName> = new Map(
 export const taskState = (word: string): TaskStateName => TASK_STATES.get(word) ?? 'UNKNOWN';
 
 /** The service's word for a state; undefined for UNKNOWN, which is no state of it. */
-export const taskWord = (state: TaskStateName): string | undefined =>
+export const parseTaskState = (state: TaskStateName): string | undefined =>
   state === 'UNKNOWN' ? undefined : TASK_WORDS[state];
 
 const BATCH_STATES: Readonly<Record<string, BatchRecord['state']>> = {

@@ -7,11 +7,11 @@ import type { Submissions } from '../../store/ledger/submissions.ts';
 import { UpstreamError } from '../errors.ts';
 import { type Downloads, download } from '../http/download.ts';
 import { readShared } from '../http/response-body.ts';
-import type { Answer, Upstream } from '../http/upstream-client.ts';
+import type { StreamedResponse, Upstream } from '../http/upstream-client.ts';
 import { JsonError } from '../json/lenient-json.ts';
 import { limitsOf } from '../operations.ts';
 import type { BatchReader } from './batch-reader.ts';
-import { type FoldHandle, openFold } from './open-fold-result.ts';
+import { type FoldResultHandle, openFoldResult } from './open-fold-result.ts';
 import { readResponse, type TaskResult } from './task-result.ts';
 
 export interface FoldResults {
@@ -20,9 +20,9 @@ export interface FoldResults {
   /** The result itself, where Status gives it in place of an URL. */
   inline(taskId: string): Promise<Uint8Array | null>;
   /** Begins a download of the result. Null when the task has none. @param headers - such as `range` */
-  download(taskId: string, headers?: Readonly<Record<string, string>>): Promise<Answer | null>;
+  download(taskId: string, headers?: Readonly<Record<string, string>>): Promise<StreamedResponse | null>;
   /** The opened result; kept for the rest of the request. Null when the task has none. */
-  open(taskId: string): Promise<FoldHandle | null>;
+  open(taskId: string): Promise<FoldResultHandle | null>;
   /** The scalar scores: from the store, else from the result, which is then let go. Null when the task has none. @throws UpstreamError UPSTREAM_DRIFT for scores outside 0 to 1 */
   scores(taskId: string): Promise<TaskScores | null>;
 }
@@ -63,8 +63,8 @@ export function createFoldResults(
   submissions: Submissions,
   onOpened: (close: () => void) => void = () => undefined,
 ): FoldResults {
-  const held = new Map<string, Promise<FoldHandle | null>>();
-  const passing = new Map<string, Promise<FoldHandle | null>>();
+  const held = new Map<string, Promise<FoldResultHandle | null>>();
+  const passing = new Map<string, Promise<FoldResultHandle | null>>();
   const scored = new Map<string, Promise<TaskScores | null>>();
   const limited = pLimit(AT_ONCE);
 
@@ -103,16 +103,18 @@ export function createFoldResults(
     return again;
   };
 
-  const fetchFold = (taskId: string): Promise<FoldHandle | null> =>
+  const fetchFold = (taskId: string): Promise<FoldResultHandle | null> =>
     limited(async () => {
       const inline = await inlineOf(taskId);
       const answer = inline === null ? await begin(taskId) : null;
       const bytes = answer === null ? inline : await readShared(up, answer);
-      return bytes === null ? null : openFold(bytes, { mapping: up.settings.mapping }).catch(unreadable);
+      return bytes === null
+        ? null
+        : openFoldResult(bytes, { mapping: up.settings.mapping }).catch(unreadable);
     });
 
   /** A result that is not kept: shared while it is under way, let go behind that. One that failed is not asked for again in this request. */
-  const pass = (taskId: string): Promise<FoldHandle | null> => {
+  const pass = (taskId: string): Promise<FoldResultHandle | null> => {
     const known = held.get(taskId) ?? passing.get(taskId);
     if (known !== undefined) return known;
     const fetching = fetchFold(taskId);

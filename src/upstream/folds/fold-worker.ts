@@ -1,6 +1,6 @@
 // The thread that holds large folding results and answers questions on them. It keeps as many parsed results as fit its
 // budget, the least recently asked leave first; whoever asks for one that has left sends its bytes again.
-import { answerFold, type FoldQuestion } from '../../structure/fold/queries.ts';
+import { type FoldQuery, runFoldQuery } from '../../structure/fold/queries.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
 import { handleWorkerMessages } from '../json/worker-thread.ts';
 import type { WireMapping } from '../mapping/rules.ts';
@@ -10,7 +10,7 @@ import { readFold } from './read-fold.ts';
 export type FoldRequest =
   | {
       readonly fold: number;
-      readonly question: FoldQuestion;
+      readonly question: FoldQuery;
       readonly bytes?: Uint8Array;
       readonly mapping?: WireMapping | undefined;
     }
@@ -45,7 +45,7 @@ function reply(request: FoldRequest): FoldReply {
   if (found !== undefined) held.set(fold, found);
   if (found === undefined && request.bytes === undefined) return { held: false };
   const result = found?.result ?? hold(fold, request.bytes ?? new Uint8Array(), request.mapping);
-  return { held: true, answer: answerFold(result, request.question) };
+  return { held: true, answer: runFoldQuery(result, request.question) };
 }
 
 handleWorkerMessages((request) => reply(request as FoldRequest));

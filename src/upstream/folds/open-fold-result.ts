@@ -2,35 +2,35 @@
 // interface, so that a PAE of a thousand tokens never holds up the main loop. It makes no call.
 
 import type { PaeRange } from '../../structure/fold/pae.ts';
-import { answerFold, type FoldAnswers, type FoldQuestion } from '../../structure/fold/queries.ts';
-import { sharedOf } from '../json/shared-buffer.ts';
+import { type FoldQuery, type FoldQueryResult, runFoldQuery } from '../../structure/fold/queries.ts';
+import { toSharedBuffer } from '../json/shared-buffer.ts';
 import { createWorker } from '../json/worker-thread.ts';
 import type { WireMapping } from '../mapping/rules.ts';
 import type { FoldReply, FoldRequest } from './fold-worker.ts';
 import { readFold } from './read-fold.ts';
 
 /** One folding result. Every method may be called any number of times, also after `close`, which only frees memory early. */
-export interface FoldHandle {
+export interface FoldResultHandle {
   /** Scores, chains, sizes: read once, when the result was opened. */
-  readonly summary: FoldAnswers['summary'];
+  readonly summary: FoldQueryResult['summary'];
   /** One value for each token, 0 to 1, with the upstream's null slots at chain breaks; null when there is none that fits. */
-  plddt(): Promise<FoldAnswers['plddt']>;
+  plddt(): Promise<FoldQueryResult['plddt']>;
   /** By token. Null when the result has no PAE that fits. Rejects with RangeError for a range that is none. */
-  paeBlock(range?: PaeRange): Promise<FoldAnswers['paeBlock']>;
+  paeBlock(range?: PaeRange): Promise<FoldQueryResult['paeBlock']>;
   /** Mean PAE of all ordered pairs of chains, each with itself included; empty without PAE. */
-  paeChainPairs(): Promise<FoldAnswers['paeChainPairs']>;
+  paeChainPairs(): Promise<FoldQueryResult['paeChainPairs']>;
   /** The embeddings by token; null when they do not fit. */
-  vectors(): Promise<FoldAnswers['vectors']>;
-  mmcif(): Promise<FoldAnswers['mmcif']>;
+  vectors(): Promise<FoldQueryResult['vectors']>;
+  mmcif(): Promise<FoldQueryResult['mmcif']>;
   /** `ok: false` with the reason where the format's columns are too narrow. */
-  pdb(): Promise<FoldAnswers['pdb']>;
+  pdb(): Promise<FoldQueryResult['pdb']>;
   /** The JSON, or the part of it at a dotted path; null where there is nothing. The whole of a large result is costly. */
   raw(path?: string): Promise<unknown>;
   close(): void;
 }
 
 /** Asks one result, wherever it is kept. */
-type Asker = (question: FoldQuestion) => Promise<unknown>;
+type Asker = (question: FoldQuery) => Promise<unknown>;
 
 /** Half a mebibyte of JSON parses in about 5 ms; its structure is written in about 10 ms. */
 const THREAD_ABOVE = 512 * 1024;
@@ -40,11 +40,11 @@ let lastFold = 0;
 
 function askHere(bytes: Uint8Array, mapping: WireMapping | undefined): Asker {
   const result = readFold(bytes, mapping);
-  return async (question) => answerFold(result, question);
+  return async (question) => runFoldQuery(result, question);
 }
 
 function askThread(fold: number, bytes: Uint8Array, mapping: WireMapping | undefined): Asker {
-  const shared = sharedOf(bytes);
+  const shared = toSharedBuffer(bytes);
   const send = (request: FoldRequest) => ask(request) as Promise<FoldReply>;
   return async (question) => {
     const first = await send({ fold, question });
@@ -68,15 +68,15 @@ const closing = (fold: number) => () => {
  * @param options.threadAboveBytes - a longer result is kept in a thread; 512 KiB unless said
  * @throws JsonError - with the position, never the content
  */
-export async function openFold(
+export async function openFoldResult(
   bytes: Uint8Array,
   options: { readonly threadAboveBytes?: number; readonly mapping?: WireMapping | undefined } = {},
-): Promise<FoldHandle> {
+): Promise<FoldResultHandle> {
   const large = bytes.byteLength > (options.threadAboveBytes ?? THREAD_ABOVE);
   const fold = ++lastFold;
   const place = large ? askThread(fold, bytes, options.mapping) : askHere(bytes, options.mapping);
-  const asker = <K extends FoldQuestion['ask']>(question: FoldQuestion & { readonly ask: K }) =>
-    place(question) as Promise<FoldAnswers[K]>;
+  const asker = <K extends FoldQuery['ask']>(question: FoldQuery & { readonly ask: K }) =>
+    place(question) as Promise<FoldQueryResult[K]>;
   const summary = await asker({ ask: 'summary' });
   return {
     summary,

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { listsOf, type Matrix } from '../../structure/fold/matrix.ts';
 import { type FoldingResult, fieldsOfResult, readFoldingResult } from '../../structure/fold/result.ts';
-import { liftMatrix } from '../json/extract-matrix.ts';
+import { extractMatrix } from '../json/extract-matrix.ts';
 import { parseLenient } from '../json/lenient-json.ts';
 import { fromWire, namesSeen, type WireMapping } from '../mapping/rules.ts';
 
@@ -39,7 +39,7 @@ function withPae(rest: Uint8Array, pae: Matrix, mapping: WireMapping | undefined
  */
 export function readFold(bytes: Uint8Array, mapping: WireMapping | undefined): FoldingResult {
   for (const name of namesSeen(mapping, 'result', PAE)) {
-    const lifted = liftMatrix(bytes, name, MARK);
+    const lifted = extractMatrix(bytes, name, MARK);
     const result = lifted && withPae(lifted.rest, lifted.matrix, mapping);
     if (result !== undefined) return result;
   }

@@ -4,12 +4,12 @@ import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import { codeOfStatus, retryAfterSeconds, UpstreamError } from '../errors.ts';
-import type { Gate } from './host-limiter.ts';
+import type { HostLimiter } from './host-limiter.ts';
 import { isPublicAddress } from './public-address.ts';
 import { discard } from './response-body.ts';
 import { withRetry } from './retry.ts';
-import { type Exchange, exchange } from './send-request.ts';
-import type { Answer, Upstream } from './upstream-client.ts';
+import { type OutgoingRequest, sendRequest } from './send-request.ts';
+import type { StreamedResponse, Upstream } from './upstream-client.ts';
 
 /** The error code of a name that leads inward. */
 const NOT_PUBLIC = 'ENOTPUBLIC';
@@ -70,7 +70,7 @@ export function signedUrl(up: Pick<Upstream, 'settings'>, text: string): URL {
 export interface Downloads {
   readonly publicAgent: Dispatcher;
   /** The gate to a host; without it every download begins at once. */
-  readonly gate?: ((host: string) => Gate) | undefined;
+  readonly gate?: ((host: string) => HostLimiter) | undefined;
 }
 
 /** How a file is asked for. */
@@ -99,10 +99,10 @@ const isInward = ({ cause }: UpstreamError): boolean =>
   cause instanceof Error && 'code' in cause && cause.code === NOT_PUBLIC;
 
 /** One try. @throws UpstreamError */
-async function attempt(up: Upstream, wanted: Exchange): Promise<Answer | null> {
-  let answer: Answer;
+async function attempt(up: Upstream, wanted: OutgoingRequest): Promise<StreamedResponse | null> {
+  let answer: StreamedResponse;
   try {
-    answer = await exchange(up, wanted);
+    answer = await sendRequest(up, wanted);
   } catch (error) {
     throw error instanceof UpstreamError && isInward(error) ? notFollowed() : error;
   }
@@ -134,13 +134,13 @@ export async function download(
   downloads: Downloads,
   text: string,
   { headers = {}, maxBytes }: DownloadOptions = {},
-): Promise<Answer | null> {
+): Promise<StreamedResponse | null> {
   const url = signedUrl(up, text);
   const dispatcher = agentFor(up, downloads, url);
   const gate = downloads.gate?.(url.host);
   const { origin } = url;
   const path = url.pathname + url.search;
-  const wanted: Exchange = {
+  const wanted: OutgoingRequest = {
     operation: 'download',
     origin,
     path,

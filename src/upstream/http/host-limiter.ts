@@ -10,7 +10,7 @@ import {
   openBreaker,
 } from './breaker.ts';
 import { fairQueue } from './fair-queue.ts';
-import { openSlowDowns } from './rate-limit-backoff.ts';
+import { createRateLimitBackoff } from './rate-limit-backoff.ts';
 
 export interface GateRules {
   /** Calls under way at the same time (`UPSTREAM_MAX_IN_FLIGHT`). */
@@ -20,14 +20,14 @@ export interface GateRules {
   readonly breaker: BreakerRules;
 }
 
-export const usualGateRules: GateRules = {
+export const defaultHostLimits: GateRules = {
   inFlight: 64,
   queue: 1000,
   breaker: { failures: 10, first: 5_000, longest: 60_000 },
 };
 
 /** A call that wants to pass. */
-export interface Passenger {
+export interface QueuedCall {
   readonly operation: string;
   /** Whose turn it takes. */
   readonly caller: string;
@@ -41,10 +41,10 @@ export interface Passenger {
 }
 
 /** How a passage ended: `unreachable` when there was no connection to the host at all, `slowed` with a 429. */
-export type PassageEnding = CallEnding | 'unreachable' | 'slowed';
+export type CallOutcome = CallEnding | 'unreachable' | 'slowed';
 
 /** Leaves the gate, which must happen once; later times do nothing. */
-export type Passage = (ending: PassageEnding) => void;
+export type Permit = (ending: CallOutcome) => void;
 
 /** What can be seen of a gate from outside, for metrics. */
 export interface GateState {
@@ -62,9 +62,9 @@ export interface GateState {
 
 type Refused = 'breaker' | 'paused' | 'full' | 'waited';
 
-export interface Gate {
+export interface HostLimiter {
   /** Lets a call pass, at once where nothing stands against it. @throws UpstreamError with `sent: false` */
-  enter(passenger: Passenger): Passage | Promise<Passage>;
+  enter(passenger: QueuedCall): Permit | Promise<Permit>;
   /** Notes a 429. @param seconds - as its Retry-After says */
   slowDown(scope: string, seconds: number | undefined): void;
   /** Until when a scope waits, in milliseconds since the epoch; null when it does not. */
@@ -98,10 +98,13 @@ const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<v
   });
 
 /** Opens the gate to a host. @param now - milliseconds of a clock that only goes forward */
-export function openGate(rules: GateRules, now: () => number = () => performance.now()): Gate {
+export function createHostLimiter(
+  rules: GateRules,
+  now: () => number = () => performance.now(),
+): HostLimiter {
   const host = openBreaker(rules.breaker, now);
   const operations = new Map<string, Breaker>();
-  const slow = openSlowDowns(now);
+  const slow = createRateLimitBackoff(now);
   const queue = fairQueue<Waiting>();
   const refused = { breaker: 0, paused: 0, full: 0, waited: 0 };
   let inFlight = 0;
@@ -134,7 +137,7 @@ export function openGate(rules: GateRules, now: () => number = () => performance
   };
 
   /** @throws UpstreamError when the call may not go now */
-  const check = ({ operation, scope }: Passenger): number => {
+  const check = ({ operation, scope }: QueuedCall): number => {
     const shut = Math.max(host.wait(), breakerOf(operation).wait());
     if (shut > 0) throw refusal('breaker', operation, shut);
     const wait = scope === undefined ? 0 : slow.wait(scope);
@@ -148,7 +151,7 @@ export function openGate(rules: GateRules, now: () => number = () => performance
   };
 
   /** Begins the passage of a call that has a place. */
-  const pass = ({ operation, scope }: Passenger): Passage => {
+  const pass = ({ operation, scope }: QueuedCall): Permit => {
     const tellHost = host.enter();
     const tellOperation = breakerOf(operation).enter();
     let ended = false;
@@ -162,7 +165,7 @@ export function openGate(rules: GateRules, now: () => number = () => performance
     };
   };
 
-  const place = ({ operation, caller, request, signal, patience }: Passenger): Promise<void> =>
+  const place = ({ operation, caller, request, signal, patience }: QueuedCall): Promise<void> =>
     new Promise((resolve, reject) => {
       const done = () => {
         clearTimeout(timer);
@@ -196,7 +199,7 @@ export function openGate(rules: GateRules, now: () => number = () => performance
     });
 
   /** The way of a call that has to wait for something. */
-  const wait = async (passenger: Passenger): Promise<Passage> => {
+  const wait = async (passenger: QueuedCall): Promise<Permit> => {
     for (;;) {
       const slowed = check(passenger);
       if (slowed > 0) {

@@ -1,12 +1,12 @@
 // The gates of a process: one to the service, and one to each host that files are fetched from, so that a file store in trouble
 // holds up nothing but its own files. It knows no URL beyond a host's name and tells none.
-import { type Gate, type GateRules, type GateState, openGate } from './host-limiter.ts';
+import { createHostLimiter, type GateRules, type GateState, type HostLimiter } from './host-limiter.ts';
 
 export interface Gates {
   /** To the service. */
-  readonly api: Gate;
+  readonly api: HostLimiter;
   /** To a host that files are fetched from. */
-  files(host: string): Gate;
+  files(host: string): HostLimiter;
   /** What can be seen of them, the hosts of files taken together. */
   state(): { readonly api: GateState; readonly files: GateState };
 }
@@ -41,12 +41,12 @@ function together(states: readonly GateState[]): GateState {
 
 /** Opens the gates of a process. */
 export function openGates(rules: GateRules): Gates {
-  const api = openGate(rules);
-  const hosts = new Map<string, Gate>();
+  const api = createHostLimiter(rules);
+  const hosts = new Map<string, HostLimiter>();
   return {
     api,
     files(host) {
-      const gate = hosts.get(host) ?? openGate(rules);
+      const gate = hosts.get(host) ?? createHostLimiter(rules);
       hosts.delete(host);
       hosts.set(host, gate);
       const [oldest] = hosts.keys();

@@ -12,7 +12,7 @@ const NOBODY = new Set([502, 503, 504]);
  * @param milliseconds - how long it may take
  * @throws Error that says why it cannot be reached, without an address
  */
-export async function reach(agent: Dispatcher, baseUrl: string, milliseconds: number): Promise<void> {
+export async function ping(agent: Dispatcher, baseUrl: string, milliseconds: number): Promise<void> {
   const { signal, end } = startDeadline(undefined, milliseconds);
   let status: number;
   try {

@@ -3,8 +3,8 @@
 
 import { UpstreamError } from '../errors.ts';
 import { type Api, type PrefixState, prefixStates } from './prefix-state.ts';
-import { discard, refusal } from './response-body.ts';
-import { type Call, send, type Upstream } from './upstream-client.ts';
+import { discard, upstreamErrorOf } from './response-body.ts';
+import { type Call, requestStream, type Upstream } from './upstream-client.ts';
 
 const SETTINGS = {
   atlas: 'UPSTREAM_ATLAS_PREFIX to the path of its Atlas API',
@@ -33,9 +33,9 @@ const prove = (state: PrefixState): void => {
 
 /** Asks at a prefix; the answer is taken note of. */
 async function probe(up: Upstream, api: Api, state: PrefixState): Promise<void> {
-  const answer = await send(up, PROBES[api]);
+  const answer = await requestStream(up, PROBES[api]);
   if (answer.status !== 404) return discard(answer);
-  const { form } = (await refusal(up, answer)).failure;
+  const { form } = (await upstreamErrorOf(up, answer)).failure;
   if (form === 'own') prove(state);
   else state.isWrong = !state.isProven;
 }

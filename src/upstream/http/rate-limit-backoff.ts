@@ -1,7 +1,7 @@
 // Who has been told to slow down, and until when: a 429 that one call got is kept to by all that it is meant for. It knows neither
 // calls nor tokens, only names of scopes.
 
-export interface SlowDowns {
+export interface RateLimitBackoff {
   /** Milliseconds that the calls of a scope have to wait yet. */
   wait(scope: string): number;
   /** Notes that a scope was told to slow down. @param seconds - as the upstream asked; undefined: it did not say */
@@ -30,7 +30,10 @@ interface Pause {
 }
 
 /** Nobody waits. @param random - 0 to 1, so that several processes do not come back at once */
-export function openSlowDowns(now: () => number, random: () => number = Math.random): SlowDowns {
+export function createRateLimitBackoff(
+  now: () => number,
+  random: () => number = Math.random,
+): RateLimitBackoff {
   const pauses = new Map<string, Pause>();
   const left = ({ until }: Pause): number => Math.max(0, until - now());
   return {

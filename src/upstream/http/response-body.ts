@@ -12,10 +12,10 @@ import {
   UpstreamError,
 } from '../errors.ts';
 import { parseJson } from '../json/parse-json.ts';
-import { gatherShared } from '../json/shared-buffer.ts';
+import { collectIntoSharedBuffer } from '../json/shared-buffer.ts';
 import { networkFailure } from './network-failure.ts';
-import type { Answer, Upstream } from './upstream-client.ts';
-import { type InputFault, inputFaults, isCallersFault } from './validation-detail.ts';
+import type { StreamedResponse, Upstream } from './upstream-client.ts';
+import { type InputFault, isCallersFault, validationIssues } from './validation-detail.ts';
 
 const NO_BYTES = new Uint8Array();
 
@@ -63,14 +63,14 @@ export const tooLarge = (operation: string, status: number): UpstreamError =>
 export const isWhole = (status: number): boolean => status >= 200 && status < 300 && status !== 206;
 
 /** Lets go of a body that is not wanted, and of its connection where there is more of it. */
-export function discard({ body }: Pick<Answer, 'body'>): void {
+export function discard({ body }: Pick<StreamedResponse, 'body'>): void {
   body.on('error', () => undefined).destroy();
 }
 
 /** Reads a body that comes in pieces. @returns how many bytes */
 async function readPieces(
   up: Upstream,
-  { body, status, call: { operation, maxBytes } }: Answer,
+  { body, status, call: { operation, maxBytes } }: StreamedResponse,
   take: (piece: Uint8Array) => void,
 ): Promise<number> {
   let size = 0;
@@ -87,16 +87,19 @@ async function readPieces(
 }
 
 /** Reads a whole body into memory that all threads share. @throws {@link UpstreamError} as {@link readBytes} */
-export async function readShared(up: Upstream, answer: Answer): Promise<Uint8Array<SharedArrayBuffer>> {
+export async function readShared(
+  up: Upstream,
+  answer: StreamedResponse,
+): Promise<Uint8Array<SharedArrayBuffer>> {
   const promised = Number(single(answer.headers['content-length']) ?? 0);
-  const shared = gatherShared(Number.isSafeInteger(promised) ? promised : 0);
+  const shared = collectIntoSharedBuffer(Number.isSafeInteger(promised) ? promised : 0);
   const size = await readPieces(up, answer, shared.add);
   up.onBytes?.(answer.call.operation, size);
   return shared.bytes();
 }
 
 /** Reads a whole body. @throws {@link UpstreamError} when it breaks off, comes too late or is larger than any honest answer */
-export async function readBytes(up: Upstream, answer: Answer): Promise<Uint8Array> {
+export async function readBytes(up: Upstream, answer: StreamedResponse): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   const size = await readPieces(up, answer, (piece) => pieces.push(piece));
   up.onBytes?.(answer.call.operation, size);
@@ -105,7 +108,7 @@ export async function readBytes(up: Upstream, answer: Answer): Promise<Uint8Arra
 }
 
 /** Parses a whole body. @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
-export async function jsonOf(operation: string, bytes: Uint8Array, status = 200): Promise<unknown> {
+export async function parseJsonBody(operation: string, bytes: Uint8Array, status = 200): Promise<unknown> {
   try {
     return await parseJson(bytes);
   } catch (error) {
@@ -130,16 +133,16 @@ function inUtf8(bytes: Uint8Array, contentType: string | undefined): Uint8Array 
 }
 
 /** Reads a whole body as UTF-8, whatever character set it came in. @throws {@link UpstreamError} as {@link readBytes} */
-export async function readUtf8(up: Upstream, answer: Answer): Promise<Uint8Array> {
+export async function readUtf8(up: Upstream, answer: StreamedResponse): Promise<Uint8Array> {
   return inUtf8(await readBytes(up, answer), single(answer.headers['content-type']));
 }
 
 /** A body as JSON. @returns undefined for an empty one @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
-export const bodyJson = async ({ call, status }: Answer, bytes: Uint8Array): Promise<unknown> =>
-  bytes.byteLength === 0 ? undefined : jsonOf(call.operation, bytes, status);
+export const bodyJson = async ({ call, status }: StreamedResponse, bytes: Uint8Array): Promise<unknown> =>
+  bytes.byteLength === 0 ? undefined : parseJsonBody(call.operation, bytes, status);
 
 /** Reads a body as JSON. @returns undefined for an empty body @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
-export async function readJson(up: Upstream, answer: Answer): Promise<unknown> {
+export async function readJson(up: Upstream, answer: StreamedResponse): Promise<unknown> {
   return bodyJson(answer, await readUtf8(up, answer));
 }
 
@@ -160,12 +163,12 @@ function blameOf(
 }
 
 /** The typed error for an answer whose status the operation did not ask for. Reads the body for its text. */
-export async function refusal(up: Upstream, answer: Answer): Promise<UpstreamError> {
+export async function upstreamErrorOf(up: Upstream, answer: StreamedResponse): Promise<UpstreamError> {
   const { operation } = answer.call;
   const body = await readJson(up, answer).catch(() => undefined);
   const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
   const { request_id: id, results_expire_at: expired } = fields;
-  const issues = inputFaults(operation, body).map((fault) => ({
+  const issues = validationIssues(operation, body).map((fault) => ({
     ...fault,
     path: redact(fault.path, up.token),
     message: redact(fault.message, up.token),

@@ -6,14 +6,14 @@ import type { Dispatcher } from 'undici';
 import { startDeadline } from '../../async/deadline.ts';
 import { UpstreamError } from '../errors.ts';
 import { limitsOf, STALL_MS } from '../operations.ts';
-import type { Gate, PassageEnding } from './host-limiter.ts';
+import type { CallOutcome, HostLimiter } from './host-limiter.ts';
 import { networkFailure } from './network-failure.ts';
 import { steadyBody } from './steady-body.ts';
-import type { Answer, Upstream } from './upstream-client.ts';
+import type { StreamedResponse, Upstream } from './upstream-client.ts';
 import { USER_AGENT } from './user-agent.ts';
 
 /** A request that is ready to be sent. */
-export interface Exchange {
+export interface OutgoingRequest {
   readonly operation: string;
   /** The line of the table of limits, where it is another than the operation's own. */
   readonly limits?: string | undefined;
@@ -30,22 +30,22 @@ export interface Exchange {
   readonly dispatcher: Dispatcher;
   /** Whether the host is told of the trace: whoever stores files is no part of it. */
   readonly traced?: boolean;
-  readonly gate: Gate | undefined;
+  readonly gate: HostLimiter | undefined;
   /** Who shares a pause with it. */
   readonly scope?: string | undefined;
 }
 
-const endingOfStatus = (status: number): PassageEnding =>
+const endingOfStatus = (status: number): CallOutcome =>
   status >= 500 ? 'failed' : status === 429 ? 'slowed' : 'well';
 
 /** What a fault says of the upstream; nothing when the caller left, or when it is a fault of our own. */
-function endingOfFault(failure: unknown): PassageEnding {
+function endingOfFault(failure: unknown): CallOutcome {
   if (!(failure instanceof UpstreamError)) return 'left';
   return failure.failure.sent === false ? 'unreachable' : 'failed';
 }
 
 /** What the end of a body says of the upstream. One that the reader has dropped says nothing. */
-function endingOfBody({ errored }: Readable, status: number, signal: AbortSignal | undefined): PassageEnding {
+function endingOfBody({ errored }: Readable, status: number, signal: AbortSignal | undefined): CallOutcome {
   if (errored == null) return endingOfStatus(status);
   const dropped = 'code' in errored && errored.code === 'UND_ERR_ABORTED';
   return dropped || signal?.aborted === true ? 'left' : 'failed';
@@ -58,7 +58,7 @@ const DECODERS: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> 
   br: createBrotliDecompress,
 };
 
-type Headers = Answer['headers'];
+type Headers = StreamedResponse['headers'];
 
 /** Unpacks what came compressed although nobody asked for it; undefined where nothing did. */
 function decoderOf(headers: Headers, status: number): ReturnType<typeof createGunzip> | undefined {
@@ -69,7 +69,12 @@ function decoderOf(headers: Headers, status: number): ReturnType<typeof createGu
 }
 
 /** An answer that was compressed as if it had not been. */
-function decoded(status: number, headers: Headers, body: Readable, call: Answer['call']): Answer {
+function decoded(
+  status: number,
+  headers: Headers,
+  body: Readable,
+  call: StreamedResponse['call'],
+): StreamedResponse {
   const decoder = decoderOf(headers, status);
   if (decoder === undefined) return { status, headers, body, call };
   const { 'content-encoding': _, 'content-length': __, ...rest } = headers;
@@ -82,7 +87,7 @@ function decoded(status: number, headers: Headers, body: Readable, call: Answer[
 const MAX_REFUSAL_BYTES = 256 * 1024;
 
 /** What the reader of an answer is to know of the call. */
-function callOf({ operation, maxBytes }: Exchange, status: number): Answer['call'] {
+function callOf({ operation, maxBytes }: OutgoingRequest, status: number): StreamedResponse['call'] {
   const most = maxBytes ?? limitsOf(operation).bytes;
   return { operation, maxBytes: status >= 400 ? Math.min(most, MAX_REFUSAL_BYTES) : most };
 }
@@ -92,7 +97,7 @@ function callOf({ operation, maxBytes }: Exchange, status: number): Answer['call
  *
  * @throws UpstreamError when no answer came, with `sent: false` where the request certainly never left
  */
-export async function exchange(up: Upstream, wanted: Exchange): Promise<Answer> {
+export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promise<StreamedResponse> {
   const { operation, origin, path, method, headers, body: json, dispatcher, gate, scope } = wanted;
   const { patience = 1 } = up.settings;
   const { start, whole } = limitsOf(wanted.limits ?? operation, patience);
@@ -107,7 +112,7 @@ export async function exchange(up: Upstream, wanted: Exchange): Promise<Answer> 
   const started = performance.now();
   const deadline = startDeadline(up.signal, start);
   const trace = up.startCall?.(operation);
-  const end = (ending: PassageEnding): void => {
+  const end = (ending: CallOutcome): void => {
     deadline.end();
     passage?.(ending);
   };

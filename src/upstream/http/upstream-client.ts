@@ -5,11 +5,11 @@ import { Agent, type Dispatcher } from 'undici';
 import type { CollectWindow } from '../../async/collect-window.ts';
 import { isAboutCredits } from '../errors.ts';
 import { toWire, type WireMapping } from '../mapping/rules.ts';
-import type { Gate } from './host-limiter.ts';
+import type { HostLimiter } from './host-limiter.ts';
 import { noteAnswer } from './prefix-state.ts';
-import { refusal } from './response-body.ts';
+import { upstreamErrorOf } from './response-body.ts';
 import { withRetry } from './retry.ts';
-import { type Exchange, exchange } from './send-request.ts';
+import { type OutgoingRequest, sendRequest } from './send-request.ts';
 
 /** Where the service is and what its deployment calls things (configuration). */
 export interface UpstreamSettings {
@@ -52,7 +52,7 @@ export interface Upstream {
   /** Who asks, for taking turns: calls without a caller are one caller together. */
   readonly caller?: string | undefined;
   /** What all requests know of the service together; without it every call goes at once. */
-  readonly gate?: Gate | undefined;
+  readonly gate?: HostLimiter | undefined;
   /** Whether bodies go on to a client at its own pace: then they hold no place in the gate and have no limit of time. */
   readonly streamed?: boolean;
   readonly signal: AbortSignal | undefined;
@@ -98,7 +98,7 @@ export interface Call {
 }
 
 /** An answer whose body has not been read yet. Read or dump the body, always. */
-export interface Answer {
+export interface StreamedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;
@@ -145,7 +145,10 @@ function baseOf(settings: UpstreamSettings, api: Call['api']): Base {
   return found[api];
 }
 
-function placeOf(settings: UpstreamSettings, { api, path, query }: Call): Pick<Exchange, 'origin' | 'path'> {
+function urlOf(
+  settings: UpstreamSettings,
+  { api, path, query }: Call,
+): Pick<OutgoingRequest, 'origin' | 'path'> {
   const { origin, pathname } = baseOf(settings, api);
   const whole = PLAIN_PATH.test(path) ? pathname + path : new URL(origin + pathname + path).pathname;
   return { origin, path: whole + searchOf(query) };
@@ -161,12 +164,12 @@ function scopeOf(up: Upstream, { api, repeatable }: Call): string | undefined {
 }
 
 /** A call as it is sent. */
-function exchangeOf(up: Upstream, call: Call): Exchange {
+function exchangeOf(up: Upstream, call: Call): OutgoingRequest {
   const { operation, api, method, body, accept = 'application/json' } = call;
   const headers: Record<string, string> = { accept, 'x-request-id': up.requestId };
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (api === 'batch' && up.token !== undefined) headers.authorization = `Bearer ${up.token}`;
-  const { origin, path } = placeOf(up.settings, call);
+  const { origin, path } = urlOf(up.settings, call);
   return {
     operation,
     limits: call.limits,
@@ -197,17 +200,17 @@ const renamed = (mapping: WireMapping | undefined, call: Call): Call =>
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 
 /** Sends a call once and notes what its status says of the prefix. */
-async function attempt(up: Upstream, call: Call): Promise<Answer> {
-  const answer = await exchange(up, exchangeOf(up, call));
+async function attempt(up: Upstream, call: Call): Promise<StreamedResponse> {
+  const answer = await sendRequest(up, exchangeOf(up, call));
   noteAnswer(up.settings, call.api, answer.status, answer.headers['content-type']);
   return answer;
 }
 
 /** One try of a read; a refusal that may pass is thrown, and one that asks to slow down is made known. */
-async function attemptRead(up: Upstream, call: Call): Promise<Answer> {
+async function attemptRead(up: Upstream, call: Call): Promise<StreamedResponse> {
   const answer = await attempt(up, call);
   if (!PASSING.has(answer.status)) return answer;
-  const error = await refusal(up, answer);
+  const error = await upstreamErrorOf(up, answer);
   const scope = scopeOf(up, call);
   if (answer.status === 429 && scope !== undefined && !isAboutCredits(error.message)) {
     up.gate?.slowDown(scope, error.failure.retryAfterSeconds);
@@ -220,7 +223,7 @@ async function attemptRead(up: Upstream, call: Call): Promise<Answer> {
  *
  * @throws UpstreamError UPSTREAM_TIMEOUT or UPSTREAM_UNAVAILABLE when no answer came; for a repeatable call also the last refusal of a kind that may pass
  */
-export function send(up: Upstream, asked: Call): Promise<Answer> {
+export function requestStream(up: Upstream, asked: Call): Promise<StreamedResponse> {
   const call = renamed(up.settings.mapping, asked);
   return call.repeatable ? withRetry(up.signal, () => attemptRead(up, call)) : attempt(up, call);
 }

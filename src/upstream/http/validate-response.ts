@@ -5,7 +5,7 @@ import { redact } from '../../telemetry/redact.ts';
 import { UpstreamError } from '../errors.ts';
 import { fromWire } from '../mapping/rules.ts';
 import { readJson } from './response-body.ts';
-import type { Answer, Upstream } from './upstream-client.ts';
+import type { StreamedResponse, Upstream } from './upstream-client.ts';
 
 /** That an answer is not what was promised. @param path - in the JSON, such as `$.items` */
 export const drifted = (operation: string, path: string, what: string, retryable = false): UpstreamError =>
@@ -22,7 +22,7 @@ export function promised<T>(operation: string, path: string, value: T | null | u
 }
 
 /** Checks an answer against its wire schema. @throws {@link UpstreamError} UPSTREAM_DRIFT that names operation, JSON path, expected and seen */
-export function checked<S extends z.ZodType>(operation: string, schema: S, body: unknown): z.output<S> {
+export function validate<S extends z.ZodType>(operation: string, schema: S, body: unknown): z.output<S> {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
@@ -31,13 +31,13 @@ export function checked<S extends z.ZodType>(operation: string, schema: S, body:
 }
 
 /** Puts an answer's names back to the contract's, in place. */
-export const named = <T>(up: Upstream, name: string, value: T): T =>
+export const toContractNames = <T>(up: Upstream, name: string, value: T): T =>
   fromWire(up.settings.mapping, name, value);
 
 /** A body as JSON in the contract's names. @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON, shown to whoever watches for drift */
 export async function namedJson(up: Upstream, name: string, reading: Promise<unknown>): Promise<unknown> {
   try {
-    return named(up, name, await reading);
+    return toContractNames(up, name, await reading);
   } catch (error) {
     if (error instanceof UpstreamError && error.failure.code === 'UPSTREAM_DRIFT')
       up.onAnswer?.(name, undefined, false);
@@ -46,7 +46,7 @@ export async function namedJson(up: Upstream, name: string, reading: Promise<unk
 }
 
 /** Reads an answer as JSON in the contract's names. @throws {@link UpstreamError} as {@link namedJson} */
-export const readNamed = (up: Upstream, name: string, answer: Answer): Promise<unknown> =>
+export const readContractJson = (up: Upstream, name: string, answer: StreamedResponse): Promise<unknown> =>
   namedJson(up, name, readJson(up, answer));
 
 /**
@@ -55,7 +55,7 @@ export const readNamed = (up: Upstream, name: string, answer: Answer): Promise<u
  * @param whole - what is shown when that is more than what is checked
  * @throws {@link UpstreamError} UPSTREAM_DRIFT
  */
-export function checkedOf<S extends z.ZodType>(
+export function readValidated<S extends z.ZodType>(
   up: Upstream,
   name: string,
   schema: S,
@@ -64,7 +64,7 @@ export function checkedOf<S extends z.ZodType>(
 ): z.output<S> {
   let readable = false;
   try {
-    const answer = checked(name, schema, value);
+    const answer = validate(name, schema, value);
     readable = true;
     return answer;
   } finally {

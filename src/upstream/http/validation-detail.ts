@@ -63,7 +63,7 @@ export const readLoc = (loc: readonly unknown[]): string[] =>
     .map((step) => String(step).slice(0, MAX_STEP_CHARACTERS));
 
 /** A `loc` in our words. @param operation - of the REST API, such as `submit` or `similarity` */
-export function inputPath(operation: string, loc: readonly unknown[]): string {
+export function graphqlInputPath(operation: string, loc: readonly unknown[]): string {
   const [first, ...rest] = readLoc(loc);
   const parts = first === undefined || ['body', 'query', 'path'].includes(first) ? rest : [first, ...rest];
   if (operation === 'submit') return pathOfSubmission(parts);
@@ -87,7 +87,7 @@ export const isCallersFault = ({ path, code }: InputFault): boolean =>
   CALLERS.has(path.split('.')[0] ?? '') && !OF_GATEWAY.test(code);
 
 /** The faults that the body of a 422 lists; none when it is no such body. The input that it quotes is left out. */
-export function inputFaults(operation: string, body: unknown): InputFault[] {
+export function validationIssues(operation: string, body: unknown): InputFault[] {
   if (typeof body !== 'object' || body === null || !('detail' in body) || !Array.isArray(body.detail))
     return [];
   return body.detail.slice(0, MAX_FAULTS).flatMap((item: unknown) => {
@@ -95,6 +95,8 @@ export function inputFaults(operation: string, body: unknown): InputFault[] {
     const { loc, msg, type } = item as Record<string, unknown>;
     if (typeof msg !== 'string' || !Array.isArray(loc)) return [];
     const code = typeof type === 'string' && /^[\w.]{1,60}$/.test(type) ? type : 'invalid';
-    return [{ path: inputPath(operation, loc), code: code.replaceAll('.', '_').toUpperCase(), message: msg }];
+    return [
+      { path: graphqlInputPath(operation, loc), code: code.replaceAll('.', '_').toUpperCase(), message: msg },
+    ];
   });
 }

@@ -147,7 +147,7 @@ function readMatrix(bytes: Buffer, from: number): { matrix: Matrix; end: number 
  * @returns undefined when the first value under such a key, at whatever depth, is not plainly a matrix. Where the JSON is broken, the
  *   rest is as broken
  */
-export function liftMatrix(
+export function extractMatrix(
   json: Uint8Array,
   name: string,
   mark: string,

@@ -16,7 +16,7 @@ const NULL = Buffer.from('null');
  *
  * @param names - in ASCII, as they stand on the wire
  */
-export async function* dropMembers(
+export async function* removeMembers(
   chunks: AsyncIterable<Uint8Array>,
   names: ReadonlySet<string>,
 ): AsyncGenerator<Uint8Array> {

@@ -1,7 +1,7 @@
 // Reads the members of an object by their schema when they are asked for: of a cluster's eleven most queries ask for two,
 // and to check the others of a hundred clusters costs more than to answer.
 import { z } from 'zod';
-import { checked } from '../http/validate-response.ts';
+import { validate } from '../http/validate-response.ts';
 
 const GIVEN = Symbol('given');
 
@@ -16,7 +16,7 @@ interface View {
  * @param name - of the answer, for the error
  * @returns null for anything but an object
  */
-export function lateMembers<S extends z.ZodObject>(
+export function lazyObject<S extends z.ZodObject>(
   name: string,
   schema: S,
 ): (value: unknown) => z.output<S> | null {
@@ -29,7 +29,7 @@ export function lateMembers<S extends z.ZodObject>(
           enumerable: true,
           get(this: View) {
             const read = member.safeParse(this[GIVEN][key]);
-            return read.success ? read.data : checked(name, around, this[GIVEN])[key];
+            return read.success ? read.data : validate(name, around, this[GIVEN])[key];
           },
         },
       ];
@@ -39,7 +39,7 @@ export function lateMembers<S extends z.ZodObject>(
     ...members,
     toJSON: {
       value(this: View) {
-        return checked(name, schema, this[GIVEN]);
+        return validate(name, schema, this[GIVEN]);
       },
     },
   });

@@ -14,7 +14,7 @@ export interface SharedBytes {
 }
 
 /** @param promised - how many there will be, as the sender says; 0 or less when it does not */
-export function gatherShared(promised: number): SharedBytes {
+export function collectIntoSharedBuffer(promised: number): SharedBytes {
   let room = block(promised > 0 ? Math.min(promised, MOST_PROMISED) : UNPROMISED);
   let size = 0;
   return {
@@ -36,7 +36,7 @@ const isShared = (bytes: Uint8Array): bytes is Uint8Array<SharedArrayBuffer> =>
   bytes.buffer instanceof SharedArrayBuffer;
 
 /** Bytes as all threads see them: these, where they are shared already, else a copy. */
-export function sharedOf(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
+export function toSharedBuffer(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
   if (isShared(bytes)) return bytes;
   const copy = block(bytes.byteLength);
   copy.set(bytes);

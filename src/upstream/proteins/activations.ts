@@ -85,19 +85,19 @@ export function recordActivations({
 }
 
 /** The activations of all features that a record holds; undefined where it leaves them out. Of a record that came as bytes only they are parsed. */
-export const recordLevel = (found: ReadRecord): SparseVector | undefined =>
+export const activationsOfRecord = (found: ReadRecord): SparseVector | undefined =>
   found.parts === undefined
     ? recordActivations(found).proteinLevel
     : readFeatures({ protein_level: found.parts.read('protein_activations') })?.proteinLevel;
 
 /** Activations that are read when somebody asks for them. */
-export interface LevelSource {
+export interface ProteinActivationsSource {
   /** Null where they are on another scale than the ranking that came with them. */
   read(): SparseVector | null;
   /** What is written down of them. */
   toJSON(): SparseVector | null;
 }
 
-export function levelSource(read: () => SparseVector | null): LevelSource {
+export function lazyProteinActivations(read: () => SparseVector | null): ProteinActivationsSource {
   return { read, toJSON: read };
 }

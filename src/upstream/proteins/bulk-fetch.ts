@@ -10,11 +10,11 @@ import * as atlas from '../atlas.ts';
 import { UpstreamError } from '../errors.ts';
 import { type Downloads, download } from '../http/download.ts';
 import { networkFailure } from '../http/network-failure.ts';
-import type { Answer, Upstream } from '../http/upstream-client.ts';
+import type { StreamedResponse, Upstream } from '../http/upstream-client.ts';
 import { type FeatureRow, rankingOf, rowsOf } from './activations.ts';
-import { now, type ReadBulk, saysAll, wantedRows } from './merge-answers.ts';
+import { isComplete, type ReadBulk, stampedNow, wantedRows } from './merge-answers.ts';
 import type { BulkCall } from './protein-plan.ts';
-import { needsRows, type ProteinNeeds, topOf } from './required-parts.ts';
+import { needsRows, type RequiredParts, topOf } from './required-parts.ts';
 
 const FIRST_POLL = 100;
 const SLOWEST_POLL = 2_000;
@@ -43,7 +43,7 @@ async function finishedJob(up: Upstream, jobId: string): Promise<string> {
 }
 
 /** The archive of a finished job; its URL is asked for once more when it has expired. */
-async function jobArchive(up: Upstream, downloads: Downloads, jobId: string): Promise<Answer> {
+async function jobArchive(up: Upstream, downloads: Downloads, jobId: string): Promise<StreamedResponse> {
   for (const last of [false, true]) {
     const answer = await download(up, downloads, await finishedJob(up, jobId));
     if (answer !== null) return answer;
@@ -63,7 +63,7 @@ export interface ReadProteins {
 /** What is wanted of an archive. */
 interface Wanted {
   readonly bulk: BulkCall;
-  readonly each: ReadonlyMap<string, ProteinNeeds>;
+  readonly each: ReadonlyMap<string, RequiredParts>;
   readonly onProteins: (proteins: ReadProteins) => void;
   readonly limits: ArchiveLimits;
   /** Where it comes from, to be told when nothing more is needed. */
@@ -77,7 +77,7 @@ async function readArchive(
   { bulk: { needs, asksSequences }, each, onProteins, limits, arriving }: Wanted,
 ): Promise<ReadBulk> {
   const rows = new Map<string, ReadonlyMap<number, FeatureRow>>();
-  const from = now('bulk');
+  const from = stampedNow('bulk');
   const shrink = (hash: string, features: BulkFeatures): BulkFeatures => {
     const { perResidue, ...rest } = features;
     const own = each.get(hash) ?? {};
@@ -94,7 +94,7 @@ async function readArchive(
   const onHash = (hash: string, parts: BulkParts): void => {
     soFar ??= { parts, rows, from, isWhole: false, asksSequences };
     const own = each.get(hash);
-    if (own === undefined || !saysAll(hash, own, soFar)) return;
+    if (own === undefined || !isComplete(hash, own, soFar)) return;
     complete.push(hash);
     lacking.delete(hash);
     if (lacking.size === 0) arriving.finish();
@@ -135,7 +135,7 @@ export async function fetchBulk(
   up: Upstream,
   downloads: Downloads,
   bulk: BulkCall,
-  each: ReadonlyMap<string, ProteinNeeds>,
+  each: ReadonlyMap<string, RequiredParts>,
   run: SharedCall,
 ): Promise<ReadBulk> {
   const { needs, asksSequences } = bulk;

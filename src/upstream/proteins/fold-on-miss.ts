@@ -10,7 +10,7 @@ import type { Upstream } from '../http/upstream-client.ts';
 type Found = Awaited<ReturnType<typeof atlas.protein>>;
 
 /** Proteins that one query may have folded. */
-export const MOST_FOLDS = 20;
+export const MAX_FOLDS = 20;
 
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 3_000;
@@ -28,7 +28,7 @@ const tooLate = (hash: string): UpstreamError =>
 /** What a query that wants too many folds is told. */
 export const tooManyFolds = (count: number): UpstreamError =>
   new UpstreamError(
-    `\`foldOnMiss\` is asked for ${count} proteins at once; at most ${MOST_FOLDS} fit in one query. Use submitFold for many.`,
+    `\`foldOnMiss\` is asked for ${count} proteins at once; at most ${MAX_FOLDS} fit in one query. Use submitFold for many.`,
     { operation: 'protein', code: 'BAD_USER_INPUT', retryable: false },
   );
 

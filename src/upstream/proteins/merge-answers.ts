@@ -4,14 +4,14 @@ import type { ArchiveError } from '../archive/archive-error.ts';
 import type { BulkParts } from '../archive/bulk.ts';
 import type { ReadRecord } from '../atlas.ts';
 import { UpstreamError } from '../errors.ts';
-import { lateMembers } from '../json/late-members.ts';
+import { lazyObject } from '../json/late-members.ts';
 import { clusterInfo, type FeatureValue } from '../wire.ts';
 import {
+  activationsOfRecord,
   type FeatureRow,
-  levelSource,
+  lazyProteinActivations,
   rankingOf,
   recordActivations,
-  recordLevel,
   rowsOf,
   sameScale,
 } from './activations.ts';
@@ -19,17 +19,17 @@ import { checkRecord, isSequenceOf } from './protein-checks.ts';
 import {
   type AbsentProtein,
   type Gap,
+  type Mutable,
   type PresentProtein,
   type ProteinData,
   type Source,
   unknownProtein,
-  type Writable,
 } from './protein-data.ts';
 import { featuresOf, structureOf } from './record-parts.ts';
-import { needsRows, type ProteinNeeds, topOf } from './required-parts.ts';
+import { needsRows, type RequiredParts, topOf } from './required-parts.ts';
 
 /** A note of where data come from that have just come. */
-export const now = (operation: string, requestId?: string): Source => ({
+export const stampedNow = (operation: string, requestId?: string): Source => ({
   operation,
   retrievedAt: new Date(),
   fromCache: false,
@@ -37,17 +37,17 @@ export const now = (operation: string, requestId?: string): Source => ({
 });
 
 /** Features whose rows are wanted: the top ones of a ranking, and certain ones. */
-export const wantedRows = (needs: ProteinNeeds, ranking: readonly FeatureValue[]): number[] => [
+export const wantedRows = (needs: RequiredParts, ranking: readonly FeatureValue[]): number[] => [
   ...ranking.slice(0, needs.residues ?? 0).map((value) => value.feature_index),
   ...(needs.rows ?? []),
 ];
 
 /** What a record, asked for its top features, says of activations. */
-function addFeatures(data: Writable, found: ReadRecord, needs: ProteinNeeds): void {
+function addFeatures(data: Mutable, found: ReadRecord, needs: RequiredParts): void {
   const features = featuresOf(found, topOf(needs));
   if (features !== undefined) data.features = features;
-  data.level = levelSource(() => {
-    const vector = recordLevel(found);
+  data.level = lazyProteinActivations(() => {
+    const vector = activationsOfRecord(found);
     return vector !== undefined && sameScale(features?.values ?? [], vector) ? vector : null;
   });
   if (needsRows(needs)) {
@@ -64,7 +64,7 @@ function addFeatures(data: Writable, found: ReadRecord, needs: ProteinNeeds): vo
 }
 
 /** What a record says of structure and cluster, and of which of them it says nothing. */
-function addParts(data: Writable, found: ReadRecord): void {
+function addParts(data: Mutable, found: ReadRecord): void {
   const { record } = found;
   const gaps: Gap[] = [];
   const structure = structureOf(found);
@@ -89,14 +89,14 @@ function addParts(data: Writable, found: ReadRecord): void {
  */
 export function fromRecord(
   hash: string,
-  needs: ProteinNeeds | null,
+  needs: RequiredParts | null,
   found: ReadRecord | null,
 ): PresentProtein | AbsentProtein {
-  const from = now('protein', found?.requestId);
+  const from = stampedNow('protein', found?.requestId);
   if (found === null) return { hash, state: 'absent', from };
   checkRecord(hash, found, needs?.structure === true || needs?.fold === true);
   const { record } = found;
-  const data: Writable = {
+  const data: Mutable = {
     hash,
     state: 'present',
     length: record.sequence_length ?? record.sequence?.length ?? null,
@@ -124,7 +124,7 @@ export interface ReadBulk {
 }
 
 /** Whether the archive, as far as it was read, has all that is needed of a protein, however it goes on. */
-export function saysAll(hash: string, needs: ProteinNeeds, { parts, rows }: ReadBulk): boolean {
+export function isComplete(hash: string, needs: RequiredParts, { parts, rows }: ReadBulk): boolean {
   const features = parts.features.get(hash);
   return (
     parts.present.has(hash) &&
@@ -157,7 +157,7 @@ export interface RankingRule {
 }
 
 /** The sequence, unless it is another protein's. */
-function addSequence(data: Writable, { parts }: ReadBulk): void {
+function addSequence(data: Mutable, { parts }: ReadBulk): void {
   const found = parts.sequences.get(data.hash);
   if (found === undefined || !isSequenceOf(data.hash, found.sequence)) return;
   data.sequence = found.sequence;
@@ -166,15 +166,15 @@ function addSequence(data: Writable, { parts }: ReadBulk): void {
   data.source = found.source;
 }
 
-const wantsStructure = (asked: ProteinNeeds): boolean => asked.structure === true || asked.scores === true;
-const wantsCluster = (asked: ProteinNeeds): boolean => asked.cluster === true || asked.link === true;
+const wantsStructure = (asked: RequiredParts): boolean => asked.structure === true || asked.scores === true;
+const wantsCluster = (asked: RequiredParts): boolean => asked.cluster === true || asked.link === true;
 
 /** The representative of a protein, where the archive names it: one that is its own has its cluster under its own hash. */
 const representativeIn = ({ clusterOf, clusters }: BulkParts, hash: string): string | undefined =>
   clusterOf.get(hash) ?? (clusters.has(hash) ? hash : undefined);
 
 /** What a whole archive was asked for and does not hold. */
-function gapsOf(hash: string, asked: ProteinNeeds, { parts, isWhole }: ReadBulk): Gap[] {
+function gapsOf(hash: string, asked: RequiredParts, { parts, isWhole }: ReadBulk): Gap[] {
   if (!isWhole) return [];
   const gaps: Gap[] = [];
   if (wantsStructure(asked) && !parts.structures.has(hash)) gaps.push('archive:structure');
@@ -184,8 +184,8 @@ function gapsOf(hash: string, asked: ProteinNeeds, { parts, isWhole }: ReadBulk)
 }
 
 function addArchiveFeatures(
-  data: Writable,
-  asked: ProteinNeeds,
+  data: Mutable,
+  asked: RequiredParts,
   { parts, rows }: ReadBulk,
   { isRanked }: RankingRule,
 ): void {
@@ -197,7 +197,7 @@ function addArchiveFeatures(
     data.features = { top: asked.features, regions: 0, values: ranking };
   if (asked.level === true && features?.top !== undefined) {
     const own = level !== undefined && sameScale(features.top, level) ? level : null;
-    data.level = own === null ? null : levelSource(() => own);
+    data.level = own === null ? null : lazyProteinActivations(() => own);
   }
   const own = rows.get(data.hash);
   if (own !== undefined) data.rows = { top: ranking === undefined ? 0 : (asked.residues ?? 0), rows: own };
@@ -209,7 +209,7 @@ function addArchiveFeatures(
  */
 export function fromBulk(
   hash: string,
-  asked: ProteinNeeds,
+  asked: RequiredParts,
   read: ReadBulk,
   rule: RankingRule = { isRanked: false },
 ): { data: ProteinData; problem?: Error } {
@@ -220,7 +220,7 @@ export function fromBulk(
     const data = { ...unknownProtein(hash), gaps: gapsOf(hash, asked, read) };
     return problem === undefined ? { data } : { data, problem: damaged(problem) };
   }
-  const data: Writable = { hash, state: 'present', from };
+  const data: Mutable = { hash, state: 'present', from };
   addSequence(data, read);
   const structure = wantsStructure(asked) ? parts.structures.get(hash) : undefined;
   if (structure !== undefined) data.structure = structure;
@@ -234,4 +234,4 @@ export function fromBulk(
 }
 
 /** What an archive says of a cluster, read member by member. */
-export const clusterInfoOf = lateMembers('clusterInfo', clusterInfo);
+export const clusterInfoOf = lazyObject('clusterInfo', clusterInfo);

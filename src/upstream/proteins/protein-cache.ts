@@ -3,7 +3,7 @@
 import type { Cache } from '../../store/cache/cache.ts';
 import type { SparseVector } from '../archive/bulk-record.ts';
 import type { ReadRecord } from '../atlas.ts';
-import { type LevelSource, levelSource } from './activations.ts';
+import { lazyProteinActivations, type ProteinActivationsSource } from './activations.ts';
 import type {
   ClusterLink,
   PresentProtein,
@@ -12,7 +12,7 @@ import type {
   RowsData,
   Source,
 } from './protein-data.ts';
-import type { ProteinNeeds } from './required-parts.ts';
+import type { RequiredParts } from './required-parts.ts';
 
 /** The parts as they are cached: plain JSON. */
 interface Parts {
@@ -24,7 +24,7 @@ interface Parts {
   cluster: ClusterLink | null;
   features: NonNullable<ProteinParts['features']>;
   /** As it was written down, or as it was learnt. */
-  level: SparseVector | LevelSource;
+  level: SparseVector | ProteinActivationsSource;
   rows: { top: number; rows: [number, { residues: readonly number[]; values: readonly number[] }][] };
   record: ReadRecord;
 }
@@ -45,14 +45,14 @@ interface KeptSource {
 
 export interface ProteinCache {
   /** What is kept of what is needed, one entry for each part. */
-  read(wanted: ReadonlyMap<string, ProteinNeeds>): ProteinData[] | Promise<ProteinData[]>;
+  read(wanted: ReadonlyMap<string, RequiredParts>): ProteinData[] | Promise<ProteinData[]>;
   /**
    * Keeps what an answer said of a protein.
    *
    * @param company - how many proteins the answer spoke of: what long lists say is cached in memory only
    * @param asked - what a record was asked for: its large parts are cached where one of them was
    */
-  write(data: ProteinData, company?: number, asked?: ProteinNeeds): void;
+  write(data: ProteinData, company?: number, asked?: RequiredParts): void;
 }
 
 /** What answers of more proteins than this say is not written to the store. */
@@ -61,7 +61,7 @@ const SHORT_LIST = 20;
 const YEAR = 365 * 24 * 3_600_000;
 
 /** Which parts can meet which needs. */
-const PARTS: Readonly<Record<keyof ProteinNeeds, readonly PartName[]>> = {
+const PARTS: Readonly<Record<keyof RequiredParts, readonly PartName[]>> = {
   sequence: ['identity'],
   structure: ['structure'],
   scores: ['structure'],
@@ -77,12 +77,12 @@ const PARTS: Readonly<Record<keyof ProteinNeeds, readonly PartName[]>> = {
 };
 
 /** By needs, most of which come again with their query. */
-const partsKnown = new WeakMap<ProteinNeeds, ReadonlySet<PartName>>();
+const partsKnown = new WeakMap<RequiredParts, ReadonlySet<PartName>>();
 
-function partsFor(needs: ProteinNeeds): ReadonlySet<PartName> {
+function partsFor(needs: RequiredParts): ReadonlySet<PartName> {
   const known = partsKnown.get(needs);
   if (known !== undefined) return known;
-  const names = Object.keys(needs) as (keyof ProteinNeeds)[];
+  const names = Object.keys(needs) as (keyof RequiredParts)[];
   // Any part says that the protein exists.
   const parts = new Set(names.length === 0 ? PARTS.sequence : names.flatMap((need) => PARTS[need]));
   partsKnown.set(needs, parts);
@@ -92,10 +92,10 @@ function partsFor(needs: ProteinNeeds): ReadonlySet<PartName> {
 const LARGE: readonly PartName[] = ['structure', 'level'];
 
 /** Whether none of the large parts of a record is wanted: they share their bytes. */
-const isSmall = (needs: ProteinNeeds): boolean =>
+const isSmall = (needs: RequiredParts): boolean =>
   needs.record !== true && !LARGE.some((part) => partsFor(needs).has(part));
 
-const wantsFeatures = (asked: ProteinNeeds | undefined): boolean =>
+const wantsFeatures = (asked: RequiredParts | undefined): boolean =>
   asked === undefined || partsFor(asked).has('features');
 
 /** Counts up when the parts change, so that a store is not read as what it does not hold. */
@@ -103,7 +103,8 @@ const VERSION = 3;
 
 const keyOf = (part: PartName, hash: string): string => `${VERSION}:${part}:${hash}`;
 
-const sourceOf = (level: Parts['level']): LevelSource => ('read' in level ? level : levelSource(() => level));
+const sourceOf = (level: Parts['level']): ProteinActivationsSource =>
+  'read' in level ? level : lazyProteinActivations(() => level);
 
 /** A kept part as an answer. */
 function dataOf(hash: string, kept: KeptPart): PresentProtein {
@@ -202,12 +203,12 @@ export function sizeOfPart(kept: KeptPart): number {
  */
 export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl: number): ProteinCache {
   const readParts = (
-    wanted: ReadonlyMap<string, ProteinNeeds>,
+    wanted: ReadonlyMap<string, RequiredParts>,
     ofThese: Iterable<string>,
   ): ProteinData[] | Promise<ProteinData[]> => {
     const keys = new Map<string, string>();
     // The proteins of a list need the same parts.
-    let last: { needs: ProteinNeeds; parts: ReadonlySet<PartName> } | undefined;
+    let last: { needs: RequiredParts; parts: ReadonlySet<PartName> } | undefined;
     for (const hash of ofThese) {
       const needs = wanted.get(hash) ?? {};
       if (last?.needs !== needs) last = { needs, parts: partsFor(needs) };

@@ -7,13 +7,13 @@ import type { Downloads } from '../http/download.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import { isRankingOf } from './activations.ts';
 import { fetchBulk, type ReadProteins } from './bulk-fetch.ts';
-import { MOST_FOLDS, readFolded, tooManyFolds } from './fold-on-miss.ts';
+import { MAX_FOLDS, readFolded, tooManyFolds } from './fold-on-miss.ts';
 import { clusterInfoOf, fromBulk, fromRecord, type ReadBulk } from './merge-answers.ts';
 import type { ProteinCache } from './protein-cache.ts';
-import type { ProteinData, Writable } from './protein-data.ts';
+import type { Mutable, ProteinData } from './protein-data.ts';
 import type { KnownProteins } from './protein-known.ts';
 import { type BulkCall, inArchive, planBulk, planCalls } from './protein-plan.ts';
-import { areMet, needsNothing, type ProteinNeeds, topOf } from './required-parts.ts';
+import { isSatisfied, needsNothing, type RequiredParts, topOf } from './required-parts.ts';
 
 /** What the loaders of all requests have in common. */
 export interface ProteinLoaderDependencies {
@@ -34,11 +34,11 @@ export interface ProteinCallsOptions {
 }
 
 /** Proteins and what is needed of each. */
-type Wanted = ReadonlyMap<string, ProteinNeeds>;
+type Wanted = ReadonlyMap<string, RequiredParts>;
 /** Told of a protein of which all is known that is needed. */
 type OnLoaded = (hash: string) => void;
 
-const NOTHING: ProteinNeeds = {};
+const NOTHING: RequiredParts = {};
 
 /** Loads everything wanted at once. @returns why it could not be had, for each protein of which that is so */
 export type LoadWanted = (asked: Wanted, onLoaded: OnLoaded) => Promise<Map<string, Error>>;
@@ -58,13 +58,13 @@ export function createProteinCalls({
   const joinKnown = (data: ProteinData): ProteinData => {
     const whole = known.present(data.hash);
     if (data.state !== 'present' || whole === undefined) return data;
-    const joined: Writable = { ...data };
+    const joined: Mutable = { ...data };
     if (data.features !== undefined && whole.features !== undefined) joined.features = whole.features;
     if (data.rows != null && whole.rows != null) joined.rows = whole.rows;
     return joined;
   };
 
-  const loadRecord = async (hash: string, needs: ProteinNeeds): Promise<void> => {
+  const loadRecord = async (hash: string, needs: RequiredParts): Promise<void> => {
     const query = { top: topOf(needs), foldOnMiss: needs.fold === true, normalize: true };
     const found = await limitRecords(() =>
       singleFlight(`protein ${hash} ${query.top} ${query.foldOnMiss}`, up.signal, (run) =>
@@ -170,13 +170,13 @@ export function createProteinCalls({
       for (const hash of hashes) failed.set(hash, asError(error));
     };
     const folds = [...asked].filter(([, needs]) => needs.fold === true).map(([hash]) => hash);
-    if (folds.length > MOST_FOLDS) {
+    if (folds.length > MAX_FOLDS) {
       fail(asked.keys())(tooManyFolds(folds.length));
       return failed;
     }
     const reading = recall(asked);
     if (reading !== undefined) await reading;
-    const wanted = new Map<string, ProteinNeeds>();
+    const wanted = new Map<string, RequiredParts>();
     for (const [hash, needs] of asked) {
       const lacking = lacks(hash, needs);
       // What was learnt before folding is out of date with it.
@@ -186,7 +186,7 @@ export function createProteinCalls({
     }
     const isMet = (hash: string): boolean => {
       joinCluster(hash);
-      return known.isSettled(hash) && areMet(wanted.get(hash) ?? NOTHING, known.hadOf(hash));
+      return known.isSettled(hash) && isSatisfied(wanted.get(hash) ?? NOTHING, known.hadOf(hash));
     };
     const onRead = (hash: string): void => {
       if (isMet(hash)) onLoaded(hash);
@@ -207,8 +207,8 @@ export function createProteinCalls({
     await run(plan.records, plan.bulk, plan.forBulk);
 
     // What an archive did not hold is asked of the record, and what a record lost of the archive.
-    const forRecord = new Map<string, ProteinNeeds>();
-    const forBulk = new Map<string, ProteinNeeds>();
+    const forRecord = new Map<string, RequiredParts>();
+    const forBulk = new Map<string, RequiredParts>();
     for (const [hash, needs] of wanted) {
       if (failed.has(hash)) continue;
       if (isMet(hash)) {

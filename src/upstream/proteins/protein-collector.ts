@@ -4,7 +4,7 @@ import DataLoader from 'dataloader';
 import type { schedulerOf } from '../../async/collect-window.ts';
 import { asError } from '../errors.ts';
 import type { LoadWanted } from './protein-calls.ts';
-import { joinNeeds, type ProteinNeeds } from './required-parts.ts';
+import { type RequiredParts, unionParts } from './required-parts.ts';
 
 /** Why proteins could not be had, by hash. */
 export type Failures = ReadonlyMap<string, Error>;
@@ -12,7 +12,7 @@ export type Failures = ReadonlyMap<string, Error>;
 /** Proteins that were asked for together. */
 export interface PendingRequest {
   readonly hashes: readonly string[];
-  readonly needs: ProteinNeeds;
+  readonly needs: RequiredParts;
   /** Ends when all proteins are settled. */
   readonly promise: Promise<Failures | undefined>;
   /** What failed so far. */
@@ -23,7 +23,7 @@ type OnSettled = (hash: string) => void;
 
 class Pending implements PendingRequest {
   readonly hashes: readonly string[];
-  readonly needs: ProteinNeeds;
+  readonly needs: RequiredParts;
   /** Gets the result of the round. */
   readonly settled: Promise<Failures | undefined>;
   promise: Promise<Failures | undefined>;
@@ -38,7 +38,7 @@ class Pending implements PendingRequest {
   readonly waitsForLinks: boolean;
   private readonly onSettled: OnSettled | undefined;
 
-  constructor(hashes: readonly string[], needs: ProteinNeeds, onSettled: OnSettled | undefined) {
+  constructor(hashes: readonly string[], needs: RequiredParts, onSettled: OnSettled | undefined) {
     this.hashes = hashes;
     this.needs = needs;
     this.onSettled = onSettled;
@@ -79,18 +79,18 @@ function resolve({ all, links }: Round, one: Pending): void {
 
 export interface ProteinCollector {
   /** Asks for proteins. @param onSettled - told of each that is settled, but for the last */
-  request(hashes: readonly string[], needs: ProteinNeeds, onSettled?: OnSettled): PendingRequest;
+  request(hashes: readonly string[], needs: RequiredParts, onSettled?: OnSettled): PendingRequest;
   /** The requests that wait for a protein; undefined where none does. */
   pending(hash: string): readonly PendingRequest[] | undefined;
 }
 
 /** What a round needs of each of its proteins. */
-function unionOf(round: readonly PendingRequest[]): Map<string, ProteinNeeds> {
-  const wanted = new Map<string, ProteinNeeds>();
+function unionOf(round: readonly PendingRequest[]): Map<string, RequiredParts> {
+  const wanted = new Map<string, RequiredParts>();
   for (const { hashes, needs } of round) {
     for (const hash of hashes) {
       const others = wanted.get(hash);
-      wanted.set(hash, others === undefined ? needs : joinNeeds([others, needs]));
+      wanted.set(hash, others === undefined ? needs : unionParts([others, needs]));
     }
   }
   return wanted;

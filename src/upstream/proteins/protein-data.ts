@@ -1,10 +1,10 @@
 // What is known of one protein, merged from all answers that spoke of it. Whether it exists is a state of its own, so that
 // "not known yet" cannot be read as "does not exist". Pure.
-import type { LateText } from '../../structure/lazy-text.ts';
+import type { LazyText } from '../../structure/lazy-text.ts';
 import type { ReadRecord } from '../atlas.ts';
 import type { ClusterInfo, FeatureValue } from '../wire.ts';
-import type { FeatureRow, LevelSource } from './activations.ts';
-import type { HadNeeds } from './required-parts.ts';
+import type { FeatureRow, ProteinActivationsSource } from './activations.ts';
+import type { AvailableParts } from './required-parts.ts';
 
 /** Where the data came from and when. */
 export interface Source {
@@ -19,7 +19,7 @@ export interface StructureData {
   /** Empty when the answer gave the scores without the coordinates. Reading it may unpack it: ask `hasCoordinates` first. */
   readonly pdb: string;
   /** The same for whoever writes it out, where it lies packed. */
-  readonly file?: () => LateText;
+  readonly file?: () => LazyText;
   /** Bytes of `pdb`, about, where they are known without unpacking it. */
   readonly size?: number;
   /** Bytes that are held for its sake, where that is more than itself. */
@@ -73,7 +73,7 @@ export interface ProteinParts {
     readonly size?: number;
   };
   /** All activations on the scale of `features`; null where no answer has them. */
-  readonly level?: LevelSource | null;
+  readonly level?: ProteinActivationsSource | null;
   /** Null where no answer has them. */
   readonly rows?: RowsData | null;
   readonly record?: ReadRecord;
@@ -107,7 +107,7 @@ export interface UnknownProtein extends Base {
 export type ProteinData = PresentProtein | AbsentProtein | UnknownProtein;
 
 /** One that is still being put together. */
-export type Writable = { -readonly [K in keyof PresentProtein]: PresentProtein[K] };
+export type Mutable = { -readonly [K in keyof PresentProtein]: PresentProtein[K] };
 
 export const unknownProtein = (hash: string): UnknownProtein => ({ hash, state: 'unknown' });
 
@@ -141,7 +141,7 @@ function mergeClusters(before: ProteinParts['cluster'], after: ProteinParts['clu
 }
 
 /** Says that there is none of what neither the record nor the archive holds. */
-function settleGaps(data: Writable): void {
+function settleGaps(data: Mutable): void {
   const { gaps } = data;
   if (gaps === undefined) return;
   const isMissing = (part: 'structure' | 'cluster') =>
@@ -153,7 +153,7 @@ function settleGaps(data: Writable): void {
 const SIMPLE = ['sequence', 'length', 'accession', 'source', 'name', 'structure', 'scores'] as const;
 
 /** Keeps a value where a later answer has none. */
-function keep<K extends (typeof SIMPLE)[number]>(merged: Writable, before: PresentProtein, key: K): void {
+function keep<K extends (typeof SIMPLE)[number]>(merged: Mutable, before: PresentProtein, key: K): void {
   if (merged[key] == null && before[key] !== undefined) merged[key] = before[key];
 }
 
@@ -170,13 +170,13 @@ function withGaps(data: PresentProtein | UnknownProtein, more: readonly Gap[] | 
   if (more === undefined) return data;
   const gaps = mergeGaps(data.gaps, more) ?? more;
   if (data.state === 'unknown') return { ...data, gaps };
-  const merged: Writable = { ...data, gaps };
+  const merged: Mutable = { ...data, gaps };
   settleGaps(merged);
   return merged;
 }
 
 function mergeParts(before: PresentProtein, after: PresentProtein): PresentProtein {
-  const merged: Writable = { ...before, ...after };
+  const merged: Mutable = { ...before, ...after };
   for (const key of SIMPLE) keep(merged, before, key);
   // A structure that lost its score does not take the place of one that has it.
   if (before.structure != null && merged.structure != null && merged.structure.ptm === null)
@@ -195,7 +195,7 @@ function mergeParts(before: PresentProtein, after: PresentProtein): PresentProte
   return merged;
 }
 
-const EVERYTHING: HadNeeds = {
+const EVERYTHING: AvailableParts = {
   sequence: true,
   structure: true,
   scores: true,
@@ -211,12 +211,12 @@ const EVERYTHING: HadNeeds = {
 };
 
 /** Which needs the data already meets. */
-export function hadBy(data: ProteinData): HadNeeds {
+export function availablePartsOf(data: ProteinData): AvailableParts {
   if (data.state === 'absent') return EVERYTHING;
   if (data.state === 'unknown') return {};
   const { cluster, features, structure, rows, gaps } = data;
   // Set one by one: this is asked several times for each protein of a list.
-  const had: { -readonly [K in keyof HadNeeds]: HadNeeds[K] } = {};
+  const had: { -readonly [K in keyof AvailableParts]: AvailableParts[K] } = {};
   if (data.sequence !== undefined && data.accession !== undefined) had.sequence = true;
   if (structure !== undefined) had.structure = true;
   if (data.scores !== undefined) had.scores = true;

@@ -1,7 +1,7 @@
 // What one request knows of its proteins. Pure; it makes no call.
 import type { Upstream } from '../http/upstream-client.ts';
-import { hadBy, mergeData, type PresentProtein, type ProteinData } from './protein-data.ts';
-import { type HadNeeds, lackingNeeds, type ProteinNeeds } from './required-parts.ts';
+import { availablePartsOf, mergeData, type PresentProtein, type ProteinData } from './protein-data.ts';
+import { type AvailableParts, missingParts, type RequiredParts } from './required-parts.ts';
 
 export interface KnownProteins {
   get(hash: string): ProteinData | undefined;
@@ -15,18 +15,18 @@ export interface KnownProteins {
   recalled(kept: readonly ProteinData[]): void;
   /** Notes that archive and record were both asked for the cluster of a protein. */
   clusterAsked(hash: string): void;
-  hadOf(hash: string): HadNeeds;
+  hadOf(hash: string): AvailableParts;
   /** What of the needs is not known yet. */
-  lacks(hash: string, needs: ProteinNeeds): ProteinNeeds;
+  lacks(hash: string, needs: RequiredParts): RequiredParts;
 }
 
 /** What is known of a protein, and which needs that meets, once that was asked. */
 interface Known {
   readonly data: ProteinData;
-  had: HadNeeds | undefined;
+  had: AvailableParts | undefined;
 }
 
-const NOTHING: HadNeeds = {};
+const NOTHING: AvailableParts = {};
 
 export function createKnownProteins({ onCacheHit }: Pick<Upstream, 'onCacheHit'>): KnownProteins {
   const known = new Map<string, Known>();
@@ -39,10 +39,10 @@ export function createKnownProteins({ onCacheHit }: Pick<Upstream, 'onCacheHit'>
     const before = get(data.hash);
     known.set(data.hash, { data: before === undefined ? data : mergeData(before, data), had: undefined });
   };
-  const hadOf = (hash: string): HadNeeds => {
+  const hadOf = (hash: string): AvailableParts => {
     const one = known.get(hash);
     if (one === undefined) return NOTHING;
-    one.had ??= hadBy(one.data);
+    one.had ??= availablePartsOf(one.data);
     return one.had;
   };
   return {
@@ -59,6 +59,6 @@ export function createKnownProteins({ onCacheHit }: Pick<Upstream, 'onCacheHit'>
       if (data !== undefined) known.set(hash, { data: { ...data, clusterAsked: true }, had: undefined });
     },
     hadOf,
-    lacks: (hash, needs) => lackingNeeds(needs, hadOf(hash)),
+    lacks: (hash, needs) => missingParts(needs, hadOf(hash)),
   };
 }

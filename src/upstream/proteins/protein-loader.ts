@@ -12,7 +12,7 @@ import { createProteinCollector, type Failures } from './protein-collector.ts';
 import type { PresentProtein, ProteinData } from './protein-data.ts';
 import { createKnownProteins } from './protein-known.ts';
 import { createVariantLoader, type FeatureVariant, type VariantData } from './protein-variants.ts';
-import { areMet, joinNeeds, lackingNeeds, needsNothing, type ProteinNeeds } from './required-parts.ts';
+import { isSatisfied, missingParts, needsNothing, type RequiredParts, unionParts } from './required-parts.ts';
 
 export { BULK_HASHES } from './protein-plan.ts';
 
@@ -21,7 +21,7 @@ const RECORDS_IN_FLIGHT = 8;
 
 export interface ProteinLoader {
   /** Loads what is needed of a protein. Null when it is proven that the Atlas does not hold it. @throws UpstreamError when that, or what is needed, could not be found out */
-  load(hash: string, needs: ProteinNeeds): Promise<PresentProtein | null>;
+  load(hash: string, needs: RequiredParts): Promise<PresentProtein | null>;
   /**
    * The same for a list, in its order, duplicates kept: one promise instead of a dozen for each. An error stands where `load` would throw it.
    *
@@ -29,15 +29,15 @@ export interface ProteinLoader {
    */
   loadAll(
     hashes: readonly string[],
-    needs: ProteinNeeds,
-    onNext?: (found: readonly Found[]) => void,
-  ): Promise<Found[]>;
+    needs: RequiredParts,
+    onNext?: (found: readonly LoadResult[]) => void,
+  ): Promise<LoadResult[]>;
   /** What `load` would give, where no call is needed; undefined where one is. */
-  have(hash: string, needs: ProteinNeeds): PresentProtein | null | undefined;
+  getSync(hash: string, needs: RequiredParts): PresentProtein | null | undefined;
   /** What is known of a protein that is known to exist, without a call. */
   peek(hash: string): PresentProtein | undefined;
   /** What earlier requests learnt of a protein, when that is enough; undefined when a call would be needed. */
-  recall(hash: string, needs: ProteinNeeds): Promise<PresentProtein | undefined>;
+  getCached(hash: string, needs: RequiredParts): Promise<PresentProtein | undefined>;
   /** Features by exact index or unscaled. Null when the Atlas does not hold the protein. */
   variant(hash: string, variant: FeatureVariant): Promise<VariantData | null>;
   /** Takes in what another answer said of a protein, so that it is not asked for again. */
@@ -45,16 +45,16 @@ export interface ProteinLoader {
 }
 
 /** What a protein of a list came to. */
-export type Found = PresentProtein | null | Error;
+export type LoadResult = PresentProtein | null | Error;
 
 /** @throws what one of the proteins failed with */
-function raise(failures: Failures | undefined, hash: string): void {
+function throwFailure(failures: Failures | undefined, hash: string): void {
   const error = failures?.get(hash);
   if (error !== undefined) throw error;
 }
 
 /** What an error says of each need that no answer met: where the record has it. */
-const PATHS: Readonly<Partial<Record<keyof ProteinNeeds, string>>> = {
+const PATHS: Readonly<Partial<Record<keyof RequiredParts, string>>> = {
   sequence: '$.sequence',
   structure: '$.pdb',
   scores: '$.ptm',
@@ -64,8 +64,8 @@ const PATHS: Readonly<Partial<Record<keyof ProteinNeeds, string>>> = {
 };
 
 /** Neither archive nor record said what was asked. */
-function unanswered(data: ProteinData | undefined, lacking: ProteinNeeds): UpstreamError {
-  const [need] = (Object.keys(lacking) as (keyof ProteinNeeds)[]).filter((one) => one in PATHS);
+function unanswered(data: ProteinData | undefined, lacking: RequiredParts): UpstreamError {
+  const [need] = (Object.keys(lacking) as (keyof RequiredParts)[]).filter((one) => one in PATHS);
   const path = need === undefined ? '$' : PATHS[need];
   return new UpstreamError(
     data?.state === 'present'
@@ -91,34 +91,34 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
     known.take(data);
     cache.write(data);
   };
-  const isEnough = (hash: string, needs: ProteinNeeds): boolean =>
-    known.isSettled(hash) && areMet(needs, known.hadOf(hash));
+  const isEnough = (hash: string, needs: RequiredParts): boolean =>
+    known.isSettled(hash) && isSatisfied(needs, known.hadOf(hash));
 
   /** What is known now, everything having been asked for. @throws UpstreamError where that is not all that is needed */
-  const given = (hash: string, needs: ProteinNeeds): PresentProtein | null => {
+  const given = (hash: string, needs: RequiredParts): PresentProtein | null => {
     const data = known.get(hash);
     if (data?.state === 'absent') return null;
-    if (data?.state === 'present' && areMet(needs, known.hadOf(hash))) return data;
+    if (data?.state === 'present' && isSatisfied(needs, known.hadOf(hash))) return data;
     throw unanswered(data, known.lacks(hash, needs));
   };
 
-  const load = async (hash: string, needs: ProteinNeeds): Promise<PresentProtein | null> => {
+  const load = async (hash: string, needs: RequiredParts): Promise<PresentProtein | null> => {
     if (isEnough(hash, needs)) return given(hash, needs);
     const lacking = known.lacks(hash, needs);
     const underway = pending(hash);
     if (underway === undefined) {
-      raise(await request([hash], lacking).promise, hash);
+      throwFailure(await request([hash], lacking).promise, hash);
       return given(hash, needs);
     }
-    const rest = lackingNeeds(lacking, joinNeeds(underway.map((entry) => entry.needs)));
+    const rest = missingParts(lacking, unionParts(underway.map((entry) => entry.needs)));
     // Only what brings something of it is waited for: another part may be slow, or fail. Any proves whether it exists.
     const awaited = underway
       .filter(
-        (entry) => needsNothing(lacking) || !isDeepStrictEqual(lackingNeeds(lacking, entry.needs), lacking),
+        (entry) => needsNothing(lacking) || !isDeepStrictEqual(missingParts(lacking, entry.needs), lacking),
       )
       .map((entry) => entry.promise);
     const all = needsNothing(rest) ? awaited : [...awaited, request([hash], rest).promise];
-    await Promise.all(all.map((one) => one.then((failures) => raise(failures, hash))));
+    await Promise.all(all.map((one) => one.then((failures) => throwFailure(failures, hash))));
     return given(hash, needs);
   };
 
@@ -126,9 +126,9 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
     load,
     async loadAll(hashes, needs, onNext) {
       const open = new Set(hashes);
-      const others = new Map<string, Found>();
+      const others = new Map<string, LoadResult>();
       let failures: () => Failures | undefined = () => undefined;
-      const answerOf = (hash: string): Found => {
+      const answerOf = (hash: string): LoadResult => {
         const other = others.get(hash) ?? failures()?.get(hash);
         if (other !== undefined) return other;
         try {
@@ -160,11 +160,11 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
       await Promise.all(loading);
       return hashes.map(answerOf);
     },
-    have(hash, needs) {
+    getSync(hash, needs) {
       return isEnough(hash, needs) ? (known.present(hash) ?? null) : undefined;
     },
     peek: known.present,
-    async recall(hash, needs) {
+    async getCached(hash, needs) {
       if (!isEnough(hash, needs)) known.recalled(await cache.read(new Map([[hash, needs]])));
       return isEnough(hash, needs) ? known.present(hash) : undefined;
     },

@@ -1,6 +1,6 @@
 // Which calls answer what is needed of many proteins: single records for what only they have and for a lone protein,
 // bulk calls of 500 with exactly the union of what the others need. Pure.
-import { joinNeeds, needsRecord, type ProteinNeeds } from './required-parts.ts';
+import { needsRecord, type RequiredParts, unionParts } from './required-parts.ts';
 
 /** Hashes in one bulk call at most (spec, section Limits). */
 export const BULK_HASHES = 500;
@@ -8,28 +8,28 @@ export const BULK_HASHES = 500;
 export interface BulkCall {
   readonly hashes: readonly string[];
   /** The union over the hashes of this and all other bulk calls of the plan. */
-  readonly needs: ProteinNeeds;
+  readonly needs: RequiredParts;
   /** Whether the sequences have to come as well, because only they prove which of the proteins exist. */
   readonly asksSequences: boolean;
 }
 
 export interface Plan {
-  readonly records: ReadonlyMap<string, ProteinNeeds>;
+  readonly records: ReadonlyMap<string, RequiredParts>;
   readonly bulk: readonly BulkCall[];
   /** What each hash of the bulk calls needs of them. */
-  readonly forBulk: ReadonlyMap<string, ProteinNeeds>;
+  readonly forBulk: ReadonlyMap<string, RequiredParts>;
 }
 
 /** Whether a record says all of what is needed: of its cluster it knows less than the bulk answer. */
-const isInRecord = (needs: ProteinNeeds): boolean => needs.cluster !== true && needs.link !== true;
+const isInRecord = (needs: RequiredParts): boolean => needs.cluster !== true && needs.link !== true;
 
 /** Bulk calls for what proteins need. @param isKnown - whether it is known that a protein exists, or that it does not */
 export function planBulk(
-  forBulk: ReadonlyMap<string, ProteinNeeds>,
+  forBulk: ReadonlyMap<string, RequiredParts>,
   isKnown: (hash: string) => boolean,
 ): BulkCall[] {
   const hashes = [...forBulk.keys()];
-  const needs = joinNeeds(forBulk.values());
+  const needs = unionParts(forBulk.values());
   const asksSequences = needs.sequence === true || !hashes.every(isKnown);
   const bulk: BulkCall[] = [];
   for (let start = 0; start < hashes.length; start += BULK_HASHES) {
@@ -40,11 +40,11 @@ export function planBulk(
 
 /** Plans the calls. What a record answers is not asked of the bulk call as well, but for what it never has: its cluster. */
 export function planCalls(
-  wanted: ReadonlyMap<string, ProteinNeeds>,
+  wanted: ReadonlyMap<string, RequiredParts>,
   isKnown: (hash: string) => boolean,
 ): Plan {
-  const records = new Map<string, ProteinNeeds>();
-  const forBulk = new Map<string, ProteinNeeds>();
+  const records = new Map<string, RequiredParts>();
+  const forBulk = new Map<string, RequiredParts>();
   for (const [hash, needs] of wanted) {
     const { cluster, ...rest } = needs;
     const lone = wanted.size === 1 && isInRecord(needs);
@@ -63,7 +63,7 @@ export function planCalls(
 const IN_BOTH = ['sequence', 'structure', 'scores', 'features', 'level'] as const;
 
 /** What of the needs an archive may have that a record lost; undefined where it has none of it. */
-export function inArchive(needs: ProteinNeeds): ProteinNeeds | undefined {
+export function inArchive(needs: RequiredParts): RequiredParts | undefined {
   const kept = IN_BOTH.filter((need) => needs[need] !== undefined);
   const cluster = needs.cluster === true || needs.link === true;
   if (kept.length === 0 && !cluster) return undefined;

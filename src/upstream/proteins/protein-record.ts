@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { readFeatures, type SparseMatrix } from '../archive/bulk-record.ts';
 import type { WithRaw } from '../atlas.ts';
 import { UpstreamError } from '../errors.ts';
-import { checked } from '../http/validate-response.ts';
+import { validate } from '../http/validate-response.ts';
 import { type Member, objectMembers } from '../json/json-object.ts';
 import { QUOTE } from '../json/json-scan.ts';
 import { parseLenient } from '../json/lenient-json.ts';
@@ -68,7 +68,7 @@ const activationsIn = (parts: RecordParts) => (): SparseMatrix | undefined =>
   readFeatures({ per_residue: parts.read('per_residue_activations') })?.perResidue;
 
 const readRanking = (given: unknown): FeatureValue[] | null | undefined =>
-  checked('protein', ranking, { sae_features: given }).sae_features;
+  validate('protein', ranking, { sae_features: given }).sae_features;
 
 class Parts implements RecordParts {
   readonly whole: Buffer;
@@ -135,11 +135,11 @@ class LightRecord implements ProteinRecord {
     this.parts = parts;
   }
   get pdb() {
-    return checked('protein', coordinates, { pdb: this.parts.read('pdb') }).pdb;
+    return validate('protein', coordinates, { pdb: this.parts.read('pdb') }).pdb;
   }
   get residues_plddt() {
     const given = { residues_plddt: this.parts.read('residues_plddt') };
-    return checked('protein', confidences, given).residues_plddt;
+    return validate('protein', confidences, given).residues_plddt;
   }
   get sae_features() {
     const values = readRanking(this.parts.read('sae_features'));
@@ -177,7 +177,7 @@ function regionEndIn(parts: RecordParts, length: number | undefined): RegionEnd 
 }
 
 /** The features of a record that stay bytes until they are read. They hold nothing else of it. */
-export class LateFeatures {
+export class LazyFeatures {
   /** Bytes until then. */
   readonly size: number;
   private readonly settings: object;
@@ -250,7 +250,7 @@ function lightText(bytes: Buffer, members: readonly Member[]): string {
  *
  * @returns undefined where what is read at once is not what is promised: whoever reads it whole can say why
  */
-export function lightRecord(
+export function lazyRecord(
   whole: Uint8Array,
   requestId: string | undefined,
   settings: object,

@@ -3,7 +3,7 @@ import { readResidues } from '../archive/bulk-record.ts';
 import type { ReadRecord } from '../atlas.ts';
 import type { ProteinRecord } from '../wire.ts';
 import type { ProteinParts } from './protein-data.ts';
-import { LateFeatures } from './protein-record.ts';
+import { LazyFeatures } from './protein-record.ts';
 
 type Structure = NonNullable<ProteinParts['structure']>;
 
@@ -53,9 +53,9 @@ type Features = NonNullable<ProteinParts['features']>;
 class LightFeatures implements Features {
   readonly top: number;
   readonly regions: number;
-  private readonly late: LateFeatures;
+  private readonly late: LazyFeatures;
 
-  constructor(top: number, late: LateFeatures) {
+  constructor(top: number, late: LazyFeatures) {
     this.top = top;
     this.regions = top;
     this.late = late;
@@ -78,5 +78,5 @@ export function featuresOf({ record, parts }: ReadRecord, top: number): Features
     const { sae_features: values } = record;
     return values == null ? undefined : { top, regions: top, values };
   }
-  return parts.has('sae_features') ? new LightFeatures(top, new LateFeatures(parts, record)) : undefined;
+  return parts.has('sae_features') ? new LightFeatures(top, new LazyFeatures(parts, record)) : undefined;
 }

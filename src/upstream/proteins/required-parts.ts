@@ -10,7 +10,7 @@
  * `rows`: activations of these features along the sequence · `level`: the activations of all features · `record`: what
  * only the single record has · `fold`: fold it when it has no structure.
  */
-export interface ProteinNeeds {
+export interface RequiredParts {
   readonly sequence?: boolean;
   readonly structure?: boolean;
   readonly scores?: boolean;
@@ -30,20 +30,20 @@ export interface ProteinNeeds {
 }
 
 /** What is there already; `everyRow` stands for all features. */
-export type HadNeeds = ProteinNeeds & { readonly everyRow?: boolean };
+export type AvailableParts = RequiredParts & { readonly everyRow?: boolean };
 
-type Joined = { -readonly [K in keyof ProteinNeeds]: ProteinNeeds[K] };
+type Joined = { -readonly [K in keyof RequiredParts]: RequiredParts[K] };
 
 const FLAGS = ['sequence', 'structure', 'scores', 'link', 'cluster', 'level', 'record', 'fold'] as const;
 const AMOUNTS = ['features', 'regions', 'residues'] as const;
 
 /** Whether nothing is needed. */
-export const needsNothing = (needs: ProteinNeeds): boolean => Object.keys(needs).length === 0;
+export const needsNothing = (needs: RequiredParts): boolean => Object.keys(needs).length === 0;
 
-const NOTHING: ProteinNeeds = {};
+const NOTHING: RequiredParts = {};
 
 /** All that any of them needs. */
-export function joinNeeds(all: Iterable<ProteinNeeds>): ProteinNeeds {
+export function unionParts(all: Iterable<RequiredParts>): RequiredParts {
   // The proteins of a list need the same, and mostly by the same object.
   const different = new Set(all);
   const [first = NOTHING] = different;
@@ -62,26 +62,26 @@ export function joinNeeds(all: Iterable<ProteinNeeds>): ProteinNeeds {
   return joined;
 }
 
-const lacksRow = (row: number, had: HadNeeds): boolean =>
+const lacksRow = (row: number, had: AvailableParts): boolean =>
   had.everyRow !== true && had.rows?.includes(row) !== true;
 
 /** Who knows the cluster knows its representative, and who has the structure has its scores. */
-const hasFlag = (flag: (typeof FLAGS)[number], had: HadNeeds): boolean =>
+const hasFlag = (flag: (typeof FLAGS)[number], had: AvailableParts): boolean =>
   had[flag] === true ||
   (flag === 'link' && had.cluster === true) ||
   (flag === 'scores' && had.structure === true);
 
 /** Whether all of `needs` is in `had`. In loops: it is asked several times for each protein of a list. */
-export function areMet(needs: ProteinNeeds, had: HadNeeds): boolean {
+export function isSatisfied(needs: RequiredParts, had: AvailableParts): boolean {
   for (const flag of FLAGS) if (needs[flag] === true && !hasFlag(flag, had)) return false;
   for (const amount of AMOUNTS) if ((needs[amount] ?? 0) > (had[amount] ?? 0)) return false;
   return needs.rows?.some((row) => lacksRow(row, had)) !== true;
 }
 
 /** What of `needs` is not in `had`. */
-export function lackingNeeds(needs: ProteinNeeds, had: HadNeeds): ProteinNeeds {
+export function missingParts(needs: RequiredParts, had: AvailableParts): RequiredParts {
   // The two usual answers need no new object.
-  if (areMet(needs, had)) return NOTHING;
+  if (isSatisfied(needs, had)) return NOTHING;
   if (needsNothing(had)) return needs;
   const lacking: Joined = {};
   for (const flag of FLAGS) if (needs[flag] === true && !hasFlag(flag, had)) lacking[flag] = true;
@@ -95,13 +95,13 @@ export function lackingNeeds(needs: ProteinNeeds, had: HadNeeds): ProteinNeeds {
 }
 
 /** Whether only `GET /proteins/{hash}` can give it. */
-export const needsRecord = (needs: ProteinNeeds): boolean =>
+export const needsRecord = (needs: RequiredParts): boolean =>
   needs.record === true || needs.fold === true || needs.regions !== undefined;
 
 /** Whether activations along the sequence are needed: most of an archive, so only when somebody asks. */
-export const needsRows = (needs: ProteinNeeds): boolean =>
+export const needsRows = (needs: RequiredParts): boolean =>
   needs.rows !== undefined || needs.residues !== undefined;
 
 /** The largest number of top features that any part of the needs speaks of; at least 1. */
-export const topOf = (needs: ProteinNeeds): number =>
+export const topOf = (needs: RequiredParts): number =>
   Math.max(needs.features ?? 0, needs.regions ?? 0, needs.residues ?? 0, 1);

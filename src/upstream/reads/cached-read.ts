@@ -6,7 +6,7 @@ import type { Cache } from '../../store/cache/cache.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 
 /** Where such reads are kept and shared; `name` is what they are called in counts. */
-export interface KeptReads<T> {
+export interface CachedReads<T> {
   readonly cache: Cache<T>;
   readonly singleFlight: SingleFlight;
   readonly name: string;
@@ -17,8 +17,8 @@ export interface KeptReads<T> {
  *
  * @param load - is given the upstream whose signal says that nobody waits any more
  */
-export function keptRead<T, R extends T | null>(
-  { cache, singleFlight, name }: KeptReads<T>,
+export function cachedRead<T, R extends T | null>(
+  { cache, singleFlight, name }: CachedReads<T>,
   up: Upstream,
   key: string,
   load: (up: Upstream) => Promise<R>,

@@ -7,7 +7,7 @@ import * as atlas from '../atlas.ts';
 import { asError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import { type FeatureDetail, featureDetail } from '../wire.ts';
-import { type KeptReads, keptRead } from './cached-read.ts';
+import { type CachedReads, cachedRead } from './cached-read.ts';
 
 /** A feature's details and the JSON they came as. */
 export type LoadedFeature = atlas.WithRaw<FeatureDetail>;
@@ -30,12 +30,12 @@ export interface FeatureLoader {
 const IN_FLIGHT = 8;
 
 /** The loader of one request. */
-export function createFeatureLoader(up: Upstream, kept: KeptReads<LoadedFeature>): FeatureLoader {
+export function createFeatureLoader(up: Upstream, kept: CachedReads<LoadedFeature>): FeatureLoader {
   const limited = pLimit(IN_FLIGHT);
   const details = new DataLoader<number, LoadedFeature | null>((indices) =>
     Promise.all(
       indices.map((index) =>
-        keptRead(kept, up, String(index), (shared) => limited(() => atlas.feature(shared, index))).catch(
+        cachedRead(kept, up, String(index), (shared) => limited(() => atlas.feature(shared, index))).catch(
           asError,
         ),
       ),

@@ -34,7 +34,7 @@ export interface Loaders {
   readonly uniprot: UniprotLoader;
 }
 
-export interface Reads {
+export interface LoaderFactory {
   readonly catalogue: Catalogue;
   readonly thumbnails: Thumbnails;
   loaders(up: Upstream): Loaders;
@@ -100,7 +100,13 @@ class LazyLoaders implements Loaders {
 }
 
 /** Opens the Atlas for a process. */
-export function openReads({ recordSeconds, downloads, store, onError, onLookup }: ReadsOptions): Reads {
+export function createLoaderFactory({
+  recordSeconds,
+  downloads,
+  store,
+  onError,
+  onLookup,
+}: ReadsOptions): LoaderFactory {
   const records = recordSeconds * 1000;
   const open = <T>(
     namespace: string,

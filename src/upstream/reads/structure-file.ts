@@ -1,5 +1,5 @@
 // An Atlas structure as a file: the upstream's PDB text as it came, rescaled, or written as mmCIF. It knows no request.
-import type { LateText } from '../../structure/lazy-text.ts';
+import type { LazyText } from '../../structure/lazy-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
 import { isInPercent } from '../../structure/pdb-residues.ts';
 import { pdbToMmcif, scalePdbBFactors } from '../../structure/pdb-to-mmcif.ts';
@@ -17,10 +17,10 @@ export interface AtlasStructure {
 
 /** A class: an object with a getter of its own would be kept, and its text with it, until the next full collection. */
 class PdbFile {
-  readonly text: string | LateText;
+  readonly text: string | LazyText;
   private readonly structure: Pick<StructureData, 'pdb'>;
 
-  constructor(text: string | LateText, structure: Pick<StructureData, 'pdb'>) {
+  constructor(text: string | LazyText, structure: Pick<StructureData, 'pdb'>) {
     this.text = text;
     this.structure = structure;
   }
@@ -38,7 +38,7 @@ class PdbFile {
 export function atlasStructure(
   structure: Pick<StructureData, 'pdb' | 'file'>,
   { hash, format, percent }: AtlasStructure,
-): { readonly text: string | LateText; readonly atomCount: number } {
+): { readonly text: string | LazyText; readonly atomCount: number } {
   const factor = percent && !isInPercent(structure.pdb) ? 100 : 1;
   if (format === 'PDB') {
     return new PdbFile(

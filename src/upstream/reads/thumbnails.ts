@@ -1,8 +1,8 @@
 // Thumbnails, which never change for a hash and are kept for a year. It knows neither GraphQL nor HTTP routes.
-import { entityTag } from '../../etag.ts';
+import { createEtag } from '../../etag.ts';
 import * as atlas from '../atlas.ts';
 import type { Upstream } from '../http/upstream-client.ts';
-import { type KeptReads, keptRead } from './cached-read.ts';
+import { type CachedReads, cachedRead } from './cached-read.ts';
 
 /** Our word for a thumbnail type, as it stands in URLs, and the upstream's. */
 export const THUMBNAIL_TYPES = { PLDDT: 'plddt', PCT_CHARACTERIZED: 'pct-characterized' } as const;
@@ -19,13 +19,13 @@ export interface Thumbnails {
 }
 
 /** Thumbnails over a cache namespace. */
-export const openThumbnails = (kept: KeptReads<Thumbnail>): Thumbnails => ({
+export const openThumbnails = (kept: CachedReads<Thumbnail>): Thumbnails => ({
   get: (up, hash, type) =>
-    keptRead(kept, up, `${type}:${hash}`, async (shared) => {
+    cachedRead(kept, up, `${type}:${hash}`, async (shared) => {
       const bytes = await atlas.thumbnail(shared, hash, type);
       if (bytes === null) return null;
       const png = Buffer.from(bytes);
       // The tag is made once, when the bytes come, and kept with them.
-      return { png, etag: entityTag(png) };
+      return { png, etag: createEtag(png) };
     }),
 });

@@ -9,7 +9,7 @@ import type { Upstream } from '../http/upstream-client.ts';
 import { drifted } from '../http/validate-response.ts';
 import { isSequenceOf } from '../proteins/protein-checks.ts';
 import type { UniprotRecord } from '../wire.ts';
-import { type KeptReads, keptRead } from './cached-read.ts';
+import { type CachedReads, cachedRead } from './cached-read.ts';
 
 /** An entry and the JSON it came as. */
 export type LoadedEntry = atlas.WithRaw<UniprotRecord>;
@@ -30,12 +30,12 @@ function checkedEntry(entry: LoadedEntry | null): LoadedEntry | null {
 }
 
 /** The loader of one request. */
-export function createUniprotLoader(up: Upstream, kept: KeptReads<LoadedEntry>): UniprotLoader {
+export function createUniprotLoader(up: Upstream, kept: CachedReads<LoadedEntry>): UniprotLoader {
   const limited = pLimit(IN_FLIGHT);
   return new DataLoader<string, LoadedEntry | null>((ids) =>
     Promise.all(
       ids.map((id) =>
-        keptRead(kept, up, id, (shared) =>
+        cachedRead(kept, up, id, (shared) =>
           limited(async () => checkedEntry(await atlas.uniprot(shared, id))),
         ).catch(asError),
       ),

@@ -12,7 +12,7 @@ import {
 import type { Assets } from '../assets.ts';
 import type { Example } from '../examples.ts';
 import { type Html, html } from '../html.ts';
-import { layout, type Places } from '../layout.ts';
+import { type Links, layout } from '../layout.ts';
 import { directiveEntry, typeEntry } from './type-entry.ts';
 import { usageOf } from './usage.ts';
 
@@ -49,7 +49,7 @@ export interface ReferenceOptions {
   readonly schema: GraphQLSchema;
   readonly examples: readonly Example[];
   readonly assets: Assets;
-  readonly places: Places;
+  readonly places: Links;
   readonly sandbox: boolean;
 }
 

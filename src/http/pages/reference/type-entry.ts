@@ -19,7 +19,7 @@ import { costNote, defaultText, deprecation, typeLink } from './signature.ts';
 import type { Usage } from './usage.ts';
 
 /** What an entry is rendered with. */
-export interface Shelf {
+export interface Section {
   readonly schema: GraphQLSchema;
   readonly usage: Usage;
   /** Whether examples can be opened in GraphiQL. */
@@ -44,7 +44,7 @@ const exampleLinks = (examples: readonly Example[], graphiql: boolean): Part =>
     graphiql ? html`<a href="graphql?example=${name}">${title}</a>` : title,
   ])}</p>`;
 
-function fieldRow(shelf: Shelf, owner: string, field: GraphQLField<unknown, unknown>): Html {
+function fieldRow(shelf: Section, owner: string, field: GraphQLField<unknown, unknown>): Html {
   const id = `${owner}.${field.name}`;
   return html`
 <li id="${id}" data-entry="${id}"${field.deprecationReason != null && html` class="old"`}>
@@ -62,7 +62,7 @@ const names = (label: string, list: readonly string[]): Part =>
   html`<p class="used">${label} ${list.map((name, i) => [i > 0 && ', ', html`<a href="#${name}"><code>${name}</code></a>`])}</p>`;
 
 /** Fields, values or members, by the kind of type. */
-function body(shelf: Shelf, type: GraphQLNamedType): Part {
+function body(shelf: Section, type: GraphQLNamedType): Part {
   if (isObjectType(type) || isInterfaceType(type)) {
     return html`<ul class="fields">${Object.values(type.getFields()).map((field) => fieldRow(shelf, type.name, field))}</ul>`;
   }
@@ -88,7 +88,7 @@ function kindOf(type: GraphQLNamedType): string {
 }
 
 /** One type. */
-export const typeEntry = (shelf: Shelf, type: GraphQLNamedType): Html => html`
+export const typeEntry = (shelf: Section, type: GraphQLNamedType): Html => html`
 <section class="entry" id="${type.name}" aria-labelledby="${type.name}-name" data-entry="${type.name}">
 <h2 id="${type.name}-name">${type.name} <span class="kind">${kindOf(type)}</span>${anchor(type.name)}</h2>
 ${about(type.description)}
