@@ -124,6 +124,34 @@ describe('a mapping', () => {
   });
 });
 
+describe('a Submit without an answer', () => {
+  it.each([
+    ['the first', 1],
+    ['that of the fold to be cancelled', 2],
+  ])('%s, is never sent again, not even to try a mapping', async (_, lost) => {
+    let submitted = 0;
+    let searched = 0;
+    const rename = renamedKey(/\/uniprot\/P/, 'organism', 'organism_name');
+    proxy.change((answer, question) => {
+      rename(answer, question);
+      if (/\/uniprot\/P/.test(question.path)) searched += 1;
+      if (!SUBMIT.test(question.path)) return;
+      submitted += 1;
+      if (submitted === lost)
+        Object.assign(answer, {
+          status: 502,
+          type: 'text/html',
+          body: Buffer.from('<html>Bad gateway</html>'),
+        });
+    });
+    const changed = await report(FOLD);
+    expect(proposalOf(changed)).toMatchObject({ uniprot: { organism: 'organism_name' } });
+    // The mapping was tried by asking everything else once more.
+    expect(searched).toBeGreaterThan(1);
+    expect(submitted).toBe(lost);
+  });
+});
+
 describe('an API that has moved', () => {
   it('behind pages, to a prefix of the configuration', async () => {
     proxy.reroute((path) =>
