@@ -131,7 +131,6 @@ export const FIELD_BY_WIRE_KEY: Readonly<Record<string, Readonly<Record<string, 
     results_expire_at: 'Task.resultsExpireAt',
     warning_messages: 'Task.warnings',
   },
-  cancel: { cancelled: 'Cancelled.cancelledCount' },
   result: {
     complex: 'FoldResult.structure',
     plddt: 'FoldResult.plddt',

@@ -145,7 +145,7 @@ describe('a Submit without an answer', () => {
         });
     });
     const changed = await report(FOLD);
-    expect(proposalOf(changed)).toMatchObject({ uniprot: { organism: 'organism_name' } });
+    expect(suggestMapping(changed)).toMatchObject({ uniprot: { organism: 'organism_name' } });
     // The mapping was tried by asking everything else once more.
     expect(searched).toBeGreaterThan(1);
     expect(submitted).toBe(lost);
