@@ -41,7 +41,7 @@ export async function coldSmall(bench: Bench): Promise<ScenarioResult> {
         rows: rowsOf(measured),
       },
     ],
-    targets: [against('Mercurius with JIT', 'mercurius', 1), against('bare Yoga', 'yoga', 1.5)],
+    targets: [against('Apollo Server', 'apollo', 1), against('bare Yoga', 'yoga', 1.5)],
   };
 }
 

@@ -136,20 +136,20 @@ function targetsOf({ one, four, warm }: Sides): Target[] {
       text: `${name}, total of the whole answer against the best peer's`,
       measured: whole.p50 / best(({ p50 }) => p50),
       unit: '×',
-      bound: { most: 0.5 },
+      bound: { most: 0.45 },
     },
     ...[WHOLE, PARTS].flatMap((who): Target[] => [
       {
         text: `${name}, peak memory, one (${who})`,
         measured: peak(who, one),
         unit: 'MB',
-        bound: { most: 160 },
+        bound: { most: 200 },
       },
       {
         text: `${name}, peak memory, four (${who})`,
         measured: peak(who, four),
         unit: 'MB',
-        bound: { most: 160 },
+        bound: { most: 200 },
       },
     ]),
     {
