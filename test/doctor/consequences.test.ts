@@ -1,5 +1,6 @@
 // What the doctor says of a drift is what the gateway then does: each drift is put in front of a gateway, and the place that
 // the sentence names is read before and after it.
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { FIELD_BY_WIRE_KEY } from '../../src/doctor/graphql-impact.ts';
@@ -15,7 +16,7 @@ import { settingsOf } from '../../src/upstream/settings.ts';
 import { testLogger } from '../record.ts';
 import { type Answer, at } from '../support.ts';
 import { reached } from '../through.ts';
-import { FOLD, FREE, JOB, RICH, SPENT, STATUS } from './drift-cases.ts';
+import { FOLD, FREE, JOB, RICH, SPENT, STATUS, SUBMIT } from './drift-cases.ts';
 import { type Change, type ChangingProxy, inJson, openProxy, renamedKey } from './proxy.ts';
 import { type Folded, readOf } from './reads.ts';
 
@@ -115,8 +116,13 @@ function hold(sentence: string, now: Answer, then: Answer): void {
 const fieldIn = (sentence: string): string | undefined => /\b[A-Z]\w+\.\w+/.exec(sentence)?.[0];
 
 const BULK = ['archive', 'clusterInfo', 'bulkFeatures'];
-/** Answers of which no field of one query tells. */
-const ELSEWHERE = ['features', 'submit', 'bulkJob'];
+/** Of submissions no query tells: see below. */
+const ELSEWHERE = ['submit'];
+/** What reads the answers that feed no single field. */
+const READS: Readonly<Record<string, string>> = {
+  features: '{ features(first: 200) { totalCount nodes { index label description } } }',
+  bulkJob: `{ proteins(hashes: [${Array.from({ length: 150 }, (_, n) => `"${createHash('md5').update(String(n)).digest('hex')}"`).join()}]) { hash } }`,
+};
 
 const ofDrifts = [
   ...Object.entries({ ...FREE, ...RICH }).map(([name, one]) => ({ name, options: {}, ...one })),
@@ -142,10 +148,37 @@ describe('what is said of a drift happens', () => {
       .find(({ answer, path }) => `${answer} ${path}` === found);
     expect(noticed?.meaning).toBeDefined();
     const { meaning = '', answer = '' } = noticed ?? {};
-    const query = readOf(fieldIn(meaning) ?? 'Protein.accession', folded, BULK.includes(answer));
+    const query =
+      READS[answer] ?? readOf(fieldIn(meaning) ?? 'Protein.accession', folded, BULK.includes(answer));
     const then = await whole(query);
     drift(change);
     hold(meaning, await ask(query), then);
+  });
+});
+
+describe('what is said of a submission happens', () => {
+  const drifts = Object.entries(SPENT).filter(([, { found }]) => found.startsWith('submit '));
+
+  it.each(drifts)('%s: its tasks are read from List', async (_, { change, found }) => {
+    const body = (answer: Answer) => at(answer, 'data.submitFold.batch');
+    const submit = `mutation { submitFold(input: {items: [{chains: [{protein: {sequence: "MQIFVKTLTG"}}]}]}) {
+      ... on FoldSubmitted { batch { batchId counts { total } tasks { totalCount nodes { taskId } } } } } }`;
+    const said: string[] = [];
+    drift((passing, question) => {
+      change(passing, question);
+      if (!SUBMIT.test(question.path)) return;
+      const options = { complete: true, asked: { total: 1 } };
+      const drifts = compare(PROMISED.submit, JSON.parse(passing.body.toString()), options);
+      for (const one of drifts) if (`submit ${one.path}` === found) said.push(finding('submit', one).meaning);
+    });
+    const now = await ask(submit);
+    expect(said).toEqual([expect.stringContaining('submitFold is read from elsewhere')]);
+    expect(now.errors).toBeUndefined();
+    expect(body(now)).toMatchObject({ counts: { total: 1 }, tasks: { totalCount: 1 } });
+    // The id is that of the service, so that the task can be asked for.
+    const taskId = at(body(now), 'tasks.nodes.0.taskId');
+    const { data } = await ask(`{ task(taskId: "${String(taskId)}") { taskId } }`);
+    expect(data).toEqual({ task: { taskId } });
   });
 });
 
@@ -209,5 +242,46 @@ describe('what is said of a key happens', () => {
     // A result that may be inline has no type to differ from; of a record that is not read nothing is said.
     for (const sentence of said) hold(sentence, now, then);
     if (said.size === 0) expect(key).toBe('response');
+  });
+});
+
+describe('a key that nobody knows', () => {
+  const FIELD: Readonly<Record<string, string>> = {
+    protein: 'Protein.sequence',
+    cluster: 'Cluster.members',
+    feature: 'Feature.summary',
+    uniprot: 'UniprotEntry.name',
+    similarity: 'SimilaritySearch.hits',
+    list: 'Batch.tasks',
+    status: 'Task.result',
+    result: 'FoldResult.pae',
+  };
+
+  /** An answer with one more key in itself, in its `data` and in the objects of its lists. */
+  const withNewKeys = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const known = Object.entries(value).map(([key, one]) => [
+      key,
+      key === 'data' ? withNewKeys(one) : Array.isArray(one) ? one.map(withNewKeys) : one,
+    ]);
+    return { ...Object.fromEntries(known), a_new_key: { of: ['any', 1] } };
+  };
+
+  it.each(Object.entries(PATHS))('is nothing lost in an answer of %s', async (answer, paths) => {
+    const query = readOf(FIELD[answer] ?? '', folded);
+    const then = await whole(query);
+    const said = new Set<string>();
+    drift((passing, question) => {
+      if (!isAnswerName(answer) || !paths.test(question.path) || passing.status !== 200) return;
+      const body: unknown = withNewKeys(JSON.parse(passing.body.toString()));
+      passing.body = Buffer.from(JSON.stringify(body));
+      for (const one of compare(PROMISED[answer], body, { complete: true })) {
+        expect(one.kind, one.path).toBe('added');
+        said.add(finding(answer, one).meaning);
+      }
+    });
+    const now = await ask(query);
+    expect([...said]).toEqual([expect.stringMatching(/^nothing is lost/)]);
+    hold('nothing is lost', now, then);
   });
 });

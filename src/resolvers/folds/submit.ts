@@ -21,7 +21,7 @@ import { UpstreamError } from '../../upstream/errors.ts';
 import { type BatchRecord, readCounts } from '../../upstream/folds/batch-states.ts';
 import { parseTime } from '../../upstream/time.ts';
 import type { Submitted } from '../../upstream/wire.ts';
-import { loadBatch } from './batch.ts';
+import { batchById, loadBatch } from './batch.ts';
 import { checkLedger, claimIdempotencyKey, unknownOutcome } from './idempotency.ts';
 import { toRefusedProblem } from './upstream-refusals.ts';
 
@@ -70,11 +70,15 @@ const freshRecord = (data: Submitted, total: number, at: number): BatchRecord =>
   warnings: [],
 });
 
-/** Ids of the tasks of a new batch (spec, "Identifiers and envelopes"). */
-const taskIdsOf = ({ batch_id, task_id }: Submitted, total: number): string[] =>
-  task_id == null
-    ? Array.from({ length: total }, (_, index) => `${batch_id}-${String(index).padStart(5, '0')}`)
-    : [task_id];
+/**
+ * Ids of the tasks of a new batch (spec, "Identifiers and envelopes"); undefined where the answer does not tell: the id of a
+ * task that is alone is opaque, and another number of tasks than was sent is known to List only.
+ */
+function taskIdsOf({ batch_id, task_id, total_items }: Submitted, sent: number): string[] | undefined {
+  if (total_items != null && total_items !== sent) return undefined;
+  if (sent === 1) return task_id == null ? undefined : [task_id];
+  return Array.from({ length: sent }, (_, index) => `${batch_id}-${String(index).padStart(5, '0')}`);
+}
 
 const toLedgerItem = ({ name, chains }: ItemCheck): LedgerItem => ({ name, chains });
 
@@ -100,14 +104,14 @@ async function recordBatch(
     .then(() => [], notRemembered);
   // Whoever watches the batch already is told at once.
   await ctx.services.live.nudge(ctx.principal, data.batch_id);
-  const record = freshRecord(data, data.total_items ?? check.taskCount, at);
+  const justQueued = taskIdsOf(data, check.taskCount);
+  const record = freshRecord(data, check.taskCount, at);
   return {
     kind: 'FoldSubmitted',
-    batch: {
-      batchId: data.batch_id,
-      justQueued: taskIdsOf(data, record.counts.total),
-      read: async () => record,
-    },
+    batch:
+      justQueued === undefined
+        ? batchById(ctx, data.batch_id)
+        : { batchId: data.batch_id, justQueued, read: async () => record },
     replayed: false,
     message: data.message ?? null,
     warnings: [...check.warnings, ...warnings.map(upstreamWarning), ...lost],

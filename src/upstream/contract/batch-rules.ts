@@ -59,9 +59,16 @@ const chainsOf = (complex: unknown): number | undefined =>
 /** The rules of each answer of the Batch API, and of the folding result. */
 export const BATCH_RULES = {
   submit: [
-    asAsked('data.total_items', 'the number of items that were sent', ({ total }) => total),
-    within('data', 'task_id', 'there for one item', ({ task_id: id }, { total }) =>
-      total === 1 ? typeof id === 'string' && id !== '' : undefined,
+    // The tasks are then those of List.
+    having(
+      'elsewhere',
+      asAsked('data.total_items', 'the number of items that were sent', ({ total }) => total),
+    ),
+    having(
+      'elsewhere',
+      within('data', 'task_id', 'there for one item', ({ task_id: id }, { total }) =>
+        total === 1 ? typeof id === 'string' && id !== '' : undefined,
+      ),
     ),
   ],
   list: [
