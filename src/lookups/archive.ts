@@ -1,7 +1,7 @@
 // The archive of a finished part, freshly asked for: its job names a signed URL anew each time, so that no URL is kept and
 // none is stale. It knows the upstream's operations and nothing of what is inside.
 import { archiveLimits } from '../upstream/archive/archive-limits.ts';
-import * as atlas from '../upstream/atlas.ts';
+import * as atlas from '../upstream/atlas-bulk.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import { type Downloads, download } from '../upstream/http/download.ts';
 import type { StreamedResponse, Upstream } from '../upstream/http/upstream-client.ts';

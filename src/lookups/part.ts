@@ -1,7 +1,7 @@
 // Takes one part of a look-up to its end: sends it, follows the job, sends it again when the upstream lost it, cancels it when
 // asked. It knows the upstream's bulk operations and nothing of other parts or of where progress is kept.
 
-import * as atlas from '../upstream/atlas.ts';
+import * as atlas from '../upstream/atlas-bulk.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import { discard } from '../upstream/http/response-body.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';

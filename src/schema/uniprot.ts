@@ -1,6 +1,6 @@
 // A UniProt entry as the service resolves it. Its link to the Atlas is in resolvers/atlas/uniprot.ts.
 import { createHash } from 'node:crypto';
-import type { WithRaw } from '../upstream/atlas.ts';
+import type { WithRaw } from '../upstream/atlas-request.ts';
 import type { UniprotRecord } from '../upstream/wire.ts';
 import { builder } from './builder.ts';
 import { keyedBy } from './keys.ts';

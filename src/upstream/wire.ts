@@ -1,43 +1,20 @@
 // The shapes of every answer of the service, each wire name spelled once. Read liberally: what the spec does not
-// promise is optional, unknown keys are left alone, and no state word is refused. It knows no policy and no GraphQL.
+// promise is optional, unknown keys are left alone, and no state word is refused.
 import { z } from 'zod';
 import { normalizeState } from './folds/state-words.ts';
-
-/** A key that the service may leave out, set to null or fill with something unreadable; all three mean unknown. */
-const maybe = <S extends z.ZodType>(schema: S) => schema.nullish().catch(undefined);
-
-const count = z.number().int().nonnegative();
-const text = z.string();
-const number = z.number();
-/** A state, in the contract's spelling where the word is known. */
-const state = text.transform(normalizeState);
-
-const outside = (low: number, high: number) => ({
-  error: ({ input }: { readonly input?: unknown }) =>
-    `expected a number from ${low} to ${high}, seen ${String(input)}`,
-});
-
-/** Scores may be above 1 by rounding. */
-const isShare = (value: number): boolean => value >= 0 && value <= 1 + 1e-6;
-const isPercentage = (value: number): boolean => value >= 0 && value <= 100;
-
-/** A number outside its range is drift: whatever it means, it is not what the contract says. */
-const share = maybe(number).refine((value) => value == null || isShare(value), outside(0, 1));
-const percentage = maybe(number).refine((value) => value == null || isPercentage(value), outside(0, 100));
-/** A mean pLDDT on 0 to 1, also where it came on 0 to 100. */
-const meanPlddt = percentage.transform((value) => (value != null && value > 1 ? value / 100 : value));
-const isConfidence = (value: number | null): boolean => value === null || isPercentage(value);
-/** pLDDT by residue on 0 to 1: a list with any value above 1 is one on 0 to 100. */
-const residuesPlddt = maybe(z.array(number.nullable()))
-  .refine((list) => list == null || list.every(isConfidence), {
-    error: ({ input }) =>
-      `expected numbers from 0 to 100, seen ${String((input as (number | null)[]).find((b) => !isConfidence(b)))}`,
-  })
-  .transform((list) =>
-    list?.some((value) => value !== null && value > 1) === true
-      ? list.map((value) => (value === null ? null : value / 100))
-      : list,
-  );
+import {
+  count,
+  isShare,
+  maybe,
+  meanPlddt,
+  number,
+  outside,
+  percentage,
+  residuesPlddt,
+  share,
+  state,
+  text,
+} from './wire-values.ts';
 
 // ------------------------------------------------------------------ Batch API
 
@@ -110,7 +87,7 @@ export const artifacts = z.record(text, text);
 export const taskStatus = z.object({
   status: state,
   response: z.unknown().optional(),
-  /** {@link artifacts}, read where they are asked for. */
+  /** {@link artifacts}; the resolver reads them. */
   artifacts: z.unknown().optional(),
   artifacts_expire_in: maybe(number),
   error: maybe(taskError),
@@ -182,7 +159,10 @@ export type FeatureValue = z.output<typeof featureValue>;
 
 const mayBeText = (value: unknown): boolean => value == null || typeof value === 'string';
 
-/** Whether a value plainly is one, without regions: nearly all are, and a look is a tenth of the work of reading one by the schema. */
+/**
+ * Whether a value is a feature without regions, as nearly all are: this look takes a tenth of the time of reading it
+ * with the schema.
+ */
 export const isPlainFeature = (value: unknown): value is FeatureValue =>
   typeof value === 'object' &&
   value !== null &&

@@ -16,7 +16,7 @@ import { keyedBy } from '../../schema/keys.ts';
 import { scaleArg, scalePlddt } from '../../schema/plddt.ts';
 import { Protein } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
-import type { WithRaw } from '../../upstream/atlas.ts';
+import type { WithRaw } from '../../upstream/atlas-request.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { drifted, promised } from '../../upstream/http/validate-response.ts';
 import { hasAllMembers } from '../../upstream/reads/cluster-loader.ts';

@@ -6,7 +6,7 @@ import { ArchiveBody } from '../archive/archive-body.ts';
 import { type ArchiveLimits, archiveLimits } from '../archive/archive-limits.ts';
 import { type BulkParts, readBulkArchive } from '../archive/bulk.ts';
 import type { BulkFeatures } from '../archive/bulk-record.ts';
-import * as atlas from '../atlas.ts';
+import * as atlas from '../atlas-bulk.ts';
 import { UpstreamError } from '../errors.ts';
 import { type Downloads, download } from '../http/download.ts';
 import { networkFailure } from '../http/network-failure.ts';

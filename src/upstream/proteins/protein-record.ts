@@ -2,7 +2,7 @@
 // who ask for a protein do not ask for them. It makes no call.
 import type { z } from 'zod';
 import { readFeatures, type SparseMatrix } from '../archive/bulk-record.ts';
-import type { WithRaw } from '../atlas.ts';
+import type { WithRaw } from '../atlas-request.ts';
 import { UpstreamError } from '../errors.ts';
 import { validate } from '../http/validate-response.ts';
 import { type Member, objectMembers } from '../json/json-object.ts';

@@ -7,11 +7,12 @@ import { schedulerOf } from '../../async/collect-window.ts';
 import type { SingleFlight } from '../../async/single-flight.ts';
 import type { Cache } from '../../store/cache/cache.ts';
 import * as atlas from '../atlas.ts';
+import type { WithRaw } from '../atlas-request.ts';
 import { asError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import type { ClusterRecord } from '../wire.ts';
 
-type ClusterAnswer = atlas.WithRaw<ClusterRecord>;
+type ClusterAnswer = WithRaw<ClusterRecord>;
 
 /** A cluster's record and how many features were asked for with it. */
 export interface LoadedCluster {

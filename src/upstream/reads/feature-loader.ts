@@ -4,13 +4,14 @@
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
 import * as atlas from '../atlas.ts';
+import type { WithRaw } from '../atlas-request.ts';
 import { asError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import { type FeatureDetail, featureDetail } from '../wire.ts';
 import { type CachedReads, cachedRead } from './cached-read.ts';
 
 /** A feature's details and the JSON they came as. */
-export type LoadedFeature = atlas.WithRaw<FeatureDetail>;
+export type LoadedFeature = WithRaw<FeatureDetail>;
 
 /** Keys without which details are not whole; the others may be left out. */
 const LISTS = ['top_100_uniref_ids', 'top_swissprot_activations', 'decoder_nearest_neighbors'] as const;

@@ -4,6 +4,7 @@
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
 import * as atlas from '../atlas.ts';
+import type { WithRaw } from '../atlas-request.ts';
 import { asError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import { drifted } from '../http/validate-response.ts';
@@ -12,7 +13,7 @@ import type { UniprotRecord } from '../wire.ts';
 import { type CachedReads, cachedRead } from './cached-read.ts';
 
 /** An entry and the JSON it came as. */
-export type LoadedEntry = atlas.WithRaw<UniprotRecord>;
+export type LoadedEntry = WithRaw<UniprotRecord>;
 
 export interface UniprotLoader {
   /** The entry of an accession or entry name; null when there is none. */

@@ -1,0 +1,103 @@
+// Bulk look-ups of the Atlas API: the lookup itself and its jobs.
+import { z } from 'zod';
+import { archiveLimits } from './archive/archive-limits.ts';
+import { get, MiB, record, segment } from './atlas-request.ts';
+import { confirmNotFound } from './http/prefix.ts';
+import { discard, isWhole, upstreamErrorOf } from './http/response-body.ts';
+import { requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
+import { drifted } from './http/validate-response.ts';
+import * as wire from './wire.ts';
+
+/** The body of a bulk lookup, in our words. */
+export interface BulkQuery {
+  /** At most 500 unique hashes. */
+  readonly hashes: readonly string[];
+  readonly top: number;
+  readonly structure: boolean;
+  readonly cluster: boolean;
+  readonly sequence: boolean;
+  readonly proteinFeatures: boolean;
+  readonly residueFeatures: boolean;
+}
+
+/** What a bulk lookup came to: an archive to read, or a job to poll. */
+export type BulkAnswer =
+  | { readonly kind: 'zip'; readonly answer: StreamedResponse }
+  | { readonly kind: 'job'; readonly jobId: string };
+
+const jobHandle = wire.bulkJob.extend({ job_id: z.string() });
+
+/** The handle of a job, in place of an archive, whose limit it would have. */
+async function jobOf(up: Upstream, answer: StreamedResponse) {
+  const call = { ...answer.call, maxBytes: MiB };
+  return (await record(up, { ...answer, call }, jobHandle, 'bulkJob')).record;
+}
+
+/** POST /proteins/batch: a zip for few proteins, a job for many. */
+export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
+  const { receivedBytes: maxBytes } = archiveLimits({
+    proteins: q.hashes.length,
+    perResidue: q.residueFeatures,
+  });
+  const answer = await requestStream(up, {
+    operation: 'bulk',
+    api: 'atlas',
+    method: 'POST',
+    path: '/proteins/batch',
+    repeatable: true,
+    accept: 'application/zip, application/json',
+    maxBytes,
+    body: {
+      protein_hashes: q.hashes,
+      topk_features: q.top,
+      include_structure: q.structure,
+      include_cluster_info: q.cluster,
+      include_sequence: q.sequence,
+      include_features: { protein_level: q.proteinFeatures, per_residue: q.residueFeatures },
+    },
+  });
+  if (answer.status === 202) return { kind: 'job', jobId: (await jobOf(up, answer)).job_id };
+  if (isWhole(answer.status)) return { kind: 'zip', answer };
+  throw await upstreamErrorOf(up, answer);
+}
+
+const FINISHED = new Set(['completed', 'complete', 'done']);
+/** States that a job without an archive can have, whatever the HTTP status. */
+const KNOWN_ENDS = new Set([
+  'pending',
+  'queued',
+  'in_progress',
+  'running',
+  'processing',
+  'cancelled',
+  'failed',
+  'expired',
+]);
+
+/** GET /proteins/batch/jobs/{id}. @throws UpstreamError RESULT_EXPIRED (410) when it is too old */
+export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob> {
+  const answer = await requestStream(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
+  if (!isWhole(answer.status)) throw await upstreamErrorOf(up, answer);
+  const { record: job } = await record(up, answer, wire.bulkJob);
+  const isComplete =
+    FINISHED.has(job.status ?? '') || (answer.status === 200 && !KNOWN_ENDS.has(job.status ?? ''));
+  if (isComplete && job.download_url == null)
+    throw drifted('bulkJob', '$.download_url', 'the job is complete, and there is no address');
+  return job;
+}
+
+/** DELETE /proteins/batch/jobs/{id}. @returns false when the job is unknown */
+export async function deleteBulkJob(up: Upstream, jobId: string): Promise<boolean> {
+  const answer = await requestStream(up, {
+    ...get('bulkJobDelete', `/proteins/batch/jobs/${segment('bulkJobDelete', jobId)}`),
+    method: 'DELETE',
+  });
+  if (answer.status === 204 || answer.status === 200) {
+    discard(answer);
+    return true;
+  }
+  const error = await upstreamErrorOf(up, answer);
+  if (answer.status !== 404) throw error;
+  await confirmNotFound(up, 'atlas', error);
+  return false;
+}

@@ -1,0 +1,42 @@
+// Values of the service as zod schemas: counts, states, shares, percentages, confidences.
+import { z } from 'zod';
+import { normalizeState } from './folds/state-words.ts';
+
+/** A key that the service may leave out, set to null or fill with something unreadable: all three mean unknown. */
+export const maybe = <S extends z.ZodType>(schema: S) => schema.nullish().catch(undefined);
+
+export const count = z.number().int().nonnegative();
+export const text = z.string();
+export const number = z.number();
+/** A state, in the contract's spelling where the word is known. */
+export const state = text.transform(normalizeState);
+
+export const outside = (low: number, high: number) => ({
+  error: ({ input }: { readonly input?: unknown }) =>
+    `expected a number from ${low} to ${high}, seen ${String(input)}`,
+});
+
+/** Scores may be above 1 by rounding. */
+export const isShare = (value: number): boolean => value >= 0 && value <= 1 + 1e-6;
+const isPercentage = (value: number): boolean => value >= 0 && value <= 100;
+
+/** A number outside its range is drift: whatever it means, it is not what the contract says. */
+export const share = maybe(number).refine((value) => value == null || isShare(value), outside(0, 1));
+export const percentage = maybe(number).refine(
+  (value) => value == null || isPercentage(value),
+  outside(0, 100),
+);
+/** A mean pLDDT on 0 to 1, also where it came on 0 to 100. */
+export const meanPlddt = percentage.transform((value) => (value != null && value > 1 ? value / 100 : value));
+const isConfidence = (value: number | null): boolean => value === null || isPercentage(value);
+/** pLDDT by residue on 0 to 1: a list with any value above 1 is one on 0 to 100. */
+export const residuesPlddt = maybe(z.array(number.nullable()))
+  .refine((list) => list == null || list.every(isConfidence), {
+    error: ({ input }) =>
+      `expected numbers from 0 to 100, seen ${String((input as (number | null)[]).find((b) => !isConfidence(b)))}`,
+  })
+  .transform((list) =>
+    list?.some((value) => value !== null && value > 1) === true
+      ? list.map((value) => (value === null ? null : value / 100))
+      : list,
+  );
