@@ -1,21 +1,21 @@
-// One value that many watch: each gets the latest when it is ready for it, so that a slow reader holds up nobody and no
-// queue grows. It must not know what the value is.
+// A value with many watchers: each reads the latest when it is ready, so a slow watcher neither
+// delays the others nor fills a queue.
 
-/** What a watcher makes of a value: its event, or undefined when the value holds nothing new for it. */
+/** Turns a value into a watcher's event; undefined when it holds nothing new for that watcher. */
 export type EventSelector<T, E> = (value: T) => E | undefined;
 
 export interface Broadcast<T> {
   /** How many watch at present. */
   readonly watchers: number;
-  /** Replaces the value; who has not seen the one before will not see it any more. */
+  /** Replaces the value; a watcher that has not read the previous one skips it. */
   publish(value: T): void;
   /** Ends every watch once it has read the present value. */
   end(): void;
   /**
-   * Watches. The present value comes first, if there is one. Memory of a watcher is a few words whatever happens.
+   * Watches, beginning with the present value, if there is one.
    *
-   * @param signal - ends the watch when it is aborted, also one that nobody reads from any more
-   * @param onLeave - told once, when the watch has ended for whatever reason
+   * @param signal - ends the watch when it aborts, even if nothing reads the iterator any more
+   * @param onLeave - called once, when the watch has ended for any reason
    */
   watch<E>(
     read: EventSelector<T, E>,
@@ -82,7 +82,7 @@ export function createBroadcast<T>(): Broadcast<T> {
         turn = result.catch(() => undefined);
         return result;
       },
-      // Does not wait for a `next` under way, which may be waiting for something that never happens.
+      // Does not wait for a pending `next`, whose event may never come.
       async return() {
         leave();
         return DONE;

@@ -1,7 +1,8 @@
-// When the loaders of a request stop collecting keys and make their calls: at the end of a turn of the event loop, unless the
-// request's execution has given up its turn and goes on in the next one. How many calls a query makes does not depend on time.
+// When the loaders of a request stop collecting keys and make their calls: at the end of a turn of
+// the event loop, unless execution has yielded and continues in the next one. The number of calls
+// does not depend on time.
 
-/** Runs the work of loaders once a request's execution has asked for all that it can. */
+/** Runs the loaders' work after the execution of a request has requested all keys that it can. */
 export class CollectWindow {
   #held = 0;
 

@@ -1,5 +1,5 @@
-// A time limit joined with a caller's AbortSignal. `AbortSignal.timeout` is not used: its timer cannot be cleared, and on Node 20 one that
-// only `AbortSignal.any` refers to may be collected before it fires.
+// A time limit joined with a caller's AbortSignal. Not `AbortSignal.timeout`: its timer cannot be
+// cleared, and Node 20 may collect one that only `AbortSignal.any` refers to before it fires.
 import { setMaxListeners } from 'node:events';
 
 export interface Deadline {

@@ -1,5 +1,5 @@
-// Single-flight: identical calls that run at the same time are one. A caller that aborts stops waiting; the call itself is aborted
-// when its last caller has.
+// Single-flight: identical calls in flight are one. A caller that aborts stops waiting; the last
+// one to abort also aborts the call.
 
 /** What a shared call is given instead of one caller's signal. */
 export interface SharedCall {

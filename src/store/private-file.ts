@@ -1,4 +1,4 @@
-// Files of a store that only the user of the gateway may read: databases hold labels, hashes and keys.
+// Store files that only the gateway's user may read: databases hold labels, hashes and keys.
 import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -8,7 +8,7 @@ const OTHERS = 0o077;
 /** SQLite keeps the write-ahead log and its index beside the database. */
 const SUFFIXES = ['', '-wal', '-shm', '-journal'];
 
-/** Takes the rights of other users away. A file that belongs to another user, or a read-only disk, stays as it is. */
+/** Removes the rights of other users, unless the file belongs to another user or is read-only. */
 export function restrict(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined || (found.mode & OTHERS) === 0) return;
@@ -26,8 +26,8 @@ export const makePrivateFolder = (file: string): void => {
 };
 
 /**
- * Makes a database file that only this user may read and write, before SQLite opens it, or makes an existing one so. What SQLite puts
- * beside it gets the same mode.
+ * Creates a database file that only this user may read and write, before SQLite opens it, or
+ * restricts an existing one. The files that SQLite puts beside it get the same mode.
  *
  * @param file - a path, or `:memory:`
  */

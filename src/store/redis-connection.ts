@@ -1,32 +1,36 @@
-// One connection to Redis or Valkey: made in the background, made again when it is lost, and never waited for: every command
-// is answered or has failed within two seconds. It must not know what is kept there.
+// One connection to Redis or Valkey, opened in the background and again when it is lost. Every
+// command succeeds or fails within two seconds.
+
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { withTimeout } from '../async/timeout.ts';
+import type { StoreUsage } from './ledger/ledger.ts';
 
 /** Milliseconds that a command may take, connecting included. */
 const COMMAND_MS = 2_000;
-/** Shorter than a command's time, so that a failure to connect is told as such. */
+/** Shorter than a command's time limit, so that the error is the failure to connect. */
 const CONNECT_MS = 1_500;
-const SLOWEST_RETRY_MS = 2_000;
+const MAX_RETRY_MS = 2_000;
 /** Commands that may wait for an answer; more are refused at once. */
-const MOST_WAITING = 10_000;
+const MAX_QUEUED_COMMANDS = 10_000;
 
 export interface RedisConnection {
   /**
    * Sends one command.
    *
-   * @throws Error that names the store (never its password) when there is no answer in time, or a refusal. The command may
-   *   have been carried out all the same.
+   * @throws Error that names the store (never its password) when it does not answer in time or
+   *   refuses. The command may still have been carried out.
    */
   send(...command: string[]): Promise<unknown>;
-  /** Runs a Lua script atomically. Its text is sent only when the server does not have it yet (EVALSHA, then EVAL). */
+  /** Runs a Lua script atomically. Sends its text only to a server without it (EVALSHA, then EVAL). */
   run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** Lets what is under way end, then disconnects. */
   close(): Promise<void>;
 }
 
-/** The client, 400 modules that a gateway without Redis never loads: they took a tenth of its start. */
+/**
+ * The client: 400 modules, a tenth of the start-up time, which a gateway without Redis never loads.
+ */
 const redis = () => createRequire(import.meta.url)('@redis/client') as typeof import('@redis/client');
 
 /** The URL without its credentials, for messages. */
@@ -45,13 +49,13 @@ function openLink(url: string, onFault: (error: unknown) => void, onReady: () =>
   const client = redis().createClient({
     url,
     disableOfflineQueue: true,
-    commandsQueueMaxLength: MOST_WAITING,
+    commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
     socket: {
       connectTimeout: CONNECT_MS,
-      reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, SLOWEST_RETRY_MS) * (0.5 + Math.random() / 2),
+      reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, MAX_RETRY_MS) * (0.5 + Math.random() / 2),
     },
   });
-  // What is asked before the first connection stands waits for it, or for the word that it failed.
+  // Commands sent before the first connection wait until it succeeds or fails.
   const settled = new Promise<void>((resolve) => {
     client.once('ready', resolve);
     client.once('error', () => resolve());
@@ -72,10 +76,10 @@ function openLink(url: string, onFault: (error: unknown) => void, onReady: () =>
 }
 
 /**
- * Opens a connection; returns before it stands.
+ * Opens a connection; returns before it is established.
  *
  * @param url - `redis://` or `rediss://`, with user, password and database number where needed
- * @param onError - told once of each loss of the connection
+ * @param onError - called once for each loss of the connection
  */
 export function openRedis(url: string, onError: (error: unknown) => void): RedisConnection {
   const place = placeOf(url);
@@ -95,7 +99,7 @@ export function openRedis(url: string, onError: (error: unknown) => void): Redis
     });
   let link = open();
 
-  /** A server that does not answer may never do so on this connection (a lost host says nothing): the next command gets a new one. */
+  /** A lost host may never answer on this connection: the next command gets a new one. */
   const renew = (stalled: typeof link): void => {
     if (closed || link !== stalled) return;
     link = open();
@@ -147,4 +151,34 @@ export function openRedis(url: string, onError: (error: unknown) => void): Redis
       link.end();
     },
   };
+}
+
+/** Start of a script: sets `now` (milliseconds since the epoch) from ARGV[1] or the server's clock. */
+export const NOW = `
+  local now = tonumber(ARGV[1])
+  if not now then
+    local time = redis.call('TIME')
+    now = time[1] * 1000 + math.floor(time[2] / 1000)
+  end
+`;
+
+/** The first argument of such a script. */
+export const timeArgument = (now: (() => number) | undefined): string =>
+  now === undefined ? '' : String(now());
+
+/** Reads `used_memory:1024`; undefined where the line is missing. */
+const fieldOf = (info: string, name: string): string | undefined =>
+  info
+    .split(/\r?\n/)
+    .find((line) => line.startsWith(`${name}:`))
+    ?.slice(name.length + 1);
+
+/** @throws Error when the answer has no numbers in it */
+export function readUsage(info: string): StoreUsage {
+  const usedBytes = Number(fieldOf(info, 'used_memory'));
+  const limit = Number(fieldOf(info, 'maxmemory') ?? 0);
+  if (!Number.isFinite(usedBytes) || !Number.isFinite(limit))
+    throw new Error('The store does not say how much memory it uses.');
+  const policy = fieldOf(info, 'maxmemory_policy') ?? 'noeviction';
+  return { usedBytes, limitBytes: limit === 0 ? null : limit, evicts: policy !== 'noeviction' && limit > 0 };
 }

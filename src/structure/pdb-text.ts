@@ -4,8 +4,8 @@ import { standardParent } from './residues.ts';
 
 /** Every record is as long. */
 const COLUMNS = 80;
-const MOST_ATOMS = 99_999;
-const MOST_RESIDUES = 9_999;
+const MAX_ATOMS = 99_999;
+const MAX_RESIDUES = 9_999;
 
 /** One-letter elements start in the second of the four columns, as the format wants. */
 const nameColumns = ({ name, element }: ModelAtom): string =>
@@ -28,16 +28,16 @@ function tooLarge({ chains }: StructureModel): string | undefined {
   const residues = chains.flatMap((chain) => chain.residues);
   const polymers = chains.filter(({ kind }) => kind !== 'ligand').length;
   const atoms = residues.reduce((sum, residue) => sum + residue.atoms.length, 0) + polymers;
-  if (atoms > MOST_ATOMS)
-    return `PDB files hold at most ${MOST_ATOMS} atoms and chain ends; here are ${atoms}.`;
+  if (atoms > MAX_ATOMS)
+    return `PDB files hold at most ${MAX_ATOMS} atoms and chain ends; here are ${atoms}.`;
   const long = chains.find(({ id }) => !/^[\x21-\x7e]$/.test(id));
   if (long !== undefined)
     return `PDB files name chains by one letter; here is a chain named ${JSON.stringify(long.id)}.`;
   const twice = chains.find(({ id }, k) => chains.findIndex((other) => other.id === id) !== k);
   if (twice !== undefined) return `Two chains are named ${twice.id}.`;
-  const high = residues.find(({ number }) => number > MOST_RESIDUES || number < -999);
+  const high = residues.find(({ number }) => number > MAX_RESIDUES || number < -999);
   if (high !== undefined)
-    return `PDB files number residues up to ${MOST_RESIDUES}; here is residue ${high.number}.`;
+    return `PDB files number residues up to ${MAX_RESIDUES}; here is residue ${high.number}.`;
   const wide = residues.find(({ name }) => name.length > 3);
   if (wide !== undefined)
     return `PDB files name components by three letters; here is ${JSON.stringify(wide.name)}.`;

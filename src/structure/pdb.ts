@@ -157,3 +157,38 @@ export function parsePdb(text: string): ParsedPdb {
     sequence: residues.flatMap(({ polymer, letter }) => (polymer ? [letter] : [])).join(''),
   };
 }
+
+/** Columns of an atom line, 0-based: chain, number and insertion code of its residue; its B-factor. */
+const RESIDUE_COLUMNS = [21, 27] as const;
+const B_FACTOR_COLUMNS = [60, 66] as const;
+
+/** Calls `take` with the start of each atom line. */
+function eachAtom(pdb: string, take: (start: number) => void): void {
+  for (let start = 0; start < pdb.length; ) {
+    if (pdb.startsWith('ATOM', start) || pdb.startsWith('HETATM', start)) take(start);
+    const end = pdb.indexOf('\n', start);
+    if (end === -1) return;
+    start = end + 1;
+  }
+}
+
+/** The number of residues that have atoms, without parsing them. */
+export function countResidues(pdb: string): number {
+  let count = 0;
+  let last = '';
+  eachAtom(pdb, (start) => {
+    const residue = pdb.slice(start + RESIDUE_COLUMNS[0], start + RESIDUE_COLUMNS[1]);
+    if (residue !== last) count += 1;
+    last = residue;
+  });
+  return count;
+}
+
+/** Whether the B-factors are confidences on 0 to 100 instead of 0 to 1. */
+export function isInPercent(pdb: string): boolean {
+  let found = false;
+  eachAtom(pdb, (start) => {
+    found ||= Number(pdb.slice(start + B_FACTOR_COLUMNS[0], start + B_FACTOR_COLUMNS[1])) > 1;
+  });
+  return found;
+}

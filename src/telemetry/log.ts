@@ -1,5 +1,5 @@
-// The logger: pino, with JSON lines in production and readable ones otherwise. Texts of errors, which the upstream or a library
-// may have written, lose tokens, signed URLs and sequences here.
+// The logger: pino, with JSON lines in production and readable ones otherwise. Error texts, which
+// the upstream or a library may have written, lose tokens, signed URLs and sequences here.
 import { destination, type Logger, pino, stdTimeFunctions } from 'pino';
 import { redact } from './redact.ts';
 
@@ -8,14 +8,14 @@ export type LogLevel = (typeof LEVELS)[number];
 
 export type { Logger };
 
-/** Errors below an error that are told with it. */
-const DEEPEST_CAUSE = 3;
+/** Nested causes of an error that are logged with it. */
+const MAX_CAUSE_DEPTH = 3;
 
 /** An error as text with its causes, without what it may quote of requests and answers. */
 function errorText(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return redact(String(error));
   const own = redact(error.stack ?? error.message);
-  return error.cause === undefined || depth >= DEEPEST_CAUSE
+  return error.cause === undefined || depth >= MAX_CAUSE_DEPTH
     ? own
     : `${own}\n  because: ${errorText(error.cause, depth + 1)}`;
 }
@@ -50,7 +50,8 @@ function standardError() {
 const WARN = 40;
 
 /**
- * A logger that drops what is less urgent than `level`. A field named `error` may hold any thrown value.
+ * A logger that drops what is less urgent than `level`. A field named `error` may hold any thrown
+ * value.
  *
  * @param json - one JSON object a line instead of readable text
  * @param write - receives the lines; standard error when absent, so that standard output stays free

@@ -1,11 +1,33 @@
-// What Prometheus is told of a gateway, in a registry of its own. Every label is one of few words chosen here or in the code:
-// no id, no name that a caller makes up, nothing secret.
+// The Prometheus metrics of a gateway, in a registry of its own. Label values come from small fixed
+// sets: no ids, no names that a caller chooses, no secrets.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Gates } from '../upstream/http/host-limiters.ts';
 import { VERSION } from '../version.ts';
-import { processMetrics } from './process-metrics.ts';
 import { addGateMetrics } from './upstream-limiter-metrics.ts';
+
+/**
+ * Metrics that read Node's active handles and requests. On Node 20 that can end the process while
+ * one of them is closing (`Assertion failed: !obj.IsEmpty()`).
+ */
+const CRASHING_METRICS = [
+  'nodejs_active_handles',
+  'nodejs_active_handles_total',
+  'nodejs_active_requests',
+  'nodejs_active_requests_total',
+];
+
+let processRegistry: Registry | undefined;
+
+/** The process's own metrics: event loop, memory, garbage collection. Collected once per process. */
+function processMetrics(): Registry {
+  if (processRegistry === undefined) {
+    processRegistry = new Registry();
+    collectDefaultMetrics({ register: processRegistry });
+    for (const name of CRASHING_METRICS) processRegistry.removeSingleMetric(name);
+  }
+  return processRegistry;
+}
 
 /** What requests take of the process. */
 export interface Load {
@@ -26,7 +48,7 @@ export interface MetricSources {
   /** Streams of batches and look-ups that are watched. */
   readonly watchers: () => number;
   readonly bulkLookups: () => number;
-  /** Bytes of all kept bulk look-ups; how full the ledger's store is. Rejected where the store does not say. */
+  /** Bytes of all stored bulk look-ups and of the ledger's store; rejects where the store does not say. */
   readonly bulkBytes: () => Promise<number>;
   readonly storeUsage: () => Promise<{ readonly usedBytes: number; readonly limitBytes: number | null }>;
   /** Of the gates to the upstream. */
@@ -57,7 +79,7 @@ export function openMetrics(sights: MetricSources) {
         this.set(read());
       },
     });
-  /** Of the store, which the processes of WORKERS share. While it is away the value stays; `store_errors_total` tells that it is. */
+  /** Of the store that the processes of WORKERS share. The value stays while the store is away. */
   const ofStore = (name: string, help: string, read: () => Promise<number>) =>
     new Gauge({
       name: `foldatlas_${name}`,
@@ -85,7 +107,7 @@ export function openMetrics(sights: MetricSources) {
   watched('watchers', 'Streams of batches and bulk look-ups that are watched.', sights.watchers);
   watched('bulk_lookups', 'Bulk look-ups that are worked on.', sights.bulkLookups);
 
-  ofStore('bulk_stored_bytes', 'Bytes that kept bulk look-ups take in the store, about.', sights.bulkBytes);
+  ofStore('bulk_stored_bytes', 'Approximate bytes of stored bulk look-ups.', sights.bulkBytes);
   ofStore(
     'store_used_bytes',
     'Bytes that the store of the ledger uses.',
@@ -136,12 +158,13 @@ export function openMetrics(sights: MetricSources) {
       'Tries of upstream calls, to the first byte of the answer.',
       'operation',
     ),
-    cacheHits: counter('cache_hits_total', 'What was kept, by kind and by where it was.', ['kind', 'tier']),
-    cacheMisses: counter('cache_misses_total', 'What was not kept, by kind.', ['kind']),
+    cacheHits: counter('cache_hits_total', 'Cache hits by kind and tier.', ['kind', 'tier']),
+    cacheMisses: counter('cache_misses_total', 'Cache misses by kind.', ['kind']),
     storeErrors: counter('store_errors_total', 'Failures of the store.', ['store']),
     refused: counter(
       'requests_refused_total',
-      'HTTP requests refused before they ran: the process or an address had too much under way or too many connections, or a caller asked too often.',
+      'HTTP requests refused before they ran: too many requests or connections of the process or an address, ' +
+        'or a rate limit.',
       ['reason'],
     ),
     cutOff: counter(

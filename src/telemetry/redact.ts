@@ -1,10 +1,10 @@
-// Takes addresses with their signatures, tokens and sequences out of texts that the upstream, a library or a caller's input wrote.
-// Texts are cut first, and each pattern has one unbounded run that no other match of it can begin within: time grows
-// with the length of the text, whatever it says.
+// Removes signed URLs, tokens and sequences from texts that the upstream, a library or a caller's
+// input wrote. Texts are cut first, and each pattern has one unbounded run that no other match of
+// it can begin within: the time grows linearly with the length of the text.
 
 /** Characters of a text that are shown. */
 const MAX_CHARACTERS = 4000;
-/** Characters of one quotation in a text that are shown: what is quoted is the input of somebody else. */
+/** Characters shown of one quotation: it may quote another caller's input. */
 const MAX_QUOTED_CHARACTERS = 200;
 
 /** 20 residues in a row. */
@@ -17,20 +17,22 @@ function withoutQuery(word: string): string {
   return query >= 0 && word.includes('=', query) ? '[URL]' : word;
 }
 
+const ASSIGNED_SECRET = new RegExp(
+  '\\b(authorization|signature|password|secret|api[-_ ]?key|access[-_ ]?token|token)' +
+    '(["\']?\\s*[:=]\\s*["\']?)[^\\s"\',;})]+',
+  'gi',
+);
+
 const RULES: readonly ((text: string) => string)[] = [
   (text) => text.replace(SEQUENCE, '[sequence]'),
   (text) => text.replace(/\b(?:https?|wss?):\/\/[^\s"'<>]+/gi, '[URL]'),
   (text) => text.replace(/[^\s"'<>]+/g, withoutQuery),
   (text) => text.replace(/\b(bearer|basic)\s+[^\s"',;]+/gi, '$1 [token]'),
   (text) => text.replace(/\beyJ[\w.-]{8,}/g, '[token]'),
-  (text) =>
-    text.replace(
-      /\b(authorization|signature|password|secret|api[-_ ]?key|access[-_ ]?token|token)(["']?\s*[:=]\s*["']?)[^\s"',;})]+/gi,
-      '$1$2[removed]',
-    ),
+  (text) => text.replace(ASSIGNED_SECRET, '$1$2[removed]'),
 ];
 
-/** The beginning of a text. A word at the cut goes as a whole: half of a token would not be known for one. */
+/** The beginning of a text, without a word at the cut: no pattern would recognise half a token. */
 function cut(text: string, length: number): string {
   if (text.length <= length) return text;
   let end = length;
@@ -38,17 +40,17 @@ function cut(text: string, length: number): string {
   return `${text.slice(0, end)}…`;
 }
 
-/** The text with long quotations cut. Quotation marks behind a backslash belong to what is quoted. */
+/** Cuts long quotations. Quotation marks behind a backslash belong to the quotation. */
 function cutQuotations(text: string): string {
   const quotations = text.split(/(?<!\\)"/);
   return quotations.map((part, i) => (i % 2 === 1 ? cut(part, MAX_QUOTED_CHARACTERS) : part)).join('"');
 }
 
 /**
- * The text without what looks like an address, a token or a sequence of 20 residues or more. At most 4,000 characters of it, and
- * 200 of each quotation in it, are looked at and returned.
+ * The text without URLs, tokens and sequences of 20 residues or more; at most 4,000 characters of
+ * it, and 200 of each quotation.
  *
- * @param secrets - values to take out wherever they stand, such as the caller's own token
+ * @param secrets - values to remove wherever they stand, such as the caller's own token
  */
 export function redact(text: string, ...secrets: readonly (string | undefined)[]): string {
   let clean = cutQuotations(cut(text, MAX_CHARACTERS));

@@ -1,5 +1,6 @@
-// One request as operations see it: its id, its place in a trace, what it asked for, what it cost. It holds nothing that a log
-// line may not show: a route instead of a path, a name instead of a query.
+// The record of one request for logs, metrics and traces. It holds only what a log line may show:
+// the route instead of the path, the operation name instead of the query.
+import { randomUUID } from 'node:crypto';
 import { redact } from './redact.ts';
 import { readTraceparent } from './trace-context.ts';
 import type { TraceSpan, Tracing } from './tracing.ts';
@@ -15,16 +16,18 @@ export interface RequestRecord {
   /** On the clock of `performance.now()`. */
   readonly startedAt: number;
   operation: OperationInfo | undefined;
-  /** Who asks, as the gateway names them; null for nobody, undefined when it was not asked. */
+  /** The caller's name within the gateway; null for anonymous, undefined before authentication. */
   principal: string | null | undefined;
   upstreamCalls: number;
   errors: number;
   /** Whether it counts among those that are being answered. */
   begun: boolean;
   ended: boolean;
-  /** Whether the caller left before the end of the answer: errors from then on are shown to nobody. */
+  /**
+   * Whether the client disconnected before the end of the response: later errors reach no client.
+   */
   left: boolean;
-  /** Lets go of what it leaves behind, each called once when it has ended. They hold as little as they can: it may be a stream of a day. */
+  /** Clean-up callbacks, each called once at the end. They hold little: a stream may last a day. */
   readonly onEnd: (() => void)[];
 }
 
@@ -43,7 +46,7 @@ export interface RequestStart {
 /** How it ended. */
 export interface RequestEnd {
   readonly status: number;
-  /** Sent to the caller, headers among them; undefined when nobody counted. */
+  /** Bytes sent to the client, headers included; undefined when they were not counted. */
   readonly bytes: number | undefined;
   /** Whether the caller left before the end of the answer. */
   readonly left: boolean;
@@ -65,7 +68,7 @@ const ROUTES: readonly (readonly [RegExp, string])[] = [
 ];
 const PLAIN = new Set(['/', '/graphql', '/reference', '/schema.graphql', '/health', '/ready', '/metrics']);
 
-/** The template of a path: one of few, whatever a caller asks for. */
+/** The template of a path: one of a fixed set. */
 function routeOf(pathname: string): string {
   if (PLAIN.has(pathname)) return pathname;
   return ROUTES.find(([pattern]) => pattern.test(pathname))?.[1] ?? 'other';
@@ -102,8 +105,8 @@ export const requestLogFields = ({ requestId, step }: RequestRecord) => ({
   traceId: step.context.traceId,
 });
 
-/** Of the hash of who asks. */
-const PRINCIPAL_LETTERS = 8;
+/** Characters shown of the hash of the principal. */
+const PRINCIPAL_CHARACTERS = 8;
 
 /** Fields of the access log: the line that every request ends with. */
 export function accessLogFields(
@@ -120,7 +123,7 @@ export function accessLogFields(
     milliseconds: Math.round(milliseconds * 10) / 10,
     ...(operation === undefined ? {} : { operation: operation.type }),
     ...(operation?.name == null ? {} : { name: boundedOperationName(operation.name) }),
-    ...(principal == null ? {} : { principal: principal.slice(0, PRINCIPAL_LETTERS) }),
+    ...(principal == null ? {} : { principal: principal.slice(0, PRINCIPAL_CHARACTERS) }),
     upstreamCalls,
     ...(errors > 0 ? { errors } : {}),
     ...(bytes === undefined ? {} : { bytes }),
@@ -135,3 +138,18 @@ export function boundedOperationName(name: string): string {
 }
 /** What was shown last: most requests ask what others have just asked. */
 let lastName = { name: '', shown: '' };
+
+const ids = new WeakMap<Request, string>();
+
+/** The caller's own id where it sent a usable one in `x-request-id`, else a new one. */
+export const makeRequestId = (given: string | null | undefined): string =>
+  given != null && /^[\w.:-]{8,128}$/.test(given) ? given : randomUUID();
+
+/** The id of a request, the same whenever asked. */
+export function requestIdOf(request: Request): string {
+  const known = ids.get(request);
+  if (known !== undefined) return known;
+  const id = makeRequestId(request.headers.get('x-request-id'));
+  ids.set(request, id);
+  return id;
+}

@@ -1,11 +1,10 @@
-// Watches a gateway's requests from their start to their last byte and tells of them: one access line each, and metrics. It
-// decides nothing and changes no answer.
+// Observes a gateway's requests from start to last byte: one access-log line each, metrics and
+// traces. It changes no response.
 
 import type { Found } from '../store/cache/cache.ts';
 import type { CallReport, Upstream } from '../upstream/http/upstream-client.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import { requestIdOf } from './request-id.ts';
 import {
   accessLogFields,
   boundedOperationName,
@@ -14,6 +13,7 @@ import {
   type RequestEnd,
   type RequestRecord,
   type RequestStart,
+  requestIdOf,
   requestLogFields,
 } from './request-record.ts';
 import { traceparent } from './trace-context.ts';
@@ -32,12 +32,12 @@ export interface Telemetry {
   /** An error that a caller is shown. */
   failed(code: string, exchange: RequestRecord | undefined): void;
   end(exchange: RequestRecord, end: RequestEnd): void;
-  /** To be told of everything by an `Upstream`. */
+  /** The hooks that report a request's upstream calls. */
   upstreamHooks(
     requestId: string,
     exchange: RequestRecord | undefined,
   ): Pick<Upstream, 'onCall' | 'startCall'>;
-  /** What was kept of what was asked for. */
+  /** Counts a cache look-up. */
   cacheLookup(kind: string, found: Found): void;
   storeFailed(store: string, error: unknown, requestId?: string): void;
 }

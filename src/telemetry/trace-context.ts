@@ -1,4 +1,4 @@
-// W3C Trace Context: where a request stands among those that led to it. Pure, but for the random ids; it knows no tracer.
+// W3C Trace Context: reads and writes `traceparent` and creates span ids.
 import { randomFillSync } from 'node:crypto';
 
 export interface TraceContext {
@@ -6,7 +6,7 @@ export interface TraceContext {
   readonly traceId: string;
   /** 16 hexadecimal characters: this step of it. */
   readonly spanId: string;
-  /** Whether whoever began the trace records it. */
+  /** Whether the tracer that began the trace records it. */
   readonly sampled: boolean;
 }
 
@@ -15,7 +15,7 @@ const PATTERN = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)
 /**
  * Reads a `traceparent` header.
  *
- * @returns undefined for one that the standard calls invalid: it is then ignored and a new trace begins
+ * @returns undefined for an invalid one, which the standard says to ignore
  */
 export function readTraceparent(header: string | null): TraceContext | undefined {
   if (header === null) return undefined;

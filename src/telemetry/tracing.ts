@@ -1,5 +1,5 @@
-// Traces by OpenTelemetry, sent by OTLP over HTTP. Loaded only where it is configured; without it steps have ids but nobody
-// records them. Attributes are given by telemetry.ts, which has no URL, token or variable to give.
+// OpenTelemetry traces, sent by OTLP over HTTP. Loaded only when configured; otherwise spans have
+// ids but are not recorded. telemetry.ts sets the attributes, which hold no URL, token or variable.
 
 import type { Attributes, SpanKind as Kind, Span } from '@opentelemetry/api';
 import { withTimeout } from '../async/timeout.ts';
@@ -8,7 +8,7 @@ import { childSpanContext, type TraceContext } from './trace-context.ts';
 /** A step of a trace that is under way. */
 export interface TraceSpan {
   readonly context: TraceContext;
-  /** Absent where nobody records it. */
+  /** Absent when the span is not recorded. */
   readonly end?: (what: TraceSpanEnd) => void;
 }
 
@@ -27,7 +27,7 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-/** Steps that nobody records: ids for logs, for the upstream and for the caller. */
+/** Spans that are not recorded: ids for logs, for the upstream and for the caller. */
 export const noopTracing: Tracing = {
   begin: (_kind, _name, parent) => ({ context: childSpanContext(parent) }),
   close: async () => undefined,
@@ -43,7 +43,9 @@ export interface TracingOptions {
 /** How long the end of the process waits for the collector. */
 const LAST_SEND_MS = 3_000;
 
-/** Opens the exporter. Sampling, headers and batches follow OpenTelemetry's own environment variables. */
+/**
+ * Opens the exporter. OpenTelemetry's own environment variables set sampling, headers and batches.
+ */
 export async function openTracing({ endpoint, serviceName, onError }: TracingOptions): Promise<Tracing> {
   const [api, sdk, otlp, resources] = await Promise.all([
     import('@opentelemetry/api'),

@@ -1,10 +1,11 @@
-// What Prometheus is told of the gates to the upstream: who is under way, who waits, which breaker is open, what was held back.
+// Metrics of the limiters of upstream hosts: calls in flight, calls queued, open circuit breakers,
+// calls held back.
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Gates } from '../upstream/http/host-limiters.ts';
 
 const LEVELS = { closed: 0, 'half-open': 1, open: 2 } as const;
 
-/** Adds the gates' metrics to a registry; `state` is asked whenever they are read. */
+/** Adds the limiters' metrics to a registry, which calls `state` at each scrape. */
 export function addGateMetrics(registers: Registry[], state: Gates['state']): void {
   const each = (tell: (host: 'api' | 'files', gate: ReturnType<Gates['state']>['api']) => void) => {
     const { api, files } = state();

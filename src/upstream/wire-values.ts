@@ -1,6 +1,25 @@
 // Values of the service as zod schemas: counts, states, shares, percentages, confidences.
 import { z } from 'zod';
-import { normalizeState } from './folds/state-words.ts';
+
+/** States of tasks, batches and bulk jobs. */
+const KNOWN_STATES: ReadonlySet<string> = new Set([
+  'queued',
+  'in_progress',
+  'done',
+  'failed',
+  'cancelled',
+  'pending',
+  'completed',
+  'complete',
+  'expired',
+]);
+
+/** A known word in the contract's spelling, whatever its case; any other as it came. */
+export function normalizeState(word: string): string {
+  const plain = word.toLowerCase();
+  if (plain === 'canceled') return 'cancelled';
+  return KNOWN_STATES.has(plain) ? plain : word;
+}
 
 /** A key that the service may leave out, set to null or fill with something unreadable: all three mean unknown. */
 export const maybe = <S extends z.ZodType>(schema: S) => schema.nullish().catch(undefined);

@@ -1,12 +1,12 @@
 // The shapes of every answer of the service, each wire name spelled once. Read liberally: what the spec does not
 // promise is optional, unknown keys are left alone, and no state word is refused.
 import { z } from 'zod';
-import { normalizeState } from './folds/state-words.ts';
 import {
   count,
   isShare,
   maybe,
   meanPlddt,
+  normalizeState,
   number,
   outside,
   percentage,

@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import { withTimeout } from '../../async/timeout.ts';
 import type { TokenBucketStore, TokenResult } from '../../store/rate-limit/token-bucket.ts';
-import { openMemoryRates } from '../../store/rate-limit/token-bucket-memory.ts';
+import { openMemoryRates } from '../../store/rate-limit/token-bucket.ts';
 import type { Caller, FailedAuthLimit } from '../auth/authenticate.ts';
 
 export interface RateLimitQuota {

@@ -1,7 +1,7 @@
 // Headers that every answer carries: the request's id, whether a sandbox answered, and what browsers are told: not to guess its type, not
 // to frame it, not to tell others where it was read, and what a page of ours may load.
 import type { Plugin } from 'graphql-yoga';
-import { requestIdOf } from '../../telemetry/request-id.ts';
+import { requestIdOf } from '../../telemetry/request-record.ts';
 import { API_CSP, pageCsp } from '../csp.ts';
 import { addVary } from './vary.ts';
 

@@ -3,7 +3,7 @@
 // what comes of it.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { matchesIfNoneMatch } from '../../etag.ts';
-import { makeRequestId } from '../../telemetry/request-id.ts';
+import { makeRequestId } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { traceparent } from '../../telemetry/trace-context.ts';
 import { corsHeaders } from '../cors.ts';

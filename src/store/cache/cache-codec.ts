@@ -1,4 +1,5 @@
-// Cache entries as bytes: JSON (values may have a `toJSON` of their own) with Buffers beside it, compressed where that pays.
+// Cache entries as bytes: JSON (values may have a `toJSON`) with Buffers beside it, compressed
+// where that pays.
 import { promisify } from 'node:util';
 import { deserialize, serialize } from 'node:v8';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';

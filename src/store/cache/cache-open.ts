@@ -1,4 +1,4 @@
-// Chooses the cache's second tier by its URL. It must not know what is kept.
+// Chooses the cache's second tier by its URL.
 import { openRedisBytes } from './cache-redis.ts';
 import { openSharedStore, type SharedStore } from './cache-shared.ts';
 import { openSqliteBytes } from './cache-sqlite.ts';
@@ -10,7 +10,7 @@ const cacheFile = (file: string): string => `${file.replace(/\.(db|sqlite3?)$/, 
  * Opens the second tier.
  *
  * @param storeUrl - `memory:` (no second tier), `sqlite:PATH`, `redis://…` or `rediss://…`
- * @param onError - told of every failure; the store is then bypassed
+ * @param onError - called with every failure; the cache then bypasses the store
  */
 export function openSharedCache(
   storeUrl: string,

@@ -1,24 +1,25 @@
-// The cache's second tier in Redis or Valkey, shared by several gateways. It must not know what the bytes mean.
+// The cache's second tier in Redis or Valkey, shared by several gateways.
 import { createRequire } from 'node:module';
 import type { KeyvStoreAdapter } from 'keyv';
-import { readUsage } from '../redis-usage.ts';
+import { readUsage } from '../redis-connection.ts';
 import type { ByteStore } from './cache-shared.ts';
 
 /** RESP's type of a string of bytes, which is given as a Buffer rather than decoded as text. */
 const BLOB_STRING = 36;
 /** The client, loaded only where it is used. */
 const keyvRedis = () => createRequire(import.meta.url)('@keyv/redis') as typeof import('@keyv/redis');
-/** How much of a server's memory may be used when something is written to the cache, and how often that is looked at. */
+/** The cache writes while less than this share of the server's memory is used. */
 const CACHE_SHARE = 0.75;
 const LOOK_MS = 1_000;
 /** Commands that may wait for an answer; more are refused at once. */
-const MOST_WAITING = 2000;
+const MAX_QUEUED_COMMANDS = 2000;
 
 /**
- * Connects in the background, and again when the connection is lost: meanwhile every use fails at once.
+ * Connects in the background, and again when the connection is lost: meanwhile every use fails at
+ * once.
  *
  * @param url - `redis://` or `rediss://`, with user, password and database where needed
- * @param onError - told of lost connections
+ * @param onError - called with every lost connection
  */
 export function openRedisBytes(url: string, onError: (error: unknown) => void): ByteStore {
   const { default: KeyvRedis } = keyvRedis();
@@ -26,7 +27,7 @@ export function openRedisBytes(url: string, onError: (error: unknown) => void): 
     {
       url,
       disableOfflineQueue: true,
-      commandsQueueMaxLength: MOST_WAITING,
+      commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
       commandOptions: { typeMapping: { [BLOB_STRING]: Buffer } },
       socket: {
         connectTimeout: 2_000,
@@ -36,12 +37,12 @@ export function openRedisBytes(url: string, onError: (error: unknown) => void): 
     { throwOnErrors: true, throwOnConnectError: true },
   );
   redis.on('error', onError);
-  // What is asked before the first connection waits for it, as long as its caller does.
+  // Commands sent before the first connection wait for it, up to their caller's time limit.
   const connected = redis.client.connect().catch(onError);
   const store: KeyvStoreAdapter = redis;
   let looking: Promise<boolean> = Promise.resolve(true);
   let lookedAt = Number.NEGATIVE_INFINITY;
-  /** In a server that removes nothing by itself, the last quarter of the memory is left to what must be written. */
+  /** On a server without eviction, the last quarter of memory is left to data that must be written. */
   const look = async (): Promise<boolean> => {
     const { client } = redis;
     if (!('info' in client)) return true;

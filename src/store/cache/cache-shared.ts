@@ -1,11 +1,12 @@
-// The second tier of the cache: Keyv for namespaces and expiry over SQLite or Redis. A store that is slow or broken is bypassed.
+// The second tier of the cache: Keyv namespaces over SQLite or Redis. The cache bypasses a slow or
+// broken store.
 import Keyv from 'keyv';
 import { takeTokens } from '../rate-limit/token-bucket.ts';
 import type { SharedCache } from './cache.ts';
 import { decodeEntry, type EncodedEntry, encodeEntry } from './cache-codec.ts';
 import { createStoreGuard, type StoreGuard } from './circuit-guard.ts';
 
-/** A place for bytes under names, each with the milliseconds that it is kept. */
+/** A byte store with a time to live in milliseconds for each entry. */
 export interface ByteStore {
   /** As many values as keys, in their order. */
   getMany(keys: readonly string[]): Promise<(Buffer | undefined)[]>;
@@ -22,16 +23,17 @@ const WRITE_TIMEOUT_MS = 5_000;
 const MAX_FAILURES = 5;
 const PAUSE_MS = 5_000;
 /**
- * Writes of a namespace. Writing a record costs more than answering from it: most of a flood of new keys is left out, and
- * what is asked for again is written another time.
+ * Writes of a namespace. Writing a record costs more than answering from it: of a flood of new keys
+ * most are not written; a key that is requested again gets another chance.
  */
 const WRITES_PER_MINUTE = 2_400;
 const MAX_TTL_MS = 366 * 24 * 3_600_000;
 
 /**
- * A byte store as Keyv wants one: Keyv's `{ value, expires }` is what is encoded.
+ * Adapts a byte store to Keyv, encoding Keyv's `{ value, expires }`.
  *
- * @param reading - limits the time of the store alone: decoding a large entry takes longer on a busy machine
+ * @param reading - limits the time of the store alone: decoding a large entry takes longer on a
+ *   busy machine
  */
 function toKeyvStore(store: ByteStore, reading: StoreGuard) {
   const getMany = async (keys: string[]): Promise<(EncodedEntry | undefined)[]> => {
@@ -59,7 +61,7 @@ export interface SharedStore {
 /**
  * Opens the tier.
  *
- * @param onError - told of every failure; the store is then bypassed
+ * @param onError - called with every failure; the cache then bypasses the store
  */
 export function openSharedStore(store: ByteStore, onError: (error: unknown) => void): SharedStore {
   const rules = { failures: MAX_FAILURES, pause: PAUSE_MS, onError };

@@ -1,5 +1,5 @@
-// The cache's second tier in a SQLite file, which outlives the process. No Keyv adapter exists for the SQLite package used here
-// (@keyv/sqlite 4 needs `sqlite3`, which is compiled at installation).
+// The cache's second tier in a SQLite file, which outlives the process. No Keyv adapter exists for
+// the SQLite package used here (@keyv/sqlite 4 needs `sqlite3`, which is compiled at installation).
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makePrivate } from '../private-file.ts';
 import type { ByteStore } from './cache-shared.ts';
@@ -9,15 +9,18 @@ const SWEEP_INTERVAL_MS = 10 * 60_000;
 
 const TABLE = `
   CREATE TABLE IF NOT EXISTS cache (
-    key TEXT PRIMARY KEY, bytes BLOB NOT NULL, size INTEGER NOT NULL, written_at INTEGER NOT NULL, expires_at INTEGER NOT NULL
+    key TEXT PRIMARY KEY, bytes BLOB NOT NULL, size INTEGER NOT NULL,
+    written_at INTEGER NOT NULL, expires_at INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS cache_age ON cache (written_at, size);
 `;
 
-/** Deletes the entries written longest ago, so that the rest takes as many bytes as may be kept. */
+/** Deletes the oldest entries until the rest fits the limit in bytes. */
 const DELETE_OLDEST = `
   DELETE FROM cache WHERE rowid IN (
-    SELECT id FROM (SELECT rowid AS id, sum(size) OVER (ORDER BY written_at DESC, rowid DESC) AS newer FROM cache) WHERE newer > ?
+    SELECT id FROM (
+      SELECT rowid AS id, sum(size) OVER (ORDER BY written_at DESC, rowid DESC) AS newer FROM cache
+    ) WHERE newer > ?
   )
 `;
 

@@ -1,5 +1,5 @@
-// Keeps a slow or lost store from delaying requests: each use has a time limit, and after several failures in a row the store
-// is left alone for a while.
+// A circuit breaker for the store: each use has a time limit, and after several failures in a row
+// the store is left alone for a while.
 import { withTimeout } from '../../async/timeout.ts';
 
 export interface GuardOptions {
@@ -9,11 +9,11 @@ export interface GuardOptions {
   readonly failures: number;
   /** Milliseconds that it is left alone, after which one use tries again. */
   readonly pause: number;
-  /** Told of every failure. */
+  /** Called with every failure. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Runs a use of the store. Undefined when it failed, was too slow, or the store is being left alone. */
+/** Runs a use of the store. Undefined when it failed, timed out, or the circuit is open. */
 export type StoreGuard = <T>(use: () => Promise<T>) => Promise<T | undefined>;
 
 /** All uses of one store share a guard. */

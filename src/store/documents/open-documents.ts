@@ -1,4 +1,4 @@
-// Chooses the store of shared documents by its URL. It must not know what they hold.
+// Chooses the store of shared documents by its URL.
 
 import type { OpenStoreOptions } from '../ledger/open-ledger.ts';
 import type { LeasedDocumentStore } from './leased-documents.ts';
@@ -8,7 +8,8 @@ import { openSqliteDocuments } from './sqlite-documents.ts';
 /**
  * Opens the documents.
  *
- * @param storeUrl - `sqlite:PATH` (the folder is made when it is missing), `memory:`, or `redis://…` and `rediss://…`
+ * @param storeUrl - `sqlite:PATH` (creates a missing folder), `memory:`, `redis://…` or
+ *   `rediss://…`
  */
 export const openDocuments = (
   storeUrl: string,

@@ -1,11 +1,10 @@
-// Documents and leases in Redis or Valkey, shared by gateways on any number of machines. It must not know what the documents hold.
+// Documents and leases in Redis or Valkey, shared by gateways on any number of machines.
 import { z } from 'zod';
-import { openRedis } from '../redis-connection.ts';
-import { NOW, timeArgument } from '../redis-time.ts';
+import { NOW, openRedis, timeArgument } from '../redis-connection.ts';
 import type { LeasedDocumentStore } from './leased-documents.ts';
 
 const PREFIX = 'foldatlas:documents:1:';
-/** Keys in order, and keys by the time that their documents end; Redis itself cannot list a range of names. */
+/** Keys in order, and keys by expiry of their documents: Redis cannot list ranges of its key names. */
 const NAMES = `${PREFIX}names`;
 const ENDS = `${PREFIX}ends`;
 
@@ -17,7 +16,10 @@ const GET = `${NOW}
   return { found[1], redis.call('HGET', KEYS[1], 'text') }
 `;
 
-/** KEYS document, names, ends; ARGV time, key, text, end, expected version or nothing. Sweeps some of what has ended, too. */
+/**
+ * KEYS document, names, ends; ARGV time, key, text, end, expected version or nothing. Also removes
+ * up to 100 expired documents from the lists.
+ */
 const PUT = `${NOW}
   local found = redis.call('HMGET', KEYS[1], 'version', 'until')
   local version = 0
@@ -43,12 +45,12 @@ const REMOVE = `
 
 /** KEYS names, ends; ARGV time, least, most. */
 const LIST = `${NOW}
-  local kept = {}
+  local found = {}
   for _, key in ipairs(redis.call('ZRANGEBYLEX', KEYS[1], ARGV[2], ARGV[3])) do
     local ends = redis.call('ZSCORE', KEYS[2], key)
-    if ends and tonumber(ends) > now then kept[#kept + 1] = key end
+    if ends and tonumber(ends) > now then found[#found + 1] = key end
   end
-  return kept
+  return found
 `;
 
 /** KEYS lease; ARGV time, owner, milliseconds. */
@@ -74,7 +76,7 @@ const lease = (key: string): string => `${PREFIX}lease:${key}`;
  *
  * @param url - `redis://…` or `rediss://…`
  * @param now - milliseconds since the epoch; the server's clock when absent
- * @param onError - told of lost connections
+ * @param onError - called with every lost connection
  */
 export function openRedisDocuments(
   url: string,

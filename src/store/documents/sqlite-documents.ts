@@ -1,10 +1,11 @@
-// Documents and leases in SQLite: a file that several processes of one machine share, or memory for one. It must not
-// know what the documents hold.
+// Documents and leases in SQLite: a file that several processes of one machine share, or memory for
+// one process.
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makePrivate } from '../private-file.ts';
 import type { LeasedDocumentStore } from './leased-documents.ts';
 
-// The file may be the ledger's too; these tables never change their columns, so that no version number is needed.
+// The ledger may use the same file. These tables never change their columns, so they need no
+// version number.
 const TABLES = `
   CREATE TABLE IF NOT EXISTS document (
     key TEXT PRIMARY KEY,
@@ -44,13 +45,15 @@ export function openSqliteDocuments(storeUrl: string, now: () => number = Date.n
     RETURNING version
   `);
   const update = database.prepare(
-    'UPDATE document SET text = ?2, expires_at = ?3, version = version + 1 WHERE key = ?1 AND version = ?4 AND expires_at > ?5 RETURNING version',
+    'UPDATE document SET text = ?2, expires_at = ?3, version = version + 1 ' +
+      'WHERE key = ?1 AND version = ?4 AND expires_at > ?5 RETURNING version',
   );
   const remove = database.prepare('DELETE FROM document WHERE key = ?');
   const keys = database.prepare(
     'SELECT key FROM document WHERE key >= ? AND key < ? AND expires_at > ? ORDER BY key',
   );
-  // A lease that lasts longer than a new one would was taken before the clock was set back: nobody may hold it any more.
+  // A lease that ends later than a new one would was taken before the clock was set back: it is
+  // free.
   const claim = database.prepare(`
     INSERT INTO lease (key, owner, until) VALUES (?1, ?2, ?3)
     ON CONFLICT (key) DO UPDATE SET owner = ?2, until = ?3 WHERE owner = ?2 OR until <= ?4 OR until > ?3

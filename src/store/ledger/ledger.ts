@@ -1,6 +1,6 @@
-// What the gateway remembers of submissions, because the upstream cannot tell it: which batches were sent, under what
-// names, and which idempotency keys are spent. No sequence and no token is kept, and everything belongs to a principal.
-// This is the shape that every store has; it must not know how any of them keeps it.
+// The ledger's interface: which batches a principal submitted, under which names, and which
+// idempotency keys are spent, because the upstream cannot say. It stores no sequence and no token.
+import { z } from 'zod';
 import type { ChainSummary } from '../../submission/measure.ts';
 
 /** One item of a submission as it is remembered. */
@@ -20,7 +20,9 @@ export interface LedgerBatch {
   readonly repeat: number;
   /** Hash of the input (submission/wire-body.ts). */
   readonly inputHash: string;
-  /** The id of the only task, which cannot be told from the batch id; null when there are several. */
+  /**
+   * The id of the only task, which does not follow from the batch id; null when there are several.
+   */
   readonly onlyTaskId: string | null;
 }
 
@@ -36,7 +38,7 @@ export type KeyEntry = {
   | { readonly state: 'unknown'; readonly upstreamRequestId: string | null }
 );
 
-/** A submission whose outcome nobody knows, or that became a batch: what was already done with an input. */
+/** An earlier submission of the same input: a batch, or a submission with an unknown outcome. */
 export interface EarlierSubmission {
   /** Null when the outcome is unknown. */
   readonly batchId: string | null;
@@ -64,7 +66,7 @@ export interface StoreUsage {
   readonly usedBytes: number;
   /** What it may use at most; null where it has no limit. */
   readonly limitBytes: number | null;
-  /** Whether it removes entries by itself when it is full: then what was submitted may be forgotten. */
+  /** Whether the store evicts entries when it is full: the ledger may then lose submissions. */
   readonly evicts: boolean;
 }
 
@@ -73,9 +75,10 @@ export interface Ledger {
   /** Makes sure that the store answers. @throws Error that says why it does not */
   check(): Promise<void>;
   /**
-   * Takes an idempotency key, in one step: of any number of callers, in any number of processes, exactly one is answered null.
+   * Claims an idempotency key atomically: among any number of callers in any number of processes,
+   * one gets null.
    *
-   * @returns null when the key was free and is now the caller's (pending); else what stands under it
+   * @returns null when the key was free and now belongs to the caller (pending); else its entry
    */
   claim(principal: string, key: string, requestHash: string): Promise<KeyEntry | null>;
   /** Frees a pending key: nothing was queued, so it may be used again. */
@@ -89,7 +92,7 @@ export interface Ledger {
     batch: LedgerBatch,
     items: readonly LedgerItem[],
   ): Promise<void>;
-  /** Records that nobody knows what became of a submission; its key stays spent. */
+  /** Records a submission with an unknown outcome; its key stays spent. */
   recordUnknown(
     principal: string,
     key: string | null,
@@ -115,9 +118,13 @@ export interface Ledger {
   scores(principal: string, taskIds: readonly string[]): Promise<ReadonlyMap<string, TaskScores>>;
   /** Keeps scores, all or none of them. */
   saveScores(principal: string, scores: ReadonlyMap<string, TaskScores>): Promise<void>;
-  /** The sealed key by which principals are named (principal-key.ts); null where none was written yet. */
+  /** The sealed key that names principals (principal-key.ts); null before it is first written. */
   sealedKey(): Promise<string | null>;
-  /** Writes the sealed key where `expected` stands (null: none), in one step. @returns whether it stood there */
+  /**
+   * Replaces the sealed key if it equals `expected` (null: none), atomically.
+   *
+   * @returns whether it did
+   */
   sealKey(expected: string | null, sealed: string): Promise<boolean>;
   /** How full the store is. */
   usage(): Promise<StoreUsage>;
@@ -126,5 +133,15 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
-/** How long submissions are remembered: as long as the upstream keeps their results (spec, section Limits). */
+/** How long submissions are stored: as long as the upstream stores results (spec, section Limits). */
 export const RETENTION_MS = 31 * 24 * 3_600_000;
+
+/** The stored form of an item's chains. */
+export const chainSummaries = z.array(
+  z.object({
+    ids: z.array(z.string()),
+    kind: z.enum(['PROTEIN', 'RNA', 'DNA', 'LIGAND']),
+    length: z.number(),
+    proteinHash: z.string().nullable(),
+  }),
+);

@@ -1,4 +1,4 @@
-// Chooses the ledger's store by its URL. It must not know what a ledger holds.
+// Chooses the ledger's store by its URL.
 import type { Ledger } from './ledger.ts';
 import { openRedisLedger } from './redis-ledger.ts';
 import { openSqliteLedger } from './sqlite-ledger.ts';
@@ -6,14 +6,15 @@ import { openSqliteLedger } from './sqlite-ledger.ts';
 export interface OpenStoreOptions {
   /** Milliseconds since the epoch; the store's own clock when absent. */
   readonly now?: () => number;
-  /** Told of lost connections to a store on another machine. */
+  /** Called with every lost connection to a store on another machine. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
  * Opens the ledger.
  *
- * @param storeUrl - `sqlite:PATH` (the folder is made when it is missing), `memory:`, or `redis://…` and `rediss://…`
+ * @param storeUrl - `sqlite:PATH` (creates a missing folder), `memory:`, `redis://…` or
+ *   `rediss://…`
  * @throws Error when the file cannot be opened or belongs to a newer version of the gateway
  */
 export function openLedger(

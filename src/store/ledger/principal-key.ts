@@ -1,6 +1,6 @@
-// The key by which callers are named in the store (an HMAC of their tokens), so that a leaked store tells nothing of tokens. It is kept
-// in the ledger, sealed with GATEWAY_SECRET: another secret cannot open it, and a new secret seals the same key again, so that callers
-// keep their batches and idempotency keys.
+// The HMAC key that turns tokens into the names of principals, so that a leaked store reveals no
+// token. The ledger stores it sealed with GATEWAY_SECRET. Rotating the secret seals the same key
+// again, so callers keep their batches and idempotency keys.
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
 import type { Ledger } from './ledger.ts';
 import { openLedger } from './open-ledger.ts';
@@ -23,7 +23,9 @@ const TAG_BYTES = 16;
 /** Each try after the first follows another process that wrote at the same moment. */
 const TRIES = 5;
 
-/** scrypt, because a secret of 16 characters may have been made up by hand: some 50 ms for each guess. */
+/**
+ * scrypt, because a secret of 16 characters may be a guessable phrase: some 50 ms for each guess.
+ */
 const sealingKey = (secret: string, salt: Buffer): Buffer => scryptSync(secret, salt, 32);
 
 function seal(key: string, secret: string): string {
@@ -34,7 +36,10 @@ function seal(key: string, secret: string): string {
   return `${VERSION}.${Buffer.concat([salt, iv, cipher.getAuthTag(), sealed]).toString('base64url')}`;
 }
 
-/** @returns null when another secret sealed it @throws Error when it is damaged or was written by a newer gateway */
+/**
+ * @returns null when another secret sealed it
+ * @throws Error when damaged or written by a newer gateway
+ */
 function unseal(text: string, secret: string): string | null {
   const [version, body = ''] = text.split('.');
   const bytes = Buffer.from(body, 'base64url');
@@ -74,7 +79,8 @@ export async function openPrincipalKey(ledger: Ledger, secret: string): Promise<
 }
 
 /**
- * Seals the key with another secret. All rows stay as they are, and gateways that run go on; when they start again they need the new one.
+ * Seals the key with another secret. Rows stay as they are, and running gateways go on; they need
+ * the new secret when they start again.
  *
  * @returns false when the new secret sealed it already
  * @throws WrongSecretError when neither secret opens it
@@ -89,14 +95,20 @@ export async function rotateSecret(ledger: Ledger, current: string, next: string
   throw new Error('The key of the ledger is written by other processes again and again.');
 }
 
-/** Replaces a key whose secret is lost. What was recorded under the old one is found by no caller any more. */
+/**
+ * Replaces a key whose secret is lost. No caller finds the records made under the old key any more.
+ */
 export async function replacePrincipalKey(ledger: Ledger, secret: string): Promise<void> {
   const key = randomBytes(32).toString('hex');
   if (!(await ledger.sealKey(await ledger.sealedKey(), seal(key, secret))))
     throw new Error('Another process changed the key of the ledger at the same moment. Try again.');
 }
 
-/** Reads the key of the ledger that the settings name. @throws WrongSecretError, or Error when the store does not answer */
+/**
+ * Reads the key of the ledger that the settings name.
+ *
+ * @throws WrongSecretError, or Error when the store does not answer
+ */
 export async function readPrincipalKey(settings: LedgerSettings): Promise<string> {
   const secret = openSecret(settings.LEDGER_URL, settings.GATEWAY_SECRET);
   // A ledger in memory ends with its process, and so does the secret that was made for it.

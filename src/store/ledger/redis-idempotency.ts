@@ -1,5 +1,6 @@
-// Takes idempotency keys in Redis. A claim whose answer never came may have been carried out, or may be later: it is undone as soon
-// as the store answers again, so that the key is free for the next try. It must not know what the keys stand for.
+// Claims idempotency keys in Redis. A claim whose reply was lost may have been carried out, or may
+// be later: it is undone as soon as the store answers again, so that the key is free for the next
+// try.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisConnection } from '../redis-connection.ts';
@@ -7,10 +8,10 @@ import { CLAIM, REVOKE } from './redis-ledger-scripts.ts';
 
 /** How long a claim that was given up is remembered, in case it is still on its way. */
 const REVOKED_MS = 3_600_000;
-const SLOWEST_RETRY_MS = 2_000;
+const MAX_RETRY_MS = 2_000;
 
 export interface ClaimRequest {
-  /** Where the key is kept. */
+  /** The name of the key in Redis. */
   readonly place: string;
   /** First argument of the script. */
   readonly time: string;
@@ -30,7 +31,7 @@ export function createIdempotencyClaims(redis: RedisConnection, revoked: string)
   const closing = new AbortController();
 
   async function undo(place: string, token: string): Promise<void> {
-    for (let pause = 100; !closing.signal.aborted; pause = Math.min(SLOWEST_RETRY_MS, pause * 2)) {
+    for (let pause = 100; !closing.signal.aborted; pause = Math.min(MAX_RETRY_MS, pause * 2)) {
       try {
         await redis.run(REVOKE, [place, revoked + token], [token, String(REVOKED_MS)]);
         return;

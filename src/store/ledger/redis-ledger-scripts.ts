@@ -1,30 +1,34 @@
-// The steps of the Redis ledger that must happen as a whole, in Lua: Redis runs a script alone, and its log holds all of its
-// writes or none. They know nothing of connections.
-import { NOW } from '../redis-time.ts';
+// The atomic steps of the Redis ledger, in Lua: Redis runs a script alone, and its log holds all of
+// its writes or none.
+import { NOW } from '../redis-connection.ts';
 
 /**
- * KEYS key, revoked claim; ARGV time, request hash, token of the claim, retention. Answers what stands under the key, or an empty
- * list when the key is the caller's now.
+ * KEYS key, revoked claim; ARGV time, request hash, token of the claim, retention. Answers the
+ * key's entry, or an empty list when the caller now has the key.
  */
 export const CLAIM = `${NOW}
   local at = redis.call('HGET', KEYS[1], 'at')
   if at and tonumber(at) >= now - tonumber(ARGV[4]) then return redis.call('HGETALL', KEYS[1]) end
   if redis.call('EXISTS', KEYS[2]) == 1 then return redis.error_reply('ERR this claim was given up') end
-  -- This write comes first: a server without memory refuses it, but lets a script go on that has written already.
-  redis.call('HSET', KEYS[1], 'state', 'pending', 'hash', ARGV[2], 'at', string.format('%.0f', now), 'token', ARGV[3])
+  -- This write comes first: a server without memory refuses it, but not the writes after it.
+  redis.call('HSET', KEYS[1],
+    'state', 'pending', 'hash', ARGV[2], 'at', string.format('%.0f', now), 'token', ARGV[3])
   redis.call('HDEL', KEYS[1], 'batch', 'request')
   redis.call('PEXPIRE', KEYS[1], ARGV[4])
   return {}
 `;
 
-/** KEYS key, revoked claim; ARGV token, milliseconds. Undoes a claim whose answer never came, also one that is still on its way. */
+/**
+ * KEYS key, revoked claim; ARGV token, milliseconds. Undoes a claim whose reply was lost, even one
+ * still on its way.
+ */
 export const REVOKE = `
   redis.call('SET', KEYS[2], '', 'PX', ARGV[2])
   local standing = redis.call('HMGET', KEYS[1], 'token', 'state')
   if standing[1] == ARGV[1] and standing[2] == 'pending' then redis.call('DEL', KEYS[1]) end
 `;
 
-/** KEYS sealed key; ARGV what is expected to stand there or nothing, sealed key. It never expires. */
+/** KEYS sealed key; ARGV expected sealed key or nothing, new sealed key. It never expires. */
 export const SEAL_KEY = `
   if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
   redis.call('SET', KEYS[1], ARGV[2])
@@ -37,8 +41,8 @@ export const RELEASE = `
 `;
 
 /**
- * KEYS batch, batches, input, only task, key; ARGV time, retention, time of submission, place among the batches, batch id, batch,
- * whether it has an only task, whether it has a key, items.
+ * KEYS batch, batches, input, only task, key; ARGV time, retention, time of submission, place among
+ * the batches, batch id, batch, whether it has an only task, whether it has a key, items.
  */
 export const RECORD = `${NOW}
   local retention, submitted = tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -63,7 +67,7 @@ export const RECORD = `${NOW}
   end
 `;
 
-/** KEYS input, key; ARGV time, retention, whether it has a key, the upstream's request id or nothing. */
+/** KEYS input, key; ARGV time, retention, whether it has a key, upstream request id or nothing. */
 export const RECORD_UNKNOWN = `${NOW}
   redis.call('HSET', KEYS[1], 'at', string.format('%.0f', now), 'batch', '')
   redis.call('PEXPIRE', KEYS[1], ARGV[2])

@@ -1,7 +1,13 @@
-// What the Redis ledger keeps, as texts: written here and read back; another shape is a fault and thrown. No command is here.
+// The values of the Redis ledger as texts. Reading throws for a value of another shape.
 import { z } from 'zod';
-import { chainSummaries } from './chain-summaries.ts';
-import type { EarlierSubmission, KeyEntry, LedgerBatch, LedgerItem, TaskScores } from './ledger.ts';
+import {
+  chainSummaries,
+  type EarlierSubmission,
+  type KeyEntry,
+  type LedgerBatch,
+  type LedgerItem,
+  type TaskScores,
+} from './ledger.ts';
 
 const batch = z.object({
   batchId: z.string(),

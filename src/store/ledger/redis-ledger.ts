@@ -1,21 +1,19 @@
-// The ledger in Redis or Valkey, shared by gateways on any number of machines; as safe as that store's log is (AOF). It must
-// not know what a submission is; see ledger.ts for what the methods promise.
+// The ledger in Redis or Valkey, shared by gateways on any number of machines; as durable as that
+// store's log (AOF).
 
-import { openRedis } from '../redis-connection.ts';
-import { timeArgument } from '../redis-time.ts';
-import { readUsage } from '../redis-usage.ts';
+import { openRedis, readUsage, timeArgument } from '../redis-connection.ts';
 import { type Ledger, type LedgerBatch, RETENTION_MS } from './ledger.ts';
 import { createIdempotencyClaims } from './redis-idempotency.ts';
 import { RECORD, RECORD_UNKNOWN, RELEASE, SEAL_KEY } from './redis-ledger-scripts.ts';
 import * as values from './redis-ledger-values.ts';
 
-/** Changes when the shape of what is kept does. */
+/** Changes with the shape of the stored values. */
 const PREFIX = 'foldatlas:ledger:1:';
 const SEALED_KEY = `${PREFIX}sealed-key`;
 /** Keys that one step of a scan looks at. */
 const SCAN_COUNT = 1_000;
 
-/** Names of what is kept of a principal. The part that others choose stands last. */
+/** The names of a principal's values. The caller-chosen part stands last. */
 const namesOf = (principal: string) => {
   const name = (what: string) => (id: string) => `${PREFIX}${principal}:${what}:${id}`;
   return {
@@ -28,7 +26,9 @@ const namesOf = (principal: string) => {
   };
 };
 
-/** Sorts as time and then id do, so that a page goes on exactly after a batch, whether that still exists or not. */
+/**
+ * Sorts by time and then id, so that a page continues exactly after a batch, even a deleted one.
+ */
 const placeOf = (submittedAt: number, batchId: string): string =>
   `${String(submittedAt).padStart(16, '0')}:${batchId}`;
 const idIn = (place: string): string => place.slice(17);
@@ -38,7 +38,7 @@ const idIn = (place: string): string => place.slice(17);
  *
  * @param url - `redis://…` or `rediss://…`
  * @param now - milliseconds since the epoch; the server's clock when absent
- * @param onError - told of lost connections
+ * @param onError - called with every lost connection
  */
 export function openRedisLedger(
   url: string,
@@ -50,11 +50,11 @@ export function openRedisLedger(
   const time = () => timeArgument(now);
   const oldest = () => Math.max(0, (now ?? Date.now)() - RETENTION_MS);
   /** Redis removes what is past its time by its own clock, which a test's clock runs ahead of. */
-  const isKept = (at: number): boolean => now === undefined || at >= oldest();
+  const isRetained = (at: number): boolean => now === undefined || at >= oldest();
 
   const readBatch = (text: string | null): LedgerBatch | null => {
     const batch = text === null ? null : values.readBatch(text);
-    return batch !== null && isKept(batch.submittedAt) ? batch : null;
+    return batch !== null && isRetained(batch.submittedAt) ? batch : null;
   };
   const batchById = async (principal: string, batchId: string): Promise<LedgerBatch | null> =>
     readBatch(values.readText(await redis.send('HGET', namesOf(principal).batch(batchId), 'batch')));
@@ -72,7 +72,7 @@ export function openRedisLedger(
     },
     async entry(principal, key) {
       const entry = values.readKey(await redis.send('HGETALL', namesOf(principal).key(key)));
-      return entry !== null && isKept(entry.at) ? entry : null;
+      return entry !== null && isRetained(entry.at) ? entry : null;
     },
     async record(principal, key, batch, items) {
       const { batchId, submittedAt, inputHash, onlyTaskId } = batch;
@@ -109,7 +109,7 @@ export function openRedisLedger(
     },
     async earlier(principal, inputHash) {
       const found = values.readEarlier(await redis.send('HGETALL', namesOf(principal).input(inputHash)));
-      return found !== null && isKept(found.at) ? found : null;
+      return found !== null && isRetained(found.at) ? found : null;
     },
     batch: batchById,
     async batchOfOnlyTask(principal, taskId) {

@@ -1,5 +1,5 @@
-// The server secret that keys the names of principals, so that a leaked store tells nothing of tokens. It must outlive a
-// restart, else nobody would find their batches again.
+// The server secret that keys the names of principals, so that a leaked store reveals no token. It
+// must outlive a restart: otherwise callers lose their batches.
 import { randomBytes } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { makePrivateFolder, restrict } from '../private-file.ts';
@@ -11,7 +11,7 @@ function writeDraft(file: string, text: string): string {
   return draft;
 }
 
-/** Writes a file whole or not at all, and never over another: of processes that start together, one wins. */
+/** Creates a file atomically and never replaces one: of processes that start together, one wins. */
 function writeOnce(file: string, text: string): void {
   const draft = writeDraft(file, text);
   try {
@@ -23,13 +23,17 @@ function writeOnce(file: string, text: string): void {
   }
 }
 
-/** Where the secret of a ledger lies when none is configured; undefined for a ledger that is no SQLite file. */
+/** The file of a ledger's secret when none is configured; undefined unless it is a SQLite file. */
 function secretFileOf(storeUrl: string): string | undefined {
   const path = /^sqlite:(.+)$/.exec(storeUrl)?.[1];
   return path === undefined || path === ':memory:' ? undefined : `${path}.secret`;
 }
 
-/** Replaces the secret beside the SQLite file. @returns where that is; undefined for a ledger that is no SQLite file */
+/**
+ * Replaces the secret beside the SQLite file.
+ *
+ * @returns its path; undefined unless it is a SQLite file
+ */
 export function replaceSecretFile(storeUrl: string, secret: string): string | undefined {
   const file = secretFileOf(storeUrl);
   if (file !== undefined) renameSync(writeDraft(file, secret), file);
@@ -37,10 +41,11 @@ export function replaceSecretFile(storeUrl: string, secret: string): string | un
 }
 
 /**
- * The secret: the configured one, else one that lies beside the SQLite store (made at the first start), else one that
- * lives as long as the process.
+ * The secret: the configured one, else the one beside the SQLite store (created at the first
+ * start), else one for the life of the process.
  *
- * @param storeUrl - `sqlite:PATH` or `memory:`; a store that machines share needs a configured one, so that they agree
+ * @param storeUrl - `sqlite:PATH` or `memory:`; a store that machines share needs a configured
+ *   secret
  */
 export function openSecret(storeUrl: string, configured: string | undefined): string {
   if (configured !== undefined) return configured;

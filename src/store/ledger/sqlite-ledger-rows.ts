@@ -1,7 +1,12 @@
-// Rows of the SQLite ledger to what the ledger promises; a row of another shape is a fault and thrown. No SQL is here.
+// Reads rows of the SQLite ledger; throws for a row of another shape.
 import { z } from 'zod';
-import { chainSummaries } from './chain-summaries.ts';
-import type { KeyEntry, LedgerBatch, LedgerItem, TaskScores } from './ledger.ts';
+import {
+  chainSummaries,
+  type KeyEntry,
+  type LedgerBatch,
+  type LedgerItem,
+  type TaskScores,
+} from './ledger.ts';
 
 const batchRow = z
   .object({

@@ -1,5 +1,5 @@
-// The ledger in SQLite: one file (or memory), shared by any number of processes on a machine, whole after a crash. It
-// must not know what a submission is; see ledger.ts for what the methods promise.
+// The ledger in SQLite: one file (or memory), shared by any number of processes on a machine,
+// intact after a crash.
 import { statfs } from 'node:fs/promises';
 import { z } from 'zod';
 import type { KeyEntry, Ledger, LedgerBatch, LedgerItem } from './ledger.ts';
@@ -21,7 +21,8 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   const statement = (sql: string) => database.prepare(sql);
   const selectKey = statement('SELECT * FROM idempotency WHERE principal = ? AND key = ?');
   const insertKey = statement(
-    "INSERT INTO idempotency (principal, key, request_hash, state, at) VALUES (?, ?, ?, 'pending', ?) ON CONFLICT DO NOTHING",
+    'INSERT INTO idempotency (principal, key, request_hash, state, at) ' +
+      "VALUES (?, ?, ?, 'pending', ?) ON CONFLICT DO NOTHING",
   );
   const deletePending = statement(
     "DELETE FROM idempotency WHERE principal = ? AND key = ? AND state = 'pending'",
@@ -56,8 +57,8 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
     'SELECT page_count * page_size AS used FROM pragma_page_count(), pragma_page_size()',
   );
   const selectAny = statement(
-    `SELECT EXISTS (SELECT 1 FROM batch UNION ALL SELECT 1 FROM idempotency UNION ALL SELECT 1 FROM unknown_outcome
-     UNION ALL SELECT 1 FROM score) AS found`,
+    `SELECT EXISTS (SELECT 1 FROM batch UNION ALL SELECT 1 FROM idempotency
+     UNION ALL SELECT 1 FROM unknown_outcome UNION ALL SELECT 1 FROM score) AS found`,
   );
   const insertScore = statement('INSERT OR REPLACE INTO score VALUES (?, ?, ?, ?, ?)');
 
@@ -80,7 +81,8 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
     const limit = prunedAt - RETENTION_MS;
     together(() => {
       statement(
-        'DELETE FROM item WHERE (principal, batch_id) IN (SELECT principal, batch_id FROM batch WHERE submitted_at < ?)',
+        'DELETE FROM item WHERE (principal, batch_id) IN ' +
+          '(SELECT principal, batch_id FROM batch WHERE submitted_at < ?)',
       ).run(limit);
       statement('DELETE FROM batch WHERE submitted_at < ?').run(limit);
       statement('DELETE FROM idempotency WHERE at < ?').run(limit);
@@ -104,7 +106,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       for (;;) {
         if (insertKey.run(principal, key, requestHash, now()).changes === 1) return null;
         const standing = entry(principal, key);
-        // Null when another process freed the key between the two statements: it can be taken after all.
+        // Null when another process freed the key between the two statements: try again.
         if (standing !== null) return standing;
       }
     },

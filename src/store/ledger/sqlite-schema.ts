@@ -1,8 +1,8 @@
-// The tables of the SQLite ledger and how a file comes to have them. It must not know what is asked of them.
+// The tables of the SQLite ledger and their migrations.
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { makePrivate } from '../private-file.ts';
 
-/** Counts up whenever the tables change; kept in the file as user_version. */
+/** Counts up whenever the tables change; stored in the file as user_version. */
 const VERSION = 2;
 
 const TABLES = `
@@ -61,7 +61,7 @@ const SEALED_KEY = `
   CREATE TABLE sealed_key (id INTEGER PRIMARY KEY CHECK (id = 1), sealed TEXT NOT NULL);
 `;
 
-/** Opens (and makes) the database. Write-ahead log, and synchronised at each commit: a spent key survives a power cut. */
+/** Opens or creates the database. WAL, synchronised at commit: a spent key survives a power cut. */
 export function openTables(file: string): DatabaseSyncInstance {
   makePrivate(file);
   const database = new DatabaseSync(file);

@@ -1,9 +1,9 @@
-// The ledger as one request sees it: the caller's own part, each question asked once, single items gathered into one
-// look-up. It must not know GraphQL or the upstream.
+// One request's view of the ledger: the caller's own part, each question asked once, single items
+// batched into one look-up.
 import DataLoader from 'dataloader';
 import type { Ledger, LedgerBatch, LedgerItem, TaskScores } from './ledger.ts';
 
-/** A caller without a token is a principal too: an upstream that answers such callers does not tell them apart either. */
+/** Callers without a token are one principal: the upstream cannot tell them apart either. */
 const ANONYMOUS = 'anonymous';
 
 /** Where a task stands, as far as its id and the ledger tell. */
@@ -17,18 +17,21 @@ export interface Submissions {
   readonly ledger: Ledger;
   /** Whose part of the ledger it is. */
   readonly principal: string;
-  /** Whether several callers use one key of the upstream, which therefore cannot tell them apart. */
+  /** Whether several callers use one key of the upstream, which then cannot tell them apart. */
   readonly keyIsShared: boolean;
   batch(batchId: string): Promise<LedgerBatch | null>;
   item(batchId: string, inputIndex: number): Promise<LedgerItem | null>;
-  /** The batch and position of a task; null for an id that neither the ledger knows nor has the form of one in a larger batch. */
+  /** The batch and position of a task; null when neither the ledger nor the id's form gives them. */
   placeOf(taskId: string): Promise<TaskPosition | null>;
   scores(taskId: string): Promise<TaskScores | null>;
   /** Keeps scores; those of one moment are written together. */
   saveScores(taskId: string, scores: TaskScores): Promise<void>;
 }
 
-/** Position of a task in a batch by its id, `<batch_id>-<five digits>` (spec, "Identifiers and envelopes"); null for an id of another form. */
+/**
+ * Position of a task in a batch by its id, `<batch_id>-<five digits>` (spec, "Identifiers and
+ * envelopes"); null for an id of another form.
+ */
 export function indexInBatch(taskId: string, batchId: string): number | null {
   const rest = taskId.startsWith(`${batchId}-`) ? taskId.slice(batchId.length + 1) : '';
   return /^\d{5,}$/.test(rest) ? Number(rest) : null;

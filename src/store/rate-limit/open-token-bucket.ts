@@ -1,6 +1,5 @@
-// Chooses the store of buckets by its URL. It must not know whose they are.
-import type { TokenBucketStore } from './token-bucket.ts';
-import { openMemoryRates } from './token-bucket-memory.ts';
+// Chooses the store of token buckets by its URL.
+import { openMemoryRates, type TokenBucketStore } from './token-bucket.ts';
 import { openRedisRates } from './token-bucket-redis.ts';
 import { openSqliteRates } from './token-bucket-sqlite.ts';
 

@@ -1,4 +1,4 @@
-// Buckets in a SQLite file, shared by the processes of one machine. It must not know whose they are.
+// Token buckets in a SQLite file, shared by the processes of one machine.
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makePrivate } from '../private-file.ts';
 import { type TokenBucketStore, takeTokens } from './token-bucket.ts';
@@ -8,11 +8,11 @@ const TABLE = `
 `;
 const SWEEP_MS = 60_000;
 
-/** Opens the file; its folder is made when it is missing. @param now - milliseconds since the epoch */
+/** Opens the file and creates its folder when missing. @param now - milliseconds since the epoch */
 export function openSqliteRates(file: string, now: () => number = Date.now): TokenBucketStore {
   makePrivate(file);
   const database = new DatabaseSync(file);
-  // Nothing is lost with a count, and nobody waits for one.
+  // Losing a count is harmless, so no write waits for the disk.
   database.exec('PRAGMA busy_timeout = 50; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF');
   database.exec(TABLE);
   const read = database.prepare('SELECT full_at FROM rate WHERE key = ?');

@@ -1,5 +1,6 @@
-// How often somebody may do something: a bucket of tokens that fills up steadily, told by one moment in time (GCRA: when the
-// bucket will be full again), so that every store can keep it in one field. What a store has to offer.
+// Token buckets as GCRA: one number per bucket, the time at which it will be full again, so that
+// every store can hold it in one field.
+import { LRUCache } from 'lru-cache';
 
 /** What to take of which bucket. */
 export interface TokenRequest {
@@ -38,12 +39,31 @@ export function takeTokens(
   { tokens, perMinute }: TokenRequest,
 ): TokenResult & { fullAt: number } {
   const each = MINUTE_MS / perMinute;
-  // No bucket takes longer than a minute to fill: one that seems to was used before the clock was set back.
+  // A bucket fills within a minute: a later time comes from before the clock was set back.
   const from = Math.min(Math.max(fullAt, now), now + MINUTE_MS);
   // A ten-thousandth makes up for what fractions lose.
-  const room = Math.floor((MINUTE_MS - (from - now)) / each + 1e-4);
-  const granted = Math.max(0, Math.min(tokens, room));
+  const available = Math.floor((MINUTE_MS - (from - now)) / each + 1e-4);
+  const granted = Math.max(0, Math.min(tokens, available));
   const next = from + granted * each;
-  const left = Math.max(0, room - granted);
+  const left = Math.max(0, available - granted);
   return { granted, left, fullAt: next, waitMs: left > 0 ? 0 : Math.max(0, next + each - MINUTE_MS - now) };
+}
+
+/** Buckets in memory; beyond them the least recently used are full again. */
+const MAX_BUCKETS = 100_000;
+
+/** Buckets of this process alone. @param now - milliseconds since the epoch */
+export function openMemoryRates(now: () => number = Date.now): TokenBucketStore {
+  // By size: lru-cache would allocate `max` entries at once.
+  const buckets = new LRUCache<string, number>({ maxSize: MAX_BUCKETS, sizeCalculation: () => 1 });
+  return {
+    async take(take) {
+      const { fullAt, ...taken } = takeTokens(buckets.get(take.key) ?? 0, now(), take);
+      buckets.set(take.key, fullAt);
+      return taken;
+    },
+    async close() {
+      buckets.clear();
+    },
+  };
 }

@@ -14,9 +14,25 @@ import {
   paeBlock,
   paeChainPairs,
 } from './pae.ts';
-import { getAtPath } from './path.ts';
 import type { FoldingResult, Numbers } from './result.ts';
 import type { TokenSpan } from './tokens.ts';
+
+/**
+ * The value at a dotted path. Only own members are read, so that no path leads into built-in objects.
+ *
+ * @param path - such as `complex.metadata.chain_lookup.0`; undefined or empty is the whole
+ * @returns null where nothing is at that path
+ */
+function getAtPath(value: unknown, path: string | undefined): unknown {
+  if (path === undefined || path === '') return value;
+  let here = value;
+  for (const key of path.split('.')) {
+    if (typeof here !== 'object' || here === null) return null;
+    if (Array.isArray(here) ? !/^\d+$/.test(key) : !Object.hasOwn(here, key)) return null;
+    here = (here as Readonly<Record<string, unknown>>)[key];
+  }
+  return here ?? null;
+}
 
 /** What is small in a result. Null means that the upstream did not give it. */
 export interface FoldSummary {

@@ -1,7 +1,7 @@
 // Compares an answer with the shape that is expected of it and says what differs, place by place: missing, renamed, of
 // another kind, new, an unknown word. Names and kinds only; no value of an answer gets out, words of states aside.
 import type { z } from 'zod';
-import { normalizeState } from '../folds/state-words.ts';
+import { normalizeState } from '../wire-values.ts';
 import { pairRenames } from './rename.ts';
 import { type Asked, brokenRules, type Effect, type ValueRule } from './rules.ts';
 import { fits, type Kind, kindOf, pathsOf, type Shape, shapeOf, wordsOf } from './shape.ts';

@@ -76,9 +76,9 @@ export function pairRenames(
 ): Rename[] {
   const pairs = missing.flatMap((key) =>
     [...unknown].flatMap(([seen, values]): Rename[] => {
-      const told = values.filter((value) => kindOf(value) !== 'null');
-      const hints = told.map((value) => looks(key, value));
-      if (told.length === 0 || hints.includes(undefined) || !told.every((value) => couldBe(key, value)))
+      const present = values.filter((value) => kindOf(value) !== 'null');
+      const hints = present.map((value) => looks(key, value));
+      if (present.length === 0 || hints.includes(undefined) || !present.every((value) => couldBe(key, value)))
         return [];
       const alike = likeness(key, seen);
       return alike < least(key) ? [] : [{ missing: key, seen, score: alike + (hints[0] ?? 0) }];

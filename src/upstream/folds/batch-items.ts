@@ -3,7 +3,7 @@
 import type { UpstreamError } from '../errors.ts';
 import { drifted } from '../http/validate-response.ts';
 import { type BatchPage, type ListItem, listItem } from '../wire.ts';
-import { normalizeState } from './state-words.ts';
+import { normalizeState } from '../wire-values.ts';
 
 /** Which page was asked for. */
 export interface ItemsRequest {

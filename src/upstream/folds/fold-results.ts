@@ -12,7 +12,17 @@ import { JsonError } from '../json/lenient-json.ts';
 import { limitsOf } from '../operations.ts';
 import type { BatchReader } from './batch-reader.ts';
 import { type FoldResultHandle, openFoldResult } from './open-fold-result.ts';
-import { readResponse, type TaskResult } from './task-result.ts';
+
+/** A result: a signed URL, or JSON that stood in the answer. */
+type TaskResult = { readonly url: string } | { readonly json: string };
+
+/** Reads `response` of Status: a signed URL, an inline object or inline text. @returns null when there is none */
+function readResponse(response: unknown): TaskResult | null {
+  if (response === null || response === undefined) return null;
+  if (typeof response !== 'string') return { json: JSON.stringify(response) };
+  const text = response.trim();
+  return /^[[{"]/.test(text) || /\s/.test(text) ? { json: text } : { url: text };
+}
 
 export interface FoldResults {
   /** The signed URL of a task's result, as Status gives it. Null when the task has none. */
@@ -127,8 +137,8 @@ export function createFoldResults(
   };
 
   const readScores = async (taskId: string): Promise<TaskScores | null> => {
-    const kept = await submissions.scores(taskId);
-    if (kept !== null) return kept;
+    const stored = await submissions.scores(taskId);
+    if (stored !== null) return stored;
     const fold = await pass(taskId);
     if (fold === null) return null;
     const { ptm, iptm, meanPlddt, misfits } = fold.summary;

@@ -16,8 +16,8 @@ const BACKSLASH = 0x5c;
 const CLOSE = 0x5d;
 
 /** A whole number of so many digits is exact, and so is the power of ten that it is divided by: the quotient rounds as JSON.parse does. */
-const MOST_DIGITS = 15;
-const POWERS = Float64Array.from({ length: MOST_DIGITS + 1 }, (_, places) => 10 ** places);
+const MAX_DIGITS = 15;
+const POWERS = Float64Array.from({ length: MAX_DIGITS + 1 }, (_, places) => 10 ** places);
 
 function pastSpace(bytes: Uint8Array, from: number): number {
   let at = from;
@@ -59,7 +59,7 @@ function shortDecimals(
       if (places === 0) return undefined;
       digits += places;
     }
-    if (digits > MOST_DIGITS) return undefined;
+    if (digits > MAX_DIGITS) return undefined;
     const value = places === 0 ? whole : whole / (POWERS[places] ?? 1);
     cells[count] = negative ? -value : value;
     count += 1;

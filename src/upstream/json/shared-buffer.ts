@@ -2,7 +2,7 @@
 // and each piece dies young. It knows neither calls nor what the bytes mean.
 
 /** Room that is made on a mere promise of so many bytes. */
-const MOST_PROMISED = 64 * 1024 ** 2;
+const MAX_INITIAL_BYTES = 64 * 1024 ** 2;
 const UNPROMISED = 64 * 1024;
 
 const block = (size: number): Uint8Array<SharedArrayBuffer> => new Uint8Array(new SharedArrayBuffer(size));
@@ -15,20 +15,20 @@ export interface SharedBytes {
 
 /** @param promised - how many there will be, as the sender says; 0 or less when it does not */
 export function collectIntoSharedBuffer(promised: number): SharedBytes {
-  let room = block(promised > 0 ? Math.min(promised, MOST_PROMISED) : UNPROMISED);
+  let buffer = block(promised > 0 ? Math.min(promised, MAX_INITIAL_BYTES) : UNPROMISED);
   let size = 0;
   return {
     add(piece) {
       const needed = size + piece.byteLength;
-      if (needed > room.byteLength) {
-        const larger = block(Math.max(needed, 2 * room.byteLength));
-        larger.set(room.subarray(0, size));
-        room = larger;
+      if (needed > buffer.byteLength) {
+        const larger = block(Math.max(needed, 2 * buffer.byteLength));
+        larger.set(buffer.subarray(0, size));
+        buffer = larger;
       }
-      room.set(piece, size);
+      buffer.set(piece, size);
       size = needed;
     },
-    bytes: () => room.subarray(0, size),
+    bytes: () => buffer.subarray(0, size),
   };
 }
 

@@ -16,8 +16,8 @@ import { isComplete, type ReadBulk, stampedNow, wantedRows } from './merge-answe
 import type { BulkCall } from './protein-plan.ts';
 import { needsRows, type RequiredParts, topOf } from './required-parts.ts';
 
-const FIRST_POLL = 100;
-const SLOWEST_POLL = 2_000;
+const MIN_POLL_INTERVAL_MS = 100;
+const MAX_POLL_INTERVAL_MS = 2_000;
 
 const failed = (message: string): UpstreamError =>
   new UpstreamError(message, { operation: 'bulkJob', code: 'UPSTREAM_UNAVAILABLE', retryable: true });
@@ -30,7 +30,7 @@ const tooLate = (jobId: string): UpstreamError =>
 
 /** Polls a job until it has an archive to offer. @returns its signed URL */
 async function finishedJob(up: Upstream, jobId: string): Promise<string> {
-  for (let pause = FIRST_POLL; ; pause = Math.min(pause * 1.6, SLOWEST_POLL)) {
+  for (let pause = MIN_POLL_INTERVAL_MS; ; pause = Math.min(pause * 1.6, MAX_POLL_INTERVAL_MS)) {
     const job = await atlas.bulkJob(up, jobId);
     const state = (job.status ?? '').toLowerCase();
     // The archive of a cancelled job is whole and holds only a part of the proteins: it proves nothing of the others.

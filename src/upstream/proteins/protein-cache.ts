@@ -33,11 +33,11 @@ type PartName = keyof Parts;
 type Tiers = Parameters<Cache<unknown>['set']>[3];
 
 /** A part with a note of where it came from. */
-export type KeptPart = {
-  [K in PartName]: { readonly part: K; readonly value: Parts[K]; readonly from: KeptSource };
+export type CachedPart = {
+  [K in PartName]: { readonly part: K; readonly value: Parts[K]; readonly from: PartSource };
 }[PartName];
 
-interface KeptSource {
+interface PartSource {
   readonly operation: string;
   readonly at: number;
   readonly requestId?: string | undefined;
@@ -107,42 +107,42 @@ const sourceOf = (level: Parts['level']): ProteinActivationsSource =>
   'read' in level ? level : lazyProteinActivations(() => level);
 
 /** A kept part as an answer. */
-function dataOf(hash: string, kept: KeptPart): PresentProtein {
-  const { operation, at, requestId } = kept.from;
+function dataOf(hash: string, cached: CachedPart): PresentProtein {
+  const { operation, at, requestId } = cached.from;
   const from: Source = { operation, retrievedAt: new Date(at), fromCache: true, requestId };
   const base = { hash, state: 'present', from } as const;
-  switch (kept.part) {
+  switch (cached.part) {
     case 'identity':
-      return { ...base, ...kept.value };
+      return { ...base, ...cached.value };
     case 'rows':
-      return { ...base, rows: { top: kept.value.top, rows: new Map(kept.value.rows) } };
+      return { ...base, rows: { top: cached.value.top, rows: new Map(cached.value.rows) } };
     case 'structure':
-      return { ...base, structure: kept.value };
+      return { ...base, structure: cached.value };
     case 'link': {
-      const { representative } = kept.value;
+      const { representative } = cached.value;
       return representative === null
         ? { ...base, gaps: ['record:cluster'] }
         : { ...base, cluster: { representative, info: null } };
     }
     case 'cluster':
-      return { ...base, cluster: kept.value };
+      return { ...base, cluster: cached.value };
     case 'features':
-      return { ...base, features: kept.value };
+      return { ...base, features: cached.value };
     case 'level':
-      return { ...base, level: sourceOf(kept.value) };
+      return { ...base, level: sourceOf(cached.value) };
     case 'record':
-      return { ...base, record: kept.value };
+      return { ...base, record: cached.value };
   }
 }
 
 const rowsPart = ({ top, rows }: RowsData): Parts['rows'] => ({ top, rows: [...rows] });
 
 /** The parts that an answer holds. */
-function partsOf(data: PresentProtein, from: KeptSource): KeptPart[] {
+function partsOf(data: PresentProtein, from: PartSource): CachedPart[] {
   const { sequence, length, accession, source, name } = data;
-  const kept: KeptPart[] = [];
+  const cached: CachedPart[] = [];
   if (sequence !== undefined && accession !== undefined)
-    kept.push({
+    cached.push({
       part: 'identity',
       value: {
         sequence,
@@ -153,44 +153,44 @@ function partsOf(data: PresentProtein, from: KeptSource): KeptPart[] {
       },
       from,
     });
-  if (data.structure !== undefined) kept.push({ part: 'structure', value: data.structure, from });
+  if (data.structure !== undefined) cached.push({ part: 'structure', value: data.structure, from });
   const { cluster } = data;
-  if (cluster === null || cluster?.info != null) kept.push({ part: 'cluster', value: cluster, from });
+  if (cluster === null || cluster?.info != null) cached.push({ part: 'cluster', value: cluster, from });
   else if (cluster !== undefined || data.gaps?.includes('record:cluster') === true)
-    kept.push({ part: 'link', value: { representative: cluster?.representative ?? null }, from });
-  if (data.features !== undefined) kept.push({ part: 'features', value: data.features, from });
-  if (data.level != null) kept.push({ part: 'level', value: data.level, from });
-  if (data.rows != null) kept.push({ part: 'rows', value: rowsPart(data.rows), from });
-  if (data.record !== undefined) kept.push({ part: 'record', value: data.record, from });
-  return kept;
+    cached.push({ part: 'link', value: { representative: cluster?.representative ?? null }, from });
+  if (data.features !== undefined) cached.push({ part: 'features', value: data.features, from });
+  if (data.level != null) cached.push({ part: 'level', value: data.level, from });
+  if (data.rows != null) cached.push({ part: 'rows', value: rowsPart(data.rows), from });
+  if (data.record !== undefined) cached.push({ part: 'record', value: data.record, from });
+  return cached;
 }
 
 /** Roughly what a part takes in memory. */
-export function sizeOfPart(kept: KeptPart): number {
-  switch (kept.part) {
+export function sizeOfPart(cached: CachedPart): number {
+  switch (cached.part) {
     case 'identity':
-      return 400 + (kept.value.sequence?.length ?? 0);
+      return 400 + (cached.value.sequence?.length ?? 0);
     case 'structure':
       // Neither by the text, which is unpacked to be read, nor by pLDDT, which is read from it, where its size is known.
-      return kept.value?.size === undefined
-        ? 300 + (kept.value?.pdb.length ?? 0) + 8 * (kept.value?.plddt.length ?? 0)
-        : 300 + Math.ceil(kept.value.held ?? 1.03 * kept.value.size);
+      return cached.value?.size === undefined
+        ? 300 + (cached.value?.pdb.length ?? 0) + 8 * (cached.value?.plddt.length ?? 0)
+        : 300 + Math.ceil(cached.value.held ?? 1.03 * cached.value.size);
     case 'link':
       return 200;
     case 'cluster':
       return 4000;
     case 'features':
-      return 400 + (kept.value.size ?? 800 * kept.value.values.length);
+      return 400 + (cached.value.size ?? 800 * cached.value.values.length);
     case 'level':
-      return 'read' in kept.value ? 2000 : 200 + 16 * kept.value.indices.length;
+      return 'read' in cached.value ? 2000 : 200 + 16 * cached.value.indices.length;
     case 'rows':
-      return 200 + kept.value.rows.reduce((sum, [, row]) => sum + 100 + 16 * row.values.length, 0);
+      return 200 + cached.value.rows.reduce((sum, [, row]) => sum + 100 + 16 * row.values.length, 0);
     case 'record':
       // Coordinates as text, and three numbers for each of up to 64 activations a residue.
       return (
         4000 +
-        (kept.value.parts?.bytes ?? kept.value.record.pdb?.length ?? 0) +
-        2000 * (kept.value.record.sequence?.length ?? 0)
+        (cached.value.parts?.bytes ?? cached.value.record.pdb?.length ?? 0) +
+        2000 * (cached.value.record.sequence?.length ?? 0)
       );
   }
 }
@@ -201,7 +201,7 @@ export function sizeOfPart(kept: KeptPart): number {
  * @param known - by hash, of which proteins there may be parts in `cache`: of most there are none
  * @param ttl - milliseconds that what may change is cached; 0: nothing is
  */
-export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl: number): ProteinCache {
+export function openProteinCache(cache: Cache<CachedPart>, known: Cache<true>, ttl: number): ProteinCache {
   const readParts = (
     wanted: ReadonlyMap<string, RequiredParts>,
     ofThese: Iterable<string>,
@@ -215,8 +215,8 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
       for (const part of last.parts) keys.set(keyOf(part, hash), hash);
     }
     if (keys.size === 0) return [];
-    const read = (kept: ReadonlyMap<string, KeptPart>): ProteinData[] =>
-      kept.size === 0 ? [] : Array.from(kept, ([key, part]) => dataOf(keys.get(key) ?? '', part));
+    const read = (cached: ReadonlyMap<string, CachedPart>): ProteinData[] =>
+      cached.size === 0 ? [] : Array.from(cached, ([key, part]) => dataOf(keys.get(key) ?? '', part));
     const found = cache.getMany([...keys.keys()]);
     return found instanceof Promise ? found.then(read) : read(found);
   };
@@ -238,8 +238,8 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
       const isWhole = asked === undefined || asked.record === true || asked.fold === true;
       const source = { operation: from.operation, at: from.retrievedAt.getTime(), requestId: from.requestId };
       let most: Tiers | undefined;
-      for (const kept of partsOf(data, source)) {
-        const { part } = kept;
+      for (const cached of partsOf(data, source)) {
+        const { part } = cached;
         if (part === 'record' && !isWhole) continue;
         if (asked !== undefined && isSmall(asked) && LARGE.includes(part)) continue;
         // A record that was asked for something else brings the shortest ranking, which does not take the place of a longer.
@@ -247,7 +247,7 @@ export function openProteinCache(cache: Cache<KeptPart>, known: Cache<true>, ttl
         const tiers: Tiers = isLong ? 'memory' : 'all';
         if (most !== 'all') most = tiers;
         const keep = (part === 'identity' ? YEAR : ttl) - (Date.now() - source.at);
-        if (keep > 0) cache.set(keyOf(part, data.hash), kept, keep, tiers);
+        if (keep > 0) cache.set(keyOf(part, data.hash), cached, keep, tiers);
       }
       if (most !== undefined) known.set(data.hash, true, YEAR, most);
     },

@@ -159,7 +159,7 @@ export function createProteinCalls({
   /** Takes in what is cached of what is needed; at once where no store has to be asked. */
   const recall = (asked: Wanted): Promise<void> | undefined => {
     const reading = cache.read(asked);
-    if (reading instanceof Promise) return reading.then((kept) => known.recalled(kept));
+    if (reading instanceof Promise) return reading.then((cached) => known.recalled(cached));
     known.recalled(reading);
     return undefined;
   };

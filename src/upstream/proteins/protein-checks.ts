@@ -1,6 +1,6 @@
 // Whether an answer can be that of the protein it was asked for: the hash is the MD5 of the sequence, and all lengths agree.
 import { createHash } from 'node:crypto';
-import { countResidues } from '../../structure/pdb-residues.ts';
+import { countResidues } from '../../structure/pdb.ts';
 import { redact } from '../../telemetry/redact.ts';
 import type { ReadRecord } from '../atlas.ts';
 import { UpstreamError } from '../errors.ts';

@@ -12,7 +12,7 @@ export interface KnownProteins {
   /** Takes in what an answer said. */
   take(data: ProteinData): void;
   /** Takes in what was cached. */
-  recalled(kept: readonly ProteinData[]): void;
+  recalled(cached: readonly ProteinData[]): void;
   /** Notes that archive and record were both asked for the cluster of a protein. */
   clusterAsked(hash: string): void;
   hadOf(hash: string): AvailableParts;
@@ -50,9 +50,9 @@ export function createKnownProteins({ onCacheHit }: Pick<Upstream, 'onCacheHit'>
     present,
     isSettled: (hash) => (get(hash)?.state ?? 'unknown') !== 'unknown',
     take,
-    recalled(kept) {
-      if (kept.length > 0) onCacheHit?.('proteins', kept.length);
-      for (const data of kept) take(data);
+    recalled(cached) {
+      if (cached.length > 0) onCacheHit?.('proteins', cached.length);
+      for (const data of cached) take(data);
     },
     clusterAsked(hash) {
       const data = present(hash);

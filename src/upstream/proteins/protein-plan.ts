@@ -64,11 +64,11 @@ const IN_BOTH = ['sequence', 'structure', 'scores', 'features', 'level'] as cons
 
 /** What of the needs an archive may have that a record lost; undefined where it has none of it. */
 export function inArchive(needs: RequiredParts): RequiredParts | undefined {
-  const kept = IN_BOTH.filter((need) => needs[need] !== undefined);
+  const shared = IN_BOTH.filter((need) => needs[need] !== undefined);
   const cluster = needs.cluster === true || needs.link === true;
-  if (kept.length === 0 && !cluster) return undefined;
+  if (shared.length === 0 && !cluster) return undefined;
   return {
-    ...Object.fromEntries(kept.map((need) => [need, needs[need]])),
+    ...Object.fromEntries(shared.map((need) => [need, needs[need]])),
     ...(cluster ? { cluster } : {}),
   };
 }

@@ -24,14 +24,14 @@ export function cachedRead<T, R extends T | null>(
   load: (up: Upstream) => Promise<R>,
 ): Promise<T | R> {
   return singleFlight(`${name} ${key}`, up.signal, async ({ signal }) => {
-    let kept = false;
+    let isCached = false;
     const read = () =>
       cache.wrap<R>(
         key,
         // A value that is there is renewed behind the answer: nobody waits for that.
-        () => load({ ...up, signal: kept ? undefined : signal }),
+        () => load({ ...up, signal: isCached ? undefined : signal }),
         () => {
-          kept = true;
+          isCached = true;
           up.onCacheHit?.(name, 1);
         },
       );

@@ -37,7 +37,7 @@ export function searchWords(text: string): string[] {
 /** Rows sent to the thread at once: a millisecond of copying. */
 const ROWS_AT_ONCE = 500;
 /** Searches whose hits are kept: 8 MB at most, each hit taking eight bytes. */
-const KEPT_SEARCHES = 64;
+const MAX_CACHED_SEARCHES = 64;
 
 const ask = createWorker('../reads/catalogue-worker');
 
@@ -55,7 +55,7 @@ export function createCatalogueSearch(
   catalogue: string,
   entries: ReadonlyMap<number, CatalogueEntry>,
 ): CatalogueSearch {
-  const kept = new LRUCache<string, Promise<readonly number[]>>({ max: KEPT_SEARCHES });
+  const cached = new LRUCache<string, Promise<readonly number[]>>({ max: MAX_CACHED_SEARCHES });
   let indexing: Promise<void> | undefined;
 
   const sendRows = async (): Promise<void> => {
@@ -80,11 +80,11 @@ export function createCatalogueSearch(
   };
   return (words) => {
     const text = words.join(' ');
-    const known = kept.get(text);
+    const known = cached.get(text);
     if (known !== undefined) return known;
     const found = find(text);
-    kept.set(text, found);
-    found.catch(() => kept.delete(text));
+    cached.set(text, found);
+    found.catch(() => cached.delete(text));
     return found;
   };
 }

@@ -64,10 +64,10 @@ export function createClusterLoader(
   const loaded = new Map<string, { top: number; answer: Promise<ClusterAnswer | null> }>();
 
   const fetch = async (hash: string, top: number): Promise<ClusterAnswer | null> => {
-    const kept = await cache?.get(keyOf(hash));
-    if (kept !== undefined && kept.top >= top) {
+    const cached = await cache?.get(keyOf(hash));
+    if (cached !== undefined && cached.top >= top) {
       up.onCacheHit?.('clusters', 1);
-      return kept.cluster;
+      return cached.cluster;
     }
     const cluster = await limited(() =>
       singleFlight(`cluster ${hash} ${top}`, up.signal, ({ signal }) =>

@@ -31,12 +31,12 @@ export interface FeatureLoader {
 const IN_FLIGHT = 8;
 
 /** The loader of one request. */
-export function createFeatureLoader(up: Upstream, kept: CachedReads<LoadedFeature>): FeatureLoader {
+export function createFeatureLoader(up: Upstream, reads: CachedReads<LoadedFeature>): FeatureLoader {
   const limited = pLimit(IN_FLIGHT);
   const details = new DataLoader<number, LoadedFeature | null>((indices) =>
     Promise.all(
       indices.map((index) =>
-        cachedRead(kept, up, String(index), (shared) => limited(() => atlas.feature(shared, index))).catch(
+        cachedRead(reads, up, String(index), (shared) => limited(() => atlas.feature(shared, index))).catch(
           asError,
         ),
       ),

@@ -6,7 +6,7 @@ import { type Cache, type CacheOptions, openCache } from '../../store/cache/cach
 import type { SharedStore } from '../../store/cache/cache-shared.ts';
 import type { Downloads } from '../http/download.ts';
 import type { Upstream } from '../http/upstream-client.ts';
-import { type KeptPart, openProteinCache, sizeOfPart } from '../proteins/protein-cache.ts';
+import { type CachedPart, openProteinCache, sizeOfPart } from '../proteins/protein-cache.ts';
 import { createProteinLoader, type ProteinLoader } from '../proteins/protein-loader.ts';
 import { type Catalogue, openCatalogue } from './catalogue.ts';
 import { type ClusterLoader, createClusterLoader, type LoadedCluster } from './cluster-loader.ts';
@@ -52,7 +52,7 @@ export interface ReadsOptions {
 }
 
 /** What all requests have in common, loader by loader. */
-interface Kept {
+interface SharedDependencies {
   readonly proteins: Parameters<typeof createProteinLoader>[1];
   readonly clusters: Parameters<typeof createClusterLoader>[1];
   readonly searches: Omit<Parameters<typeof createSimilarityLoader>[1], 'proteins'>;
@@ -66,35 +66,38 @@ interface Kept {
  */
 class LazyLoaders implements Loaders {
   private readonly up: Upstream;
-  private readonly kept: Kept;
+  private readonly shared: SharedDependencies;
   private ownProteins: ProteinLoader | undefined;
   private ownSearches: SimilarityLoader | undefined;
   private ownClusters: ClusterLoader | undefined;
   private ownFeatures: FeatureLoader | undefined;
   private ownUniprot: UniprotLoader | undefined;
 
-  constructor(up: Upstream, kept: Kept) {
+  constructor(up: Upstream, shared: SharedDependencies) {
     this.up = up;
-    this.kept = kept;
+    this.shared = shared;
   }
   get proteins() {
-    this.ownProteins ??= createProteinLoader(this.up, this.kept.proteins);
+    this.ownProteins ??= createProteinLoader(this.up, this.shared.proteins);
     return this.ownProteins;
   }
   get searches() {
-    this.ownSearches ??= createSimilarityLoader(this.up, { ...this.kept.searches, proteins: this.proteins });
+    this.ownSearches ??= createSimilarityLoader(this.up, {
+      ...this.shared.searches,
+      proteins: this.proteins,
+    });
     return this.ownSearches;
   }
   get clusters() {
-    this.ownClusters ??= createClusterLoader(this.up, this.kept.clusters);
+    this.ownClusters ??= createClusterLoader(this.up, this.shared.clusters);
     return this.ownClusters;
   }
   get features() {
-    this.ownFeatures ??= createFeatureLoader(this.up, this.kept.features);
+    this.ownFeatures ??= createFeatureLoader(this.up, this.shared.features);
     return this.ownFeatures;
   }
   get uniprot() {
-    this.ownUniprot ??= createUniprotLoader(this.up, this.kept.uniprot);
+    this.ownUniprot ??= createUniprotLoader(this.up, this.shared.uniprot);
     return this.ownUniprot;
   }
 }
@@ -143,7 +146,7 @@ export function createLoaderFactory({
   };
   const proteins = {
     cache: openProteinCache(
-      open<KeptPart>('proteins', records, 64 * MiB, sizeOfPart),
+      open<CachedPart>('proteins', records, 64 * MiB, sizeOfPart),
       open<true>('knownProteins', YEAR, 16 * MiB, () => 0),
       records,
     ),
@@ -174,7 +177,7 @@ export function createLoaderFactory({
           ),
     singleFlight,
   };
-  const kept: Kept = {
+  const shared: SharedDependencies = {
     proteins,
     clusters,
     searches,
@@ -186,6 +189,6 @@ export function createLoaderFactory({
       open<Buffer>('catalogue', DAY, 32 * MiB, (json) => json.byteLength, { stale: MONTH }),
     ),
     thumbnails: openThumbnails(thumbnails),
-    loaders: (up) => new LazyLoaders(up, kept),
+    loaders: (up) => new LazyLoaders(up, shared),
   };
 }

@@ -74,18 +74,18 @@ export function createSimilarityLoader(
 
   const load = async ({ query, structures }: Asked): Promise<SimilarityAnswer> => {
     const key = keyOf(query);
-    const kept = await cache?.get(key);
-    if (kept !== undefined) up.onCacheHit?.('searches', 1);
+    const cached = await cache?.get(key);
+    if (cached !== undefined) up.onCacheHit?.('searches', 1);
     const { answer, at } =
-      kept ??
+      cached ??
       (await limited(() =>
         singleFlight(`similarity ${key} ${structures}`, up.signal, async ({ signal }) => ({
           answer: await atlas.similarity({ ...up, signal }, query, structures),
           at: Date.now(),
         })),
       ));
-    for (const hit of answer.similar_proteins) proteins.prime(dataOf(hit, at, kept !== undefined));
-    if (kept !== undefined) return answer;
+    for (const hit of answer.similar_proteins) proteins.prime(dataOf(hit, at, cached !== undefined));
+    if (cached !== undefined) return answer;
     const plain = withoutStructures(answer);
     await cache?.set(key, { answer: plain, at });
     return plain;

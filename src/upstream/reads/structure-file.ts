@@ -1,7 +1,6 @@
 // An Atlas structure as a file: the upstream's PDB text as it came, rescaled, or written as mmCIF. It knows no request.
 import type { LazyText } from '../../structure/lazy-text.ts';
-import { parsePdb } from '../../structure/pdb.ts';
-import { isInPercent } from '../../structure/pdb-residues.ts';
+import { isInPercent, parsePdb } from '../../structure/pdb.ts';
 import { pdbToMmcif, scalePdbBFactors } from '../../structure/pdb-to-mmcif.ts';
 import { UpstreamError } from '../errors.ts';
 import type { StructureData } from '../proteins/protein-data.ts';

@@ -19,9 +19,9 @@ export interface Thumbnails {
 }
 
 /** Thumbnails over a cache namespace. */
-export const openThumbnails = (kept: CachedReads<Thumbnail>): Thumbnails => ({
+export const openThumbnails = (reads: CachedReads<Thumbnail>): Thumbnails => ({
   get: (up, hash, type) =>
-    cachedRead(kept, up, `${type}:${hash}`, async (shared) => {
+    cachedRead(reads, up, `${type}:${hash}`, async (shared) => {
       const bytes = await atlas.thumbnail(shared, hash, type);
       if (bytes === null) return null;
       const png = Buffer.from(bytes);

@@ -31,12 +31,12 @@ function checkedEntry(entry: LoadedEntry | null): LoadedEntry | null {
 }
 
 /** The loader of one request. */
-export function createUniprotLoader(up: Upstream, kept: CachedReads<LoadedEntry>): UniprotLoader {
+export function createUniprotLoader(up: Upstream, reads: CachedReads<LoadedEntry>): UniprotLoader {
   const limited = pLimit(IN_FLIGHT);
   return new DataLoader<string, LoadedEntry | null>((ids) =>
     Promise.all(
       ids.map((id) =>
-        cachedRead(kept, up, id, (shared) =>
+        cachedRead(reads, up, id, (shared) =>
           limited(async () => checkedEntry(await atlas.uniprot(shared, id))),
         ).catch(asError),
       ),
