@@ -44,7 +44,7 @@ class Late implements LazyText {
   }
 }
 
-/** @param packed - unpacked each time it is read */
+/** @param packed - unpacked when it is read */
 export const lazyText = (packed: Packed): LazyText => new Late(packed);
 
 export const isLazyText = (value: unknown): value is LazyText => value instanceof Late;

@@ -15,7 +15,7 @@ export interface BulkSequence {
 
 /** One `structures/{hash}.pdb`; pLDDT on 0 to 1, one value a residue. */
 export interface BulkStructure {
-  /** Unpacked anew each time it is read. */
+  /** Unpacked when it is read. */
   readonly pdb: string;
   /** The same, unpacked where it is written. */
   file(): LazyText;

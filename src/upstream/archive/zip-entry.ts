@@ -1,4 +1,5 @@
 // One file of an archive as its reader is given it: as it arrives, whole, as text, or kept packed. It knows nothing of where in the archive it stands.
+import { LRUCache } from 'lru-cache';
 import { ArchiveError } from './archive-error.ts';
 import { inflateSmallSync } from './inflate.ts';
 import { readSmall, type SizedBody } from './zip-body.ts';
@@ -15,7 +16,7 @@ export interface ZipEntry {
   bytes(): Promise<Uint8Array>;
   /** All data as UTF-8 text, checked. @throws ArchiveError */
   text(): Promise<string>;
-  /** The same, kept as small as it came and unpacked anew each time it is read; at once where all of it is here. @throws ArchiveError */
+  /** The same, kept as small as it came and unpacked when it is read; at once where all of it is here. @throws ArchiveError */
   packed(): CompressedEntryText | Promise<CompressedEntryText>;
 }
 
@@ -38,28 +39,40 @@ export const withEntryName = (error: unknown, entry: string): unknown =>
     ? new ArchiveError(error.code, error.message, entry, { cause: error.cause })
     : error;
 
-/** Text of an entry that was read at once, unpacked each time. */
+/** Bytes of unpacked texts that wait to be written, in the whole process: about one answer of 500 structures. */
+const MAX_INFLATED_BYTES = 16 * 1024 ** 2;
+
+/** Texts that were unpacked to be checked, until they are written. */
+const inflated = new LRUCache<CompressedText, Uint8Array>({ maxSize: MAX_INFLATED_BYTES });
+
+/** Text of an entry that was read at once. */
 class CompressedText implements CompressedEntryText {
   readonly size: number;
   readonly heldBytes: number;
   readonly #compressed: Uint8Array;
 
   /** @param compressed - a part of a larger buffer, which is not kept */
-  constructor(size: number, compressed: Uint8Array) {
-    this.size = size;
+  constructor(data: Uint8Array, compressed: Uint8Array) {
+    this.size = data.length;
     this.heldBytes = compressed.length;
     this.#compressed = compressed.slice();
+    if (data.length > 0) inflated.set(this, data, { size: data.buffer.byteLength });
   }
   bytes(): Uint8Array {
-    return inflateSmallSync(this.#compressed, this.size);
+    const data = this.#inflated();
+    inflated.delete(this);
+    return data;
   }
   read(): string {
-    return decoder.decode(this.bytes());
+    return decoder.decode(this.#inflated());
+  }
+  #inflated(): Uint8Array {
+    return inflated.get(this) ?? inflateSmallSync(this.#compressed, this.size);
   }
 }
 
 function packedText(data: Uint8Array, packed: Uint8Array | undefined): CompressedEntryText {
-  if (packed !== undefined) return new CompressedText(data.length, packed);
+  if (packed !== undefined) return new CompressedText(data, packed);
   const kept = new Uint8Array(data);
   return { size: kept.length, heldBytes: kept.length, bytes: () => kept, read: () => decoder.decode(kept) };
 }
