@@ -1,19 +1,22 @@
-// Answers that are there already are given as they are: in a list of a hundred loaded proteins a promise for each field costs more than
-// the field. It knows no type of ours but the protein.
+// Values that may be a promise. Loaded values stay synchronous: in a long list a promise for each
+// field costs more than resolving the field.
 import type { GatewayContext } from '../context.ts';
 import type { PresentProtein } from '../upstream/proteins/protein-data.ts';
 import type { RequiredParts } from '../upstream/proteins/required-parts.ts';
 
-/** A value, or the promise of one where somebody has to be asked. */
+/** A value, or a promise where it has to be loaded. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Goes on with a value: at once, unless it is a promise. */
+/** Maps a value, synchronously unless it is a promise. */
 export const mapMaybePromise = <T, R>(
   value: MaybePromise<T>,
   next: (value: T) => MaybePromise<R>,
 ): MaybePromise<R> => (value instanceof Promise ? value.then(next) : next(value));
 
-/** Reads something off a protein, which is loaded where it lacks what is needed. Null where the Atlas does not hold it. */
+/**
+ * Reads from a protein; loads the protein when parts are missing. Null where the Atlas does not
+ * have it.
+ */
 export function fromProtein<R>(
   { proteins }: GatewayContext,
   hash: string,

@@ -1,4 +1,4 @@
-// Puts the schema together: importing a noun or a verb registers it with the builder. Nothing else may build it.
+// Builds the schema. Importing a file of types or resolvers registers it with the builder.
 import '../schema/scalars.ts';
 import './atlas/protein.ts';
 import './atlas/structure.ts';
@@ -26,12 +26,12 @@ import './federation/entities.ts';
 import { builder } from '../schema/builder.ts';
 import { apiSchema } from './federation/sdl.ts';
 
-builder.queryType({ description: 'Reads: the protein Atlas, and batches of folds.' });
-builder.mutationType({ description: 'Submitting folds and cancelling them; starting bulk look-ups.' });
-builder.subscriptionType({ description: 'Progress as it happens, over Server-Sent Events or WebSocket.' });
+builder.queryType({ description: 'Reads of the protein Atlas and of batches of folds.' });
+builder.mutationType({ description: 'Submits and cancels folds; starts and cancels bulk look-ups.' });
+builder.subscriptionType({ description: 'Live progress, over Server-Sent Events or WebSocket.' });
 
 /** The schema with the root fields for federation routers. */
 export const subgraphSchema = builder.toSchema();
 
-/** The schema as clients see it. */
+/** The schema for clients. */
 export const schema = apiSchema(subgraphSchema);

@@ -1,5 +1,5 @@
-// Reads what a query selects below the field being resolved, so that everything needed can be asked for at once.
-// Fragments, aliases, @skip and @include are honoured. It knows no type of ours.
+// Reads the selection below the current field, so that resolvers can load everything in one call.
+// Follows fragments, aliases, @skip and @include.
 import {
   BREAK,
   type FieldNode,
@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { collectedFields } from '../execution/collect-fields.ts';
 
-/** One selected field: its name in the schema, the arguments it is given, and the nodes of its own selection. */
+/** One selected field: its name in the schema, its arguments, and the nodes of its selection. */
 export interface Selected {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -19,15 +19,17 @@ export interface Selected {
   readonly parent: GraphQLObjectType;
 }
 
-/** What was read of some nodes, by the type that they are read as: each object of a list asks the same. */
+/** Selections by field nodes and type name: all objects of a list share them. */
 type Read = WeakMap<readonly FieldNode[], Map<string, readonly Selected[]>>;
 
-/** By the variables of the operation, and of nodes below which nothing is left to them. */
+/** By the variables of the operation, or by field nodes where no variable matters. */
 const byVariables = new WeakMap<object, Read>();
 const constant: Read = new WeakMap();
 const isConstant = new WeakMap<readonly FieldNode[], boolean>();
 
-/** Whether what is selected below some nodes is the same whatever the variables: nothing there names one. What fragments say is not looked at. */
+/**
+ * Whether no variable occurs in the selection of the nodes. Fragments count as if they held one.
+ */
 function sameForAll(nodes: readonly FieldNode[]): boolean {
   const known = isConstant.get(nodes);
   if (known !== undefined) return known;
@@ -52,10 +54,10 @@ function readOf({ variableValues }: GraphQLResolveInfo, nodes: readonly FieldNod
 }
 
 /**
- * The fields selected on an object type below some field nodes, each alias by itself.
+ * The fields selected on an object type; each alias is an entry.
  *
- * @param typeName - the object type that the selection is read as; fragments on other types are left out
- * @param nodes - the nodes whose selection is read; those of the field being resolved when absent
+ * @param typeName - the object type; fragments on other types are left out
+ * @param nodes - the nodes whose selection is read; by default those of the current field
  */
 export function selectedFields(
   info: GraphQLResolveInfo,
@@ -95,7 +97,7 @@ function readSelection(
   return selected;
 }
 
-/** The selected fields two levels down, such as the `nodes` of a connection. */
+/** The selected fields two levels down, such as those below `nodes` of a connection. */
 export const selectedBelow = (
   info: GraphQLResolveInfo,
   selected: readonly Selected[],

@@ -1,5 +1,5 @@
-// One event of batchProgress: the batch as it is now, and what changed since the event before. Everything comes with the
-// poll that caused it; reading it calls nobody.
+// One event of batchProgress: the batch after a poll, and the tasks that changed since the previous
+// event.
 
 import { Batch, type BatchShape } from './batch.ts';
 import { builder } from './builder.ts';
@@ -14,28 +14,30 @@ export interface BatchProgressShape {
 }
 
 export const BatchProgress = builder.objectRef<BatchProgressShape>('BatchProgress').implement({
-  description: 'How far a batch is, told whenever its counts or its state change.',
+  description: 'How far a batch is. An event is sent whenever its counts or its state change.',
   fields: (t) => ({
     sequence: t.exposeInt('sequence', {
       nullable: false,
       description:
-        'Grows with every change, such as 7. A gap means that this client was slow and that the changes between are in this event.',
+        'Number of this event, such as 7. A gap means that your client was slow: this event includes the ' +
+        'changes of those left out.',
     }),
     batch: t.expose('batch', { type: Batch, nullable: false, description: 'The batch as it is now.' }),
     changedTasks: t.expose('changedTasks', {
       type: [Task],
-      // An event may tell of every task.
+      // One event may list every task.
       cost: { items: 100 },
       nullable: { list: false, items: false },
       description:
-        'Just the tasks that changed since the event before, as they are now. In the first event: every task that has left the queue.',
+        'The tasks that changed since the previous event. In the first event: every task that is no ' +
+        'longer queued.',
     }),
     nextPollSeconds: t.exposeInt('nextPollSeconds', {
-      description: 'Seconds until the upstream is asked again, such as 4; null in the last event.',
+      description: 'Seconds until the gateway polls the upstream again, such as 4; null in the last event.',
     }),
     final: t.exposeBoolean('final', {
       nullable: false,
-      description: 'Whether this is the last event: no task is queued or running any more, by the counts.',
+      description: 'Whether this is the last event: the counts show no queued or running task.',
     }),
   }),
 });

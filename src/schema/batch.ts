@@ -1,5 +1,5 @@
-// The Batch as a noun: what the service's List says of a batch as a whole. It calls nothing: a batch that was only
-// named so far carries a `read` that finds the rest out when a field of it is selected.
+// The Batch type, as List reports it. A batch of which only the id is known loads the rest when a
+// field is selected.
 
 import type { FieldCost } from '../execution/query-cost.ts';
 import type { BatchRecord, TaskCounts as TaskCountsShape } from '../upstream/folds/batch-states.ts';
@@ -13,24 +13,27 @@ export const TaskState = builder.enumType('TaskState', {
     IN_PROGRESS: { description: 'Being folded; it will be charged.' },
     DONE: { description: 'Folded.' },
     FAILED: { description: 'Folding failed; `error` says why.' },
-    CANCELLED: { description: 'Cancelled before it started, by the caller or after 24 hours; not charged.' },
+    CANCELLED: {
+      description: 'Cancelled before it started, by you or after 24 hours in the queue; not charged.',
+    },
     UNKNOWN: { description: 'A state that this gateway does not know.' },
   } as const,
 });
 
 const BatchState = builder.enumType('BatchState', {
-  description: "The upstream's word for the whole batch.",
+  description: 'The state of the whole batch, as the upstream reports it.',
   values: {
     IN_PROGRESS: { description: 'Some tasks are queued or running.' },
     DONE: { description: 'No task will change any more; some or all may have failed. See `outcome`.' },
     FAILED: { description: 'The batch failed.' },
-    CANCELLED: { description: 'It was cancelled; tasks that ran at that time still go on.' },
+    CANCELLED: { description: 'The batch was cancelled; tasks that were running then continue.' },
     UNKNOWN: { description: 'A state that this gateway does not know.' },
   } as const,
 });
 
 const BatchOutcome = builder.enumType('BatchOutcome', {
-  description: 'Derived from the counts, because the aggregate DONE only says that every task is terminal.',
+  description:
+    'How the batch ended, derived from the counts: the state DONE does not say whether tasks failed.',
   values: {
     PENDING: { description: 'Some tasks are queued or running.' },
     ALL_SUCCEEDED: { description: 'Every task is done.' },
@@ -41,10 +44,10 @@ const BatchOutcome = builder.enumType('BatchOutcome', {
   } as const,
 });
 
-/** A batch by its id. `read` may be called often in one request and then asks once. */
+/** A batch by its id. `read` sends one List call in a request, however often it is called. */
 export interface BatchShape {
   readonly batchId: string;
-  /** The tasks of a batch that was submitted a moment ago: all queued, in order, so that nothing needs to be asked. */
+  /** Task ids of a batch submitted a moment ago, in order: all are queued, so no call is needed. */
   readonly justQueued?: readonly string[];
   read(): Promise<BatchRecord>;
 }
@@ -92,7 +95,7 @@ export const Batch = builder.objectRef<BatchShape>('Batch');
 builder.node(Batch, {
   extensions: keyedBy('batchId', 'id'),
   description:
-    'Folds that were submitted together. Everything but its id, label and time is read with one List call.',
+    'Folds that were submitted together. All fields but its id, label and time are read with one List call.',
   id: { resolve: ({ batchId }) => batchId, description: 'Relay id: give it to `node(id:)`.' },
   fields: (t) => ({
     batchId: t.exposeID('batchId', {
@@ -103,20 +106,20 @@ builder.node(Batch, {
       cost: LIST,
       type: BatchState,
       nullable: false,
-      description: "The upstream's word for the whole batch.",
+      description: 'The state of the whole batch, as the upstream reports it.',
       resolve: async (batch) => (await batch.read()).state,
     }),
     outcome: t.field({
       cost: LIST,
       type: BatchOutcome,
       nullable: false,
-      description: 'What became of it, from the counts.',
+      description: 'How the batch ended, derived from the counts.',
       resolve: async (batch) => outcomeOf((await batch.read()).counts),
     }),
     settled: t.boolean({
       cost: LIST,
       nullable: false,
-      description: 'No task is queued or running any more.',
+      description: 'Whether no task is queued or running any more.',
       resolve: async (batch) => isSettled((await batch.read()).counts),
     }),
     counts: t.field({
@@ -129,19 +132,20 @@ builder.node(Batch, {
     queueDeadline: t.field({
       cost: LIST,
       type: 'DateTime',
-      description: 'Tasks that have not started by then are cancelled, free of charge.',
+      description:
+        'When tasks that have not started are cancelled, free of charge, such as "2026-05-02T12:00:00.000Z".',
       resolve: async (batch) => (await batch.read()).queueDeadline,
     }),
     resultsExpireAt: t.field({
       cost: LIST,
       type: 'DateTime',
-      description: 'Until when the upstream keeps the results.',
+      description: 'When the upstream deletes the results, such as "2026-06-01T12:00:00.000Z".',
       resolve: async (batch) => (await batch.read()).resultsExpireAt,
     }),
     warnings: t.stringList({
       cost: LIST,
       nullable: { list: false, items: false },
-      description: 'What the upstream warns of.',
+      description: "The upstream's warnings about the batch.",
       resolve: async (batch) => [...(await batch.read()).warnings],
     }),
   }),

@@ -1,5 +1,5 @@
-// Bulk look-ups as nouns: what is asked, how far it is, and its parts. The record is made in src/bulk; what a part's address
-// is, only a request knows (resolvers/lookups/bulk-lookup.ts).
+// Bulk look-up types: the request, its progress and its parts. The records are those of
+// src/lookups.
 
 import type { BulkLookup as BulkLookupRecord, BulkPart } from '../lookups/lookup.ts';
 import type { BulkLimitName } from '../lookups/quota.ts';
@@ -14,7 +14,7 @@ import {
   type RefusedShape,
 } from './problem.ts';
 
-/** A part with its place: `lookup.parts[index]`. */
+/** A part and its position: `lookup.parts[index]`. */
 export interface BulkPartShape {
   readonly lookup: BulkLookupRecord;
   /** 0-based. */
@@ -25,13 +25,13 @@ export interface BulkPartShape {
 export const BulkLookupState = builder.enumType('BulkLookupState', {
   description: 'Where a bulk look-up, or a part of it, is.',
   values: {
-    PENDING: { description: 'Being looked up.' },
-    COMPLETE: { description: 'Everything is there to download.' },
-    CANCEL_REQUESTED: { description: 'Cancelled here; the upstream has not said yet what came of it.' },
+    PENDING: { description: 'In progress.' },
+    COMPLETE: { description: 'All results are ready to download.' },
+    CANCEL_REQUESTED: { description: 'You cancelled it; the upstream has not confirmed yet.' },
     CANCELLED: { description: 'Cancelled before it finished. Parts that had finished stay COMPLETE.' },
-    FAILED: { description: 'It came to nothing; `problem` of the part says why.' },
-    EXPIRED: { description: 'It was complete; the upstream has dropped it since.' },
-    UNKNOWN: { description: 'The upstream uses a state word that this gateway does not know.' },
+    FAILED: { description: 'It failed; `problem` of the part says why.' },
+    EXPIRED: { description: 'It was complete; the upstream has deleted its results since.' },
+    UNKNOWN: { description: 'The upstream reports a state that this gateway does not know.' },
   } as const,
 });
 
@@ -55,7 +55,7 @@ export const BulkLookupPart = builder.objectRef<BulkPartShape>('BulkLookupPart')
       resolve: ({ part }) => part.requested,
     }),
     completedCount: t.int({
-      description: 'How many of them the upstream is through with, found or not.',
+      description: 'How many of them the upstream has processed, found or not.',
       resolve: ({ part }) => part.completed,
     }),
     problem: t.string({
@@ -67,19 +67,20 @@ export const BulkLookupPart = builder.objectRef<BulkPartShape>('BulkLookupPart')
 
 export const BulkLookup = builder.objectRef<BulkLookupRecord>('BulkLookup').implement({
   description:
-    'Any number of hashes up to 50,000, sent as parts of at most 500. Who knows its id may read it: the id is a secret of 144 random bits. Kept for 7 days.',
+    'A look-up of up to 50,000 hashes, sent in parts of at most 500 and stored for 7 days. Its id is a ' +
+    'secret of 144 random bits: everyone with the id can read and cancel it.',
   fields: (t) => ({
     lookupId: t.exposeID('lookupId', {
       nullable: false,
-      description: 'Give it to `bulkLookup`, such as "q3bWzB0uX1n2Yc8k5mTLd9Rs".',
+      description: 'Id for `bulkLookup`, such as "q3bWzB0uX1n2Yc8k5mTLd9Rs".',
     }),
     requestedCount: t.exposeInt('requestedCount', {
       nullable: false,
-      description: 'Hashes as they were given, duplicates counted.',
+      description: 'Number of hashes that you gave, duplicates included, such as 5000.',
     }),
     duplicateCount: t.exposeInt('duplicateCount', {
       nullable: false,
-      description: 'How many of them repeat an earlier one; those are not sent.',
+      description: 'How many of them repeat an earlier one; the gateway does not send those.',
     }),
     parts: t.field({
       type: [BulkLookupPart],
@@ -112,12 +113,13 @@ export const BulkLookupInput = builder.inputType('BulkLookupInput', {
     }),
     residueFeatures: t.boolean({
       defaultValue: true,
-      description: 'Feature activations along the sequence: the largest part of the archives, and in no row.',
+      description:
+        'Feature activations along the sequence: the largest part of the archives, in no TSV or NDJSON row.',
     }),
   }),
 });
 
-/** A limit of the gateway that another look-up would exceed. */
+/** A limit of the gateway that one more look-up would exceed. */
 export interface BulkLookupLimitShape extends ProblemBase<'BulkLookupLimit'> {
   readonly limit: BulkLimitName;
   readonly allowed: number;
@@ -128,15 +130,15 @@ const BulkLookupLimitName = builder.enumType('BulkLookupLimitName', {
   description: 'A limit on bulk look-ups.',
   values: {
     RUNNING_PER_CALLER: { description: 'Look-ups of one caller that have not ended.' },
-    KEPT_PER_CALLER: { description: 'Look-ups of one caller that are kept, ended ones included.' },
-    BYTES_PER_CALLER: { description: 'Bytes that the kept look-ups of one caller take in the store.' },
+    KEPT_PER_CALLER: { description: 'Look-ups of one caller that are stored, ended ones included.' },
+    BYTES_PER_CALLER: { description: 'Bytes of the store that the look-ups of one caller use.' },
     RUNNING_TOTAL: { description: 'Look-ups of all callers that have not ended.' },
-    BYTES_TOTAL: { description: 'Bytes that the kept look-ups of all callers take in the store.' },
+    BYTES_TOTAL: { description: 'Bytes of the store that the look-ups of all callers use.' },
   } as const satisfies Record<BulkLimitName, object>,
 });
 
 const BulkLookupLimit = builder.objectRef<BulkLookupLimitShape>('BulkLookupLimit').implement({
-  description: 'Another bulk look-up would exceed a limit of this gateway; nothing was started.',
+  description: 'Another bulk look-up would exceed a limit of this gateway. Nothing was started.',
   interfaces: [Problem],
   fields: (t) => ({
     limit: t.expose('limit', {
@@ -144,7 +146,7 @@ const BulkLookupLimit = builder.objectRef<BulkLookupLimitShape>('BulkLookupLimit
       nullable: false,
       description: 'The limit that would be exceeded.',
     }),
-    allowed: t.exposeInt('allowed', { nullable: false, description: 'What the limit allows.' }),
+    allowed: t.exposeInt('allowed', { nullable: false, description: 'The value of that limit, such as 20.' }),
     retryAfterSeconds: t.exposeInt('retryAfterSeconds', {
       description:
         'Seconds until room is freed by itself; null when that depends on look-ups that have to end first.',
@@ -152,7 +154,7 @@ const BulkLookupLimit = builder.objectRef<BulkLookupLimitShape>('BulkLookupLimit
   }),
 });
 
-/** What comes of startBulkLookup. */
+/** Results of startBulkLookup. */
 export type BulkLookupResultShape =
   | BulkLookupRecord
   | InvalidInputShape
@@ -161,12 +163,12 @@ export type BulkLookupResultShape =
 
 export const BulkLookupResult = builder.unionType('BulkLookupResult', {
   types: [BulkLookup, InvalidInput, Refused, BulkLookupLimit],
-  description: 'What came of starting a bulk look-up.',
+  description: 'Result of startBulkLookup.',
   resolveType: (value) => ('kind' in value ? value.kind : 'BulkLookup'),
 });
 
 export const CancelBulkLookupResult = builder.unionType('CancelBulkLookupResult', {
   types: [BulkLookup, NotFound],
-  description: 'What came of cancelling a bulk look-up.',
+  description: 'Result of cancelBulkLookup.',
   resolveType: (value) => ('kind' in value ? value.kind : 'BulkLookup'),
 });

@@ -1,4 +1,4 @@
-// Every ending of a cancellation, as nouns. It calls nothing.
+// Results of cancelBatch and cancelTask.
 import { builder } from './builder.ts';
 import {
   NotFound,
@@ -9,13 +9,13 @@ import {
   type RefusedShape,
 } from './problem.ts';
 
-/** What was asked to be cancelled. */
+/** The batch or task to cancel. */
 export type CancelTarget = { readonly batchId: string } | { readonly taskId: string };
 
 export interface CancelledShape {
   readonly kind: 'Cancelled';
   readonly target: CancelTarget;
-  /** Called by each field that needs it. @throws where the service did not say */
+  /** Each selected field that needs the count calls it. @throws where the service did not say */
   readonly cancelledCount: () => Promise<number>;
 }
 
@@ -26,28 +26,28 @@ export interface NothingToCancelShape extends ProblemBase<'NothingToCancel'> {
 export type CancelResultShape = CancelledShape | NothingToCancelShape | NotFoundShape | RefusedShape;
 
 export const Cancelled = builder.objectRef<CancelledShape>('Cancelled').implement({
-  description: 'What could be cancelled is cancelled. Running tasks go on and are charged.',
+  description: 'Everything that could be cancelled is cancelled. Running tasks continue and are charged.',
   fields: (t) => ({
     cancelledCount: t.int({
       nullable: false,
-      description: 'Tasks that were queued and are cancelled now, free of charge.',
+      description: 'Tasks that were queued and are now cancelled, free of charge, such as 12.',
       resolve: (cancelled) => cancelled.cancelledCount(),
     }),
     alreadyCancelled: t.boolean({
       nullable: false,
-      description: 'True when it had been cancelled before and nothing was left to do.',
+      description: 'True when it was cancelled before and this call changed nothing.',
       resolve: async (cancelled) => (await cancelled.cancelledCount()) === 0,
     }),
   }),
 });
 
 export const NothingToCancel = builder.objectRef<NothingToCancelShape>('NothingToCancel').implement({
-  description: 'No task is queued any more: all run, or have ended.',
+  description: 'Nothing could be cancelled: every task is running or has ended.',
   interfaces: [Problem],
 });
 
 export const CancelResult = builder.unionType('CancelResult', {
-  description: 'Every ending of a cancellation.',
+  description: 'Result of a cancellation.',
   types: [Cancelled, NothingToCancel, NotFound, Refused],
   resolveType: ({ kind }) => kind,
 });

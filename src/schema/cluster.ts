@@ -1,12 +1,12 @@
-// The Cluster as a noun, with its small parts (taxonomy, Pfam domains, phyla). Which call gives a field is decided in
-// resolvers/atlas/cluster.ts.
+// The Cluster type with its small parts: taxonomy, Pfam domains, phyla. resolvers/atlas/cluster.ts
+// loads the fields.
 
 import type { ClusterInfo } from '../upstream/wire.ts';
 import { builder } from './builder.ts';
 
 /**
- * A cluster, known by its representative or, until somebody asks, only by a member of it. `info` holds what another
- * answer already said; a key that is undefined there has to be asked for.
+ * A cluster, known by its representative or by one of its members. `info` holds what an earlier
+ * answer contained; the resolver loads the keys that are undefined.
  */
 export type ClusterRef = { readonly info?: Partial<ClusterInfo> | null | undefined } & (
   | { readonly representative: string }

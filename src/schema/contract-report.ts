@@ -1,4 +1,4 @@
-// What is known of the upstream's contract, as nouns. They call nothing.
+// The contract report: how the upstream's answers differ from what it promises.
 import { builder } from './builder.ts';
 
 /** How a check ended. */
@@ -24,21 +24,23 @@ const CheckStatus = builder.enumType('CheckStatus', {
   description: 'How a check of the upstream ended.',
   values: {
     OK: { description: 'As promised.' },
-    CHANGED: { description: 'Something is not as promised.' },
-    UNREACHABLE: { description: 'There was no answer, or one that says nothing: too busy, or broken.' },
-    SKIPPED: { description: 'Not asked, or not yet.' },
+    CHANGED: { description: 'Something differs from what is promised.' },
+    UNREACHABLE: { description: 'There was no usable answer: the upstream was too busy or failed.' },
+    SKIPPED: { description: 'Not checked, or not yet.' },
   } as const,
 });
 
 const ContractCheck = builder.objectRef<ContractCheckShape>('ContractCheck').implement({
-  description: 'One difference between what the upstream promises and what it does, or a check without any.',
+  description:
+    'One difference between what the upstream promises and what it does, or a check without a difference.',
   fields: (t) => ({
     name: t.exposeString('name', {
       nullable: false,
       description:
-        'What was asked, such as "protein" or "protein, unknown hash"; "…, seen in traffic" for what was noticed by the way.',
+        'Name of the check, such as "protein" or "protein, unknown hash"; "…, seen in traffic" for a ' +
+        'difference in the answer to an ordinary query.',
     }),
-    status: t.expose('status', { type: CheckStatus, nullable: false, description: 'How it ended.' }),
+    status: t.expose('status', { type: CheckStatus, nullable: false, description: 'How the check ended.' }),
     path: t.exposeString('path', {
       description: 'Where in the answer, such as "sae_features[].value"; null where nothing differs.',
     }),
@@ -60,23 +62,23 @@ export const ContractReport = builder.objectRef<ContractReportShape>('ContractRe
     checkedAt: t.expose('checkedAt', {
       type: 'DateTime',
       nullable: false,
-      description: 'When it was last examined; the start of the gateway where it never was.',
+      description: 'When it was last checked; when the gateway started if it never was.',
     }),
     upstream: t.expose('upstream', {
       type: 'URL',
       nullable: false,
-      description: 'The service, without anything secret.',
+      description: 'The upstream\'s address without credentials, such as "https://api.example.org".',
     }),
     status: t.expose('status', {
       type: CheckStatus,
       nullable: false,
-      description: 'The whole: CHANGED when anything is, SKIPPED before the first examination.',
+      description: 'Overall: CHANGED when any check is, SKIPPED before the first checks.',
     }),
     checks: t.field({
       type: [ContractCheck],
       nullable: false,
       description: 'One for each difference, and one for each check without any.',
-      args: { status: t.arg({ type: CheckStatus, description: 'Only those that ended so.' }) },
+      args: { status: t.arg({ type: CheckStatus, description: 'Only checks with this status.' }) },
       resolve: ({ checks }, { status }) =>
         checks.filter((check) => status == null || check.status === status),
     }),

@@ -1,4 +1,5 @@
-// Pothos plugin: the option `cost` of fields, and the check of an operation's cost and depth before its first field is resolved.
+// Pothos plugin: the field option `cost`. It rejects operations whose cost or depth exceeds the
+// limits before any field is resolved.
 import SchemaBuilder, {
   BasePlugin,
   type FieldNullability,
@@ -11,7 +12,7 @@ import SchemaBuilder, {
 import { GraphQLError, type GraphQLFieldResolver, type GraphQLResolveInfo } from 'graphql';
 import { COST, type CostRule, type QueryCost, queryCost } from '../execution/query-cost.ts';
 
-/** What an operation may cost at most. */
+/** The largest cost and depth of an operation. */
 export interface CostLimits {
   readonly calls: number;
   readonly depth: number;
@@ -24,7 +25,7 @@ declare global {
     }
     interface SchemaBuilderOptions<Types extends SchemaTypes> {
       costLimits: (context: Types['Context']) => CostLimits;
-      /** Told of the cost of an operation. */
+      /** Receives the cost of each operation. */
       onCost?: (context: Types['Context'], cost: QueryCost) => void;
     }
     interface FieldOptions<
@@ -48,16 +49,18 @@ const tooExpensive = (message: string): GraphQLError =>
 function check({ calls, depth }: QueryCost, limits: CostLimits): void {
   if (depth > limits.depth)
     throw tooExpensive(
-      `The query is ${depth} levels deep; ${limits.depth} are allowed. Ask for the inner part in a query of its own.`,
+      `The query is ${depth} levels deep; ${limits.depth} are allowed. ` +
+        'Ask for the inner part in a query of its own.',
     );
   if (calls > limits.calls)
     throw tooExpensive(
-      `The query could cost ${calls} upstream calls; ${limits.calls} are allowed. Ask for shorter lists or fewer links at once.`,
+      `The query could cost ${calls} upstream calls; ${limits.calls} are allowed. ` +
+        'Ask for shorter lists or fewer links at once.',
     );
 }
 
 class CostPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
-  /** By variables, of which each execution has its own object. */
+  /** By variables object: each execution has its own. */
   readonly #costs = new WeakMap<object, QueryCost>();
 
   override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
@@ -98,6 +101,6 @@ class CostPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   }
 }
 
-/** The name to give the builder. */
+/** The plugin's name in the builder's options. */
 export const costPlugin = 'cost';
 SchemaBuilder.registerPlugin(costPlugin, CostPlugin);

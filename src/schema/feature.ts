@@ -1,12 +1,11 @@
-// SAE features as nouns: the feature, its activation in a protein, its statistics. Details that cost a call are in
-// resolvers/atlas/feature.ts.
+// SAE feature types: the feature, its activation in a protein, its statistics.
 
 import type { FeatureRow } from '../upstream/proteins/activations.ts';
 import type { FeatureValue } from '../upstream/wire.ts';
 import { builder } from './builder.ts';
 import { keyedBy } from './keys.ts';
 
-/** A feature by its index, with whatever of label and description came along. */
+/** A feature by its index, with the label and description that the answer contained. */
 export interface FeatureRef {
   readonly index: number;
   readonly label?: string | null | undefined;
@@ -18,11 +17,12 @@ export const Feature = builder.objectRef<FeatureRef>('Feature');
 builder.node(Feature, {
   extensions: keyedBy('index', 'id'),
   description:
-    'One of the 16,384 features that a sparse autoencoder (SAE) found in a protein language model: a pattern that a protein shows more or less.',
+    'One of the 16,384 features that a sparse autoencoder (SAE) found in a protein language model: a ' +
+    'pattern that is more or less active in a protein.',
   id: {
     public: 'release',
     resolve: (feature) => feature.index,
-    description: 'Relay id: give it to `node(id:)`.',
+    description: 'Relay id, for `node(id:)`.',
   },
   fields: (t) => ({
     index: t.exposeInt('index', {
@@ -33,12 +33,17 @@ builder.node(Feature, {
   }),
 });
 
-/** A feature's value in a protein or in the representative of a cluster, and where more of it can be had. */
+/**
+ * A feature's value in a protein or in the representative of a cluster, and where more details are.
+ */
 export interface ActivationRef {
   readonly value: FeatureValue;
-  /** The protein; `top` is the length of the ranking that the value is of. */
+  /** The protein, and `top`: the length of the ranking that contains the value. */
   readonly from?: { readonly hash: string; readonly top?: number | undefined } | undefined;
-  /** Activations along the sequence where they came with the value; null where the upstream does not say. */
+  /**
+   * Activations along the sequence where the answer contained them; null where the upstream has
+   * none.
+   */
   readonly row?: (() => FeatureRow | null) | undefined;
 }
 
@@ -60,7 +65,9 @@ export const FeatureActivation = builder.objectRef<ActivationRef>('FeatureActiva
       public: 'record',
       nullable: false,
       description:
-        'Activation. Normalised: activation / largest activation x inverse document frequency, comparable across proteins and not bounded by 1, such as 3.27. With `normalize: false`: as the autoencoder gave it.',
+        'Activation, such as 3.27. Normalised: activation / largest activation x inverse document ' +
+        'frequency, comparable across proteins and not bounded by 1. With `normalize: false`: as the ' +
+        'autoencoder gave it.',
       resolve: ({ value }) => value.value,
     }),
   }),
@@ -109,11 +116,11 @@ export const FeatureStatistics = builder.objectRef<Statistics>('FeatureStatistic
     }),
     idf: t.exposeFloat('idf', {
       public: 'release',
-      description: 'Inverse document frequency: the rarer, the higher.',
+      description: 'Inverse document frequency, such as 4.2: the rarer the feature, the higher.',
     }),
     maxActivation: t.exposeFloat('maxActivation', {
       public: 'release',
-      description: 'The highest activation seen.',
+      description: 'The highest activation found, such as 12.5.',
     }),
   }),
 });
@@ -126,7 +133,7 @@ export const ReferenceDatabase = builder.enumType('ReferenceDatabase', {
   } as const,
 });
 
-/** `uniprotId` is what UniProt may know the protein as; null where the accession cannot be one. */
+/** `uniprotId` is its identifier in UniProt; null where the accession cannot be one. */
 export interface Exemplar {
   readonly accession: string;
   readonly activation: number;
@@ -139,12 +146,12 @@ export const FeatureExemplar = builder.objectRef<Exemplar>('FeatureExemplar').im
     accession: t.exposeString('accession', {
       public: 'release',
       nullable: false,
-      description: 'As the database names it, such as "P01308" or "UniRef90_P01308".',
+      description: 'Its identifier in the database, such as "P01308" or "UniRef90_P01308".',
     }),
     activation: t.exposeFloat('activation', {
       public: 'release',
       nullable: false,
-      description: 'Activation of the feature in it.',
+      description: 'Activation of the feature in the protein, such as 9.1.',
     }),
   }),
 });

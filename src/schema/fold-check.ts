@@ -1,13 +1,13 @@
-// What a dry run finds, as nouns. It calls nothing; submission/check.ts makes it.
+// What checkFold finds. submission/check.ts computes it.
 
 import type { ItemCheck, SubmissionCheck } from '../submission/check.ts';
 import { builder } from './builder.ts';
 import { InputChain } from './input-chain.ts';
 import { InputIssue } from './problem.ts';
 
-/** No submission that may be sent comes near what an Int can hold, but a dry run is asked about others too. */
-const MOST = 2 ** 31 - 1;
-const counted = (number: number): number => Math.max(-MOST, Math.min(MOST, number));
+/** Largest Int. No valid submission comes near it, but a dry run also measures invalid ones. */
+const MAX_INT = 2 ** 31 - 1;
+const counted = (number: number): number => Math.max(-MAX_INT, Math.min(MAX_INT, number));
 
 const FoldItemCheck = builder.objectRef<ItemCheck>('FoldItemCheck').implement({
   description: 'One item of a submission, measured.',
@@ -47,23 +47,24 @@ export const FoldCheck = builder.objectRef<SubmissionCheck>('FoldCheck').impleme
     issues: t.field({
       type: [InputIssue],
       nullable: { list: false, items: false },
-      description: 'Everything that is wrong, at once.',
+      description: 'All mistakes.',
       resolve: ({ issues }) => issues,
     }),
     warnings: t.field({
       type: [InputIssue],
       nullable: { list: false, items: false },
-      description: 'What is allowed but likely not meant.',
+      description: 'What is allowed but probably not intended.',
       resolve: ({ warnings }) => warnings,
     }),
     taskCount: t.int({
       nullable: false,
-      description: 'Items times repeats.',
+      description: 'Number of tasks: items times repeats, such as 4.',
       resolve: ({ taskCount }) => counted(taskCount),
     }),
     totalLength: t.int({
       nullable: false,
-      description: 'Residues and nucleotides over all copies, repeats included: what the upstream counts.',
+      description:
+        'Residues and nucleotides over all copies and repeats, such as 204: what the upstream counts.',
       resolve: ({ totalLength }) => counted(totalLength),
     }),
     items: t.field({

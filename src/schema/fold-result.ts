@@ -1,5 +1,5 @@
-// The result of a fold as nouns: chains, errors between tokens, scores. It calls nothing; the mathematics is in
-// structure/fold, and everything that needs the downloaded result is a link in resolvers/folds/fold-result.ts.
+// The result of a fold: chains, scores, errors between tokens. resolvers/folds/fold-result.ts adds
+// the fields that need the downloaded result; structure/fold computes them.
 
 import type { TaskScores } from '../store/ledger/ledger.ts';
 import type { FoldedChain as FoldedChainRecord } from '../structure/fold/chains.ts';
@@ -9,16 +9,17 @@ import { ChainKind } from './input-chain.ts';
 import { scaleArg, scalePlddt } from './plddt.ts';
 import type { TaskShape } from './task.ts';
 
-/** The result of a task that has one; nothing of it is downloaded yet. */
+/** The result of a task. It is downloaded when a field needs it. */
 export interface FoldResultShape {
   readonly task: TaskShape;
 }
 export const FoldResult = builder.objectRef<FoldResultShape>('FoldResult').implement({
-  description: 'What was folded: scores, confidences, structure.',
+  description: 'The prediction of a task: scores, confidences, structure.',
 });
 
 export const FoldScores = builder.objectRef<TaskScores>('FoldScores').implement({
-  description: 'The scalar scores of a fold. They are kept by the gateway and outlive the result.',
+  description:
+    'The scalar scores of a fold. The gateway stores them longer than the upstream stores the result.',
   fields: (t) => ({
     ptm: t.exposeFloat('ptm', { description: 'Predicted TM-score of the whole complex, 0 to 1.' }),
     iptm: t.exposeFloat('iptm', {
@@ -60,7 +61,7 @@ export const FoldedChain = builder.objectRef<FoldedChainRecord>('FoldedChain').i
     }),
     proteinHash: t.expose('proteinHash', {
       type: 'ProteinHash',
-      description: 'Hash of the sequence of a protein, by which the Atlas knows it; null for other kinds.',
+      description: 'MD5 of the sequence of a protein, its id in the Atlas; null for other kinds.',
     }),
   }),
 });
@@ -94,7 +95,7 @@ export const PaeBlock = builder.objectRef<PaeBlockRecord>('PaeBlock').implement(
   }),
 });
 
-/** What is known of a result's PAE without the matrix. */
+/** The PAE of a result without the matrix. */
 export interface PaeShape {
   readonly taskId: string;
   /** Rows of the matrix. */
@@ -105,7 +106,9 @@ export interface PaeShape {
 
 export const PredictedAlignedError = builder.objectRef<PaeShape>('PredictedAlignedError').implement({
   description:
-    'How far off, in ångström, a token (column) may be when the structure is aligned on another one (row). Where the upstream has a row for each atom of a ligand or modified residue, their means stand for the token.',
+    'Predicted aligned error: how far off, in ångström, a token (column) may be when the structure is ' +
+    'aligned on another one (row). Where the upstream has a row for each atom of a ligand or modified ' +
+    'residue, the value of the token is their mean.',
   fields: (t) => ({
     size: t.exposeInt('size', {
       nullable: false,
@@ -123,7 +126,8 @@ export interface EmbeddingsShape {
 
 export const FoldEmbeddings = builder.objectRef<EmbeddingsShape>('FoldEmbeddings').implement({
   description:
-    'The embeddings of a fold: too large for an answer, so here are their shapes and where they are. One row for each token; several rows of a token are averaged.',
+    'The embeddings of a fold: their shapes, and the address to download them. One row for each token; ' +
+    'the gateway averages several rows of a token.',
   fields: (t) => ({
     sequenceShape: t.intList({
       nullable: { list: true, items: false },
@@ -139,7 +143,7 @@ export const FoldEmbeddings = builder.objectRef<EmbeddingsShape>('FoldEmbeddings
     url: t.expose('url', {
       type: 'URL',
       nullable: false,
-      description: "Where the gateway serves them as a NumPy archive (.npz). Needs the caller's token.",
+      description: 'Address of the NumPy archive (.npz) at the gateway. Needs your token.',
     }),
   }),
 });

@@ -1,4 +1,4 @@
-// A submitted chain as a noun: what is left of an input when its sequence is not kept. It calls nothing.
+// A submitted chain. The gateway stores the hash of its sequence, not the sequence.
 
 import type { ChainSummary } from '../submission/measure.ts';
 import { builder } from './builder.ts';
@@ -14,11 +14,12 @@ export const ChainKind = builder.enumType('ChainKind', {
 });
 
 export const InputChain = builder.objectRef<ChainSummary>('InputChain').implement({
-  description: 'A chain as it was submitted. No sequence is kept, only its hash.',
+  description: 'A chain as it was submitted. The gateway stores the hash of its sequence, not the sequence.',
   fields: (t) => ({
     ids: t.stringList({
       nullable: { list: false, items: false },
-      description: 'One id for each copy, such as ["A", "B"]; empty when the upstream was left to name it.',
+      description:
+        'One id for each copy, such as ["A", "B"]; empty when you left the naming to the upstream.',
       resolve: ({ ids }) => ids,
     }),
     kind: t.expose('kind', { type: ChainKind, nullable: false, description: 'What it is made of.' }),
@@ -28,7 +29,7 @@ export const InputChain = builder.objectRef<ChainSummary>('InputChain').implemen
     }),
     proteinHash: t.expose('proteinHash', {
       type: 'ProteinHash',
-      description: 'Hash of the sequence of a protein, by which the Atlas knows it; null for other kinds.',
+      description: 'MD5 of the sequence of a protein, its id in the Atlas; null for other kinds.',
     }),
   }),
 });

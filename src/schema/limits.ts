@@ -1,4 +1,4 @@
-// What this gateway and its upstream allow, as a noun. It calls nothing.
+// The limits of this gateway and its upstream.
 import { builder } from './builder.ts';
 
 export interface LimitsShape {
@@ -22,77 +22,76 @@ export interface LimitsShape {
 }
 
 export const Limits = builder.objectRef<LimitsShape>('Limits').implement({
-  description: 'What is allowed.',
+  description: 'Limits of this gateway and its upstream.',
   fields: (t) => ({
     maxItems: t.exposeInt('maxItems', {
       public: 'record',
       nullable: false,
-      description: 'Items of one submission.',
+      description: 'Items of one submission, such as 2000.',
     }),
     maxTasks: t.exposeInt('maxTasks', {
       public: 'record',
       nullable: false,
-      description: 'Tasks of one submission: items times repeats.',
+      description: 'Tasks of one submission: items times repeats, such as 2000.',
     }),
     queueDeadlineHours: t.exposeInt('queueDeadlineHours', {
       public: 'record',
       nullable: false,
-      description: 'Hours after which a task that has not started is cancelled.',
+      description: 'Hours after which a task that has not started is cancelled, such as 24.',
     }),
     resultRetentionDays: t.exposeInt('resultRetentionDays', {
       public: 'record',
       nullable: false,
-      description: 'Days that results are kept after submission.',
+      description: 'Days after submission during which the upstream stores results, such as 31.',
     }),
     maxBulkHashes: t.exposeInt('maxBulkHashes', {
       public: 'record',
       nullable: false,
-      description: 'Proteins in one bulk call upstream; the gateway splits longer lists.',
+      description: 'Proteins in one bulk call to the upstream, such as 500; the gateway splits longer lists.',
     }),
     maxSimilaritySequenceLength: t.exposeInt('maxSimilaritySequenceLength', {
       public: 'record',
       nullable: false,
-      description: 'Residues of a sequence for similarity search.',
+      description: 'Residues of a sequence for similarity search, such as 1024.',
     }),
     maxQueryDepth: t.exposeInt('maxQueryDepth', {
       public: 'record',
       nullable: false,
-      description: 'Levels of one GraphQL query.',
+      description: 'Levels of one GraphQL query, such as 12.',
     }),
     batchApiVersion: t.exposeString('batchApiVersion', {
       public: 'record',
-      description:
-        'Version of the Batch API that the gateway speaks upstream, such as "v1"; null where its path names none.',
+      description: 'Version of the upstream\'s Batch API, such as "v1"; null where its path names none.',
     }),
     atlasApiVersion: t.exposeString('atlasApiVersion', {
       public: 'record',
       description:
-        'Version of the Atlas API that the gateway speaks upstream, such as "v1alpha1"; null where its path names none.',
+        'Version of the upstream\'s Atlas API, such as "v1alpha1"; null where its path names none.',
     }),
     maxQueryCost: t.exposeInt('maxQueryCost', {
       public: 'record',
       nullable: false,
-      description: 'Upstream calls that one GraphQL query may cost, in the worst case.',
+      description: 'Upstream calls that one GraphQL query may cost, in the worst case, such as 12000.',
     }),
     maxAnswerValues: t.exposeInt('maxAnswerValues', {
       public: 'record',
       nullable: false,
-      description: 'Fields and members of lists that one answer may hold.',
+      description: 'Fields and list members that one answer may contain.',
     }),
     maxAnswerBytes: t.exposeInt('maxAnswerBytes', {
       public: 'record',
       nullable: false,
-      description: 'Bytes of text that one answer may hold; text that is not streamed counts four times.',
+      description: 'Bytes of text that one answer may contain; text that is not streamed counts four times.',
     }),
     maxSearchWords: t.exposeInt('maxSearchWords', {
       public: 'record',
       nullable: false,
-      description: 'Different words of a search over the features.',
+      description: 'Different words of a feature search, such as 12.',
     }),
     maxBulkLookupHashes: t.exposeInt('maxBulkLookupHashes', {
       public: 'record',
       nullable: false,
-      description: 'Hashes of one bulk look-up.',
+      description: 'Hashes of one bulk look-up, such as 50000.',
     }),
     maxBulkLookupsRunning: t.exposeInt('maxBulkLookupsRunning', {
       public: 'record',
@@ -100,12 +99,13 @@ export const Limits = builder.objectRef<LimitsShape>('Limits').implement({
     }),
     maxBulkLookupsKept: t.exposeInt('maxBulkLookupsKept', {
       public: 'record',
-      description: 'Bulk look-ups of one caller that are kept; null where there is no limit.',
+      description: 'Bulk look-ups of one caller that are stored; null where there is no limit.',
     }),
     maxBulkLookupBytes: t.exposeInt('maxBulkLookupBytes', {
       public: 'record',
       description:
-        'Bytes that the kept look-ups of one caller may take, about 36 for each hash; null where there is no limit.',
+        'Bytes of the store that the look-ups of one caller may use, about 36 for each hash; null ' +
+        'where there is no limit.',
     }),
   }),
 });

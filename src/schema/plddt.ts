@@ -1,22 +1,22 @@
-// pLDDT, the per-residue confidence of a predicted structure, as folds and Atlas proteins both show it. Holds the
-// scales and the usual bands; it must not know where the numbers come from.
+// pLDDT, the per-residue confidence of a predicted structure, for folds and Atlas proteins: scales
+// and bands.
 import { builder } from './builder.ts';
 import { badInput } from './scalars.ts';
 
 export const PlddtScale = builder.enumType('PlddtScale', {
-  description: 'How pLDDT is written.',
+  description: 'The scale of pLDDT values.',
   values: {
-    PERCENT: { description: '0 to 100, as structure viewers and papers write it.' },
+    PERCENT: { description: '0 to 100, as in structure viewers and papers.' },
     UNIT: { description: '0 to 1.' },
-    UPSTREAM: { description: 'As the upstream writes it, which is 0 to 1.' },
+    UPSTREAM: { description: 'The scale of the upstream, 0 to 1.' },
   } as const,
 });
 
-/** One of the three ways to write pLDDT. */
 export type PlddtScaleName = typeof PlddtScale.$inferType;
 
 /**
- * A pLDDT in the scale asked for. A percentage is cut to 15 significant digits: 0.57 is 57, not 56.99999999999999.
+ * Converts a pLDDT to a scale. A percentage is rounded to 15 significant digits: 0.57 is 57, not
+ * 56.99999999999999.
  *
  * @param unit - 0 to 1, or null where it is unknown
  */
@@ -28,24 +28,26 @@ export function scalePlddt(
   return scale === 'UNIT' || scale === 'UPSTREAM' ? unit : Number((unit * 100).toPrecision(15));
 }
 
-/** The argument by which a pLDDT field is asked for in another scale. */
+/** The argument that selects the scale of a pLDDT field. */
 export const scaleArg = {
   type: PlddtScale,
   defaultValue: 'PERCENT',
-  description: 'How to write it: 87.5 as PERCENT, 0.875 as UNIT.',
+  description: 'Scale of the value: 87.5 as PERCENT, 0.875 as UNIT.',
 } as const;
 
 type UnitValues = readonly (number | null)[];
 
 /** The confidences of one structure. */
 export interface PlddtShape {
-  /** Per residue or token, 0 to 1; null where the upstream has a chain break. A function when they are only loaded on demand. */
+  /** Per residue or token, 0 to 1; null at chain breaks. A function loads them on demand. */
   readonly unit: UnitValues | (() => Promise<UnitValues>);
   /** 0 to 1; null when there is none. */
   readonly mean: number | null;
 }
 
-/** Reads something off the values: at once where they are there, because each list is as long as the structure. */
+/**
+ * Reads the values, synchronously where they are loaded: a promise for each residue would be slow.
+ */
 function ofValues<R>({ unit }: PlddtShape, read: (values: UnitValues) => R): R | Promise<R> {
   return typeof unit === 'function' ? unit().then(read) : read(unit);
 }
@@ -81,7 +83,7 @@ function bandsOf(unit: UnitValues): PlddtBandShape[] {
   }));
 }
 
-/** Positions `start` to `end` of a list, `end` excluded; past the end of the list there is nothing. */
+/** Positions `start` to `end` of a list, `end` excluded. Positions past the end are left out. */
 function slice<T>(list: readonly T[], start?: number | null, end?: number | null): readonly T[] {
   const from = start ?? 0;
   const to = end ?? list.length;
@@ -98,12 +100,13 @@ const PlddtBand = builder.objectRef<PlddtBandShape>('PlddtBand').implement({
       public: 'record',
       type: PlddtBandName,
       nullable: false,
-      description: 'Which band.',
+      description: 'The band.',
     }),
     fraction: t.exposeFloat('fraction', {
       public: 'record',
       nullable: false,
-      description: 'Share of the residues or tokens with a value that fall in it, 0 to 1.',
+      description:
+        'Share of the residues or tokens with a value that are in this band, 0 to 1, such as 0.75.',
     }),
   }),
 });

@@ -1,8 +1,12 @@
-// The Protein as a noun: only its hash comes with every record, everything else is a part that resolvers/atlas/protein.ts loads.
+// The Protein type. A reference holds the hash; resolvers/atlas/protein.ts loads the other fields
+// in parts.
 import { builder } from './builder.ts';
 import { keyedBy } from './keys.ts';
 
-/** A protein by its hash; whether the Atlas holds it was found out by whoever made the reference, or does not matter. */
+/**
+ * A protein by its hash. The code that makes the reference checks, where it matters, that the Atlas
+ * has it.
+ */
 export interface ProteinRef {
   readonly hash: string;
 }
@@ -12,11 +16,12 @@ export const Protein = builder.objectRef<ProteinRef>('Protein');
 builder.node(Protein, {
   extensions: keyedBy('hash', 'id'),
   description:
-    'A protein of the Atlas, known by the MD5 of its sequence. Fields are fetched in parts: all proteins of a query share one bulk call for each 500.',
+    'A protein of the Atlas. Its id is the MD5 of its sequence. The gateway loads fields in parts: all ' +
+    'proteins of a query share one bulk call for each 500.',
   id: {
     public: 'record',
     resolve: (protein) => protein.hash,
-    description: 'Relay id: give it to `node(id:)`.',
+    description: 'Relay id, for `node(id:)`.',
   },
   fields: (t) => ({
     hash: t.expose('hash', {

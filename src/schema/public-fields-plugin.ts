@@ -1,5 +1,5 @@
-// Pothos plugin: the option `public` of fields. A field without it is private: no answer that selects it is stored or
-// shared between callers.
+// Pothos plugin: the field option `public`. A field without it is private: an answer that selects
+// it is never cached or shared between callers.
 import SchemaBuilder, {
   BasePlugin,
   type FieldNullability,
@@ -10,13 +10,15 @@ import SchemaBuilder, {
 } from '@pothos/core';
 import type { GraphQLField } from 'graphql';
 
-/** How long a public value stays true: until the next release of the service, or as long as the gateway caches its records. */
+/**
+ * How long a public value is valid: until the next release of the service, or
+ * CACHE_RECORDS_SECONDS.
+ */
 type Lifetime = 'release' | 'record';
 
-/** What a field declares about the answers that it is part of. */
 interface PublicField {
   readonly lifetime: Lifetime;
-  /** Arguments that, when set, make the service do something: such an answer is the caller's own. */
+  /** Arguments that make the service start work when set: such an answer is private. */
   readonly privateWith: readonly string[];
 }
 
@@ -34,7 +36,7 @@ declare global {
       ResolveShape = unknown,
       ResolveReturnShape = unknown,
     > {
-      /** Declares that every caller is given the same value, and for how long. Private when absent. */
+      /** Every caller gets the same value, valid for this long. Private when absent. */
       public?: Lifetime;
       /** Arguments of a public field that make the answer private when they are set. */
       privateWith?: readonly (keyof Args & string)[];
@@ -56,12 +58,12 @@ class PublicFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
 const isPublicField = (declared: unknown): declared is PublicField =>
   typeof declared === 'object' && declared !== null && 'lifetime' in declared;
 
-/** What a field of the schema declares; undefined for a private one. */
+/** The declaration of a field; undefined for a private one. */
 export function publicField({ extensions }: GraphQLField<unknown, unknown>): PublicField | undefined {
   const declared: unknown = extensions[PUBLIC];
   return isPublicField(declared) ? declared : undefined;
 }
 
-/** The name to give the builder. */
+/** The plugin's name in the builder's options. */
 export const publicFieldsPlugin = 'publicFields';
 SchemaBuilder.registerPlugin(publicFieldsPlugin, PublicFieldsPlugin);

@@ -1,9 +1,9 @@
-// The scalars of the schema: how a value is read from a client and how it is written. They know nothing of the service.
+// The scalars: parsing of input values and serialisation of results.
 import { GraphQLError, type GraphQLScalarType, GraphQLString } from 'graphql';
 import { isLazyText } from '../structure/lazy-text.ts';
 import { builder } from './builder.ts';
 
-/** An input that cannot be used, said in one sentence that tells what would do. */
+/** A BAD_USER_INPUT error. The message is one sentence that says what input is valid. */
 export const badInput = (message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', retryable: false } });
 
@@ -16,14 +16,18 @@ export function readHash(value: unknown): string {
   const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
   if (/^[0-9a-f]{32}$/.test(text)) return text;
   throw badInput(
-    'A ProteinHash is the MD5 of the upper-case sequence: 32 hexadecimal characters, such as "12e9c9e4e2835c302e8ba615115edda3". Use proteinBySequence to look up a sequence and uniprotEntry for an accession.',
+    'A ProteinHash is the MD5 of the upper-case sequence: 32 hexadecimal characters, such as ' +
+      '"12e9c9e4e2835c302e8ba615115edda3". Use proteinBySequence to look up a sequence and uniprotEntry ' +
+      'for an accession.',
   );
 }
 
 /**
- * Reads an amino-acid sequence, also as FASTA: a header line, white space and a final `*` are dropped, letters upper-cased.
+ * Parses an amino-acid sequence or one FASTA record: drops a header line, white space and a final
+ * `*`, and makes letters upper case.
  *
- * @throws GraphQLError BAD_USER_INPUT with the 0-based position of the first letter that is none
+ * @throws GraphQLError BAD_USER_INPUT with the 0-based position of the first character that is no
+ * letter
  */
 function readSequence(value: unknown): string {
   if (typeof value !== 'string') throw badInput('An AminoAcidSequence is a string of one-letter codes.');
@@ -43,19 +47,21 @@ function readSequence(value: unknown): string {
   const wrong = /[^A-Z]/.exec(text);
   if (wrong !== null) {
     throw badInput(
-      `An AminoAcidSequence is made of letters only; position ${wrong.index} (0-based) is ${JSON.stringify(wrong[0])}.`,
+      `An AminoAcidSequence is made of letters only; position ${wrong.index} (0-based) is ` +
+        `${JSON.stringify(wrong[0])}.`,
     );
   }
   return text;
 }
 
-// A schema has one String, graphql-js' own. Large texts pass through it as they are; what makes JSON of a result makes strings of them.
+// graphql-js' own String, because a schema has one. Lazy texts pass through; the JSON writer reads
+// them.
 const string: GraphQLScalarType<unknown, unknown> = GraphQLString;
 const { serialize } = string;
 string.serialize = (value) => (isLazyText(value) ? value : serialize(value));
 
 builder.scalarType('DateTime', {
-  description: 'A moment in time as ISO 8601 text in UTC, such as "2026-05-01T12:00:00.000Z".',
+  description: 'A time as ISO 8601 text in UTC, such as "2026-05-01T12:00:00.000Z".',
   serialize: (value) => (value instanceof Date ? value : new Date(value)).toISOString(),
   parseValue: (value) => {
     const date = new Date(typeof value === 'string' ? value : Number.NaN);
@@ -65,20 +71,23 @@ builder.scalarType('DateTime', {
   },
 });
 
-/** Nesting from which a value cannot be written any more: far below where writing it would end the whole answer. */
-const DEEPEST = 500;
+/**
+ * Nesting above which a value is refused: far below the depth at which JSON.stringify would
+ * overflow the stack.
+ */
+const MAX_DEPTH = 500;
 
 /**
- * Makes sure that a value can be written as JSON.
+ * Checks that a value can be written as JSON.
  *
  * @throws Error with the code UPSTREAM_DRIFT
  */
 function shallow(value: unknown): unknown {
   let level: object[] = typeof value === 'object' && value !== null ? [value] : [];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > DEEPEST) {
-      // No GraphQLError: the executor would take its code away.
-      throw Object.assign(new Error(`The upstream's value is nested more than ${DEEPEST} levels deep.`), {
+    if (depth > MAX_DEPTH) {
+      // Not a GraphQLError: the executor would drop its code.
+      throw Object.assign(new Error(`The upstream's value is nested more than ${MAX_DEPTH} levels deep.`), {
         code: 'UPSTREAM_DRIFT',
       });
     }
@@ -93,7 +102,7 @@ function shallow(value: unknown): unknown {
 }
 
 builder.scalarType('JSON', {
-  description: 'Any JSON value, as it is.',
+  description: 'Any JSON value.',
   serialize: shallow,
   parseValue: (value) => value,
 });
@@ -110,14 +119,16 @@ builder.scalarType('URL', {
 
 builder.scalarType('ProteinHash', {
   description:
-    '32 lower-case hexadecimal characters: the MD5 of the upper-case amino-acid sequence, such as "12e9c9e4e2835c302e8ba615115edda3" (insulin). Input is trimmed and lower-cased.',
+    'The MD5 of the upper-case amino-acid sequence as 32 lower-case hexadecimal characters, such as ' +
+    '"12e9c9e4e2835c302e8ba615115edda3" (insulin). Input is trimmed and lower-cased.',
   serialize: (value) => value,
   parseValue: readHash,
 });
 
 builder.scalarType('AminoAcidSequence', {
   description:
-    'An amino-acid sequence in one-letter codes, such as "MALWMRLLPLLALLALWGPDPAAA". Input may be FASTA: a header line, white space and a final * are dropped, letters upper-cased.',
+    'An amino-acid sequence in one-letter codes, such as "MALWMRLLPLLALLALWGPDPAAA". Input may be ' +
+    'FASTA: the gateway drops a header line, white space and a final * and makes letters upper case.',
   serialize: (value) => value,
   parseValue: readSequence,
 });

@@ -1,4 +1,4 @@
-// The answer of a similarity search as nouns. Its links to proteins and clusters are in resolvers/atlas/similarity.ts.
+// Types of a similarity search.
 
 import type { SimilarityAnswer, SimilarProtein } from '../upstream/wire.ts';
 import { builder } from './builder.ts';
@@ -12,7 +12,7 @@ export interface SearchRef {
 export type SharedFeatureRef = NonNullable<SimilarityAnswer['top_features_across_results']>[number];
 
 export const SimilaritySearch = builder.objectRef<SearchRef>('SimilaritySearch').implement({
-  description: 'Proteins whose SAE feature vectors are similar to that of a sequence.',
+  description: 'Proteins whose SAE feature vectors are similar to those of a sequence.',
   fields: (t) => ({
     queryHash: t.expose('queryHash', {
       public: 'record',
@@ -40,19 +40,19 @@ export const SharedFeature = builder.objectRef<SharedFeatureRef>('SharedFeature'
     occurrences: t.exposeInt('occurrence_count', {
       public: 'record',
       nullable: false,
-      description: 'Number of hits that have it.',
+      description: 'Number of hits that have it, such as 14.',
     }),
     minActivation: t.exposeFloat('min_activation', {
       public: 'record',
-      description: 'Lowest activation among them.',
+      description: 'Lowest activation among them, such as 0.4.',
     }),
     maxActivation: t.exposeFloat('max_activation', {
       public: 'record',
-      description: 'Highest activation among them.',
+      description: 'Highest activation among them, such as 3.27.',
     }),
     meanActivation: t.exposeFloat('mean_activation', {
       public: 'record',
-      description: 'Mean activation among them.',
+      description: 'Mean activation among them, such as 1.9.',
     }),
   }),
 });

@@ -1,5 +1,5 @@
-// A structure as a file: where it can be downloaded, and its text for a caller who wants it inside the answer. It
-// must not know how the text is made; that is deferred until somebody selects it.
+// A structure as a file: its address at the gateway, and its text. The text is made when a field
+// selects it.
 
 import type { LazyText } from '../structure/lazy-text.ts';
 import { builder } from './builder.ts';
@@ -8,7 +8,7 @@ export const StructureFormat = builder.enumType('StructureFormat', {
   description: 'File formats of a structure.',
   values: {
     PDB: {
-      description: 'The old fixed-column format: at most 99,999 atoms and chains named by one character.',
+      description: 'The old fixed-column format: at most 99,999 atoms, and one character for a chain id.',
     },
     MMCIF: { description: 'The format of the Protein Data Bank, without limits on size or names.' },
   } as const,
@@ -20,14 +20,16 @@ export interface LoadedStructure {
   readonly atomCount: number;
 }
 
-/** A structure that exists. `load` may be called twice in one request (text and atomCount) and must then do its work once. */
+/**
+ * A structure that exists. `load` does its work once, also when text and atomCount both call it.
+ */
 export interface StructureShape {
   readonly format: typeof StructureFormat.$inferType;
   readonly url: string;
   load(): LoadedStructure | Promise<LoadedStructure>;
 }
 
-/** Reads something off the file, at once where it is loaded. */
+/** Reads from the file, synchronously where it is loaded. */
 function read<T>(structure: StructureShape, of: (loaded: LoadedStructure) => T): T | Promise<T> {
   const loaded = structure.load();
   return loaded instanceof Promise ? loaded.then(of) : of(loaded);
@@ -41,13 +43,13 @@ export const Structure = builder.objectRef<StructureShape>('Structure').implemen
       public: 'record',
       type: StructureFormat,
       nullable: false,
-      description: 'The format that was asked for.',
+      description: 'The format that you selected.',
     }),
     url: t.expose('url', {
       public: 'record',
       type: 'URL',
       nullable: false,
-      description: 'Where the gateway serves this file. Selecting it loads nothing.',
+      description: 'Address of the file at the gateway. Selecting it loads nothing.',
     }),
     text: t.string({
       public: 'record',
@@ -58,7 +60,7 @@ export const Structure = builder.objectRef<StructureShape>('Structure').implemen
     atomCount: t.int({
       public: 'record',
       nullable: false,
-      description: 'Number of atoms in the file.',
+      description: 'Number of atoms in the file, such as 871.',
       resolve: (structure) => read(structure, ({ atomCount }) => atomCount),
     }),
   }),

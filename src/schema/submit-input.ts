@@ -1,5 +1,4 @@
-// What a client gives to have something folded: the input types of submitFold and checkFold. The rules behind them are
-// in folding/.
+// Input types of submitFold and checkFold. src/submission checks them.
 import { builder } from './builder.ts';
 
 const ModificationInput = builder.inputType('ModificationInput', {
@@ -14,13 +13,15 @@ const ModificationInput = builder.inputType('ModificationInput', {
 });
 
 const PolymerInput = builder.inputType('PolymerInput', {
-  description: '`ids` names the copies: one id one chain, several ids as many copies, each of which counts.',
+  description: 'A polymer. `ids` names the copies: one id for one chain, several ids for as many copies.',
   fields: (t) => ({
     ids: t.stringList({ description: 'Chain ids, unique in the item, such as ["A", "B"] for two copies.' }),
     sequence: t.string({
       required: true,
       description:
-        'One-letter codes, such as "GIVEQCCTSICSLYQLENYCN". FASTA is read too: header, white space and a final * are dropped. Letters that name no residue are taken as unknown ones, with a warning.',
+        'One-letter codes, such as "GIVEQCCTSICSLYQLENYCN". May be FASTA: the gateway drops a header ' +
+        'line, white space and a final *. Letters that name no residue count as unknown residues, with ' +
+        'a warning.',
     }),
     modifications: t.field({ type: [ModificationInput], description: 'Modified residues.' }),
   }),
@@ -28,7 +29,8 @@ const PolymerInput = builder.inputType('PolymerInput', {
 
 const LigandInput = builder.inputType('LigandInput', {
   description:
-    'A small molecule, by `smiles` or `ccd`. Where both are given the upstream folds `ccd`, and you are warned.',
+    'A small molecule, by `smiles` or `ccd`. If you give both, the upstream folds `ccd` and you get a ' +
+    'warning.',
   fields: (t) => ({
     ids: t.stringList({ description: 'Chain ids, one for each copy, such as ["L"].' }),
     smiles: t.string({ description: 'SMILES, such as "CC(=O)Oc1ccccc1C(=O)O" (aspirin).' }),
@@ -95,7 +97,7 @@ const DistogramInput = builder.inputType('DistogramInput', {
 const FoldItemInput = builder.inputType('FoldItemInput', {
   description: 'One complex to fold.',
   fields: (t) => ({
-    name: t.string({ description: 'Your own name for it, kept by the gateway, such as "insulin-dimer".' }),
+    name: t.string({ description: 'Your own name for it, stored by the gateway, such as "insulin-dimer".' }),
     chains: t.field({ type: [ChainInput], required: true, description: 'The chains of the complex.' }),
     covalentBonds: t.field({ type: [CovalentBondInput], description: 'Bonds between chains.' }),
     pocket: t.field({ type: PocketInput, description: 'Where a binder should sit.' }),
@@ -109,7 +111,8 @@ const FoldItemInput = builder.inputType('FoldItemInput', {
     potentialSequenceOfConcern: t.boolean({
       defaultValue: false,
       description:
-        'Discloses a potential sequence of concern; for approved users it then skips additional safety filtering.',
+        'Discloses a potential sequence of concern. For approved users the upstream then skips additional ' +
+        'safety filters.',
     }),
   }),
 });
@@ -119,13 +122,14 @@ export const SubmitFoldInput = builder.inputType('SubmitFoldInput', {
   fields: (t) => ({
     items: t.field({ type: [FoldItemInput], required: true, description: 'The complexes, 1 to 2000.' }),
     repeat: t.int({ defaultValue: 1, description: 'How many times each item is folded, 1 to 2000.' }),
-    model: t.string({ description: 'Defaults to the configured model.' }),
+    model: t.string({ description: 'Name of the model; the configured model when you leave it out.' }),
     label: t.string({
-      description: 'Your own name for the batch, kept by the gateway, such as "insulin-screen".',
+      description: 'Your own name for the batch, stored by the gateway, such as "insulin-screen".',
     }),
     idempotencyKey: t.string({
       description:
-        'The same key with the same input gives the first batch back instead of spending again. Such as a UUID.',
+        'A key of your choice, such as a UUID. A second submission with the same key and input returns ' +
+        'the first batch and spends nothing.',
     }),
   }),
 });

@@ -1,4 +1,4 @@
-// Every ending of a submission, as nouns. It calls nothing and must not know how an ending comes about.
+// Results of submitFold.
 
 import { Batch, type BatchShape } from './batch.ts';
 import { builder } from './builder.ts';
@@ -13,7 +13,7 @@ import {
   type RefusedShape,
 } from './problem.ts';
 
-/** The batch is queued, now or by an earlier request with the same key. */
+/** The batch is queued, by this or an earlier request with the same key. */
 export interface FoldSubmittedShape {
   readonly kind: 'FoldSubmitted';
   readonly batch: BatchShape;
@@ -22,12 +22,12 @@ export interface FoldSubmittedShape {
   readonly warnings: readonly IssueShape[];
 }
 
-/** Nobody knows whether something was queued. */
+/** The upstream may have queued tasks or not. */
 export interface OutcomeUnknownShape extends ProblemBase<'OutcomeUnknown'> {
   readonly idempotencyKey: string | null;
 }
 
-/** The key was used for something else; `batchId` is what became of that, where it is known. */
+/** The key was used with another input; `batchId` is the batch of that input where it is known. */
 export interface IdempotencyConflictShape extends ProblemBase<'IdempotencyConflict'> {
   readonly batchId: string | null;
 }
@@ -42,22 +42,22 @@ export type SubmitFoldResultShape =
 const FoldSubmitted = builder.objectRef<FoldSubmittedShape>('FoldSubmitted').implement({
   description: 'The folds are queued.',
   fields: (t) => ({
-    batch: t.expose('batch', { type: Batch, nullable: false, description: 'The batch they are in.' }),
+    batch: t.expose('batch', { type: Batch, nullable: false, description: 'The batch of the folds.' }),
     replayed: t.exposeBoolean('replayed', {
       nullable: false,
       description:
-        'True when an earlier request with the same idempotency key had queued them; nothing was spent again.',
+        'True when an earlier request with the same idempotency key queued them; nothing was spent again.',
     }),
-    // Not null, so that a query may ask for it beside the message of a problem, which never is.
+    // Not null, so that a query can select it next to `message` of a problem, which is never null.
     message: t.string({
       nullable: false,
-      description: 'The upstream\'s words, "The folds are queued." where it has none.',
+      description: 'The message of the upstream; "The folds are queued." where it has none.',
       resolve: ({ message }) => message ?? 'The folds are queued.',
     }),
     warnings: t.field({
       type: [InputIssue],
       nullable: { list: false, items: false },
-      description: 'What was allowed but likely not meant.',
+      description: 'What is allowed but probably not intended.',
       resolve: ({ warnings }) => warnings,
     }),
   }),
@@ -65,11 +65,12 @@ const FoldSubmitted = builder.objectRef<FoldSubmittedShape>('FoldSubmitted').imp
 
 const OutcomeUnknown = builder.objectRef<OutcomeUnknownShape>('OutcomeUnknown').implement({
   description:
-    'The upstream answered 500 or the connection died: some items may be queued and charged. The gateway never retries it.',
+    'The upstream answered 500 or the connection broke: some items may be queued and charged. The ' +
+    'gateway never retries a submission.',
   interfaces: [Problem],
   fields: (t) => ({
     idempotencyKey: t.exposeString('idempotencyKey', {
-      description: 'The key that is spent by it; null when none was given.',
+      description: 'The idempotency key, which is now used up; null when you gave none.',
     }),
   }),
 });
@@ -77,12 +78,12 @@ const OutcomeUnknown = builder.objectRef<OutcomeUnknownShape>('OutcomeUnknown').
 export const IdempotencyConflict = builder
   .objectRef<IdempotencyConflictShape>('IdempotencyConflict')
   .implement({
-    description: 'The idempotency key was used before, for another input. Nothing was sent.',
+    description: 'The idempotency key was used before with another input. Nothing was sent.',
     interfaces: [Problem],
   });
 
 export const SubmitFoldResult = builder.unionType('SubmitFoldResult', {
-  description: 'Every ending of a submission.',
+  description: 'Result of a submission.',
   types: [FoldSubmitted, InvalidInput, Refused, OutcomeUnknown, IdempotencyConflict],
   resolveType: ({ kind }) => kind,
 });

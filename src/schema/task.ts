@@ -1,4 +1,4 @@
-// The Task as a noun: what List and Status say of one fold. It calls nothing.
+// The Task type: one fold, as List and Status report it.
 
 import type { TaskStateName } from '../upstream/folds/batch-states.ts';
 import { TaskState } from './batch.ts';
@@ -12,25 +12,25 @@ export interface TaskErrorShape {
   readonly raw: unknown;
 }
 
-/** A further output of a task, behind a signed URL. */
+/** An additional output of a task, at a signed URL. */
 export interface ArtifactShape {
   readonly name: string;
   readonly url: string;
   readonly expiresAt: Date | null;
 }
 
-/** A task as List or Status tells it. */
+/** A task as List or Status reports it. */
 export interface TaskShape {
   readonly taskId: string;
-  /** Null when it cannot be told from the task's id, nor from the ledger. */
+  /** Null when neither the task's id nor the ledger gives it. */
   readonly batchId: string | null;
-  /** Position in the batch, 0-based; null when it cannot be told. */
+  /** Position in the batch, 0-based; null when it is unknown. */
   readonly index: number | null;
   readonly state: TaskStateName;
   readonly error: TaskErrorShape | null;
   readonly queueDeadline: Date | null;
   readonly resultsExpireAt: Date | null;
-  /** Of the answer that told of this task alone; those of a whole batch stand at the batch. */
+  /** Warnings of the Status answer. Those of List belong to the batch. */
   readonly warnings: readonly string[];
   /** Whether a done task has a result to download; `ask` when only Status can tell. */
   readonly result: 'here' | 'expired' | 'none' | 'ask';
@@ -39,14 +39,17 @@ export interface TaskShape {
 const TaskError = builder.objectRef<TaskErrorShape>('TaskError').implement({
   description: 'Why a task failed.',
   fields: (t) => ({
-    code: t.exposeString('code', { description: 'A word for programs, where the upstream gives one.' }),
-    message: t.exposeString('message', { nullable: false, description: 'What went wrong, in its words.' }),
-    raw: t.expose('raw', { type: 'JSON', description: 'The error as it came.' }),
+    code: t.exposeString('code', { description: 'A code for programs; null where the upstream gives none.' }),
+    message: t.exposeString('message', {
+      nullable: false,
+      description: 'What went wrong, as the upstream says it.',
+    }),
+    raw: t.expose('raw', { type: 'JSON', description: "The upstream's error, unchanged." }),
   }),
 });
 
 export const Artifact = builder.objectRef<ArtifactShape>('Artifact').implement({
-  description: 'A further output of a task.',
+  description: 'An additional output of a task.',
   fields: (t) => ({
     name: t.exposeString('name', { nullable: false, description: 'Name of the output.' }),
     url: t.expose('url', {
@@ -56,7 +59,7 @@ export const Artifact = builder.objectRef<ArtifactShape>('Artifact').implement({
     }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
-      description: 'When the URL stops working, where the upstream says so.',
+      description: 'When the URL stops working; null where the upstream does not say.',
     }),
   }),
 });
@@ -68,8 +71,8 @@ export const ResultAvailability = builder.enumType('ResultAvailability', {
     NOT_READY: { description: 'Not yet: the task is queued or running.' },
     FAILED: { description: 'The task failed.' },
     CANCELLED: { description: 'The task was cancelled.' },
-    EXPIRED: { description: 'There was one; the upstream keeps results for 31 days.' },
-    UNKNOWN: { description: 'It cannot be told.' },
+    EXPIRED: { description: 'There was one; the upstream deletes results after 31 days.' },
+    UNKNOWN: { description: 'The gateway cannot tell.' },
   } as const,
 });
 
@@ -78,7 +81,7 @@ export const Task = builder.objectRef<TaskShape>('Task');
 builder.node(Task, {
   extensions: keyedBy('taskId', 'id'),
   description: 'One fold: one item of a submission, once.',
-  id: { resolve: ({ taskId }) => taskId, description: 'Relay id: give it to `node(id:)`.' },
+  id: { resolve: ({ taskId }) => taskId, description: 'Relay id, for `node(id:)`.' },
   fields: (t) => ({
     taskId: t.exposeID('taskId', {
       nullable: false,
@@ -91,15 +94,15 @@ builder.node(Task, {
     error: t.expose('error', { type: TaskError, description: 'Why it failed; null unless it did.' }),
     queueDeadline: t.expose('queueDeadline', {
       type: 'DateTime',
-      description: 'If it has not started by then it is cancelled, free of charge.',
+      description: 'If it has not started by this time, the upstream cancels it, free of charge.',
     }),
     resultsExpireAt: t.expose('resultsExpireAt', {
       type: 'DateTime',
-      description: 'Until when the upstream keeps its result.',
+      description: 'When the upstream deletes its result.',
     }),
     warnings: t.stringList({
       nullable: { list: false, items: false },
-      description: 'What Status warns of; those of a whole batch stand at the batch.',
+      description: 'Warnings of the upstream about this task; `Batch.warnings` has those about the batch.',
       resolve: ({ warnings }) => warnings,
     }),
   }),

@@ -1,10 +1,10 @@
-// Thumbnails and where data came from: two small nouns of a protein. The image is loaded in resolvers/atlas/thumbnail.ts.
+// Thumbnails and provenance of a protein. resolvers/atlas/thumbnail.ts loads the image.
 
 import type { Source } from '../upstream/proteins/protein-data.ts';
 import { builder } from './builder.ts';
 
 export const ThumbnailType = builder.enumType('ThumbnailType', {
-  description: 'How a thumbnail is coloured.',
+  description: 'The colours of a thumbnail.',
   values: {
     PLDDT: { value: 'PLDDT', description: 'By confidence of the prediction, in the usual four colours.' },
     PCT_CHARACTERIZED: {
@@ -27,7 +27,7 @@ export const Provenance = builder.objectRef<Source>('Provenance').implement({
     source: t.string({
       public: 'record',
       nullable: false,
-      description: 'Which upstream operation answered last, such as "atlas:bulk" or "atlas:protein".',
+      description: 'The upstream operation that answered last, such as "atlas:bulk" or "atlas:protein".',
       resolve: ({ operation }) => `atlas:${operation}`,
     }),
     retrievedAt: t.expose('retrievedAt', {
@@ -38,11 +38,12 @@ export const Provenance = builder.objectRef<Source>('Provenance').implement({
     }),
     fromCache: t.exposeBoolean('fromCache', {
       nullable: false,
-      description: 'Whether the gateway had it before this request.',
+      description: 'Whether the gateway had it in its cache before this request.',
     }),
     upstreamRequestId: t.exposeString('requestId', {
       public: 'record',
-      description: "The upstream's own id of the call, where it gave one: quote it when reporting a problem.",
+      description:
+        "The upstream's id of the call, to quote when you report a problem; null where it gave none.",
     }),
   }),
 });

@@ -1,19 +1,19 @@
-// A UniProt entry as the service resolves it. Its link to the Atlas is in resolvers/atlas/uniprot.ts.
+// A UniProt entry as the service resolves it.
 import { createHash } from 'node:crypto';
 import type { WithRaw } from '../upstream/atlas-request.ts';
 import type { UniprotRecord } from '../upstream/wire.ts';
 import { builder } from './builder.ts';
 import { keyedBy } from './keys.ts';
 
-/** A resolved entry; `requested` is the identifier that it was asked by. */
+/** A resolved entry; `requested` is the identifier in the request. */
 export interface UniprotRef extends WithRaw<UniprotRecord> {
   readonly requested: string;
 }
 
-/** MD5 of a sequence in the Atlas's spelling. */
+/** MD5 of an upper-case sequence, the Atlas' id of a protein. */
 export const hashOfSequence = (sequence: string): string => createHash('md5').update(sequence).digest('hex');
 
-/** The hash that the entry names, else that of its sequence. */
+/** The hash in the entry, otherwise that of its sequence. */
 export const hashOfEntry = ({ record }: UniprotRef): string | null =>
   record.protein_hash ?? (record.sequence == null ? null : hashOfSequence(record.sequence.toUpperCase()));
 
@@ -24,12 +24,12 @@ export const UniprotEntry = builder.objectRef<UniprotRef>('UniprotEntry').implem
     accession: t.string({
       public: 'release',
       nullable: false,
-      description: 'Such as "P01308".',
+      description: 'Accession, such as "P01308".',
       resolve: ({ record, requested }) => record.accession ?? requested,
     }),
     entryName: t.string({
       public: 'release',
-      description: 'Such as "INS_HUMAN".',
+      description: 'Entry name, such as "INS_HUMAN".',
       resolve: ({ record }) => record.entry_name,
     }),
     name: t.string({
@@ -39,17 +39,17 @@ export const UniprotEntry = builder.objectRef<UniprotRef>('UniprotEntry').implem
     }),
     gene: t.string({
       public: 'release',
-      description: 'Such as "INS".',
+      description: 'Gene name, such as "INS".',
       resolve: ({ record }) => record.gene,
     }),
     organism: t.string({
       public: 'release',
-      description: 'Such as "Homo sapiens".',
+      description: 'Organism, such as "Homo sapiens".',
       resolve: ({ record }) => record.organism,
     }),
     function: t.string({
       public: 'release',
-      description: 'What the protein does, in prose.',
+      description: 'What the protein does, as text.',
       resolve: ({ record }) => record.function,
     }),
     sequence: t.string({
@@ -65,13 +65,13 @@ export const UniprotEntry = builder.objectRef<UniprotRef>('UniprotEntry').implem
     proteinHash: t.field({
       public: 'release',
       type: 'ProteinHash',
-      description: 'The hash of its sequence: what the Atlas would know it by.',
+      description: 'MD5 of its sequence: its id in the Atlas, if the Atlas has it.',
       resolve: hashOfEntry,
     }),
     raw: t.field({
       public: 'release',
       type: 'JSON',
-      description: 'The upstream record as it came, for keys this schema does not know yet.',
+      description: 'The upstream record unchanged, for keys that this schema does not have yet.',
       resolve: ({ raw }) => raw,
     }),
   }),

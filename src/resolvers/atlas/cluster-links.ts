@@ -1,4 +1,4 @@
-// The way from a protein to its cluster, and when a cluster's own record is loaded before its fields are resolved.
+// The cluster of a protein, and loading the record of a cluster before its fields are resolved.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import type { ClusterRef } from '../../schema/cluster.ts';
@@ -9,7 +9,11 @@ import { fromProtein, type MaybePromise } from '../maybe-promise.ts';
 import { selectedFields } from '../selection.ts';
 import { PARTS_OF_FIELD } from './protein-parts.ts';
 
-/** The cluster of a protein; null when it belongs to none. @param needs - `{cluster: true}` unless its representative is enough */
+/**
+ * The cluster of a protein; null when it belongs to none.
+ *
+ * @param needs - `{cluster: true}` unless the representative is enough
+ */
 export const clusterOf = (
   ctx: GatewayContext,
   { hash }: ProteinRef,
@@ -23,11 +27,11 @@ function clusterIn(
 ): MaybePromise<ClusterRef | null> {
   if (data === null || data.cluster === null) return null;
   if (data.cluster !== undefined) return data.cluster;
-  // The single record names no representative for a representative, too; the cluster's own record tells which it is.
+  // The single record of a representative names none either; the cluster's record does.
   return ctx.clusters.load(hash).then((found) => (found === null ? null : { representative: hash }));
 }
 
-/** The largest number of features selected on the cluster, so that one call gives them all. */
+/** The largest number of features selected on the cluster, so that one call returns them all. */
 export function selectedTop(info: GraphQLResolveInfo): number | undefined {
   const tops = selectedFields(info, 'Cluster')
     .filter((field) => field.name === 'features')
@@ -35,12 +39,12 @@ export function selectedTop(info: GraphQLResolveInfo): number | undefined {
   return tops.length === 0 ? undefined : Math.max(...tops);
 }
 
-/** Fields that only the cluster's own record has. */
+/** Fields that only the cluster's record has. */
 const IN_RECORD = new Set(['members', 'memberHashes', 'features', 'raw']);
 
 /**
- * The cluster once its record is there, where something is selected that needs it: the proteins behind its other fields,
- * its representative for one, then share a call with its members.
+ * The cluster, with its record loaded where a selected field needs it. The proteins behind its
+ * other fields, such as the representative, then share a bulk call with its members.
  */
 export function withRecord(
   ctx: GatewayContext,
@@ -50,6 +54,6 @@ export function withRecord(
   const needed = selectedFields(info, 'Cluster').some((field) => IN_RECORD.has(field.name));
   if (!needed || cluster.representative === undefined) return cluster;
   const given = () => cluster;
-  // A failure belongs to the fields that need the record; they ask for it again and are told.
+  // The fields that need the record load it again and report the failure.
   return ctx.clusters.load(cluster.representative, selectedTop(info)).then(given, given);
 }

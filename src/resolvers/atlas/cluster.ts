@@ -1,5 +1,4 @@
-// What a Cluster costs: fields that another answer already gave cost nothing, the rest is one call for each cluster; its
-// links to proteins; the query for one.
+// Resolvers of Cluster. Fields of an earlier answer are free; the rest is one call for each cluster.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
@@ -28,11 +27,11 @@ import { selectedFields } from '../selection.ts';
 import { clusterOf, selectedTop, withRecord } from './cluster-links.ts';
 import { bulkIsEnough, clusterNeeds, readTop } from './protein-parts.ts';
 
-/** The hash of the representative; a cluster that is only known by a member asks for it. */
+/** The hash of the representative; loaded when only a member is known. */
 function representativeOf(ctx: GatewayContext, cluster: ClusterRef): MaybePromise<string> {
   if (cluster.representative !== undefined) return cluster.representative;
   const { member } = cluster;
-  // A protein in no cluster stands for itself.
+  // A protein without a cluster represents itself.
   return mapMaybePromise(
     clusterOf(ctx, { hash: member }, { link: true }),
     (found) => found?.representative ?? member,
@@ -45,7 +44,7 @@ const recordOf = async (
   top?: number,
 ): Promise<WithRaw<ClusterRecord> | null> => {
   const found = await ctx.clusters.load(await representativeOf(ctx, cluster), top);
-  // A cluster that another answer named exists; a protein that is only met in a search may be in none.
+  // A cluster that an answer named exists. The protein of a search hit may be in none.
   if (found !== null || cluster.representative === undefined) return found;
   throw new UpstreamError(
     "The upstream's answers contradict each other: one names a cluster, another says that there is none.",
@@ -53,7 +52,7 @@ const recordOf = async (
   );
 };
 
-/** A key of the cluster, from what is known already, else from what the bulk answer said, else from its record. */
+/** A key of the cluster, from the reference, the bulk answer or its record. */
 function key<K extends keyof ClusterInfo>(
   ctx: GatewayContext,
   cluster: ClusterRef,
@@ -80,7 +79,7 @@ function readFirst(first: number | null | undefined): number | undefined {
   return first ?? undefined;
 }
 
-/** A map that the record of a cluster must have; empty for what is no cluster. @throws UpstreamError UPSTREAM_DRIFT */
+/** A map in the record of a cluster. @throws UpstreamError UPSTREAM_DRIFT where it is missing */
 async function listed<T extends object>(
   ctx: GatewayContext,
   cluster: ClusterRef,
@@ -99,7 +98,7 @@ async function pfamOf(ctx: GatewayContext, cluster: ClusterRef): Promise<Pfam[]>
     .sort((a, b) => (b.count ?? 0) - (a.count ?? 0));
 }
 
-/** All members; none for what is no cluster. @throws UpstreamError UPSTREAM_DRIFT for a list that is not that of all members */
+/** All members. @throws UpstreamError UPSTREAM_DRIFT when the list is not complete */
 async function membersOf(ctx: GatewayContext, cluster: ClusterRef): Promise<readonly string[]> {
   const record = (await recordOf(ctx, cluster))?.record;
   if (record === undefined) return [];
@@ -107,25 +106,26 @@ async function membersOf(ctx: GatewayContext, cluster: ClusterRef): Promise<read
     throw drifted(
       'cluster',
       '$.member_protein_hashes',
-      `expected ${record.cluster_size ?? 'all'} different hashes, that of the representative among them, seen ${record.member_protein_hashes.length}`,
+      `expected ${record.cluster_size ?? 'all'} different hashes, that of the representative among them, ` +
+        `seen ${record.member_protein_hashes.length}`,
     );
   return record.member_protein_hashes;
 }
 
 builder.node(Cluster, {
   extensions: keyedBy('representativeHash', 'id'),
-  description: 'A group of similar proteins in the Atlas, known by the hash of its representative.',
+  description: 'A group of similar proteins in the Atlas. Its id is the hash of its representative.',
   id: {
     public: 'record',
     resolve: (cluster, _, ctx) => representativeOf(ctx, cluster),
-    description: 'Relay id: give it to `node(id:)`.',
+    description: 'Relay id, for `node(id:)`.',
   },
   fields: (t) => ({
     representativeHash: t.field({
       public: 'record',
       type: 'ProteinHash',
       nullable: false,
-      description: 'Hash of the protein that stands for the cluster.',
+      description: 'Hash of the protein that represents the cluster.',
       resolve: (cluster, _, ctx) => representativeOf(ctx, cluster),
     }),
     representative: t.field({
@@ -133,7 +133,7 @@ builder.node(Cluster, {
       type: Protein,
       nullable: false,
       cost: proteinLink,
-      description: 'The protein that stands for the cluster.',
+      description: 'The protein that represents the cluster.',
       resolve: (cluster, _, ctx) => mapMaybePromise(representativeOf(ctx, cluster), (hash) => ({ hash })),
     }),
     name: t.string({
@@ -158,17 +158,18 @@ builder.node(Cluster, {
     }),
     percentCharacterized: t.float({
       public: 'record',
-      description: 'Share of the members with a characterised domain, 0 to 100; 0 is a dark cluster.',
+      description:
+        'Share of the members with a characterised domain, 0 to 100, such as 42.5; 0 is a dark cluster.',
       resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_pct_characterized'),
     }),
     meanDomainCoverage: t.float({
       public: 'record',
-      description: 'Mean share of a member that domains cover, 0 to 1.',
+      description: 'Mean share of a member that domains cover, 0 to 1, such as 0.6.',
       resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_mean_domain_coverage'),
     }),
     meanPlddt: t.float({
       public: 'record',
-      description: 'Mean pLDDT of the structure, 0 to 100 unless another scale is asked for.',
+      description: 'Mean pLDDT of the structure, 0 to 100 unless you select another scale.',
       args: { scale: t.arg(scaleArg) },
       resolve: (cluster, { scale }, ctx) =>
         mapMaybePromise(key(ctx, cluster, 'mean_plddt'), (mean) => scalePlddt(mean, scale)),
@@ -189,7 +190,7 @@ builder.node(Cluster, {
       type: [PfamDomain],
       nullable: { list: false, items: false },
       description: 'Pfam domains of the members, most frequent first.',
-      args: { first: t.arg.int({ description: 'How many at most; all when left out.' }) },
+      args: { first: t.arg.int({ description: 'Return at most this many; all when left out.' }) },
       resolve: async (cluster, { first }, ctx) => (await pfamOf(ctx, cluster)).slice(0, readFirst(first)),
     }),
     phyla: t.field({
@@ -197,7 +198,7 @@ builder.node(Cluster, {
       type: [PhylumCount],
       nullable: { list: false, items: false },
       description: 'Phyla of the members, most frequent first.',
-      args: { first: t.arg.int({ description: 'How many at most; all when left out.' }) },
+      args: { first: t.arg.int({ description: 'Return at most this many; all when left out.' }) },
       resolve: async (cluster, { first }, ctx) =>
         Object.entries(await listed(ctx, cluster, 'top_phyla', await key(ctx, cluster, 'top_phyla')))
           .map(([name, count]) => ({ name, count }))
@@ -208,13 +209,14 @@ builder.node(Cluster, {
       public: 'record',
       type: [FeatureActivation],
       nullable: { list: false, items: false },
-      // More than came with the cluster, its regions and the activations along the sequence are calls of their own.
+      // Features beyond those of the cluster's answer, regions and activations along the sequence
+      // need own calls.
       cost: ({ top }, { names }) => ({
         calls: 1 + (names.has('residues') ? 2 : 0) + (names.has('regions') ? 1 : 0),
         items: top ?? 10,
       }),
       description: 'Top features of the representative, strongest first.',
-      args: { top: t.arg.int({ defaultValue: 10, description: 'How many, 1 to 100.' }) },
+      args: { top: t.arg.int({ defaultValue: 10, description: 'Number of features, 1 to 100.' }) },
       resolve: async (cluster, { top }, ctx) => {
         const wanted = readTop(top);
         const record = (await recordOf(ctx, cluster, wanted))?.record;
@@ -242,33 +244,32 @@ builder.node(Cluster, {
           const shown = [selection.below('nodes'), selection.below('edges').below('node')];
           return { calls: shown.some(loadsProtein) ? bulkCalls(items) : 0, items };
         },
-        description:
-          'The member list is free; what is selected on the members costs one bulk call for each 500.',
+        description: 'The member list is free; fields of the members cost one bulk call for each 500.',
         resolve: async (cluster, page, ctx) => {
           const { edges, ...rest } = pageOf(await membersOf(ctx, cluster), page);
           return { ...rest, edges: edges.map(({ node, cursor }) => ({ cursor, node: { hash: node } })) };
         },
       },
-      { description: 'Members of a cluster, a page of them.' },
+      { description: 'A page of the members of a cluster.' },
       { name: 'ClusterMembersEdge', description: 'One member, with its cursor.' },
     ),
     raw: t.field({
       public: 'record',
       type: 'JSON',
-      description: 'The upstream record as it came, for keys this schema does not know yet.',
+      description: 'The upstream record unchanged, for keys that this schema does not have yet.',
       resolve: async (cluster, _, ctx) => (await recordOf(ctx, cluster))?.raw,
     }),
   }),
 });
 
-/** A cluster by its representative or by any member. The order of the calls is that which needs fewer for what is selected. */
+/** A cluster by its representative or any member. The selection decides the order of the calls. */
 export async function findCluster(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   hash: string,
 ): Promise<ClusterRef | null> {
   if (bulkIsEnough(selectedFields(info, 'Cluster'))) return clusterOf(ctx, { hash }, clusterNeeds(info));
-  // A member that an earlier request learnt the cluster of need not be tried as a representative first.
+  // Skips trying a member as representative when an earlier request found its cluster.
   const known = (await ctx.proteins.getCached(hash, { link: true }))?.cluster?.representative;
   if (known != null && known !== hash) return withRecord(ctx, info, { representative: known });
   if ((await ctx.clusters.load(hash, selectedTop(info))) !== null) return { representative: hash };
@@ -286,7 +287,7 @@ builder.queryField('cluster', (t) =>
       hash: t.arg({
         type: 'ProteinHash',
         required: true,
-        description: 'Such as "12e9c9e4e2835c302e8ba615115edda3".',
+        description: 'Hash of a protein, such as "12e9c9e4e2835c302e8ba615115edda3".',
       }),
     },
     resolve: (_, { hash }, ctx, info) => findCluster(ctx, info, hash),

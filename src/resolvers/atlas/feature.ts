@@ -1,5 +1,5 @@
-// What SAE features cost: labels and descriptions from the catalogue, the rest by one call for each feature; the queries
-// for features. Those of a protein are in protein-features.ts.
+// Resolvers of SAE features: labels and descriptions come from the catalogue, the rest costs one
+// call for each feature. Also the queries for features.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import type { FieldCost } from '../../execution/query-cost.ts';
@@ -22,12 +22,12 @@ import { type PageArgs, pageOf, pageSize } from '../relay/connection.ts';
 import { selectedFields } from '../selection.ts';
 import { findEntry } from './uniprot.ts';
 
-/** Cost of a field of the feature's own record, which all of them share. */
+/** Cost of a field of the feature's record, shared by all such fields. */
 const DETAIL: FieldCost = { shared: { detail: 1 } };
-/** Cost of searching for a word: work of the gateway, as much as that of so many upstream calls. */
+/** Cost of searching for one word, in upstream calls: CPU time of the gateway. */
 const SEARCHED_WORD = 20;
 
-/** Fields that the catalogue has; any other needs the feature's own record. */
+/** Fields in the catalogue; any other needs the feature's record. */
 const IN_CATALOGUE = new Set(['__typename', 'id', 'index', 'label', 'description']);
 
 const detail = async <K extends keyof FeatureDetail>(
@@ -39,7 +39,7 @@ const detail = async <K extends keyof FeatureDetail>(
 const catalogueEntry = async (ctx: GatewayContext, index: number) =>
   (await ctx.services.catalogue.entries(ctx.upstream)).get(index);
 
-/** A feature by its index, from the catalogue or, where more is selected, from its own record; null outside the catalogue. */
+/** A feature from the catalogue or, when more is selected, its record; null outside the catalogue. */
 export async function findFeature(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
@@ -60,7 +60,7 @@ const labelInCatalogue = async (ctx: GatewayContext, index: number): Promise<str
 const descriptionInCatalogue = async (ctx: GatewayContext, index: number) =>
   (await catalogueEntry(ctx, index))?.description;
 
-/** The identifier that UniProt may know an exemplar by: the accession behind a UniRef90 name, unless it is UniParc's. */
+/** The UniProt identifier of an exemplar: the accession in a UniRef90 name, unless of UniParc. */
 function uniprotIdOf(accession: string): string | null {
   const id = accession.replace(/^UniRef90_/, '');
   return id.startsWith('UPI') ? null : id;
@@ -104,43 +104,43 @@ builder.objectFields(Feature, (t) => ({
     public: 'release',
     cost: CATALOGUE,
     nullable: false,
-    description: 'A few words on what it stands for.',
+    description: 'A few words on what it represents.',
     resolve: ({ label, index }, _, ctx) => label ?? labelInCatalogue(ctx, index),
   }),
   description: t.string({
     public: 'release',
     cost: CATALOGUE,
-    description: 'What it stands for, in prose.',
+    description: 'What it represents, as text.',
     resolve: ({ description, index }, _, ctx) => description ?? descriptionInCatalogue(ctx, index),
   }),
   summary: t.string({
     public: 'release',
     cost: DETAIL,
-    description: 'What it stands for, in a sentence. Costs one call for each feature, kept for a year.',
+    description: 'What it represents, in a sentence. Costs one call for each feature; cached for a year.',
     resolve: (feature, _, ctx) => detail(ctx, feature, 'summary'),
   }),
   activationPattern: t.string({
     public: 'release',
     cost: DETAIL,
-    description: 'Along which stretch of a sequence it is active.',
+    description: 'The part of a sequence in which it is active, in words.',
     resolve: (feature, _, ctx) => detail(ctx, feature, 'activation_pattern'),
   }),
   category: t.string({
     public: 'release',
     cost: DETAIL,
-    description: 'The kind of thing it stands for, such as "motif".',
+    description: 'The kind of pattern that it represents, such as "motif".',
     resolve: (feature, _, ctx) => detail(ctx, feature, 'category'),
   }),
   exemplarProteinFamilies: t.string({
     public: 'release',
     cost: DETAIL,
-    description: 'Families in which it is typical, in prose.',
+    description: 'Families in which it is typical, as text.',
     resolve: (feature, _, ctx) => detail(ctx, feature, 'exemplar_protein_families'),
   }),
   threshold: t.float({
     public: 'release',
     cost: DETAIL,
-    description: 'Activation from which it counts as active.',
+    description: 'Lowest activation that counts as active, such as 0.5.',
     resolve: (feature, _, ctx) => detail(ctx, feature, 'threshold'),
   }),
   uniref90: t.field({
@@ -166,8 +166,15 @@ builder.objectFields(Feature, (t) => ({
     nullable: { list: false, items: false },
     description: 'The proteins in which it is most active, strongest first.',
     args: {
-      database: t.arg({ type: ReferenceDatabase, defaultValue: 'SWISSPROT', description: 'Which ranking.' }),
-      first: t.arg.int({ defaultValue: 10, description: 'How many at most; the upstream keeps up to 100.' }),
+      database: t.arg({
+        type: ReferenceDatabase,
+        defaultValue: 'SWISSPROT',
+        description: 'The ranked database.',
+      }),
+      first: t.arg.int({
+        defaultValue: 10,
+        description: 'Return at most this many; the upstream has up to 100.',
+      }),
     },
     resolve: (feature, { database, first }, ctx) =>
       exemplars(ctx, feature, database ?? 'SWISSPROT', readFirst(first)),
@@ -178,7 +185,7 @@ builder.objectFields(Feature, (t) => ({
     type: [Feature],
     nullable: { list: false, items: false },
     description: 'Features with the most similar decoder vectors, nearest first.',
-    args: { first: t.arg.int({ defaultValue: 10, description: 'How many at most, such as 5.' }) },
+    args: { first: t.arg.int({ defaultValue: 10, description: 'Return at most this many, such as 5.' }) },
     resolve: async (feature, { first }, ctx) =>
       (await listOf(ctx, feature, 'decoder_nearest_neighbors'))
         .slice(0, readFirst(first))
@@ -188,7 +195,7 @@ builder.objectFields(Feature, (t) => ({
     public: 'release',
     cost: DETAIL,
     type: 'JSON',
-    description: 'The upstream record as it came, for keys this schema does not know yet.',
+    description: 'The upstream record unchanged, for keys that this schema does not have yet.',
     resolve: async ({ index }, _, ctx) => (await ctx.features.detail(index))?.raw,
   }),
 }));
@@ -208,7 +215,7 @@ interface FeatureSearch extends PageArgs {
   readonly indices?: readonly number[] | null | undefined;
 }
 
-/** The words of a search. @throws GraphQLError BAD_USER_INPUT that tells the limit */
+/** The words of a search. @throws GraphQLError BAD_USER_INPUT that names the limit */
 function readWords(search: string): string[] {
   try {
     return searchWords(search);
@@ -217,7 +224,7 @@ function readWords(search: string): string[] {
   }
 }
 
-/** Indices of the catalogue's entries that are asked for, in their order; what the catalogue does not have is left out. */
+/** Indices of the entries to return, in order; indices outside the catalogue are left out. */
 async function searchFeatures(
   ctx: GatewayContext,
   entries: ReadonlyMap<number, CatalogueEntry>,
@@ -251,7 +258,9 @@ builder.queryFields((t) => ({
     type: Feature,
     cost: CATALOGUE,
     description: 'A feature by its index; null outside the catalogue.',
-    args: { index: t.arg.int({ required: true, description: '0 to 16383, such as 4095.' }) },
+    args: {
+      index: t.arg.int({ required: true, description: 'Index of the feature, 0 to 16383, such as 4095.' }),
+    },
     resolve: (_, { index }, ctx, info) => findFeature(ctx, info, index),
   }),
   features: t.connection(
@@ -265,16 +274,22 @@ builder.queryFields((t) => ({
         items: pageSize(page),
       }),
       description:
-        'The catalogue. With `search`: over label and description, best match first, words may be begun or slightly misspelt; without: by index, or in the order of `indices`.',
+        'The catalogue. With `search`: matches in label and description, best first; words may be ' +
+        'incomplete or slightly misspelt. Without: by index, or in the order of `indices`.',
       args: {
         search: t.arg.string({
-          description: `Words, all of which must match, such as "amphipathic helix": at most ${SEARCH_LIMITS.words} different ones of ${SEARCH_LIMITS.letters} letters, ${SEARCH_LIMITS.characters} characters in all.`,
+          description:
+            'Words, all of which must match, such as "amphipathic helix". ' +
+            `At most ${SEARCH_LIMITS.words} different words of ${SEARCH_LIMITS.letters} letters, ` +
+            `${SEARCH_LIMITS.characters} characters in all.`,
         }),
-        indices: t.arg.intList({ description: 'Only these; those not in the catalogue are left out.' }),
+        indices: t.arg.intList({
+          description: 'Only these features; indices outside the catalogue are left out.',
+        }),
       },
       resolve: (_, args, ctx) => featurePage(ctx, args),
     },
-    { description: 'Features of the catalogue, a page of them.' },
+    { description: 'A page of the features of the catalogue.' },
     { name: 'QueryFeaturesEdge', description: 'One feature, with its cursor.' },
   ),
 }));

@@ -1,5 +1,5 @@
-// lookup: hashes, accessions and entry names mixed. All identifiers are resolved first, so that the proteins behind them
-// are one bulk call for each 500, however they were named.
+// lookup: a mix of hashes, accessions and entry names. All identifiers are resolved first, so that
+// their proteins share one bulk call for each 500.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { hasStreamDirective, withBackpressure } from '../../execution/backpressured-list.ts';
@@ -16,14 +16,15 @@ import type { RequiredParts } from '../../upstream/proteins/required-parts.ts';
 import { bulkCalls } from '../costs.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { selectedFields } from '../selection.ts';
-import { findProtein, incrementalList, loadProteins, shouldRespondIncrementally } from './protein.ts';
+import { findProtein } from './protein.ts';
+import { incrementalList, loadProteins, shouldRespondIncrementally } from './protein-list.ts';
 import { requiredPartsOf } from './protein-parts.ts';
 import { findEntry, isUniprotId } from './uniprot.ts';
 
-/** Ids in one query at most. */
-const MOST_IDS = 5000;
+/** Largest number of ids in a query. */
+const MAX_IDS = 5000;
 
-/** What an identifier came to. */
+/** The result of resolving an identifier. */
 type Resolved =
   | { readonly hash: string }
   | { readonly problem: ProblemShape }
@@ -39,7 +40,9 @@ const UNKNOWN = notFound(
 const invalid = (path: string, message: string): InvalidInputShape => ({
   kind: 'InvalidInput',
   message,
-  hint: 'Give a protein hash (32 hexadecimal characters), a UniProt accession such as P01308 or an entry name such as INS_HUMAN.',
+  hint:
+    'Give a protein hash (32 hexadecimal characters), a UniProt accession such as P01308 or an entry name ' +
+    'such as INS_HUMAN.',
   issues: [{ path, code: 'NOT_AN_IDENTIFIER', message }],
 });
 
@@ -69,22 +72,28 @@ async function resolveEntry(ctx: GatewayContext, id: string, path: string): Prom
       ? { problem: notFound(`UniProt entry ${id} has no sequence.`, 'Look up the protein by its hash.') }
       : { hash };
   } catch (error) {
-    // Identifiers of other databases are refused by the service, in its own words.
+    // The service refuses identifiers of other databases; its message is passed on.
     if (error instanceof UpstreamError && error.failure.code === 'BAD_USER_INPUT')
       return { problem: invalid(path, error.message) };
     return { failure: error };
   }
 }
 
-/** What is asked of each identifier. */
+/** What the query selects on each result. */
 interface Selected {
-  /** What is selected on the proteins. */
+  /** Parts of the proteins. */
   readonly needs: RequiredParts;
-  /** The field at which a failure is told: one error, also where only `problem` is selected. */
+  /**
+   * The field that throws a failure: one error for each id, also when only `problem` is selected.
+   */
   readonly failsAt: LookupRef['failsAt'];
 }
 
-/** The answer for an identifier. @param found - the protein, or why it could not be found out; undefined where none was asked for */
+/**
+ * The result for an identifier.
+ *
+ * @param found - the protein, or why it could not be loaded; undefined where none was requested
+ */
 function refOf(
   requested: string,
   resolved: Resolved,
@@ -105,13 +114,14 @@ function selectedOf(info: GraphQLResolveInfo): Selected {
   return { needs: requiredPartsOf(info, nodes), failsAt: nodes.length > 0 ? 'protein' : 'problem' };
 }
 
-/** What all identifiers came to. */
+/** Resolves all identifiers. */
 async function resolveAll(ctx: GatewayContext, ids: readonly string[]): Promise<readonly Resolved[]> {
-  if (ids.length > MOST_IDS)
-    throw badInput(`\`ids\` holds ${ids.length} ids; at most ${MOST_IDS} fit in one query. Ask in several.`);
+  if (ids.length > MAX_IDS)
+    throw badInput(`\`ids\` holds ${ids.length} ids; at most ${MAX_IDS} fit in one query. Ask in several.`);
   const resolved: Resolved[] = [];
   const late: Promise<void>[] = [];
-  // Hashes, of which there are most, are what they are: a promise for each would take longer than all else that is done for them here.
+  // Hashes, the usual case, resolve synchronously: a promise for each is slower than the rest of
+  // this loop.
   for (const [index, id] of ids.entries()) {
     const one = resolveId(ctx, id, index);
     const take = (found: Resolved): void => {
@@ -124,8 +134,11 @@ async function resolveAll(ctx: GatewayContext, ids: readonly string[]): Promise<
   return resolved;
 }
 
-/** Says of the proteins that are found, in turn, what there is to say of the identifiers: as far as the proteins go, and of those behind them that are no protein's. */
-function openRefs(
+/**
+ * Results for as many identifiers as the proteins loaded so far allow, including identifiers
+ * without a protein.
+ */
+function createRefs(
   ids: readonly string[],
   resolved: readonly Resolved[],
   selected: Selected,
@@ -147,13 +160,13 @@ function openRefs(
 const hashesOf = (resolved: readonly Resolved[]): string[] =>
   resolved.flatMap((one) => ('hash' in one ? [one.hash] : []));
 
-/** All as soon as all are there. */
+/** All results at once. */
 async function lookup(ctx: GatewayContext, selected: Selected, ids: readonly string[]): Promise<LookupRef[]> {
   const resolved = await resolveAll(ctx, ids);
-  return openRefs(ids, resolved, selected)(await loadProteins(ctx, hashesOf(resolved), selected.needs));
+  return createRefs(ids, resolved, selected)(await loadProteins(ctx, hashesOf(resolved), selected.needs));
 }
 
-/** The same as a list that grows. */
+/** All results as an incremental list. */
 async function lookupGrowing(
   ctx: GatewayContext,
   selected: Selected,
@@ -163,11 +176,11 @@ async function lookupGrowing(
   const hashes = hashesOf(resolved);
   return incrementalList(
     (onNext) => loadProteins(ctx, hashes, selected.needs, onNext),
-    openRefs(ids, resolved, selected),
+    createRefs(ids, resolved, selected),
   );
 }
 
-/** Each as soon as it is there. */
+/** Each result as soon as it is loaded. */
 async function lookupInParts(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
@@ -187,7 +200,7 @@ builder.objectField(ProteinLookup, 'protein', (t) =>
   t.field({
     public: 'record',
     type: Protein,
-    description: 'The protein; null where `problem` says why not.',
+    description: 'The protein; null where `problem` says why there is none.',
     resolve: ({ hash, exists, failure }) => {
       if (failure !== undefined) throw failure;
       return exists && hash !== null ? { hash } : null;
@@ -205,11 +218,14 @@ builder.queryField('lookup', (t) =>
       const entries = distinct.filter((id) => !isHash(id)).length;
       return { calls: entries + bulkCalls(distinct.length), items: distinct.length };
     },
-    description: `Hashes, UniProt accessions and entry names mixed, at most ${MOST_IDS}; one answer for each, in the order asked. Accessions cost one call each (kept for a day), the proteins one for each 500.`,
+    description:
+      `A mix of hashes, UniProt accessions and entry names, at most ${MAX_IDS}; one result for each, ` +
+      'in your order. ' +
+      'Accessions cost one call each (cached for a day), the proteins one for each 500.',
     args: {
       ids: t.arg.stringList({
         required: true,
-        description: 'Such as ["P01308", "HBA_HUMAN", "b840eb6446f9f188023424af40675a36"].',
+        description: 'Identifiers, such as ["P01308", "HBA_HUMAN", "b840eb6446f9f188023424af40675a36"].',
       }),
     },
     resolve: (_, { ids }, ctx, info) => {

@@ -1,5 +1,5 @@
-// The features of a protein: its top ranking, certain ones by index, where along the sequence they are active. All
-// proteins of a query share one bulk call for each 500, but for what only the single record has.
+// Features of a protein: its top ranking, features by index, regions and activations. All proteins
+// of a query share one bulk call for each 500, except for what only the single record has.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
@@ -13,13 +13,16 @@ import { CATALOGUE, countDistinct, RECORD } from '../costs.ts';
 import { fromProtein, type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { featureNeeds, readTop, selectedOnFeatures } from './protein-parts.ts';
 
-/** `feature_indices` that one call may name (spec, section Limits). */
+/** Largest number of `feature_indices` in a call (spec, section Limits). */
 const INDICES_PER_CALL = 100;
 const MOST_INDICES = 1000;
-/** Features of a protein unless `top` says. */
+/** Default of `top`. */
 const USUAL_TOP = 10;
 
-/** The row of an activation: what came with it, else a part of its protein. At once where it is there: each is as long as the protein. */
+/**
+ * Activations along the sequence: of the answer, otherwise a part of the protein. Synchronous where
+ * loaded.
+ */
 function rowOf(ctx: GatewayContext, { value, from, row }: ActivationRef): MaybePromise<FeatureRow | null> {
   if (row !== undefined) return row();
   if (from === undefined) return null;
@@ -35,7 +38,8 @@ builder.objectFields(FeatureActivation, (t) => ({
     nullable: { list: true, items: false },
     cost: 0.01,
     description:
-      'Where in the sequence it is active. Only the single record has it: one call for each protein. Null where the upstream does not say.',
+      'Where in the sequence it is active. Only the single record has it: one call for each protein. ' +
+      'Null where the upstream does not say.',
     resolve: async ({ value, from }, _, ctx) => {
       if (value.residue_regions !== undefined || from?.top === undefined) return value.residue_regions;
       const data = await ctx.proteins.load(from.hash, { regions: from.top });
@@ -48,7 +52,9 @@ builder.objectFields(FeatureActivation, (t) => ({
     nullable: { list: true, items: false },
     cost: 0.02,
     description:
-      'Activation at each residue from `start` to `end`, 0 where it is inactive: for heat maps and for colouring structures. One bulk call for up to 500 proteins, of which only the selected features are kept. Null where the upstream does not say.',
+      'Activation at each residue from `start` to `end`, 0 where it is inactive: for heat maps and for ' +
+      'colouring structures. One bulk call for up to 500 proteins. Null where the upstream does not ' +
+      'say.',
     args: {
       start: t.arg.int({ defaultValue: 0, description: 'First residue, 0-based, such as 0.' }),
       end: t.arg.int({ description: 'Residue after the last one; the end of the sequence when left out.' }),
@@ -79,7 +85,10 @@ const activationsOf = (hash: string, data: VariantData | null, top?: number): Ac
     row: () => data?.row(value.feature_index) ?? null,
   }));
 
-/** Certain features by single records, up to 100 in each: what is not in the catalogue is left out of the answer. */
+/**
+ * Features by index from single records, up to 100 a call. The answer leaves out indices outside
+ * the catalogue.
+ */
 async function variantFeatures(
   ctx: GatewayContext,
   { hash }: ProteinRef,
@@ -95,7 +104,10 @@ async function variantFeatures(
   return new Map(found.map((activation) => [activation.value.feature_index, activation]));
 }
 
-/** Certain features out of all activations of the protein; null where no answer has them on the right scale. */
+/**
+ * Features by index from all activations of the protein; null where no answer has them on the right
+ * scale.
+ */
 async function levelFeatures(
   ctx: GatewayContext,
   { hash }: ProteinRef,
@@ -106,7 +118,7 @@ async function levelFeatures(
   const level = (await ctx.proteins.load(hash, needs))?.level?.read();
   if (level == null) return null;
   const active = new Map(level.indices.map((index, i) => [index, level.values[i] ?? 0]));
-  // What is inactive is 0 when it is in the catalogue, and nothing when it is not.
+  // An inactive feature is 0 if the catalogue has it, otherwise null.
   const catalogue = indices.every((index) => active.has(index))
     ? active
     : await ctx.services.catalogue.entries(ctx.upstream);
@@ -119,7 +131,9 @@ async function levelFeatures(
   );
 }
 
-/** Exactly these features, aligned with `indices`: 0.0 where inactive, null where the catalogue has no such feature. */
+/**
+ * Exactly these features, aligned with `indices`: 0.0 where inactive, null outside the catalogue.
+ */
 async function exactFeatures(
   ctx: GatewayContext,
   protein: ProteinRef,
@@ -166,17 +180,19 @@ builder.objectField(Protein, 'features', (t) =>
       items: indices?.length ?? top ?? USUAL_TOP,
     }),
     description:
-      'Top features by activation, or exactly those of `indices` in that order (0.0 where inactive, null where the index is not in the catalogue).',
+      'Top features by activation, or exactly those of `indices` in that order: 0.0 where inactive, ' +
+      'null where the index is not in the catalogue.',
     args: {
       top: t.arg.int({
         defaultValue: 10,
-        description: 'How many, 1 to 100, such as 5. Not used with `indices`.',
+        description: 'Number of features, 1 to 100, such as 5. Not used with `indices`.',
       }),
-      indices: t.arg.intList({ description: 'Certain features instead, such as [17, 4095]; at most 1000.' }),
+      indices: t.arg.intList({ description: 'These features instead, such as [17, 4095]; at most 1000.' }),
       normalize: t.arg.boolean({
         defaultValue: true,
         description:
-          'Scale each feature so that proteins can be compared; false gives raw activations by one call for each protein.',
+          'Scale each feature so that proteins can be compared; false returns raw activations, at one ' +
+          'call for each protein.',
       }),
     },
     resolve: (protein, args, ctx, info) => {

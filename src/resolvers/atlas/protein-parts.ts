@@ -1,23 +1,24 @@
-// Which parts of a protein each of its fields needs: the one table that both the look-ahead and the field resolvers read,
-// so that what is fetched in one call and what is resolved cannot drift apart.
+// The parts of a protein that each field needs. Look-ahead and field resolvers read the same table,
+// so that a field never needs a part that was not loaded with the others.
 import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import { badInput } from '../../schema/scalars.ts';
 import { type RequiredParts, unionParts } from '../../upstream/proteins/required-parts.ts';
 import { type Selected, selectedFields } from '../selection.ts';
 
-/** Features that one question may name (spec, section Limits: 1 to 100). */
-const MOST_FEATURES = 100;
+/** Largest number of features in a call (spec, section Limits: 1 to 100). */
+const MAX_FEATURES = 100;
 
-/** Reads a number of top features. @throws GraphQLError BAD_USER_INPUT outside 1 to 100 */
+/** Parses `top`. @throws GraphQLError BAD_USER_INPUT outside 1 to 100 */
 export function readTop(value: unknown): number {
   const top = typeof value === 'number' ? value : 10;
-  if (top >= 1 && top <= MOST_FEATURES) return top;
+  if (top >= 1 && top <= MAX_FEATURES) return top;
   throw badInput(
-    `\`top\` must be between 1 and ${MOST_FEATURES}; it is ${top}. Use \`indices\` to ask for certain features.`,
+    `\`top\` must be between 1 and ${MAX_FEATURES}; it is ${top}. Use \`indices\` to ask for certain ` +
+      'features.',
   );
 }
 
-/** Needs that do not depend on arguments or on what is selected below. */
+/** Needs that depend neither on arguments nor on the selection. */
 export const PARTS_OF_FIELD = {
   accession: { sequence: true },
   source: { sequence: true },
@@ -31,7 +32,7 @@ export const PARTS_OF_FIELD = {
   similar: { sequence: true },
 } as const satisfies Record<string, RequiredParts>;
 
-/** Fields of a cluster that the bulk answer may hold; a query for these alone needs no cluster record. */
+/** Fields of a cluster in the bulk answer: a query for these alone needs no cluster record. */
 const IN_BULK = new Set([
   '__typename',
   'id',
@@ -44,16 +45,16 @@ const IN_BULK = new Set([
   'pfamDomains',
 ]);
 
-/** Fields of a cluster that knowing its representative is enough for. */
+/** Fields of a cluster that need only the hash of its representative. */
 const IN_LINK = new Set(['__typename', 'id', 'representativeHash', 'representative']);
 
-/** Whether what is selected on a cluster comes with the bulk answer. */
+/** Whether the bulk answer has everything that is selected on a cluster. */
 export const bulkIsEnough = (selected: readonly Selected[]): boolean =>
   selected.every((field) => IN_BULK.has(field.name));
 
 /**
- * Needs of `cluster`: what the bulk answer says of it, unless nothing of that is selected, or the cluster's own record,
- * which says the same and more, is needed anyway.
+ * Needs of `cluster`: the bulk answer where it has a selected field, unless the cluster's record is
+ * needed anyway, which has the same fields and more.
  */
 export function clusterNeeds(
   info: GraphQLResolveInfo,
@@ -64,13 +65,13 @@ export function clusterNeeds(
   return link ? { link: true } : { cluster: true };
 }
 
-/** What is selected on the activations of features that is more than their values. */
+/** The fields selected on activations of features besides their values. */
 export function selectedOnFeatures(info: GraphQLResolveInfo, nodes: readonly FieldNode[] = info.fieldNodes) {
   const selected = selectedFields(info, 'FeatureActivation', nodes).map((field) => field.name);
   return { regions: selected.includes('regions'), residues: selected.includes('residues') };
 }
 
-/** Needs of `features`: nothing in advance for unscaled values and the regions of exact indices, which are calls of their own. */
+/** Needs of `features`. Raw values and regions of features by index have calls of their own. */
 export function featureNeeds(
   info: GraphQLResolveInfo,
   args: Readonly<Record<string, unknown>>,
@@ -83,15 +84,15 @@ export function featureNeeds(
     const rows = args.indices.filter((index) => typeof index === 'number');
     return { level: true, ...(residues && rows.length > 0 ? { rows, sequence: true } : {}) };
   }
-  // A number out of range is refused where the field itself is resolved, at its own path.
-  const top = Math.min(Math.max(typeof args.top === 'number' ? args.top : 10, 1), MOST_FEATURES);
+  // The field's resolver rejects a number out of range, at the field's path.
+  const top = Math.min(Math.max(typeof args.top === 'number' ? args.top : 10, 1), MAX_FEATURES);
   return {
     ...(regions ? { regions: top } : { features: top }),
     ...(residues ? { residues: top, sequence: true } : {}),
   };
 }
 
-/** Whether the file itself is wanted, not only its address. */
+/** Whether the file is selected, not only its address. */
 export const selectsFileText = (
   info: GraphQLResolveInfo,
   nodes: readonly FieldNode[] = info.fieldNodes,
@@ -119,10 +120,14 @@ function needsOf(info: GraphQLResolveInfo, field: Selected): RequiredParts {
   return {};
 }
 
-/** What was worked out of a selection, which is another where its variables are. */
+/** Needs by selection. A selection that depends on variables is a new object for each execution. */
 const known = new WeakMap<readonly Selected[], RequiredParts>();
 
-/** Everything that a selection on a protein needs, to be asked for at once. @param nodes - the selection; that of the field being resolved when absent */
+/**
+ * All parts that a selection on a protein needs.
+ *
+ * @param nodes - the selection; by default that of the current field
+ */
 export function requiredPartsOf(info: GraphQLResolveInfo, nodes?: readonly FieldNode[]): RequiredParts {
   const selected = selectedFields(info, 'Protein', nodes);
   const before = known.get(selected);

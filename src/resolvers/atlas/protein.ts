@@ -1,8 +1,7 @@
-// What a Protein costs: its fields by parts, its links, and the queries that find one. Policy on calls is the loader's.
-import type { GraphQLResolveInfo } from 'graphql';
+// Resolvers of Protein and the queries that find one. The loader decides which upstream calls are
+// made.
 import type { GatewayContext } from '../../context.ts';
 import { hasStreamDirective, withBackpressure } from '../../execution/backpressured-list.ts';
-import { IncrementalList, supportsIncrementalLists } from '../../execution/incremental-list.ts';
 import { builder } from '../../schema/builder.ts';
 import { Cluster } from '../../schema/cluster.ts';
 import { Plddt } from '../../schema/plddt.ts';
@@ -11,17 +10,17 @@ import { badInput } from '../../schema/scalars.ts';
 import { Provenance, Thumbnail, ThumbnailType } from '../../schema/thumbnail.ts';
 import { hashOfSequence } from '../../schema/uniprot.ts';
 import type { PresentProtein, ProteinParts, Source } from '../../upstream/proteins/protein-data.ts';
-import type { LoadResult } from '../../upstream/proteins/protein-loader.ts';
 import { type RequiredParts, unionParts } from '../../upstream/proteins/required-parts.ts';
 import { bulkCalls, CLUSTER_OF_PROTEIN, countDistinct, RECORD } from '../costs.ts';
 import { fromProtein, type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { clusterOf, withRecord } from './cluster-links.ts';
+import { createRefs, incrementalList, loadProteins, shouldRespondIncrementally } from './protein-list.ts';
 import { clusterNeeds, PARTS_OF_FIELD, plddtNeeds, requiredPartsOf } from './protein-parts.ts';
 
-/** Hashes in one query at most; more are a job for startBulkLookup. */
+/** Largest number of hashes in a query; longer lists are for startBulkLookup. */
 const MAX_HASHES = 5000;
 
-/** A key of what is known of a protein, from whatever has spoken of it, else by loading its part. */
+/** A key of a protein: from an earlier answer, otherwise by loading its part. */
 function part<K extends keyof ProteinParts>(
   ctx: GatewayContext,
   { hash }: ProteinRef,
@@ -56,14 +55,14 @@ builder.objectFields(Protein, (t) => ({
   }),
   source: t.string({
     public: 'record',
-    description: 'Database the accession belongs to: uniprotkb, uniparc, mgy, img_m, spire, ...',
+    description: 'Database of the accession: uniprotkb, uniparc, mgy, img_m, spire, ...',
     resolve: (protein, _, ctx) => part(ctx, protein, 'source', PARTS_OF_FIELD.source),
   }),
   name: t.string({
     public: 'record',
     cost: CLUSTER_OF_PROTEIN,
     description:
-      'The name of the protein where the Atlas has one; else that of its cluster. Such as "Insulin".',
+      'The name of the protein where the Atlas has one; otherwise that of its cluster. Such as "Insulin".',
     resolve: (protein, _, ctx) => nameOf(ctx, protein),
   }),
   sequence: t.string({
@@ -79,7 +78,8 @@ builder.objectFields(Protein, (t) => ({
   ptm: t.float({
     public: 'record',
     cost: RECORD,
-    description: 'Predicted TM-score of the structure, 0 to 1; null where there is no structure.',
+    description:
+      'Predicted TM-score of the structure, 0 to 1, such as 0.87; null where there is no structure.',
     resolve: ({ hash }, _, ctx) =>
       fromProtein(ctx, hash, PARTS_OF_FIELD.ptm, (data) => (data?.structure ?? data?.scores)?.ptm),
   }),
@@ -97,7 +97,7 @@ builder.objectFields(Protein, (t) => ({
   foldedOnDemand: t.boolean({
     public: 'record',
     cost: RECORD,
-    description: 'Whether the structure was made because somebody asked, rather than with the Atlas.',
+    description: 'Whether the structure was predicted on request and not with the Atlas.',
     resolve: async (protein, _, ctx) =>
       (await ctx.proteins.load(protein.hash, PARTS_OF_FIELD.foldedOnDemand))?.record?.record.folded_on_demand,
   }),
@@ -105,8 +105,7 @@ builder.objectFields(Protein, (t) => ({
     public: 'record',
     cost: CLUSTER_OF_PROTEIN,
     type: Cluster,
-    description:
-      'The cluster it belongs to; its own when it is the representative. Null when it belongs to none.',
+    description: 'Its cluster. Null when it belongs to none.',
     resolve: (protein, _, ctx, info) =>
       mapMaybePromise(clusterOf(ctx, protein, clusterNeeds(info)), (cluster) =>
         cluster === null ? null : withRecord(ctx, info, cluster),
@@ -115,7 +114,7 @@ builder.objectFields(Protein, (t) => ({
   isClusterRepresentative: t.boolean({
     public: 'record',
     cost: CLUSTER_OF_PROTEIN,
-    description: 'Whether it stands for its cluster; null when it belongs to none.',
+    description: 'Whether it represents its cluster; null when it belongs to none.',
     resolve: (protein, _, ctx) =>
       mapMaybePromise(clusterOf(ctx, protein, PARTS_OF_FIELD.isClusterRepresentative), (cluster) =>
         cluster?.representative === undefined ? null : cluster.representative === protein.hash,
@@ -126,26 +125,30 @@ builder.objectFields(Protein, (t) => ({
     type: Thumbnail,
     nullable: false,
     description: 'A 512 x 512 picture of the structure.',
-    args: { type: t.arg({ type: ThumbnailType, defaultValue: 'PLDDT', description: 'How it is coloured.' }) },
+    args: {
+      type: t.arg({ type: ThumbnailType, defaultValue: 'PLDDT', description: 'Colours of the picture.' }),
+    },
     resolve: ({ hash }, { type }) => ({ hash, type: type ?? 'PLDDT' }),
   }),
   provenance: t.field({
     public: 'record',
     type: Provenance,
     nullable: false,
-    description: 'Which upstream answer spoke last of this protein.',
+    description: 'The upstream answer that supplied the latest data of this protein.',
     resolve: ({ hash }, _, ctx) => provenanceOf(ctx, hash),
   }),
   raw: t.field({
     public: 'record',
     cost: RECORD,
     type: 'JSON',
-    description: 'The upstream record as it came, for keys this schema does not know yet.',
+    description: 'The upstream record unchanged, for keys that this schema does not have yet.',
     resolve: async ({ hash }, _, ctx) => (await ctx.proteins.load(hash, PARTS_OF_FIELD.raw))?.record?.raw,
   }),
 }));
 
-/** Finds a protein and everything that the query selects on it in one call; null when the Atlas does not hold it. */
+/**
+ * Finds a protein and loads all selected parts in one call; null when the Atlas does not have it.
+ */
 export async function findProtein(
   ctx: GatewayContext,
   hash: string,
@@ -155,73 +158,12 @@ export async function findProtein(
   return found === null ? null : { hash };
 }
 
-/** The same for a list, whose items need not be given as they come: one promise for all of them. An error stands where one could not be found out. */
-export const loadProteins = (
-  { proteins }: GatewayContext,
-  hashes: readonly string[],
-  needs: RequiredParts,
-  onNext?: (found: readonly LoadResult[]) => void,
-): Promise<LoadResult[]> => proteins.loadAll(hashes, needs, onNext);
-
-/** Proteins for which it is worth to begin an answer before all of them are there, as their structures come. */
-const MANY = 50;
-
-/** Whether the answer to a query may begin before all of its proteins are there, and is large enough for that or asked for in parts. */
-export const shouldRespondIncrementally = (
-  info: GraphQLResolveInfo,
-  { structure }: RequiredParts,
-  count: number,
-): boolean =>
-  supportsIncrementalLists(info) && ((structure === true && count > MANY) || hasStreamDirective(info));
-
-/** A list whose items are made of what is found, as it is found. @param load - gives on what is found before the rest, then all */
-export function incrementalList<T>(
-  load: (onNext: (found: readonly LoadResult[]) => void) => Promise<readonly LoadResult[]>,
-  itemsOf: (found: readonly LoadResult[]) => readonly (T | Promise<T>)[],
-): IncrementalList<T> {
-  const list = new IncrementalList<T>();
-  let count = 0;
-  const add = (found: readonly LoadResult[]): void => {
-    count += found.length;
-    list.add(itemsOf(found));
-  };
-  load(add).then(
-    (all) => {
-      add(all.slice(count));
-      list.end();
-    },
-    (error: unknown) => list.fail(error),
-  );
-  return list;
-}
-
-/** A failure in its place in a list. */
-function failing(error: Error): Promise<never> {
-  const failed = Promise.reject(error);
-  // Nobody may look at it any more by the time that it is there.
-  failed.catch(() => undefined);
-  return failed;
-}
-
-/** A protein that stands in a list several times is one object, which is completed once. */
-function openRefs(): (found: readonly LoadResult[]) => (ProteinRef | null | Promise<never>)[] {
-  const refs = new Map<string, ProteinRef>();
-  return (found) =>
-    found.map((data) => {
-      if (data instanceof Error) return failing(data);
-      if (data === null) return null;
-      const ref = refs.get(data.hash) ?? { hash: data.hash };
-      refs.set(data.hash, ref);
-      return ref;
-    });
-}
-
 const FOLD: RequiredParts = { fold: true, structure: true };
 
 const withFold = (needs: RequiredParts, fold: boolean | null | undefined): RequiredParts =>
   fold === true ? unionParts([needs, FOLD]) : needs;
 
-/** Reads of a record until its structure is folded, at the longest patience. */
+/** Most reads of a record until its structure is folded. */
 const FOLD_ON_MISS_CALLS = 25;
 
 builder.queryFields((t) => ({
@@ -230,12 +172,12 @@ builder.queryFields((t) => ({
     privateWith: ['foldOnMiss'],
     cost: ({ foldOnMiss }) => ({ calls: foldOnMiss === true ? FOLD_ON_MISS_CALLS : 1 }),
     type: Protein,
-    description: 'A protein by the hash of its sequence; null when the Atlas does not hold it.',
+    description: 'A protein by the hash of its sequence; null when the Atlas does not have it.',
     args: {
       hash: t.arg({
         type: 'ProteinHash',
         required: true,
-        description: 'Such as "12e9c9e4e2835c302e8ba615115edda3".',
+        description: 'Hash of the protein, such as "12e9c9e4e2835c302e8ba615115edda3".',
       }),
       foldOnMiss: t.arg.boolean({
         defaultValue: false,
@@ -254,12 +196,14 @@ builder.queryFields((t) => ({
     },
     type: [Protein],
     nullable: { list: false, items: true },
-    description: `Proteins in the order asked, duplicates kept, null where the Atlas has none. At most ${MAX_HASHES} hashes; one upstream call for each 500.`,
+    description:
+      'Proteins in your order, duplicates included, null where the Atlas has none. ' +
+      `At most ${MAX_HASHES} hashes; one upstream call for each 500.`,
     args: {
       hashes: t.arg({
         type: ['ProteinHash'],
         required: true,
-        description: 'Such as ["12e9c9e4e2835c302e8ba615115edda3"].',
+        description: 'Hashes of proteins, such as ["12e9c9e4e2835c302e8ba615115edda3"].',
       }),
     },
     resolve: (_, { hashes }, ctx, info) => {
@@ -270,8 +214,8 @@ builder.queryFields((t) => ({
       }
       const needs = requiredPartsOf(info);
       if (shouldRespondIncrementally(info, needs, hashes.length))
-        return incrementalList((onNext) => loadProteins(ctx, hashes, needs, onNext), openRefs());
-      if (!hasStreamDirective(info)) return loadProteins(ctx, hashes, needs).then(openRefs());
+        return incrementalList((onNext) => loadProteins(ctx, hashes, needs, onNext), createRefs());
+      if (!hasStreamDirective(info)) return loadProteins(ctx, hashes, needs).then(createRefs());
       return withBackpressure(
         ctx,
         info,
@@ -285,12 +229,13 @@ builder.queryFields((t) => ({
     cost: ({ foldOnMiss }) => ({ calls: foldOnMiss === true ? FOLD_ON_MISS_CALLS : 1 }),
     type: Protein,
     description:
-      'A protein by its sequence, of which the gateway computes the hash; null when the Atlas does not hold it.',
+      'A protein by its sequence, from which the gateway computes the hash; null when the Atlas does ' +
+      'not have it.',
     args: {
       sequence: t.arg({
         type: 'AminoAcidSequence',
         required: true,
-        description: 'One-letter codes or FASTA.',
+        description: 'One-letter codes or FASTA, such as "GIVEQCCTSICSLYQLENYCN".',
       }),
       foldOnMiss: t.arg.boolean({
         defaultValue: false,

@@ -1,4 +1,5 @@
-// Similarity search: one call, what its hits say of proteins and clusters fed to the loaders, so that nothing is asked twice.
+// Similarity search: one call. The loaders receive the protein and cluster data of its hits, which
+// then need no call.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
@@ -15,11 +16,14 @@ import { selectedBelow, selectedFields } from '../selection.ts';
 import { findProtein } from './protein.ts';
 import { PARTS_OF_FIELD, requiredPartsOf } from './protein-parts.ts';
 
-/** Residues in a query at most, and results in an answer (spec, section Endpoints, as the public deployment has it). */
-export const MOST_RESIDUES = 2048;
+/**
+ * Largest sequence and largest number of hits (spec, section Endpoints, as in the public
+ * deployment).
+ */
+export const MAX_RESIDUES = 2048;
 const MOST_RESULTS = 100;
 
-/** The search, and a bulk call each for the proteins and the clusters of all hits. */
+/** The search, and one bulk call each for the proteins and the clusters of all hits. */
 const SEARCH_CALLS = 3;
 
 interface SearchArgs {
@@ -34,7 +38,7 @@ const within = (value: number | null | undefined, least: number, most: number, n
   }
 };
 
-/** Number of shared features to ask for: the largest selected, at least one. */
+/** Number of shared features to request: the largest selected, at least one. */
 function wantedFeatures(info: GraphQLResolveInfo): number {
   const firsts = selectedFields(info, 'SimilaritySearch')
     .filter((field) => field.name === 'sharedFeatures')
@@ -42,16 +46,21 @@ function wantedFeatures(info: GraphQLResolveInfo): number {
   return Math.min(100, Math.max(1, ...firsts));
 }
 
-/** Searches with a sequence. @throws GraphQLError BAD_USER_INPUT for what the upstream would refuse, before anything is sent */
+/**
+ * Searches with a sequence.
+ *
+ * @throws GraphQLError BAD_USER_INPUT for what the upstream would refuse
+ */
 async function search(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   sequence: string,
   args: SearchArgs,
 ): Promise<SearchRef> {
-  if (sequence.length > MOST_RESIDUES) {
+  if (sequence.length > MAX_RESIDUES) {
     throw badInput(
-      `The sequence has ${sequence.length} residues; similarity search takes at most ${MOST_RESIDUES}. Search with a domain of it.`,
+      `The sequence has ${sequence.length} residues; similarity search takes at most ${MAX_RESIDUES}. ` +
+        'Search with a domain of it.',
     );
   }
   within(args.first, 1, MOST_RESULTS, 'first');
@@ -96,8 +105,8 @@ builder.objectFields(SimilaritySearch, (t) => ({
     public: 'record',
     type: Protein,
     cost: proteinLink,
-    description: 'The protein searched with. Null when the query is not in the Atlas.',
-    // That the answer names no protein does not prove that there is none.
+    description: 'The protein of the query sequence; null when the Atlas does not have it.',
+    // An answer without a protein does not prove that there is none.
     resolve: ({ answer, queryHash }, _, ctx, info) =>
       answer.protein_hash == null
         ? findProtein(ctx, queryHash, requiredPartsOf(info))
@@ -106,7 +115,7 @@ builder.objectFields(SimilaritySearch, (t) => ({
   restrictedCount: t.int({
     public: 'record',
     nullable: false,
-    description: 'Hits withheld upstream. Not zero means that the list is incomplete.',
+    description: 'Number of hits that the upstream withheld. If it is not 0, the list is incomplete.',
     resolve: ({ answer: { restricted_count: count } }) => {
       if (count == null) throw drifted('similarity', '$.restricted_count', 'missing, or of another type');
       return count;
@@ -125,7 +134,7 @@ builder.objectFields(SimilaritySearch, (t) => ({
     nullable: { list: false, items: false },
     description: 'Features that the hits share, most frequent first.',
     cost: ({ first }) => ({ items: first ?? 20 }),
-    args: { first: t.arg.int({ defaultValue: 20, description: 'How many at most, 1 to 100.' }) },
+    args: { first: t.arg.int({ defaultValue: 20, description: 'Return at most this many, 1 to 100.' }) },
     resolve: ({ answer }, { first }) => {
       within(first, 1, 100, 'first');
       const shared = promised(
@@ -143,7 +152,7 @@ builder.objectFields(SimilarityHit, (t) => ({
     public: 'record',
     type: Protein,
     nullable: false,
-    description: 'The protein. Hash, accession, length, pTM, pLDDT and structure came with the hit.',
+    description: 'The protein. The hit contains its hash, accession, length, pTM, pLDDT and structure.',
     resolve: ({ protein_hash: hash }) => ({ hash }),
   }),
   cluster: t.field({
@@ -151,7 +160,7 @@ builder.objectFields(SimilarityHit, (t) => ({
     type: Cluster,
     cost: CLUSTER_OF_PROTEIN,
     nullable: false,
-    description: 'The cluster of the protein. Size and name come with the hit.',
+    description: 'The cluster of the protein. The hit contains its size and name.',
     resolve: clusterOfHit,
   }),
 }));
@@ -172,10 +181,11 @@ builder.objectField(Protein, 'similar', (t) =>
     type: SimilaritySearch,
     cost: ({ first }) => ({ calls: SEARCH_CALLS, ...RECORD, items: first ?? 10 }),
     description:
-      "Proteins with similar features, found by this protein's own sequence; null when the Atlas does not hold it.",
+      'Proteins with similar features, found by the sequence of this protein; null when the Atlas does ' +
+      'not have it.',
     args: {
-      first: t.arg.int({ defaultValue: 10, description: 'How many hits at most, 1 to 100.' }),
-      minSimilarity: t.arg.float({ description: 'Leave out hits below this score, 0 to 1, such as 0.5.' }),
+      first: t.arg.int({ defaultValue: 10, description: 'Return at most this many hits, 1 to 100.' }),
+      minSimilarity: t.arg.float({ description: 'Leave out hits with a lower score, 0 to 1, such as 0.5.' }),
       maxPercentCharacterized: t.arg.int({
         description:
           'Only hits whose cluster is characterised to at most this percentage; 0 finds dark clusters.',
@@ -192,15 +202,16 @@ builder.queryField('similarProteins', (t) =>
     cost: ({ first }) => ({ calls: SEARCH_CALLS, items: first ?? 10 }),
     nullable: false,
     description:
-      'Proteins of the Atlas with features similar to those of a sequence, which need not be in the Atlas.',
+      'Proteins of the Atlas with features similar to those of a sequence. The sequence need not be in ' +
+      'the Atlas.',
     args: {
       sequence: t.arg({
         type: 'AminoAcidSequence',
         required: true,
-        description: 'At most 2048 residues, or FASTA.',
+        description: 'One-letter codes or FASTA, at most 2048 residues.',
       }),
-      first: t.arg.int({ defaultValue: 10, description: 'How many hits at most, 1 to 100.' }),
-      minSimilarity: t.arg.float({ description: 'Leave out hits below this score, 0 to 1, such as 0.5.' }),
+      first: t.arg.int({ defaultValue: 10, description: 'Return at most this many hits, 1 to 100.' }),
+      minSimilarity: t.arg.float({ description: 'Leave out hits with a lower score, 0 to 1, such as 0.5.' }),
       maxPercentCharacterized: t.arg.int({
         description:
           'Only hits whose cluster is characterised to at most this percentage; 0 finds dark clusters.',

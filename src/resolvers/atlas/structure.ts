@@ -1,4 +1,4 @@
-// The structure of an Atlas protein as a file in either format: the address is free, the text is the structure part.
+// The structure of an Atlas protein as a PDB or mmCIF file. Its address needs no upstream call.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
@@ -49,7 +49,8 @@ function structureOf(
     if (data === null || data?.structure === null) return null;
     return data?.structure !== undefined && !hasCoordinates(data.structure) ? null : shape;
   };
-  // Where only the address is selected nothing is loaded; it then answers 404 where there is no structure.
+  // With only the address selected nothing is loaded; the address answers 404 where there is no
+  // structure.
   return selectsFileText(info)
     ? fromProtein(ctx, hash, STRUCTURE, shapeOf)
     : shapeOf(ctx.proteins.peek(hash));
@@ -61,12 +62,14 @@ builder.objectField(Protein, 'structure', (t) =>
     type: Structure,
     cost: (_, { names }) => (names.has('text') || names.has('atomCount') ? RECORD : {}),
     description:
-      'The predicted structure; null where there is none (700 residues and more are not folded). When only `url` and `format` are selected nothing is loaded, and the address answers 404 where there is none.',
+      'The predicted structure; null where there is none (700 residues and more are not folded). If ' +
+      'you select only `url` and `format`, nothing is loaded, and the address answers 404 where there ' +
+      'is no structure.',
     args: {
       format: t.arg({
         type: StructureFormat,
         defaultValue: 'PDB',
-        description: 'PDB as the upstream wrote it, or mmCIF made from it.',
+        description: 'PDB from the upstream, or mmCIF that the gateway makes from it.',
       }),
       plddtScale: t.arg({
         type: PlddtScale,

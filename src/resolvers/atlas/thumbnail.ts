@@ -1,4 +1,4 @@
-// Thumbnails in GraphQL: the address is free, the rest loads the image.
+// Resolvers of Thumbnail. The address is free; the other fields load the image.
 import type { GatewayContext } from '../../context.ts';
 import { Thumbnail, type ThumbnailRef } from '../../schema/thumbnail.ts';
 import { THUMBNAIL_TYPES } from '../../upstream/reads/thumbnails.ts';
@@ -8,14 +8,14 @@ const imageOf = (ctx: GatewayContext, { hash, type }: ThumbnailRef) =>
 
 Thumbnail.implement({
   description:
-    'A picture of a structure. `url` costs nothing and is served by the gateway with immutable caching; the other fields load the image.',
+    'A picture of a structure. `url` costs nothing, and responses can be cached for ever; the other ' +
+    'fields load the image.',
   fields: (t) => ({
     url: t.field({
       public: 'record',
       type: 'URL',
       nullable: false,
-      description:
-        'Where the gateway serves it: a PNG that never changes. Answers 404 where there is no structure.',
+      description: 'Address of the PNG at the gateway. It never changes; 404 where there is no structure.',
       resolve: ({ hash, type }, _, ctx) => `${ctx.publicUrl}/thumbnails/${hash}/${THUMBNAIL_TYPES[type]}.png`,
     }),
     contentType: t.string({
@@ -27,7 +27,7 @@ Thumbnail.implement({
     sizeBytes: t.int({
       public: 'record',
       cost: { shared: { image: 1 } },
-      description: 'Size of the file; null where there is no structure.',
+      description: 'Size of the file in bytes, such as 48213; null where there is no structure.',
       resolve: async (thumbnail, _, ctx) => (await imageOf(ctx, thumbnail))?.png.byteLength,
     }),
     base64: t.string({

@@ -1,4 +1,4 @@
-// Resolving UniProt accessions and entry names, and the bridge from an entry to the Atlas.
+// Resolves UniProt accessions and entry names, and links an entry to the Atlas.
 
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
@@ -8,10 +8,14 @@ import { hashOfEntry, UniprotEntry, type UniprotRef } from '../../schema/uniprot
 import { findProtein } from './protein.ts';
 import { requiredPartsOf } from './protein-parts.ts';
 
-/** Whether a text can be an accession or an entry name at all. */
+/** Whether a text has the form of an accession or entry name. */
 export const isUniprotId = (text: string): boolean => /^[A-Z0-9_.-]{1,40}$/i.test(text.trim());
 
-/** An entry by accession or entry name; null when UniProt has none. @throws UpstreamError BAD_USER_INPUT for identifiers of other databases */
+/**
+ * An entry by accession or entry name; null when UniProt has none.
+ *
+ * @throws UpstreamError BAD_USER_INPUT for identifiers of other databases
+ */
 export async function findEntry(ctx: GatewayContext, id: string): Promise<UniprotRef | null> {
   const requested = id.trim().toUpperCase();
   if (!isUniprotId(requested)) {
@@ -29,7 +33,7 @@ builder.objectField(UniprotEntry, 'protein', (t) =>
     type: Protein,
     cost: 1,
     description:
-      'Its protein in the Atlas, found by the hash of the sequence. Null when the Atlas does not hold it.',
+      'Its protein in the Atlas, found by the hash of the sequence. Null when the Atlas does not have it.',
     resolve: (entry, _, ctx, info) => {
       const hash = hashOfEntry(entry);
       return hash === null ? null : findProtein(ctx, hash, requiredPartsOf(info));
@@ -43,7 +47,12 @@ builder.queryField('uniprotEntry', (t) =>
     type: UniprotEntry,
     cost: 1,
     description: 'A UniProt entry by accession or entry name; null when there is none.',
-    args: { id: t.arg.string({ required: true, description: 'Such as "P01308" or "INS_HUMAN".' }) },
+    args: {
+      id: t.arg.string({
+        required: true,
+        description: 'An accession or entry name, such as "P01308" or "INS_HUMAN".',
+      }),
+    },
     resolve: (_, { id }, ctx) => findEntry(ctx, id),
   }),
 );

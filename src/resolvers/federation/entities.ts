@@ -1,6 +1,5 @@
-// The two root fields by which a federation router speaks to this gateway (Apollo Federation subgraph specification):
-// `_service` tells the schema, `_entities` turns references of other subgraphs into objects. Printing is sdl.ts's work,
-// finding that of references.ts.
+// The root fields for federation routers (Apollo Federation subgraph specification): `_service`
+// returns the SDL, `_entities` turns references of other subgraphs into objects.
 import { GraphQLError } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { Batch } from '../../schema/batch.ts';
@@ -14,8 +13,8 @@ import { UniprotEntry } from '../../schema/uniprot.ts';
 import { costOf, findReferenced } from './references.ts';
 import { subgraphSdl } from './sdl.ts';
 
-/** References in one query at most, as many as ids in `nodes`. */
-const MOST_REFERENCES = 1000;
+/** Largest number of references in a query, the same as ids in `nodes`. */
+const MAX_REFERENCES = 1000;
 
 builder.scalarType('_Any', {
   description: 'A reference to an object, such as { __typename: "Protein", hash: "12e9c9e4…" }.',
@@ -24,12 +23,12 @@ builder.scalarType('_Any', {
 });
 
 const Entity = builder.unionType('_Entity', {
-  description: 'Everything that other subgraphs may refer to.',
+  description: 'The types that other subgraphs may refer to.',
   types: [Batch, Cluster, Feature, Protein, Task, UniprotEntry],
 });
 
 const Service = builder.objectRef<{ readonly sdl: string }>('_Service').implement({
-  description: 'What a federation router composes.',
+  description: 'The input of the composition of a federation router.',
   fields: (t) => ({
     sdl: t.exposeString('sdl', {
       description: 'The schema of this subgraph with its federation directives.',
@@ -37,7 +36,7 @@ const Service = builder.objectRef<{ readonly sdl: string }>('_Service').implemen
   }),
 });
 
-/** With introspection closed nobody but the router may read the schema. */
+/** With introspection disabled only the router may read the schema. */
 function checkReader({ isRouter, services: { config } }: GatewayContext): void {
   if (isRouter || config.INTROSPECTION) return;
   throw new GraphQLError(
@@ -60,18 +59,21 @@ builder.queryFields((t) => ({
     type: [Entity],
     nullable: { list: false, items: true },
     cost: ({ representations }) => ({ calls: costOf(representations), items: representations.length }),
-    description: `For federation routers: objects by references, in the order asked, null where one does not exist. At most ${MOST_REFERENCES}.`,
+    description:
+      'For federation routers: objects by references, in the same order, null where one does not exist. ' +
+      `At most ${MAX_REFERENCES}.`,
     args: {
       representations: t.arg({
         type: ['_Any'],
         required: true,
-        description: 'Such as [{ __typename: "Protein", hash: "12e9c9e4…" }].',
+        description: 'References, such as [{ __typename: "Protein", hash: "12e9c9e4…" }].',
       }),
     },
     resolve: (_, { representations }, ctx, info) => {
-      if (representations.length > MOST_REFERENCES) {
+      if (representations.length > MAX_REFERENCES) {
         throw badInput(
-          `\`representations\` holds ${representations.length} references; at most ${MOST_REFERENCES} fit in one query.`,
+          `\`representations\` holds ${representations.length} references; at most ${MAX_REFERENCES} ` +
+            'fit in one query.',
         );
       }
       return representations.map((reference) => findReferenced(ctx, info, reference));

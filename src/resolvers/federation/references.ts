@@ -1,5 +1,5 @@
-// From a reference of another subgraph to the object here: which types may be referred to, by which keys, and what that costs.
-// Finding is done by the same functions and loaders as everywhere; it knows no GraphQL type but by name.
+// Finds the object of a reference from another subgraph: the types and keys that a reference may
+// have, and its cost.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { badInput } from '../../schema/scalars.ts';
@@ -7,14 +7,13 @@ import { UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
 import { findEntry } from '../atlas/uniprot.ts';
 import { findNode, NODE_CALLS, NODES, type NodeShape, withTypename } from '../relay/node.ts';
 
-/** Whatever may be referred to. */
 type Referable = NodeShape | UniprotRef;
 
 /** A type that other subgraphs may refer to. */
 interface Entity {
-  /** The field that a reference names it by; types of `NODES` may be named by `id` as well. */
+  /** The key field; types of `NODES` also accept `id`. */
   readonly key: string;
-  /** Upstream calls that finding one costs. */
+  /** Upstream calls to find one object. */
   readonly cost: number;
   find(ctx: GatewayContext, info: GraphQLResolveInfo, key: string): Promise<Referable | null>;
 }
@@ -39,14 +38,14 @@ function entityOf(typename: unknown): Entity | undefined {
   return typeof typename === 'string' && Object.hasOwn(ENTITIES, typename) ? ENTITIES[typename] : undefined;
 }
 
-/** Upstream calls that the objects behind these references cost, before anything is selected on them. */
+/** Upstream calls to find the objects of these references, without their selections. */
 export const costOf = (references: readonly unknown[]): number =>
   references.reduce<number>((sum, one) => sum + (entityOf(record(one).__typename)?.cost ?? 0), 0);
 
 /**
- * The object that a reference means, found together with what the query selects on it; null when there is none.
+ * Finds the object of a reference and loads what the query selects on it; null when there is none.
  *
- * @throws GraphQLError BAD_USER_INPUT for what is no reference to a type of ours; failures of the upstream as they come
+ * @throws GraphQLError BAD_USER_INPUT for an invalid reference; upstream failures unchanged
  */
 export async function findReferenced(
   ctx: GatewayContext,

@@ -1,5 +1,5 @@
-// The schema in its two printed forms: as clients see it, without the fields for routers, and as a subgraph with its
-// federation directives. What carries which directive stands in the extensions of each type and field.
+// Prints the schema in two forms: for clients, without the fields for routers, and as a subgraph
+// with federation directives. Types and fields carry their directives as extensions.
 import {
   GraphQLDeferDirective,
   GraphQLStreamDirective,
@@ -8,19 +8,23 @@ import {
 } from '@graphql-tools/utils';
 import { GraphQLObjectType, GraphQLSchema, lexicographicSortSchema, print, printSchema } from 'graphql';
 
-/** Version of the Federation specification of the directives used: the first one has them all, so any router will do. */
-const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.0", import: ["@key", "@shareable"])`;
+/**
+ * The first version of the Federation specification that has all directives used, so that every
+ * router accepts it.
+ */
+const LINK =
+  'extend schema ' + '@link(url: "https://specs.apollo.dev/federation/v2.0", import: ["@key", "@shareable"])';
 
-/** What only routers use. */
+/** Fields and types for routers. */
 const isForRouters = (name: string): boolean => name.startsWith('_') && !name.startsWith('__');
 
 /**
- * Root fields that every subgraph with global ids has: two of them do not compose, hidden or not. A subgraph that knows all types
- * can offer them for the whole graph, as every object of ours can be fetched by its `id`.
+ * `node` and `nodes`. Several subgraphs with these fields do not compose; one that can resolve
+ * every id may offer them for the whole graph.
  */
 const isGlobalId = (name: string): boolean => name === 'node' || name === 'nodes';
 
-/** The schema without some root fields of queries, and without the types that only routers use. */
+/** The schema without some fields of Query and without the types for routers. */
 function without(whole: GraphQLSchema, isLeftOut: (field: string) => boolean): GraphQLSchema {
   const { query, types, ...rest } = whole.toConfig();
   const config = query?.toConfig();
@@ -33,7 +37,7 @@ function without(whole: GraphQLSchema, isLeftOut: (field: string) => boolean): G
   });
 }
 
-/** The schema as clients see it: without what only federation routers use, with the directives for results in parts. */
+/** The schema for clients: without the fields for routers, with @defer and @stream. */
 export function apiSchema(whole: GraphQLSchema): GraphQLSchema {
   const { directives, ...rest } = without(whole, isForRouters).toConfig();
   return new GraphQLSchema({
@@ -42,12 +46,15 @@ export function apiSchema(whole: GraphQLSchema): GraphQLSchema {
   });
 }
 
-/** graphql-js has it built in, composition does not know it. */
+/** Built into graphql-js, unknown to the composition. */
 const ONE_OF = 'directive @oneOf on INPUT_OBJECT';
 
 const printed = new WeakMap<GraphQLSchema, string>();
 
-/** The schema as a subgraph: what `_service { sdl }` answers and `npm run schema:subgraph` prints. */
+/**
+ * The subgraph's SDL, the answer of `_service { sdl }`. `npm run schema:print` writes it to
+ * subgraph.graphql.
+ */
 export function subgraphSdl(whole: GraphQLSchema): string {
   const known = printed.get(whole);
   if (known !== undefined) return known;
@@ -64,7 +71,10 @@ The object can be fetched by these fields, also by a reference out of another su
 directive @key(fields: String!, resolvable: Boolean = true) repeatable on OBJECT | INTERFACE
 `;
 
-/** The schema as clients see it, with the keys of its objects: what `npm run schema:print` writes to schema.graphql. */
+/**
+ * The SDL for clients, with the keys of objects. `npm run schema:print` writes it to
+ * schema.graphql.
+ */
 export function apiSdl(whole: GraphQLSchema): string {
   const schema = lexicographicSortSchema(apiSchema(whole));
   const sdl = printSchema(schema).replace(/^type (\w+)[^{\n]*/gm, (head, name: string) => {

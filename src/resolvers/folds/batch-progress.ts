@@ -1,4 +1,4 @@
-// batchProgress: a poll that many share, as events of one client.
+// batchProgress: the events of a shared poll, for one client.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import type { BatchProgressEvent } from '../../progress/progress-events.ts';
@@ -19,17 +19,17 @@ async function watch(
     throw badInput(`There is no batch ${batchId.slice(0, 60)} of this caller.`);
   const { live } = ctx.services;
   return live.watch(ctx.principal, batchId, {
-    // The poll outlives the request that happened to open it.
+    // The poll outlives the request that started it.
     upstream: { ...ctx.upstream, signal: undefined },
     signal: ctx.clientSignal,
     tasks: selectedFields(info, 'BatchProgress').some(({ name }) => name === 'changedTasks'),
   });
 }
 
-/** @throws UpstreamError for reads that failed several times in a row; the stream goes on */
-function progressOf(batchId: string, news: BatchProgressEvent): BatchProgressShape {
-  if (news.kind === 'failure') throw new UpstreamError(news.message, news.failure);
-  const { sequence, page, changed, nextPollSeconds, final } = news;
+/** @throws UpstreamError when reads failed several times in a row; the stream continues */
+function progressOf(batchId: string, event: BatchProgressEvent): BatchProgressShape {
+  if (event.kind === 'failure') throw new UpstreamError(event.message, event.failure);
+  const { sequence, page, changed, nextPollSeconds, final } = event;
   return {
     sequence,
     batch: { batchId, read: async () => readBatch(page) },
@@ -45,9 +45,12 @@ builder.subscriptionField('batchProgress', (t) =>
     nullable: false,
     cost: 1,
     description:
-      'How far a batch is. Starts with the present state, then tells every change, and ends after the event whose `final` is true. All who watch a batch share one poll of the upstream, every 2 to 30 seconds. An event with errors says that reads failed three times in a row; polling goes on, and the next good event follows.',
-    args: { batchId: t.arg.id({ required: true, description: 'As submitFold gave it.' }) },
+      'Progress of a batch: the present state, then every change; the stream ends after the event ' +
+      'whose `final` is true. All clients that watch a batch share one poll of the upstream, every 2 ' +
+      'to 30 seconds. An event with errors means that reads failed three times in a row; polling ' +
+      'continues, and the next successful read sends an event.',
+    args: { batchId: t.arg.id({ required: true, description: 'The `batchId` from submitFold.' }) },
     subscribe: (_, { batchId }, ctx, info) => watch(ctx, info, batchId),
-    resolve: (news, { batchId }) => progressOf(batchId, news),
+    resolve: (event, { batchId }) => progressOf(batchId, event),
   }),
 );

@@ -1,5 +1,5 @@
-// Relay paging over the pages of List: the page size comes from `first`, cursors hide the upstream's, and the empty page
-// that may follow a full last one is never shown. It must not know what a client selects on a task.
+// Relay pagination over the pages of List: `first` is the page size, and cursors contain the
+// upstream's. An empty page after a full last one is not shown.
 import type { GatewayContext } from '../../context.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import { type BatchRecord, parseTaskState, readCounts } from '../../upstream/folds/batch-states.ts';
@@ -15,10 +15,10 @@ import {
 } from './task-cursor.ts';
 import { queuedTask, taskFromItem } from './task-shape.ts';
 
-/** Empty pages in a row after which a service that always promises more is not asked again. */
-const MOST_EMPTY_PAGES = 3;
+/** Empty pages in a row after which the gateway stops asking for more. */
+const MAX_EMPTY_PAGES = 3;
 
-/** The request of the first upstream page of a connection, for reading existence and page in one call. */
+/** The request of the first upstream page of a connection: one call reads existence and page. */
 export function firstPage(args: TaskPageArgs): {
   limit: number;
   cursor?: string | undefined;
@@ -41,15 +41,17 @@ interface Edge {
   readonly node: TaskShape;
 }
 
-/** Items of the filter over the whole batch, by the counts of the newest page. */
+/** Items of the filter in the whole batch, by the counts of the newest page. */
 const totalOf = (page: BatchPage, status: string | undefined): number =>
   status === undefined ? readCounts(page.counts).total : (page.counts[status] ?? 0);
 
 /**
- * One page of a batch's tasks. One List call, unless a cursor points into the middle of an upstream page.
+ * One page of a batch's tasks. One List call, unless a cursor points into the middle of an upstream
+ * page.
  *
  * @returns null for an unknown batch
- * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000, a foreign cursor, or the state UNKNOWN
+ * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000, a foreign cursor, or the
+ * state UNKNOWN
  */
 export async function tasksPage(ctx: GatewayContext, batchId: string, args: TaskPageArgs) {
   const status = encodePosition(args);
@@ -79,21 +81,23 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
       edges.push({ cursor: writeCursor(place), node: taskFromItem(batchId, page, item) });
     }
     if (unread > 0) return answer(true);
-    // Without a filter the total never changes, so that the upstream's last, empty page need not be asked for.
+    // Without a filter the total never changes, so the upstream's last, empty page need not be
+    // read.
     if (next === null || (status === undefined && place.before >= total)) return answer(false);
     if (taken.length === 0) {
       empty += 1;
-      if (empty === MOST_EMPTY_PAGES) return answer(false);
+      if (empty === MAX_EMPTY_PAGES) return answer(false);
       place = { ...place, at: next, size, skip: 0 };
     }
     if (edges.length < wanted) continue;
-    // As many as the counts say were seen: nothing but an empty page may follow, unless tasks left the filter meanwhile.
+    // All items in the counts were seen: an empty page follows, unless tasks left the filter
+    // meanwhile.
     const doubtful = status !== undefined && place.before >= total;
     return answer(!doubtful || ((await ask(place))?.items ?? []).length > 0);
   }
 }
 
-/** The first page of a batch that was submitted a moment ago. Its cursors are good for the pages of List. */
+/** The first page of a batch that was submitted a moment ago. Its cursors work with List. */
 export function queuedPage(
   batchId: string,
   taskIds: readonly string[],

@@ -1,4 +1,4 @@
-// What a Batch costs: its name and time from the ledger, its tasks from List, and how a batch is found.
+// Resolvers of Batch: name and time from the ledger, tasks from List. Also finds a batch.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { Batch, type BatchShape, TaskState } from '../../schema/batch.ts';
@@ -9,7 +9,7 @@ import { selectedFields } from '../selection.ts';
 import { firstPage, queuedPage, tasksPage } from './batch-tasks.ts';
 import type { TaskPageArgs } from './task-cursor.ts';
 
-/** What is known of a batch that the upstream has forgotten. */
+/** The record of a batch that the upstream has deleted. */
 const FORGOTTEN: BatchRecord = {
   state: 'UNKNOWN',
   counts: readCounts({}),
@@ -19,7 +19,7 @@ const FORGOTTEN: BatchRecord = {
   warnings: [],
 };
 
-/** A batch by its id, read when a field of it is selected. */
+/** A batch by its id, loaded when a field needs it. */
 export const batchById = (ctx: GatewayContext, batchId: string): BatchShape => ({
   batchId,
   read: async () => {
@@ -28,12 +28,12 @@ export const batchById = (ctx: GatewayContext, batchId: string): BatchShape => (
   },
 });
 
-/** A batch of the upstream; null when it has none of this id for this caller. One List call. */
+/** A batch of this caller; null when the upstream has none with this id. One List call. */
 export async function loadBatch(ctx: GatewayContext, batchId: string): Promise<BatchShape | null> {
   return (await ctx.batches.batch(batchId)) === null ? null : batchById(ctx, batchId);
 }
 
-/** Reads the page of tasks that is selected first, so that it tells of existence and counts too, in one call. */
+/** Reads the selected page of tasks first: the same call returns existence and counts. */
 async function findBatch(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
@@ -48,7 +48,7 @@ const BatchTasksConnection = builder.connectionObject(
   {
     type: Task,
     name: 'BatchTasksConnection',
-    description: "Cursor paging over the upstream's pages. totalCount is that of the filter.",
+    description: "Cursor pagination over the upstream's pages. totalCount is that of the filter.",
   },
   { name: 'BatchTasksEdge', description: 'A task and its cursor.' },
 );
@@ -73,7 +73,7 @@ async function tasksOf(ctx: GatewayContext, { batchId, justQueued, read }: Batch
 
 builder.objectFields(Batch, (t) => ({
   label: t.string({
-    description: 'Given at submission; null for a batch that this gateway did not submit.',
+    description: 'Your name for the batch; null for a batch that was not submitted through this gateway.',
     resolve: async ({ batchId }, _, ctx) => (await ctx.submissions.batch(batchId))?.label,
   }),
   submittedAt: t.field({
@@ -88,13 +88,14 @@ builder.objectFields(Batch, (t) => ({
   tasks: t.field({
     type: BatchTasksConnection,
     nullable: false,
-    // A page in the middle of an upstream page takes a second call, and a filter one more to know whether anything follows.
+    // A cursor inside an upstream page takes a second call, and a filter one more to find the next
+    // page.
     cost: ({ first }) => ({ calls: 3, items: first ?? 100 }),
-    description: 'The tasks in order: repeat by repeat, and by item in each. One List call a page.',
+    description: 'The tasks in order: repeat by repeat, and by item in each repeat. One List call a page.',
     args: {
       state: t.arg({ type: TaskState, description: 'Only tasks in this state, such as FAILED.' }),
-      first: t.arg.int({ description: 'How many at most, 0 to 1000; 100 when left out.' }),
-      after: t.arg.string({ description: 'Only what follows this cursor.' }),
+      first: t.arg.int({ description: 'Return at most this many, 0 to 1000; 100 when left out.' }),
+      after: t.arg.string({ description: 'Return only what follows this cursor.' }),
     },
     resolve: (batch, args, ctx) => tasksOf(ctx, batch, args),
   }),
@@ -105,9 +106,9 @@ builder.queryFields((t) => ({
     type: Batch,
     cost: 1,
     description:
-      'A batch by its id; null when the upstream has none of this id for this caller. One List call.',
+      'A batch by its id; null when the upstream has none with this id for your token. One List call.',
     args: {
-      batchId: t.arg.id({ required: true, description: 'As submitFold gave it.' }),
+      batchId: t.arg.id({ required: true, description: 'The `batchId` from submitFold.' }),
     },
     resolve: (_, { batchId }, ctx, info) => findBatch(ctx, info, batchId),
   }),

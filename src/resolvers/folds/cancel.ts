@@ -1,4 +1,5 @@
-// cancelBatch and cancelTask: what they did, told from the answer, or from the states before and after it.
+// cancelBatch and cancelTask. Where the answer does not say what was cancelled, the states before
+// and after do.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
@@ -24,7 +25,7 @@ import { batchById, loadBatch } from './batch.ts';
 import { loadTask } from './task.ts';
 import { toRefusedProblem } from './upstream-refusals.ts';
 
-/** The batch that the target is or belongs to. */
+/** The batch of the target. */
 async function batchOf(ctx: GatewayContext, target: CancelTarget): Promise<BatchShape | null> {
   if ('batchId' in target) return batchById(ctx, target.batchId);
   const place = await ctx.submissions.placeOf(target.taskId);
@@ -39,7 +40,9 @@ async function stillRunning(ctx: GatewayContext, target: CancelTarget): Promise<
   return batch === null ? null : (await batch.read()).counts.inProgress;
 }
 
-/** What List or Status said of the target before it was cancelled; null for what the service does not know. */
+/**
+ * The target in List or Status before the cancellation; null where the service does not know it.
+ */
 type StateBefore = { readonly counts: TaskCounts | null } | { readonly task: TaskStateName | null };
 
 async function readBefore(ctx: GatewayContext, target: CancelTarget): Promise<StateBefore> {
@@ -55,9 +58,9 @@ const unknownCount = (what: string): Error =>
   drifted('cancel', '$.cancelled', `it is missing, and ${what}, so that the count is not known`);
 
 /**
- * How many tasks a cancel that succeeded has cancelled, where its answer does not say.
+ * Number of tasks that a successful cancellation cancelled, where its answer does not say.
  *
- * @throws UpstreamError UPSTREAM_DRIFT when the states before and after do not tell
+ * @throws UpstreamError UPSTREAM_DRIFT when the states before and after do not show it
  */
 async function countFromStates(
   ctx: GatewayContext,
@@ -79,14 +82,14 @@ async function countFromStates(
   return count;
 }
 
-/** The fields that need what was known before. */
+/** The fields that need the state before. */
 const COUNT_FIELDS = new Set(['cancelledCount', 'alreadyCancelled']);
 
 const selectsCount = (info: GraphQLResolveInfo): boolean =>
   selectedFields(info, 'Cancelled').some(({ name }) => COUNT_FIELDS.has(name));
 
-/** Whoever watches the batch sees what became of it at once. */
-async function tellWatchers(ctx: GatewayContext, target: CancelTarget): Promise<void> {
+/** Has the poller read the batch now, so that subscribers see the result at once. */
+async function refreshProgress(ctx: GatewayContext, target: CancelTarget): Promise<void> {
   const batchId =
     'batchId' in target ? target.batchId : (await ctx.submissions.placeOf(target.taskId))?.batchId;
   if (batchId !== undefined) await ctx.services.live.nudge(ctx.principal, batchId);
@@ -109,7 +112,7 @@ async function cancelTarget(
 ): Promise<CancelResultShape> {
   if (!(await mayCancel(ctx, target)))
     return notFound(`There is no such ${'batchId' in target ? 'batch' : 'task'} of this caller.`, null);
-  // A failed read does not keep anyone from cancelling: it fails the count only.
+  // A failed read fails the count, not the cancellation.
   const reading = selectsCount(info) ? Promise.allSettled([readBefore(ctx, target)]) : undefined;
   const before = (await reading)?.[0];
   let ending: CancelEnding;
@@ -124,7 +127,7 @@ async function cancelTarget(
     return refused;
   }
   ctx.batches.forgetAll();
-  await tellWatchers(ctx, target);
+  await refreshProgress(ctx, target);
   if (ending.kind === 'cancelled') {
     const told = ending.answer.data.cancelled;
     return {
@@ -155,18 +158,18 @@ builder.objectFields(Cancelled, (t) => ({
   batch: t.field({
     type: Batch,
     cost: 1,
-    description: 'The batch as it is now.',
+    description: 'The present state of the batch.',
     resolve: ({ target }, _, ctx) => batchOf(ctx, target),
   }),
   task: t.field({
     type: Task,
     cost: 1,
-    description: 'The task as it is now; null when a whole batch was cancelled.',
+    description: 'The present state of the task; null when a whole batch was cancelled.',
     resolve: ({ target }, _, ctx) => taskOf(ctx, target),
   }),
   stillRunningCount: t.int({
     cost: 1,
-    description: 'Tasks of the batch that run on and are charged. One List call.',
+    description: 'Tasks of the batch that continue and are charged. One List call.',
     resolve: ({ target }, _, ctx) => stillRunning(ctx, target),
   }),
 }));
@@ -175,7 +178,7 @@ builder.objectFields(NothingToCancel, (t) => ({
   batch: t.field({
     type: Batch,
     cost: 1,
-    description: 'The batch as it is now.',
+    description: 'The present state of the batch.',
     resolve: ({ target }, _, ctx) => batchOf(ctx, target),
   }),
 }));
@@ -184,19 +187,20 @@ builder.mutationFields((t) => ({
   cancelBatch: t.field({
     type: CancelResult,
     nullable: false,
-    // The counts before and after it tell how many were cancelled where the answer does not.
+    // Counts before and after, where the answer does not say how many were cancelled.
     cost: 3,
-    description: 'Cancels every queued task of a batch, free of charge. Running tasks go on and are charged.',
-    args: { batchId: t.arg.id({ required: true, description: 'As submitFold gave it.' }) },
+    description:
+      'Cancels every queued task of a batch, free of charge. Running tasks continue and are charged.',
+    args: { batchId: t.arg.id({ required: true, description: 'The `batchId` from submitFold.' }) },
     resolve: (_, { batchId }, ctx, info) => cancelTarget(ctx, info, { batchId }),
   }),
   cancelTask: t.field({
     type: CancelResult,
     nullable: false,
-    // Its state before tells whether it was cancelled now where the answer does not.
+    // Its state before, where the answer does not say whether it was cancelled now.
     cost: 2,
     description: 'Cancels one task if it is still queued, free of charge.',
-    args: { taskId: t.arg.id({ required: true, description: 'As the tasks of a batch give it.' }) },
+    args: { taskId: t.arg.id({ required: true, description: 'The `taskId` of a task of a batch.' }) },
     resolve: (_, { taskId }, ctx, info) => cancelTarget(ctx, info, { taskId }),
   }),
 }));

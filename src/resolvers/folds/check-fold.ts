@@ -1,4 +1,4 @@
-// checkFold: a dry run, with what the ledger knows of the same input. Nothing is sent upstream.
+// checkFold: a dry run that also looks the input up in the ledger. Nothing is sent upstream.
 
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
@@ -9,7 +9,7 @@ import type { Issue } from '../../submission/issues.ts';
 import type { SubmissionInput } from '../../submission/submission.ts';
 import { checkCost, checkInput } from './submit.ts';
 
-/** A warning when the very same input was sent before: it would be paid twice. */
+/** A warning when the same input was submitted before. */
 async function earlierWarning(ctx: GatewayContext, hash: string): Promise<Issue[]> {
   const earlier = await ctx.submissions.ledger.earlier(ctx.submissions.principal, hash);
   if (earlier === null) return [];
@@ -42,9 +42,10 @@ builder.queryFields((t) => ({
     type: FoldCheck,
     nullable: false,
     cost: ({ input }) => ({ calls: checkCost(input) }),
-    description:
-      'A dry run of submitFold: everything that is wrong, at once. Nothing is sent and nothing is spent.',
-    args: { input: t.arg({ type: SubmitFoldInput, required: true, description: 'As for submitFold.' }) },
+    description: 'A dry run of submitFold: reports all mistakes. Nothing is sent and nothing is spent.',
+    args: {
+      input: t.arg({ type: SubmitFoldInput, required: true, description: 'The input of submitFold.' }),
+    },
     resolve: (_, { input }, ctx) => checkFold(ctx, input),
   }),
 }));

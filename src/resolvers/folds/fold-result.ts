@@ -1,5 +1,5 @@
-// What a FoldResult costs: scalar scores come from the store when they were read before, everything else from the
-// downloaded result, which one request fetches once.
+// Resolvers of FoldResult. Scalar scores come from the store once they were read; everything else
+// from the result, which a request downloads once.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import type { FieldCost } from '../../execution/query-cost.ts';
@@ -35,13 +35,18 @@ import { proteinLink } from '../costs.ts';
 const gone = (): UpstreamError =>
   drifted('status', '$.response', 'the task is done, and there is no result', true);
 
-/** What a result has, unless its rows fit no token or its scores are outside 0 to 1. @throws UpstreamError UPSTREAM_DRIFT with the reason */
+/**
+ * A part of a result.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT with the reason when its rows fit no token or its scores are
+ * outside 0 to 1
+ */
 function fittingPart<T>(part: T, misfit: string | null): T {
   if (misfit === null) return part;
   throw new UpstreamError(misfit, { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false });
 }
 
-/** The downloaded result of a task that has one. */
+/** Downloads the result of a task. */
 async function foldOf(ctx: GatewayContext, taskId: string): Promise<FoldResultHandle> {
   const fold = await ctx.folds.open(taskId);
   if (fold === null) throw gone();
@@ -70,7 +75,11 @@ async function plddtOf(ctx: GatewayContext, result: FoldResultShape): Promise<Pl
   return { mean, unit: async () => (await (await foldOf(ctx, result.task.taskId)).plddt()) ?? [] };
 }
 
-/** The text of a structure file. @throws GraphQLError with the reason where the format cannot hold it */
+/**
+ * The text of a structure file.
+ *
+ * @throws GraphQLError with the reason where the format cannot hold it
+ */
 async function loadStructure(
   fold: FoldResultHandle,
   format: StructureShape['format'],
@@ -88,7 +97,8 @@ async function structureOf(
 ): Promise<StructureShape | null> {
   const format = asked ?? 'MMCIF';
   const { taskId } = result.task;
-  // Where only the address is selected nothing is downloaded; it then answers 404 where there is no structure.
+  // With only the address selected nothing is downloaded; the address answers 404 where there is no
+  // structure.
   if (selectsFileText(info) && (await summaryOf(ctx, result)).tokenCount === 0) return null;
   let loading: Promise<LoadedStructure> | undefined;
   return {
@@ -132,14 +142,17 @@ builder.objectFields(FoldResult, (t) => ({
     type: 'URL',
     nullable: false,
     description:
-      "Signed by the upstream, short-lived; that of the gateway where the upstream has the result in its answer. `gatewayUrl` refreshes itself and needs the caller's token. One Status call.",
+      "Address that the upstream signed, valid for a short time; the gateway's where the upstream sent " +
+      'the result inside ' +
+      'its answer. `gatewayUrl` never expires but needs your token. One Status call.',
     resolve: (result, _, ctx) => urlOf(ctx, result),
   }),
   gatewayUrl: t.field({
     type: 'URL',
     nullable: false,
     description:
-      "Where the gateway serves the result JSON. Selecting it costs nothing; fetching it needs the caller's token.",
+      'Address of the result JSON at the gateway. Selecting it costs nothing; downloading it needs ' +
+      'your token.',
     resolve: (result, _, ctx) => addressOf(ctx, result, 'result.json'),
   }),
   model: t.string({
@@ -149,24 +162,24 @@ builder.objectFields(FoldResult, (t) => ({
   }),
   ptm: t.float({
     cost: DOWNLOAD,
-    description: 'Predicted TM-score of the whole complex, 0 to 1.',
+    description: 'Predicted TM-score of the whole complex, 0 to 1, such as 0.87.',
     resolve: async (result, _, ctx) => (await scoresOf(ctx, result))?.ptm,
   }),
   iptm: t.float({
     cost: DOWNLOAD,
-    description: 'Predicted TM-score between chains, 0 to 1; null for a single chain.',
+    description: 'Predicted TM-score between chains, 0 to 1, such as 0.62; null for a single chain.',
     resolve: async (result, _, ctx) => (await scoresOf(ctx, result))?.iptm,
   }),
   plddt: t.field({
     cost: DOWNLOAD,
     type: Plddt,
-    description: 'Confidence token by token. The mean is kept by the gateway; the values are in the result.',
+    description: 'Confidence of each token. The gateway stores the mean; the values are in the result.',
     resolve: (result, _, ctx) => plddtOf(ctx, result),
   }),
   pae: t.field({
     cost: DOWNLOAD,
     type: PredictedAlignedError,
-    description: 'Error between tokens; null unless it was asked for with includePae.',
+    description: 'Error between tokens; null unless you set includePae.',
     resolve: async (result, _, ctx) => {
       const { pae, misfits } = await summaryOf(ctx, result);
       const fitting = fittingPart(pae, misfits.pae);
@@ -177,8 +190,7 @@ builder.objectFields(FoldResult, (t) => ({
     cost: DOWNLOAD,
     type: [ChainPairScore],
     nullable: { list: false, items: false },
-    description:
-      'ipTM of each ordered pair of chains, 0 to 1; empty unless asked for with includePairChainsIptm.',
+    description: 'ipTM of each ordered pair of chains, 0 to 1; empty unless you set includePairChainsIptm.',
     resolve: async (result, _, ctx) => {
       const { chainPairs, misfits } = await summaryOf(ctx, result);
       return [...fittingPart(chainPairs, misfits.chainPairs)];
@@ -195,7 +207,8 @@ builder.objectFields(FoldResult, (t) => ({
     cost: DOWNLOAD,
     type: Structure,
     description:
-      'The structure as a file, pLDDT (0 to 100) as B-factor. Null with an error where PDB cannot hold it: too many atoms, or long chain ids.',
+      'The structure as a file, pLDDT (0 to 100) as B-factor. Null with an error where PDB cannot hold ' +
+      'it: too many atoms, or long chain ids.',
     args: {
       format: t.arg({ type: StructureFormat, defaultValue: 'MMCIF', description: 'MMCIF holds everything.' }),
     },
@@ -204,7 +217,7 @@ builder.objectFields(FoldResult, (t) => ({
   embeddings: t.field({
     cost: DOWNLOAD,
     type: FoldEmbeddings,
-    description: 'Embeddings; null unless they were asked for with includeEmbeddings.',
+    description: 'Embeddings; null unless you set includeEmbeddings.',
     resolve: async (result, _, ctx) => {
       const { embeddings: found, misfits } = await summaryOf(ctx, result);
       const embeddings = fittingPart(found, misfits.embeddings);
@@ -214,14 +227,14 @@ builder.objectFields(FoldResult, (t) => ({
   warnings: t.stringList({
     cost: DOWNLOAD,
     nullable: { list: false, items: false },
-    description: 'What the upstream warns of.',
+    description: "The upstream's warnings about the result.",
     resolve: async (result, _, ctx) => [...(await summaryOf(ctx, result)).warnings],
   }),
   raw: t.field({
     cost: DOWNLOAD,
     type: 'JSON',
-    description: 'The result JSON, or the part of it at a dotted path; null where there is nothing.',
-    args: { path: t.arg.string({ description: 'Such as "complex.metadata.chain_lookup".' }) },
+    description: 'The result JSON, or its part at a dotted path; null where there is nothing.',
+    args: { path: t.arg.string({ description: 'Dotted path, such as "complex.metadata.chain_lookup".' }) },
     resolve: async ({ task }, { path }, ctx) => (await foldOf(ctx, task.taskId)).raw(path ?? undefined),
   }),
 }));
@@ -231,7 +244,7 @@ builder.objectFields(PredictedAlignedError, (t) => ({
     type: PaeBlock,
     nullable: false,
     cost: ({ maxPoints }) => ({ calls: Math.max(0, maxPoints ?? USUAL_POINTS) / USUAL_POINTS }),
-    description: 'A block, averaged down so that it holds at most `maxPoints` values.',
+    description: 'A block of the matrix, averaged down to at most `maxPoints` values.',
     args: {
       rowStart: t.arg.int({ defaultValue: 0, description: 'First row, 0-based, such as 0.' }),
       rowEnd: t.arg.int({ description: 'Row after the last one; the size of the matrix when left out.' }),
@@ -241,7 +254,7 @@ builder.objectFields(PredictedAlignedError, (t) => ({
       }),
       maxPoints: t.arg.int({
         defaultValue: USUAL_POINTS,
-        description: 'Most values to return, 1 to 1,000,000.',
+        description: 'Largest number of values to return, 1 to 1,000,000.',
       }),
     },
     resolve: ({ taskId }, args, ctx) => blockOf(ctx, taskId, args),
@@ -260,7 +273,7 @@ builder.objectFields(FoldedChain, (t) => ({
     type: Protein,
     cost: proteinLink,
     description:
-      'The same sequence in the Atlas: the bridge from a fold to what is known of it. Null when it has none.',
+      'Its protein in the Atlas; null when the Atlas does not have it, and for other kinds of chains.',
     resolve: ({ proteinHash }, _, ctx, info) =>
       proteinHash === null ? null : findProtein(ctx, proteinHash, requiredPartsOf(info)),
   }),

@@ -1,5 +1,4 @@
-// Submits at most once for a key: who comes first sends, everybody else is told what became of it. It must not know
-// what is sent.
+// Submits at most once for an idempotency key: the first request sends, all others get its result.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayContext } from '../../context.ts';
@@ -7,10 +6,10 @@ import type { SubmitFoldResultShape } from '../../schema/submit.ts';
 import type { KeyEntry } from '../../store/ledger/ledger.ts';
 import { batchById } from './batch.ts';
 
-/** A sending that has not ended after this time never will: Submit itself gives up earlier. */
+/** Claims older than this are stale: Submit gives up earlier. */
 const LEASE_MS = 180_000;
-/** How long a caller waits for another one that sends under the same key. */
-const PATIENCE_MS = 30_000;
+/** How long a request waits for another one with the same key. */
+const WAIT_MS = 30_000;
 
 const conflict = (entry: KeyEntry): SubmitFoldResultShape => ({
   kind: 'IdempotencyConflict',
@@ -19,7 +18,7 @@ const conflict = (entry: KeyEntry): SubmitFoldResultShape => ({
   batchId: entry.state === 'submitted' ? entry.batchId : null,
 });
 
-/** The ending of a key that nobody knows the outcome of. */
+/** The result for a key whose outcome is unknown. */
 export const unknownOutcome = (
   message: string,
   key: string | null,
@@ -27,12 +26,14 @@ export const unknownOutcome = (
 ): SubmitFoldResultShape => ({
   kind: 'OutcomeUnknown',
   message,
-  hint: 'Some items may be queued and charged, and the service cannot be asked. Send again (with another idempotencyKey) only if you accept that it may be paid twice.',
+  hint:
+    'Some items may be queued and charged, and the gateway cannot find out. Send again, with another ' +
+    'idempotencyKey, only if you accept that you may pay twice.',
   upstreamRequestId,
   idempotencyKey: key,
 });
 
-/** The ending of a submission whose key could not be taken: without it, sending could be paid twice. */
+/** The result when the store cannot save the key: a retry could then pay twice. */
 const storeFailed = (): SubmitFoldResultShape => ({
   kind: 'Refused',
   message: 'The gateway could not write the idempotency key down. Nothing was sent.',
@@ -42,9 +43,9 @@ const storeFailed = (): SubmitFoldResultShape => ({
 });
 
 /**
- * Makes sure, where only the ledger knows whose a batch is, that it can be written down.
+ * Checks that a batch can be recorded when only the ledger knows its owner.
  *
- * @returns null when it can, or need not be
+ * @returns null when it can, or when that is not needed
  */
 export async function checkLedger({
   submissions,
@@ -66,7 +67,7 @@ export async function checkLedger({
   }
 }
 
-/** What stands under a key, as an ending; null when it stands for the same input and is still being sent. */
+/** The result stored under a key; null when the same input is still being sent. */
 function resultOf(
   ctx: GatewayContext,
   key: string,
@@ -92,15 +93,15 @@ function resultOf(
 }
 
 /**
- * Takes a key, or says what stands under it. Waits while another caller sends the same input under it.
+ * Claims a key, or returns its result. Waits while another request sends the same input with it.
  *
- * @returns null when the key is the caller's now
+ * @returns null when the key is claimed
  */
 export async function claimIdempotencyKey(
   ctx: GatewayContext,
   key: string,
   requestHash: string,
-  patience = PATIENCE_MS,
+  patience = WAIT_MS,
 ): Promise<SubmitFoldResultShape | null> {
   const { ledger, principal } = ctx.submissions;
   const until = performance.now() + patience;

@@ -1,4 +1,4 @@
-// myBatches: the caller's submissions out of the ledger, newest first. The upstream cannot list them.
+// myBatches: the caller's submissions in the ledger, newest first. The upstream cannot list them.
 import { GraphQLError } from 'graphql';
 import { z } from 'zod';
 import type { GatewayContext } from '../../context.ts';
@@ -31,7 +31,7 @@ async function myBatches(ctx: GatewayContext, { first, after }: PageArgs) {
   const size = sizeOf(first, 'first') ?? DEFAULT_PAGE;
   const { ledger, principal } = ctx.submissions;
   const from: BatchPosition | null = after == null ? null : readCursor(position, after);
-  // One more than is shown tells whether there is a next page.
+  // One more than the page, to know whether there is a next page.
   const { total, batches } = await ledger.batches(principal, { first: size + 1, after: from });
   const edges = batches.slice(0, size).map((batch) => ({
     cursor: writeCursor({ submittedAt: batch.submittedAt, batchId: batch.batchId }),
@@ -53,7 +53,7 @@ const QueryMyBatchesConnection = builder.connectionObject(
   {
     type: Batch,
     name: 'QueryMyBatchesConnection',
-    description: 'Batches out of the ledger, newest first.',
+    description: 'A page of your batches, newest first.',
   },
   { name: 'QueryMyBatchesEdge', description: 'A batch and its cursor.' },
 );
@@ -64,10 +64,11 @@ builder.queryFields((t) => ({
     nullable: false,
     cost: ({ first }) => ({ items: first ?? DEFAULT_PAGE }),
     description:
-      "Batches submitted through this gateway with the caller's token, newest first. The upstream cannot list them. Labels and times cost nothing; state and counts cost one List call for each batch.",
+      'Batches submitted through this gateway with your token, newest first. Labels and times cost ' +
+      'nothing; state and counts cost one List call for each batch.',
     args: {
-      first: t.arg.int({ description: 'How many at most, 0 to 1000; 20 when left out.' }),
-      after: t.arg.string({ description: 'Only what follows this cursor.' }),
+      first: t.arg.int({ description: 'Return at most this many, 0 to 1000; 20 when left out.' }),
+      after: t.arg.string({ description: 'Return only what follows this cursor.' }),
     },
     resolve: (_, page, ctx) => myBatches(ctx, page),
   }),

@@ -1,5 +1,5 @@
-// resubmitFold: the same input again, of which only the tasks in the named states are sent, in their order and under
-// their names. How a submission is sent is submit.ts' business.
+// resubmitFold: submits those tasks of a batch again that are in the given states, with their order
+// and names.
 import { createHash } from 'node:crypto';
 import type { GatewayContext } from '../../context.ts';
 import { TaskState } from '../../schema/batch.ts';
@@ -17,7 +17,7 @@ import { checkCost, checkInput, type Examined, invalidInput, submitOnce } from '
 
 const PAGE = 1000;
 
-/** Positions of the tasks of a batch that are in one of the states, in order; null for an unknown batch. */
+/** Positions of the tasks in one of the states, in order; null for an unknown batch. */
 async function tasksIn(
   ctx: GatewayContext,
   batchId: string,
@@ -44,7 +44,7 @@ async function tasksIn(
 const fault = (path: string, code: string, message: string, hint: string): SubmitFoldResultShape =>
   invalidInput([{ path, code, message, hint }]);
 
-/** The part of a submission that the chosen tasks are: one item for each, repeats written out. */
+/** The submission of the chosen tasks: one item for each, repeats expanded. */
 const chosen = (submission: Submission, indexes: readonly number[]): Submission => ({
   ...submission,
   repeat: 1,
@@ -56,7 +56,7 @@ interface Again extends Examined {
   readonly states: readonly TaskStateName[];
 }
 
-/** What the key of a resubmission stands for: not for the tasks, which change state between two tries. */
+/** The hash of the request, without the tasks: their states may change between two tries. */
 const requestHashOf = ({ batchId, states, hash }: Again): string =>
   createHash('sha256')
     .update(JSON.stringify(['resubmit', batchId, [...new Set(states)].sort(), hash]))
@@ -69,11 +69,11 @@ async function sendAgain(ctx: GatewayContext, again: Again): Promise<SubmitFoldR
   if (found === null) {
     return fault('batchId', 'UNKNOWN_BATCH', `There is no batch ${batchId} for this key.`, 'Check the id.');
   }
-  // The label is a new one's own; everything else must be the input that made the batch.
+  // The label may differ; all else must equal the input of the batch.
   const same =
     kept === null || kept.inputHash === (await submissionHash({ ...submission, label: kept.label }));
   if (!same || found.total !== again.check.taskCount) {
-    const hint = `Give the input of that batch unchanged: items, names, model and repeat (${found.total} tasks).`;
+    const hint = `Give the unchanged input of that batch: items, names, model, repeat (${found.total} tasks).`;
     return fault('input', 'OTHER_INPUT', `This is not the input that batch ${batchId} was made from.`, hint);
   }
   if (found.indexes.length === 0) {
@@ -86,7 +86,7 @@ async function sendAgain(ctx: GatewayContext, again: Again): Promise<SubmitFoldR
   }
   const part = chosen(submission, found.indexes);
   const check = await checkSubmission(part, ctx.services.config.FOLD_MODELS, createPause());
-  // Repeats written out look like identical items; that is what was asked for.
+  // Expanded repeats look like identical items.
   const warnings = check.warnings.filter(
     ({ code }) => code !== 'IDENTICAL_ITEM' && code !== 'DUPLICATE_NAME',
   );
@@ -114,18 +114,19 @@ builder.mutationFields((t) => ({
     nullable: false,
     cost: ({ input }) => ({ calls: 3 + checkCost(input) }),
     description:
-      'The same input again, of which only the tasks in these states are sent, as a new batch. Order and names are kept.',
+      'Submits the tasks of a batch again that are in these states, as a new batch. Order and names ' +
+      'stay the same.',
     args: {
-      batchId: t.arg.id({ required: true, description: 'The batch to repeat in part.' }),
+      batchId: t.arg.id({ required: true, description: 'The batch whose tasks you want to submit again.' }),
       input: t.arg({
         type: SubmitFoldInput,
         required: true,
-        description: 'The input that made the batch; label and idempotencyKey are those of the new one.',
+        description: 'The input of that batch, unchanged but for label and idempotencyKey.',
       }),
       states: t.arg({
         type: [TaskState],
         defaultValue: ['FAILED', 'CANCELLED'],
-        description: 'Which tasks to send again, such as [FAILED].',
+        description: 'States of the tasks to submit again, such as [FAILED].',
       }),
     },
     resolve: (_, { batchId, input, states }, ctx) =>

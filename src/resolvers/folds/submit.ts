@@ -1,4 +1,4 @@
-// submitFold: checks, sends once, writes down what became of it. Every ending is a member of its union.
+// submitFold: checks the input, sends it once and records the outcome.
 
 import type { GatewayContext } from '../../context.ts';
 import { Batch } from '../../schema/batch.ts';
@@ -27,7 +27,7 @@ import { toRefusedProblem } from './upstream-refusals.ts';
 
 const HOUR = 3_600_000;
 
-/** An input with its faults, as the ending of a mutation. */
+/** The result for an input with mistakes. */
 export const invalidInput = (issues: readonly IssueShape[]): InvalidInputShape => ({
   kind: 'InvalidInput',
   message: issues.length === 1 ? 'The input has a fault.' : `The input has ${issues.length} faults.`,
@@ -35,21 +35,21 @@ export const invalidInput = (issues: readonly IssueShape[]): InvalidInputShape =
   issues,
 });
 
-/** Letters that cost as much of the gateway's time as an upstream call. */
+/** Letters whose check costs as much as an upstream call. */
 const LETTERS_FOR_ONE = 10_000;
 
-/** What an input costs to check, in upstream calls. */
+/** Cost of checking an input, in upstream calls. */
 export const checkCost = (input: SubmissionInput): number => Math.ceil(weightOf(input) / LETTERS_FOR_ONE);
 
-/** An input, cleaned and judged. */
+/** A cleaned and checked input. */
 export interface Examined {
   readonly submission: Submission;
   readonly check: SubmissionCheck;
-  /** Of the submission; empty while the check has issues, since it is then not sent. */
+  /** Hash of the submission; empty when the check has issues. */
   readonly hash: string;
 }
 
-/** Cleans and judges an input. */
+/** Cleans and checks an input. */
 export async function checkInput(ctx: GatewayContext, input: SubmissionInput): Promise<Examined> {
   const models = ctx.services.config.FOLD_MODELS;
   const pause = createPause();
@@ -59,12 +59,15 @@ export async function checkInput(ctx: GatewayContext, input: SubmissionInput): P
   return { submission, check, hash };
 }
 
-/** What Submit itself says of the new batch: everything is queued. No List call: its failure would hide what was paid for. */
+/**
+ * The record of a new batch from Submit's answer: all tasks queued. A List call could fail and hide
+ * what was paid.
+ */
 const freshRecord = (data: Submitted, total: number, at: number): BatchRecord => ({
   state: 'IN_PROGRESS',
   counts: readCounts({ queued: total }),
   createdAt: new Date(at),
-  // As the specification has them, until the service says them.
+  // The defaults of the specification, where the service does not say.
   queueDeadline: parseTime(data.expires_at) ?? new Date(at + 24 * HOUR),
   resultsExpireAt: parseTime(data.results_expire_at) ?? new Date(at + 31 * 24 * HOUR),
   warnings: [],
@@ -101,8 +104,8 @@ async function recordBatch(
   };
   const lost = await ledger
     .record(principal, submission.idempotencyKey, batch, check.items.map(toLedgerItem))
-    .then(() => [], notRemembered);
-  // Whoever watches the batch already is told at once.
+    .then(() => [], createNotRecordedWarning);
+  // Subscribers of the batch see it at once.
   await ctx.services.live.nudge(ctx.principal, data.batch_id);
   const justQueued = taskIdsOf(data, check.taskCount);
   const record = freshRecord(data, check.taskCount, at);
@@ -118,22 +121,27 @@ async function recordBatch(
   };
 }
 
-/** The batch is queued all the same: a store that fails must not hide it. */
-const notRemembered = (): IssueShape[] => [
+/** The batch is queued: a store that fails must not hide it. */
+const createNotRecordedWarning = (): IssueShape[] => [
   {
     path: '',
     code: 'NOT_REMEMBERED',
     message: 'The batch is queued, but the gateway could not write it down: keep its batchId.',
-    hint: 'Its names, and its idempotency key, will not be known later. The store of the gateway needs attention.',
+    hint:
+      'The gateway will not remember its names and its idempotency key. Tell the operator: the ' +
+      "gateway's store fails.",
   },
 ];
 
 const upstreamWarning = (message: string): IssueShape => ({ path: '', code: 'UPSTREAM_WARNING', message });
 
-/** A store that fails leaves the key pending, which in time counts as an unknown outcome: never sent twice. The ending is told all the same. */
+/** After a failed write the key stays pending, in time an unknown outcome: never sent twice. */
 const keepKeyPending = (): void => undefined;
 
-/** The faults that the service found in the input, where it names their places (spec: 422 with `detail`); nothing was queued. */
+/**
+ * The mistakes that the service found, with their places (spec: 422 with `detail`); nothing was
+ * queued.
+ */
 function foundFaults(error: unknown): InvalidInputShape | null {
   if (!(error instanceof UpstreamError) || (error.failure.status !== 422 && error.failure.status !== 400))
     return null;
@@ -147,7 +155,7 @@ function foundFaults(error: unknown): InvalidInputShape | null {
   };
 }
 
-/** Writes down a failed Submit: a refusal frees the key, everything else spends it. */
+/** Records a failed Submit: a refusal releases the key, everything else uses it up. */
 async function recordFailure(
   ctx: GatewayContext,
   { submission, hash }: Examined,
@@ -166,7 +174,9 @@ async function recordFailure(
   return unknownOutcome(error.message, key, upstreamRequestId);
 }
 
-/** Sends a checked submission whose key is taken. A caller that leaves does not cut it off: it is sent and written down all the same. */
+/**
+ * Sends a checked submission whose key is claimed. It completes also when the client disconnects.
+ */
 async function send(ctx: GatewayContext, sending: Examined): Promise<SubmitFoldResultShape> {
   let answer: Enveloped<Submitted>;
   try {
@@ -180,7 +190,7 @@ async function send(ctx: GatewayContext, sending: Examined): Promise<SubmitFoldR
 /**
  * Sends a checked submission, once for its idempotency key.
  *
- * @param requestHash - what the key stands for; the hash of the submission unless it was derived from something else
+ * @param requestHash - identifies the request of the key; by default the hash of the submission
  */
 export async function submitOnce(
   ctx: GatewayContext,
@@ -202,7 +212,7 @@ builder.objectFields(IdempotencyConflict, (t) => ({
   batch: t.field({
     type: Batch,
     cost: 1,
-    description: 'The batch that the key stands for; null when its outcome is unknown.',
+    description: 'The batch of the first submission with this key; null when its outcome is unknown.',
     resolve: ({ batchId }, _, ctx) => (batchId === null ? null : loadBatch(ctx, batchId)),
   }),
 }));
@@ -213,8 +223,9 @@ builder.mutationFields((t) => ({
     nullable: false,
     cost: ({ input }) => ({ calls: 1 + checkCost(input) }),
     description:
-      'Checks the input and sends it, once: nothing is retried. Give an idempotencyKey to be able to ask again safely.',
-    args: { input: t.arg({ type: SubmitFoldInput, required: true, description: 'What to fold.' }) },
+      'Checks the input and sends it once, without retries. Give an idempotencyKey to be able to send ' +
+      'it again safely.',
+    args: { input: t.arg({ type: SubmitFoldInput, required: true, description: 'The complexes to fold.' }) },
     resolve: (_, { input }, ctx) => submitFold(ctx, input),
   }),
 }));

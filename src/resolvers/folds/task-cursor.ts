@@ -1,4 +1,4 @@
-// Places in the pages of List, as cursors: what they say and which arguments are fair. It must not know how a page is read.
+// Cursors of the tasks of a batch: positions in the pages of List.
 import { z } from 'zod';
 import { badInput } from '../../schema/scalars.ts';
 import { parseTaskState, type TaskStateName } from '../../upstream/folds/batch-states.ts';
@@ -13,28 +13,34 @@ export interface TaskPageArgs {
   readonly after?: string | null | undefined;
 }
 
-/** Where to read on: after `skip` items of the page of `size` items at the upstream's cursor `at`. */
+/**
+ * Where to read on: after `skip` items of the page of `size` items at the upstream's cursor `at`.
+ */
 const position = z.strictObject({
   at: z.string().nullable(),
   size: z.int().min(1).max(LARGEST_PAGE),
   skip: z.int().min(0).max(LARGEST_PAGE),
-  /** Items before this position, of the same filter. */
+  /** Items before this position, with the same filter. */
   before: z.int().min(0),
   state: z.string().nullable(),
 });
 export type Position = z.output<typeof position>;
 
-/** @throws GraphQLError BAD_USER_INPUT for a cursor of something else, or of another filter */
+/** @throws GraphQLError BAD_USER_INPUT for an invalid cursor, or that of another filter */
 export function readPosition(cursor: string, state: string | undefined): Position {
   const place = readCursor(position, cursor);
   if (place.state === (state ?? null)) return place;
   throw badInput('`after` belongs to another `state`. Begin again without it when you change the filter.');
 }
 
-/** How many tasks are asked for. @throws GraphQLError BAD_USER_INPUT outside 0 to 1000 */
+/** Page size. @throws GraphQLError BAD_USER_INPUT outside 0 to 1000 */
 export const pageSize = ({ first }: TaskPageArgs): number => sizeOf(first, 'first') ?? DEFAULT_PAGE;
 
-/** The service's word for the filter; undefined without one. @throws GraphQLError BAD_USER_INPUT for UNKNOWN */
+/**
+ * The service's name of the state; undefined without a filter.
+ *
+ * @throws GraphQLError BAD_USER_INPUT for UNKNOWN
+ */
 export function encodePosition({ state }: TaskPageArgs): string | undefined {
   if (state == null) return undefined;
   const word = parseTaskState(state);

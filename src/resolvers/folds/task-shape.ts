@@ -1,4 +1,4 @@
-// From what List and Status say of a task to the Task of the schema. Pure: it asks nothing.
+// Converts tasks of List and Status to the Task of the schema.
 import type { TaskErrorShape, TaskShape } from '../../schema/task.ts';
 import { indexInBatch, type TaskPosition } from '../../store/ledger/submissions.ts';
 import type { Enveloped } from '../../upstream/batch.ts';
@@ -15,7 +15,7 @@ const errorOf = (state: TaskStateName, error: TaskErrorRecord | null | undefined
 
 const isPast = (time: Date | null): boolean => time !== null && time.getTime() <= Date.now();
 
-/** A task from a page of List. List may leave out what tells whether there is a result; then Status has to be asked. */
+/** A task of a page of List. List may not say whether there is a result; then only Status can. */
 export function taskFromItem(batchId: string, page: BatchPage, item: ListItem): TaskShape {
   const state = taskState(item.status);
   const resultsExpireAt = parseTime(page.results_expire_at);
@@ -46,7 +46,7 @@ export const queuedTask = (
   resultsExpireAt: batch.resultsExpireAt,
 });
 
-/** A task from Status. @param place - where it stands, null when nothing tells */
+/** A task from Status. @param place - its batch and position; null when unknown */
 export function taskFromStatus(
   taskId: string,
   place: TaskPosition | null,
@@ -67,7 +67,10 @@ export function taskFromStatus(
   };
 }
 
-/** A task of which Status only says that its result has expired; `listed` is what List still says, when it does. */
+/**
+ * A task whose result has expired, which is all that Status says; `listed` is the task in List, if
+ * it is still there.
+ */
 export const expiredTask = (
   taskId: string,
   place: TaskPosition | null,

@@ -1,5 +1,5 @@
-// What a Task costs: its batch, name and chains from the ledger, its result and artifacts from Status, and how a task is
-// found.
+// Resolvers of Task: batch, name and chains from the ledger, result and artifacts from Status. Also
+// finds a task.
 
 import type { GatewayContext } from '../../context.ts';
 import type { FieldCost } from '../../execution/query-cost.ts';
@@ -25,10 +25,12 @@ import { expiredTask, taskFromItem, taskFromStatus } from './task-shape.ts';
 /** Fields that share one Status call. */
 const STATUS: FieldCost = { shared: { status: 1 } };
 
-/** Items in one page when a task is looked up in its batch. */
+/** Page size for finding a task in its batch. */
 const LOOK_UP_PAGE = 1000;
 
-/** Finds a task in the pages of its batch. List still names the state of tasks whose results have expired. */
+/**
+ * Finds a task in the pages of its batch. List has the state of tasks whose results have expired.
+ */
 async function findListed(
   ctx: GatewayContext,
   taskId: string,
@@ -48,7 +50,10 @@ async function findListed(
 const isExpiry = (error: unknown): error is UpstreamError =>
   error instanceof UpstreamError && error.failure.code === 'RESULT_EXPIRED';
 
-/** A task of the upstream; null when it has none of this id for this caller. One Status call; after expiry also List. */
+/**
+ * A task of this caller; null when the upstream has none with this id. One Status call; after
+ * expiry also List.
+ */
 export async function loadTask(ctx: GatewayContext, taskId: string): Promise<TaskShape | null> {
   const place = await ctx.submissions.placeOf(taskId);
   try {
@@ -61,7 +66,7 @@ export async function loadTask(ctx: GatewayContext, taskId: string): Promise<Tas
   }
 }
 
-/** Status, with an expired result as null. */
+/** Status; null for an expired result. */
 async function statusOrNull(
   ctx: GatewayContext,
   taskId: string,
@@ -74,7 +79,7 @@ async function statusOrNull(
   }
 }
 
-/** Whether a task has a result. Asks Status only for a done task of which List did not say so. */
+/** Whether a task has a result. Reads Status only for a done task of which List does not say so. */
 async function availabilityOf(
   ctx: GatewayContext,
   task: TaskShape,
@@ -88,7 +93,7 @@ async function availabilityOf(
   return status?.data.response != null ? 'AVAILABLE' : 'UNKNOWN';
 }
 
-/** The item a task was made from, with its position; null for a batch that was not submitted here. */
+/** The item of a task and its position; null for a batch that was not submitted here. */
 async function inputOf(
   ctx: GatewayContext,
   { batchId, index }: TaskShape,
@@ -101,17 +106,21 @@ async function inputOf(
   return { inputIndex, repeatIndex, item: await ctx.submissions.item(batchId, inputIndex) };
 }
 
-/** The name given to a task's item at submission; null when it had none or was not submitted here. */
+/** The name of a task's item; null when it has none or was not submitted here. */
 export const nameOfTask = async (ctx: GatewayContext, task: TaskShape): Promise<string | null> =>
   (await inputOf(ctx, task))?.item?.name ?? null;
 
 async function batchOf(ctx: GatewayContext, { batchId }: TaskShape): Promise<BatchShape | null> {
   if (batchId === null) return null;
-  // A batch that was submitted here exists; any other id was read out of the task's and is proved by List.
+  // A batch in the ledger exists. Any other id was derived from the task's; List proves it.
   return (await ctx.submissions.batch(batchId)) === null ? loadBatch(ctx, batchId) : batchById(ctx, batchId);
 }
 
-/** Whether a task has a result to read. @throws UpstreamError UPSTREAM_DRIFT for one that is done and has neither a result nor an end of it */
+/**
+ * Whether a task has a result to read.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT for a done task with neither a result nor an expiry
+ */
 async function hasResult(ctx: GatewayContext, task: TaskShape): Promise<boolean> {
   const availability = await availabilityOf(ctx, task);
   if (availability === 'UNKNOWN' && task.state === 'DONE')
@@ -122,7 +131,7 @@ async function hasResult(ctx: GatewayContext, task: TaskShape): Promise<boolean>
 const resultOf = async (ctx: GatewayContext, task: TaskShape): Promise<FoldResultShape | null> =>
   (await hasResult(ctx, task)) ? { task } : null;
 
-/** Scores from the store, else from the result where there is one. */
+/** Scores from the store, otherwise from the result. */
 async function scoresOf(ctx: GatewayContext, task: TaskShape): Promise<TaskScores | null> {
   const kept = await ctx.submissions.scores(task.taskId);
   if (kept !== null) return kept;
@@ -151,7 +160,7 @@ builder.objectFields(Task, (t) => ({
   batch: t.field({
     type: Batch,
     cost: 1,
-    description: 'The batch it belongs to; null when that cannot be told.',
+    description: 'The batch it belongs to; null when that is unknown.',
     resolve: (task, _, ctx) => batchOf(ctx, task),
   }),
   inputIndex: t.int({
@@ -163,14 +172,13 @@ builder.objectFields(Task, (t) => ({
     resolve: async (task, _, ctx) => (await inputOf(ctx, task))?.repeatIndex,
   }),
   name: t.string({
-    description: 'The item\'s own name, given at submission, such as "insulin-dimer".',
+    description: 'Your name for its item, such as "insulin-dimer".',
     resolve: (task, _, ctx) => nameOfTask(ctx, task),
   }),
   inputChains: t.field({
     type: [InputChain],
     nullable: { list: true, items: false },
-    description:
-      'The submitted chains, known for batches that this gateway submitted. No sequence is kept, only its hash.',
+    description: 'The submitted chains; null for batches that were not submitted through this gateway.',
     resolve: async (task, _, ctx) => (await inputOf(ctx, task))?.item?.chains,
   }),
   resultAvailability: t.field({
@@ -183,21 +191,22 @@ builder.objectFields(Task, (t) => ({
   result: t.field({
     type: FoldResult,
     cost: STATUS,
-    description: 'What was folded. Null unless resultAvailability is AVAILABLE.',
+    description: 'The prediction. Null unless resultAvailability is AVAILABLE.',
     resolve: (task, _, ctx) => resultOf(ctx, task),
   }),
   scores: t.field({
     type: FoldScores,
     cost: { shared: { status: 1, download: 1 } },
     description:
-      'The scalar scores. The gateway keeps them once they were read, so that ranking again downloads nothing and they outlive the result.',
+      'The scalar scores. The gateway stores them when they are first read: ranking again downloads ' +
+      'nothing, and they outlive the result.',
     resolve: (task, _, ctx) => scoresOf(ctx, task),
   }),
   artifacts: t.field({
     type: [Artifact],
     nullable: { list: false, items: false },
     cost: STATUS,
-    description: 'Further outputs. One Status call for a done task.',
+    description: 'Additional outputs. One Status call for a done task.',
     resolve: (task, _, ctx) => artifactsOf(ctx, task),
   }),
 }));
@@ -206,7 +215,8 @@ builder.objectFields(InputChain, (t) => ({
   protein: t.field({
     type: Protein,
     cost: proteinLink,
-    description: 'The same sequence in the Atlas; null when it has none, and for other kinds.',
+    description:
+      'Its protein in the Atlas; null when the Atlas does not have it, and for other kinds of chains.',
     resolve: ({ proteinHash }, _, ctx, info) =>
       proteinHash === null ? null : findProtein(ctx, proteinHash, requiredPartsOf(info)),
   }),
@@ -215,11 +225,11 @@ builder.objectFields(InputChain, (t) => ({
 builder.queryFields((t) => ({
   task: t.field({
     type: Task,
-    // Of a task whose result has expired List names the state.
+    // List has the state of a task whose result has expired.
     cost: 3,
     description:
-      'A task by its id; null when the upstream has none of this id for this caller. One Status call.',
-    args: { taskId: t.arg.id({ required: true, description: 'As the tasks of a batch give it.' }) },
+      'A task by its id; null when the upstream has none with this id for your token. One Status call.',
+    args: { taskId: t.arg.id({ required: true, description: 'The `taskId` of a task of a batch.' }) },
     resolve: (_, { taskId }, ctx) => loadTask(ctx, taskId),
   }),
 }));

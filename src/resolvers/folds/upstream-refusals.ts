@@ -1,4 +1,4 @@
-// What the service's refusals of a submission or a cancellation mean to a client. Pure: it sends nothing.
+// Converts the service's refusals of a submission or cancellation to problems of the schema.
 import type { RefusedShape } from '../../schema/problem.ts';
 import { subjectOf429, UpstreamError } from '../../upstream/errors.ts';
 
@@ -6,7 +6,9 @@ type Reason = RefusedShape['reason'];
 
 const OF_429 = { credits: 'CREDITS', rate: 'RATE_LIMIT' } as const;
 
-/** A 429 is a rate limit or a lack of credits, told apart only by its text (spec, section Errors). */
+/**
+ * A 429 means a rate limit or a lack of credits; only its text says which (spec, section Errors).
+ */
 function reasonOfText(text: string): Reason {
   const subject = subjectOf429(text);
   return subject === undefined ? 'RATE_LIMIT_OR_CREDITS' : OF_429[subject];
@@ -32,7 +34,8 @@ const HINTS: Readonly<Record<Reason, string>> = {
 };
 
 /**
- * A failed call as a refusal: an answer of 4xx, or a request that never left. In both cases nothing was queued.
+ * A failed call as a refusal: a 4xx answer, or a request that was never sent. Nothing was queued in
+ * both cases.
  *
  * @returns null when the call may have had an effect, or did not fail at the service
  */
@@ -44,7 +47,7 @@ export function toRefusedProblem(error: unknown): RefusedShape | null {
     const wait = { retryAfterSeconds: retryAfterSeconds ?? null };
     return { ...common, hint: HINTS.UNREACHABLE, reason: 'UNREACHABLE', retryable: true, ...wait };
   }
-  // 408 says that the request was not read in time; what was read of it may be queued all the same.
+  // 408 means that the service did not read the whole request in time; it may have queued a part.
   if (status === undefined || status < 400 || status >= 500 || status === 408) return null;
   const reason = reasonOf(status, error.message);
   return {

@@ -31,7 +31,7 @@ type Input = typeof BulkLookupInput.$inferInput;
 
 const MOST_FEATURES = 100;
 
-/** The input with its defaults; an explicit null is a default, too. */
+/** The input with its defaults, also for an explicit null. */
 const askOf = ({ hashes, ...input }: Input): BulkRequest => ({
   hashes,
   options: {
@@ -78,7 +78,7 @@ const REASONS: Readonly<Record<string, RefusedShape['reason']>> = {
   FORBIDDEN: 'FORBIDDEN',
 };
 
-/** The refusal of a look-up whose first part the upstream would not take at all; null for every other. */
+/** The refusal when the upstream refused the first part; otherwise null. */
 function refusalOf({ parts: [first] }: BulkLookupRecord): RefusedShape | null {
   if (first?.state !== 'FAILED' || first.sent > 0 || first.problem === null) return null;
   const { code, message } = first.problem;
@@ -111,7 +111,8 @@ function limitOf({ limit, allowed, freeAt }: BulkLimitExcess): BulkLookupLimitSh
 const STORE_FAILED: RefusedShape = {
   kind: 'Refused',
   message:
-    'The store of this gateway takes nothing at present, so that the look-up could not be followed; it was not started.',
+    "The gateway's store accepts no writes at present, so the gateway could not follow the look-up. It " +
+    'was not started.',
   hint: 'Try again in a while.',
   reason: 'UNREACHABLE',
   retryable: true,
@@ -146,24 +147,27 @@ builder.objectFields(BulkLookup, (t) => ({
   state: t.field({
     type: BulkLookupState,
     nullable: false,
-    description: 'Where it is, from its parts. COMPLETE also after a cancel that came too late.',
+    description:
+      'State of the look-up, derived from its parts. Also COMPLETE after a cancellation that came too ' +
+      'late.',
     resolve: stateOf,
   }),
   completedCount: t.int({
     nullable: false,
-    description: 'Hashes that the upstream is through with, found or not; duplicates are not counted.',
+    description: 'Hashes that the upstream has processed, found or not; duplicates are not counted.',
     resolve: completedCount,
   }),
   ndjsonUrl: t.field({
     type: 'URL',
     description:
-      'One JSON object a line for each hash in the order asked, served by the gateway; null until it has ended.',
+      'Address of one JSON object a line for each hash, in your order; null until the look-up has ended.',
     resolve: (lookup, _, { publicUrl }) =>
       hasEnded(stateOf(lookup)) ? `${publicUrl}/bulk/${lookup.lookupId}.ndjson` : null,
   }),
   tsvUrl: t.field({
     type: 'URL',
-    description: 'The same as a tab-separated table with a line of column names; null until it has ended.',
+    description:
+      'Address of the same as a tab-separated table with a header; null until the look-up has ended.',
     resolve: (lookup, _, { publicUrl }) =>
       hasEnded(stateOf(lookup)) ? `${publicUrl}/bulk/${lookup.lookupId}.tsv` : null,
   }),
@@ -173,14 +177,15 @@ builder.objectFields(BulkLookupPart, (t) => ({
   url: t.field({
     type: 'URL',
     description:
-      "The part's zip archive, served by the gateway, which has the upstream sign a fresh address for every download. Null until the part is complete; of a cancelled part it holds what was finished before, if anything.",
+      "Address of the part's zip archive at the gateway, which gets a fresh signed address from the " +
+      'upstream for every download. Null until the part is complete. The archive of a cancelled part ' +
+      'holds what was finished, if anything.',
     resolve: ({ lookup, index, part }, _, { publicUrl }) =>
       hasArchive(part) ? `${publicUrl}/bulk/${lookup.lookupId}/${index}.zip` : null,
   }),
   expiresAt: t.field({
     type: 'DateTime',
-    description:
-      'When the upstream drops it, where it says so, and at the latest when the gateway forgets it, 7 days after the start.',
+    description: 'When the archive is deleted: as the upstream says, at the latest 7 days after the start.',
     resolve: ({ lookup, part }) =>
       hasArchive(part)
         ? new Date(Math.min(part.expiresAt ?? Number.POSITIVE_INFINITY, lookup.startedAt + RETENTION_MS))
@@ -191,8 +196,8 @@ builder.objectFields(BulkLookupPart, (t) => ({
 builder.queryField('bulkLookup', (t) =>
   t.field({
     type: BulkLookup,
-    description: 'A bulk look-up by its id; null when there is none, or no more. Asks nobody.',
-    args: { lookupId: t.arg.id({ required: true, description: 'As startBulkLookup gave it.' }) },
+    description: 'A bulk look-up by its id; null when there is none, or no more. Costs no upstream call.',
+    args: { lookupId: t.arg.id({ required: true, description: 'The `lookupId` from startBulkLookup.' }) },
     resolve: (_, { lookupId }, { services }) => services.bulk.get(lookupId),
   }),
 );
@@ -201,21 +206,25 @@ builder.mutationFields((t) => ({
   startBulkLookup: t.field({
     type: BulkLookupResult,
     nullable: false,
-    // Each part is sent, followed and downloaded.
+    // Each part is sent, polled and downloaded.
     cost: ({ input }) => ({ calls: 3 * Math.ceil(input.hashes.length / BULK_HASHES) }),
     description:
-      'Looks up any number of proteins, up to 50,000. Goes on by itself, also over a restart of the gateway: follow it with bulkLookupProgress. Needs no token.',
-    args: { input: t.arg({ type: BulkLookupInput, required: true, description: 'What to look up.' }) },
+      'Looks up as many as 50,000 proteins. It runs to its end by itself, also over a restart of the ' +
+      'gateway: follow it with bulkLookupProgress. Needs no token.',
+    args: {
+      input: t.arg({ type: BulkLookupInput, required: true, description: 'The proteins to look up.' }),
+    },
     resolve: (_, { input }, ctx) => start(ctx, input),
   }),
   cancelBulkLookup: t.field({
     type: CancelBulkLookupResult,
     nullable: false,
-    // Each part is cancelled by a call.
+    // One call cancels one part.
     cost: MAX_HASHES / BULK_HASHES,
     description:
-      'Cancels the parts that have not finished, and says what came of it: parts that finished in time stay COMPLETE and can be downloaded.',
-    args: { lookupId: t.arg.id({ required: true, description: 'As startBulkLookup gave it.' }) },
+      'Cancels the parts that have not finished. Parts that finished in time stay COMPLETE and can be ' +
+      'downloaded.',
+    args: { lookupId: t.arg.id({ required: true, description: 'The `lookupId` from startBulkLookup.' }) },
     resolve: async (_, { lookupId }, { services }) =>
       (await services.bulk.cancel(lookupId)) ?? unknown(lookupId),
   }),
@@ -233,8 +242,9 @@ builder.subscriptionField('bulkLookupProgress', (t) =>
     nullable: false,
     cost: 1,
     description:
-      'How far a bulk look-up is: the present state, then every change; ends after the event in which it has ended. Needs no token.',
-    args: { lookupId: t.arg.id({ required: true, description: 'As startBulkLookup gave it.' }) },
+      'Progress of a bulk look-up: the present state, then every change; the stream ends when the ' +
+      'look-up has ended. Needs no token.',
+    args: { lookupId: t.arg.id({ required: true, description: 'The `lookupId` from startBulkLookup.' }) },
     subscribe: (_, { lookupId }, ctx) => watch(ctx, lookupId),
     resolve: (lookup) => lookup,
   }),

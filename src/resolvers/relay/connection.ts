@@ -1,4 +1,4 @@
-// Relay paging over a list that is already here, by the letter of the Relay specification. It knows nothing of what it pages.
+// Relay pagination of a list in memory, as the Relay specification defines it.
 import { badInput } from '../../schema/scalars.ts';
 import { wrongCursor } from './cursor.ts';
 
@@ -9,7 +9,7 @@ export interface PageArgs {
   readonly before?: string | null | undefined;
 }
 
-/** Page size when neither `first` nor `last` is given. */
+/** Page size without `first` and `last`. */
 const DEFAULT_PAGE = 20;
 /** Also the largest page of the upstream's List (spec, section Limits). */
 export const LARGEST_PAGE = 1000;
@@ -35,7 +35,7 @@ export function sizeOf(value: number | null | undefined, name: string): number |
 /**
  * One page of a list.
  *
- * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000 or a cursor of something else
+ * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000 or an invalid cursor
  */
 export function pageOf<T>(items: readonly T[], args: PageArgs) {
   const first = sizeOf(args.first, 'first');
@@ -63,5 +63,5 @@ export function pageOf<T>(items: readonly T[], args: PageArgs) {
   };
 }
 
-/** Objects of a page at most. */
+/** Largest number of objects on a page with these arguments. */
 export const pageSize = ({ first, last }: PageArgs): number => Math.max(0, first ?? last ?? DEFAULT_PAGE);

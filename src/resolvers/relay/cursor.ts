@@ -1,4 +1,4 @@
-// Cursors that carry more than a number: any small value as opaque text, and back with its shape checked.
+// Opaque cursors that encode a small value. A zod schema checks the value when a cursor is decoded.
 import type { GraphQLError } from 'graphql';
 import type { z } from 'zod';
 import { badInput } from '../../schema/scalars.ts';
@@ -9,7 +9,7 @@ export const wrongCursor = (name: string): GraphQLError =>
 export const writeCursor = (place: unknown): string =>
   Buffer.from(JSON.stringify(place)).toString('base64url');
 
-/** @throws GraphQLError BAD_USER_INPUT for a cursor of something else */
+/** @throws GraphQLError BAD_USER_INPUT for an invalid cursor */
 export function readCursor<S extends z.ZodType>(schema: S, cursor: string): z.output<S> {
   try {
     return schema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));

@@ -1,4 +1,4 @@
-// node and nodes: global ids back to objects. Each object is found together with what the query selects on it.
+// node and nodes: objects by global id. The finder of a type also loads what the query selects.
 import { brandWithType } from '@pothos/core';
 import { decodeGlobalID } from '@pothos/plugin-relay';
 import type { GraphQLResolveInfo } from 'graphql';
@@ -24,7 +24,7 @@ type Finder<Shape extends object> = (
   id: string,
 ) => Promise<Shape | null>;
 
-/** An object remembers which type it is, so that the interface can be resolved. */
+/** Brands an object with its type, so that the Node interface can resolve it. */
 export const withTypename =
   <Shape extends object>(type: Parameters<typeof brandWithType>[1], find: Finder<Shape>): Finder<Shape> =>
   async (ctx, info, id) => {
@@ -33,7 +33,7 @@ export const withTypename =
     return found;
   };
 
-/** Any member names a cluster to `cluster`; as an identity only its representative does. */
+/** A Cluster id is the hash of the representative; `cluster(hash:)` accepts every member. */
 async function findByRepresentative(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
@@ -43,7 +43,7 @@ async function findByRepresentative(
   return found?.representative === hash ? found : null;
 }
 
-/** How each type is found by what its id encodes. */
+/** The finder of each type by its decoded id. */
 export const NODES = {
   Protein: withTypename(Protein, (ctx, info, id) => findProtein(ctx, readHash(id), requiredPartsOf(info))),
   Cluster: withTypename(Cluster, (ctx, info, id) => findByRepresentative(ctx, info, readHash(id))),
@@ -54,7 +54,7 @@ export const NODES = {
   Task: withTypename(Task, (ctx, _info, id) => loadTask(ctx, id)),
 } satisfies Readonly<Record<string, Finder<object>>>;
 
-/** Whatever has a global id. */
+/** Any object with a global id. */
 export type NodeShape = NonNullable<Awaited<ReturnType<(typeof NODES)[keyof typeof NODES]>>>;
 
 const isNode = (typename: string): typename is keyof typeof NODES => Object.hasOwn(NODES, typename);
@@ -67,7 +67,7 @@ function decode(globalId: string): { typename: string; id: string } {
   }
 }
 
-/** Upstream calls that finding an object of each type costs, before anything is selected on it. */
+/** Upstream calls to find an object of each type, without its selection. */
 export const NODE_CALLS: Readonly<Record<keyof typeof NODES, number>> = {
   Protein: 1,
   Cluster: FIND_CLUSTER,
@@ -88,8 +88,8 @@ function nodeCalls(globalId: string | number): number {
 /**
  * An object by its global id; null when there is none.
  *
- * @param expected - the type that it has to be, where that is known
- * @throws GraphQLError BAD_USER_INPUT for what is no id, or an id of another type
+ * @param expected - the type that the id must have, if only one is allowed
+ * @throws GraphQLError BAD_USER_INPUT for an invalid id or one of another type
  */
 export async function findNode(
   ctx: GatewayContext,
@@ -119,8 +119,8 @@ builder.queryFields((t) => ({
     type: [builder.nodeInterfaceRef()],
     nullable: { list: false, items: true },
     cost: ({ ids }) => ({ calls: ids.reduce((sum, id) => sum + nodeCalls(id), 0), items: ids.length }),
-    description: 'Objects by their ids, in the order asked, null where one does not exist.',
-    args: { ids: t.arg.idList({ required: true, description: 'Such as the `id`s of several proteins.' }) },
+    description: 'Objects by their ids, in the same order, null where one does not exist.',
+    args: { ids: t.arg.idList({ required: true, description: 'The `id`s of objects, at most 1000.' }) },
     resolve: (_, { ids }, ctx, info) => {
       if (ids.length > 1000) throw badInput('`ids` holds more than 1000 ids; ask in several queries.');
       return ids.map((id) => findNode(ctx, info, id));

@@ -1,4 +1,4 @@
-// contractReport: what the watch of the upstream's contract knows, at once, or after a fresh examination for who wants to wait.
+// contractReport: the latest report of the contract watch, or the report of new checks.
 
 import type { GatewayContext } from '../../context.ts';
 import type { Check, Report } from '../../doctor/report.ts';
@@ -27,12 +27,12 @@ builder.queryFields((t) => ({
     type: ContractReport,
     nullable: false,
     description:
-      'Whether the upstream keeps its contract. Examined behind the answers (CONTRACT_CHECK_MINUTES); what normal traffic shows is in it at once.',
+      'Whether the upstream keeps its contract. The gateway checks in the background ' +
+      '(CONTRACT_CHECK_MINUTES) and adds differences in ordinary answers at once.',
     args: {
       refresh: t.arg.boolean({
         defaultValue: false,
-        description:
-          'Waits for a fresh examination, some twenty free upstream calls; at most one every 30 seconds.',
+        description: 'Wait for new checks: about twenty free upstream calls, at most once in 30 seconds.',
       }),
     },
     cost: ({ refresh }) => ({ calls: refresh === true ? 25 : 0 }),

@@ -1,4 +1,4 @@
-// limits: what the spec and the configuration allow. It asks nobody.
+// limits: the limits of the specification and the configuration. It needs no upstream call.
 
 import { MAX_HASHES } from '../../lookups/chunk.ts';
 import { builder } from '../../schema/builder.ts';
@@ -6,9 +6,9 @@ import { Limits } from '../../schema/limits.ts';
 import { MAX_ITEMS, MAX_TASKS } from '../../submission/check.ts';
 import { BULK_HASHES } from '../../upstream/proteins/protein-loader.ts';
 import { SEARCH_LIMITS } from '../../upstream/reads/catalogue-search.ts';
-import { MOST_RESIDUES } from '../atlas/similarity.ts';
+import { MAX_RESIDUES } from '../atlas/similarity.ts';
 
-/** The version that a path names, such as that of `/api/v1/batch`. */
+/** The version in a path, such as that of `/api/v1/batch`. */
 const apiVersion = (path: string): string | null =>
   path.split('/').find((part) => /^v\d\w*$/.test(part)) ?? null;
 
@@ -17,14 +17,14 @@ builder.queryFields((t) => ({
     public: 'record',
     type: Limits,
     nullable: false,
-    description: 'What this gateway and its upstream allow.',
+    description: 'Limits of this gateway and its upstream.',
     resolve: (_root, _args, { services: { config } }) => ({
       maxItems: MAX_ITEMS,
       maxTasks: MAX_TASKS,
       queueDeadlineHours: 24,
       resultRetentionDays: 31,
       maxBulkHashes: BULK_HASHES,
-      maxSimilaritySequenceLength: MOST_RESIDUES,
+      maxSimilaritySequenceLength: MAX_RESIDUES,
       maxQueryDepth: config.MAX_QUERY_DEPTH,
       maxQueryCost: config.MAX_QUERY_COST,
       batchApiVersion: apiVersion(config.UPSTREAM_BATCH_PREFIX),
