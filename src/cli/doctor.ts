@@ -2,11 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import type { Config } from '../config.ts';
-import { jsonOfReport } from '../doctor/json.ts';
 import type { CheckStatus } from '../doctor/report.ts';
 import { runChecks } from '../doctor/run-checks.ts';
 import { proposalText, suggestMapping } from '../doctor/suggested-mapping.ts';
-import { tableOf } from '../doctor/table.ts';
+import { jsonOfReport, tableOf } from '../doctor/table.ts';
 import { sandboxOptionsOf } from '../process/sandbox-options.ts';
 import { startSandboxThread } from '../sandbox/sandbox.ts';
 import { openPublicAgent } from '../upstream/http/download.ts';

@@ -1,4 +1,4 @@
-// Whether the files of a bulk archive are those that are promised, and what they say of one protein. It makes no call.
+// Checks the files of a bulk archive, and what they contain about one protein.
 import { createHash } from 'node:crypto';
 import { unzipSync } from 'fflate';
 import { compare, type Drift, keyName } from '../upstream/contract/compare.ts';
@@ -17,7 +17,7 @@ const JSON_FILES: Readonly<Record<string, AnswerName>> = {
 
 const ending = (name: string): string => /\.\w+$/.exec(name)?.[0] ?? '';
 
-/** The file that is missing under its own name and may be there under another one. */
+/** The file that replaces a missing one under another name, if any. */
 function nearest(missing: string, others: readonly string[]): string | undefined {
   const same = others.filter((name) => ending(name) === ending(missing));
   const [best] = same
@@ -41,7 +41,7 @@ const value = (path: string, expected: string, seen: string, effect?: Effect): D
 
 const textOf = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString();
 
-/** What the structure of a protein lacks. */
+/** What is missing in the structure of a protein. */
 function structureDrifts(file: Uint8Array | undefined): Drift[] {
   const expected = 'a structure of the protein, with its pTM, mean pLDDT and atoms';
   if (file === undefined) return [value('structures', expected, 'none of this protein')];
@@ -55,7 +55,7 @@ function structureDrifts(file: Uint8Array | undefined): Drift[] {
     : [value('structures', expected, 'no pTM and pLDDT of 0 to 1', 'shown')];
 }
 
-/** Whether the sequences list a protein that exists, with its own sequence, and none that does not. */
+/** Whether the sequences list an existing protein with its own sequence, and no unknown one. */
 function fastaDrifts(file: Uint8Array | undefined, hash: string): Drift[] {
   const expected = 'the sequences of the proteins that exist, and of no other';
   const records = textOf(file)
@@ -83,8 +83,8 @@ function unzip(bytes: Uint8Array): Readonly<Record<string, Uint8Array>> | undefi
 const NO_ZIP: Drift = { kind: 'content', path: 'body', expected: 'a zip archive', seen: 'something else' };
 
 /**
- * What differs in an archive that was asked for with sequences only, of one protein that exists and one that does not:
- * by it the gateway knows which proteins there are.
+ * Differences in an archive with sequences only, of one protein that exists and one that does not:
+ * by this list the gateway knows which proteins exist.
  */
 export function sequencesDrifts(
   { settings: { mapping } }: Upstream,
@@ -99,7 +99,7 @@ export function sequencesDrifts(
   return fastaDrifts(new Map(named).get('sequences.fasta'), hash);
 }
 
-/** What differs within an archive of one protein, with a structure, that was asked for with everything. */
+/** Differences in an archive of one protein with a structure and with all options. */
 export async function archiveDrifts(
   { settings: { mapping } }: Upstream,
   bytes: Uint8Array,

@@ -1,4 +1,4 @@
-// The doctor's questions to the Atlas: every operation that costs nothing, about proteins that everybody has.
+// The doctor's checks of the Atlas: every operation that costs nothing, with well-known proteins.
 import type { Drift } from '../upstream/contract/compare.ts';
 import { type Fields, isFields } from '../upstream/contract/rules.ts';
 import type { Call, Upstream } from '../upstream/http/upstream-client.ts';
@@ -7,20 +7,21 @@ import { pngDrifts } from './png.ts';
 import { type Probe, type ProbeResult, runProbe, skippedCheck } from './probe.ts';
 import type { Check, Measured } from './report.ts';
 
-/** Well-known proteins: a hash, its accession and its sequence, the shortest that do. */
+/** Well-known proteins with short sequences: hash, accession and sequence. */
 const KNOWN = [
   {
     hash: '12e9c9e4e2835c302e8ba615115edda3',
     accession: 'P01308',
     sequence:
-      'MALWMRLLPLLALLALWGPDPAAAFVNQHLCGSHLVEALYLVCGERGFFYTPKTRREAEDLQVGQVELGGGPGAGSLQPLALEGSLQKRGIVEQCCTSICSLYQLENYCN',
+      'MALWMRLLPLLALLALWGPDPAAAFVNQHLCGSHLVEALYLVCGERGFFYTPKTRREAEDLQVGQVELGGGPGAGSLQP' +
+      'LALEGSLQKRGIVEQCCTSICSLYQLENYCN',
   },
 ] as const;
 
 const ABSENT = '00000000000000000000000000000000';
 const FEATURE = 7;
 
-/** What to leave out: `light` asks only for what is small. */
+/** `light` checks small answers only. */
 export interface AtlasOptions {
   readonly light: boolean;
 }
@@ -40,7 +41,7 @@ const get = (operation: string, path: string, more: Partial<Call> = {}): Probe['
   ...more,
 });
 
-/** A bulk call. @param all - with everything; else with sequences only */
+/** A bulk call. @param all - with all options; otherwise with sequences only */
 export const bulkCall = (hashes: readonly string[], all = true): Probe['call'] => ({
   operation: 'bulk',
   api: 'atlas',
@@ -57,7 +58,7 @@ export const bulkCall = (hashes: readonly string[], all = true): Probe['call'] =
   },
 });
 
-/** Hashes that no protein has. */
+/** Hashes of no protein. */
 export const unknownFields = (count: number): string[] =>
   Array.from({ length: count }, (_, number) => number.toString(16).padStart(32, '0'));
 
@@ -68,7 +69,7 @@ const immutable = (headers: ProbeResult['headers']): Drift[] =>
 
 /** `topk_features` of every call that has it. */
 const TOP = 3;
-/** `feature_indices`: one that is active in the known protein, others that need not be, in no order. */
+/** `feature_indices`, unordered: one that is active in the known protein, and others. */
 const INDICES = [185, 16_383, 7];
 const HITS = 2;
 const LEAST_SIMILARITY = 0.2;
@@ -84,7 +85,7 @@ const search = (sequence: string, more: Call['query'] = {}) =>
     query: { sequence, topk_results: HITS, topk_features: TOP, include_cluster_info: true, ...more },
   });
 
-/** Asks everything of the Atlas. */
+/** Runs all checks of the Atlas. */
 export async function checkAtlas(up: Upstream, { light }: AtlasOptions): Promise<Part> {
   const checks: Check[] = [];
   const limits: Measured[] = [];
@@ -136,7 +137,7 @@ export async function checkAtlas(up: Upstream, { light }: AtlasOptions): Promise
     answer: 'similarity',
     asked: { sequence: known.sequence, total: HITS, minSimilarity: LEAST_SIMILARITY },
   });
-  // A deployment that does not hold the known protein holds those that are like it.
+  // A deployment without the known protein has similar ones.
   const hits: unknown = fieldsOf(found.body).similar_proteins;
   const [hit] = Array.isArray(hits) ? hits.map((one) => fieldsOf(one).protein_hash) : [];
   const other = typeof hit === 'string' && hit !== known.hash ? hit : undefined;
@@ -160,7 +161,7 @@ export async function checkAtlas(up: Upstream, { light }: AtlasOptions): Promise
     call: protein(hash, { feature_indices: INDICES, normalize_features: false }),
     asked: { hash, indices: INDICES },
   });
-  // It has its structure already: nothing is folded.
+  // It has its structure already, so nothing is folded.
   if (!light)
     await put({ ...record(), name: 'protein, fold on miss', call: protein(hash, { fold_on_miss: true }) });
   await put({ name: 'protein, unknown hash', call: protein(ABSENT), statuses: [404], answer: 'atlasError' });

@@ -1,5 +1,5 @@
-// The doctor's questions to the Batch API: those that cost nothing, and when told the smallest fold from Submit to its result. It
-// must not know how answers are compared or shown.
+// The doctor's checks of the Batch API: those that cost nothing and, on request, the smallest fold
+// from Submit to its result.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Drift } from '../upstream/contract/compare.ts';
 import type { Fields } from '../upstream/contract/rules.ts';
@@ -28,8 +28,8 @@ const post = (operation: string, body: unknown): Probe['call'] => ({
   body,
 });
 
-/** An id that no batch and no task has. */
-const NOBODY = 'foldatlas-doctor-00000000';
+/** An id of no batch and no task. */
+const UNKNOWN_ID = 'foldatlas-doctor-00000000';
 
 const says = (body: unknown): Drift[] =>
   errorText(body) === undefined
@@ -47,25 +47,25 @@ const says = (body: unknown): Drift[] =>
 const FREE: readonly Probe[] = [
   {
     name: 'list, unknown batch',
-    call: post('list', { batch_id: NOBODY }),
+    call: post('list', { batch_id: UNKNOWN_ID }),
     statuses: [404],
     answer: 'batchError',
   },
   {
     name: 'status, unknown task',
-    call: post('status', { task_id: NOBODY }),
+    call: post('status', { task_id: UNKNOWN_ID }),
     statuses: [404],
     answer: 'batchError',
   },
   {
     name: 'cancel, unknown batch',
-    call: post('cancel', { batch_id: NOBODY }),
+    call: post('cancel', { batch_id: UNKNOWN_ID }),
     statuses: [404],
     answer: 'batchError',
   },
 ];
 
-/** Asks all of the Batch API that costs nothing. */
+/** Runs all checks of the Batch API that cost nothing. */
 export async function examineBatch(up: Upstream): Promise<Part> {
   const checks: Check[] = [];
   const limits: Measured[] = [];
@@ -76,7 +76,7 @@ export async function examineBatch(up: Upstream): Promise<Part> {
   };
   await put({
     name: 'list, no token',
-    call: post('list', { batch_id: NOBODY }),
+    call: post('list', { batch_id: UNKNOWN_ID }),
     statuses: [401, 403],
     token: false,
     examine: says,
@@ -94,7 +94,7 @@ export async function examineBatch(up: Upstream): Promise<Part> {
   checks.push(probe.check);
   for (const question of others) await put(question);
   const page = (size: number) =>
-    post('list', { batch_id: NOBODY, include_responses: true, [up.settings.listLimitField]: size });
+    post('list', { batch_id: UNKNOWN_ID, include_responses: true, [up.settings.listLimitField]: size });
   await put({ name: 'list, page of 1000', call: page(1000), statuses: [404], answer: 'batchError' });
   const over = await runProbe(up, {
     name: 'list, page of 1001',
@@ -109,11 +109,11 @@ export async function examineBatch(up: Upstream): Promise<Part> {
   return { checks, limits };
 }
 
-/** What spending a fold needs. */
+/** Options of a check that spends credits. */
 export interface SpendOptions {
   readonly downloads: Downloads;
   readonly model: string;
-  /** Milliseconds until it is given up. */
+  /** Milliseconds until the check is given up. */
   readonly patience: number;
   readonly onProgress: (line: string) => void;
 }
@@ -146,7 +146,7 @@ async function resultCheck(up: Upstream, downloads: Downloads, url: string): Pro
   }
 }
 
-/** What was spent: the answers of Submit, from which the examination can go on once more without spending again. */
+/** Answers of Submit, from which the checks can be repeated without paying again. */
 export interface Spent {
   readonly fold: unknown;
   readonly cancelled: unknown;
@@ -171,10 +171,10 @@ const isOpen = (listed: ProbeResult): boolean =>
   ['in_progress', 'queued'].includes(String(fieldsOf(fieldsOf(listed.body).data).status).toLowerCase());
 
 /**
- * Submits the smallest fold and follows it to its result, then a second one that it cancels at once. It costs what ten
- * residues cost, and twice that where the service is faster than the cancellation.
+ * Submits the smallest fold and follows it to its result, then submits a second one and cancels it.
+ * It costs ten residues, and twenty where the service is faster than the cancellation.
  *
- * @param spent - what an examination before has submitted; absent: it is submitted now
+ * @param spent - answers of an earlier Submit; without them the function submits
  */
 export async function examineFold(
   up: Upstream,
@@ -194,7 +194,7 @@ export async function examineFold(
       answer: 'submit',
       asked: { total: 1 },
     };
-    // A submission without an answer may have been queued all the same: it is never sent again.
+    // A submission without an answer may be queued: it is never sent again.
     const isFirst = spent === undefined;
     const sent = isFirst ? await runProbe(up, { ...question, answer: undefined }) : undefined;
     const raw = before ?? sent?.body;
@@ -218,7 +218,7 @@ export async function examineFold(
   const { batch_id: doomed } = second.data;
   if (typeof doomed === 'string') {
     const call = post('cancel', { batch_id: doomed });
-    // It may have started already, which the service says with 409.
+    // It may have started already: the service then answers 409.
     const cancelling: Probe = { name: 'cancel', call, statuses: [200, 409] };
     const first = await runProbe(up, cancelling);
     add(

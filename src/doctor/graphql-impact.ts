@@ -1,9 +1,8 @@
-// What a difference on the wire means for those who ask in GraphQL: which field becomes null, which query fails. It makes no
-// call.
+// Translates a difference in an upstream answer to its effect on GraphQL queries.
 import type { Drift } from '../upstream/contract/compare.ts';
 import type { Effect } from '../upstream/contract/rules.ts';
 
-/** The places of GraphQL that an answer feeds. */
+/** The GraphQL fields that an answer supplies. */
 const FEEDS: Readonly<Record<string, string>> = {
   features: 'features, and label and description of every Feature',
   feature: 'feature(index:) and the details of a Feature',
@@ -24,7 +23,7 @@ const FEEDS: Readonly<Record<string, string>> = {
   result: 'FoldResult',
 };
 
-/** The field of GraphQL that each optional key feeds, by answer. */
+/** The GraphQL field of each optional key, by answer. */
 export const FIELD_BY_WIRE_KEY: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   features: { description: 'Feature.description' },
   feature: {
@@ -150,18 +149,18 @@ export const FIELD_BY_WIRE_KEY: Readonly<Record<string, Readonly<Record<string, 
 };
 
 /** What stands in GraphQL where an answer cannot be used. */
-const feeds = (answer: string): string => FEEDS[answer] ?? 'whatever needs it';
+/** The GraphQL fields that are lost when an answer cannot be used. */
 
 /** The field that a place feeds; all that its answer feeds where none does. */
-function fieldOf(answer: string, path: string): string {
-  const steps = path.split('.').map((step) => step.replaceAll('[]', ''));
-  const [first = ''] = steps.filter((step) => step !== 'data' && step !== '*' && step !== '');
-  // What the archive says of clusters is what their records say.
-  const fields = FIELD_BY_WIRE_KEY[answer === 'clusterInfo' ? 'cluster' : answer];
-  const last = steps.at(-1) ?? '';
-  const keys = answer === 'clusterInfo' ? [last] : [path.replace(/^data\./, ''), first];
-  const known = keys.find((key) => fields !== undefined && Object.hasOwn(fields, key));
-  return (known === undefined ? undefined : fields?.[known]) ?? feeds(answer);
+/** The field that a path supplies; all fields of its answer where none is known. */
+const steps = path.split('.').map((step) => step.replaceAll('[]', ''));
+const [first = ''] = steps.filter((step) => step !== 'data' && step !== '*' && step !== '');
+// What the archive says of clusters is what their records say.
+// Archives and records of clusters have the same keys.
+const last = steps.at(-1) ?? '';
+const keys = answer === 'clusterInfo' ? [last] : [path.replace(/^data\./, ''), first];
+const known = keys.find((key) => fields !== undefined && Object.hasOwn(fields, key));
+return (known === undefined ? undefined : fields?.[known]) ?? feeds(answer);
 }
 
 const EMPTIED: Readonly<Record<string, string>> = {
@@ -171,27 +170,78 @@ const EMPTIED: Readonly<Record<string, string>> = {
 };
 
 /** What each effect means. */
-const EFFECTS: Readonly<Record<Effect, (place: string) => string>> = {
-  drift: (place) => `${place} fails with UPSTREAM_DRIFT`,
-  shown: (place) => `${place} cannot be trusted: it is shown as it came`,
-  null: (place) => `${place} is null or incomplete`,
-  elsewhere: (place) => `${place} is read from elsewhere: at one call more, or rounded`,
-  none: (place) => `nothing is lost: ${place} is right all the same`,
+/** Sentence for each effect. */
+drift: (place) => `${place} fails with UPSTREAM_DRIFT`, shown;
+: (place) => `$
+{
+  place;
+}
+cannot;
+be;
+trusted: it;
+is;
+shown as it;
+came`,
+  null: (place) => `;
+$;
+{
+  place;
+}
+is;
+null;
+or;
+incomplete`,
+  elsewhere: (place) => `;
+$;
+{
+  place;
+}
+is;
+read;
+from;
+elsewhere: at;
+one;
+call;
+more, or;
+rounded`,
+  none: (place) => `;
+nothing;
+is;
+lost: $;
+{
+  place;
+}
+is;
+right;
+all;
+the;
+same`,
 };
 
 /** What a difference means for GraphQL users, in a sentence without its full stop. */
-export function graphqlImpactOf(answer: string, { kind, path, loses, effect }: Drift): string {
+/** What a difference means for GraphQL users, in a sentence without its full stop. */
   if (kind === 'added') return 'nothing is lost; it may be worth a field';
-  if (kind === 'word') return `${fieldOf(answer, path)} is UNKNOWN`;
+  if (kind === 'word') return `;
+$;
+{
+  fieldOf(answer, path);
+}
+is;
+UNKNOWN`;
   if (kind === 'prefix') return 'every query over this API fails until the setting is changed';
   if (kind === 'member')
-    return `${feeds(answer)}: read from single records instead, at one call each, or null`;
-  const emptied = EMPTIED[answer];
-  if (emptied !== undefined && kind !== 'status' && kind !== 'content') return emptied;
-  if (effect === 'drift' && loses === undefined) return `${feeds(answer)} fail with UPSTREAM_DRIFT`;
-  if (effect !== undefined) return EFFECTS[effect](fieldOf(answer, path));
-  if (kind === 'status' || kind === 'content' || path.startsWith('request.'))
-    return `${feeds(answer)} fail with errors`;
-  if (loses === undefined) return `${feeds(answer)} fail with UPSTREAM_DRIFT`;
-  return `${fieldOf(answer, loses)} is null or incomplete`;
+    return `;
+$;
+{
+  feeds(answer);
+}
+: read from single records instead, at one call each, or null`
+const emptied = EMPTIED[answer];
+if (emptied !== undefined && kind !== 'status' && kind !== 'content') return emptied;
+if (effect === 'drift' && loses === undefined) return `${feeds(answer)} fail with UPSTREAM_DRIFT`;
+if (effect !== undefined) return EFFECTS[effect](fieldOf(answer, path));
+if (kind === 'status' || kind === 'content' || path.startsWith('request.'))
+  return `${feeds(answer)} fail with errors`;
+if (loses === undefined) return `${feeds(answer)} fail with UPSTREAM_DRIFT`;
+return `${fieldOf(answer, loses)} is null or incomplete`;
 }

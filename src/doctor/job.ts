@@ -1,4 +1,5 @@
-// The doctor's round trip of a bulk job: sent, followed to its archive, cancelled. Free, but it takes its time.
+// The doctor's check of a bulk job: it is sent, polled until its archive is ready, and cancelled.
+// Free, but slow.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Downloads, download } from '../upstream/http/download.ts';
 import { readBytes } from '../upstream/http/response-body.ts';
@@ -8,7 +9,7 @@ import { bulkCall, fieldsOf, type Part, unknownFields } from './atlas.ts';
 import { finding, type Probe, runProbe, skippedCheck } from './probe.ts';
 import { type Check, isProblem } from './report.ts';
 
-/** One real protein among those that nobody has: enough to make a job of it, and a small archive. */
+/** One real protein among unknown hashes: enough for a job, and a small archive. */
 const KNOWN_HASH = '12e9c9e4e2835c302e8ba615115edda3';
 const asked = [KNOWN_HASH, ...unknownFields(499)];
 
@@ -32,7 +33,11 @@ async function archiveCheck(up: Upstream, downloads: Downloads, url: string): Pr
   }
 }
 
-/** Sends 500 hashes, follows the job, reads its archive and cancels it. @param patience - milliseconds */
+/**
+ * Sends 500 hashes, polls the job, reads its archive and cancels it.
+ *
+ * @param patience - milliseconds
+ */
 export async function examineJob(
   up: Upstream,
   downloads: Downloads,

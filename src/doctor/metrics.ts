@@ -1,5 +1,5 @@
-// The upstream's contract as metrics: one gauge a checked operation, and how often which drift was noticed. Labels are words of the
-// contract, never of an answer.
+// Prometheus metrics of the upstream's contract. Labels come from the contract, never from an
+// answer.
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { PROMISED } from '../upstream/contract/operations.ts';
 import { pathsOf, shapeOf } from '../upstream/contract/shape.ts';
@@ -11,7 +11,7 @@ const OTHERS = /^(HTTP status|content-type|body|UPSTREAM_\w+|\w+\.(json|fasta)|s
 /** The path as a label: one of the contract's, or `other`. */
 const labelOf = (path: string): string => (PATHS.has(path) || OTHERS.test(path) ? path : 'other');
 
-/** Adds the metrics. @returns what to call for each difference */
+/** Registers the metrics. @returns the function that counts a difference */
 export function openContractMetrics(registers: Registry[], report: () => Report): (finding: Finding) => void {
   new Gauge({
     name: 'foldatlas_upstream_contract',

@@ -1,11 +1,11 @@
-// Whether bytes are a PNG image that shows something: its signature, its size, its end.
+// Checks that bytes are a whole PNG image: signature, size, end.
 import type { Drift } from '../upstream/contract/compare.ts';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const WIDTH_AT = 16;
 const HEIGHT_AT = 20;
 
-/** What differs from a whole PNG image. */
+/** Differences from a whole PNG image. */
 export function pngDrifts(bytes: Uint8Array): Drift[] {
   const image = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const isPng = image.length > HEIGHT_AT + 4 && image.subarray(0, SIGNATURE.length).equals(SIGNATURE);

@@ -1,4 +1,4 @@
-// Finds an API that has moved: when nothing is where it was, the likely prefixes are tried.
+// Finds the new prefix of an API that has moved, by trying likely ones.
 
 import { errorText } from '../upstream/errors.ts';
 import { parseJsonBody, readBytes } from '../upstream/http/response-body.ts';
@@ -29,21 +29,21 @@ const APIS = {
     more: ['/atlas/protein/api', '/atlas/api/v1', '/api/v1/atlas'],
     call: { operation: 'feature', method: 'GET', path: '/features/7' },
     lives: [200],
-    // The feature exists wherever the Atlas is.
+    // The feature exists in every Atlas.
     canLack: false,
   },
   batch: {
     setting: 'UPSTREAM_BATCH_PREFIX',
     usual: ['/api/v1/batch', '/batch/api/v1'],
     more: ['/api/batch', '/v1/batch', '/api/v1/batches'],
-    // Without a token an API that is there refuses, and one that is not has nothing to refuse.
+    // Without a token an API refuses; a server without the API answers 404.
     call: { operation: 'list', method: 'POST', path: '/list', body: { batch_id: 'foldatlas-doctor' } },
     lives: [400, 401, 403, 422],
     canLack: true,
   },
 } as const;
 
-/** Whether an API lives at a prefix; undefined where that cannot be told, since nothing but trouble was answered. */
+/** Whether an API answers at a prefix; undefined when every answer was an error of the server. */
 async function livesAt(up: Upstream, api: keyof typeof APIS, prefix: string): Promise<boolean | undefined> {
   const { call, lives, canLack } = APIS[api];
   const settings = { ...up.settings, [api === 'atlas' ? 'atlasPrefix' : 'batchPrefix']: prefix };
@@ -63,12 +63,12 @@ async function livesAt(up: Upstream, api: keyof typeof APIS, prefix: string): Pr
   const body = await parseJsonBody(call.operation, bytes).catch(() => undefined);
   if (body === undefined) return false;
   if ((lives as readonly number[]).includes(status)) return true;
-  // An API's own 404 says what it did not find; that of a server without such a route does not.
+  // An API's own 404 names what it did not find; that of a server without the route does not.
   const text = errorText(body);
   return canLack && status === 404 && text !== undefined && text !== 'Not Found';
 }
 
-/** Where an API that is not at its prefix has gone. */
+/** The new prefix of an API. */
 export interface Moved {
   readonly prefix: string;
   readonly setting: string;
@@ -76,9 +76,10 @@ export interface Moved {
 }
 
 /**
- * Looks for an API that does not answer at its prefix. Null when it is where it was, or nowhere likely.
+ * Looks for an API that does not answer at its prefix. Null when it is there, or at no likely
+ * prefix.
  *
- * @param further - more prefixes to look at, first
+ * @param further - prefixes to try first
  */
 export async function findMoved(
   up: Upstream,

@@ -1,4 +1,5 @@
-// One question of the doctor: sent once, its answer compared with what is promised. It must not know which questions there are.
+// One check of the doctor: a call that is sent once, and the comparison of its answer with the
+// contract.
 
 import { compare, type Drift, keyName } from '../upstream/contract/compare.ts';
 import { type AnswerName, PROMISED } from '../upstream/contract/operations.ts';
@@ -17,21 +18,21 @@ import { fromWire } from '../upstream/mapping/rules.ts';
 import { graphqlImpactOf } from './graphql-impact.ts';
 import { type Check, type CheckStatus, type Finding, isProblem } from './report.ts';
 
-/** A question and what its answer must be. */
+/** A call and the requirements for its answer. */
 export interface Probe {
   readonly name: string;
   readonly call: Omit<Call, 'repeatable'>;
-  /** HTTP statuses that keep the contract, the usual one first. */
+  /** Statuses that the contract allows, the usual one first. */
   readonly statuses: readonly number[];
-  /** Name of what the body is compared with; absent: it is not JSON, or another reader does it. */
+  /** Name of the rules for the body; absent when the body is not JSON or `examine` reads it. */
   readonly answer?: AnswerName | undefined;
-  /** What the answer has to agree with. */
+  /** The arguments that the answer has to agree with. */
   readonly asked?: AskedFor;
-  /** Start of its content type. JSON when absent. */
+  /** Start of its content type; JSON when absent. */
   readonly content?: string;
-  /** Whether the token goes along; true unless said. */
+  /** Whether to send the token; true when absent. */
   readonly token?: boolean;
-  /** Further differences, found by whoever knows the body. */
+  /** Additional checks of the body. */
   readonly examine?: (
     body: unknown,
     bytes: Uint8Array,
@@ -39,10 +40,10 @@ export interface Probe {
   ) => Promise<Drift[]> | Drift[];
 }
 
-/** A check, with the answer for the questions that follow from it. */
+/** A check with its answer, for the checks that follow from it. */
 export interface ProbeResult {
   readonly check: Check;
-  /** Undefined when no readable answer of a promised status came. */
+  /** Undefined without a readable answer of an allowed status. */
   readonly body: unknown;
   readonly headers: StreamedResponse['headers'];
   readonly status: number;
@@ -51,14 +52,21 @@ export interface ProbeResult {
 const text = (header: string | string[] | undefined): string =>
   (Array.isArray(header) ? header[0] : header)?.toLowerCase() ?? '';
 
-/** A difference with its meaning. @param asked - what was compared, where the difference does not say it */
+/**
+ * A difference with its meaning.
+ *
+ * @param asked - the name of the rules, where the difference does not name them
+ */
 export function finding(asked: string, { as: answer = asked, ...drift }: Drift): Finding {
   return { ...drift, answer, meaning: graphqlImpactOf(answer, drift) };
 }
 
 const typeOf = (content: string): string => (/^[\w.+-]+\/[\w.+-]+/.exec(content)?.[0] ?? 'none').slice(0, 60);
 
-/** Names of request fields that the service says are missing (422, `detail[].loc`), paired with those that were sent. */
+/**
+ * Names of request fields that the service reports as missing (422, `detail[].loc`), with those
+ * that were sent.
+ */
 function renamedInRequest(call: Probe['call'], body: unknown): Drift[] {
   const sent = [...Object.keys(call.query ?? {}), ...(isFields(call.body) ? Object.keys(call.body) : [])];
   const details: readonly unknown[] = isFields(body) && Array.isArray(body.detail) ? body.detail : [];
@@ -75,14 +83,14 @@ function renamedInRequest(call: Probe['call'], body: unknown): Drift[] {
   });
 }
 
-/** What an unexpected status means: a service that is busy or broken says nothing about its contract. */
+/** Statuses of a service that is busy or broken, which say nothing about its contract. */
 const isTrouble = (status: number): boolean => status === 429 || status >= 500;
 
 const NO_ANSWER: Omit<ProbeResult, 'check'> = { body: undefined, headers: {}, status: 0 };
 
 /**
- * What differs in an answer. An answer of the Batch API without its envelope is compared as its `data`, as the gateway
- * reads it.
+ * Differences in an answer. The function compares an answer of the Batch API without an envelope as
+ * its `data`, as the gateway reads it.
  */
 export function differences(answer: AnswerName, body: unknown, asked: AskedFor = {}): Drift[] {
   const promised = PROMISED[answer];
@@ -97,7 +105,7 @@ export function differences(answer: AnswerName, body: unknown, asked: AskedFor =
   return bare.filter(isProblem).length < drifts.filter(isProblem).length ? bare : drifts;
 }
 
-/** Asks. It never throws: what goes wrong is what the check says. */
+/** Sends the call. It never throws: the check contains the failure. */
 export async function runProbe(up: Upstream, question: Probe): Promise<ProbeResult> {
   const { name, statuses, call, answer: compared } = question;
   const { operation } = call;
@@ -180,7 +188,7 @@ export async function runProbe(up: Upstream, question: Probe): Promise<ProbeResu
   }
 }
 
-/** Compares an answer that came before once more, such as one that cannot be asked for twice. */
+/** Compares an earlier answer again, for a call that cannot be repeated. */
 export function recheck(up: Upstream, { name, call, answer, asked }: Probe, body: unknown): ProbeResult {
   const as = answer ?? call.operation;
   const named = fromWire(up.settings.mapping, as, structuredClone(body));
@@ -195,7 +203,7 @@ export function recheck(up: Upstream, { name, call, answer, asked }: Probe, body
   };
 }
 
-/** A question that is not asked, and why. */
+/** A check that is not run, and why. */
 export const skippedCheck = (name: string, operation: string, note: string): Check => ({
   name,
   operation,

@@ -1,19 +1,19 @@
-// What an examination of the upstream came to, as plain data: checks, differences, limits. Names, kinds and numbers only, never a
-// value of an answer. It must not know how anything is asked or shown.
+// The report as plain data: checks, differences, measured limits. It holds names, kinds and
+// numbers, never a value of an answer.
 import type { Drift } from '../upstream/contract/compare.ts';
 
 /** How a check ended. */
 export type CheckStatus = 'OK' | 'CHANGED' | 'UNREACHABLE' | 'SKIPPED';
 
-/** A difference, with what compared: an operation's answer or a file within it. */
+/** A difference, with what was compared: an operation's answer or a file in it. */
 export interface Finding extends Drift {
-  /** Name in contract/operations.ts, or that of the operation for what is not within a body. */
+  /** Name in contract/operations.ts, or that of the operation for a difference outside the body. */
   readonly answer: string;
   /** What it means for GraphQL users. */
   readonly meaning: string;
 }
 
-/** One question to the upstream. */
+/** One check of the upstream. */
 export interface Check {
   /** Such as `protein` or `protein, unknown hash`. */
   readonly name: string;
@@ -25,11 +25,11 @@ export interface Check {
   readonly milliseconds?: number;
   /** Why it was skipped or is unreachable. */
   readonly note?: string;
-  /** Everything that differs; those of kind `added` do not make a check CHANGED. */
+  /** All differences; those of kind `added` do not make a check CHANGED. */
   readonly findings: readonly Finding[];
 }
 
-/** Something that was measured on the way. */
+/** A limit that was measured. */
 export interface Measured {
   readonly name: string;
   readonly expected: string;
@@ -38,20 +38,20 @@ export interface Measured {
 
 export interface Report {
   readonly checkedAt: Date;
-  /** Origin of the upstream, without anything secret. */
+  /** Address of the upstream without credentials. */
   readonly upstream: string;
   readonly sandbox: boolean;
   readonly status: CheckStatus;
   readonly checks: readonly Check[];
   readonly limits: readonly Measured[];
-  /** Settings that would follow the upstream, such as a prefix. */
+  /** Settings that would adapt the gateway to the upstream, such as a prefix. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Whether a difference takes something away; what is new does not. */
+/** Whether a difference takes something away; an addition does not. */
 export const isProblem = ({ kind }: Pick<Drift, 'kind'>): boolean => kind !== 'added';
 
-/** The state of the whole: changed when anything is; unreachable when something is and nothing changed. */
+/** The overall status: CHANGED if any check is; otherwise UNREACHABLE if any check is. */
 export function statusOf(checks: readonly Pick<Check, 'status'>[]): CheckStatus {
   const has = (status: CheckStatus) => checks.some((check) => check.status === status);
   if (!has('OK') && !has('CHANGED')) return has('UNREACHABLE') ? 'UNREACHABLE' : 'SKIPPED';
@@ -59,7 +59,7 @@ export function statusOf(checks: readonly Pick<Check, 'status'>[]): CheckStatus 
   return has('UNREACHABLE') ? 'UNREACHABLE' : 'OK';
 }
 
-/** The part of an address that may be shown: no user, no query. */
+/** An address without user and query. */
 export function shownUrl(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;

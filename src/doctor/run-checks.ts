@@ -1,4 +1,4 @@
-// A whole examination of an upstream, from the prefixes to what was asked for specially. It must not know who wants it.
+// Runs all checks of an upstream, from its prefixes to the optional ones.
 import type { Downloads } from '../upstream/http/download.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { readRules } from '../upstream/mapping/read.ts';
@@ -12,18 +12,18 @@ import { type SuggestedMapping, suggestMapping } from './suggested-mapping.ts';
 
 export interface ExamineOptions {
   readonly downloads: Downloads;
-  /** Leaves out what is large. */
+  /** Leaves out large answers. */
   readonly light?: boolean;
-  /** Whether to send a bulk job and follow it. */
+  /** Whether to send a bulk job and poll it. */
   readonly job?: boolean;
   /** Submits the smallest fold with this model. It costs credits. */
   readonly submit?: { readonly model: string };
   /** Milliseconds that a job or a fold may take. */
   readonly patience?: number;
   readonly sandbox?: boolean;
-  /** Whether renamed fields are proposed as a mapping: each is tried before. */
+  /** Whether to propose a mapping of renamed fields; each is tried first. */
   readonly propose?: boolean;
-  /** More prefixes to look at when an API is not where it is said to be. */
+  /** More prefixes to try when an API does not answer at its own. */
   readonly prefixes?: { readonly atlas: readonly string[]; readonly batch: readonly string[] };
   readonly onProgress?: (line: string) => void;
 }
@@ -33,7 +33,7 @@ const PATIENCE = 10 * 60_000;
 const placeOf = ({ answer, kind, path }: Finding): string => `${answer} ${kind} ${path}`;
 const findingsIn = (checks: readonly Check[]): Finding[] => checks.flatMap(({ findings }) => findings);
 
-/** Each difference once: where an operation is asked in several ways, the first check that shows it has it. */
+/** Removes repeated differences: the first check of an operation that shows one has it. */
 function withoutRepeats(checks: readonly Check[]): Check[] {
   const told = new Set<string>();
   return checks.map((check) => {
@@ -43,7 +43,7 @@ function withoutRepeats(checks: readonly Check[]): Check[] {
   });
 }
 
-/** Examines an upstream that is where it is said to be. */
+/** Checks an upstream at its configured prefixes. */
 async function examineOnce(
   up: Upstream,
   { downloads, light = false, patience = PATIENCE, onProgress = () => undefined, ...options }: ExamineOptions,
@@ -67,17 +67,17 @@ async function examineOnce(
   };
 }
 
-/** The rules of a proposal; none where a place of it cannot be mapped. */
+/** The rules of a proposal; none where a path cannot be mapped. */
 function mappingOf(proposal: SuggestedMapping): WireMapping {
   const read = readRules(proposal);
   return 'mapping' in read ? read.mapping : {};
 }
 
 /**
- * Examines once more with the renamed fields bridged, and takes a proposal back where it bridges nothing or where the
- * answer then differs in another way.
+ * Repeats the checks with the renamed fields mapped, and drops each proposal that does not help or
+ * that causes another difference.
  *
- * @param again - examines with a mapping
+ * @param again - runs the checks with a mapping
  */
 async function tryProposals(
   checks: readonly Check[],
@@ -99,7 +99,7 @@ async function tryProposals(
   return checks.map((check) => ({ ...check, findings: check.findings.map(tried) }));
 }
 
-/** Examines the upstream. It never throws for what the upstream does. */
+/** Checks the upstream. It never throws for what the upstream does. */
 export async function runChecks(upstream: Upstream, options: ExamineOptions): Promise<Report> {
   const { onProgress = () => undefined, prefixes } = options;
   onProgress('looking for both APIs');

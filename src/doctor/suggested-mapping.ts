@@ -1,12 +1,11 @@
-// What would bridge the differences that were found: the content of a mapping file, ready to be used, and settings. It writes
-// nothing anywhere.
+// A mapping file and settings that would bridge the differences found.
 import { stringify } from 'yaml';
 import type { Report } from './report.ts';
 
-/** Renamed fields by operation: path to the name seen. */
+/** Renamed fields by operation: path to the new name. */
 export type SuggestedMapping = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** The renamed fields of a report. @param present - what is mapped already and stays */
+/** The renamed fields of a report. @param present - existing mappings, which stay */
 export function suggestMapping(
   { checks }: Pick<Report, 'checks'>,
   present: SuggestedMapping = {},
@@ -20,7 +19,7 @@ export function suggestMapping(
   return proposal;
 }
 
-/** The file's text, with the settings that belong to it as comments. Empty when there is nothing to bridge. */
+/** The text of the file, with settings as comments. Empty when there is nothing to bridge. */
 export function proposalText(proposal: SuggestedMapping, settings: Readonly<Record<string, string>>): string {
   const lines = Object.entries(settings).map(([name, value]) => `# ${name}=${value}\n`);
   const body = Object.keys(proposal).length === 0 ? '' : stringify(proposal);

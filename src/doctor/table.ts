@@ -1,7 +1,7 @@
-// The report as a person reads it at a glance: one line a check, what differs below it. It must not know how it was found out.
+// Prints the report as text, one line for each check with its differences below, or as JSON.
 
 import { type Check, isProblem, type Report } from './report.ts';
-import { suggestMapping } from './suggested-mapping.ts';
+import { type SuggestedMapping, suggestMapping } from './suggested-mapping.ts';
 
 const MARKS = { OK: 'ok', CHANGED: 'CHANGED', UNREACHABLE: 'UNREACHABLE', SKIPPED: 'skipped' } as const;
 
@@ -9,14 +9,17 @@ const pad = (text: string, width: number): string => text.padEnd(width);
 
 function lineOf({ name, status, http, milliseconds, note }: Check, width: number): string {
   const latency = milliseconds === undefined ? '' : `${milliseconds} ms`;
-  return `  ${pad(name, width)}  ${pad(MARKS[status], 11)}  ${pad(http === undefined ? '' : String(http), 3)}  ${latency.padStart(8)}  ${note ?? ''}`.trimEnd();
+  const code = pad(http === undefined ? '' : String(http), 3);
+  const columns = [pad(name, width), pad(MARKS[status], 11), code, latency.padStart(8), note ?? ''];
+  return `  ${columns.join('  ')}`.trimEnd();
 }
 
 const findingLines = ({ findings }: Check): string[] =>
   findings.map(({ answer, path, expected, seen, meaning, kind }) =>
     kind === 'added'
       ? `      new      ${answer} ${path}: ${seen} (${meaning})`
-      : `      ${pad(kind, 8)} ${answer} ${path === '' ? '(the whole answer)' : path}: expected ${expected}, seen ${seen}\n               → ${meaning}`,
+      : `      ${pad(kind, 8)} ${answer} ${path === '' ? '(the whole answer)' : path}: ` +
+        `expected ${expected}, seen ${seen}\n               → ${meaning}`,
   );
 
 const VERDICT = {
@@ -48,11 +51,21 @@ export function tableOf(report: Report): string {
     ...Object.entries(settings).map(([name, value]) => `Set ${name}=${value}`),
     ...(renamed
       ? [
-          'Renamed fields can be bridged: foldatlas doctor --propose > mapping.yaml, then set WIRE_MAPPING_FILE=mapping.yaml',
+          'Renamed fields can be bridged: foldatlas doctor --propose > mapping.yaml, ' +
+            'then set WIRE_MAPPING_FILE=mapping.yaml',
         ]
       : []),
   ];
   const differing = checks.filter(({ findings }) => findings.some(isProblem)).length;
-  const counts = `${checks.length} checks, ${differing} changed, ${checks.filter((one) => one.status === 'UNREACHABLE').length} unreachable, ${checks.filter((one) => one.status === 'SKIPPED').length} skipped.`;
+  const count = (wanted: Check['status']) => checks.filter((one) => one.status === wanted).length;
+  const counts =
+    `${checks.length} checks, ${differing} changed, ` +
+    `${count('UNREACHABLE')} unreachable, ${count('SKIPPED')} skipped.`;
   return `${[...lines, counts].join('\n')}\n`;
 }
+
+/**
+ * The report as one JSON document. Keys are stable: the changelog names every key that is removed.
+ */
+export const jsonOfReport = (report: Report, mapping: SuggestedMapping): string =>
+  `${JSON.stringify({ ...report, mapping }, null, 2)}\n`;

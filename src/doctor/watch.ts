@@ -1,5 +1,5 @@
-// What a running gateway knows of its upstream's contract: the last examination, repeated behind the answers at a steady pace,
-// and drift noticed in the answers of normal traffic. Nobody waits for it but who asks for a fresh one.
+// The contract watch of a running gateway: repeats the checks in the background and adds
+// differences seen in answers to ordinary queries.
 import { randomUUID } from 'node:crypto';
 import { compare } from '../upstream/contract/compare.ts';
 import { isAnswerName, PROMISED } from '../upstream/contract/operations.ts';
@@ -10,45 +10,45 @@ import { type Check, type Finding, isProblem, type Report, shownUrl, statusOf } 
 import { type ExamineOptions, runChecks } from './run-checks.ts';
 
 export interface ContractWatch {
-  /** To be told of answers by every `Upstream`. */
+  /** Every `Upstream` passes its answers to this function. */
   readonly onAnswer: NonNullable<Upstream['onAnswer']>;
-  /** Whether it is time to look at an answer of that name. */
+  /** Whether the next answer of that name is to be checked. */
   readonly looksAt: (name: string) => boolean;
-  /** What is known now, without asking anybody. */
+  /** The latest report, without upstream calls. */
   report(): Report;
-  /** Examines the upstream now, once for all who ask; not more often than every half minute. */
+  /** Runs the checks now, at most once in 30 seconds; concurrent callers share them. */
   refresh(): Promise<Report>;
-  /** Begins to examine at the pace of the configuration. */
+  /** Starts the checks in the configured interval. */
   start(): void;
-  /** Stops; an examination under way is given up. */
+  /** Stops, and aborts checks in progress. */
   close(): Promise<void>;
 }
 
 export interface WatchOptions {
-  /** The upstream as an examination sees it, with the gateway's own key or none. */
+  /** The upstream for the checks, with the gateway's own key or none. */
   readonly openUpstream: (requestId: string, signal: AbortSignal) => Upstream;
   readonly baseUrl: string;
   readonly downloads: Downloads;
   readonly sandbox: boolean;
   /** As {@link ExamineOptions.prefixes}. */
   readonly prefixes: NonNullable<ExamineOptions['prefixes']>;
-  /** Between two examinations; 0: only when asked. */
+  /** Minutes between checks; 0 for checks on request only. */
   readonly minutes: number;
-  /** Told of each difference that matters, every time it is noticed. */
+  /** Receives each important difference, every time it is seen. */
   readonly onDrift: (finding: Finding) => void;
   readonly onError: (error: unknown) => void;
-  /** Milliseconds; the time of day when absent. */
+  /** Milliseconds since the epoch; Date.now when absent. */
   readonly now?: () => number;
 }
 
 const FIRST_MS = 15_000;
 const LEAST_MS = 30_000;
-/** An answer of each kind is looked at this often, however many there are. */
+/** Interval between checked answers of each kind. */
 const SAMPLE_MS = 60_000;
-/** What was not noticed again for so long is over. */
+/** Differences not seen again in this time are removed. */
 const FORGET_MS = 3_600_000;
-/** Differences that are kept, and members of a list that are looked at in traffic. */
-const MOST_KEPT = 100;
+/** Largest number of differences stored, and of list members checked in an answer. */
+const MAX_FINDINGS = 100;
 const MOST_MEMBERS = 20;
 
 interface Noticed {
@@ -56,7 +56,7 @@ interface Noticed {
   readonly at: number;
 }
 
-/** What differs in an answer of normal traffic, of which nobody knows what it should hold: only what is certain. */
+/** Certain differences in an answer to an ordinary query, whose expected values are unknown. */
 function noticedIn(name: string, value: unknown): Finding[] {
   if (!isAnswerName(name)) return [];
   if (value === undefined) {
@@ -67,7 +67,7 @@ function noticedIn(name: string, value: unknown): Finding[] {
     .filter(isProblem);
 }
 
-/** Opens the watch. */
+/** Starts the contract watch. */
 export function openContractWatch(options: WatchOptions): ContractWatch {
   const { now = Date.now, onDrift, onError } = options;
   const ending = new AbortController();
@@ -151,7 +151,7 @@ export function openContractWatch(options: WatchOptions): ContractWatch {
       for (const one of noticedIn(name, value)) {
         onDrift(one);
         const key = `${one.answer} ${one.kind} ${one.path}`;
-        if (noticed.size < MOST_KEPT || noticed.has(key)) noticed.set(key, { finding: one, at });
+        if (noticed.size < MAX_FINDINGS || noticed.has(key)) noticed.set(key, { finding: one, at });
       }
     },
     report,

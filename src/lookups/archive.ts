@@ -1,5 +1,5 @@
-// The archive of a finished part, freshly asked for: its job names a signed URL anew each time, so that no URL is kept and
-// none is stale. It knows the upstream's operations and nothing of what is inside.
+// The archive of a finished part. The job gives a new signed URL for each download, so no URL is
+// stored.
 import { archiveLimits } from '../upstream/archive/archive-limits.ts';
 import * as atlas from '../upstream/atlas-bulk.ts';
 import { UpstreamError } from '../upstream/errors.ts';
@@ -36,11 +36,11 @@ async function urlOf(up: Upstream, jobId: string): Promise<string> {
 }
 
 /**
- * Starts to read a part's archive.
+ * Starts to download a part's archive.
  *
  * @param headers - such as `range`
- * @returns the answer, its body unread, of status 200, 206, 304 or 416
- * @throws UpstreamError RESULT_EXPIRED when the upstream has dropped it
+ * @returns the response with status 200, 206, 304 or 416, its body unread
+ * @throws UpstreamError RESULT_EXPIRED when the upstream has deleted it
  */
 export async function openArchive(
   up: Upstream,
@@ -58,7 +58,7 @@ export async function openArchive(
     if (sent.kind === 'zip') return sent.answer;
     throw unreadable();
   }
-  // The second time for a URL that expired between the answer and its use.
+  // The second try is for a URL that expired before it was used.
   for (let tries = 0; tries < 2; tries += 1) {
     const answer = await download(up, downloads, await urlOf(up, jobId), { headers, maxBytes });
     if (answer !== null) return answer;

@@ -1,5 +1,5 @@
-// Bulk look-ups of a process: starts them, takes up those that a stopped process left, tells how far they are, cancels them.
-// It knows no GraphQL and no HTTP routes.
+// Bulk look-ups of a process: starts and cancels them, reports progress, and resumes those of a
+// stopped process.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
@@ -22,31 +22,34 @@ import { type Run, type RunParts, startRun } from './run.ts';
 
 export interface BulkLookups {
   /**
-   * Starts a look-up, and answers once its first part was sent or has failed (or that takes too long).
+   * Starts a look-up. Resolves when its first part was sent or has failed, at the latest after 5
+   * seconds.
    *
-   * @param account - whose limits it is counted against
-   * @returns the look-up, or the limit that forbids it
+   * @param account - the caller in the quota
+   * @returns the look-up, or the limit that it would exceed
    */
   start(ask: BulkRequest, account: string): Promise<BulkLookup | BulkLimitExcess>;
   /** Null for an unknown look-up. */
   get(lookupId: string): Promise<BulkLookup | null>;
-  /** What was asked; null for an unknown look-up. */
+  /** The request; null for an unknown look-up. */
   ask(lookupId: string): Promise<BulkRequest | null>;
-  /** Cancels what has not finished, and answers with what came of it. Null for an unknown look-up. */
+  /** Cancels unfinished parts and returns the result. Null for an unknown look-up. */
   cancel(lookupId: string): Promise<BulkLookup | null>;
-  /** The present state and every change, until it has ended. Null for an unknown look-up. */
+  /**
+   * The present state and every change, until the look-up has ended. Null for an unknown look-up.
+   */
   watch(lookupId: string, signal: AbortSignal | undefined): Promise<AsyncIterableIterator<BulkLookup> | null>;
-  /** Remembers that the upstream has dropped a part that was complete. */
+  /** Records that the upstream has deleted the archive of a part. */
   expire(lookupId: string, index: number): Promise<void>;
-  /** Forgets a look-up. */
+  /** Deletes a look-up. */
   remove(lookupId: string): Promise<void>;
-  /** Bytes that the look-ups of all processes take in the store, about. */
+  /** Approximate bytes of the store that the look-ups of all processes use. */
   storedBytes(): Promise<number>;
-  /** How many look-ups this process works on, and how many watch look-ups through it. */
+  /** Look-ups that this process works on, and its subscribers. */
   counts(): { readonly working: number; readonly watchers: number };
-  /** Ends every watch. */
+  /** Ends all subscriptions. */
   endWatches(): void;
-  /** Stops the work, leaving it to the next process. */
+  /** Stops the work; another process resumes it. */
   close(): Promise<void>;
 }
 
@@ -57,19 +60,21 @@ export interface BulkSettings extends Pick<RunParts, 'openUpstream' | 'onError'>
   readonly now?: () => number;
 }
 
-/** Parts of all look-ups of a process that are with the upstream at the same time. */
+/** Parts that this process has at the upstream at the same time. */
 const PARTS_IN_FLIGHT = 8;
-/** How often look-ups are looked for that nobody works on, and how often a look-up of another process is looked at. */
+/** Interval of looking for abandoned look-ups, and for progress of other processes. */
 const LOOK_MS = 5_000;
 const FOLLOW_MS = 1_000;
-/** How long a start waits for the upstream's first answer, and a cancel for what comes of it. */
+/**
+ * How long a start waits for the first answer of the upstream, and a cancellation for its result.
+ */
 const ANSWER_MS = 5_000;
 
-/** Names, versions and ends of the documents of one look-up, and what progress grows by when jobs have ids. */
+/** Bytes of names and versions of a look-up's documents, and of its job ids. */
 const DOCUMENTS_BYTES = 1_000;
 const PART_BYTES = 150;
 
-/** What a look-up takes in the store, about. */
+/** Approximate bytes of a look-up in the store. */
 const bytesOf = (lookup: BulkLookup, ask: BulkRequest): number =>
   JSON.stringify(ask).length +
   JSON.stringify(lookup).length +
@@ -78,7 +83,7 @@ const bytesOf = (lookup: BulkLookup, ask: BulkRequest): number =>
 
 const isOver = (lookup: BulkLookup): boolean => hasEnded(stateOf(lookup));
 
-/** Opens the look-ups and takes up what is unfinished. */
+/** Opens the look-ups and resumes unfinished ones. */
 export function openBulkLookups(settings: BulkSettings): BulkLookups {
   const { documents, limits, pace = defaultBulkSchedule, now = Date.now, onError, openUpstream } = settings;
   const store = createLookupStore(documents, now);
@@ -128,7 +133,7 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
     return started;
   }
 
-  /** Works on an unfinished look-up here, unless another process does. */
+  /** Works on an unfinished look-up, unless another process does. */
   async function takeUp(lookupId: string): Promise<void> {
     if (closed || runs.has(lookupId) || !(await store.claim(lookupId, parts.owner))) return;
     const [kept, ask] = await Promise.all([store.progress(lookupId), store.ask(lookupId)]);
@@ -149,7 +154,7 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
     return kept === null || kept === 'same' ? null : kept.lookup;
   }
 
-  /** Tells of a look-up that another process works on, while somebody watches. */
+  /** Reports progress of a look-up of another process while it has subscribers. */
   async function followElsewhere(lookupId: string, topic: Broadcast<BulkLookup>): Promise<void> {
     let version: number | undefined;
     while (!closed && topics.get(lookupId) === topic) {
@@ -187,7 +192,7 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
     );
   }
 
-  /** Waits until a look-up is as wanted, at most so long, and gives it as it is then. */
+  /** Waits until a condition holds or the time is over; returns the look-up as it then is. */
   async function until(lookup: BulkLookup, wanted: (lookup: BulkLookup) => boolean): Promise<BulkLookup> {
     let last = lookup;
     if (wanted(last)) return last;
@@ -198,7 +203,7 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
     return last;
   }
 
-  /** Takes room for a new look-up in the store. */
+  /** Reserves quota for a new look-up. */
   const takeRoom = (lookup: BulkLookup, ask: BulkRequest, account: string): Promise<BulkLimitExcess | null> =>
     quota.reserve(account, {
       lookupId: lookup.lookupId,
@@ -212,7 +217,7 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
   }
 
   void takeUpAll().catch(onError);
-  // Without a shared store nobody else can leave work behind.
+  // Without a shared store no other process can leave work behind.
   const looker = store.shared ? setInterval(() => void takeUpAll().catch(onError), LOOK_MS) : undefined;
   looker?.unref();
 
@@ -259,7 +264,7 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
     },
     async expire(lookupId, index) {
       const kept = await store.progress(lookupId);
-      // While it is worked on, its progress is the worker's to write.
+      // While a process works on it, only that process writes its progress.
       if (kept === null || kept === 'same' || !isOver(kept.lookup)) return;
       const parts = kept.lookup.parts.map(
         (part, i): BulkPart => (i === index ? { ...part, state: 'EXPIRED' } : part),

@@ -1,20 +1,23 @@
-// From a list of hashes as somebody pasted it to parts that the upstream takes. Pure.
+// Splits a list of hashes into the parts of a look-up.
 
-/** Hashes in one part at most (spec, section Limits). */
+/** Largest number of hashes in a part (spec, section Limits). */
 export const PART_SIZE = 500;
-/** Hashes in one look-up at most. */
+/** Largest number of hashes in a look-up. */
 export const MAX_HASHES = 50_000;
 
-/** A list of hashes, cut. */
+/** A list of hashes in parts. */
 export interface Chunking {
-  /** Each hash once, in the order of its first appearance; part `i` holds those from `i * 500` on. */
+  /** Each hash once, in order of first appearance; part `i` starts at `i * 500`. */
   readonly unique: readonly string[];
   readonly duplicateCount: number;
-  /** How many hashes each part holds. */
+  /** Number of hashes in each part. */
   readonly sizes: readonly number[];
 }
 
-/** Drops repeated hashes and cuts the rest into parts of 500. Hashes must be normalised (trimmed, lower case). */
+/**
+ * Removes repeated hashes and splits the rest into parts of 500. Hashes must be normalised
+ * (trimmed, lower case).
+ */
 export function chunkHashes(hashes: readonly string[]): Chunking {
   const unique = [...new Set(hashes)];
   const sizes = Array.from({ length: Math.ceil(unique.length / PART_SIZE) }, (_, part) =>

@@ -1,5 +1,5 @@
-// What the archive of a part leaves open of its rows, from single records: it names no members of clusters and does not say
-// why a structure is missing. A row whose record cannot be had keeps what is known of it.
+// Completes rows from single records: archives name no members of clusters and do not say why a
+// structure is missing. A row whose record cannot be loaded stays as it is.
 
 import type { PresentProtein } from '../upstream/proteins/protein-data.ts';
 import type { LoadResult, ProteinLoader } from '../upstream/proteins/protein-loader.ts';
@@ -7,7 +7,7 @@ import type { ExportRow } from './export-row.ts';
 import type { BulkOptions } from './lookup.ts';
 import type { PartRows } from './part-rows.ts';
 
-/** Whether something that was asked for is not known. */
+/** Whether a requested value is unknown. */
 const isOpen = (row: ExportRow, options: BulkOptions): boolean =>
   row.status === 'FOUND' &&
   ((options.sequence && row.sequence === undefined) ||
@@ -18,7 +18,7 @@ const isOpen = (row: ExportRow, options: BulkOptions): boolean =>
 const percent = (mean: number | null | undefined): number | null =>
   mean == null ? null : Number((mean * 100).toFixed(3));
 
-/** What the record of a protein says of its row. */
+/** The values of a protein's record for its row. */
 function rowOf(
   data: PresentProtein,
   options: BulkOptions,
@@ -44,7 +44,11 @@ function rowOf(
   };
 }
 
-/** Completes the rows of a part. @param open - proteins of this part alone: their records are let go of with it */
+/**
+ * Completes the rows of a part.
+ *
+ * @param open - creates a loader for this part alone, so that its records can be freed
+ */
 export async function completeRows(
   { rows, clusterOf }: PartRows,
   options: BulkOptions,

@@ -1,13 +1,13 @@
-// One protein of a look-up as a line: JSON or tab-separated. Pure; units are those of the GraphQL schema: pLDDT and shares
-// 0 to 100, pTM 0 to 1.
+// One row of a look-up as JSON or tab-separated text. Units are those of the schema: pLDDT and
+// shares 0 to 100, pTM 0 to 1.
 
 import type { BulkOptions } from './lookup.ts';
 import { type Cell, tableRow } from './table.ts';
 
-/** Counts up when columns or keys of the rows change; part of the file's name. */
+/** Increased when columns or keys of the rows change; part of the file's name. */
 export const ROW_SCHEMA = 1;
 
-/** Why there is nothing of a protein, or that there is. */
+/** Whether the row has a protein, or why not. */
 export type RowStatus =
   | 'FOUND'
   | 'NOT_IN_ATLAS'
@@ -17,7 +17,9 @@ export type RowStatus =
   | 'UNAVAILABLE'
   | 'DAMAGED';
 
-/** What is known of a protein; what was not asked for, or is not known, is undefined, what the Atlas does not have is null. */
+/**
+ * The values of a protein: undefined where not requested or unknown, null where the Atlas has none.
+ */
 export interface ExportRow {
   readonly hash: string;
   readonly status: RowStatus;
@@ -40,7 +42,7 @@ export interface ExportRow {
     readonly value: number;
     readonly label: string | null;
   }[];
-  /** Where the gateway serves the structure; null where there is none. */
+  /** Address of the structure at the gateway; null where there is none. */
   readonly structureUrl?: string | null;
 }
 
@@ -78,7 +80,7 @@ const features: readonly Column[] = [
   { name: 'feature_labels', of: (row) => row.features?.map(({ label }) => label ?? '').join('; ') },
 ];
 
-/** The columns of a table for what was asked. */
+/** The columns of a table for these options. */
 export const exportColumns = (options: BulkOptions): readonly Column[] => [
   ...always,
   ...(options.sequence ? sequence : []),
@@ -87,9 +89,9 @@ export const exportColumns = (options: BulkOptions): readonly Column[] => [
   ...(options.proteinFeatures ? features : []),
 ];
 
-/** The names of the columns as the first line. */
+/** The header line. */
 export const csvHeader = (columns: readonly Column[]): string => tableRow(columns.map(({ name }) => name));
 
-/** A row as one line of tab-separated text; what is not known is empty. */
+/** A row as one line of tab-separated text; unknown values are empty. */
 export const csvLine = (columns: readonly Column[], row: ExportRow): string =>
   tableRow(columns.map(({ of }) => of(row)));

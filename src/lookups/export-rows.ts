@@ -1,5 +1,5 @@
-// The rows of a whole look-up in the order asked, part after part: at most one part's rows are held, and those of repeated
-// hashes until their last appearance. A part that cannot be had leaves gaps that say why; it never ends the rows early.
+// The rows of a whole look-up in request order. Memory holds the rows of one part, and those of
+// repeated hashes until their last appearance. A part that cannot be read yields rows that say why.
 import { UpstreamError } from '../upstream/errors.ts';
 import type { StreamedResponse } from '../upstream/http/upstream-client.ts';
 import type { WireMapping } from '../upstream/mapping/rules.ts';
@@ -17,17 +17,17 @@ export type OpenPart = (
   hashes: readonly string[],
 ) => Promise<StreamedResponse>;
 
-/** Whether the upstream has dropped the part for good. */
+/** Whether the upstream has deleted the part. */
 export const isExpired = (error: unknown): boolean =>
   error instanceof UpstreamError && error.failure.code === 'RESULT_EXPIRED';
 
 const gapOf = ({ state }: BulkPart): RowStatus =>
   state === 'CANCELLED' || state === 'EXPIRED' || state === 'FAILED' ? state : 'UNAVAILABLE';
 
-/** The labels of features, by index. */
+/** Labels of features, by index. */
 type FeatureLabels = ReadonlyMap<number, { readonly label: string }>;
 
-/** The rows with the labels that the archive left out. */
+/** Adds the labels that the archive left out. */
 async function labelled(
   rows: ReadonlyMap<string, ExportRow>,
   labelsOf: () => Promise<FeatureLabels>,
@@ -51,7 +51,7 @@ async function labelled(
   );
 }
 
-/** How often each hash was asked for, so that it is known when a row is not needed any more. */
+/** Number of appearances of each hash, to free a row after its last one. */
 function occurrences(hashes: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const hash of hashes) counts.set(hash, (counts.get(hash) ?? 0) + 1);
@@ -59,12 +59,12 @@ function occurrences(hashes: readonly string[]): Map<string, number> {
 }
 
 /**
- * Rows in the order asked, duplicates repeated.
+ * Rows in request order, duplicates repeated.
  *
- * @param structureUrl - where the gateway serves the structure of a hash
- * @param openProteins - a loader for the proteins of one part
- * @param labelsOf - the labels of features that an archive does not name
- * @param onGap - told of a part that could not be read
+ * @param structureUrl - the address of a structure at the gateway, by hash
+ * @param openProteins - creates a loader for the proteins of one part
+ * @param labelsOf - loads labels that an archive leaves out
+ * @param onGap - receives each part that could not be read
  * @param mapping - names that the deployment uses instead of those of the contract
  */
 export async function* lookupRows(
@@ -92,7 +92,7 @@ export async function* lookupRows(
         const partRows = await readPartRows(archive.body, hashes, ask.options, structureUrl, mapping);
         const found = await completeRows(partRows, ask.options, structureUrl, openProteins);
         const read = await labelled(found, labelsOf);
-        // What a cancelled part does not hold may exist all the same: nobody looked.
+        // A protein that a cancelled part does not contain may exist.
         const absent = lookup.parts[index]?.state === 'CANCELLED' ? 'CANCELLED' : 'NOT_IN_ATLAS';
         for (const [hash, row] of read)
           rows.set(hash, row.status === 'NOT_IN_ATLAS' ? { hash, status: absent } : row);

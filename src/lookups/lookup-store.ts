@@ -1,9 +1,9 @@
-// Where look-ups are kept, so that they survive a restart and any replica can tell how far they are. What was asked stands
-// apart from the progress, because it is large and never changes. It knows no upstream.
+// The store of look-ups, shared by replicas. The request is a document of its own, because it is
+// large and never changes.
 import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
 import { type BulkLookup, type BulkRequest, RETENTION_MS } from './lookup.ts';
 
-/** A look-up's progress and the version that it was read at. */
+/** The progress of a look-up, and the version that was read. */
 export interface KeptLookup {
   readonly lookup: BulkLookup;
   readonly version: number;
@@ -12,34 +12,34 @@ export interface KeptLookup {
 export interface LookupStore {
   /** Whether other processes may work on look-ups too. */
   readonly shared: boolean;
-  /** Keeps a new look-up, open. */
+  /** Adds a new, unfinished look-up. */
   add(lookup: BulkLookup, ask: BulkRequest): Promise<number>;
   ask(lookupId: string): Promise<BulkRequest | null>;
-  /** Progress; null for an unknown look-up, `same` when it is still at the known version. */
+  /** Progress; null for an unknown look-up, `same` when the known version is the newest. */
   progress(lookupId: string, known?: number): Promise<KeptLookup | null | 'same'>;
-  /** Writes progress. @returns the version; null when somebody else has written */
+  /** Writes progress. @returns the version; null after a conflicting write */
   save(lookup: BulkLookup, expected: number): Promise<number | null>;
-  /** Takes a look-up off the list of those that somebody has to work on. */
+  /** Removes a look-up from the list of unfinished ones. */
   finish(lookupId: string): Promise<void>;
-  /** Look-ups that are not finished. */
+  /** Unfinished look-ups. */
   open(): Promise<string[]>;
-  /** Asks whoever works on it to cancel. */
+  /** Asks the process that works on it to cancel. */
   requestCancel(lookupId: string): Promise<void>;
   cancelRequested(lookupId: string): Promise<boolean>;
-  /** Takes or renews the right to work on a look-up. */
+  /** Takes or renews the lease of a look-up. */
   claim(lookupId: string, owner: string): Promise<boolean>;
   release(lookupId: string, owner: string): Promise<void>;
-  /** Forgets a look-up. */
+  /** Deletes a look-up. */
   remove(lookupId: string): Promise<void>;
 }
 
-/** How long a process may be silent before another one takes its look-ups over. */
+/** How long a process may be silent before another one takes over its look-ups. */
 const LEASE_MS = 15_000;
 
 const OPEN = 'bulk/1/open/';
 const key = (what: string, lookupId: string): string => `bulk/1/${what}/${lookupId}`;
 
-/** Look-ups over documents. */
+/** Creates the store over a document store. */
 export function createLookupStore(documents: LeasedDocumentStore, now: () => number): LookupStore {
   return {
     shared: documents.shared,

@@ -1,9 +1,8 @@
-// A bulk look-up as it is remembered: what was asked, and how far each part has come. Pure: it calls nobody and keeps
-// nothing; it knows the upstream's job record.
+// The record of a bulk look-up: the request, and the progress of each part.
 import { parseTime } from '../upstream/time.ts';
 import type { BulkJob } from '../upstream/wire.ts';
 
-/** Where a part or a whole look-up is. */
+/** State of a part or a whole look-up. */
 export type BulkState =
   | 'PENDING'
   | 'COMPLETE'
@@ -15,7 +14,7 @@ export type BulkState =
 
 /** What to look up of each protein. */
 export interface BulkOptions {
-  /** How many top features, 1 to 100. */
+  /** Number of top features, 1 to 100. */
   readonly top: number;
   readonly structure: boolean;
   readonly cluster: boolean;
@@ -24,9 +23,9 @@ export interface BulkOptions {
   readonly residueFeatures: boolean;
 }
 
-/** What was asked; it never changes. */
+/** The request. */
 export interface BulkRequest {
-  /** In the order asked, duplicates kept. */
+  /** In request order, with duplicates. */
   readonly hashes: readonly string[];
   readonly options: BulkOptions;
 }
@@ -34,24 +33,24 @@ export interface BulkRequest {
 /** One part of at most 500 hashes. */
 export interface BulkPart {
   readonly state: BulkState;
-  /** The upstream's job; null before it is sent, and when the upstream answered at once. */
+  /** The upstream's job; null before the part is sent, and when the upstream answered at once. */
   readonly jobId: string | null;
   readonly requested: number;
   readonly completed: number;
-  /** How often it was sent: a job that the upstream lost is sent again. */
+  /** How often the part was sent: a lost job is sent again. */
   readonly sent: number;
-  /** Of a cancelled part: whether its job gave an address for what was finished before. */
+  /** Whether the job of a cancelled part has an archive of what was finished. */
   readonly offersArchive?: boolean;
-  /** When the upstream drops the archive, where it says so. Milliseconds since the epoch. */
+  /** When the upstream deletes the archive, where it says so. Milliseconds since the epoch. */
   readonly expiresAt?: number | null;
   /** Why it failed; null unless it did. */
   readonly problem: { readonly code: string; readonly message: string } | null;
 }
 
-/** How far a look-up has come. */
+/** The progress of a look-up. */
 export interface BulkLookup {
   readonly lookupId: string;
-  /** Whose limits it is counted against; absent in those of earlier versions. */
+  /** The caller in the quota; absent in records of earlier versions. */
   readonly account?: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
@@ -61,17 +60,17 @@ export interface BulkLookup {
   readonly parts: readonly BulkPart[];
 }
 
-/** How long a look-up is remembered after its start. */
+/** How long a look-up is stored after its start. */
 export const RETENTION_MS = 7 * 24 * 3_600_000;
-/** After this long an unfinished part is given up. */
+/** An unfinished part fails after this time. */
 export const DEADLINE_MS = 24 * 3_600_000;
 
 const ENDS: ReadonlySet<BulkState> = new Set(['COMPLETE', 'CANCELLED', 'FAILED', 'EXPIRED']);
 
-/** Whether nothing will change any more. */
+/** Whether the state is final. */
 export const hasEnded = (state: BulkState): boolean => ENDS.has(state);
 
-/** Whether the upstream has an archive of it: also of what was finished of a cancelled part, where the job says so. */
+/** Whether the upstream has an archive of a part, also of a cancelled one where the job says so. */
 export const hasArchive = ({ state, offersArchive }: BulkPart): boolean =>
   state === 'COMPLETE' || (state === 'CANCELLED' && offersArchive === true);
 
@@ -85,13 +84,13 @@ export const newPart = (requested: number): BulkPart => ({
   problem: null,
 });
 
-/** Proteins that the upstream is through with. */
+/** Proteins that the upstream has processed. */
 export const completedCount = ({ parts }: BulkLookup): number =>
   parts.reduce((sum, part) => sum + part.completed, 0);
 
 /**
- * The state of the whole, from its parts: what was cancelled, failed or expired shows, and a cancel that came too late
- * for every part leaves the look-up complete.
+ * The state of the whole, from its parts: a cancelled, failed or expired part shows, and a look-up
+ * whose parts all finished before the cancellation is complete.
  */
 export function stateOf({ parts, cancelRequested }: BulkLookup): BulkState {
   const states = new Set(parts.map((part) => part.state));
@@ -102,7 +101,9 @@ export function stateOf({ parts, cancelRequested }: BulkLookup): BulkState {
   return (['CANCELLED', 'FAILED', 'EXPIRED'] as const).find((state) => states.has(state)) ?? 'COMPLETE';
 }
 
-/** What an answer of the job says: where the part is, or that the job is lost and has to be sent again. */
+/**
+ * The reading of a job: the state of the part, or that the job is lost and has to be sent again.
+ */
 export type JobReading = Pick<BulkPart, 'state' | 'completed' | 'expiresAt' | 'offersArchive'> | 'lost';
 
 const RUNNING = new Set([
@@ -116,7 +117,10 @@ const RUNNING = new Set([
   'complete',
 ]);
 
-/** Reads a job's answer (wire contract: the state words differ between deployments, the download URL decides). */
+/**
+ * Reads a job's answer (wire contract: the state words differ between deployments, the download URL
+ * decides).
+ */
 export function readJob(part: BulkPart, job: BulkJob, cancelRequested: boolean): JobReading {
   const word = (job.status ?? '').toLowerCase();
   const completed = Math.min(job.completed_count ?? part.completed, part.requested);

@@ -1,5 +1,5 @@
-// The rows of one part, read out of its archive as it arrives: structures and activations along the sequence are passed over
-// piece by piece, so that memory follows the rows and not the archive.
+// Reads the rows of one part from its archive while it downloads. Structures and activations are
+// skipped piece by piece, so memory grows with the rows, not with the archive.
 import { archiveLimits } from '../upstream/archive/archive-limits.ts';
 import { readBulkRecords } from '../upstream/archive/bulk-stream.ts';
 import type { WireMapping } from '../upstream/mapping/rules.ts';
@@ -14,7 +14,7 @@ interface Reading {
   readonly clusters: Map<string, ClusterInfo>;
   readonly links: Map<string, string>;
   damaged: boolean;
-  /** Whether the list of sequences is there, which names every protein that exists. */
+  /** Whether the archive has the list of sequences, which names every protein that exists. */
   listed: boolean;
 }
 
@@ -77,7 +77,7 @@ async function readAll(
   return reading;
 }
 
-/** The representative of a protein's cluster; undefined where the archive does not say which that is. */
+/** The representative of a protein's cluster; undefined where the archive does not name it. */
 const representativeIn = ({ links, clusters }: Reading, hash: string): string | undefined =>
   links.get(hash) ?? (clusters.has(hash) ? hash : undefined);
 
@@ -94,16 +94,16 @@ function clusterRow({ clusters }: Reading, representative: string): NonNullable<
 /** The rows of a part, by hash. */
 export interface PartRows {
   readonly rows: ReadonlyMap<string, ExportRow>;
-  /** What the archive says of a cluster. */
+  /** The archive's values of a cluster. */
   clusterOf(representative: string): NonNullable<ExportRow['cluster']>;
 }
 
 /**
  * Reads the rows of a part.
  *
- * @param structureUrl - where the gateway serves the structure of a hash
+ * @param structureUrl - the address of a structure at the gateway, by hash
  * @param mapping - names that the deployment uses instead of those of the contract
- * @returns a row for each hash asked for, found or not; a key that the archive does not settle is not in it
+ * @returns a row for each requested hash, found or not, without keys that the archive leaves out
  */
 export async function readPartRows(
   archive: AsyncIterable<Uint8Array>,
@@ -116,7 +116,7 @@ export async function readPartRows(
   const rows = new Map(
     hashes.map((hash): [string, ExportRow] => {
       const found = reading.rows.get(hash);
-      // Only a whole list of sequences says that a protein does not exist.
+      // Only a complete list of sequences proves that a protein does not exist.
       const absent = reading.damaged ? 'DAMAGED' : reading.listed ? 'NOT_IN_ATLAS' : 'UNAVAILABLE';
       if (found === undefined) return [hash, { hash, status: absent }];
       const { hash: _, status, ...known } = found;

@@ -1,5 +1,5 @@
-// Takes one part of a look-up to its end: sends it, follows the job, sends it again when the upstream lost it, cancels it when
-// asked. It knows the upstream's bulk operations and nothing of other parts or of where progress is kept.
+// Runs one part of a look-up: sends it, polls the job, sends it again when the upstream lost it,
+// cancels it on request.
 
 import * as atlas from '../upstream/atlas-bulk.ts';
 import { UpstreamError } from '../upstream/errors.ts';
@@ -7,7 +7,7 @@ import { discard } from '../upstream/http/response-body.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { type BulkOptions, type BulkPart, hasEnded, readJob } from './lookup.ts';
 
-/** How often jobs are asked how far they are. Milliseconds. */
+/** Intervals of polling jobs, in milliseconds. */
 export interface BulkSchedule {
   readonly first: number;
   readonly slowest: number;
@@ -15,7 +15,7 @@ export interface BulkSchedule {
 
 export const defaultBulkSchedule: BulkSchedule = { first: 250, slowest: 5_000 };
 
-/** What a part needs of the look-up that it belongs to. */
+/** What a part needs of its look-up. */
 export interface PartWork {
   readonly up: Upstream;
   readonly hashes: readonly string[];
@@ -23,25 +23,31 @@ export interface PartWork {
   readonly pace: BulkSchedule;
   read(): BulkPart;
   change(change: Partial<BulkPart>): void;
-  /** Whether somebody asked to cancel the look-up. */
+  /** Whether the look-up is to be cancelled. */
   cancelled(): boolean;
-  /** Whether the look-up is too old to go on. */
+  /** Whether the look-up is past its deadline. */
   tooOld(): boolean;
-  /** Waits; shorter when a cancel comes. @throws when the gateway stops */
+  /** Waits; a cancellation ends the pause. @throws when the gateway stops */
   pause(milliseconds: number): Promise<void>;
 }
 
 /** How often a part is sent at most. */
-const MOST_SENT = 4;
+const MAX_SENT = 4;
 
-/** The body of the bulk call for a part. Sequences always come along: only they prove which proteins exist. */
+/**
+ * The body of the bulk call for a part. It always requests sequences: only they prove which
+ * proteins exist.
+ */
 export const queryOf = (hashes: readonly string[], options: BulkOptions): atlas.BulkQuery => ({
   hashes,
   ...options,
   sequence: true,
 });
 
-/** Sends the part. A small one is answered with its archive at once, which is asked for again when somebody downloads it. */
+/**
+ * Sends the part. The upstream answers a small part with its archive at once; a download requests
+ * it again.
+ */
 async function send({ up, hashes, options, change, read }: PartWork): Promise<void> {
   const answer = await atlas.bulk(up, queryOf(hashes, options));
   const sent = read().sent + 1;
@@ -56,11 +62,11 @@ async function send({ up, hashes, options, change, read }: PartWork): Promise<vo
 const fail = ({ change }: PartWork, code: string, message: string): void =>
   change({ state: 'FAILED', problem: { code, message } });
 
-/** The upstream has nothing of the job any more, or nothing came of it. */
+/** Handles a job that the upstream does not have any more or that failed. */
 function lose(work: PartWork): void {
   if (work.cancelled()) work.change({ state: 'CANCELLED' });
-  else if (work.read().sent < MOST_SENT) work.change({ state: 'PENDING', jobId: null, completed: 0 });
-  else fail(work, 'UPSTREAM_UNAVAILABLE', `The upstream gave no result, sent ${MOST_SENT} times.`);
+  else if (work.read().sent < MAX_SENT) work.change({ state: 'PENDING', jobId: null, completed: 0 });
+  else fail(work, 'UPSTREAM_UNAVAILABLE', `The upstream gave no result, sent ${MAX_SENT} times.`);
 }
 
 async function follow(work: PartWork, jobId: string): Promise<void> {
@@ -70,24 +76,25 @@ async function follow(work: PartWork, jobId: string): Promise<void> {
   else if (read.state !== part.state || read.completed !== part.completed) work.change(read);
 }
 
-/** Asks the upstream to cancel the job; one that is finished keeps its results. */
+/** Cancels the job at the upstream; a finished job keeps its results. */
 async function cancelJob({ up, change }: PartWork, jobId: string): Promise<void> {
   change({ state: 'CANCEL_REQUESTED' });
   await atlas.deleteBulkJob(up, jobId);
 }
 
-/** Whether the upstream says that there is no such job (any more). */
+/** Whether the upstream has no such job. */
 const isGone = (error: unknown): boolean =>
   error instanceof UpstreamError && (error.failure.status === 404 || error.failure.status === 410);
 
-/** Milliseconds that the upstream asked to wait. */
+/** Milliseconds that the upstream wants the gateway to wait. */
 const askedPause = (error: unknown): number =>
   error instanceof UpstreamError ? (error.failure.retryAfterSeconds ?? 0) * 1000 : 0;
 
 /**
- * Takes a part to its end. A failed read is not a failed part: what may pass is tried again until the look-up is too old.
+ * Runs a part to its end. Failed reads that may succeed later are retried until the look-up's
+ * deadline.
  *
- * @throws whatever `pause` throws
+ * @throws the errors of `pause`
  */
 export async function runPart(work: PartWork): Promise<void> {
   let wait = work.pace.first;

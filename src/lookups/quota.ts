@@ -1,5 +1,6 @@
-// How many look-ups may run and be kept, and how many bytes they may take in the store: for each caller, and for all callers together.
-// What is used stands in the shared store, so that replicas count together; each change is compare-and-set.
+// How many look-ups may run and be kept, and how many bytes they may take in the store: for each
+// caller, and for all callers together. What is used stands in the shared store, so that replicas
+// count together; each change is compare-and-set.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
 
@@ -68,7 +69,8 @@ const exceeds = (used: number, allowed: number): boolean => allowed > 0 && used 
 /**
  * Opens the quota.
  *
- * @param isRunning - whether a look-up that is counted as running really is; asked before a caller is refused for it
+ * @param isRunning - whether a look-up that is counted as running really is; asked before a caller
+ * is refused for it
  */
 export function createBulkQuota(
   documents: LeasedDocumentStore,
@@ -76,7 +78,11 @@ export function createBulkQuota(
   now: () => number,
   isRunning: (lookupId: string) => Promise<boolean>,
 ): BulkQuota {
-  /** Changes a document in one step. @param change - gives what is to stand there, or why nothing is changed */
+  /**
+   * Changes a document in one step.
+   *
+   * @param change - gives what is to stand there, or why nothing is changed
+   */
   async function update<T>(
     key: string,
     empty: T,
@@ -144,7 +150,11 @@ export function createBulkQuota(
       next: entries.map((one) => (ids.has(one.lookupId) ? { ...one, running: false } : one)),
     }));
 
-  /** Finds look-ups whose end could not be noted, such as while the store was away. @returns whether there were any */
+  /**
+   * Finds look-ups whose end could not be noted, such as while the store was away.
+   *
+   * @returns whether there were any
+   */
   async function forgetEnded(caller: string): Promise<boolean> {
     const kept = await documents.get(callerKey(caller));
     if (kept === null || kept === 'same') return false;

@@ -1,5 +1,6 @@
-// Works on one look-up until every part has ended: so many parts at a time, progress kept after each change, the right to
-// work on it renewed. It knows parts and the store, and nothing of who watches.
+// Works on one look-up until every part has ended: so many parts at a time, progress kept after
+// each change, the right to work on it renewed. It knows parts and the store, and nothing of who
+// watches.
 
 import pLimit from 'p-limit';
 import type { Upstream } from '../upstream/http/upstream-client.ts';

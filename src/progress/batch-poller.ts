@@ -1,5 +1,5 @@
-// The one poller of a principal's batch: it polls while somebody watches, at the pace that the snapshot carries, and shares
-// each snapshot with the other replicas, of which whoever finds it too old polls next. It knows no GraphQL.
+// Polls one batch for all its subscribers. Replicas share the snapshot through the store; a replica
+// that finds it expired takes a 45 s lease and polls.
 import { randomUUID } from 'node:crypto';
 import { createBroadcast } from '../async/broadcast.ts';
 import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
@@ -10,48 +10,48 @@ import { delayMs, firstInterval, nextInterval, type PollScheduleOptions } from '
 import { type BatchProgressEvent, createProgressReader } from './progress-events.ts';
 import { afterFailure, afterReading, emptySnapshot, hasNoTaskPage, type Snapshot } from './snapshot.ts';
 
-/** What every room of a process shares. */
+/** Dependencies that all pollers of a process share. */
 export interface PollerDependencies {
   readonly documents: LeasedDocumentStore;
   readonly pace: PollScheduleOptions;
   readonly now: () => number;
-  /** Told of what must not happen: a store that fails. Polling goes on. */
+  /** Receives unexpected errors, such as those of the store. Polling continues. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Whose batch a room is about. */
+/** The batch that a poller polls, and its owner. */
 export interface PollerKey {
-  /** Key of the snapshot in the documents. */
+  /** Key of the snapshot in the document store. */
   readonly key: string;
   readonly batchId: string;
 }
 
 export interface Watch {
-  /** With the watcher's token. Any watcher's will do: all of a room belong to one principal. */
+  /** With the token of a subscriber. All subscribers of a poller are the same principal. */
   readonly upstream: Upstream;
   readonly signal: AbortSignal | undefined;
-  /** Whether changed tasks are wanted. */
+  /** Whether the subscriber needs the changed tasks. */
   readonly tasks: boolean;
 }
 
 export interface BatchPoller {
-  /** How many watch. */
+  /** Number of subscribers. */
   readonly watchers: number;
   watch(watch: Watch): AsyncIterableIterator<BatchProgressEvent>;
-  /** Polls at once, whatever the pace says. */
+  /** Polls now, without waiting for the interval. */
   pollNow(): void;
-  /** Ends every watch. */
+  /** Ends all subscriptions. */
   close(): void;
 }
 
-/** How long a snapshot outlives its last poll. */
+/** Lifetime of a snapshot after its last poll. */
 const KEEP_MS = 600_000;
-/** How long a replica may take for one poll before another one tries. */
+/** A replica that polls for longer loses its lease. */
 const LEASE_MS = 45_000;
-/** How soon to look again while another replica polls. */
+/** Interval of looking at the store while another replica polls. */
 const WAIT_MS = 200;
 
-/** No pause outlives its snapshot; one that seems to may have been written down by a clock that was ahead. */
+/** At most the lifetime of a snapshot: a later time was written by a clock that was ahead. */
 const pauseLeft = (milliseconds: number): number => Math.min(KEEP_MS, Math.max(0, milliseconds));
 
 const failed = (error: unknown): Pick<UpstreamError, 'message' | 'failure'> =>
@@ -63,9 +63,10 @@ const failed = (error: unknown): Pick<UpstreamError, 'message' | 'failure'> =>
       };
 
 /**
- * Opens a room.
+ * Starts a poller.
  *
- * @param onEmpty - told when nobody watches any more or nothing is left to watch; the room is then of no more use
+ * @param onEmpty - called when there are no subscribers left or the batch is settled; the poller
+ * has then ended
  */
 export function startBatchPoller(
   parts: PollerDependencies,
@@ -78,7 +79,7 @@ export function startBatchPoller(
   const readerOf = createProgressReader(now);
   const closing = new AbortController();
   let current = emptySnapshot(firstInterval(pace));
-  /** When `current` was adopted, by a clock that nobody sets. */
+  /** When `current` was adopted, by the monotonic clock. */
   let adoptedAt = performance.now();
   let dueIn = 0;
   let version = 0;
@@ -89,16 +90,16 @@ export function startBatchPoller(
   let again = false;
   let forced = false;
 
-  // A store that fails costs the sharing, not the progress: then each replica polls for itself.
+  // A store that fails costs the sharing, not the progress: each replica then polls for itself.
   const orElse = <T>(asked: Promise<T>, otherwise: T): Promise<T> =>
     asked.catch((error: unknown) => {
       parts.onError(error);
       return otherwise;
     });
 
-  // Without a failure, that is: a read that failed waits for its time like any other.
+  // After a failed read the next poll waits for its time.
   const needsTaskPage = () => tasksWanted > 0 && hasNoTaskPage(current) && current.streak === null;
-  // Whoever sets the clock back must not stop the polling: the pause ends by the other clock, too.
+  // The monotonic clock also ends the pause, in case the system clock is set back.
   const untilDue = () => Math.max(0, Math.min(current.dueAt - now(), adoptedAt + dueIn - performance.now()));
   const isDue = () => forced || needsTaskPage() || (!current.over && untilDue() === 0);
 
@@ -119,7 +120,7 @@ export function startBatchPoller(
       return;
     }
     const snapshot = JSON.parse(kept.text) as Snapshot;
-    // A refusal that ended somebody's watch earlier is no news to a new one: it is asked again.
+    // A refusal that ended earlier subscriptions is not sent to a new one: the poller reads again.
     if (version === 0 && snapshot.over && snapshot.streak !== null) version = kept.version;
     else adopt(snapshot, kept.version);
   }
@@ -136,13 +137,13 @@ export function startBatchPoller(
     }
   }
 
-  /** @returns milliseconds until the next look; undefined when there is nothing to wait for */
+  /** @returns milliseconds until the next step; undefined when nothing is left to do */
   async function step(): Promise<number | undefined> {
     await refresh();
     if (!isDue() || upstream === undefined || closing.signal.aborted) return undefined;
     if (!(await orElse(documents.claim(key, owner, LEASE_MS), true))) return WAIT_MS;
     try {
-      // Another replica may have polled between the look and the lease.
+      // Another replica may have polled before this one got the lease.
       await refresh();
       if (!isDue()) return undefined;
       forced = false;
@@ -151,7 +152,8 @@ export function startBatchPoller(
       const expiresAt = now() + KEEP_MS;
       const text = JSON.stringify(snapshot);
       const written = await orElse(documents.put(key, text, { expected: version, expiresAt }), version);
-      // Somebody asked for a poll while this one was under way: what it saw may be older than what they did.
+      // A poll was requested during this one, whose result may be older than the change that caused
+      // the request.
       if (written === null) again = true;
       else adopt(snapshot, written);
     } finally {
@@ -182,7 +184,7 @@ export function startBatchPoller(
     clearTimeout(timer);
     if (closing.signal.aborted) return;
     const own = untilDue();
-    // Replicas tell each other nothing; they look at what they share.
+    // Replicas do not signal each other; each looks at the store.
     const next = wait ?? (documents.shared ? Math.min(own, pace.first) : own);
     timer = setTimeout(() => void pollIfDue(), next);
   }

@@ -1,12 +1,12 @@
-// One poll of a batch: counts first, item pages only when the counts moved and somebody wants tasks. It knows the List
-// operation and nothing of when to poll or who watches.
+// One poll of a batch: counts first, pages of tasks only when the counts changed and a subscriber
+// needs tasks.
 import { list } from '../upstream/batch.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import type { BatchPage, ListItem } from '../upstream/wire.ts';
 import { hasMoved, hasNoTaskPage, type Reading, type Snapshot } from './snapshot.ts';
 
-/** The largest page of List (spec, section Limits): all tasks of a batch are two. */
+/** The largest page of List (spec, section Limits): two pages hold all tasks of a batch. */
 const PAGE = 1000;
 
 const unknownBatch = (batchId: string): UpstreamError =>
@@ -27,7 +27,10 @@ async function listed(
   return answer.data;
 }
 
-/** All items, page by page. State and counts are those of the first page: what moves while the rest is read is seen by the next poll. */
+/**
+ * All tasks. State and counts are those of the first page; the next poll sees changes during the
+ * read.
+ */
 async function withItems(up: Upstream, batchId: string): Promise<Reading> {
   const first = await listed(up, batchId, { items: { limit: PAGE } });
   const total = Object.values(first.counts).reduce((sum, count) => sum + count, 0);
@@ -43,8 +46,8 @@ async function withItems(up: Upstream, batchId: string): Promise<Reading> {
 /**
  * Polls a batch.
  *
- * @param before - what is known of it
- * @param tasks - whether somebody wants to know which tasks changed
+ * @param before - the previous snapshot
+ * @param tasks - whether a subscriber needs the changed tasks
  * @throws UpstreamError also for an unknown batch
  */
 export async function pollBatch(

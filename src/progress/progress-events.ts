@@ -1,5 +1,5 @@
-// What one watcher is told of a batch's snapshots: state for state, failures once a streak, tasks only those that changed
-// since its last event. It remembers two numbers for each watcher.
+// Turns the snapshots of a batch into the events of one subscriber: every change of state, one
+// failure for each streak, and the tasks that changed since its previous event.
 
 import type { EventSelector } from '../async/broadcast.ts';
 import type { Failure } from '../upstream/errors.ts';
@@ -16,29 +16,29 @@ interface Progress {
   readonly kind: 'progress';
   readonly sequence: number;
   readonly page: BatchPage;
-  /** Empty for a watcher that did not ask for tasks. */
+  /** Empty for a subscriber that did not select tasks. */
   readonly changed: readonly ListItem[];
-  /** Seconds until the next poll; null after the last event. */
+  /** Seconds until the next poll; null in the last event. */
   readonly nextPollSeconds: number | null;
   readonly final: boolean;
 }
 
-/** One event of a watch. Watchers that are told the same are given the same object. */
+/** One event. Subscribers at the same position share the object. */
 export type BatchProgressEvent =
   | Progress
   | { readonly kind: 'failure'; readonly message: string; readonly failure: Failure };
 
 /**
- * Makes the readers of one batch's watchers.
+ * Creates the readers of a batch's subscribers.
  *
- * @returns makes one watcher's reader. `tasks` is whether it asked for changed tasks; then it waits for them where a poll only brought
- *   counts
+ * @returns a function that creates the reader of one subscriber. `tasks`: it selected changed
+ * tasks, and waits for them when a poll read only counts
  */
 export function createProgressReader(
   now: () => number,
 ): (tasks: boolean) => EventSelector<Snapshot, BatchProgressEvent> {
-  // A watcher is given the object that another one at the same place was given, so that whoever answers it can answer once for
-  // a whole crowd. Seconds are part of the place: what is told is never older than one.
+  // Subscribers at the same position get the same object, so that one response serves all. The
+  // position includes the seconds until the next poll, so an event is never older than a second.
   let latest: Snapshot | undefined;
   const told = new Map<string, Progress>();
 

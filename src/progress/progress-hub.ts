@@ -1,4 +1,5 @@
-// Live progress of batches for any number of watchers: finds or opens the room of a principal's batch. It knows no GraphQL.
+// Live progress of batches for all subscribers of a process: one poller for each principal and
+// batch.
 
 import { createBroadcast } from '../async/broadcast.ts';
 import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
@@ -8,15 +9,15 @@ import type { BatchProgressEvent } from './progress-events.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export interface ProgressHub {
-  /** Watches a batch: its present state first, then every change, until it is settled. */
+  /** Subscribes to a batch: its present state, then every change, until it is settled. */
   watch(principal: string | null, batchId: string, watch: Watch): AsyncIterableIterator<BatchProgressEvent>;
-  /** Has a batch polled at once, here and by other replicas: a submit or cancel has just changed it. */
+  /** Has all replicas poll a batch now, after a submission or cancellation. */
   nudge(principal: string | null, batchId: string): Promise<void>;
-  /** How many rooms are open: batches that are polled by this process while they are watched. */
+  /** Number of pollers in this process. */
   readonly rooms: number;
-  /** How many watch batches through this process. */
+  /** Number of subscribers in this process. */
   readonly watchers: number;
-  /** Ends every watch, and every one that is still opened. */
+  /** Ends all subscriptions, including those that are being opened. */
   close(): void;
 }
 
@@ -27,7 +28,7 @@ export interface LiveOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Tries of a nudge against replicas that write at the same time. */
+/** Tries of writing the snapshot while other replicas write it. */
 const TRIES = 5;
 
 const placeOf = (principal: string | null, batchId: string): PollerKey => ({
@@ -35,7 +36,7 @@ const placeOf = (principal: string | null, batchId: string): PollerKey => ({
   batchId,
 });
 
-/** Opens what all requests of a process share. */
+/** Creates the hub of a process. */
 export function createProgressHub(options: LiveOptions): ProgressHub {
   const { documents, pace = defaultPollSchedule, now = Date.now, onError } = options;
   const parts = { documents, pace, now, onError };
@@ -52,7 +53,7 @@ export function createProgressHub(options: LiveOptions): ProgressHub {
     return room;
   }
 
-  /** Makes the shared snapshot too old. */
+  /** Marks the shared snapshot as expired. */
   async function expireSnapshot(key: string): Promise<void> {
     for (let tries = 0; tries < TRIES; tries += 1) {
       const kept = await documents.get(key);

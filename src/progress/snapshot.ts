@@ -1,5 +1,4 @@
-// What is known of a batch at one moment, and what of it is news to whom. Pure: snapshots are never changed, they are
-// replaced. It knows the upstream's records and nothing of watchers or calls.
+// The snapshot of a batch that replicas share. Snapshots are immutable; each poll makes a new one.
 
 import type { Failure } from '../upstream/errors.ts';
 import { readCounts } from '../upstream/folds/batch-states.ts';
@@ -9,13 +8,13 @@ import type { PollInterval } from './poll-schedule.ts';
 /** A task that has left the queue. */
 interface SeenTask {
   readonly item: ListItem;
-  /** The sequence at which it got into its present state. */
+  /** The sequence number at which it got its present state. */
   readonly changedAt: number;
 }
 
-/** Tasks as they were read last. */
+/** The tasks of the latest read. */
 interface SeenTasks {
-  /** The sequence that they belong to; they are stale while it is smaller than the snapshot's. */
+  /** Sequence number of the read; smaller than the snapshot's when the tasks are stale. */
   readonly sequence: number;
   readonly byId: Readonly<Record<string, SeenTask>>;
 }
@@ -23,31 +22,31 @@ interface SeenTasks {
 /** Failures in a row. */
 export interface FailureStreak {
   readonly count: number;
-  /** Milliseconds since the epoch; names the streak. */
+  /** Milliseconds since the epoch; identifies the streak. */
   readonly since: number;
   readonly message: string;
   readonly failure: Failure;
 }
 
-/** A batch at one moment, as replicas share it. */
+/** A batch at one moment. */
 export interface Snapshot {
-  /** Grows whenever counts or the state change. */
+  /** Increases when counts or the state change. */
   readonly sequence: number;
-  /** State, counts and times; null while no read has succeeded. */
+  /** State, counts and times; null before the first successful read. */
   readonly page: BatchPage | null;
   readonly tasks: SeenTasks;
   readonly streak: FailureStreak | null;
-  /** No further poll will tell anything new: every task is settled, or the batch cannot be read. */
+  /** Whether polling has ended: every task is settled, or the batch cannot be read. */
   readonly over: boolean;
   readonly pace: PollInterval;
-  /** When it is too old and has to be polled again. Milliseconds since the epoch. */
+  /** When the next poll is due. Milliseconds since the epoch. */
   readonly dueAt: number;
 }
 
-/** Failures in a row after which watchers are told. */
+/** Failures in a row after which subscribers get an error. */
 export const REPORT_AFTER_FAILURES = 3;
 
-/** Before anything is known. */
+/** The snapshot before the first poll. */
 export const emptySnapshot = (pace: PollInterval): Snapshot => ({
   sequence: 0,
   page: null,
@@ -58,20 +57,20 @@ export const emptySnapshot = (pace: PollInterval): Snapshot => ({
   dueAt: 0,
 });
 
-/** No task is queued or running any more: by the counts, whatever the aggregate word says. */
+/** Whether the counts show no queued or running task. The state of the batch may lag behind. */
 export function isTerminalPage(page: BatchPage): boolean {
   const { total, done, failed, cancelled } = readCounts(page.counts);
   return total > 0 && done + failed + cancelled === total;
 }
 
-/** Whether counts or the aggregate state differ. Tasks only move forwards, so that equal counts mean equal tasks. */
+/** Whether counts or state differ. Tasks only move forwards, so equal counts mean equal tasks. */
 export function hasMoved(before: BatchPage | null, after: BatchPage): boolean {
   if (before === null || before.status !== after.status) return true;
   const states = new Set([...Object.keys(before.counts), ...Object.keys(after.counts)]);
   return [...states].some((state) => (before.counts[state] ?? 0) !== (after.counts[state] ?? 0));
 }
 
-/** Whether the tasks still have to be read for a snapshot with these counts. While all are queued there is nothing to read. */
+/** Whether the tasks of these counts still have to be read. Not while all are queued. */
 export const hasNoTaskPage = ({ page, sequence, tasks }: Snapshot): boolean =>
   page !== null &&
   tasks.sequence < sequence &&
@@ -79,13 +78,16 @@ export const hasNoTaskPage = ({ page, sequence, tasks }: Snapshot): boolean =>
 
 const errorText = (item: ListItem): string => JSON.stringify(item.error ?? null);
 
-/** Takes in the tasks that were read: who has another state than before has changed just now. Queued ones are left out. */
+/**
+ * Merges the tasks of a read: a task with a new state changed at this sequence number. Queued ones
+ * are left out.
+ */
 function tasksAfter(before: SeenTasks, sequence: number, items: readonly ListItem[]): SeenTasks {
   const byId: Record<string, SeenTask> = {};
   for (const { task_id, status, response, response_available, error } of items) {
     if (status === 'queued') continue;
     const here = response_available === true || response != null;
-    // A result that stands inline is not kept; that there is one is.
+    // Drops an inline result; `response` says that there is one.
     const item: ListItem = { task_id, status, response: undefined, response_available: here, error };
     const known = before.byId[task_id];
     const same =
@@ -95,7 +97,7 @@ function tasksAfter(before: SeenTasks, sequence: number, items: readonly ListIte
   return { sequence, byId };
 }
 
-/** What a poll brought: the batch, and its tasks when they were asked for. */
+/** The result of a poll: the batch, and its tasks when they were read. */
 export interface Reading {
   readonly page: BatchPage;
   readonly items: readonly ListItem[] | null;
@@ -104,7 +106,7 @@ export interface Reading {
 /**
  * The snapshot after a successful poll.
  *
- * @param next - pace and due time of the poll after this one
+ * @param next - interval and due time of the next poll
  */
 export function afterReading(
   before: Snapshot,
@@ -114,7 +116,7 @@ export function afterReading(
   const recovered = before.streak !== null && before.streak.count >= REPORT_AFTER_FAILURES;
   const sequence = before.sequence + (hasMoved(before.page, page) || recovered ? 1 : 0);
   const { items: _, ...kept } = page;
-  // After a change that touches no task (a recovery) the tasks are as good as before.
+  // After a change that affects no task, such as a recovery, the tasks are still valid.
   const carried =
     before.page !== null && !hasMoved(before.page, page) && before.tasks.sequence === before.sequence
       ? { ...before.tasks, sequence }
@@ -129,7 +131,7 @@ export function afterReading(
   };
 }
 
-/** The snapshot after a poll that failed: what is known stays, the failure is counted. */
+/** The snapshot after a failed poll: the same data, one more failure. */
 export function afterFailure(
   before: Snapshot,
   { message, failure }: Pick<FailureStreak, 'message' | 'failure'>,
@@ -137,7 +139,8 @@ export function afterFailure(
   next: Pick<Snapshot, 'pace' | 'dueAt'>,
 ): Snapshot {
   const count = (before.streak?.count ?? 0) + 1;
-  // A read that will never succeed ends the polling: at once when nothing was ever read, else when it is sure.
+  // A permanent failure ends the polling: at once if nothing was ever read, otherwise when it is
+  // certain.
   const over = !failure.retryable && (before.page === null || count >= REPORT_AFTER_FAILURES);
   return {
     ...before,
@@ -147,7 +150,7 @@ export function afterFailure(
   };
 }
 
-/** Tasks that changed after a sequence; from the start (0) on, every task that has left the queue. */
+/** Tasks that changed after a sequence number; after 0 every task that has left the queue. */
 export const changedSince = ({ tasks }: Snapshot, sequence: number): ListItem[] =>
   Object.values(tasks.byId)
     .filter(({ changedAt }) => changedAt > sequence)

@@ -1,11 +1,11 @@
-// The rules of chain ids: one for each copy, unique over the item.
+// Checks chain ids: one for each copy, unique in the item.
 import type { ItemNotes } from './issues.ts';
 import type { Item } from './submission.ts';
 import type { Pause } from './yielding.ts';
 
 const USUAL_CHAIN_ID = /^[^\s\p{C}]{1,32}$/u;
 
-/** An id in a sentence. */
+/** An id, quoted and shortened for a message. */
 const quoted = (id: string): string => JSON.stringify(id.length > 40 ? `${id.slice(0, 40)}…` : id);
 
 function checkId(id: string, at: string, first: Map<string, string>, { wrong, odd }: ItemNotes): void {
@@ -32,7 +32,7 @@ function checkId(id: string, at: string, first: Map<string, string>, { wrong, od
   }
 }
 
-/** Ids, over all chains of an item and all their copies. */
+/** Checks the ids of all chains of an item and their copies. */
 export async function checkChainIds(item: Item, notes: ItemNotes, pause: Pause): Promise<void> {
   const { odd } = notes;
   const first = new Map<string, string>();
@@ -59,7 +59,8 @@ export async function checkChainIds(item: Item, notes: ItemNotes, pause: Pause):
         length === 0
           ? `${chain.ids.length} copies of this ligand are folded.`
           : `${chain.ids.length} copies of ${length} count as ${chain.ids.length * length}.`,
-        'Every id is one more copy, and each copy counts toward length and credits. Name one id for a single chain.',
+        'Every id is one more copy, and each copy counts toward length and credits. Name one id for a ' +
+          'single chain.',
       );
     }
   }

@@ -1,4 +1,5 @@
-// The rules of one item's chains: letters, modifications, ligands (spec, "Sequence inputs" and "Modification").
+// Checks the chains of one item: letters, modifications, ligands (spec, "Sequence inputs" and
+// "Modification").
 import { checkChainIds } from './check-chain-ids.ts';
 import { findInvalidLetters, LETTERS, parentResidue, scanSmiles } from './chemistry.ts';
 import type { ItemNotes } from './issues.ts';
@@ -37,7 +38,8 @@ async function checkLetters(
     wrong(
       at,
       'BAD_LETTER',
-      `${JSON.stringify(character)} at position ${bad.first} (0-based) is no letter of ${NAMES[type]} sequence${more}.`,
+      `${JSON.stringify(character)} at position ${bad.first} (0-based) is no letter of ${NAMES[type]} ` +
+        `sequence${more}.`,
       `The letters that name one residue are ${LETTERS[type]}; other letters are taken as ${UNKNOWN[type]}.`,
     );
   }
@@ -45,7 +47,8 @@ async function checkLetters(
     odd(
       at,
       'UNKNOWN_RESIDUE',
-      `${unknown.count} of ${sequence.length} letters (${unknown.letters}) become ${UNKNOWN[type]}; the first is at position ${unknown.first} (0-based).`,
+      `${unknown.count} of ${sequence.length} letters (${unknown.letters}) become ${UNKNOWN[type]}; ` +
+        `the first is at position ${unknown.first} (0-based).`,
       letterHint(type, sequence.charAt(unknown.first)),
     );
   }
@@ -185,7 +188,7 @@ async function checkLigand(
   }
 }
 
-/** Every rule that concerns the chains of one item. */
+/** Runs every check of the chains of one item. */
 export async function checkChains(item: Item, notes: ItemNotes, pause: Pause): Promise<void> {
   if (item.chains.length === 0) {
     notes.wrong(

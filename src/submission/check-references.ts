@@ -1,4 +1,5 @@
-// The rules of what refers to chains: covalent bonds, pocket, distograms (spec, the tables of these names).
+// Checks references to chains: covalent bonds, pocket, distograms (spec, the tables of these
+// names).
 import { heavyAtoms, scanSmiles } from './chemistry.ts';
 import type { ItemNotes } from './issues.ts';
 import type { Chain, Item } from './submission.ts';
@@ -7,7 +8,7 @@ import type { Pause } from './yielding.ts';
 const lengthOf = (chain: Chain): number =>
   chain.type === 'ligand' ? Math.max(1, chain.ccd?.length ?? 1) : chain.sequence.length;
 
-/** Heavy atoms at a residue of a chain, where the input tells; each chain is looked through once. */
+/** Counts heavy atoms at a residue of a chain, where the input allows it; reads each chain once. */
 async function atomCounter(chains: Item['chains'], pause: Pause) {
   const modified = new Map<Chain, ReadonlySet<number>>();
   const smilesAtoms = new Map<Chain, number>();
@@ -25,7 +26,7 @@ async function atomCounter(chains: Item['chains'], pause: Pause) {
   };
 }
 
-/** Checks of single references to the chains of one item. */
+/** Checks single references to the chains of one item. */
 async function referenceChecks(item: Item, { wrong, odd }: ItemNotes, pause: Pause) {
   const byId = new Map<string, Chain>();
   for (const chain of item.chains) {
@@ -70,7 +71,7 @@ async function referenceChecks(item: Item, { wrong, odd }: ItemNotes, pause: Pau
       residue === length && length > 0
         ? `Indices are 0-based and this one looks 1-based: the last residue is ${length - 1}.`
         : 'Indices are 0-based.';
-    // How a ligand is divided into residues is the service's to say.
+    // The service decides how a ligand is divided into residues.
     const note = chain.type === 'ligand' ? odd : wrong;
     note(
       path,
@@ -90,7 +91,8 @@ async function referenceChecks(item: Item, { wrong, odd }: ItemNotes, pause: Pau
     odd(
       path,
       'ATOM_OUT_OF_RANGE',
-      `Atom ${atom} is none of the residue, whose heavy atoms are 0 to ${atoms - 1} as far as the gateway knows.`,
+      `Atom ${atom} is none of the residue, whose heavy atoms are 0 to ${atoms - 1} as far as the ` +
+        'gateway knows.',
       'Indices are 0-based and count heavy atoms.',
     );
   };
@@ -155,7 +157,7 @@ async function checkPocket(
   }
 }
 
-/** The matrix of one distogram. @param chain - undefined where it is not known */
+/** Checks the matrix of one distogram. @param chain - undefined where it is unknown */
 function checkMatrix(
   distogram: readonly (readonly number[])[],
   chain: Chain | undefined,
@@ -224,7 +226,7 @@ async function checkDistograms(
   }
 }
 
-/** Every rule of one item's covalent bonds, pocket and distograms. */
+/** Runs every check of one item's covalent bonds, pocket and distograms. */
 export async function checkReferences(item: Item, notes: ItemNotes, pause: Pause): Promise<void> {
   const { covalentBonds, pocket, distogramConditioning } = item;
   if (covalentBonds.length === 0 && pocket === null && distogramConditioning.length === 0) return;

@@ -1,5 +1,5 @@
-// Judges a whole submission before anything is sent or spent: every rule of the spec at once, with the path in the
-// GraphQL input. Every step takes time in proportion to the input, and other work gets its turn between steps.
+// Checks a whole submission before anything is sent: all rules of the spec, with paths in the
+// GraphQL input. Each step takes linear time and yields to other work.
 import { checkChains } from './check-chains.ts';
 import { checkReferences } from './check-references.ts';
 import { type AddIssue, addIssue, type Issue } from './issues.ts';
@@ -12,19 +12,19 @@ import type { Pause } from './yielding.ts';
 export const MAX_ITEMS = 2000;
 export const MAX_TASKS = 2000;
 
-/** Names and labels are kept by the gateway; longer ones are no names. */
+/** Largest length of names and labels, in characters. */
 const MAX_NAME = 200;
-/** Residues and nucleotides of one item from which a fold may not fit the service's machines. */
+/** Residues and nucleotides of one item above which a fold may not fit the service's machines. */
 const LONG_ITEM = 4000;
-/** Residues and nucleotides of a submission that is likely not meant. */
+/** Residues and nucleotides of a submission above which a mistake is likely. */
 const LONG_TOTAL = 1_000_000;
-/** Length of an item from which its PAE matrix alone is over 40 MB of JSON. */
+/** Length of an item above which its PAE matrix exceeds 40 MB of JSON. */
 const LONG_PAE = 2500;
 
 export interface ItemCheck extends ItemMeasure {
   readonly index: number;
   readonly name: string | null;
-  /** 0-based position of an earlier item with the same input; null when it is the first of its kind. */
+  /** 0-based position of the first item with the same input; null for the first. */
   readonly sameAs: number | null;
 }
 
@@ -63,7 +63,8 @@ function checkEnvelope(submission: Submission, models: readonly string[], wrong:
       'repeat',
       'TOO_MANY_TASKS',
       `${items.length} items repeated ${repeat} times are ${items.length * repeat} tasks.`,
-      `At most ${MAX_TASKS} tasks go into one batch: repeat at most ${Math.floor(MAX_TASKS / items.length)} times, or send fewer items.`,
+      `At most ${MAX_TASKS} tasks go into one batch: repeat at most ` +
+        `${Math.floor(MAX_TASKS / items.length)} times, or send fewer items.`,
     );
   }
   if (!models.includes(model)) {
@@ -132,9 +133,9 @@ function warnOfTwins(items: readonly ItemCheck[], odd: AddIssue): void {
 /**
  * Checks a submission.
  *
- * @param models - the models that may be named
- * @param pause - asked between steps
- * @returns all issues (which forbid sending) and all warnings (which do not), in the order of the input, and exact lengths
+ * @param models - the allowed models
+ * @param pause - awaited between steps
+ * @returns issues (which forbid sending) and warnings, in the order of the input, and exact lengths
  */
 export async function checkSubmission(
   submission: Submission,

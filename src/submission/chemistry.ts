@@ -1,5 +1,5 @@
-// What polymers are made of, as far as an input can be checked by it: letters, atoms of a residue, the residue that a
-// modification belongs to. It must not know what a submission is.
+// Chemistry of polymers and ligands: letters, heavy atoms of residues, parents of modifications,
+// SMILES.
 import { residueOf } from '../structure/residues.ts';
 import type { PolymerType } from './submission.ts';
 import type { Pause } from './yielding.ts';
@@ -11,27 +11,33 @@ export const LETTERS: Readonly<Record<PolymerType, string>> = {
   dna: 'ACGT',
 };
 
-/** What is no such letter. */
+/** All other characters. */
 const NOT_PLAIN: Readonly<Record<PolymerType, RegExp>> = {
   protein: /[^ACDEFGHIKLMNPQRSTVWY]/,
   rna: /[^ACGU]/,
   dna: /[^ACGT]/,
 };
 
-/** The letters of a sequence that name no residue. The service takes other letters as unknown residues, and letters only. */
+/**
+ * Letters of a sequence that name no residue. The service takes them as unknown residues; it
+ * refuses other characters.
+ */
 export interface InvalidLetters {
-  /** How many characters are no letters, and the 0-based position of the first. */
+  /** Number of characters that are no letters, and the 0-based position of the first. */
   readonly wrong: { readonly count: number; readonly first: number };
-  /** How many letters are taken as unknown, the position of the first, and which they are. */
+  /** Number of letters taken as unknown, the position of the first, and the letters. */
   readonly unknown: { readonly count: number; readonly first: number; readonly letters: string };
 }
 
 const NONE = { count: 0, first: -1 };
-/** Characters that are looked at in one step. */
+/** Characters read in one step. */
 const SLICE = 2 ** 18;
 const CODE_A = 65;
 
-/** Counts the letters of a sequence in upper case that need a remark. An ordinary sequence costs one scan. */
+/**
+ * Counts the letters of an upper-case sequence that need a remark. An ordinary sequence costs one
+ * scan.
+ */
 export async function findInvalidLetters(
   type: PolymerType,
   sequence: string,
@@ -59,7 +65,10 @@ export async function findInvalidLetters(
   return { wrong, unknown: { ...unknown, letters: letters.join(', ') } };
 }
 
-/** Heavy atoms of each residue inside a chain; the last amino acid has one more (OXT), the first nucleotide too (OP3). */
+/**
+ * Heavy atoms of each residue inside a chain; the last amino acid has one more (OXT), the first
+ * nucleotide too (OP3).
+ */
 const HEAVY_ATOMS: Readonly<Record<PolymerType, Readonly<Record<string, number>>>> = {
   protein: {
     ...{ G: 4, A: 5, S: 6, C: 6, T: 7, V: 7, P: 7, I: 8, L: 8, D: 8, N: 8, M: 8 },
@@ -69,24 +78,24 @@ const HEAVY_ATOMS: Readonly<Record<PolymerType, Readonly<Record<string, number>>
   dna: { A: 21, C: 19, G: 22, T: 20 },
 };
 
-/** Heavy atoms of a plain residue at a 0-based position; undefined for a letter that does not tell. */
+/** Heavy atoms of a residue at a 0-based position; undefined for an ambiguous letter. */
 export function heavyAtoms(type: PolymerType, sequence: string, position: number): number | undefined {
   const inside = HEAVY_ATOMS[type][sequence.charAt(position)];
   const atEnd = position === (type === 'protein' ? sequence.length - 1 : 0);
   return inside === undefined ? undefined : inside + (atEnd ? 1 : 0);
 }
 
-/** What one pass over a SMILES string finds. */
+/** Result of scanning a SMILES string. */
 export interface SmilesScan {
-  /** Heavy atoms, wildcards included and explicit hydrogens left out. */
+  /** Heavy atoms, including wildcards and without explicit hydrogens. */
   readonly heavyAtoms: number;
-  /** What is wrong with its form; undefined when it can be one. Its chemistry is not judged. */
+  /** What is wrong with its syntax, if anything. Its chemistry is not checked. */
   readonly fault: string | undefined;
 }
 
 const HYDROGEN = /^\d*H[+-]?\d*$/;
 
-/** Reads a SMILES string once, whatever its length and its brackets. */
+/** Scans a SMILES string once, in linear time. */
 export async function scanSmiles(smiles: string, pause: Pause): Promise<SmilesScan> {
   const found = (heavyAtoms: number, fault?: string): SmilesScan => ({ heavyAtoms, fault });
   if (smiles === '') return found(0, 'it is empty');
@@ -122,7 +131,9 @@ export async function scanSmiles(smiles: string, pause: Pause): Promise<SmilesSc
   return atoms + hydrogens === 0 ? found(0, 'it names no atom') : found(atoms);
 }
 
-/** The residue a well-known modification is made of; undefined for other codes and for modifications of other polymers. */
+/**
+ * The parent residue of a well-known modification; undefined for other codes and other polymers.
+ */
 export function parentResidue(type: PolymerType, ccd: string): string | undefined {
   const known = residueOf(ccd);
   return known === undefined || known.standard || known.kind !== type ? undefined : known.letter;

@@ -1,6 +1,6 @@
-// How the checks say what they found.
+// Issues and warnings of the checks.
 
-/** One thing that is wrong, or allowed and likely wrong. */
+/** A mistake or a likely mistake. */
 export interface Issue {
   /** Path in the GraphQL input, dotted. */
   readonly path: string;
@@ -9,18 +9,18 @@ export interface Issue {
   readonly hint: string | null;
 }
 
-/** Notes something about the place that a check looks at. */
+/** Adds an issue at a path. */
 export type AddIssue = (path: string, code: string, message: string, hint?: string) => void;
 
-/** Where the rules of one item put what they find; paths are relative to the item. */
+/** Collects the findings of one item; paths are relative to the item. */
 export interface ItemNotes {
-  /** What the service would refuse. */
+  /** Mistakes that the service would refuse. */
   readonly wrong: AddIssue;
-  /** What it takes, and is likely not meant. */
+  /** What it accepts and is probably not intended. */
   readonly odd: AddIssue;
 }
 
-/** Entries of one list: an input of 16 MiB can have a million faults, which help nobody. */
+/** Largest number of entries in one list: an input of 16 MiB can have a million mistakes. */
 export const MAX_NOTES = 1000;
 
 const MORE: Issue = {
@@ -30,7 +30,7 @@ const MORE: Issue = {
   hint: 'Mend these first.',
 };
 
-/** A note taker for one list; `prefix` stands before every path. */
+/** Creates the function that adds to a list; `prefix` stands before every path. */
 export const addIssue =
   (list: Issue[], prefix = ''): AddIssue =>
   (path, code, message, hint) => {

@@ -1,24 +1,24 @@
-// How much is asked to be folded: lengths, copies, hashes of chains. Exact, and nothing is judged here.
+// Measures a submission: exact lengths, copies, and hashes of chains.
 import { createHash } from 'node:crypto';
 import { type Chain, copiesOf, type Item } from './submission.ts';
 import type { Pause } from './yielding.ts';
 
 export type ChainKind = 'PROTEIN' | 'RNA' | 'DNA' | 'LIGAND';
 
-/** What is known of a submitted chain without its sequence. */
+/** A submitted chain without its sequence. */
 export interface ChainSummary {
   /** One for each copy; empty when the upstream names the chain. */
   readonly ids: readonly string[];
   readonly kind: ChainKind;
   /** Residues or nucleotides of one copy; 0 for a ligand. */
   readonly length: number;
-  /** MD5 of a protein's sequence, its hash in the Atlas; null for the other kinds. */
+  /** MD5 of a protein's sequence, its id in the Atlas; null for the other kinds. */
   readonly proteinHash: string | null;
 }
 
 const KINDS = { protein: 'PROTEIN', rna: 'RNA', dna: 'DNA', ligand: 'LIGAND' } as const;
 
-/** Letters that are hashed at once. */
+/** Letters hashed in one step. */
 const HASHED = 2 ** 20;
 
 async function hashSequence(sequence: string, pause: Pause): Promise<string> {
@@ -49,7 +49,7 @@ export interface ItemMeasure {
   readonly chains: readonly ChainSummary[];
 }
 
-/** Measures an item; every protein is hashed. */
+/** Measures an item and hashes its proteins. */
 export async function measureItem(item: Item, pause: Pause): Promise<ItemMeasure> {
   let chainCount = 0;
   let length = 0;

@@ -1,11 +1,11 @@
-// What is asked to be folded, cleaned: the GraphQL input with white space, case and defaults settled, so that two
-// inputs that mean the same are the same. It judges nothing (check.ts does) and must not know GraphQL or the wire.
+// Normalises the input of a fold: white space, case and defaults, so that equivalent inputs are
+// equal. check.ts judges it.
 
 import type { Pause } from './yielding.ts';
 
 type Maybe<T> = T | null | undefined;
 
-/** The input as a client gives it (`SubmitFoldInput`). */
+/** The input of a client (`SubmitFoldInput`). */
 export interface SubmissionInput {
   readonly items: readonly ItemInput[];
   readonly repeat?: Maybe<number>;
@@ -68,12 +68,12 @@ export type PolymerType = 'protein' | 'rna' | 'dna';
 
 export interface Polymer {
   readonly type: PolymerType;
-  /** One id for each copy; null when the caller left naming to the upstream. */
+  /** One id for each copy; null when the client left naming to the upstream. */
   readonly ids: readonly string[] | null;
   /** Upper case, no white space. */
   readonly sequence: string;
   readonly modifications: readonly Modification[];
-  /** How many FASTA headers the text held, 2 for more than one, which is a mistake. */
+  /** Number of FASTA headers in the text, 2 for more than one, which is a mistake. */
   readonly headers: number;
 }
 export interface Ligand {
@@ -84,7 +84,7 @@ export interface Ligand {
 }
 export type Chain = Polymer | Ligand;
 
-/** How many chains an entry stands for: one for each id, and one without any. */
+/** Number of chains of an entry: one for each id, and one without ids. */
 export const copiesOf = ({ ids }: Chain): number => Math.max(1, ids?.length ?? 1);
 
 export interface Item {
@@ -112,12 +112,12 @@ const upper = (text: string): string =>
 
 const withoutSpace = (text: string): string => (/\s/.test(text) ? text.replace(/\s+/g, '') : text);
 
-/** Characters that are cleaned at once. */
+/** Characters cleaned in one step. */
 const CHUNK = 2 ** 18;
 
 /**
- * A sequence without FASTA header, white space and final `*`, with ASCII letters in upper case; and how many headers there were,
- * 2 for more than one.
+ * The sequence without FASTA header, white space and final `*`, ASCII letters in upper case; and
+ * the number of headers, 2 for more than one.
  */
 async function cleanSequence(text: string, pause: Pause): Promise<{ sequence: string; headers: number }> {
   const later = text.startsWith('>') ? -1 : text.indexOf('\n>');
@@ -187,10 +187,11 @@ const readItem = async (input: ItemInput, pause: Pause): Promise<Item> => ({
 });
 
 /**
- * Cleans an input: defaults filled in, sequences without white space and in upper case.
+ * Normalises an input: fills in defaults, removes white space from sequences and makes them upper
+ * case.
  *
  * @param defaultModel - the model of an input that names none
- * @param pause - asked between items
+ * @param pause - awaited between items
  */
 export async function readSubmission(
   input: SubmissionInput,
@@ -211,10 +212,10 @@ export async function readSubmission(
   };
 }
 
-/** Letters that count as much as one entry of a list. */
+/** Letters that weigh as much as one list entry. */
 const ENTRY = 16;
 
-/** How much there is to check: letters of sequences and SMILES, and entries of lists, each of which counts as some letters. */
+/** The size of a check: letters of sequences and SMILES, and list entries, weighed as letters. */
 export function weightOf({ items }: SubmissionInput): number {
   let weight = 0;
   for (const { chains, covalentBonds, pocket, distogramConditioning } of items) {

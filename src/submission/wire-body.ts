@@ -1,5 +1,5 @@
-// A submission in the words of the service (spec, "Batch submit request" and below), and the hash by which two equal
-// submissions are recognised. It must not know who sends it.
+// The body of Submit (spec, "Batch submit request" and below), and the hash that identifies equal
+// submissions.
 import { createHash } from 'node:crypto';
 import type { Chain, Item, Submission } from './submission.ts';
 import { createPause, type Pause } from './yielding.ts';
@@ -66,13 +66,16 @@ export const wireBody = ({ items, repeat, model }: Submission) => ({
   repeat,
 });
 
-/** Entries of a list that are written at once. */
+/** List entries written in one step. */
 const CHUNK = 4096;
 
-/** Characters that are hashed at once. */
+/** Characters hashed in one step. */
 const BUFFERED = 2 ** 16;
 
-/** The text that JSON.stringify gives of plain data, in pieces: long lists in parts, so that no step takes long. */
+/**
+ * The text of JSON.stringify for plain data, in pieces: long lists in parts, so that no step takes
+ * long.
+ */
 function* jsonPieces(value: unknown): Generator<string> {
   if (typeof value === 'string' && value.length > BUFFERED && /^[A-Za-z]*$/.test(value)) {
     yield '"';
@@ -82,7 +85,7 @@ function* jsonPieces(value: unknown): Generator<string> {
     yield JSON.stringify(value);
   } else if (Array.isArray(value)) {
     yield '[';
-    // Lists of the body hold one kind of entries.
+    // All entries of a list are of one kind.
     if (typeof value[0] !== 'object') {
       for (let at = 0; at < value.length; at += CHUNK)
         yield (at > 0 ? ',' : '') + JSON.stringify(value.slice(at, at + CHUNK)).slice(1, -1);
@@ -120,12 +123,12 @@ async function jsonHash(value: unknown, pause: Pause): Promise<string> {
   return hash.update(text).digest('hex');
 }
 
-/** What makes an item the same as another, its name aside. */
+/** Hash of an item without its name. */
 export const itemHash = (item: Item, pause: Pause): Promise<string> => jsonHash(wireItem(item, ''), pause);
 
 /**
- * SHA-256 (hexadecimal) over everything a submission says but its idempotency key: equal for inputs that differ only in
- * white space, case, defaults written out or the order of keys.
+ * SHA-256 (hexadecimal) of a submission without its idempotency key: equal for inputs that differ
+ * only in white space, case, explicit defaults or the order of keys.
  */
 export const submissionHash = (submission: Submission, pause: Pause = createPause()): Promise<string> =>
   jsonHash([submission.label, submission.items.map(({ name }) => name), wireBody(submission)], pause);

@@ -1,13 +1,13 @@
-// Keeps long checks from holding the event loop: a check asks between its steps and waits a turn when it has run for long.
+// Yields to the event loop during long checks: each check calls the pause between its steps.
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** Milliseconds of work after which other work gets a turn. */
+/** Milliseconds of work before other work gets a turn. */
 const SLICE_MS = 10;
 
-/** Undefined while the check may go on, else a promise to wait for. */
+/** Undefined while the check may continue, otherwise a promise to await. */
 export type Pause = () => Promise<void> | undefined;
 
-/** Makes the pauses of one check. */
+/** Creates the pause function of one check. */
 export function createPause(): Pause {
   let since = performance.now();
   return () =>

@@ -1,4 +1,4 @@
-// Resolvers of Cluster. Fields of an earlier answer are free; the rest is one call for each cluster.
+// Resolvers of Cluster. Fields of an earlier answer are free; the rest costs one call a cluster.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';

@@ -39,7 +39,7 @@ const detail = async <K extends keyof FeatureDetail>(
 const catalogueEntry = async (ctx: GatewayContext, index: number) =>
   (await ctx.services.catalogue.entries(ctx.upstream)).get(index);
 
-/** A feature from the catalogue or, when more is selected, its record; null outside the catalogue. */
+/** A feature from the catalogue or, when more is selected, its record; null if there is none. */
 export async function findFeature(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,

@@ -73,7 +73,7 @@ async function sendAgain(ctx: GatewayContext, again: Again): Promise<SubmitFoldR
   const same =
     kept === null || kept.inputHash === (await submissionHash({ ...submission, label: kept.label }));
   if (!same || found.total !== again.check.taskCount) {
-    const hint = `Give the unchanged input of that batch: items, names, model, repeat (${found.total} tasks).`;
+    const hint = `Give its unchanged input: items, names, model and repeat (${found.total} tasks).`;
     return fault('input', 'OTHER_INPUT', `This is not the input that batch ${batchId} was made from.`, hint);
   }
   if (found.indexes.length === 0) {
