@@ -148,19 +148,19 @@ export const FIELD_BY_WIRE_KEY: Readonly<Record<string, Readonly<Record<string, 
   },
 };
 
-/** What stands in GraphQL where an answer cannot be used. */
 /** The GraphQL fields that are lost when an answer cannot be used. */
+const feeds = (answer: string): string => FEEDS[answer] ?? 'whatever needs it';
 
-/** The field that a place feeds; all that its answer feeds where none does. */
 /** The field that a path supplies; all fields of its answer where none is known. */
-const steps = path.split('.').map((step) => step.replaceAll('[]', ''));
-const [first = ''] = steps.filter((step) => step !== 'data' && step !== '*' && step !== '');
-// What the archive says of clusters is what their records say.
-// Archives and records of clusters have the same keys.
-const last = steps.at(-1) ?? '';
-const keys = answer === 'clusterInfo' ? [last] : [path.replace(/^data\./, ''), first];
-const known = keys.find((key) => fields !== undefined && Object.hasOwn(fields, key));
-return (known === undefined ? undefined : fields?.[known]) ?? feeds(answer);
+function fieldOf(answer: string, path: string): string {
+  const steps = path.split('.').map((step) => step.replaceAll('[]', ''));
+  const [first = ''] = steps.filter((step) => step !== 'data' && step !== '*' && step !== '');
+  // Archives and records of clusters have the same keys.
+  const fields = FIELD_BY_WIRE_KEY[answer === 'clusterInfo' ? 'cluster' : answer];
+  const last = steps.at(-1) ?? '';
+  const keys = answer === 'clusterInfo' ? [last] : [path.replace(/^data\./, ''), first];
+  const known = keys.find((key) => fields !== undefined && Object.hasOwn(fields, key));
+  return (known === undefined ? undefined : fields?.[known]) ?? feeds(answer);
 }
 
 const EMPTIED: Readonly<Record<string, string>> = {
@@ -169,79 +169,28 @@ const EMPTIED: Readonly<Record<string, string>> = {
   validationError: 'messages and hints of problems lose their text',
 };
 
-/** What each effect means. */
 /** Sentence for each effect. */
-drift: (place) => `${place} fails with UPSTREAM_DRIFT`, shown;
-: (place) => `$
-{
-  place;
-}
-cannot;
-be;
-trusted: it;
-is;
-shown as it;
-came`,
-  null: (place) => `;
-$;
-{
-  place;
-}
-is;
-null;
-or;
-incomplete`,
-  elsewhere: (place) => `;
-$;
-{
-  place;
-}
-is;
-read;
-from;
-elsewhere: at;
-one;
-call;
-more, or;
-rounded`,
-  none: (place) => `;
-nothing;
-is;
-lost: $;
-{
-  place;
-}
-is;
-right;
-all;
-the;
-same`,
+const EFFECTS: Readonly<Record<Effect, (place: string) => string>> = {
+  drift: (place) => `${place} fails with UPSTREAM_DRIFT`,
+  shown: (place) => `${place} cannot be trusted: it is shown as it came`,
+  null: (place) => `${place} is null or incomplete`,
+  elsewhere: (place) => `${place} is read from elsewhere: at one call more, or rounded`,
+  none: (place) => `nothing is lost: ${place} is right all the same`,
 };
 
 /** What a difference means for GraphQL users, in a sentence without its full stop. */
-/** What a difference means for GraphQL users, in a sentence without its full stop. */
+export function graphqlImpactOf(answer: string, { kind, path, loses, effect }: Drift): string {
   if (kind === 'added') return 'nothing is lost; it may be worth a field';
-  if (kind === 'word') return `;
-$;
-{
-  fieldOf(answer, path);
-}
-is;
-UNKNOWN`;
+  if (kind === 'word') return `${fieldOf(answer, path)} is UNKNOWN`;
   if (kind === 'prefix') return 'every query over this API fails until the setting is changed';
   if (kind === 'member')
-    return `;
-$;
-{
-  feeds(answer);
-}
-: read from single records instead, at one call each, or null`
-const emptied = EMPTIED[answer];
-if (emptied !== undefined && kind !== 'status' && kind !== 'content') return emptied;
-if (effect === 'drift' && loses === undefined) return `${feeds(answer)} fail with UPSTREAM_DRIFT`;
-if (effect !== undefined) return EFFECTS[effect](fieldOf(answer, path));
-if (kind === 'status' || kind === 'content' || path.startsWith('request.'))
-  return `${feeds(answer)} fail with errors`;
-if (loses === undefined) return `${feeds(answer)} fail with UPSTREAM_DRIFT`;
-return `${fieldOf(answer, loses)} is null or incomplete`;
+    return `${feeds(answer)}: read from single records instead, at one call each, or null`;
+  const emptied = EMPTIED[answer];
+  if (emptied !== undefined && kind !== 'status' && kind !== 'content') return emptied;
+  if (effect === 'drift' && loses === undefined) return `${feeds(answer)} fail with UPSTREAM_DRIFT`;
+  if (effect !== undefined) return EFFECTS[effect](fieldOf(answer, path));
+  if (kind === 'status' || kind === 'content' || path.startsWith('request.'))
+    return `${feeds(answer)} fail with errors`;
+  if (loses === undefined) return `${feeds(answer)} fail with UPSTREAM_DRIFT`;
+  return `${fieldOf(answer, loses)} is null or incomplete`;
 }

@@ -1,10 +1,9 @@
-// How many look-ups may run and be kept, and how many bytes they may take in the store: for each
-// caller, and for all callers together. What is used stands in the shared store, so that replicas
-// count together; each change is compare-and-set.
+// Quota of bulk look-ups: running and stored look-ups and bytes in the store, for each caller and in
+// total. Usage is a shared document that replicas change by compare-and-set.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
 
-/** What is allowed; 0: any number. */
+/** The limits; 0 means no limit. */
 export interface BulkLimits {
   readonly runningPerCaller: number;
   readonly keptPerCaller: number;
@@ -25,11 +24,11 @@ export type BulkLimitName =
 export interface BulkLimitExcess {
   readonly limit: BulkLimitName;
   readonly allowed: number;
-  /** When something is freed by itself at the latest; null when that depends on other look-ups. */
+  /** When quota becomes free at the latest; null when that depends on other look-ups. */
   readonly freeAt: number | null;
 }
 
-/** What a look-up takes. */
+/** The quota that a look-up uses. */
 export interface BulkReservation {
   readonly lookupId: string;
   readonly bytes: number;
@@ -38,13 +37,13 @@ export interface BulkReservation {
 }
 
 export interface BulkQuota {
-  /** Takes room for a look-up. @returns the limit that forbids it; null when the room is taken */
+  /** Reserves quota for a look-up. @returns the limit that it would exceed; null on success */
   reserve(caller: string, wanted: BulkReservation): Promise<BulkLimitExcess | null>;
-  /** Notes that a look-up has ended; it is kept on. */
+  /** Records that a look-up has ended; it stays stored. */
   ended(caller: string, lookupId: string): Promise<void>;
-  /** Gives the room of a look-up back that is forgotten early. */
+  /** Releases the quota of a look-up that is deleted early. */
   release(caller: string, lookupId: string): Promise<void>;
-  /** Bytes that all kept look-ups take, about. */
+  /** Approximate bytes of all stored look-ups. */
   storedBytes(): Promise<number>;
 }
 
@@ -52,7 +51,7 @@ interface Entry extends BulkReservation {
   readonly running: boolean;
 }
 
-/** Bytes by the day on which they are free again. */
+/** Bytes by the day on which they become free. */
 type BytesByDay = Readonly<Record<string, number>>;
 
 const DAY_MS = 24 * 3_600_000;
@@ -67,10 +66,9 @@ const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) 
 const exceeds = (used: number, allowed: number): boolean => allowed > 0 && used > allowed;
 
 /**
- * Opens the quota.
+ * Creates the quota.
  *
- * @param isRunning - whether a look-up that is counted as running really is; asked before a caller
- * is refused for it
+ * @param isRunning - whether a look-up counted as running really runs; checked before a refusal
  */
 export function createBulkQuota(
   documents: LeasedDocumentStore,
@@ -81,7 +79,7 @@ export function createBulkQuota(
   /**
    * Changes a document in one step.
    *
-   * @param change - gives what is to stand there, or why nothing is changed
+   * @param change - returns the new value, or why nothing changes
    */
   async function update<T>(
     key: string,
@@ -121,7 +119,7 @@ export function createBulkQuota(
     caller: string,
     change: (entries: Entry[]) => { readonly next: Entry[] } | { readonly excess: BulkLimitExcess },
   ) => {
-    // As long as the last of its entries.
+    // Expires with the last of its entries.
     const expiresAt = now() + 8 * DAY_MS;
     return update<Entry[]>(callerKey(caller), [], expiresAt, (entries) => change(present(entries)));
   };
@@ -151,7 +149,7 @@ export function createBulkQuota(
     }));
 
   /**
-   * Finds look-ups whose end could not be noted, such as while the store was away.
+   * Finds look-ups whose end could not be recorded, for example while the store was down.
    *
    * @returns whether there were any
    */

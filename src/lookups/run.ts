@@ -1,6 +1,5 @@
-// Works on one look-up until every part has ended: so many parts at a time, progress kept after
-// each change, the right to work on it renewed. It knows parts and the store, and nothing of who
-// watches.
+// Runs the parts of one look-up until all have ended: limits their number in flight, stores the
+// progress after each change and renews the lease.
 
 import pLimit from 'p-limit';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
@@ -9,19 +8,19 @@ import { type BulkLookup, type BulkPart, type BulkRequest, DEADLINE_MS, hasEnded
 import type { KeptLookup, LookupStore } from './lookup-store.ts';
 import { type BulkSchedule, runPart } from './part.ts';
 
-/** Parts of one look-up that are with the upstream at the same time. */
+/** Parts of one look-up that are at the upstream at the same time. */
 const PARTS_AT_ONCE = 4;
-/** How often the right to work is renewed, and a cancel through another replica is looked for. */
+/** Interval of renewing the lease and of looking for a cancellation by another replica. */
 const TICK_MS = 1_000;
 
-/** What every run of a process shares. */
+/** Dependencies that all runs of a process share. */
 export interface RunParts {
   readonly store: LookupStore;
-  /** Names this process among the replicas. */
+  /** Identifies this process among the replicas. */
   readonly owner: string;
   readonly pace: BulkSchedule;
   readonly now: () => number;
-  /** The upstream for calls that belong to no request. */
+  /** The upstream for calls outside a request. */
   openUpstream(requestId: string, signal: AbortSignal): Upstream;
   /** Limits the parts of all look-ups together. */
   limit<T>(task: () => Promise<T>): Promise<T>;
@@ -30,19 +29,19 @@ export interface RunParts {
 
 export interface Run {
   readonly lookup: BulkLookup;
-  /** Cancels what has not been sent, and asks the upstream to cancel what has. */
+  /** Cancels parts that were not sent, and asks the upstream to cancel the others. */
   cancel(): void;
-  /** Lets go, leaving the rest to whoever resumes it. */
+  /** Stops; another process can resume the look-up. */
   stop(): void;
-  /** Resolves when it has ended or was stopped, and everything is written. */
+  /** Resolves when the run has ended or was stopped and everything is written. */
   readonly done: Promise<void>;
 }
 
 /**
- * Starts to work on a look-up whose lease is held.
+ * Starts to run a look-up whose lease is held.
  *
  * @param unique - its hashes, each once
- * @param onChange - told after every change
+ * @param onChange - called after every change
  */
 export function startRun(
   parts: RunParts,
@@ -72,7 +71,7 @@ export function startRun(
       unsaved = false;
       const written = await store.save(lookup, version);
       if (written !== null) version = written;
-      // Another process has taken it over: it knows better from here on.
+      // Another process has taken it over and writes its progress.
       else return stop();
     }
   }

@@ -74,8 +74,9 @@ const freshRecord = (data: Submitted, total: number, at: number): BatchRecord =>
 });
 
 /**
- * Ids of the tasks of a new batch (spec, "Identifiers and envelopes"); undefined where the answer does not tell: the id of a
- * task that is alone is opaque, and another number of tasks than was sent is known to List only.
+ * Ids of the tasks of a new batch (spec, "Identifiers and envelopes"); undefined where the answer
+ * does not show them: the id of a single task is opaque, and only List knows the ids when the
+ * number of tasks is not that which was sent.
  */
 function taskIdsOf({ batch_id, task_id, total_items }: Submitted, sent: number): string[] | undefined {
   if (total_items != null && total_items !== sent) return undefined;
