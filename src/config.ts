@@ -1,5 +1,5 @@
-// Reads the environment once and says everything that is wrong with it at once. The only reader of process.env;
-// it must not know what any setting is used for beyond its shape.
+// The configuration: reads the environment, the files that it names, and reports all problems at
+// once.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { readKey, readKeyFile, weaknessOf } from './http/auth/api-key-file.ts';
@@ -175,7 +175,7 @@ const variables = z.object({
 /** The names of all settings. */
 export const SETTINGS: readonly string[] = Object.keys(variables.shape);
 
-/** The gateway's settings, checked. Names follow the environment variables that the README lists. */
+/** The checked settings. Names follow the environment variables that the README lists. */
 export type Config = ReturnType<typeof readConfig>;
 
 /** Thrown by {@link readConfig}; `problems` holds one sentence for each variable that is wrong. */
@@ -190,7 +190,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** The text of a file that a setting names; undefined when it cannot be read, which is then added to the problems. */
+/**
+ * The text of a file that a setting names; undefined, with a problem reported, when it cannot be
+ * read.
+ */
 function textIn(file: string, told: (problem: string) => void): string | undefined {
   try {
     return readFileSync(file, 'utf8');
@@ -200,7 +203,7 @@ function textIn(file: string, told: (problem: string) => void): string | undefin
   }
 }
 
-/** The secret, also of GATEWAY_SECRET_FILE; what is wrong with that file is added to the problems. */
+/** The secret, also from GATEWAY_SECRET_FILE. Problems of that file are added to `problems`. */
 function secretOf(v: z.output<typeof variables>, problems: string[]): string | undefined {
   const { GATEWAY_SECRET: given, GATEWAY_SECRET_FILE: file } = v;
   const told = (problem: string) => void problems.push(`GATEWAY_SECRET_FILE: ${problem}`);
@@ -252,7 +255,8 @@ function problemsOfWays(v: z.output<typeof variables>, ways: readonly string[]):
   const problems: string[] = [];
   if (v.UPSTREAM_API_KEY === undefined && ways.length > 0) {
     problems.push(
-      `${ways.join(', ')}: set UPSTREAM_API_KEY too; without it each caller's own token goes to the service, and nobody is asked for a proof`,
+      `${ways.join(', ')}: set UPSTREAM_API_KEY too; without it each caller's own token goes to the service, ` +
+        'and the gateway checks no credentials',
     );
   }
   if (v.GATEWAY_API_KEYS_FILE !== undefined) {
@@ -270,7 +274,8 @@ function problemsOfWays(v: z.output<typeof variables>, ways: readonly string[]):
       problems.push('GATEWAY_JWT_ISSUER: is needed with GATEWAY_JWKS_URL; it is the `iss` of good tokens');
     if (v.GATEWAY_JWT_AUDIENCE.length === 0)
       problems.push(
-        'GATEWAY_JWT_AUDIENCE: is needed with GATEWAY_JWKS_URL; without it tokens that were made for other services would be good here',
+        'GATEWAY_JWT_AUDIENCE: is needed with GATEWAY_JWKS_URL; without it tokens that were made for other ' +
+          'services would be good here',
       );
   }
   return problems;
@@ -304,19 +309,23 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const proofNeeded = v.UPSTREAM_API_KEY !== undefined && ways.length > 0;
   if (v.UPSTREAM_API_KEY !== undefined && !proofNeeded && !isLoopback(v.HOST)) {
     problems.push(
-      `UPSTREAM_API_KEY: with HOST=${v.HOST} anybody who reaches the gateway would spend your credits; set GATEWAY_API_KEYS, GATEWAY_API_KEYS_FILE or GATEWAY_JWKS_URL, or listen on 127.0.0.1`,
+      `UPSTREAM_API_KEY: with HOST=${v.HOST} anybody who reaches the gateway would spend your credits; ` +
+        'set GATEWAY_API_KEYS, GATEWAY_API_KEYS_FILE or GATEWAY_JWKS_URL, or listen on 127.0.0.1',
     );
   }
   if (v.UPSTREAM_API_KEY !== undefined && !proofNeeded && v.CORS_ORIGINS.includes('*')) {
     problems.push(
-      'CORS_ORIGINS: with * any page that you open could spend your credits while the gateway holds the key; list the origins',
+      'CORS_ORIGINS: with * any page that you open could spend your credits while the gateway holds the key; ' +
+        'list the origins',
     );
   }
   problems.push(...problemsOfWays(v, ways));
   const ledger = v.LEDGER_URL ?? v.STORE_URL;
   if (isRedis(ledger) && v.GATEWAY_SECRET === undefined && v.GATEWAY_SECRET_FILE === undefined) {
     problems.push(
-      'GATEWAY_SECRET: gateways that share a ledger in Redis must share a secret too, or each would know its own batches only; make one once with `openssl rand -hex 32`, keep it in a file, and set GATEWAY_SECRET_FILE',
+      'GATEWAY_SECRET: gateways that share a ledger in Redis must share a secret too, or each would know its ' +
+        'own batches only; make one once with `openssl rand -hex 32`, keep it in a file, and set ' +
+        'GATEWAY_SECRET_FILE',
     );
   }
   if (v.WORKERS > 1 && /^memory:/.test(ledger)) {
@@ -326,7 +335,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   }
   if (v.MAX_BODY_BYTES > 0.75 * v.MAX_BUFFERED_BYTES) {
     problems.push(
-      `MAX_BUFFERED_BYTES: one client address has three quarters of it, which is less than a body of MAX_BODY_BYTES=${v.MAX_BODY_BYTES}; set it to ${Math.ceil(v.MAX_BODY_BYTES / 0.75)} or more`,
+      'MAX_BUFFERED_BYTES: one client address has three quarters of it, which is less than a body of ' +
+        `MAX_BODY_BYTES=${v.MAX_BODY_BYTES}; set it to ${Math.ceil(v.MAX_BODY_BYTES / 0.75)} or more`,
     );
   }
   if (problems.length > 0) throw new ConfigError(problems);
@@ -340,9 +350,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     /** Documents by id, as PERSISTED_OPERATIONS_FILE lists them. */
     listedOperations: listed,
     production,
-    /** Whether callers must prove themselves: the gateway holds the key for more than this machine. */
+    /**
+     * Whether callers must send credentials: the gateway holds the key and serves more than
+     * loopback.
+     */
     proofNeeded,
-    /** Whether the gateway holds the key for whoever asks from this machine. */
+    /** Whether the gateway holds the key and serves loopback callers without credentials. */
     keyForLoopback: v.UPSTREAM_API_KEY !== undefined && !proofNeeded,
     LEDGER_URL: ledger,
     GRAPHIQL: v.GRAPHIQL ?? !production,

@@ -1,5 +1,5 @@
-// What a request carries: who asks, the service as this request sees it, this request's loaders, and what the whole
-// process shares. It decides nothing; gateway/request-context.ts makes one for each request.
+// The request context that resolvers are given: the caller, its upstream client, its loaders, and
+// the services of the process. gateway/request-context.ts creates one for each request.
 
 import type { Config } from './config.ts';
 import type { ContractWatch } from './doctor/watch.ts';
@@ -29,7 +29,7 @@ export interface Services {
   readonly downloads: Downloads;
   /** What was submitted here: `openLedger(config.LEDGER_URL)`; close it when the process ends. */
   readonly ledger: Ledger;
-  /** Progress of batches for all who watch them. */
+  /** Shared progress of watched batches. */
   readonly live: ProgressHub;
   /** Bulk look-ups, which go on without any request. */
   readonly bulk: BulkLookups;
@@ -45,22 +45,28 @@ export interface GatewayContext {
   readonly services: Services;
   /** Sent upstream with every call and answered in `x-request-id`. */
   readonly requestId: string;
-  /** Keyed hash of the bearer token; null for a caller without one. Everything of the Batch API is kept by it. */
+  /**
+   * Keyed hash of the bearer token, the owner of its batches; null for a caller without a token.
+   */
   readonly principal: string | null;
   /** What the caller keeps here, such as bulk look-ups, is counted against this account. */
   readonly storageAccount: string;
   /** Whether the federation router asks, proven by FEDERATION_TOKEN. */
   readonly isRouter: boolean;
-  /** Where this gateway can be reached by the caller, without a final slash: the start of every URL it hands out. */
+  /**
+   * The gateway's URL as the caller reaches it, without a final slash: the start of every URL in an
+   * answer.
+   */
   readonly publicUrl: string;
   readonly upstream: Upstream;
-  /** Aborted when the client has left; unlike `upstream.signal` it knows no deadline. */
+  /** Aborted when the client disconnects; unlike `upstream.signal` it has no deadline. */
   readonly clientSignal: AbortSignal;
   /**
-   * The same caller with loaders and a deadline of its own: for the next event of a subscription.
+   * Prepares a context for the next event of a subscription: same caller, new loaders, new
+   * deadline.
    *
-   * @returns makes the context, which whoever is given another's answer need not
-   * @throws GraphQLError UNAUTHENTICATED when the proof has ended or was taken back since
+   * @returns creates the context; a stream that shares another's result need not call it
+   * @throws GraphQLError UNAUTHENTICATED when the credentials have expired or were revoked since
    */
   fresh(): Promise<() => GatewayContext>;
   readonly proteins: ProteinLoader;

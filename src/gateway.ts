@@ -1,5 +1,5 @@
-// The gateway as a function from requests to answers: joins what src/gateway/ opens. No socket, no environment: everything but
-// listening can be tried through `gateway.fetch`.
+// The gateway as a function from requests to responses; joins the parts of src/gateway/. It opens
+// no port and reads no environment, so that tests can call `gateway.fetch`.
 import type { Config } from './config.ts';
 import { gatewayListener } from './gateway/listener.ts';
 import { documentLimits, gatewayPlugins } from './gateway/plugins.ts';
@@ -30,13 +30,13 @@ export interface GatewayOptions {
   readonly upstreamUrl: string;
   readonly log: Logger;
   /**
-   * The key by which callers are named in the store, of `readPrincipalKey`; the secret itself when absent, which is right for a store
-   * that no other gateway uses.
+   * The key of `openPrincipalKey`, which hashes tokens into the names of callers. When absent, the
+   * secret itself: enough for a store that no other gateway uses.
    */
   readonly principalKey?: string;
   /** Whether the upstream is the embedded sandbox; every answer then says so in `x-sandbox`. */
   readonly sandbox?: boolean;
-  /** Who records traces; nobody when absent. Whoever opened it closes it. */
+  /** Records traces; the caller that created it closes it. */
   readonly tracing?: Tracing | undefined;
   /** Where /metrics come from when not from this gateway alone. */
   readonly metricsText?: () => Promise<string>;
@@ -56,19 +56,29 @@ export interface Gateway
   readonly listener: HttpHandler['listener'];
   /** Parses, validates and executes with all plugins, for transports other than HTTP. */
   readonly getEnveloped: GatewayYoga['getEnveloped'];
-  /** The text of the document that a request means. @throws GraphQLError when it names none, or one that is not known */
+  /**
+   * The document text of a request.
+   *
+   * @throws GraphQLError when the request names none, or an unknown one
+   */
   readonly documentOf: PersistedOperations['documentOf'];
   /** What is known of the upstream's condition: calls under way and waiting, breakers, pauses. */
   upstream(): ReturnType<Gates['state']>;
-  /** Makes sure that the store answers, before there is traffic, and begins to watch the upstream's contract. @throws Error that says why it does not */
+  /**
+   * Checks the store before there is traffic, then starts the contract watch.
+   *
+   * @throws Error when it fails
+   */
   ready(): Promise<void>;
   /** Reads the file of gateway keys again. */
   reload(): void;
-  /** Ends every stream, and every one that is still opened, so that clients go elsewhere: the first step of a shutdown. */
+  /**
+   * Ends every stream, and those opened from now on, so that clients reconnect to another replica.
+   */
   drain(): void;
   /** What is counted here. */
   readonly metrics: Metrics;
-  /** Who is told of requests that come by no HTTP. */
+  /** Records requests of other transports, such as WebSocket. */
   readonly telemetry: Telemetry;
   /** Closes connections and the store. */
   close(): Promise<void>;
@@ -87,7 +97,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     bulkBytes: () => services.bulk.storedBytes(),
     storeUsage: () => services.ledger.usage(),
     gates: gates.state,
-    load: () => entrance.load(),
+    load: () => accessControl.load(),
   });
   const telemetry = openTelemetry({
     log,
@@ -95,12 +105,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     knownNames: operationNames(examples),
     tracing: options.tracing,
   });
-  const wayOut = connectUpstream({ config, upstreamUrl, sandbox, log, gates, metrics, telemetry });
-  const { openUpstream, contract } = wayOut;
-  const opened = createServices({ config, log, telemetry, wayOut, pace });
+  const connections = connectUpstream({ config, upstreamUrl, sandbox, log, gates, metrics, telemetry });
+  const { openUpstream, contract } = connections;
+  const opened = createServices({ config, log, telemetry, connections, pace });
   const { services, loaders } = opened;
-  const entrance = createAccessControl(config, log, telemetry, metrics, options.principalKey);
-  const { callers, pressure } = entrance;
+  const accessControl = createAccessControl(config, log, telemetry, metrics, options.principalKey);
+  const { callers, pressure } = accessControl;
   const contexts = createContextFactory({ services, loaders, callers, telemetry, openUpstream });
 
   let draining = false;
@@ -110,7 +120,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       // A server may forbid INFO to this user: then nothing is said of it.
       return services.ledger.usage().catch(() => undefined);
     },
-    upstream: () => wayOut.reach(CHECK_MS),
+    upstream: () => connections.reach(CHECK_MS),
     needsUpstream: config.READY_REQUIRES_UPSTREAM,
     draining: () => draining,
   });
@@ -143,7 +153,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     operations,
     openContext: contexts.open,
     store,
-    ...entrance,
+    ...accessControl,
     routes,
     sandbox,
     pulseMs,
@@ -151,13 +161,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   const yoga = openYoga({ schema: shownSchema, plugins, errors });
   return {
     fetch: async (request) => yoga.fetch(request),
-    listener: gatewayListener({ ...entrance, config, yoga, store, telemetry, log }),
+    listener: gatewayListener({ ...accessControl, config, yoga, store, telemetry, log }),
     getEnveloped: yoga.getEnveloped,
     documentOf: operations.documentOf,
-    admit: entrance.admit,
-    connections: entrance.connections,
-    enter: entrance.enter,
-    identify: entrance.identify,
+    admit: accessControl.admit,
+    connections: accessControl.connections,
+    enter: accessControl.enter,
+    identify: accessControl.identify,
     pressure,
     upstream: gates.state,
     async ready() {
@@ -172,9 +182,9 @@ export function createGateway(options: GatewayOptions): Gateway {
       opened.endStreams();
     },
     close: async () => {
-      await entrance.close();
+      await accessControl.close();
       await opened.stop();
-      await wayOut.close();
+      await connections.close();
       await opened.closeStores();
     },
   };

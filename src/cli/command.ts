@@ -1,4 +1,4 @@
-// What a command of the bin is, how its arguments are read strictly, and how its help looks. It must not know any command.
+// A command of the bin: its definition, strict parsing of its arguments, and its help text.
 import { type ArgsDef, defineCommand, type ParsedArgs, parseArgs, renderUsage } from 'citty';
 import { CliExit, EXIT, type Session } from './session.ts';
 
@@ -25,7 +25,7 @@ export interface Command {
 
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** Refuses what citty would pass over in silence: options that do not exist, options without their value, too many words. */
+/** Refuses what citty ignores: unknown options, options without their value, extra arguments. */
 function strict(
   args: ArgsDef,
   parsed: Readonly<Record<string, unknown>> & { readonly _: string[] },
@@ -73,7 +73,8 @@ export function command<const T extends ArgsDef>(definition: Definition<T>): Com
       const usage = await renderUsage(
         defineCommand({ meta: { name: `foldatlas ${name}`, description: summary }, args }),
       );
-      return `${usage.replace(/(?<! ) +$/gm, '')}\nEXAMPLES\n\n${examplesText(examples)}\n\nEXIT CODES\n\n${columns(exits)}\n`;
+      const text = usage.replace(/(?<! ) +$/gm, '');
+      return `${text}\nEXAMPLES\n\n${examplesText(examples)}\n\nEXIT CODES\n\n${columns(exits)}\n`;
     },
     async run(raw, session) {
       let parsed: ParsedArgs<T>;

@@ -1,4 +1,4 @@
-// The commands of the bin, each loaded only when it is asked for, so that help is there at once.
+// The commands of the bin. Each is imported only when it runs, so that help is printed at once.
 import type { Command } from './command.ts';
 
 interface Entry {

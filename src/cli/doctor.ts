@@ -1,4 +1,4 @@
-// foldatlas doctor: examines the upstream and tells what it found. It decides nothing about the upstream itself; src/doctor does.
+// foldatlas doctor: examines the upstream (src/doctor) and prints the findings.
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import type { Config } from '../config.ts';
@@ -79,7 +79,7 @@ export default command({
     submit: {
       type: 'boolean',
       description:
-        'Also one smallest fold, from Submit to its result, and one that is cancelled (costs credits; asks first)',
+        'Also run one smallest fold from Submit to its result, and cancel one (costs credits; asks first)',
     },
     yes: { type: 'boolean', description: 'With --submit: do not ask' },
     'token-file': TOKEN_FILE,

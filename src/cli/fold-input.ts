@@ -1,5 +1,5 @@
-// What is to be folded, read from a file: the submission as GraphQL takes it (YAML or JSON), or FASTA. It judges nothing but whether
-// it can be read; the gateway checks the rest before anything is sent.
+// Parses the input file of `foldatlas fold`: a submission as GraphQL takes it (YAML or JSON), or
+// FASTA. The gateway validates the submission.
 import { createHash } from 'node:crypto';
 import { parse } from 'yaml';
 import { CliExit, EXIT } from './session.ts';
@@ -10,7 +10,8 @@ export type FoldInput = Readonly<Record<string, unknown>> & { readonly idempoten
 const unreadable = (why: string): CliExit =>
   new CliExit(
     EXIT.data,
-    `${why} A FASTA file, or YAML such as:\nitems:\n  - name: my protein\n    chains:\n      - protein: { ids: [A], sequence: MQIFVKTLTGK }`,
+    `${why} A FASTA file, or YAML such as:\nitems:\n  - name: my protein\n    chains:\n` +
+      '      - protein: { ids: [A], sequence: MQIFVKTLTGK }',
   );
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
@@ -18,7 +19,7 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const chainId = (index: number): string =>
   `${index < 26 ? '' : (LETTERS[Math.floor(index / 26) - 1] ?? '')}${LETTERS[index % 26] ?? ''}`;
 
-/** FASTA: an item for each record; chains of a complex are separated by colons. All are proteins. */
+/** FASTA: one item per record, colons between the chains of a complex. All chains are proteins. */
 function readFasta(text: string): Record<string, unknown> {
   const items = text
     .split(/^>/m)
@@ -66,9 +67,10 @@ function ordered(value: unknown): unknown {
 }
 
 /**
- * Reads a submission. Its idempotency key is told by its content, so that running the same again never pays twice.
+ * Parses a submission. Its idempotency key is a hash of its content, so that a second run pays
+ * nothing.
  *
- * @param again - a word that makes the same content another submission, to be paid for once more
+ * @param again - a word that makes the same content a new, paid submission
  */
 export function readFoldInput(text: string, again: string | undefined): FoldInput {
   const input = /^\s*>/.test(text) ? readFasta(text) : readYaml(text);

@@ -1,5 +1,5 @@
-// Saves what a batch came to: results and structures of its tasks, and a table of scores ranked by ipTM. What is there already is
-// not fetched again, so that a second run goes on where the first ended.
+// Saves the outcome of a batch: results and structures of its tasks, and a table of scores ranked
+// by ipTM. Files that exist are not fetched again, so that a second run resumes the first.
 import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -60,7 +60,7 @@ async function tasksOf(place: GatewayTarget, session: Session, batchId: string):
   }
 }
 
-/** Names of files, one for each task: what the item is called, told apart where several are called the same. */
+/** File names, one per task: the item's name, with a suffix where several items share it. */
 function fileNames(tasks: readonly Task[]): string[] {
   const repeats = tasks.some(({ repeatIndex }) => (repeatIndex ?? 0) > 0);
   const taken = new Set<string>();
@@ -166,7 +166,8 @@ export async function saveBatch(
     task.state === 'DONE' && problem === undefined
       ? []
       : [
-          `${file}: ${task.state}${problem === undefined && task.error === null ? '' : `: ${problem ?? task.error?.message}`}`,
+          `${file}: ${task.state}` +
+            `${problem === undefined && task.error === null ? '' : `: ${problem ?? task.error?.message}`}`,
         ],
   );
 }

@@ -1,4 +1,4 @@
-// Sends a submission and reads its ending: the batch, or why there is none. It knows no file and no progress.
+// Sends a submission and reads the outcome: the batch, or the errors.
 import type { FoldInput } from './fold-input.ts';
 import { errorLines, type GatewayTarget } from './gateway-client.ts';
 import { CliExit, EXIT, type Session } from './session.ts';

@@ -1,4 +1,5 @@
-// Follows a batch to its end: a bar on a terminal, a line for each change elsewhere. A stream that breaks off is opened again.
+// Follows a batch to its end: a progress bar on a terminal, else a line per change. Reconnects
+// broken streams.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskCounts } from '../upstream/folds/batch-states.ts';
@@ -79,7 +80,7 @@ export async function watchBatch(place: GatewayTarget, session: Session, batchId
         if (progress.final) return session.live('');
       }
     } catch (error) {
-      // What cannot be reached at the beginning is told at once; later it may come back.
+      // A failed first connection is reported at once; later the gateway may come back.
       if (session.signal.aborted || (error instanceof CliExit && (lasting || before === ''))) throw error;
       session.say('The stream broke off; opening it again.');
     }

@@ -1,4 +1,4 @@
-// foldatlas fold: submits, follows, saves. It only joins the three; each can be taken up again later by the batch's id.
+// foldatlas fold: submits, follows and saves. Each step can be resumed later by the batch's id.
 import { command } from './command.ts';
 import { readInput } from './files.ts';
 import { readFoldInput } from './fold-input.ts';
@@ -65,7 +65,8 @@ export default command({
     const place = await connect(session, { url, tokenFile });
     let batchId = batch;
     const resume = () =>
-      `foldatlas fold --batch ${batchId}${out === undefined ? '' : ` --out ${out}`}${url === undefined ? '' : ` --url ${url}`}`;
+      `foldatlas fold --batch ${batchId}${out === undefined ? '' : ` --out ${out}`}` +
+      `${url === undefined ? '' : ` --url ${url}`}`;
     try {
       if (input !== undefined) {
         batchId = await submitFold(place, session, input);

@@ -1,4 +1,4 @@
-// Where a command asks: a gateway that runs somewhere, or one of its own within this process. It must not know what is asked.
+// The gateway that a command queries: a remote one by URL, or one within this process.
 import { sandboxOptionsOf } from '../process/sandbox-options.ts';
 import { CliExit, EXIT, type Session } from './session.ts';
 import { configOf, TOKEN_FILE, tokenOf } from './settings.ts';
@@ -34,7 +34,7 @@ export const TARGET_ARGS = {
   url: {
     type: 'string',
     description:
-      'Gateway to ask, such as http://127.0.0.1:4000/graphql; else FOLDATLAS_URL; else one within this process',
+      'Gateway to ask, such as http://127.0.0.1:4000/graphql; else FOLDATLAS_URL; else one in this process',
     valueHint: 'URL',
   },
   'token-file': TOKEN_FILE,
@@ -54,7 +54,7 @@ async function embedded(
   session: Session,
 ): Promise<{ send: Fetch; sandbox: boolean; close(): Promise<void> }> {
   const config = await configOf(session, { LOG_LEVEL: 'error' });
-  // Only who needs a gateway here waits for its code.
+  // Imported only here, because a remote gateway needs none of it.
   const [{ createGateway }, { createLogger }, { startSandboxThread }, { openPrincipalKey }, { ConfigError }] =
     await Promise.all([
       import('../gateway.ts'),
@@ -78,7 +78,8 @@ async function embedded(
       : undefined;
   if (sandbox !== undefined)
     session.say(
-      'Asking the embedded SANDBOX: its folds are geometry, no predictions. Set UPSTREAM_URL or --url for anything else.',
+      'Asking the embedded SANDBOX: its folds are geometry, no predictions. ' +
+        'Set UPSTREAM_URL or --url for anything else.',
     );
   const principalKey = await openPrincipalKey(config).catch(async (error: unknown) => {
     await sandbox?.close();

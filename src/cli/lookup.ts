@@ -1,5 +1,5 @@
-// foldatlas lookup: hashes, accessions and entry names mixed, answered in the order given, a line each, gaps told. It holds one
-// piece of the list at a time.
+// foldatlas lookup: hashes, accessions and entry names mixed; one output line per input, in order,
+// also for those not found. Holds one chunk of the list in memory.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type Cell, tableRow } from '../lookups/table.ts';
@@ -14,7 +14,11 @@ const QUERY = `query Lookup($ids: [String!]!) {
   lookup(ids: $ids) {
     requested
     problem { message }
-    protein { hash accession source name length ptm plddt { mean } cluster { representativeHash size percentCharacterized name } }
+    protein {
+      hash accession source name length ptm
+      plddt { mean }
+      cluster { representativeHash size percentCharacterized name }
+    }
   }
 }`;
 
@@ -60,7 +64,7 @@ const COLUMNS: readonly (readonly [name: string, of: (row: Row) => Cell])[] = [
 const lineOf = (row: Row, tsv: boolean): string =>
   tsv ? tableRow(COLUMNS.map(([, of]) => of(row))) : `${JSON.stringify(row)}\n`;
 
-/** Identifiers of the list, piece by piece: separated by white space or commas, what follows # left out. */
+/** Reads the list in chunks: identifiers separated by white space or commas; # starts a comment. */
 async function* pieces(file: string): AsyncGenerator<string[]> {
   const input = file === '-' ? process.stdin : createReadStream(file);
   const failed = new Promise<never>((_, reject) =>

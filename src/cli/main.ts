@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The bin `foldatlas`: finds the command, runs it, turns its ending into an exit code. It must not know what a command does.
+// The bin `foldatlas`: finds the command, runs it and maps its outcome to an exit code.
 import { VERSION } from '../version.ts';
 import { COMMANDS, mainHelp } from './commands.ts';
 import { CliExit, createSession, EXIT, type Session } from './session.ts';

@@ -1,4 +1,5 @@
-// foldatlas query: one GraphQL document, its answer as JSON; a subscription as one JSON line an event.
+// foldatlas query: runs one GraphQL document and prints JSON; for a subscription, one line per
+// event.
 import { getOperationAST, parse } from 'graphql';
 import { parse as parseYaml } from 'yaml';
 import { command } from './command.ts';

@@ -1,4 +1,5 @@
-// foldatlas rotate-secret: seals the ledger's key with another secret, so that callers keep what they have. It asks no upstream.
+// foldatlas rotate-secret: seals the ledger's key with a new secret, so that callers still find
+// their batches.
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
@@ -36,7 +37,8 @@ async function rotate(config: Config, to: string, session: Session): Promise<num
   const beside = config.GATEWAY_SECRET === undefined ? replaceSecretFile(config.LEDGER_URL, next) : undefined;
   session.say(
     beside === undefined
-      ? 'Gateways that run go on. Give all of them the new secret (GATEWAY_SECRET or GATEWAY_SECRET_FILE) before they start again.'
+      ? 'Running gateways continue. Give all of them the new secret (GATEWAY_SECRET or ' +
+          'GATEWAY_SECRET_FILE) before they start again.'
       : `${beside} holds the new secret. Gateways that run go on.`,
   );
   return EXIT.ok;
@@ -51,7 +53,8 @@ async function startAnew(config: Config, session: Session): Promise<number> {
     await ledger.close();
   }
   session.say(
-    'The present secret opens the ledger from now on. Batches and idempotency keys of before are not found any more: restart all gateways, and send no submission of before again.',
+    'The present secret opens the ledger from now on. Batches and idempotency keys of before are not found ' +
+      'any more: restart all gateways, and send no submission of before again.',
   );
   return EXIT.ok;
 }
@@ -94,7 +97,8 @@ export default command({
       if (error instanceof WrongSecretError)
         throw new CliExit(
           EXIT.config,
-          'GATEWAY_SECRET: the present secret does not open this ledger, nor does the new one. Give the one that the gateways use, or --lost.',
+          'GATEWAY_SECRET: the present secret does not open this ledger, nor does the new one. ' +
+            'Give the one that the gateways use, or --lost.',
         );
       throw new CliExit(EXIT.unreachable, error instanceof Error ? error.message : String(error));
     }

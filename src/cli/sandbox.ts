@@ -1,5 +1,5 @@
-// foldatlas sandbox: the stand-in of the service, as `npm run sandbox` runs it. Everything else is in sandbox/main.ts, which acts
-// when it is imported.
+// foldatlas sandbox: runs the upstream's stand-in, as `npm run sandbox` does. sandbox/main.ts runs
+// on import.
 import { command } from './command.ts';
 import { EXIT } from './session.ts';
 

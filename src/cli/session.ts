@@ -1,11 +1,11 @@
-// The process as the commands see it: environment, data on standard output, everything else on standard error, Ctrl-C as a
-// signal. It must not know any command.
+// The process as commands see it: environment, data on stdout, messages on stderr, Ctrl-C as an
+// AbortSignal.
 import { stripVTControlCharacters } from 'node:util';
 
 /** Exit codes, the same for every command. */
 export const EXIT = {
   ok: 0,
-  /** It ran, and what it found is not all good: a changed contract, failed tasks, errors in an answer. */
+  /** The command ran and found problems: a changed contract, failed tasks, errors in an answer. */
   notAllGood: 1,
   /** What was asked cannot be reached, or refuses. */
   unreachable: 2,
@@ -58,7 +58,7 @@ export function createSession(): Session {
       if (interrupt.signal.aborted) process.exit(code);
       interrupt.abort(new CliExit(code, 'Interrupted.'));
     });
-  // Whoever reads has what it wanted, as `head` does.
+  // The reader of the pipe has closed it, as `head` does.
   process.stdout.on('error', (error: NodeJS.ErrnoException) =>
     process.exit(error.code === 'EPIPE' ? 0 : EXIT.fault),
   );

@@ -1,5 +1,6 @@
-// The configuration and the caller's token as a command needs them, every problem told at once. A token comes from the
-// environment or a file, never from the command line, where other users of the machine could read it.
+// The configuration and the caller's token for a command; all problems are reported at once. A
+// token comes from the environment or a file, never from the command line, which other users of the
+// machine can read.
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { CliExit, EXIT, type Session } from './session.ts';

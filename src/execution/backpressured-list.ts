@@ -1,11 +1,11 @@
-// A streamed list at the pace of its reader. The executor completes the items of a list as fast as they come, and would hold all of
-// them, texts unpacked, for a client that takes them slowly. It knows neither the items nor how they are written.
+// Backpressure for streamed lists. The executor completes items as fast as they arrive and would
+// hold all of them, with unpacked texts, in memory for a slow client.
 import { type GraphQLResolveInfo, getDirectiveValues } from 'graphql';
 
 /** Items that may be on their way between the list and its reader: enough to keep both busy. */
 const AHEAD = 8;
 
-/** Lists under way, of one request, by the key of the root field: each is told how many more may come. */
+/** Running lists of a request by the key of the root field; the function releases more items. */
 const requests = new WeakMap<object, Map<string, (count: number) => void>>();
 
 /** How many items the first part of the answer has; undefined where the list is not streamed. */
@@ -25,11 +25,12 @@ const failed = (error: unknown): Error => (error instanceof Error ? error : new 
 const ENDED = { done: true, value: undefined } as const;
 
 /**
- * The items of a root field that is streamed, each when its turn comes, so that no more than a few are ready and not yet {@link acknowledgeItems}. As an
- * iterable, not as a list: of a list the executor waits for all items at once, each time that one of them comes.
+ * The items of a streamed root field, each released in its turn, so that only a few are ready and
+ * not yet acknowledged ({@link acknowledgeItems}). An iterable, because the executor waits for all
+ * items of an array.
  *
  * @param context - the request's
- * @param items - an item that fails is given as its error, which fails in its place
+ * @param items - the error of a failed item takes the item's place
  */
 export function withBackpressure<T>(
   context: object,
@@ -45,7 +46,7 @@ export function withBackpressure<T>(
   };
   const lists = requests.get(context) ?? new Map<string, (count: number) => void>();
   requests.set(context, lists.set(String(info.path.key), allow));
-  // It may fail before anybody looks.
+  // An item may fail before it is read.
   for (const item of items) item.catch(() => undefined);
   const iterator: AsyncIterator<T, undefined> = {
     async next() {
@@ -65,7 +66,7 @@ export function withBackpressure<T>(
   return { [Symbol.asyncIterator]: () => iterator };
 }
 
-/** Says that a reader has taken items of a list, so that as many others may come. @param path - that of the items in the answer */
+/** Releases more items after a reader took some. @param path - that of the items in the answer */
 export function acknowledgeItems(context: object, path: readonly unknown[] | undefined, count: number): void {
   if (path?.length === 2) requests.get(context)?.get(String(path[0]))?.(count);
 }

@@ -1,5 +1,5 @@
-// The fields that are selected below some nodes when they are read as one object type, by GraphQL's own rules (CollectSubfields of its
-// specification, with @defer: what comes later is not selected now). It knows no type of ours.
+// The fields selected below some nodes for one object type (CollectSubfields of the GraphQL
+// specification). Deferred fragments are left out.
 import { GraphQLDeferDirective } from '@graphql-tools/utils';
 import {
   type FieldNode,

@@ -1,4 +1,5 @@
-// Completes lists: the same object once, however often it stands in them, and with turns for other work.
+// Completes lists. An object that occurs several times is completed once; long lists yield to the
+// event loop.
 import { GraphQLError, responsePathAsArray } from 'graphql';
 import { guard, isLeafShape, isPromise, type Path, type Run } from './execution-run.ts';
 import type { OutputShape, PlannedField } from './field-plan.ts';
@@ -35,7 +36,7 @@ function hasErrorBelow({ errors }: Run, place: Path): boolean {
   return errors.some((error) => path.every((key, i) => error.path?.[i] === key));
 }
 
-/** The same object again is completed once, unless something failed in it, which has a path of its own. */
+/** Reuses the completed value of a repeated object, unless it has errors: their paths differ. */
 function completeNext(list: ListInProgress, item: unknown): unknown {
   const { run, path, seen } = list;
   const place: Path = { prev: path, key: list.items.length, typename: undefined };

@@ -1,4 +1,4 @@
-// Completes values by the rules of the GraphQL specification (Value Completion), and the fields of objects.
+// Completes values (Value Completion of the GraphQL specification) and the fields of objects.
 import { defaultTypeResolver, GraphQLError, type GraphQLObjectType, isObjectType } from 'graphql';
 import { completeList } from './complete-list.ts';
 import {
@@ -76,7 +76,7 @@ function complete(
   }
 }
 
-/** Completes a value that is waited for. Thousands may be there in the same turn of the event loop. */
+/** Completes the value of a promise. Thousands may settle in the same turn of the event loop. */
 function completeLater(
   run: Run,
   field: PlannedField,
@@ -121,7 +121,7 @@ export function completeCaught(
   }
 }
 
-/** Resolves a field by a function that is told of the execution. */
+/** Calls a resolver that reads `info`. */
 function resolveWithInfo(run: Run, field: PlannedField, prev: Path | undefined, source: unknown): unknown {
   const path = pathOf(field, prev);
   const info = infoOf(run, field, path);
@@ -146,7 +146,7 @@ export function resolveField(
   try {
     const value = brief(source, argsOf(field, run.args, run.variableValues), run.contextValue);
     if (value == null && shape.kind !== 'nonNull') return null;
-    // Most fields are leaves that are there at once: nobody asks where they stand.
+    // Most fields are leaves with synchronous values, which need no path.
     const written: unknown = leaf === undefined || typeof value === 'object' ? null : leaf.serialize(value);
     if (typeof written === 'string') run.budget.spendLeaf(written);
     return written ?? completeCaught(run, field, shape, undefined, pathOf(field, prev), value);

@@ -1,4 +1,5 @@
-// The schema with resolvers that count what they give, for operations that another executor runs: those with `@defer` or `@stream`.
+// The schema with resolvers that count their results, for the executor of operations with `@defer`
+// or `@stream`.
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
   defaultFieldResolver,
@@ -47,7 +48,7 @@ function counted(config: GraphQLFieldConfig<unknown, unknown>): GraphQLFieldConf
     resolve(source, args, context, info) {
       const budget = typeof context === 'object' && context !== null ? budgets.get(context) : undefined;
       if (budget === undefined) return resolve(source, args, context, info);
-      // The error is told once; everything else is left out.
+      // The error is reported once; all other fields are null.
       if (budget.stopped !== undefined && mayBeNull) return null;
       budget.spend(1);
       const count = (value: unknown): unknown => {

@@ -1,7 +1,7 @@
-// Executes an operation by the rules of the GraphQL specification (Executing Requests), as graphql-js does, which makes an object of
-// arguments for each field of each object, and of each object one that no engine is quick with: a third of what a list of a hundred
-// proteins costs. A list that grows it gives item by item, where the caller takes that. What it completes is counted, and it gives
-// other work its turn. It executes no deferred fragments; a test holds it against graphql-js.
+// Executes an operation (Executing Requests of the GraphQL specification). Faster than graphql-js,
+// which spends a third of a list of 100 proteins on argument and result objects. Counts values,
+// yields to the event loop, and delivers incremental lists item by item where the transport can. No
+// deferred fragments; a test compares it with graphql-js.
 import {
   type DocumentNode,
   type ExecutionResult,
@@ -60,7 +60,7 @@ const itemsOf = (shape: OutputShape): OutputShape | undefined =>
 /**
  * Executes a query, a mutation, or an event of a subscription.
  *
- * @returns undefined where the document or the variables are not what they must be: graphql-js says why
+ * @returns undefined when the document or the variables are invalid: graphql-js then reports why
  */
 export function executeOperation(
   args: IncrementalArgs,

@@ -1,5 +1,5 @@
-// How large an answer may become, and how long its execution may keep the event loop. Checked while it is executed: nobody knows
-// before how long the lists are that the service sends.
+// Limits the size of an answer and the time its execution may hold the event loop. Checked during
+// execution, because the length of upstream lists is not known before.
 import { GraphQLError } from 'graphql';
 import { CollectWindow } from '../async/collect-window.ts';
 import { isLazyText } from '../structure/lazy-text.ts';
@@ -20,7 +20,10 @@ export interface Ending {
 
 /** A value that is waited for takes as much memory as so many that are there. */
 const PENDING_WEIGHT = 20;
-/** Text that is held until the answer is written counts so often; a structure that is unpacked as it is written counts once. */
+/**
+ * Text stored until the answer is written counts this often; lazy text, unpacked on writing, counts
+ * once.
+ */
 const HELD_WEIGHT = 4;
 /** Shorter texts are part of what a value counts for. */
 const SHORT_TEXT = 256;
@@ -30,7 +33,8 @@ const TURN_MS = 8;
 
 const tooLarge = (what: string, most: number, setting: string): GraphQLError =>
   new GraphQLError(
-    `The answer has more than ${most} ${what} (${setting}). Select fewer fields or shorter lists, page through them, or use startBulkLookup for many proteins.`,
+    `The answer has more than ${most} ${what} (${setting}). Select fewer fields or shorter lists, ` +
+      'page through them, or use startBulkLookup for many proteins.',
     { extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false } },
   );
 
@@ -109,7 +113,7 @@ export class ExecutionBudget {
       this.spendObject(value);
     }
   }
-  /** Counts all that is below an object: JSON of the service, or what stands in the answer a second time. */
+  /** Counts all values below an object: JSON of the upstream, or a repeated part of the answer. */
   spendObject(value: object): void {
     if (isLazyText(value)) this.spendBytes(value.size);
     else {
@@ -141,15 +145,20 @@ export class ExecutionBudget {
     this.#ending = undefined;
   }
   /**
-   * Stops when the client has left: then no error of a field is read by anybody, and each of
-   * thousands takes time. When its time is up, the client is told what failed.
+   * Stops the execution when the client has disconnected: recording thousands of errors that are
+   * never read takes time. After the deadline it goes on, because the client still reads the
+   * errors.
    */
   stopIfLeft(): void {
     const { aborted = false, reason } = this.#client ?? {};
     if (aborted && reason instanceof Error && reason.name === 'AbortError')
       this.stopped ??= { error: reason };
   }
-  /** The next turn of the event loop. @throws the reason for which the execution was ended meanwhile */
+  /**
+   * Waits for the next turn of the event loop.
+   *
+   * @throws the reason when the execution was aborted meanwhile
+   */
   nextTurn(): Promise<void> {
     if (this.#nextTurn !== undefined) return this.#nextTurn;
     this.#collecting?.hold();

@@ -1,4 +1,4 @@
-// What one execution knows, and what its parts have in common: the plans of fields, where errors are recorded, what resolvers are told.
+// The state of one execution: field plans, recorded errors, and the `info` of resolvers.
 import {
   type ExecutionResult,
   type FieldNode,
@@ -23,7 +23,7 @@ import {
 export type Path = GraphQLResolveInfo['path'];
 
 export type Data = Record<string, unknown>;
-/** What a resolver is told of the execution; undefined where nobody looks at it. */
+/** The fourth argument of a resolver; undefined where the resolver does not read it. */
 export type Info = GraphQLResolveInfo & typeof HELPERS;
 
 export interface Run {
@@ -41,7 +41,9 @@ export interface Run {
   readonly nulled: Set<Path | undefined>;
 }
 
-/** What newer resolvers may ask for: nothing here is cut off, and nothing is waited for but what is answered. */
+/**
+ * The helpers of graphql-js 17 in `info`: this executor cancels nothing and awaits only the answer.
+ */
 const HELPERS = {
   getAbortSignal: () => undefined,
   getAsyncHelpers: () => ({
@@ -94,7 +96,9 @@ export function failed(
 
 export const ignore = (): void => undefined;
 
-/** Nobody waits for these yet: one that fails meanwhile must not end the process. */
+/**
+ * Marks promises that are awaited later as handled: an early rejection must not end the process.
+ */
 export const guard = (values: readonly unknown[]): void => {
   Promise.all(values).catch(ignore);
 };

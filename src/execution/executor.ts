@@ -1,5 +1,5 @@
-// Chooses what executes an operation: ours, or for deferred fragments and streamed lists below the root another one over
-// the schema that counts.
+// Chooses the executor: ours, or the tools' executor over the counted schema for deferred fragments
+// and for streamed lists below the root.
 import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import { countedSchema, countFor } from './counted-schema.ts';
 import { executeOperation } from './execute-query.ts';
@@ -32,8 +32,8 @@ function endingOf(context: unknown): Ending | undefined {
 /**
  * Executes operations within limits.
  *
- * @param other - executes what ours does not
- * @param isIncremental - whether a list that is all of an answer may be given while it is still coming
+ * @param other - executes what ours does not support
+ * @param isIncremental - whether the transport takes a single-list answer item by item
  */
 export function limitedExecution<Result>(
   limits: AnswerLimits,

@@ -1,6 +1,5 @@
-// What of a query's execution is the same for every object of a type: which fields, by which functions, of which shape. A list of a hundred
-// objects works it out once, and so does a document that comes again where nothing of it is left to its variables. It runs nothing and
-// knows no type of ours.
+// What is the same for every object of a type in an execution: its fields, their resolvers and
+// shapes. Planned once per selection, and cached with the document where no variable decides.
 import {
   type DocumentNode,
   defaultFieldResolver,
@@ -49,12 +48,15 @@ export interface PlannedField {
   readonly parent: GraphQLObjectType;
   readonly definition: GraphQLField<unknown, unknown>;
   readonly resolve: GraphQLFieldResolver<unknown, unknown>;
-  /** The same, where nobody looks at what it is told of the execution. */
+  /** The resolver, called without `info` because it does not read it. */
   readonly brief: ResolverWithoutInfo | undefined;
   readonly shape: OutputShape;
   /** Its type, where that is a leaf. */
   readonly leaf: GraphQLLeafType | undefined;
-  /** Its arguments where they are the same in every run; undefined where they were never asked for, or are left to variables. */
+  /**
+   * The arguments, where they are the same in every run; undefined before first use or with
+   * variables.
+   */
   args: Args | undefined;
   readonly usesVariables: boolean;
 }
@@ -72,7 +74,7 @@ const usesVariables = ({ arguments: given = [] }: FieldNode): boolean =>
 /** A run's own arguments of fields, which many objects share. */
 export type VariableArgs = Map<PlannedField, Args>;
 
-/** The arguments of a field in a run. @throws GraphQLError where they are not what the field takes, each time that they are asked for */
+/** The arguments of a field in a run. @throws GraphQLError for invalid arguments, on each call */
 export function argsOf(field: PlannedField, own: VariableArgs, variables: Operation['variableValues']): Args {
   const known = field.args ?? own.get(field);
   if (known !== undefined) return known;
@@ -156,13 +158,13 @@ function shapeOf(type: GraphQLOutputType): OutputShape {
 
 const briefs = new WeakMap<object, ResolverWithoutInfo | null>();
 
-/** A resolver that has no parameter for it cannot see what it is told of the execution, unless it takes all arguments as they come. */
+/** Detects resolvers that cannot read `info`: fewer than four parameters and no rest parameter. */
 function detectUnusedInfo(resolve: GraphQLFieldResolver<unknown, unknown>): ResolverWithoutInfo | null {
   if (resolve.length > 3 || /\.\.\.|\barguments\b|\[native code\]/.test(String(resolve))) return null;
   return resolve as ResolverWithoutInfo;
 }
 
-/** What is known of an abstract type is told to the function that says which type a value has. */
+/** The `resolveType` of an abstract type reads `info`, too. */
 const isAbstract = (shape: OutputShape): boolean =>
   shape.kind === 'abstract' || ('of' in shape && isAbstract(shape.of));
 

@@ -1,6 +1,9 @@
-// A list of which the first items can be dealt with while the others are still coming. It knows neither the items nor who reads them.
+// A list of which the first items can be dealt with while the others are still coming. It knows
+// neither the items nor who reads them.
 
-/** Whether whoever executes a query takes lists that grow; told to resolvers along with all else. */
+/**
+ * Whether whoever executes a query takes lists that grow; told to resolvers along with all else.
+ */
 const GROWS = Symbol('grows');
 
 /** Says in what resolvers are told that a list may grow. */
@@ -10,7 +13,10 @@ export const withIncrementalLists = <T extends object>(info: T): T & { readonly 
 /** Whether a resolver may give a {@link IncrementalList} in place of a list. */
 export const supportsIncrementalLists = (info: object): boolean => GROWS in info;
 
-/** Items in their order, of which more may come. Read by one reader: item by item as any list that comes late, or all that are there at once. */
+/**
+ * Items in their order, of which more may come. Read by one reader: item by item as any list that
+ * comes late, or all that are there at once.
+ */
 export class IncrementalList<T> implements AsyncIterable<T> {
   readonly #items: (T | Promise<T>)[] = [];
   #hasEnded = false;
@@ -39,7 +45,11 @@ export class IncrementalList<T> implements AsyncIterable<T> {
     this.#failure = { error };
     this.end();
   }
-  /** Waits until there are more than so many items, or no more will come. @throws what the list has failed with */
+  /**
+   * Waits until there are more than so many items, or no more will come.
+   *
+   * @throws what the list has failed with
+   */
   async more(count: number): Promise<void> {
     while (this.#items.length <= count && !this.#hasEnded)
       await new Promise<void>((resolve) => (this.#go = resolve));

@@ -1,4 +1,4 @@
-// Answers that are one list: given item by item while others are still coming, or in parts (`@stream`).
+// Answers with a single list: item by item while others are still pending, or in parts (`@stream`).
 import { type ExecutionResult, type GraphQLError, locatedError } from 'graphql';
 import { OBJECTS_AT_ONCE } from './complete-list.ts';
 import { completeCaught } from './complete-value.ts';
@@ -58,7 +58,7 @@ async function completeItems(
 export class IncrementalResult {
   readonly #only: SingleListQuery;
   readonly #list: IncrementalList<unknown>;
-  /** How it is asked for in parts; undefined where it is given as one list. */
+  /** The `@stream` of the list; undefined where it is answered as a whole. */
   readonly stream: StreamedList | undefined;
   #taken = 0;
   #failure: CompletedItems['failure'];
@@ -91,7 +91,12 @@ export class IncrementalResult {
     }
     return true;
   }
-  /** The next items, all that are there or as many as asked for; undefined behind the last. @throws GraphQLError where the list would have to be null, which it cannot be any more */
+  /**
+   * The next items: all that are ready, or at most `most`; undefined at the end.
+   *
+   * @throws GraphQLError when the list would have to become null, which is too late after its first
+   *   items
+   */
   async next(most?: number): Promise<readonly unknown[] | undefined> {
     const from = this.#taken;
     const { key, nodes } = this.#only.field;
@@ -135,7 +140,7 @@ function resolved({ run, field, info, path }: SingleListQuery) {
   return { resolving: resolve(), whole };
 }
 
-/** An answer that is one list: once all of it is there, or once its first items are, where others are still coming. */
+/** The answer with all items, or, while items are pending, after the first of them. */
 export async function answerList(only: SingleListQuery): Promise<ExecutionResult | IncrementalResult> {
   const { resolving, whole } = resolved(only);
   const list = await resolving.catch(() => undefined);
@@ -145,7 +150,7 @@ export async function answerList(only: SingleListQuery): Promise<ExecutionResult
   return list.hasEnded ? whole(items) : new IncrementalResult(only, list, undefined);
 }
 
-/** The same in parts, of which the first has so many items: in one where there are not as many, or where it fails before. */
+/** The answer in parts; in one when the list is no longer than the first part, or fails before. */
 export async function answerInParts(
   only: SingleListQuery,
   stream: StreamedList,

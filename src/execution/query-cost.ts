@@ -1,5 +1,5 @@
-// Computes what an operation may cost before it runs: upstream calls in the worst case, by what its fields declare. Lists multiply
-// what is selected below them.
+// Estimates the cost of an operation before it runs: upstream calls in the worst case, as its
+// fields declare. Lists multiply the cost of their selections.
 import {
   type FieldNode,
   type GraphQLCompositeType,
@@ -24,7 +24,7 @@ export interface FieldCost {
   readonly shared?: Readonly<Record<string, number>>;
   /** Calls that the whole operation shares, by name. */
   readonly once?: Readonly<Record<string, number>>;
-  /** How many objects the list holds; for a field that is no list, each list directly below it. 10 when absent. */
+  /** Length of the list; for a non-list field, of each list directly below it. 10 when absent. */
   readonly items?: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Reads from a document how its only list is asked for in parts (`@stream`).
+// Reads the `@stream` directive of a document's only list.
 import { GraphQLStreamDirective } from '@graphql-tools/utils';
 import {
   type DocumentNode,

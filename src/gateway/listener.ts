@@ -1,4 +1,4 @@
-// The gateway as a listener for node:http: the limits of every request, then the response cache, then Yoga.
+// The gateway as a node:http listener: request limits first, then the response cache, then Yoga.
 import type { RequestListener } from 'node:http';
 import type { Config } from '../config.ts';
 import type { AccessControl } from '../http/access-control.ts';

@@ -1,5 +1,6 @@
-// Every plugin of Yoga, in the order in which they see a request: who watches, who refuses cheaply, who reads, who checks, who answers.
-// It makes no decision of its own.
+// All Yoga plugins in the order in which they see a request: telemetry, cheap refusals, parsing,
+// validation, execution. The order is part of the behaviour: a refusal must come before the work it
+// saves.
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import type { AnswerLimits } from '../execution/execution-budget.ts';

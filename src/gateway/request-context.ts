@@ -1,4 +1,5 @@
-// Makes what each request carries: its caller, the service as this caller sees it, loaders of its own. It knows no plugin and no route.
+// Creates the request context: the caller, an upstream client that acts for this caller, and
+// per-request loaders.
 
 import { startDeadline } from '../async/deadline.ts';
 import type { GatewayContext } from '../context.ts';
@@ -18,7 +19,7 @@ import type { Loaders } from '../upstream/reads/loaders.ts';
 import type { SharedServices } from './services.ts';
 import type { OpenUpstream } from './upstream-connections.ts';
 
-/** Who asks, and how long there is time for it. */
+/** The caller of a request and its deadline. */
 interface RequestInfo {
   readonly caller: Caller;
   /** Where the request came from, hidden; absent for one that came over no connection. */
@@ -37,7 +38,11 @@ interface RequestInfo {
 }
 
 export interface Contexts {
-  /** Makes the context of a request. @throws GraphQLError UNAUTHENTICATED when its proof does not hold */
+  /**
+   * Creates the context of a request.
+   *
+   * @throws GraphQLError UNAUTHENTICATED when its credentials are invalid
+   */
   open(request: Request): Promise<GatewayContext>;
 }
 
@@ -51,8 +56,8 @@ export interface ContextSources extends Pick<SharedServices, 'services' | 'loade
 }
 
 /**
- * What a request carries, each part made when it is asked for first: most requests use one or two. A class, because an object with getters
- * of its own is ten times as slow to make.
+ * Request context whose parts are created on first use: most requests use one or two. A class,
+ * because an object literal with getters is ten times as slow to create.
  */
 class LazyContext implements GatewayContext {
   readonly services;

@@ -1,4 +1,4 @@
-// Every route beside GraphQL, in the order in which they are tried. It knows no plugin.
+// The HTTP routes other than GraphQL, in the order in which they are tried.
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../config.ts';
 import { openAssets } from '../http/pages/assets.ts';

@@ -1,5 +1,5 @@
-// What all requests of a process share: stores, caches of what was read, progress that is watched, bulk look-ups. It knows no
-// request and no caller.
+// Creates what all requests of a process share: stores, read caches, batch progress and bulk
+// look-ups.
 
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
@@ -30,14 +30,22 @@ export interface ServicesOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly telemetry: Telemetry;
-  readonly wayOut: UpstreamConnections;
+  readonly connections: UpstreamConnections;
   /** How often watched batches are polled; 2 to 30 seconds when absent. */
   readonly pace: PollScheduleOptions | undefined;
 }
 
-/** Opens everything that requests share. A store that does not answer is noticed later, by `ledger.check()`. */
-export function createServices({ config, log, telemetry, wayOut, pace }: ServicesOptions): SharedServices {
-  const { downloads, openUpstream, contract } = wayOut;
+/**
+ * Opens the shared services. A store that does not answer is detected later, by `ledger.check()`.
+ */
+export function createServices({
+  config,
+  log,
+  telemetry,
+  connections,
+  pace,
+}: ServicesOptions): SharedServices {
+  const { downloads, openUpstream, contract } = connections;
   const onCacheError = (error: unknown) => telemetry.storeFailed('cache', error);
   const onLost = (error: unknown) => telemetry.storeFailed('connection', error);
   const store = openSharedCache(config.STORE_URL, onCacheError);

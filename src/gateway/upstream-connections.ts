@@ -1,5 +1,5 @@
-// Everything that goes out: connections to the service and to its file store, the gates in front of them, and the watch over the
-// service's contract. It knows no GraphQL and no caller beyond the name that calls are counted under.
+// Outgoing connections to the upstream API and its file store, their host limiters, and the watch
+// over the upstream's contract.
 
 import { CollectWindow } from '../async/collect-window.ts';
 import type { Config } from '../config.ts';
@@ -40,7 +40,7 @@ export interface UpstreamConnections {
   close(): Promise<void>;
 }
 
-export interface WayOutOptions {
+export interface UpstreamConnectionsOptions {
   readonly config: Config;
   readonly upstreamUrl: string;
   readonly sandbox: boolean;
@@ -59,8 +59,8 @@ export const createHostLimiters = (config: Config, breaker: BreakerRules | undef
     ...(breaker === undefined ? {} : { breaker }),
   });
 
-/** Opens the connections. Nothing is called before it is asked for. */
-export function connectUpstream(options: WayOutOptions): UpstreamConnections {
+/** Opens the connections. They connect on the first call. */
+export function connectUpstream(options: UpstreamConnectionsOptions): UpstreamConnections {
   const { config, upstreamUrl, sandbox, log, gates, metrics, telemetry } = options;
   const agent = openAgent();
   const publicAgent = openPublicAgent();

@@ -1,4 +1,5 @@
-// The GraphQL server: Yoga with its own request handling switched off wherever a plugin of ours does it. It opens nothing.
+// Creates the Yoga server. Plugins of the gateway replace Yoga's own request parsing, CORS and
+// error masking.
 import type { GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { ClientErrors } from '../http/plugins/client-errors.ts';

@@ -1,5 +1,4 @@
-// Who may come in: callers by their keys, what each may ask for in a minute, and whether the
-// process has time for more. It knows nothing of what is asked.
+// Access control: API-key and JWT authentication, per-caller rate limits, load shedding.
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { GraphQLError } from 'graphql';
@@ -39,12 +38,12 @@ export interface AccessControl {
   load(): Load;
   /** Whether an operation that came by no HTTP may begin. @returns the reason why not */
   admit(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null>;
-  /** Checks who sends what comes by no HTTP. @returns why that is refused, null when it is not */
+  /** Checks a request of another transport. @returns the refusal, or null */
   identify(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null>;
   close(): Promise<void>;
 }
 
-/** Opens the entrance. */
+/** Creates the access control. */
 export function createAccessControl(
   config: Config,
   log: Logger,

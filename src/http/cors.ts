@@ -1,11 +1,14 @@
-// Which pages of other origins may read answers: those that are listed, by name, and never with cookies. Pure.
+// CORS: which other origins may read responses, by exact name, never with cookies.
 
 /** Headers that pages may read besides those that browsers always show. */
 const EXPOSED = 'content-disposition, etag, retry-after, traceparent, x-request-id, x-sandbox';
-/** Seconds that browsers may remember what a preflight said; two hours are the most that Chromium takes. */
+/** Seconds that browsers may cache a preflight; Chromium's maximum. */
 const REMEMBERED = 7200;
 
-/** The origin that an answer is opened to; null for none. `null`, the origin of files and sandboxed frames, is never listed. */
+/**
+ * The value of `access-control-allow-origin`, or null. `null`, the origin of files and sandboxed
+ * frames, never matches.
+ */
 function openTo(origin: string | null, origins: readonly string[]): string | null {
   if (origin === null || origin === 'null') return null;
   if (origins.includes('*')) return '*';
@@ -20,7 +23,12 @@ export const isListed = (origin: string | null, origins: readonly string[]): boo
 export const isPreflight = ({ method, headers }: Request): boolean =>
   method === 'OPTIONS' && headers.has('origin') && headers.has('access-control-request-method');
 
-/** The headers of any answer. @param asking - the origin of the page that asks. @param origins - exact origins, or `*` for all */
+/**
+ * The CORS headers of any response.
+ *
+ * @param asking - the request's Origin.
+ * @param origins - exact origins, or `*`
+ */
 export function corsHeaders(asking: string | null, origins: readonly string[]): Record<string, string> {
   const origin = openTo(asking, origins);
   return origin === null

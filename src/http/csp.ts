@@ -1,4 +1,5 @@
-// What browsers may load and run for a page of ours: its own inline scripts, by their hashes, and nothing from elsewhere. Pure.
+// The Content-Security-Policy of the gateway's pages: their inline scripts, by hash, and their own
+// origin.
 import { createHash } from 'node:crypto';
 
 /** For everything that is no page. */
@@ -23,8 +24,9 @@ const hashOf = (script: string): string =>
   `'sha256-${createHash('sha256').update(script.replaceAll('\r\n', '\n')).digest('base64')}'`;
 
 /**
- * The Content-Security-Policy of a page. Its inline scripts run, known by their hashes, and scripts of our own origin; handlers in attributes
- * and scripts that get into the page later do not. Styles may be inline, as editors write theirs at run time.
+ * The Content-Security-Policy of a page. Its inline scripts, by hash, and scripts of our own origin
+ * run; handlers in attributes and injected scripts do not. Inline styles are allowed, because
+ * editors write them at run time.
  *
  * @param html - the whole page
  */

@@ -1,4 +1,4 @@
-// What the processes of WORKERS say to each other. Whatever else comes over the channel is no message of ours.
+// Messages between the primary and its workers. Other messages on the channel are ignored.
 import { z } from 'zod';
 
 /** As prom-client writes and adds them up. */
@@ -7,7 +7,7 @@ const metricValues = z.array(z.custom<object>((value) => typeof value === 'objec
 const message = z.discriminatedUnion('foldatlas', [
   /** A worker to the primary: it takes requests at this address. */
   z.object({ foldatlas: z.literal('listening'), url: z.string() }),
-  /** A worker to the primary: somebody wants the metrics of all. */
+  /** A worker to the primary: send me the metrics of all workers. */
   z.object({ foldatlas: z.literal('all-metrics'), id: z.number() }),
   /** The primary's answer. */
   z.object({ foldatlas: z.literal('metrics-text'), id: z.number(), text: z.string() }),

@@ -1,5 +1,5 @@
-// The first of several processes: starts the others, replaces those that die, adds up their metrics, stops them. It answers no
-// request and knows nothing of GraphQL.
+// The primary process of WORKERS: starts the workers, replaces those that exit, sums their metrics,
+// stops them.
 import cluster, { type Worker } from 'node:cluster';
 import { AggregatorRegistry } from 'prom-client';
 import type { Logger } from '../telemetry/log.ts';
@@ -41,7 +41,10 @@ const MAX_PAUSE_MS = 15_000;
 /** Early deaths in a row, after which another start is useless. */
 const MAX_EARLY_DEATHS = 8;
 
-/** Exponential back-off. @returns given how long a worker lived, milliseconds until the next start; undefined: give up */
+/**
+ * Exponential back-off: from a worker's lifetime to the delay of its replacement; undefined to give
+ * up.
+ */
 export function createRestartBackoff(): (livedMilliseconds: number) => number | undefined {
   let deaths = 0;
   return (lived) => {
@@ -123,7 +126,9 @@ export function startWorkers(options: PrimaryOptions): Primary {
   async function metrics(): Promise<string> {
     question += 1;
     const values = await Promise.all(living().map((worker) => valuesOf(worker, question)));
-    const own = `# HELP foldatlas_workers Processes that answer requests.\n# TYPE foldatlas_workers gauge\nfoldatlas_workers ${listening.size}\n`;
+    const own =
+      '# HELP foldatlas_workers Processes that answer requests.\n# TYPE foldatlas_workers gauge\n' +
+      `foldatlas_workers ${listening.size}\n`;
     return `${await AggregatorRegistry.aggregate(values).metrics()}${own}`;
   }
 

@@ -1,11 +1,13 @@
-// Opens the key by which callers are named, when a process starts. A secret that does not open it is a mistake in the settings.
+// Reads the key that hashes tokens into the names of callers. A wrong secret is reported as a
+// configuration error.
 import { ConfigError } from '../config.ts';
 import { type LedgerSettings, readPrincipalKey, WrongSecretError } from '../store/ledger/principal-key.ts';
 
 /**
- * Reads the key of the ledger that the settings name.
+ * Reads the key of the configured ledger.
  *
- * @throws ConfigError when the ledger was written with another secret; Error when the store does not answer
+ * @throws ConfigError when the ledger was written with another secret; Error when the store is
+ *   unreachable
  */
 export async function openPrincipalKey(settings: LedgerSettings): Promise<string> {
   try {
@@ -13,9 +15,11 @@ export async function openPrincipalKey(settings: LedgerSettings): Promise<string
   } catch (error) {
     if (!(error instanceof WrongSecretError)) throw error;
     throw new ConfigError([
-      'GATEWAY_SECRET: this ledger was written with another secret. With this one callers would not find their batches, and an idempotency key could be paid twice. ' +
-        'Give the secret that was used before (without one configured: the .secret file beside the SQLite file). ' +
-        'To change it, run `foldatlas rotate-secret`; if it is lost, `foldatlas rotate-secret --lost` (docs/operators.md, Keys).',
+      'GATEWAY_SECRET: this ledger was written with another secret. With this one callers would not find ' +
+        'their batches, and an idempotency key could be paid twice. Give the secret that was used before ' +
+        '(without one configured: the .secret file beside the SQLite file). To change it, run ' +
+        '`foldatlas rotate-secret`; if it is lost, `foldatlas rotate-secret --lost` ' +
+        '(docs/operators.md, Keys).',
     ]);
   }
 }

@@ -1,5 +1,5 @@
-// A process of the server: reads the configuration when it is imported, starts the sandbox where no upstream is named, and then either
-// listens itself or starts workers that do.
+// Starts the server: reads the configuration on import, starts the sandbox when no upstream is set,
+// then listens or starts workers that listen.
 import cluster from 'node:cluster';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { startSandboxThread } from '../sandbox/sandbox.ts';
@@ -45,8 +45,8 @@ function failStart(error: unknown): never {
 }
 
 /**
- * Loads what answers: most of this program. Only here, so that the sandbox, which takes as long on a core of its own, has begun by
- * then, and a primary that has workers never does.
+ * Imports the gateway, which is most of the program. Deferred so that the sandbox thread starts
+ * loading first, and so that a primary with workers never imports it.
  */
 const loadServe = () => import('./serve.ts');
 
@@ -70,7 +70,8 @@ function tellStart({ upstreamUrl, sandbox }: Source, url: string): void {
   const store = config.STORE_URL.replace(/\/\/[^/@]*@/, '//');
   const workers = config.WORKERS === 1 ? '' : ` · ${config.WORKERS} workers`;
   process.stdout.write(
-    `FoldAtlas · ${upstream} · store ${store}${workers} · ${config.GRAPHIQL ? 'GraphiQL' : 'GraphQL'} ${url}/graphql\n`,
+    `FoldAtlas · ${upstream} · store ${store}${workers} · ` +
+      `${config.GRAPHIQL ? 'GraphiQL' : 'GraphQL'} ${url}/graphql\n`,
   );
 }
 
@@ -103,8 +104,8 @@ async function runAlone(): Promise<void> {
 }
 
 /**
- * Creates the files and tables of the stores before several processes open them at the same moment, which SQLite does not take
- * well, and finds out early that a store cannot be used.
+ * Creates the stores' files and tables before the workers start, because SQLite does not take
+ * concurrent creation well, and detects an unusable store early.
  */
 async function prepareStores(): Promise<void> {
   const ledger = openLedger(config.LEDGER_URL);
@@ -167,7 +168,10 @@ async function runWorker(source: Source): Promise<void> {
   });
 }
 
-/** Runs until it is stopped. Resolves when it listens, or its workers have been started; what keeps it from that is told, and ends the process. */
+/**
+ * Runs the server. Resolves when it listens or its workers are started; a failure is printed and
+ * exits.
+ */
 export async function run(): Promise<void> {
   const given = process.env[WORKER_VARIABLE];
   const running =

@@ -2,7 +2,10 @@
 import type { Config } from '../config.ts';
 import type { ThreadOptions } from '../sandbox/sandbox.ts';
 
-/** What the configuration says of the sandbox. It has the prefixes, models and field names that the gateway is set to. */
+/**
+ * The sandbox's options from the configuration, with the gateway's prefixes, models and field
+ * names.
+ */
 export const sandboxOptionsOf = (config: Config) =>
   ({
     dataDir: config.SANDBOX_DATA,

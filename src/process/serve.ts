@@ -1,5 +1,4 @@
-// One process that listens: the gateway on its port, WebSocket beside it, and how they stop. It reads no environment and handles
-// no signal.
+// One listening process: the gateway on its port with WebSocket beside it, and how both stop.
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { withTimeout } from '../async/timeout.ts';
@@ -26,13 +25,13 @@ export interface Served {
   readonly url: string;
   readonly gateway: Gateway;
   /**
-   * Says no at /ready, takes no new connections, ends streams, waits for answers under way (at most SHUTDOWN_SECONDS), then closes
-   * the store and sends the last traces.
+   * Fails /ready, takes no new connections, ends streams, waits for running requests (at most
+   * SHUTDOWN_SECONDS), then closes the store and flushes traces.
    */
   stop(): Promise<void>;
 }
 
-/** Connections that the system keeps until this process takes them; it may have a lower limit. Node's default is 511. */
+/** Length of the listen backlog. The system's limit may be lower; Node's default is 511. */
 const BACKLOG = 4096;
 /** How long closing the store and the connections to the upstream may take after that. */
 const CLOSE_MS = 3_000;
@@ -68,7 +67,11 @@ export async function closeServer(server: Server, milliseconds: number): Promise
   clearTimeout(late);
 }
 
-/** Opens the gateway and listens. @throws Error with a sentence on why it cannot: a store that does not answer, a port that is taken */
+/**
+ * Opens the gateway and listens.
+ *
+ * @throws Error when the store does not answer or the port is in use
+ */
 export async function serve(options: ServeOptions): Promise<Served> {
   const { config, log, ...rest } = options;
   const principalKey = await openPrincipalKey(config);

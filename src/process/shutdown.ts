@@ -1,4 +1,4 @@
-// How a process ends: once, in order, within a limit; at once when told twice; and never goes on after a fault that nobody caught.
+// Graceful shutdown: once, within a deadline; a second signal or an uncaught fault exits at once.
 import { constants } from 'node:os';
 import type { Logger } from '../telemetry/log.ts';
 
@@ -11,13 +11,13 @@ export interface EndingOptions {
   readonly log: Logger;
   /** Stops everything. */
   readonly stop: () => Promise<void>;
-  /** Milliseconds that `stop` may take; the process then ends with code 1, whatever is still open. */
+  /** Milliseconds that `stop` may take; after that the process exits with code 1. */
   readonly deadlineMs: number;
   /** Signals that stop the process in order; a second one ends it at once. */
   readonly signals: readonly ('SIGTERM' | 'SIGINT')[];
 }
 
-/** Takes over signals and faults that nobody caught. */
+/** Installs the handlers of signals and of uncaught errors. */
 export function installShutdownHandler({ log, stop, deadlineMs, signals }: EndingOptions): ShutdownHandler {
   let code: number | undefined;
 

@@ -1,4 +1,4 @@
-// A worker's end of the channel to the primary. It knows no other worker.
+// The worker's end of the channel to the primary.
 import type { Gateway } from '../gateway.ts';
 import { type Message, readMessage } from './messages.ts';
 
@@ -40,7 +40,7 @@ export interface WorkerHandlers {
   readonly reload: () => void;
 }
 
-/** Does what the primary asks for, and stops when it is gone. */
+/** Answers the primary's messages, and stops the worker when the channel closes. */
 export function answerPrimary({ gateway, url, stop, reload }: WorkerHandlers): void {
   process.on('message', (raw) => {
     const heard = readMessage(raw);
@@ -48,7 +48,7 @@ export function answerPrimary({ gateway, url, stop, reload }: WorkerHandlers): v
     if (heard?.foldatlas === 'reload') reload();
     if (heard?.foldatlas === 'own-metrics') {
       const { id } = heard;
-      // Who does not answer is left out of the sum.
+      // A worker that does not answer in time is left out of the sum.
       gateway.metrics.read().then(
         (values) => send({ foldatlas: 'metrics-values', id, values: JSON.parse(JSON.stringify(values)) }),
         () => undefined,

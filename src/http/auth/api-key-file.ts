@@ -1,9 +1,12 @@
-// The gateway's own keys as an operator writes them down: one key, or a name and a key. It must not know who asks with them,
-// and no message of it holds a key.
+// Parses the gateway's API keys: one key, or a name and a key, per line. No error message contains
+// a key.
 import { readFileSync } from 'node:fs';
 
 export interface GatewayKey {
-  /** Whose key it is; keys of one name are one caller, so that a key can be replaced without its batches being lost. */
+  /**
+   * The owner; keys with the same name are one caller, so that a key can be rotated without losing
+   * its batches.
+   */
   readonly name: string | null;
   readonly key: string;
 }
@@ -26,10 +29,10 @@ export function weaknessOf(key: GatewayKey | null): string | null {
 }
 
 /**
- * Reads a file of keys: one a line, empty lines and `#` comments left out.
+ * Reads a file of keys, one per line; empty lines and `#` comments are skipped.
  *
- * @throws Error that names the file and the line, when it cannot be read, holds a line of another form, a key that is too
- *   short, no key at all, or one key under two names
+ * @throws Error with the file and the line for an unreadable file, a malformed line, a short key,
+ *   no key at all, or one key under two names
  */
 export function readKeyFile(file: string): GatewayKey[] {
   const keys: GatewayKey[] = [];

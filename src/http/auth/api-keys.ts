@@ -1,13 +1,18 @@
-// The gateway's own keys while it runs: compared in constant time, read again when their file changes. It must not know what a
-// key opens.
+// The gateway's API keys at run time: compared in constant time, reloaded when their file changes.
 import { timingSafeEqual } from 'node:crypto';
 import { type GatewayKey, readKeyFile } from './api-key-file.ts';
 import { sha256 } from './timing-safe.ts';
 
 export interface ApiKeys {
-  /** The key that was given, if it is one of them. Every key is compared, each in constant time, so that the delay tells nothing. */
+  /**
+   * Finds the given key. Compares all keys, each in constant time, so that the duration reveals
+   * nothing.
+   */
   find(given: string): GatewayKey | undefined;
-  /** Reads the file again. One that is missing or wrong leaves the keys as they are and is told. */
+  /**
+   * Reloads the file. When it is missing or invalid, the keys stay as they are and an error is
+   * logged.
+   */
   reload(): void;
   close(): void;
 }

@@ -1,4 +1,5 @@
-// Refusals that come before any work: as GraphQL sees them and, by `extensions.http`, as HTTP does. It must not know why.
+// Errors that refuse a request before any work, with the HTTP status and headers in
+// `extensions.http`.
 import { GraphQLError } from 'graphql';
 
 /** Seconds after which it is worth to try again. */
@@ -28,7 +29,7 @@ const refusal = (
     },
   });
 
-/** Who asks has not proved who they are. */
+/** The caller's credentials are missing or invalid. */
 export const unauthenticated = (ways: string): GraphQLError =>
   refusal(
     401,
@@ -38,12 +39,13 @@ export const unauthenticated = (ways: string): GraphQLError =>
     { 'www-authenticate': 'Bearer' },
   );
 
-/** Nobody can be told apart at present. */
+/** Credentials cannot be checked at present. */
 export const authBackendUnavailable = (): GraphQLError =>
   refusal(
     503,
     'UPSTREAM_UNAVAILABLE',
-    'The gateway cannot check your token at present: the keys of its issuer cannot be had. Try again in a moment.',
+    'The gateway cannot check your token at present: the keys of its issuer cannot be had. ' +
+      'Try again in a moment.',
     { retryAfterSeconds: 5 },
   );
 
@@ -52,16 +54,17 @@ export const hostNotAllowed = (): GraphQLError =>
   refusal(
     403,
     'FORBIDDEN',
-    'This gateway holds a key for this machine only: ask it as localhost, 127.0.0.1 or [::1]. (Behind a proxy set PUBLIC_URL.)',
+    'This gateway holds a key for this machine only: ask it as localhost, 127.0.0.1 or [::1]. ' +
+      '(Behind a proxy set PUBLIC_URL.)',
   );
 
-/** Somebody asks too often. */
+/** The caller has used up its rate limit. */
 export const rateLimited = (message: string, retryAfterSeconds: number): GraphQLError =>
   refusal(429, 'RATE_LIMITED', message, { retryAfterSeconds });
 
 /**
- * This process has too much to do. The code is RATE_LIMITED, as the cure is the same (wait, then the same again) and the upstream is
- * not what is missing; the status is 503, by which proxies know to try another process.
+ * This process is overloaded. The code is RATE_LIMITED, because the cure is the same (wait, then
+ * retry) and the upstream is available; the status is 503, on which proxies try another process.
  */
 export const overloaded = (): GraphQLError =>
   refusal(

@@ -1,6 +1,5 @@
-// Who asks: which token goes to the Batch API, and the name under which everything of that caller
-// is kept. The same for HTTP, event streams, WebSocket and file routes. It knows no route, no
-// schema and no store.
+// Authentication: which token goes to the Batch API, and the principal that owns what this caller
+// stores. The same for HTTP, event streams, WebSocket and file routes.
 import { createHash, createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config.ts';
@@ -14,27 +13,32 @@ import { openJwt } from './jwt.ts';
 export interface Caller {
   /** The bearer token for the Batch API; undefined when the caller gave none. */
   readonly token: string | undefined;
-  /** Keyed hash of who the caller is; null without a token. */
+  /** Keyed hash of the caller's identity; null without a token. */
   readonly principal: string | null;
   /**
-   * Whether the gateway itself knows who it is. A token that is passed on is the upstream's to
-   * judge, and anybody can invent one.
+   * Whether the gateway has verified the caller. A forwarded token is verified by the upstream only
+   * and may be invented.
    */
   readonly proven: boolean;
 }
 
 export interface Authenticator {
   /**
-   * Who sent a request; asked once for each.
+   * The caller of a request, authenticated once per request.
    *
-   * @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no proof can be checked
+   * @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no credentials can be
+   *   checked
    */
   identify(request: Request): Promise<Caller>;
   /** The same for a request that has only headers yet. @param authorization - the header */
   whoIs(authorization: string | undefined, address: string | undefined): Caller | Promise<Caller>;
-  /** Says who sent a request, so that it is not asked again. */
+  /** Records the caller of a request, so that `identify` does not authenticate it again. */
   note(request: Request, caller: Promise<Caller>): void;
-  /** Asks anew: whether who opened a stream may go on. @throws GraphQLError as `identify` */
+  /**
+   * Authenticates again, to see whether an open stream may continue.
+   *
+   * @throws GraphQLError as `identify`
+   */
   reauthenticate(request: Request): Promise<Caller>;
   /** Reads the file of keys again. */
   reload(): void;
@@ -44,9 +48,9 @@ export interface Authenticator {
 /** How often one address may be wrong. */
 export interface FailedAuthLimit {
   /**
-   * Counts a proof that was wrong.
+   * Counts a failed authentication.
    *
-   * @returns seconds that this address is told to wait; 0 while it has not been wrong too often
+   * @returns seconds for which this address must wait; 0 below the limit of failures
    */
   countWrong(address: string | undefined): Promise<number>;
 }
@@ -100,7 +104,8 @@ export function createAuthenticator({ config, secret, guesses, onError }: Caller
   ].join(' or ');
 
   const nameOf = (text: string): string => createHmac('sha256', secret).update(text).digest('base64url');
-  // No bearer token holds a space, so that nobody can send one that is named like these.
+  // These names contain a space, which no bearer token can, so that no token takes the name of a
+  // key.
   const ofKey = ({ name, key }: GatewayKey): string => nameOf(name === null ? key : `key ${name}`);
   const proven = (principal: string): Caller => ({ token: upstreamKey, principal, proven: true });
 

@@ -1,4 +1,4 @@
-// Where a request comes from, as far as the proxies in front are believed. It must not know what is asked.
+// The client's address, as far as the proxies in front are trusted (TRUST_PROXY).
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 
@@ -7,7 +7,7 @@ export type SocketInfo = Pick<IncomingMessage, 'headers' | 'socket'>;
 
 const addresses = new WeakMap<Request, string>();
 
-/** An address as text, without port, brackets and the wrapping of IPv4 in IPv6; null when it is none. */
+/** Parses an address, without port, brackets and the IPv4-in-IPv6 prefix; null when it is none. */
 function readAddress(text: string | undefined): string | null {
   const [, bracketed] = /^\[([^\]]+)\](?::\d+)?$/.exec(text ?? '') ?? [];
   const [, ported] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text ?? '') ?? [];
@@ -34,9 +34,11 @@ function networkOf(address: string): string {
 }
 
 /**
- * The address that a connection counts as: the network of the client, by what `x-forwarded-for` says when that is to be believed.
+ * The address that limits count a connection under: the client's network, from `x-forwarded-for`
+ * where that is trusted.
  *
- * @param hops - how many proxies in front add to that header; what stands further left anybody may have written
+ * @param hops - how many trusted proxies append to that header; clients can forge entries further
+ *   left
  */
 export function clientIp({ headers, socket }: SocketInfo, hops: number): string {
   const { 'x-forwarded-for': header = '' } = headers;

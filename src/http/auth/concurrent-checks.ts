@@ -1,5 +1,5 @@
-// Runs so many checks at a time, first come first served; a bounded number of others waits. Whoever
-// sends tokens that nobody signed cannot take more of the processor than that.
+// Runs a bounded number of checks at a time, first come first served, with a bounded queue, so that
+// invalid tokens cannot take more of the processor than that.
 
 /** There are as many checks as may wait. */
 export class TooManyChecksError extends Error {}

@@ -1,7 +1,7 @@
-// Whether a request comes from the federation router: it knows a secret. It knows no schema.
+// Whether a request comes from the federation router, by its secret.
 import { timingSafeEqualSecret } from './timing-safe.ts';
 
-/** @param secret - FEDERATION_TOKEN; without one nobody is the router */
+/** @param secret - FEDERATION_TOKEN; without it no request is the router's */
 export function isFederationRouter(request: Request, secret: string | undefined): boolean {
   const given = request.headers.get('x-federation-token');
   return secret !== undefined && given !== null && timingSafeEqualSecret(given, secret);

@@ -1,12 +1,13 @@
-// Whether a request was meant for this gateway by name. A page of any site can have its own name point to this machine and then
-// ask a gateway here as if it were its own server; the name it asks by gives it away. It must not know what is asked.
+// Checks the Host header against DNS rebinding: a page of any site can point its own name to this
+// machine and then send same-origin requests to the gateway.
 
 import { isLoopback } from './loopback.ts';
 
 /**
- * Whether the Host header names this machine, or the gateway's public address. The port does not matter.
+ * Whether the Host header names this machine, or the gateway's public address. The port does not
+ * matter.
  *
- * @param publicUrl - where callers reach the gateway when it is behind a proxy
+ * @param publicUrl - the gateway's URL when it is behind a proxy
  */
 export function isAllowedHost(host: string | undefined, publicUrl: string | undefined): boolean {
   const address = `http://${host ?? ''}`;

@@ -1,6 +1,5 @@
-// Callers that prove themselves by a JSON Web Token of somebody the operator trusts. Only
-// asymmetric signatures; the keys come from one address and are kept for a while. It must not know
-// what a token opens.
+// Authenticates callers by JSON Web Tokens of a trusted issuer. Only asymmetric signatures; the
+// keys come from the JWKS URL and are cached.
 
 import { limitChecks, TooManyChecksError } from './concurrent-checks.ts';
 
@@ -10,7 +9,7 @@ export interface JwtOptions {
   readonly audience: readonly string[];
 }
 
-/** Whom a good token names, and until when. */
+/** The subject of a valid token, and its expiry. */
 export interface JwtProof {
   readonly issuer: string;
   readonly subject: string;
@@ -18,7 +17,7 @@ export interface JwtProof {
   readonly expiresAt: number;
 }
 
-/** The keys could not be had: nobody can be told apart until they can. */
+/** The issuer's keys cannot be fetched, so no token can be checked. */
 class KeysUnavailableError extends Error {}
 
 /**
@@ -41,8 +40,8 @@ const FETCH_MS = 5_000;
 const REST_MS = 2_000;
 
 /**
- * Signatures that are checked at a time, and tokens that wait for it: of more, the last are told to
- * come again.
+ * Signatures checked at a time, and tokens that wait. Beyond that, requests are refused with a
+ * retry delay.
  */
 const CHECKS = { running: 4, waiting: 512 };
 

@@ -1,21 +1,23 @@
-// Who may read the metrics: whoever has the token; without one, in production, only this machine itself. They hold no secret,
-// but how much traffic there is and what fails is nobody else's business.
+// Access to the metrics: with the token; without one, in production, from loopback only. They hold
+// no secret, but traffic and failures are the operator's business.
 import { isLoopback } from './loopback.ts';
 import { timingSafeEqualSecret } from './timing-safe.ts';
 
 export interface MetricsAccess {
   readonly token: string | undefined;
-  /** Whether anybody who reaches the address may read when there is no token: in development, and on a port of their own. */
+  /**
+   * Whether all clients may read when there is no token: in development, and on a separate port.
+   */
   readonly open: boolean;
 }
 
-/** Headers by which a proxy tells of the client behind it: the loopback address is then the proxy's. */
+/** Headers that a proxy adds: the loopback address is then the proxy's. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 
 /**
  * @param header - reads a header of the request
- * @param remote - the address that the connection came from; undefined when it is not known
- * @returns the status of a refusal; undefined for who may read
+ * @param remote - the connection's address; undefined when unknown
+ * @returns the status of a refusal; undefined when the client may read
  */
 export function refuseMetrics(
   { token, open }: MetricsAccess,

@@ -1,4 +1,4 @@
-// The connection below a request, which the server adapter carries along untyped. It must not know what is asked.
+// Reads node's request and response from the server adapter's context, which is untyped.
 import { IncomingMessage, ServerResponse } from 'node:http';
 
 /** The request as node:http has it; undefined for one that came over no connection. */

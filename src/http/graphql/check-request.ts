@@ -1,5 +1,4 @@
-// Which requests are read at all: their method, the page they come from, what they accept, the type of their body. Pure; it knows no
-// plugin.
+// Checks a request before it is read: method, origin, Accept and Content-Type.
 import { type HeaderReader, isCrossSiteRequest } from './csrf.ts';
 import { httpError } from './http-error.ts';
 import { negotiateResponseType } from './media-type.ts';
@@ -21,13 +20,15 @@ export function checkRequest(
   if (method === 'GET' && isCrossSiteRequest(headers, origins))
     throw httpError(
       403,
-      'A page of another site asks by GET: only scripts of pages that CORS_ORIGINS lists are answered. List the origin of the page, or ask by POST.',
+      'A page of another site asks by GET: only scripts of pages that CORS_ORIGINS lists are answered. ' +
+        'List the origin of the page, or ask by POST.',
       { code: 'FORBIDDEN' },
     );
   if (negotiateResponseType(headers.get('accept')) === null)
     throw httpError(
       406,
-      'Accept application/json, application/graphql-response+json, text/event-stream or multipart/mixed; nothing else is answered.',
+      'Accept application/json, application/graphql-response+json, text/event-stream or multipart/mixed; ' +
+        'nothing else is answered.',
     );
   if (method === 'POST') checkContentType(headers.get('content-type'), headers.get('content-encoding'));
 }

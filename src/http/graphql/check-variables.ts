@@ -1,5 +1,5 @@
-// Looks through variables before anything else touches them: how deep, how long, and whether they hold what no input can mean. It goes
-// without recursion, as it meets what nobody has checked. Pure.
+// Checks variables before anything else reads them: depth, length, and keys that no input can have.
+// Iterative, because unchecked input may be too deep for recursion.
 import { httpError } from './http-error.ts';
 
 /** What variables may hold at most. */

@@ -1,5 +1,5 @@
-// Counts the values of a JSON body before it is parsed: JSON.parse works in one turn of the event loop, and a body of
-// 6 MB can hold two million objects. One pass over the bytes; the texts between quotation marks are skipped.
+// Counts the values of a JSON body before it is parsed: JSON.parse blocks the event loop, and a
+// body of 6 MB can hold two million objects. One pass over the bytes; strings are skipped.
 import { httpError } from './http-error.ts';
 
 /** Smaller bodies cannot hold enough values to matter. */
@@ -11,7 +11,10 @@ const MAX_VALUES = 501_000;
 
 const [QUOTE, BACKSLASH, COMMA, BRACE, BRACKET] = [0x22, 0x5c, 0x2c, 0x7b, 0x5b];
 
-/** Where the text that begins at `start` ends: at the next quotation mark without a backslash before it. */
+/**
+ * The end of the string that starts at `start`: the next quotation mark without a backslash before
+ * it.
+ */
 function endOfText(body: Uint8Array, start: number): number {
   let i = start;
   while (i < body.length && body[i] !== QUOTE) i += body[i] === BACKSLASH ? 2 : 1;
@@ -30,7 +33,8 @@ export function checkValueCount(body: Uint8Array): void {
     if (containers > MAX_CONTAINERS || separators > MAX_VALUES)
       throw httpError(
         400,
-        `The body holds more than ${MAX_CONTAINERS} objects and lists or ${MAX_VALUES} values; send them in several requests.`,
+        `The body holds more than ${MAX_CONTAINERS} objects and lists or ${MAX_VALUES} values; ` +
+          'send them in several requests.',
       );
   }
 }

@@ -6,10 +6,11 @@ import { isListed } from '../cors.ts';
 export type HeaderReader = Pick<Headers, 'get'>;
 
 /**
- * Whether a GET comes from a page of another site that may not read the answer: a link, a form, an image, or a script of a page that
- * CORS_ORIGINS does not list. A browser sends the request of such a script before it withholds the answer, so that it would still cost
- * its work. Clients that are no browsers send no `sec-fetch-site`. POSTs need no such check: only JSON is read, which browsers send to
- * other sites after a preflight.
+ * Whether a GET comes from a page of another site that may not read the response: a link, a form,
+ * an image, or a script of a page that CORS_ORIGINS does not list. A browser sends such a script's
+ * request before it withholds the response, so the gateway would do the work. Clients other than
+ * browsers send no `sec-fetch-site`. POSTs need no such check: only JSON is read, which browsers
+ * send to other sites after a preflight.
  *
  * @param origins - as CORS_ORIGINS lists them
  */

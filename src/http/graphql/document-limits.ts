@@ -1,5 +1,5 @@
-// How large a document may be before anything expensive looks at it: a scan of its text before it is parsed, a count of its parts before
-// it is validated. Pure. What it costs upstream is counted elsewhere, when it is executed.
+// Limits the size of a document: scans its tokens before it is parsed, and counts its parts before
+// it is validated. Its upstream cost is estimated later (execution/query-cost.ts).
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
@@ -12,7 +12,7 @@ import {
   visit,
 } from 'graphql';
 
-/** What documents may be at most. Those without a setting of their own are far above what people and tools write. */
+/** The limits of documents. Those without a setting are far above what people and tools write. */
 export interface DocumentLimits {
   /** UTF-16 code units of the text. */
   readonly characters: number;
@@ -43,7 +43,10 @@ export const FIXED_LIMITS = {
   introspections: 10,
 } as const;
 
-/** An alias within the schema's own description counts as this many: each repeats a large part of it. */
+/**
+ * An alias within an introspection query counts this often: each repeats a large part of the
+ * schema.
+ */
 const INTROSPECTION_ALIAS = 20;
 
 const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
@@ -51,7 +54,8 @@ const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACK
 
 function check(count: number, most: number, what: string, advice: string): void {
   if (count <= most) return;
-  const message = `The document has ${count > 1e9 ? 'far too many' : count} ${what}; ${most} are allowed. ${advice}`;
+  const found = count > 1e9 ? 'far too many' : count;
+  const message = `The document has ${found} ${what}; ${most} are allowed. ${advice}`;
   throw new GraphQLError(message, { extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false } });
 }
 
@@ -60,9 +64,9 @@ export const checkLength = (text: string, limits: DocumentLimits): void =>
   check(text.length, limits.characters, 'characters', 'Move long values into variables.');
 
 /**
- * Reads the tokens of a text without building anything: parsers recurse, and must not be given what is nested too deep.
+ * Scans the tokens without building a tree: the parser recurses and must not see deep nesting.
  *
- * @throws GraphQLError when there are too many, or one cannot be read
+ * @throws GraphQLError when there are too many tokens or one is invalid
  */
 export function checkTokens(text: string, limits: DocumentLimits): void {
   const lexer = new Lexer(new Source(text));
@@ -103,8 +107,8 @@ function add(to: Weight, more: Weight): void {
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /**
- * Weighs a selection. Each fragment is weighed once and counted wherever it is spread; one that spreads itself, which validation
- * refuses, counts as nothing there.
+ * Weighs a selection. Each fragment is weighed once and counted at each spread; a cyclic one, which
+ * validation refuses, counts as nothing.
  */
 function weigh(
   { selections }: SelectionSetNode,

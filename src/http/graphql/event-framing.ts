@@ -1,5 +1,5 @@
-// How results that come one after the other are framed: Server-Sent Events as graphql-sse speaks them, or multipart/mixed as
-// clients of `@defer` read it.
+// Frames successive results: Server-Sent Events in the format of graphql-sse, or multipart/mixed in
+// the format of `@defer` clients.
 import type { JsonType, MediaType } from './media-type.ts';
 
 /** How parts are written one after the other. */
@@ -10,7 +10,7 @@ export interface StreamFraming {
   readonly head: string;
   readonly tail: string;
   readonly closing: string;
-  /** What is sent when nothing happens, so that nobody on the way takes the connection for dead. */
+  /** Sent while nothing happens, so that no proxy closes the connection as idle. */
   readonly pulse?: string;
 }
 

@@ -1,4 +1,4 @@
-// How a request is refused before anything of it runs: an error with a code and the HTTP status that goes with it. It knows no plugin.
+// Creates the error of a request that is refused before it runs: a code and an HTTP status.
 import { GraphQLError } from 'graphql';
 
 interface RefusalOptions {

@@ -1,4 +1,5 @@
-// An answer that begins before all of it is known: one list, item by item, then what has failed. It knows neither GraphQL's execution nor HTTP.
+// The JSON of an answer that begins before its end is known: one list, item by item, then the
+// errors.
 import { GraphQLError } from 'graphql';
 import { splitJsonAtLazyTexts } from '../../structure/lazy-text.ts';
 import { type Body, openBody } from './response-body.ts';
@@ -10,14 +11,21 @@ export interface IncrementalResult {
   readonly key: string;
   /** What has failed so far. */
   readonly failures: readonly GraphQLError[];
-  /** The next items, all that are there or as many as asked for; undefined behind the last. @throws when all would have to be taken back */
+  /**
+   * The next items: all that are ready, or at most `most`; undefined at the end.
+   *
+   * @throws when the whole answer would have to be taken back
+   */
   next(most?: number): Promise<readonly unknown[] | undefined>;
 }
 
 /** Errors as their caller sees them. */
 export type ErrorPresenter = (errors: readonly GraphQLError[]) => readonly GraphQLError[];
 
-/** The JSON of a growing result, some items at a time. Errors stand behind the data, which GraphQL leaves free: they are not known before. */
+/**
+ * The JSON of an incremental result in chunks. `errors` follow `data`, in the order that GraphQL
+ * allows.
+ */
 export async function* streamedBodies(
   growing: IncrementalResult,
   shown: ErrorPresenter,

@@ -16,7 +16,8 @@ const errorOf = (thrown: unknown): GraphQLError =>
   thrown instanceof GraphQLError ? thrown : new GraphQLError(String(thrown));
 
 /**
- * The parts of a growing result, in the format of 2022-08-24: each has the next items, and where the first of them stands.
+ * The parts of an incremental result, in the format of 2022-08-24: the next items and the path of
+ * the first.
  *
  * @param label - of the list's `@stream`
  */

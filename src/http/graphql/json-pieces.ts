@@ -1,4 +1,5 @@
-// The JSON of a large value piece by piece, so that no turn of the event loop has to make all of it.
+// Serializes a large value to JSON in pieces, so that no turn of the event loop has to serialize
+// all of it.
 import { isLazyText, type SplitJson, splitJsonAtLazyTexts } from '../../structure/lazy-text.ts';
 import { type Body, BUFFER_BYTES, type FillBuffer, openBody } from './response-body.ts';
 

@@ -1,5 +1,5 @@
-// Text as it stands in JSON, bytes to bytes: a structure is a hundred thousand bytes of plain ASCII in lines, for which making a string,
-// another with escapes and bytes again takes three times as long. Pure.
+// Escapes text for JSON, bytes to bytes: a structure is 100 kB of ASCII lines, for which decoding
+// to a string, escaping and encoding take three times as long.
 
 /** How far escaping has come: bytes read and bytes written. */
 export interface Progress {
@@ -10,7 +10,10 @@ export interface Progress {
 const NEWLINE = 10;
 const BACKSLASH_N = 0x5c6e;
 
-/** Whether four bytes stand in JSON as they are: printable ASCII other than quote and backslash. Looked at together, by the borrows that smaller bytes leave. */
+/**
+ * Whether four bytes need no escape in JSON: printable ASCII other than quote and backslash. Tests
+ * all four at once by the borrows that smaller bytes leave.
+ */
 const isPlain = (four: number): boolean => {
   const quote = four ^ 0x22222222;
   const backslash = four ^ 0x5c5c5c5c;
@@ -25,10 +28,11 @@ const isPlainByte = (byte: number): boolean => byte >= 0x20 && byte < 0x80 && by
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 
 /**
- * Writes text that has nothing to escape but ends of lines, as far as it is plain and there is room.
+ * Copies text in which only line ends need escapes, up to the first other byte or the end of the
+ * target.
  *
- * @param from - where to go on; moved
- * @returns false before a byte that is not plain: go on from there with {@link escaped}
+ * @param from - the position to continue at; advanced
+ * @returns false before a byte that needs more: continue there with {@link escaped}
  */
 export function escapeLines(text: Uint8Array, room: Uint8Array, from: Progress): boolean {
   const source = viewOf(text);
@@ -63,6 +67,10 @@ export function escapeLines(text: Uint8Array, room: Uint8Array, from: Progress):
 const beginning = new TextDecoder();
 const further = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Any UTF-8 text as it stands in JSON between its quotes. @param isBeginning - whether a byte order mark would be no part of it */
+/**
+ * Any UTF-8 text escaped for a JSON string.
+ *
+ * @param isBeginning - whether a byte order mark is dropped
+ */
 export const escaped = (source: Uint8Array, isBeginning: boolean): Buffer =>
   Buffer.from(JSON.stringify((isBeginning ? beginning : further).decode(source)).slice(1, -1));

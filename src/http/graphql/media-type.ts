@@ -1,4 +1,4 @@
-// Which media type an answer takes: the Accept header read as RFC 9110 says, weights included. Pure; it knows no server.
+// Content negotiation: chooses the media type by the Accept header (RFC 9110), weights included.
 
 /** What answers of the gateway can be. */
 export type MediaType =
@@ -34,7 +34,7 @@ const weightOf = (parameters: readonly string[]): number => {
   return given !== undefined && /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(given) ? Number(given) : 1;
 };
 
-/** Answers are UTF-8; a range that asks for another charset accepts nothing of ours. */
+/** Responses are UTF-8; a range with another charset matches none. */
 const isUtf8 = (parameters: readonly string[]): boolean =>
   parameters.every((parameter) => !parameter.startsWith('charset=') || /^charset="?utf-8"?$/.test(parameter));
 
@@ -48,7 +48,9 @@ function rangesOf(accept: string | null): readonly Range[] {
     .map(([type = '', ...parameters]) => ({ type, weight: weightOf(parameters) }));
 }
 
-/** How closely a range names a type: 2 by name, 1 by its first half, 0 as anything, -1 not at all. */
+/**
+ * How specifically a range matches a type: 2 by name, 1 by `type/*`, 0 by any range, -1 not at all.
+ */
 function closeness(range: string, type: MediaType): number {
   if (range === type) return 2;
   if (range === `${type.split('/')[0]}/*`) return 1;
@@ -56,10 +58,11 @@ function closeness(range: string, type: MediaType): number {
 }
 
 /**
- * The media type that a client likes best of those on offer; null where it accepts none. The closest range says the weight of a
- * type; among equal weights what is named more closely wins, then what the client names first, then what is offered first.
+ * The offered media type that the client prefers; null when it accepts none. The most specific
+ * range gives the weight of a type; equal weights are ordered by specificity, then by the client's
+ * order, then by the order of the offers.
  *
- * @param accept - the Accept header; null or empty accepts anything
+ * @param accept - the Accept header; null or empty accepts any type
  */
 function chooseMediaType(accept: string | null, offers: readonly MediaType[]): MediaType | null {
   const ranges = rangesOf(accept);
@@ -74,10 +77,15 @@ function chooseMediaType(accept: string | null, offers: readonly MediaType[]): M
   return rated[0]?.type ?? null;
 }
 
-/** What was read last: clients send the same with every request, and to read it takes a hundred small objects. */
+/**
+ * The latest result: clients send the same header with every request, and parsing allocates about
+ * 100 objects.
+ */
 let last: { readonly accept: string | null; readonly type: MediaType | null } | undefined;
 
-/** The media type of one whole result: JSON where it is accepted at all, else a stream of one event. */
+/**
+ * The media type of a single result: JSON where it is accepted at all, else a stream of one event.
+ */
 export function negotiateResponseType(accept: string | null): MediaType | null {
   if (last?.accept !== accept)
     last = { accept, type: chooseMediaType(accept, WHOLE) ?? chooseMediaType(accept, PARTS) };

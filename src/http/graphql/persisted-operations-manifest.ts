@@ -1,5 +1,5 @@
-// Reads a list of persisted operations, in the format of Apollo's manifests or as a plain map of ids to documents, as Relay's compiler and
-// our own script write it. Pure: it knows the text of a file and nothing of where it stands.
+// Parses a list of persisted operations: Apollo's manifest format, or a map of ids to documents as
+// Relay's compiler and our script write it.
 import { isObject } from './json-object.ts';
 
 export type ManifestReading =
@@ -14,8 +14,9 @@ function entryOf(value: unknown): [string, string] | undefined {
 }
 
 /**
- * @param text - `{ "format": "apollo-persisted-query-manifest", "version": 1, "operations": [{ "id", "body" }] }` or `{ id: document }`
- * @returns documents by id, or a sentence on what is wrong
+ * @param text - `{ "format": "apollo-persisted-query-manifest", "version": 1, "operations": [{
+ *   "id", "body" }] }` or `{ id: document }`
+ * @returns documents by id, or a sentence that names the problem
  */
 export function readManifest(text: string): ManifestReading {
   let parsed: unknown;

@@ -1,5 +1,5 @@
-// Which document a request means: its own text, one that the operator listed (persisted operations), or one that a client registered before
-// by its hash (Apollo's automatic persisted queries). It knows no file and no server.
+// Finds the document of a request: its own text, a listed one (persisted operations), or one that a
+// client registered by its hash (Apollo's automatic persisted queries).
 import { createHash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
@@ -7,7 +7,10 @@ import { httpError } from './http-error.ts';
 import type { OperationParams } from './read-params.ts';
 
 export interface OperationRules {
-  /** `off`: no list. `allow`: listed operations can be named by their id. `only`: nothing else runs. */
+  /**
+   * `off`: no list. `allow`: clients may send the id of a listed operation. `only`: no other
+   * operation runs.
+   */
   readonly mode: 'off' | 'allow' | 'only';
   /** Documents by id. */
   readonly listed: ReadonlyMap<string, string>;
@@ -18,13 +21,19 @@ export interface OperationRules {
 }
 
 export interface PersistedOperations {
-  /** The text of the document that a request means. @throws GraphQLError when it names none, or one that is not known */
+  /**
+   * The document text of a request.
+   *
+   * @throws GraphQLError when the request names none, or an unknown one
+   */
   documentOf(params: OperationParams): string;
-  /** @throws GraphQLError (FORBIDDEN) when the text is not listed and only what is listed may run */
+  /**
+   * @throws GraphQLError (FORBIDDEN) when only listed documents may run and this one is not listed
+   */
   check(text: string): void;
 }
 
-/** Characters of registered documents that are kept in all. */
+/** Characters of all registered documents together. */
 const MOST_CHARACTERS = 4_000_000;
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -35,7 +44,11 @@ const apolloError = (message: string): GraphQLError =>
     extensions: { code: 'BAD_USER_INPUT', retryable: false, http: { status: 400, spec: true } },
   });
 
-/** The hash of Apollo's extension; undefined without one. @throws GraphQLError (400) when it is another version */
+/**
+ * The hash in Apollo's extension; undefined without one.
+ *
+ * @throws GraphQLError (400) for another version
+ */
 function hashOf(extensions: Readonly<Record<string, unknown>> | undefined): string | undefined {
   const given = extensions?.persistedQuery;
   if (typeof given !== 'object' || given === null) return undefined;

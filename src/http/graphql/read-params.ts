@@ -1,5 +1,5 @@
-// What a client asks, read from the bytes of a POST or the query string of a GET, as GraphQL over HTTP says: members that are not
-// known are ignored, wrong ones are refused in words. Pure; it knows neither the server nor the schema.
+// Parses the parameters of a GraphQL request from the body of a POST or the query string of a GET
+// (GraphQL over HTTP): unknown members are ignored, invalid ones refused.
 
 import { checkVariables } from './check-variables.ts';
 import { checkValueCount } from './count-values.ts';
@@ -16,7 +16,7 @@ export interface OperationParams {
   readonly documentId?: string;
 }
 
-/** How clients name the id of a persisted operation: the draft of GraphQL over HTTP, Relay's examples. */
+/** Members for the id of a persisted operation: GraphQL over HTTP's draft, Relay's examples. */
 const ID_MEMBERS = ['documentId', 'doc_id'];
 
 const kindOf = (value: unknown): string => {
@@ -42,7 +42,7 @@ function mapOf(
   return value;
 }
 
-/** Reads the members of a request that has been parsed. @throws GraphQLError (400) when one has a wrong shape */
+/** Reads the members of a parsed request. @throws GraphQLError (400) when one has the wrong type */
 export function readMembers(members: Readonly<Record<string, unknown>>): OperationParams {
   const query = textOf(members, 'query');
   const operationName = textOf(members, 'operationName');
@@ -73,8 +73,8 @@ function parsed(text: string, what: string): unknown {
 }
 
 /**
- * Whether a content type is the one that POSTs must have: JSON in UTF-8. Browsers send every other type that a form of a foreign page
- * can make without asking first, so nothing else is read.
+ * Checks the content type of a POST: JSON in UTF-8. Every type that a form of another site can send
+ * without a preflight is refused.
  *
  * @throws GraphQLError (415)
  */
@@ -116,7 +116,8 @@ export function readBody(body: Uint8Array): OperationParams {
   if (Array.isArray(members))
     throw httpError(
       400,
-      'Lists of operations are not answered; send each operation as a request of its own, or several root fields in one.',
+      'Lists of operations are not answered; send each operation as a request of its own, ' +
+        'or several root fields in one.',
     );
   if (!isObject(members))
     throw httpError(400, `The body must be a JSON object; this one is ${kindOf(members)}.`);

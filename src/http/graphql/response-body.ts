@@ -1,19 +1,19 @@
-// The JSON of a result as bytes that are made as they are written: one large text after the other is unpacked and escaped, so that an
-// answer of hundreds takes little more than one of them. It knows neither GraphQL nor HTTP.
+// Serializes a result to bytes while they are written: large texts are unpacked and escaped one at
+// a time, so that an answer with hundreds needs little more memory than one of them.
 import type { LazyText, SplitJson } from '../../structure/lazy-text.ts';
 import { escaped, escapeLines, type Progress } from './json-text.ts';
 
-/** Puts the next bytes at the beginning of a buffer of some KB. @returns how many; 0 when there are no more */
+/** Fills the start of a buffer with the next bytes. @returns how many; 0 at the end */
 export type FillBuffer = (target: Buffer) => number;
 
 export interface Body {
-  /** Bytes of it, about; infinity where nobody knows. */
+  /** Approximate length in bytes; infinity when unknown. */
   readonly byteLength: number;
   /** Begins to make the bytes. */
   open(): FillBuffer;
 }
 
-/** Bytes for which it is worth to come back for the next piece: with fewer left a buffer counts as full. */
+/** Room that makes another piece worthwhile: with fewer bytes left, a buffer counts as full. */
 export const BUFFER_BYTES = 16;
 
 /** Writes bytes as they are. @returns whether there is more to write of them */
@@ -80,17 +80,22 @@ export function openBody({ around, texts }: SplitJson): Body {
   };
 }
 
-/** Bytes of a body that is made in one piece rather than in many: as many as an answer may have that is kept unless configured otherwise. */
+/**
+ * Largest body that is serialized in one piece. Equals the default limit of the response cache for
+ * one entry.
+ */
 export const STREAM_THRESHOLD_BYTES = 2_000_000;
 /** Bytes of a piece: what a connection takes at once, and far less than a millisecond's work. */
 export const CHUNK_BYTES = 128 * 1024;
 
-/** Memory that texts are encoded in: as much as is kept for good. */
+/** Memory for encoding texts; allocated once. */
 const ENCODED = 256 * 1024;
 const encoder = new TextEncoder();
 let encoded: Uint8Array<ArrayBuffer> | undefined;
 
-/** The bytes of a text. `Buffer.from` goes over a text that is not all ASCII twice, once to count them, which takes longer than copying them. */
+/**
+ * The bytes of a text. `Buffer.from` reads non-ASCII text twice, which takes longer than copying.
+ */
 export function bytesOf(text: string | Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
   if (typeof text !== 'string') return text;
   // At most three bytes for each unit of a text.

@@ -1,4 +1,5 @@
-// How results are written: the status that GraphQL over HTTP asks for, and the JSON without what is only for ourselves. Pure.
+// Serializes results: the HTTP status (GraphQL over HTTP), and the JSON without internal
+// extensions.
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import { splitJsonAtLazyTexts } from '../../structure/lazy-text.ts';
 import { framingOf, type StreamFraming } from './event-framing.ts';
@@ -10,7 +11,10 @@ import { type Body, openBody } from './response-body.ts';
 interface HttpWishes {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the status is only for `application/graphql-response+json`: GraphQL over HTTP wants 200 for JSON. */
+  /**
+   * Whether the status applies to `application/graphql-response+json` only: plain JSON has status
+   * 200.
+   */
   readonly spec?: boolean;
 }
 
@@ -50,8 +54,9 @@ function statusOfError({ extensions }: GraphQLError, mediaType: MediaType): numb
 }
 
 /**
- * The HTTP status of a result: 200 whenever something was executed; else the highest that an error asks for. Errors of the document and
- * of variables are 400 as `application/graphql-response+json` and 200 in all other media types.
+ * The HTTP status of a result: 200 when anything was executed; else the highest status of its
+ * errors. Document and variable errors are 400 as `application/graphql-response+json`, and 200 in
+ * other media types.
  */
 function statusOf(result: ExecutionOrIncrementalResult, mediaType: MediaType): number {
   const { status } = wishesOf(result.extensions);
@@ -66,7 +71,7 @@ function headersOf(result: ExecutionOrIncrementalResult): Record<string, string>
   return Object.assign({}, ...wishes.map((extensions) => wishesOf(extensions).headers ?? {}));
 }
 
-/** Status and headers of a result, or of parts of which it is the first. @param framing - where it is not the usual one */
+/** Status and headers of a result or of its first part. @param framing - when not the default */
 export const httpHeadOf = (
   result: ExecutionOrIncrementalResult,
   mediaType: MediaType,
@@ -113,10 +118,11 @@ function shown({ errors, extensions, incremental, ...rest }: ExecutionOrIncremen
 }
 
 /**
- * A result as JSON: text, or where it is large or has large texts in it, bytes that are made as they are written.
+ * A result as JSON: a string, or for large results and large texts a body that is serialized while
+ * it is written.
  *
- * @param head - what stands before the JSON
- * @param tail - what follows it
+ * @param head - text before the JSON
+ * @param tail - text after it
  */
 export function serializeResult(result: ExecutionOrIncrementalResult, head = '', tail = ''): string | Body {
   const seen = shown(result);

@@ -1,11 +1,12 @@
-// Writes what comes piece by piece as one stream of bytes: events, parts of a result, and large results that are made as
-// they are written. Nothing is made before the client takes it, and other work of the process gets its turn in between.
+// Writes a sequence as one byte stream: events, parts of a result, and large results in chunks. A
+// chunk is made when the client has read the previous one, and other requests get their turn in
+// between.
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Body, BUFFER_BYTES, CHUNK_BYTES, type FillBuffer } from './response-body.ts';
 
 export interface StreamOptions<T> {
-  /** The bytes of what comes. Ready bytes may be those of many streams. */
+  /** Serializes a part. Finished bytes may be shared by many streams. */
   readonly write: (part: T) => Uint8Array | string | Body;
   /** What stands before everything, and behind it. */
   readonly opening?: string;
@@ -35,7 +36,7 @@ function fillFrom(bytes: Uint8Array): FillBuffer {
   };
 }
 
-/** What comes, or the sign that nothing has in so many milliseconds. */
+/** Awaits the next part, or resolves to a marker after the timeout. */
 async function inTime<T>(coming: Promise<T>, ms: number): Promise<T | typeof FIRST> {
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<typeof FIRST>((resolve) => {
@@ -100,10 +101,11 @@ class Pieces<T> {
   }
 
   /**
-   * Goes on to what comes next.
+   * Moves on to the next part.
    *
-   * @param filled - bytes that wait: what comes in the same turn goes along with them, as each write costs as much as filling in some more
-   * @returns bytes to be sent by themselves; or that those which wait are to go
+   * @param filled - bytes in the buffer: parts of the same turn join them, because each write has a
+   *   fixed cost
+   * @returns bytes to send by themselves, or a marker to flush the buffer
    */
   async #advance(filled: number): Promise<Uint8Array | typeof FIRST | undefined> {
     const { write, closing = '', pulse } = this.#options;
@@ -136,7 +138,7 @@ class Pieces<T> {
   }
 }
 
-/** The stream. A source that waits is left at once, not when it goes on: no generator stands between. */
+/** The stream. Not a generator: a waiting source is closed at once, not when it continues. */
 export function streamOf<T>(source: AsyncIterable<T>, options: StreamOptions<T>): ReadableStream<Uint8Array> {
   const { connection } = options;
   const pieces = new Pieces(source[Symbol.asyncIterator](), options);

@@ -1,5 +1,5 @@
-// What stands before the work of every request, whatever it came by: whose budget it is counted
-// against, and whether anything is left of that. It knows no HTTP and no GraphQL.
+// Admission of every request, over any transport: which rate-limit buckets it is counted against,
+// and whether they have tokens left.
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Authenticator, Caller } from '../auth/authenticate.ts';
@@ -10,9 +10,9 @@ import { bucketsOf, type RateLimit, type RateLimitBucket, type RateLimitResult }
 export interface AdmittedClient {
   /** Where from, hidden. */
   readonly address: string;
-  /** Who asks; null for who has not proved it. */
+  /** The caller; null when its credentials are missing or invalid. */
   readonly caller: Caller | null;
-  /** The same, or why it is nobody. */
+  /** The caller, or a promise that rejects with the reason. */
   readonly identified: Caller | Promise<Caller>;
   /** Null where nothing is counted. */
   readonly verdict: RateLimitResult | null;
@@ -39,23 +39,23 @@ export interface AdmissionOptions {
   readonly perMinute: number;
   /** Proxies in front that are believed. */
   readonly hops: number;
-  /** Hides an address: what is kept of it need only be the same again. */
+  /** Hashes an address: the limits need only equality. */
   readonly hide: (address: string) => string;
   readonly callers: Pick<Authenticator, 'identify' | 'whoIs' | 'note'>;
-  /** Told once when somebody in front forwards addresses that are not believed. */
+  /** Called once when a client forwards addresses although no proxy is trusted. */
   readonly onUnbelieved: () => void;
 }
 
 /** Addresses that need not be read and hidden anew with every request. */
 const MOST_ADDRESSES = 10_000;
 
-/** An address as it is kept, with what is counted against whoever says no more of itself. */
+/** A hashed address with the buckets of a client without credentials. */
 interface Place {
   readonly address: string;
   readonly accounts: readonly RateLimitBucket[];
 }
 
-/** Opens the entrance. */
+/** Creates the admission control. */
 export function openAdmission(options: AdmissionOptions): Admission {
   const { limit, perMinute, hops, hide, callers, onUnbelieved } = options;
   const accountsAsked = new WeakMap<Request, Promise<RateLimitBucket[]>>();
@@ -63,8 +63,7 @@ export function openAdmission(options: AdmissionOptions): Admission {
   const addresses = new LRUCache<string, Place>({ maxSize: MOST_ADDRESSES, sizeCalculation: () => 1 });
   let told = false;
 
-  // Who has not proved who it is will be told so by whoever needs to know; here it is somebody at
-  // an address.
+  // Invalid credentials are refused elsewhere; here the request counts against its address.
   const asked = async (request: Request): Promise<RateLimitBucket[]> =>
     bucketsOf(await callers.identify(request).catch(() => null), clientIpOf(request));
   const accounts: Admission['accounts'] = (request) => {
@@ -80,7 +79,7 @@ export function openAdmission(options: AdmissionOptions): Admission {
       told = true;
       onUnbelieved();
     }
-    // Never by the header itself, which anybody may make long.
+    // Not keyed by the header itself, which a client can make long.
     const seen = hops === 0 ? String(socket.remoteAddress) : clientIp(incoming, hops);
     const known = addresses.get(seen);
     if (known !== undefined) return known;

@@ -1,6 +1,6 @@
-// Bounds the connections that a server holds, in total and by client address. What a request is for
-// is known only when its head is there, so a few connections beyond the bound are taken all the same:
-// probes are answered over them, everything else is refused.
+// Limits open connections, in total and per client address. The path is known only after the
+// request head, so a few connections beyond the limit are accepted: health checks are answered on
+// them, all other requests are refused.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { clientIp } from '../auth/client-ip.ts';
@@ -23,7 +23,7 @@ export interface ConnectionLimitOptions {
    * of a proxy all come from its address.
    */
   readonly isShared: boolean;
-  /** Told of each connection that is closed to make room for a newer one beyond the bound. */
+  /** Called for each connection that is closed to make room for a newer one beyond the limit. */
   readonly onCut: () => void;
 }
 

@@ -1,4 +1,5 @@
-// A node server that no slow client can hold: headers and bodies must come in time, and answers must be taken. It knows no route.
+// A node:http server with timeouts against slow clients: for headers, bodies, and for reading the
+// response.
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionLimits } from './connection-limits.ts';
@@ -18,10 +19,13 @@ export interface ServerLimits {
 const HEADERS_MS = 20_000;
 const REQUEST_MS = 120_000;
 const CHECK_MS = 5_000;
-/** Longer than the usual proxy keeps a connection, so that none is closed under a request on its way. */
+/**
+ * Longer than the keep-alive of usual proxies, so that none sends a request on a connection being
+ * closed.
+ */
 const KEEP_ALIVE_MS = 65_000;
 
-/** Who answers what comes to a server. */
+/** The handlers of a server. */
 export interface HttpHandler {
   readonly listener: RequestListener;
   readonly connections: Pick<ConnectionLimits, 'watch'>;
@@ -30,7 +34,10 @@ export interface HttpHandler {
 /** Makes the server; it does not listen yet. */
 export function createHttpServer({ listener, connections }: HttpHandler, limits: ServerLimits): Server {
   const { maxHeaderBytes, slowReaderMs } = limits;
-  /** The last answer that was asked for on a connection: when it is given, all before it are. One entry for a connection, not for a request. */
+  /**
+   * The latest response of a connection; pipelined responses before it end first. Set once per
+   * connection, not per request.
+   */
   const last = new WeakMap<Socket, { answer: ServerResponse }>();
   const answer: RequestListener = (request, response) => {
     const known = last.get(request.socket);
@@ -50,11 +57,12 @@ export function createHttpServer({ listener, connections }: HttpHandler, limits:
   );
   deferContinue(server, answer);
   connections.watch(server);
-  // Node tells of connections on which nothing moved for so long, counting bytes that the client has taken as movement.
+  // Node's socket timeout: no activity for so long, where bytes taken by the client count as
+  // activity.
   server.setTimeout(slowReaderMs, (socket) => {
-    // Nobody is answered here: a connection that is kept for the next request, and was for long enough.
+    // An idle keep-alive connection has been idle for long enough.
     if (last.get(socket)?.answer.closed !== false) socket.destroy();
-    // The client is the one who does not move.
+    // The client does not read.
     else if (socket.writableLength > 0) socket.destroy();
     // We are: it waits for us, or listens to a stream in which nothing happens.
     else socket.setTimeout(slowReaderMs);

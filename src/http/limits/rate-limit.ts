@@ -1,5 +1,6 @@
-// Rate limits by caller and address, over all processes that share a store. A process takes tokens from the store a twentieth of
-// a quota at a time, so that most requests need no store; while the store is away each process counts for itself.
+// Rate limits by caller and address, shared by all processes of a store. A process leases a
+// twentieth of a quota at a time from the store, so that most requests need no store call; while
+// the store is away, each process counts for itself.
 import { LRUCache } from 'lru-cache';
 import { withTimeout } from '../../async/timeout.ts';
 import type { TokenBucketStore, TokenResult } from '../../store/rate-limit/token-bucket.ts';
@@ -129,7 +130,7 @@ export function openRateLimit({
 
   async function spendSoon(quota: RateLimitQuota, lease: Lease): Promise<RateLimitResult> {
     for (;;) {
-      // All who wait for the same lease wait for one answer.
+      // Concurrent requests share one refill of the lease.
       lease.taking ??= refill(lease, quota).finally(() => {
         lease.taking = undefined;
       });
@@ -157,11 +158,11 @@ export interface RateLimitBucket {
 const CALLERS_PER_ADDRESS = 10;
 
 /**
- * The buckets of a request. A proven caller has one of its own, wherever it asks from. A token that the gateway cannot verify
- * may be invented: it has one, too, and all of an address share another.
+ * The buckets of a request. A verified caller has one of its own, from any address. An unverified
+ * token may be invented: it has one, too, and all such tokens of an address share another.
  *
- * @param caller - null for a request that has not proved who it is from
- * @param address - undefined for a request that came over no connection
+ * @param caller - null for a request without valid credentials
+ * @param address - undefined for a request without a connection
  */
 export function bucketsOf(caller: Caller | null, address: string | undefined): RateLimitBucket[] {
   const { principal = null, proven = false } = caller ?? {};
@@ -171,7 +172,10 @@ export function bucketsOf(caller: Caller | null, address: string | undefined): R
   return [own, { key: `behind:${address}`, share: CALLERS_PER_ADDRESS }];
 }
 
-/** The key that what a caller stores is counted against: the address of an unproven token, else its own. */
+/**
+ * The account that a caller's stored data counts against: the address for an unverified token, else
+ * the caller.
+ */
 export const storageAccountOf = (caller: Caller, address: string | undefined): string =>
   bucketsOf(caller, address).at(-1)?.key ?? 'no connection';
 

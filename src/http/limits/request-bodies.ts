@@ -13,7 +13,7 @@ export interface BodyLimits {
   readonly maxUnfinished: number;
   /** Milliseconds from the head of a request to the end of its body. */
   readonly timeoutMs: number;
-  /** Bytes that are kept in memory for clients. */
+  /** Bytes buffered for clients. */
   readonly buffered: Shares;
 }
 

@@ -1,8 +1,7 @@
-// The limits that every HTTP request meets before anything answers it, whichever way it is answered
-// then: who asks, whose budget it spends, its body, and a place among the requests that are worked
-// on. A place is taken when all of the request is there, and given back when its answer is
-// complete, however long the client takes to read it. What is refused is answered further in, with
-// all headers.
+// The limits of every HTTP request, before the cache and Yoga: authentication, rate limit, body
+// size and time, and a slot among the running requests. A slot is taken when the request is
+// complete and released when its response is, however long the client takes to read it. Refusals
+// are answered by Yoga's plugins, with all headers.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { bodyTooLarge, bodyTooSlow, overloaded } from '../auth/auth-errors.ts';
@@ -41,7 +40,7 @@ export interface LimitedRequest {
   readonly leave: () => void;
 }
 
-/** Who watches over the gateway always gets an answer. */
+/** Monitoring is always answered. */
 export const EXEMPT_PATHS: readonly string[] = ['/health', '/ready', '/metrics'];
 
 export interface RequestLimits {
@@ -50,11 +49,11 @@ export interface RequestLimits {
   readonly bodies: Pick<RequestBodies, 'read'>;
   readonly connections: Pick<ConnectionLimits, 'isWithin'>;
   readonly slowReaders: Pick<SlowReaders, 'watch'>;
-  /** Whether callers must prove who they are: of those who have not, no body is read. */
+  /** Whether callers must send credentials: without valid ones, no body is read. */
   readonly proofNeeded: boolean;
   /** Bytes of a body at most, for the message. */
   readonly maxBodyBytes: number;
-  /** Told of what is wrong with the gateway itself; answers the request. */
+  /** Called with an internal error; answers the request. */
   readonly onFault: (error: unknown, res: ServerResponse) => void;
 }
 
@@ -94,7 +93,7 @@ export function limitRequests(listener: RequestListener, limits: RequestLimits):
     if (!req.complete) {
       const cut = () => setTimeout(() => req.complete || req.socket.destroy(), LINGER_MS).unref();
       res.once('finish', cut);
-      // Its client may send no body now, and what comes next could not be told from one.
+      // The client may now omit the body; the next bytes could then not be told from one.
       if (isAwaitingContinue(req)) res.setHeader('connection', 'close');
     }
     turns.begin(met.arrival.address, () => {

@@ -9,9 +9,9 @@ export interface SlowReaderLimits {
    * rate.
    */
   readonly timeoutMs: number;
-  /** Bytes that are kept in memory for clients. */
+  /** Bytes buffered for clients. */
   readonly buffered: Shares;
-  /** Told of each client that is cut off. */
+  /** Called for each client that is disconnected. */
   readonly onCut: (reason: 'slow_reader' | 'too_much_unread') => void;
 }
 
@@ -81,8 +81,8 @@ export function openSlowReaders({ timeoutMs, buffered, onCut }: SlowReaderLimits
   }
 
   /**
-   * Of addresses for which more waits than their share, cuts off those who have waited longest, but
-   * not the last that is left.
+   * For addresses with more unread bytes than their share: disconnects the longest-waiting clients,
+   * except the last one.
    */
   function cutOver(waiting: (readonly [Socket, Connection])[]): void {
     const left = new Map<string, number>();

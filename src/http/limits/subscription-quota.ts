@@ -1,8 +1,12 @@
-// How many streams (or sockets) each account has open at a time, in this process. It must not know what is streamed.
+// Limits the open streams (or sockets) of each account, in this process.
 import type { RateLimitBucket } from './rate-limit.ts';
 
 export interface ConcurrencyQuota {
-  /** Takes a place of every account. @returns how to give it back, once or more often; null when one of them has none left */
+  /**
+   * Takes a slot of every account.
+   *
+   * @returns an idempotent release; null when one account has no slot left
+   */
   take(accounts: readonly RateLimitBucket[]): (() => void) | null;
 }
 

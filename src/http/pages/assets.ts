@@ -1,5 +1,5 @@
-// Files for browsers, from public/ and from the GraphiQL package, under addresses that carry their content's hash, so that
-// they are kept for good. It knows no page and no HTTP.
+// Files for browsers, from public/ and from the GraphiQL package, under URLs with a content hash,
+// so that caches may store them forever.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -21,13 +21,18 @@ export interface Asset {
 }
 
 export interface Assets {
-  /** The address of a file by its name, such as `assets/pages.1f0c9b2a.css`, relative to the gateway's root. */
+  /**
+   * The URL of a file by its name, such as `assets/pages.1f0c9b2a.css`, relative to the gateway's
+   * root.
+   */
   url(name: string): string;
   /** The file of an address's last part, and whether the address carries its present version. */
   find(file: string): { readonly asset: Asset; readonly current: boolean } | null;
 }
 
-/** Parts of the GraphiQL package by the name that they have here. They weigh 9 MB, so they are read when first asked for. */
+/**
+ * Files of the GraphiQL package by their public name. They are 9 MB, so they are read on first use.
+ */
 const GRAPHIQL = {
   'graphiql-app.js': 'js',
   'graphiql-app.css': 'css',

@@ -1,4 +1,4 @@
-// The guides for people, README.md and docs/*.md, as they are: read when first asked for. It knows no page.
+// The guides README.md and docs/*.md, read on first use.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const ROOT = new URL('../../../', import.meta.url);
@@ -33,7 +33,7 @@ export function readDocsFiles(): DocsFile[] {
     ...namesIn(ROOT)
       .filter((name) => name === 'README.md')
       .map((name) => read(ROOT, name)),
-    // Their index is for who looks at the folder; here the front page is one.
+    // The index is for readers of the folder; the front page links the guides itself.
     ...namesIn(docs)
       .filter((name) => name !== 'README.md')
       .map((name) => read(docs, name)),

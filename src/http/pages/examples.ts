@@ -1,4 +1,5 @@
-// The example operations of examples/*.graphql, in order of their file names: documentation, tests and what GraphiQL opens, at once.
+// The example operations of examples/*.graphql, in order of file names: shown in GraphiQL and
+// tested.
 import { readdirSync, readFileSync } from 'node:fs';
 import { type OperationDefinitionNode, parse, valueFromASTUntyped } from 'graphql';
 
@@ -13,7 +14,10 @@ export interface Example {
   readonly about: string;
   readonly kind: 'query' | 'mutation' | 'subscription';
   readonly query: string;
-  /** Its variables as JSON with their defaults; what only the reader can know says so. Null without any. */
+  /**
+   * Its variables as JSON with their defaults, and placeholders for the reader's own; null without
+   * any.
+   */
   readonly variables: string | null;
 }
 

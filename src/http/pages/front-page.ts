@@ -1,4 +1,4 @@
-// The front page: what this is, whether it works, how to ask, and where to go on. It asks nothing itself.
+// The front page: what the gateway is, its state, how to query it, and links.
 import type { Assets } from './assets.ts';
 import type { DocsFile } from './docs-files.ts';
 import type { Example } from './examples.ts';
@@ -32,7 +32,7 @@ export interface FrontPage {
   /** Whether a visitor may read /metrics. */
   readonly openMetrics: boolean;
   readonly proteins: readonly Shown[];
-  /** Whether pictures are shown to who has no key. */
+  /** Whether thumbnails are shown to callers without a key. */
   readonly picturesOpen: boolean;
 }
 

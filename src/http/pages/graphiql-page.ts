@@ -1,5 +1,5 @@
-// GraphiQL in a frame of our own: an Authorization field, the examples, and whether the sandbox answers. The editor itself comes
-// as files that browsers keep; what it starts with stands in the page as data.
+// The GraphiQL page: an Authorization field, the examples, and a sandbox notice. The editor is
+// loaded from cached files; its initial state is in the page as JSON.
 import type { Assets } from './assets.ts';
 import type { Example } from './examples.ts';
 import { dataBlock, type Html, html } from './html.ts';

@@ -1,13 +1,13 @@
-// Markup as a template tag that escapes whatever is put into it: names from the upstream are not trusted. It knows no page.
+// A template tag for HTML that escapes all values: names from the upstream are not trusted.
 
 const MARKUP = Symbol('markup');
 
-/** Markup that is safe to send: only {@link html} makes it, so that no JSON value can pass for it. */
+/** Escaped markup: only {@link html} creates it, so that no JSON value passes as markup. */
 export interface Html {
   readonly [MARKUP]: string;
 }
 
-/** What a template takes: text is escaped, markup is not, a list is joined, and null or false is nothing. */
+/** A template value: text is escaped, markup is not, lists are joined; null and false are empty. */
 export type Part = string | number | Html | null | undefined | false | readonly Part[];
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-// The frame of every page: head, skip link, navigation, footer. Addresses are relative, so that a gateway behind a path works.
-// It knows no page's content.
+// The frame of every page: head, skip link, navigation, footer. URLs are relative, for gateways
+// behind a path.
 import type { Assets } from './assets.ts';
 import { type Html, html, type Part } from './html.ts';
 

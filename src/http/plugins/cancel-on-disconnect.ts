@@ -1,12 +1,15 @@
-// A streamed answer tied to the connection that it goes to, which the server adapter leaves apart: a client that is gone is
-// not told to the source, and a source that breaks leaves the client waiting. It must not know what is streamed.
+// A streamed answer tied to the connection that it goes to, which the server adapter leaves apart:
+// a client that is gone is not told to the source, and a source that breaks leaves the client
+// waiting. It must not know what is streamed.
 import { nodeResponseOf } from '../auth/node-request.ts';
 
 /**
- * Ties the body of an answer to its connection: the source is cancelled when the client leaves, and the connection is cut when
- * the source breaks, so that nobody takes half a file for a whole one.
+ * Ties the body of a response to its connection, which the server adapter does not: cancels the
+ * source when the client disconnects, and destroys the connection when the source fails, so that no
+ * client takes a partial file for a whole one.
  *
- * @param serverContext - what the server adapter was called with; without a connection in it the answer is left as it is
+ * @param serverContext - the server adapter's; without a connection the response is returned as it
+ *   is
  */
 export function cancelOnDisconnect(response: Response, serverContext: unknown): Response {
   const connection = nodeResponseOf(serverContext);

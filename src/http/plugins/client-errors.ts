@@ -1,4 +1,4 @@
-// What callers are shown of errors, and that each is counted once, whichever way it came out. It knows no plugin and no route.
+// Masks the errors that callers see, and counts each error once.
 import { GraphQLError } from 'graphql';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -30,7 +30,9 @@ const LOG_REFUSALS_MS = 10_000;
 const codeOf = (error: Error): string =>
   error instanceof GraphQLError ? String(error.extensions.code) : 'INTERNAL_SERVER_ERROR';
 
-/** @param suggestions - whether errors about the input may say what was meant, which tells the schema piece by piece */
+/**
+ * @param suggestions - whether errors may suggest names, which reveals the schema piece by piece
+ */
 export function createClientErrors(
   log: Logger,
   metrics: Metrics,
@@ -38,7 +40,10 @@ export function createClientErrors(
   suggestions: boolean,
 ): ClientErrors {
   const owners: ErrorOwners = new WeakMap();
-  /** Errors that were counted for a request. One error may be shown to many: those of validation are kept. */
+  /**
+   * Errors already counted for a request. Validation errors are cached, so one may be shown to
+   * many.
+   */
   const countedFor = new WeakMap<RequestRecord, WeakSet<Error>>();
   /** What fails before it runs is never masked, and what is masked is seen again in the answer. */
   const countOnce = (error: Error, owner: RequestRecord): void => {
@@ -67,7 +72,10 @@ export function createClientErrors(
     return shown;
   };
   const refusals = new Map<RefusalReason, { many: number; loggedAt: number }>();
-  /** The first of a kind at once, then one line for all of a while. Each has its access line, too. */
+  /**
+   * Logs the first refusal of a kind at once, later ones together. Each has an access log line,
+   * too.
+   */
   function logRefusal(reason: RefusalReason): void {
     const known = refusals.get(reason) ?? { many: 0, loggedAt: Number.NEGATIVE_INFINITY };
     known.many += 1;

@@ -1,5 +1,5 @@
-// Parsed documents kept for the next time they are sent, bounded by the length of their texts: a bound on their number would let a few
-// callers with long documents fill the memory.
+// Caches parsed documents, limited by the length of their texts: a limit on their number would let
+// a few callers with long documents fill the memory.
 import { LRUCache } from 'lru-cache';
 
 /** A parsed document takes about a hundred times as many bytes as its text has characters. */

@@ -1,5 +1,4 @@
-// A refusal that comes before any work, as an answer: GraphQL's shape where GraphQL was asked, a line of text for files. It must
-// not know why it is refused.
+// The response of a refused request: a GraphQL error for GraphQL, a line of text for files.
 import { GraphQLError } from 'graphql';
 
 interface Http {

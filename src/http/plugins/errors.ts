@@ -1,5 +1,5 @@
-// Which errors a client may see and in what words. What is ours to say is said with a code; everything else is masked and
-// logged, never a stack trace. It knows the upstream's failures and nothing of resolvers.
+// Masks errors: the gateway's own and the upstream's are shown with a code, all others are logged
+// and replaced. Never a stack trace.
 import { GraphQLError } from 'graphql';
 import { redact } from '../../telemetry/redact.ts';
 import { asError, type Failure, UpstreamError } from '../../upstream/errors.ts';
@@ -36,8 +36,8 @@ const isAbort = (error: unknown): boolean =>
 /**
  * Makes the error that a client sees.
  *
- * @param log - told of what is masked, with the original
- * @param suggestions - whether errors about the input may say what was meant, which tells the schema piece by piece
+ * @param log - called with each masked error
+ * @param suggestions - whether errors may suggest names, which reveals the schema piece by piece
  */
 export function maskError(error: unknown, log: (error: unknown) => void, suggestions: boolean): Error {
   const located =
@@ -76,7 +76,7 @@ function withoutSuggestion(message: string): string {
   return at < 0 ? message : message.slice(0, at);
 }
 
-/** Which variable, and where in it; the value, which may be long or nobody's business, stays away. */
+/** The variable, and the path in it; never the value, which may be long or private. */
 function placeOf(located: GraphQLError, cause: GraphQLError): string {
   const wrapped = located.message.endsWith(cause.message)
     ? located.message.slice(0, -cause.message.length)
@@ -87,7 +87,10 @@ function placeOf(located: GraphQLError, cause: GraphQLError): string {
   return `$${path}: `;
 }
 
-/** Errors that graphql-js makes itself (syntax, validation, coercion) are about the client's input, which they quote. */
+/**
+ * Errors of graphql-js (syntax, validation, coercion) are about the client's input, which they
+ * quote.
+ */
 const badInput = (located: GraphQLError, cause: GraphQLError, suggestions: boolean): GraphQLError =>
   placed(
     located,

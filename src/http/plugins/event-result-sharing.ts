@@ -1,5 +1,5 @@
-// Answers an event once for all streams that ask the same of it: a poll that thousands watch is executed and written as often as
-// their questions differ. It knows no event and no schema.
+// Executes an event once for all streams with the same operation, so that a poll with thousands of
+// watchers is executed and serialized once per distinct query.
 import type { DocumentNode, ExecutionArgs, ExecutionResult } from 'graphql';
 
 /** What an event is answered to. Equal questions to one event have equal answers. */
@@ -9,15 +9,16 @@ let lastDocument = 0;
 const documents = new WeakMap<DocumentNode, number>();
 
 /**
- * What a stream asks of each of its events.
+ * The key under which streams share results.
  *
- * @param audience - whatever else than the operation decides about answers: who asks, and where from
+ * @param audience - what else decides the result: the caller and the gateway's URL
  */
 export function executionKeyOf(
   { document, operationName, variableValues }: ExecutionArgs,
   audience: readonly unknown[],
 ): SharedExecutionKey {
-  // The same text is the same document while it is in the parser's cache; another number only costs the sharing.
+  // Numbered by the parser's cached document; a document that left the cache gets a new number and
+  // is not shared.
   const number = documents.get(document) ?? ++lastDocument;
   documents.set(document, number);
   return JSON.stringify([number, operationName, variableValues, audience]);
@@ -26,10 +27,11 @@ export function executionKeyOf(
 const answers = new WeakMap<object, Map<SharedExecutionKey, Promise<ExecutionResult | null>>>();
 
 /**
- * The answer to an event: the one that another stream was given for the same object and question, or a new one. Only what is whole is
- * shared: a result with errors belongs to whom it happened to.
+ * The result for an event: that of another stream with the same object and key, or a new one.
+ * Results with errors are not shared.
  *
- * @param isStill - whether the one who asked is still there after the answer; the answer to who has left may lack something
+ * @param isStill - whether the client is still connected; the result for one that left may be
+ *   incomplete
  */
 export async function shareExecution(
   event: unknown,

@@ -1,5 +1,5 @@
-// Keeps what goes wrong outside of GraphQL from becoming an answer with a stack trace, which is what the server adapter makes of anything
-// that is thrown. It knows no plugin by name.
+// Catches errors of plugin hooks and listeners, which the server adapter would answer with a stack
+// trace.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Plugin } from 'graphql-yoga';
 
@@ -19,7 +19,7 @@ export const destroyResponse = (response: ServerResponse): void =>
 
 const broken = (): Response => new Response(BROKEN, { status: 500, headers: PLAIN });
 
-/** Calls a hook; what it throws, or fails with later, is dealt with. Most hooks are done at once: then nothing is waited for. */
+/** Calls a hook and handles what it throws or rejects with. Synchronous hooks stay synchronous. */
 function caught(
   hook: () => PromiseLike<unknown> | unknown,
   onError: (error: unknown) => void,

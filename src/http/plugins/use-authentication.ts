@@ -1,10 +1,14 @@
-// Refuses what callers send who have not proved who they are, before any of it is read.
+// Refuses POSTs without valid credentials before their body is read.
 import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { createErrorResponse } from './error-response.ts';
 
-/** @param onRefused - told of every refusal */
+/**
+ * Refuses POSTs without valid credentials before their body is read.
+ *
+ * @param onRefused - called for each refusal
+ */
 export const useProof = (
   callers: Pick<Authenticator, 'identify'>,
   onRefused: (error: GraphQLError, request: Request) => void,

@@ -1,8 +1,12 @@
-// Opens answers, files included, to the pages that CORS_ORIGINS lists, and answers their preflights. It knows no route.
+// Access checks by origin, host and credentials: CORS, the Host header, authentication.
 import type { Plugin } from 'graphql-yoga';
 import { corsHeaders, isPreflight, preflightHeaders } from '../cors.ts';
 import { addVary } from './vary.ts';
-
+/**
+ * Adds CORS headers and answers preflights.
+ *
+ * @param origins - exact origins, or `*`; empty allows none
+ */
 /** @param origins - exact origins, or `*` for all; empty keeps everything closed */
 export const useCors = (origins: readonly string[]): Plugin => ({
   onRequest({ request, fetchAPI, endResponse }) {

@@ -1,4 +1,5 @@
-// Gives errors that never reach execution (the request, syntax, validation) the same codes as all others.
+// Gives errors that never reach execution (the request, syntax, validation) the same codes as all
+// others.
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { redact } from '../../telemetry/redact.ts';
@@ -17,7 +18,9 @@ const CODES: ReadonlySet<unknown> = new Set([
   'INTERNAL_SERVER_ERROR',
 ]);
 
-/** An error with one of our codes; what libraries refuse by codes of their own is the client's input. */
+/**
+ * An error with one of our codes; other codes come from libraries that refuse the client's input.
+ */
 export const withErrorCode = (error: GraphQLError): GraphQLError =>
   CODES.has(error.extensions.code)
     ? error
@@ -29,7 +32,7 @@ export const withErrorCode = (error: GraphQLError): GraphQLError =>
         extensions: { ...error.extensions, code: 'BAD_USER_INPUT', retryable: false },
       });
 
-/** The result with coded errors. @param onError - told of each error */
+/** The result with coded errors. @param onError - called with each error */
 function withErrorCodes<T extends ExecutionResult>(result: T, onError: (error: GraphQLError) => void): T {
   if (result.errors === undefined) return result;
   const errors = result.errors.map(withErrorCode);
@@ -37,7 +40,11 @@ function withErrorCodes<T extends ExecutionResult>(result: T, onError: (error: G
   return { ...result, errors };
 }
 
-/** @param onError - told of each error of an answer in one piece */
+/**
+ * Gives errors before execution (request, syntax, validation) the same codes as all others.
+ *
+ * @param onError - called with each error of a single result
+ */
 export const useErrorCodes = (onError: (error: GraphQLError, request: Request) => void): Plugin => ({
   onResultProcess({ request, result, setResult }) {
     if ('errors' in result && result.errors !== undefined)

@@ -1,12 +1,15 @@
-// Executes operations with our executor, within the limits of an answer, over HTTP and WebSocket alike. The context of a request is made
-// here: what is refused before needs none.
+// Executes operations with the gateway's executor and its limits, over HTTP and WebSocket alike.
+// The context of a request is created here, because refused requests need none.
 import type { ExecutionArgs } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { AnswerLimits } from '../../execution/execution-budget.ts';
 import { limitedExecution } from '../../execution/executor.ts';
 import { REPORT_HEADER } from './use-upstream-report.ts';
 
-/** Whether an answer may begin before all of it is there: not one by GET, whose tag is made of all of it, nor one that ends with a report. */
+/**
+ * Whether the response may begin early: not for GET, whose ETag needs the whole, nor with an
+ * upstream report at the end.
+ */
 const isIncremental = ({ method, headers }: Request): boolean =>
   method === 'POST' && headers.get(REPORT_HEADER) !== '1';
 
@@ -21,7 +24,7 @@ export const useExecution = (
   onExecute({ executeFn, setExecuteFn, context: { request } }) {
     const execute = limitedExecution(limits, executeFn, isIncremental(request));
     setExecuteFn(async (args: ExecutionArgs) => {
-      // Plugins that look at the result are told of the same context.
+      // Plugins that read the result see the same context.
       args.contextValue = await openContext(request);
       return execute(args);
     });

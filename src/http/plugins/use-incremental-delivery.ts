@@ -1,5 +1,5 @@
-// Results in parts for clients that ask for them (`@defer`, `@stream`) and name a media type that carries parts; for all others the same
-// operation is answered whole. Errors of later parts are masked like all others.
+// Delivers results in parts (`@defer`, `@stream`) to clients that accept a media type with parts;
+// other clients receive the whole result. Errors of later parts are masked, too.
 import { GraphQLStreamDirective } from '@graphql-tools/utils';
 import { useDeferStream } from '@graphql-yoga/plugin-defer-stream';
 import {
@@ -39,7 +39,9 @@ interface Operation {
   readonly variableValues?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/** The errors of every `@stream` whose first part has no size. The executor takes them for faults of its own. */
+/**
+ * Errors for a `@stream` with an invalid initialCount, which the executor would mask as internal.
+ */
 function streamErrors({ schema, document, operationName, variableValues }: Operation): GraphQLError[] {
   const streams: DirectiveNode[] = [];
   visit(document, {
@@ -73,7 +75,9 @@ export function useIncrementalDelivery(mask: (error: GraphQLError, request: Requ
     return seen instanceof GraphQLError ? seen : new GraphQLError(seen.message);
   }
 
-  /** Takes the items away from the executor, whose records hold on to each other until the last item of a list is there. */
+  /**
+   * Takes the items from the executor, whose records reference each other until the end of a list.
+   */
   function take(context: object, items: unknown, path: readonly unknown[] | undefined): unknown {
     if (!Array.isArray(items)) return items;
     acknowledgeItems(context, path, items.length);

@@ -2,7 +2,7 @@
 import { NoSchemaIntrospectionCustomRule } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 
-/** @param open - whether clients may ask for the schema */
+/** @param open - whether clients may introspect; closed in production by default */
 export const useIntrospection = (open: boolean): Plugin => ({
   onValidate({ addValidationRule }) {
     if (!open) addValidationRule(NoSchemaIntrospectionCustomRule);

@@ -1,6 +1,6 @@
-// Refuses requests that are over the limits of the process, before anything of them runs. Of those
-// that came over a connection it is known already; a request of this process itself takes its place
-// here.
+// The limits of requests as Yoga sees them: load shedding and rate limits. For requests over a
+// connection, the HTTP server has decided already (limits/request-limits.ts); in-process requests
+// are decided here.
 import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { overloaded } from '../auth/auth-errors.ts';
@@ -12,7 +12,7 @@ import { createErrorResponse } from './error-response.ts';
 const isStream = (response: Response): boolean =>
   /^(text\/event-stream|multipart\/)/.test(response.headers.get('content-type') ?? '');
 
-/** @param onRefused - told of every refusal */
+/** Refuses requests beyond the limits of the process. @param onRefused - called for each refusal */
 export const useLoadShedding = (
   pressure: LoadShedder,
   onRefused: (reason: RefusalReason, error: GraphQLError, request: Request) => void,

@@ -1,5 +1,5 @@
-// Writes results in the media type that the client likes best, with the status that GraphQL over HTTP asks for. It replaces what Yoga
-// chooses, which knows no weights.
+// Serializes results in the media type that the client prefers, with the status of GraphQL over
+// HTTP. Replaces Yoga's own choice, which ignores weights.
 import type { ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
@@ -32,7 +32,10 @@ async function* alone<T>(one: T): AsyncIterable<T> {
 const partOf = (framing: StreamFraming) => (result: ExecutionOrIncrementalResult) =>
   serializeResult(result, framing.head, framing.tail);
 
-/** Writes events. A result that many streams were given as one object (shared-events.ts) is written once, and its bytes are theirs together. */
+/**
+ * Serializes events. A result object shared by many streams (event-result-sharing.ts) is serialized
+ * once.
+ */
 function eventWriter(framing: StreamFraming): (result: ExecutionOrIncrementalResult) => Uint8Array {
   const written = new WeakMap<ExecutionOrIncrementalResult, Uint8Array>();
   return (result) => {
@@ -54,7 +57,10 @@ export interface MediaTypeOptions {
 export const useMediaTypes = ({ pulseMs, shown }: MediaTypeOptions): Plugin => {
   const subscriptions = new WeakSet<Request>();
 
-  /** The media type of an answer; JSON for what nobody can read anyway, so that at least the reason arrives. */
+  /**
+   * The media type of the response; JSON when the client accepts none, so that the error is
+   * readable.
+   */
   function mediaTypeOf(request: Request, isStream: boolean): MediaType {
     const accept = request.headers.get('accept');
     if (!isStream) return negotiateResponseType(accept) ?? 'application/json';
@@ -76,7 +82,7 @@ export const useMediaTypes = ({ pulseMs, shown }: MediaTypeOptions): Plugin => {
     connection: ServerResponse | undefined,
   ): ReadableStream<Uint8Array> {
     const { opening, closing, pulse } = framing;
-    // Parts are nobody else's: what remembered their bytes would hold them for longer than they are needed.
+    // Parts are not shared; caching their bytes would hold memory longer than needed.
     const write = (subscriptions.has(request) ? EVENT_WRITERS.get(framing) : undefined) ?? partOf(framing);
     return streamOf(results, {
       write,

@@ -1,5 +1,6 @@
-// Gives every event of a subscription a context of its own, so that its loaders ask anew and its deadline starts anew; those of
-// the request that opened the stream would answer for ever with what they saw first.
+// Gives every event of a subscription a context of its own, so that its loaders ask anew and its
+// deadline starts anew; those of the request that opened the stream would answer for ever with what
+// they saw first.
 import {
   createSourceEventStream,
   type ExecutionArgs,
@@ -65,7 +66,7 @@ function executeEach(
       try {
         return { done: false, value: await answer(event.value) };
       } catch (error) {
-        // Who may not ask any more is told so, and nothing else.
+        // The stream of a caller whose credentials have expired ends with that error.
         if (!(error instanceof GraphQLError)) throw error;
         refused = true;
         await events.return?.();
@@ -83,10 +84,12 @@ function executeEach(
 }
 
 /**
- * Contexts that have a `fresh` are renewed for each event; a stream whose caller may not go on ends with the reason.
+ * Gives each event of a subscription its own context: the request's loaders would repeat their
+ * first result and its deadline would pass. A stream whose caller may not continue ends with the
+ * reason.
  *
- * @param limits - what the answer to an event may hold
- * @param openContext - makes the context of a request
+ * @param limits - of the result of an event
+ * @param openContext - creates the context of a request
  */
 export const usePerEventContext = (
   limits: AnswerLimits,

@@ -10,14 +10,15 @@ import type { RateLimitResult } from '../limits/rate-limit.ts';
 import { EXEMPT_PATHS, limitedRequestOf } from '../limits/request-limits.ts';
 import { createErrorResponse } from './error-response.ts';
 
-/** The refusal for who has nothing left. */
+/** The error of a caller without tokens left. */
 export const rateLimitError = ({ limit, retryAfterSeconds }: RateLimitResult): GraphQLError =>
   rateLimited(
-    `These are more than ${limit} requests in a minute (RATE_LIMIT_PER_MINUTE). Try again in ${retryAfterSeconds} s.`,
+    `These are more than ${limit} requests in a minute (RATE_LIMIT_PER_MINUTE). ` +
+      `Try again in ${retryAfterSeconds} s.`,
     retryAfterSeconds,
   );
 
-/** What a caller is told of its budget. */
+/** The caller's rate limit as response headers. */
 export const rateLimitHeaders = ({ limit, remaining, resetSeconds }: RateLimitResult) => ({
   'ratelimit-limit': String(limit),
   'ratelimit-remaining': String(remaining),
@@ -30,7 +31,7 @@ function say(headers: Headers, verdict: RateLimitResult): void {
   for (const [name, value] of Object.entries(rateLimitHeaders(verdict))) headers.set(name, value);
 }
 
-/** @param onRefused - told of every refusal */
+/** Counts requests against the caller's rate limit. @param onRefused - called for each refusal */
 export const useRateLimit = (
   admission: Admission,
   onRefused: (error: GraphQLError, request: Request) => void,

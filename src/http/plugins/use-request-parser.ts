@@ -1,5 +1,4 @@
-// Reads GraphQL requests in place of Yoga: which methods, which content types, from whose pages,
-// how large, and what is in them. It knows no schema.
+// Parses GraphQL requests in place of Yoga: checks method, content type, origin and size.
 import type { IncomingMessage } from 'node:http';
 import { GraphQLError } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';

@@ -1,11 +1,11 @@
-// Headers that every answer carries: the request's id, whether a sandbox answered, and what browsers are told: not to guess its type, not
-// to frame it, not to tell others where it was read, and what a page of ours may load.
+// Headers of every response: the request id, `x-sandbox`, and browser security (nosniff, no
+// framing, no referrer, Content-Security-Policy).
 import type { Plugin } from 'graphql-yoga';
 import { requestIdOf } from '../../telemetry/request-record.ts';
 import { API_CSP, pageCsp } from '../csp.ts';
 import { addVary } from './vary.ts';
 
-/** For everything that is neither page nor picture: it is for pages of our own origin and those of CORS_ORIGINS. */
+/** For all but pages and images: readable by pages of our own origin and of CORS_ORIGINS. */
 const DATA_HEADERS = Object.entries({
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -17,7 +17,9 @@ const DATA_HEADERS = Object.entries({
 export interface ResponseHeaderOptions {
   /** Whether the upstream is the embedded sandbox. */
   readonly sandbox: boolean;
-  /** Whether callers must prove who they are: a shared cache would give their answers to those who have proved nothing. */
+  /**
+   * Whether callers must send credentials: shared caches must not give their responses to others.
+   */
   readonly proofNeeded: boolean;
 }
 
@@ -36,7 +38,7 @@ export const useResponseHeaders = ({ sandbox, proofNeeded }: ResponseHeaderOptio
     if (sandbox) headers.set('x-sandbox', '1');
     if (proofNeeded) keepPrivate(headers);
     const type = headers.get('content-type') ?? '';
-    // Pictures are made to be shown by pages of anybody.
+    // Pages of any site may show images.
     if (type.startsWith('image/') && !headers.has('cross-origin-resource-policy'))
       headers.set('cross-origin-resource-policy', 'cross-origin');
     const isPage = type.startsWith('text/html') && !headers.has('content-security-policy');

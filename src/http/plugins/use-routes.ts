@@ -1,8 +1,11 @@
-// Answers the gateway's file routes before GraphQL sees the request. It knows no route by itself.
+// Answers the gateway's file routes before GraphQL sees the request.
 import type { Plugin } from 'graphql-yoga';
 import { cancelOnDisconnect } from './cancel-on-disconnect.ts';
 
-/** A route: answers what is its own, and null what is not. The last argument is what the server adapter was called with. */
+/**
+ * A route: its response, or null for other paths. The last argument is the server adapter's
+ * context.
+ */
 export type Route = (
   request: Request,
   url: URL,

@@ -1,4 +1,4 @@
-// Lets a caller have so many subscriptions open at a time, over event streams and sockets together. It knows no subscription by name.
+// Limits the open subscriptions of a caller, over event streams and WebSockets together.
 import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import type { Plugin, YogaInitialContext } from 'graphql-yoga';
 import { rateLimited } from '../auth/auth-errors.ts';
@@ -51,7 +51,7 @@ export const useSubscriptionLimit = (
         const message = `You have ${most} subscriptions open (MAX_SUBSCRIPTIONS). End one, then open another.`;
         return { errors: [rateLimited(message, RETRY_SECONDS)] };
       }
-      // Who has left while nobody reads any more gives its place back, too.
+      // Also releases the slot of a client that disconnected while no event was read.
       request.signal.addEventListener('abort', leave, { once: true });
       if (request.signal.aborted) leave();
       try {

@@ -1,5 +1,6 @@
-// Tells the telemetry when a request begins, what it runs, which errors it is shown and when its last byte has gone. It must come
-// before all other plugins, so that what they refuse is seen too.
+// Reports requests to the telemetry: start, operation, errors, end of the response; and to the
+// caller, on request, its upstream calls. Must be the first plugin, so that refusals of later ones
+// are recorded.
 import { type GraphQLError, getOperationAST } from 'graphql';
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
@@ -7,7 +8,7 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { traceparent } from '../../telemetry/trace-context.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
 
-/** Which request an error belongs to, for whoever masks it later and is not told. */
+/** The request of each error, for masking, which sees only the error. */
 export type ErrorOwners = WeakMap<object, RequestRecord>;
 
 /** Bytes that a connection has sent. */

@@ -1,7 +1,8 @@
-// Lets only listed documents run where the operator wants that, over every transport. Which they are it does not know.
+// Lets only listed documents run where the operator wants that, over every transport. Which they
+// are it does not know.
 import type { Plugin } from 'graphql-yoga';
 
-/** @param check - throws for a document that may not run */
+/** @param check - throws for a document that PERSISTED_OPERATIONS=only does not list */
 export const useTrustedDocuments = (check: (text: string) => void): Plugin => ({
   onParse({ params }) {
     check(typeof params.source === 'string' ? params.source : params.source.body);

@@ -1,16 +1,16 @@
-// Tells a caller that asks by `x-upstream-report: 1` what its request cost upstream, in `extensions.upstream`. It knows no
-// operation and decides nothing.
+// Tells a caller that asks by `x-upstream-report: 1` what its request cost upstream, in
+// `extensions.upstream`. It knows no operation and decides nothing.
 import { mapAsyncIterator } from '@graphql-tools/utils';
 import type { ExecutionResult } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { type CallRecord, openCallRecord } from '../../upstream/http/call-record.ts';
 
-/** The header by which a report is asked for. */
+/** With the value 1, the response reports its upstream calls in `extensions.upstream`. */
 export const REPORT_HEADER = 'x-upstream-report';
 
 const records = new WeakMap<Request, CallRecord>();
 
-/** The record of a request that asks for a report, the same whenever asked; undefined for all others. */
+/** The call record of a request with the report header; undefined for others. */
 export function callRecordOf(request: Request): CallRecord | undefined {
   if (request.headers.get(REPORT_HEADER) !== '1') return undefined;
   const record = records.get(request) ?? openCallRecord();
@@ -23,7 +23,10 @@ const reported = (result: ExecutionResult, record: CallRecord): ExecutionResult 
   extensions: { ...result.extensions, upstream: record.read() },
 });
 
-/** Whether nothing follows a part of a result. Events of subscriptions, which cost what they cost, are no parts. */
+/**
+ * Whether this is the last part of a result. Events of subscriptions are no parts and have no
+ * report.
+ */
 const isLast = (result: ExecutionResult): boolean => 'hasNext' in result && result.hasNext === false;
 
 export const useUpstreamReport = (): Plugin => ({

@@ -1,8 +1,11 @@
-// The key of a request in the response cache: everything that can change its answer. A request with a header that is not
-// listed here has none, and is never answered from the cache.
+// The key of a request in the response cache: everything that can change its answer. A request with
+// a header that is not listed here has none, and is never answered from the cache.
 import type { IncomingMessage } from 'node:http';
 
-/** Headers that are part of the key. `origin` decides only for pages of other sites; what CORS adds is not cached. */
+/**
+ * Headers that are part of the key. `origin` decides only for pages of other sites; what CORS adds
+ * is not cached.
+ */
 const IN_KEY = [
   'host',
   'accept',
@@ -13,7 +16,10 @@ const IN_KEY = [
   'sec-fetch-mode',
 ];
 
-/** Headers that change no public answer: of browsers, of proxies, of tracing, and those that are answered anew each time. */
+/**
+ * Headers that change no public answer: of browsers, of proxies, of tracing, and those that are
+ * answered anew each time.
+ */
 const WITHOUT_EFFECT = [
   'accept-encoding',
   'accept-language',
@@ -67,7 +73,10 @@ const WITHOUT_EFFECT = [
 
 const KNOWN: ReadonlySet<string> = new Set([...IN_KEY, ...WITHOUT_EFFECT]);
 
-/** Bytes of a body that is part of a key at most, such as a query for 5,000 proteins by their hashes. */
+/**
+ * Bytes of a body that is part of a key at most, such as a query for 5,000 proteins by their
+ * hashes.
+ */
 const MAX_BODY_BYTES = 262_144;
 
 const PATH = '/graphql';

@@ -1,5 +1,5 @@
-// How long the answer to a query may be stored and given to other callers: as long as its shortest-lived field, and not
-// at all unless every field that is selected declares itself public (public-fields-plugin.ts).
+// How long the response cache may store the answer to a query: as long as its shortest-lived field,
+// and only when every selected field is declared public (public-fields-plugin.ts).
 import {
   type DocumentNode,
   type FieldNode,
@@ -34,7 +34,10 @@ function isOff(value: ValueNode, variables: Variables, defaults: ReadonlyMap<str
   return usual === undefined || isOff(usual, {}, new Map());
 }
 
-/** The definitions that a field may mean: of its type and, where that is abstract, of each type that stands behind it. */
+/**
+ * The definitions that a field may resolve to: of its type, and of each possible type of an
+ * abstract one.
+ */
 function definitionsOf(
   schema: GraphQLSchema,
   parent: GraphQLCompositeType,
@@ -48,10 +51,10 @@ function definitionsOf(
 const policies = new WeakMap<DocumentNode, CachePolicy>();
 
 /**
- * The policy of a valid document, read from it once. Everything in the document counts, also what a directive or another
- * operation leaves out.
+ * The policy of a valid document, computed once. Skipped fields and other operations of the
+ * document count, too.
  *
- * @param recordSeconds - how long the gateway caches records; the same for all documents of a process
+ * @param recordSeconds - CACHE_RECORDS_SECONDS
  */
 export function cachePolicy(
   schema: GraphQLSchema,

@@ -1,6 +1,6 @@
-// The response cache in front of Yoga: a request whose public answer is stored is answered with its bytes; identical
-// requests at the same time wait for one. Everything else goes on to Yoga, whose plugin (use-response-cache.ts) stores
-// what comes of it.
+// The response cache in front of Yoga: answers a stored response with its bytes, and shares one
+// execution among identical concurrent requests. Other requests go on to Yoga, whose plugin
+// (use-response-cache.ts) stores their responses.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { matchesIfNoneMatch } from '../../etag.ts';
 import { makeRequestId } from '../../telemetry/request-record.ts';
@@ -19,7 +19,7 @@ export interface ResponseCacheOptions {
   readonly telemetry: Telemetry;
   /** Origins whose pages may read answers. */
   readonly origins: readonly string[];
-  /** Told of what is wrong with the gateway itself. */
+  /** Called with internal errors. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -99,7 +99,7 @@ export function withResponseCache(next: RequestListener, options: ResponseCacheO
   function passOn(req: IncomingMessage, res: ServerResponse & { req: IncomingMessage }, key: string): void {
     const pending = store.begin(key);
     pendings.set(req, pending);
-    // What never came of it, such as when its client has left, nobody need wait for.
+    // A response that was never made, such as when the client left, releases its followers.
     res.once('close', () => store.settle(pending, null));
     next(req, res);
   }

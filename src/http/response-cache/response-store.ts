@@ -1,10 +1,10 @@
-// Responses stored as bytes, bounded by their size, and requests for the same response that wait for the one that is
-// being made (single-flight).
+// Stores responses as bytes, limited by size, and the followers of pending responses
+// (single-flight).
 import { LRUCache } from 'lru-cache';
 
 /** A response that every caller may be given. */
 export interface CachedResponse {
-  /** Names and values in turn, as node:http takes them; those of a single request are not among them. */
+  /** Names and values in turn, as node:http takes them; without those of a single request. */
   readonly headers: readonly string[];
   readonly body: Buffer;
   /** Such as `"abc"`; undefined where clients may not store the response. */
@@ -30,9 +30,10 @@ export interface ResponseStore {
   /** Begins a response under a key. */
   begin(key: string): PendingResponse;
   /**
-   * Ends a pending response, once. Followers are given it, or null: each is then answered by itself.
+   * Settles a pending response, once. Followers receive it, or null: then each is answered
+   * separately.
    *
-   * @param seconds - for how long it may be given to others
+   * @param seconds - time to live
    */
   settle(pending: PendingResponse, response: CachedResponse | null, seconds?: number): void;
 }

@@ -1,5 +1,6 @@
-// Says of each GraphQL answer how long it may be stored (Cache-Control, ETag, 304) and gives public ones to the response
-// cache. Two plugins: the first decides before other headers are set, the second stores what all others have made.
+// Sets Cache-Control and ETag of GraphQL responses (and answers 304), and stores public ones in the
+// response cache. Two plugins: the first decides before other headers are set, the last stores the
+// finished response.
 import { type ExecutionResult, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
@@ -15,7 +16,7 @@ export interface ResponseCachePluginOptions {
   readonly store: ResponseStore;
   /** How long the gateway itself caches records. */
   readonly recordSeconds: number;
-  /** Whether callers have to prove themselves: no cache in between may then give the answer to others. */
+  /** Whether callers must send credentials: shared caches must then not store responses. */
   readonly proofNeeded: boolean;
 }
 
@@ -25,7 +26,10 @@ const ABSENT_SECONDS = 60;
 const MAX_STORED_SECONDS = 60;
 const NO_STORE = 'private, no-store';
 
-/** Headers that are the same for every caller, and those that are made anew for each. A response with any other is not stored. */
+/**
+ * Headers that are the same for every caller. A response with other headers, except those made anew
+ * for each caller, is not stored.
+ */
 const STORED_HEADERS = new Set([
   'cache-control',
   'content-security-policy',
@@ -62,7 +66,7 @@ function storableSeconds(result: ExecutionResult, seconds: number): number | nul
   return Object.values(result.data).includes(null) ? Math.min(seconds, ABSENT_SECONDS) : seconds;
 }
 
-/** The headers that can be stored, in turn with their values; null where there is one that cannot. */
+/** The storable headers as names and values in turn; null when there is another one. */
 function storedHeaders(headers: Headers): string[] | null {
   const stored: string[] = [];
   for (const [name, value] of headers) {

@@ -1,10 +1,14 @@
-// GET /assets/{name}.{version}.{ending}: files of the pages, kept for good by browsers because the address changes with them.
+// GET /assets/{name}.{version}.{ending}: files of the pages. Browsers cache them as immutable,
+// because the URL has a hash.
 import type { Asset, Assets } from '../pages/assets.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import { type CachedPage, cachedPageResponse, cachePage } from './cached-page.ts';
 import { handleGetOrHead, textResponse } from './responses.ts';
 
-/** The route. A page of another release may ask for another version: it gets the present one, which nobody keeps. */
+/**
+ * The route. For the version of another release it sends the present file, which caches must not
+ * store.
+ */
 export function assetRoute(assets: Assets): Route {
   const kept = new Map<Asset, Promise<CachedPage>>();
   const keptOf = (asset: Asset): Promise<CachedPage> => {

@@ -1,7 +1,7 @@
-// An upstream body passed on as it comes. It must not know what is in it.
+// Converts upstream bodies to web streams.
 import { Readable } from 'node:stream';
 
-/** Ends a body that may not have been begun: leaving its iterator alone would keep its connection for ever. */
+/** Closes a body that may not have started: an abandoned iterator would hold its connection. */
 function leave(body: AsyncIterable<Uint8Array>): void {
   if (!(body instanceof Readable)) return;
   // That it was given up is no news.
@@ -9,7 +9,10 @@ function leave(body: AsyncIterable<Uint8Array>): void {
   body.destroy();
 }
 
-/** A body as a web stream. Not Readable.toWeb: that one, cancelled in the middle, throws where nobody can catch (Node 20). */
+/**
+ * A body as a web stream. Not Readable.toWeb, which throws an uncaught error when cancelled midway
+ * (Node 20).
+ */
 export function streamOf(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
   const chunks = body[Symbol.asyncIterator]();
   return new ReadableStream(
@@ -24,7 +27,7 @@ export function streamOf(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8A
         leave(body);
       },
     },
-    // Nothing is begun before somebody reads: the answer to HEAD has a body that nobody will.
+    // Nothing is read ahead: the body of a response to HEAD is never read.
     { highWaterMark: 0 },
   );
 }

@@ -1,5 +1,5 @@
-// GET /bulk/{lookupId}/{part}.zip: a part's archive as it comes from the upstream. GET /bulk/{lookupId}.ndjson and .tsv: one
-// protein a line, in the order asked. The look-up's id is what opens them.
+// GET /bulk/{lookupId}/{part}.zip: a part's archive from the upstream. GET /bulk/{lookupId}.ndjson
+// and .tsv: one protein per line, in the requested order. The look-up's id grants access.
 
 import type { GatewayContext } from '../../context.ts';
 import { openArchive } from '../../lookups/archive.ts';
@@ -15,7 +15,7 @@ import { forwardedHeaders, handleGetOrHead, textResponse } from './responses.ts'
 const PART = /^\/bulk\/([\w-]+)\/(\d{1,4})\.zip$/;
 const ROWS = /^\/bulk\/([\w-]+)\.(ndjson|tsv)$/;
 const TYPES = { ndjson: 'application/x-ndjson', tsv: 'text/tab-separated-values' } as const;
-/** What a client may ask of an archive, and what it is told of it. */
+/** Request and response headers that are forwarded for archives. */
 const ASKED = ['range', 'if-range'] as const;
 const TOLD = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified'] as const;
 /** Seconds after which it is worth to try again while a look-up goes on. */

@@ -1,4 +1,4 @@
-// One byte range of a file by its Range header (RFC 9110, section 14). It must not know what the file is.
+// Parses the Range header of a file request (RFC 9110, section 14).
 
 /** 0-based, the end excluded. */
 export interface ByteRange {
@@ -7,9 +7,10 @@ export interface ByteRange {
 }
 
 /**
- * Reads a Range header.
+ * Parses a Range header with one range.
  *
- * @returns null when the whole file is to be sent: no header, another unit, several ranges, or one that cannot be read
+ * @returns null when the whole file is to be sent: no header, another unit, several ranges, or an
+ *   invalid one
  */
 export function byteRange(header: string | null, size: number): ByteRange | 'unsatisfiable' | null {
   const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? [];

@@ -1,5 +1,5 @@
-// Pages and their files as HTTP answers: compressed once for each encoding, with ETag and 304, under a policy that lets a page
-// load nothing but the gateway's own files. It knows no page.
+// Serves pages and their files: compressed once per encoding, with ETag and 304, and a policy that
+// allows only the gateway's own files.
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
@@ -48,7 +48,7 @@ function encodingFor(request: Request): Encoding {
   return takes('br') ? 'br' : takes('gzip') ? 'gzip' : 'identity';
 }
 
-/** Answers with what is kept: 304 where the client has it already. */
+/** Responds with the cached bytes, or 304. */
 export async function cachedPageResponse(
   request: Request,
   kept: CachedPage,
@@ -71,14 +71,15 @@ export async function cachedPageResponse(
 }
 
 /**
- * Headers of a page that asks nothing by itself: it may load the gateway's own files and nothing else. Pages with an editor in them have
- * the wider policy of http/csp.ts.
+ * Headers of a page that loads only the gateway's own files. Pages with an editor have the wider
+ * policy of http/csp.ts.
  */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; " +
+    "form-action 'none'; frame-ancestors 'none'",
 };
 
 /** Whether the caller is a browser that opens an address. */

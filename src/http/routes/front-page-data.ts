@@ -1,5 +1,5 @@
-// What the front page tells of the world behind the gateway: whether upstream and store answer, and some proteins to look at.
-// Asked once for all visitors together, and never waited for long. It writes no markup.
+// Data of the front page: the state of upstream and store, and some proteins. Fetched once for
+// concurrent visitors, with a timeout.
 
 import { startDeadline } from '../../async/deadline.ts';
 import { withTimeout } from '../../async/timeout.ts';
@@ -19,7 +19,7 @@ export interface ShownProtein {
 }
 
 export interface FrontFacts {
-  /** Whether it answers; undefined while nobody knows yet. */
+  /** Whether the upstream answers; undefined while unknown. */
   readonly upstream: boolean | undefined;
   readonly store: boolean | undefined;
   /** Proteins to look at; empty when the Atlas has none of them, or is away. */
@@ -35,16 +35,19 @@ export interface FactSources {
   readonly picturesOpen: boolean;
 }
 
-/** Well-known proteins of UniProt: hormone, oxygen carriers, signalling, light, immunity, chromatin, replication. */
+/**
+ * Well-known proteins of UniProt: hormone, oxygen carriers, signalling, light, immunity, chromatin,
+ * replication.
+ */
 const ACCESSIONS = ['P01308', 'P69905', 'P02144', 'P0DP23', 'P42212', 'P00698', 'P12004', 'Q9NZQ7'];
 
 const FRESH_MS = 3_600_000;
 const AGAIN_MS = 10_000;
-/** A visitor waits no longer than this; who comes later sees what was found in the meantime. */
+/** A page waits no longer than this; the result is shown on later pages. */
 const PATIENCE_MS = 2_500;
 const TIMEOUT_MS = 10_000;
 
-/** What comes in time, else what is known instead. */
+/** The result within the time limit, else the fallback. */
 const within = <T>(coming: Promise<T>, instead: T): Promise<T> =>
   withTimeout(coming, PATIENCE_MS, () => instead);
 
@@ -63,7 +66,8 @@ function openProteins(sources: FactSources): () => Promise<readonly ShownProtein
   let until = 0;
   let asking: Promise<readonly ShownProtein[]> | undefined;
 
-  // Pictures may have to be made, which takes longer than a visitor should wait: what turns out to have none is left out then.
+  // Thumbnails may take longer to render than a page should wait; proteins without one are left out
+  // later.
   const keepPictured = async (shown: readonly ShownProtein[]): Promise<void> => {
     for (const protein of shown) {
       const { upstream } = sources.open(startDeadline(undefined, TIMEOUT_MS).signal);

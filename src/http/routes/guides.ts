@@ -1,4 +1,4 @@
-// GET /docs/{name}.md: the guides as plain text, for who is offline or behind a proxy that shows nothing else.
+// GET /docs/{name}.md: the guides as plain text.
 import type { DocsFile } from '../pages/docs-files.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import { cachedPageResponse, cachePage } from './cached-page.ts';

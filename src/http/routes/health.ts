@@ -1,4 +1,5 @@
-// GET /health (the loop turns), /ready (traffic may come) and /metrics (Prometheus): for machines that watch the gateway.
+// Monitoring: GET /health (the event loop runs), /ready (ready for traffic) and /metrics
+// (Prometheus).
 
 import { type MetricsAccess, refuseMetrics } from '../auth/metrics-access.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
@@ -20,7 +21,7 @@ const json = (status: number, body: unknown): Response =>
 export const healthRoute: Route = (request, { pathname }) =>
   pathname === '/health' ? handleGetOrHead(request, async () => json(200, { alive: true })) : null;
 
-/** @param readiness - 200 when traffic may come (`ready`, `degraded`), 503 when not (`unready`, `draining`) */
+/** @param readiness - 200 for `ready` and `degraded`, 503 for `unready` and `draining` */
 export const readyRoute =
   (readiness: () => Promise<Readiness>): Route =>
   (request, { pathname }) => {
@@ -36,7 +37,7 @@ const REFUSALS = {
   403: 'Without METRICS_TOKEN or METRICS_PORT only this machine itself may read the metrics.',
 };
 
-/** Answers who may read the metrics with them, and all others with a refusal. */
+/** Sends the metrics, or a refusal to clients that may not read them. */
 async function metricsAnswer(
   source: MetricsSource,
   access: MetricsAccess,

@@ -1,4 +1,4 @@
-// GET /: a page for a person who opens the bare address, a few lines for a shell.
+// GET /: the front page for browsers, a few lines of text for shells.
 import { type FrontPage, frontPage, frontText } from '../pages/front-page.ts';
 import { textOf } from '../pages/html.ts';
 import type { Route } from '../plugins/use-routes.ts';

@@ -1,4 +1,4 @@
-// Matrices as a NumPy archive: a zip of .npy files of 32-bit floats. It must not know what the numbers mean.
+// Writes matrices as a NumPy archive: a zip of .npy files of 32-bit floats.
 import { zipSync } from 'fflate';
 
 /** A matrix as JSON gave it; what is not a number becomes NaN. */
@@ -6,7 +6,7 @@ export type Rows = readonly unknown[];
 
 const widthOf = (rows: Rows): number => (Array.isArray(rows[0]) ? rows[0].length : 1);
 
-/** One matrix in NumPy's format, version 1.0: a header padded to 64 bytes, then the values row by row. */
+/** A matrix in NumPy format 1.0: a header padded to 64 bytes, then the values row by row. */
 function npy(rows: Rows): Uint8Array {
   const width = widthOf(rows);
   const dictionary = `{'descr': '<f4', 'fortran_order': False, 'shape': (${rows.length}, ${width}), }`;

@@ -1,4 +1,5 @@
-// The pages for people, put together: front page, schema reference, GraphiQL and their files, as the configuration allows.
+// The routes of the pages for people: front page, schema reference, GraphiQL, guides and their
+// files, as configured.
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../../config.ts';
 import type { Assets } from '../pages/assets.ts';

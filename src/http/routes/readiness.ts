@@ -1,6 +1,6 @@
-// Whether this gateway should be sent traffic: it is not being stopped and its store answers. An upstream that is away makes it
-// degraded, not unready: every replica would see the same outage, and taking all of them out of the load balancer would turn
-// answers from what is kept, and errors that say what is wrong, into none. READY_REQUIRES_UPSTREAM says otherwise where wanted.
+// Readiness for load balancers: not draining, and the store answers. A failing upstream makes the
+// gateway degraded, not unready: every replica would see the same outage, and removing all of them
+// would also remove cached answers and clear errors. READY_REQUIRES_UPSTREAM changes that.
 import { withTimeout } from '../../async/timeout.ts';
 
 export interface Check {
@@ -29,9 +29,11 @@ interface Usage {
 }
 
 const EVICTS =
-  'This store removes entries when it is full, and with them what was submitted; set maxmemory-policy to noeviction (docs/operators.md).';
+  'This store removes entries when it is full, and with them what was submitted; ' +
+  'set maxmemory-policy to noeviction (docs/operators.md).';
 const NEARLY_FULL =
-  'This store is nearly full; when it is full, submissions with an idempotency key and bulk look-ups are refused.';
+  'This store is nearly full; when it is full, submissions with an idempotency key and ' +
+  'bulk look-ups are refused.';
 /** Above this share of its limit a store is nearly full. */
 const NEARLY_FULL_SHARE = 0.9;
 

@@ -1,4 +1,5 @@
-// GET /reference and GET /schema.graphql: the schema to read and to generate code from; closed where introspection is.
+// GET /reference and GET /schema.graphql: the schema for readers and code generators; closed with
+// introspection.
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import { textOf } from '../pages/html.ts';
 import { type ReferenceOptions, referencePage } from '../pages/reference/page.ts';
@@ -14,7 +15,7 @@ const once = (make: () => string): (() => CachedPage) => {
   };
 };
 
-/** Made when first asked for, then kept: the schema of a process does not change. */
+/** Rendered on first use, then cached: the schema of a process does not change. */
 export function referenceRoute(options: ReferenceOptions): Route {
   const page = once(() => textOf(referencePage(options)));
   const sdl = once(() => printed(options.schema));

@@ -1,4 +1,4 @@
-// Small answers that every file route gives alike: plain refusals, only GET and HEAD, upstream failures as HTTP statuses.
+// Helpers of the file routes: plain refusals, GET and HEAD only, upstream errors as HTTP statuses.
 import { GraphQLError } from 'graphql';
 import { UpstreamError } from '../../upstream/errors.ts';
 
@@ -14,7 +14,7 @@ export const textResponse = (status: number, text: string, headers: Record<strin
     },
   });
 
-/** Those of an upstream's headers that describe the bytes which are passed on, where they are plain text. */
+/** The upstream's headers that describe a forwarded body. */
 export const forwardedHeaders = (
   headers: Readonly<Record<string, string | string[] | undefined>>,
   names: readonly string[],
@@ -46,7 +46,7 @@ function failureAnswer(error: Error, code: string, retryAfterSeconds?: number): 
   });
 }
 
-/** Runs a route for GET and HEAD, refuses other methods, and answers upstream failures by their status. */
+/** Runs a route for GET and HEAD, refuses other methods, and maps upstream errors to statuses. */
 export async function handleGetOrHead(request: Request, answer: () => Promise<Response>): Promise<Response> {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return textResponse(405, 'This address can only be read.', { allow: 'GET, HEAD' });

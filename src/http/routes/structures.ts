@@ -1,5 +1,5 @@
-// GET /structures/{hash}.{pdb|cif}: the predicted structure of an Atlas protein as a file. `?plddt=percent` writes
-// B-factors on 0 to 100.
+// GET /structures/{hash}.{pdb|cif}: the predicted structure of an Atlas protein. `?plddt=percent`
+// scales B-factors to 0-100.
 import type { GatewayContext } from '../../context.ts';
 import { readText } from '../../structure/lazy-text.ts';
 import { hasCoordinates } from '../../upstream/proteins/protein-data.ts';

@@ -1,5 +1,6 @@
-// GET /tasks/{taskId}/result.json, structure.cif, structure.pdb, embeddings.npz: the files of a finished task, with the
-// caller's token, under the name that its item was given. Signatures of the upstream are renewed behind the scenes.
+// GET /tasks/{taskId}/result.json, structure.cif, structure.pdb, embeddings.npz: files of a
+// finished task, with the caller's token, named after its item. Expired upstream signatures are
+// renewed.
 import type { GatewayContext } from '../../context.ts';
 import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
 import { loadTask, nameOfTask } from '../../resolvers/folds/task.ts';

@@ -1,4 +1,5 @@
-// GET /thumbnails/{hash}/{type}.png: the picture of a structure, which never changes, for browsers and CDNs to keep.
+// GET /thumbnails/{hash}/{type}.png: the image of a structure, which is immutable for browsers and
+// CDNs.
 
 import { matchesIfNoneMatch } from '../../etag.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';

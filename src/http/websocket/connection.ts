@@ -1,4 +1,4 @@
-// One WebSocket connection below graphql-ws: its limits before it is acknowledged, its pings, its end.
+// A WebSocket connection below graphql-ws: limits before its acknowledgement, pings, close.
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -6,7 +6,7 @@ import { CloseCode, type Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 
-/** Bytes that a client may send before it is acknowledged: a token fits, an attack on memory does not. */
+/** Bytes that a client may send before the acknowledgement: enough for a token. */
 const MAX_INIT_BYTES = 8 * 1024;
 /** How long a client that is refused may take to close its end. */
 const CLOSE_MS = 1_000;
@@ -17,7 +17,7 @@ const NORMAL = 1000;
 /** WebSocket close code (RFC 6455): a message is too big. */
 const TOO_BIG = 1009;
 
-/** What is kept of a connection. */
+/** The state of a connection. */
 export interface Connection {
   readonly socket: WebSocket;
   readonly incoming: IncomingMessage;
@@ -32,7 +32,7 @@ export interface Connection {
 
 export interface ConnectionOptions {
   readonly server: Server<Connection>;
-  /** Milliseconds between two pings; a client that has not answered one by the next is disconnected. */
+  /** Milliseconds between pings; a client without a pong by the next ping is disconnected. */
   readonly pingMs: number;
   /** Called with what a handler of a message throws. */
   readonly onFault: (error: unknown) => void;
@@ -45,7 +45,10 @@ export function refuseConnection(socket: WebSocket, code: number, reason: string
   socket.once('close', () => clearTimeout(late));
 }
 
-/** Refuses a client that sends more than a token before it is acknowledged. Counts bytes, not messages: ws holds unfinished ones. */
+/**
+ * Disconnects a client that sends more than a token before its acknowledgement. Counts bytes,
+ * because ws buffers unfinished messages.
+ */
 function limitInit(raw: Duplex, connection: Connection): void {
   let bytes = 0;
   const count = (chunk: Buffer): void => {

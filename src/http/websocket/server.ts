@@ -1,5 +1,5 @@
-// GraphQL over WebSocket (graphql-transport-ws) on the same path, with the same context, plugins and limits as over HTTP: the
-// token comes in connectionParams and is read as if it were a header.
+// GraphQL over WebSocket (graphql-transport-ws) on the same path, with the same context, plugins
+// and limits as HTTP. The token in connectionParams is read as the Authorization header.
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
@@ -140,11 +140,11 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
       : result;
   };
 
-  /** Checks who connects. @returns whether the connection is acknowledged */
+  /** Authenticates a connection. @returns whether it is acknowledged */
   async function acknowledge(ctx: SocketContext): Promise<boolean> {
     const connection = ctx.extra;
     const authorization = authorizationIn(ctx.connectionParams);
-    // Only the token is kept.
+    // Only the token is stored.
     Object.assign(ctx, { connectionParams: undefined });
     if (authorization === null) {
       refuseConnection(connection.socket, CloseCode.Unauthorized, 'The token is malformed');

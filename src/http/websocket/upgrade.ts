@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 export interface UpgradeRules {
   /** Path that WebSockets are served at. */
   readonly path: string;
-  /** Origins other than the server's own whose pages may connect. Clients that are no browser send none. */
+  /** Other origins whose pages may connect. Clients other than browsers send no Origin. */
   readonly origins: readonly string[];
   /** Whether a host name is the gateway's own; any is when absent. */
   readonly isOwnHost?: ((host: string | undefined) => boolean) | undefined;
@@ -31,12 +31,13 @@ export function upgradeRefusal(request: IncomingMessage, rules: UpgradeRules): s
   return isAllowedOrigin(request, rules.origins) ? undefined : '403 Forbidden';
 }
 
-/** Answers an upgrade with a status and closes its connection, whatever else the client has sent or leaves unread. */
+/** Answers an upgrade with a status and closes the connection, even with unread or unsent data. */
 export function refuseUpgrade(socket: Duplex, status: string): void {
   const late = setTimeout(() => socket.destroy(), REFUSAL_MS);
   socket.once('close', () => clearTimeout(late));
   socket.once('finish', () => socket.destroy());
-  // What the client has sent is read and dropped: closing a connection with unread bytes resets it, and the answer is lost.
+  // Read and drop the client's data: closing with unread bytes resets the connection, and the
+  // response is lost.
   socket.resume();
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

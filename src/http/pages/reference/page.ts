@@ -1,5 +1,5 @@
-// The schema reference: every type, field, argument, value and directive on one page that reads without scripts; a script
-// adds the search. Made from the schema alone.
+// The schema reference: every type, field, argument, value and directive on one page that works
+// without scripts; a script adds the search.
 import {
   type GraphQLNamedType,
   type GraphQLSchema,

@@ -1,4 +1,4 @@
-// Types and values as linked GraphQL text: `[Protein!]!`, arguments, default values, what a field costs.
+// Types and values as linked GraphQL text: `[Protein!]!`, arguments, default values, costs.
 import {
   astFromValue,
   type GraphQLArgument,

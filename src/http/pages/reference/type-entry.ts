@@ -1,4 +1,4 @@
-// One type or directive of the reference as markup: description, fields with arguments, values, who uses it.
+// One type or directive of the reference: description, fields with arguments, values, usages.
 import {
   type GraphQLArgument,
   type GraphQLDirective,

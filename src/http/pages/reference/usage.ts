@@ -1,4 +1,4 @@
-// Who uses what in a schema: which fields answer or take a type, and which examples ask for a field. It writes no markup.
+// Usages within a schema: fields that return or take a type, and examples that select a field.
 import {
   type GraphQLSchema,
   getNamedType,
