@@ -3,9 +3,8 @@
 import { getOperationAST, parse } from 'graphql';
 import { parse as parseYaml } from 'yaml';
 import { command } from './command.ts';
-import { readInput } from './files.ts';
 import { type Answer, connect, errorLines, TARGET_ARGS } from './gateway-client.ts';
-import { CliExit, EXIT, type Session } from './session.ts';
+import { CliExit, EXIT, readInput, type Session } from './session.ts';
 
 async function variablesOf(given: string | undefined): Promise<Record<string, unknown>> {
   if (given === undefined) return {};

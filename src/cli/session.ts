@@ -1,5 +1,8 @@
 // The process as commands see it: environment, data on stdout, messages on stderr, Ctrl-C as an
 // AbortSignal.
+
+import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
 
 /** Exit codes, the same for every command. */
@@ -100,4 +103,14 @@ export function createSession(): Session {
       hanging = true;
     },
   };
+}
+
+/** Reads a file, or standard input for `-`. */
+export async function readInput(file: string): Promise<string> {
+  if (file === '-') return text(process.stdin);
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new CliExit(EXIT.usage, error instanceof Error ? error.message : String(error));
+  }
 }

@@ -9,26 +9,23 @@ import { FIXED_LIMITS } from '../http/graphql/document-limits.ts';
 import type { PersistedOperations } from '../http/graphql/persisted-operations.ts';
 import { createConcurrencyQuota } from '../http/limits/subscription-quota.ts';
 import type { ClientErrors } from '../http/plugins/client-errors.ts';
+import { useErrorCodes } from '../http/plugins/errors.ts';
 import { wrapPluginHooks } from '../http/plugins/safe-hooks.ts';
-import { useProof } from '../http/plugins/use-authentication.ts';
-import { useCors } from '../http/plugins/use-cors.ts';
-import { useDocumentLimits } from '../http/plugins/use-document-limits.ts';
-import { useErrorCodes } from '../http/plugins/use-error-codes.ts';
-import { useExecution } from '../http/plugins/use-execution.ts';
-import { useHostCheck } from '../http/plugins/use-host-check.ts';
+import { useCors, useHostCheck, useProof } from '../http/plugins/use-access-checks.ts';
+import {
+  useDocumentLimits,
+  useIntrospection,
+  useTrustedDocuments,
+} from '../http/plugins/use-document-limits.ts';
+import { useExecution, usePerEventContext } from '../http/plugins/use-execution.ts';
 import { useIncrementalDelivery } from '../http/plugins/use-incremental-delivery.ts';
-import { useIntrospection } from '../http/plugins/use-introspection.ts';
-import { useLoadShedding } from '../http/plugins/use-load-shedding.ts';
 import { useMediaTypes } from '../http/plugins/use-media-types.ts';
-import { usePerEventContext } from '../http/plugins/use-per-event-context.ts';
-import { useRateLimit } from '../http/plugins/use-rate-limit.ts';
+import { useLoadShedding, useRateLimit } from '../http/plugins/use-request-limits.ts';
 import { useRequestParser } from '../http/plugins/use-request-parser.ts';
 import { useResponseHeaders } from '../http/plugins/use-response-headers.ts';
 import { type Route, useRoutes } from '../http/plugins/use-routes.ts';
 import { useSubscriptionLimit } from '../http/plugins/use-subscription-limit.ts';
-import { useTelemetry } from '../http/plugins/use-telemetry.ts';
-import { useTrustedDocuments } from '../http/plugins/use-trusted-documents.ts';
-import { useUpstreamReport } from '../http/plugins/use-upstream-report.ts';
+import { useTelemetry, useUpstreamReport } from '../http/plugins/use-telemetry.ts';
 import type { ResponseStore } from '../http/response-cache/response-store.ts';
 import { responseCachePlugins } from '../http/response-cache/use-response-cache.ts';
 import type { Logger } from '../telemetry/log.ts';

@@ -2,8 +2,8 @@
 // error masking.
 import type { GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import { LRUCache } from 'lru-cache';
 import type { ClientErrors } from '../http/plugins/client-errors.ts';
-import { createDocumentCache } from '../http/plugins/document-cache.ts';
 
 export type GatewayYoga = YogaServerInstance<object, object>;
 
@@ -18,7 +18,7 @@ export const openYoga = ({ schema, plugins, errors }: YogaSources): GatewayYoga 
   createYoga<object, object>({
     schema,
     // The context of a request is made when it is executed (useExecution).
-    // Requests are read by useRequestReading, which counts bytes too; CORS is useCors'.
+    // Requests are read by useRequestParser, which counts bytes too; CORS is useCors'.
     batching: false,
     multipart: false,
     maxRequestBodySize: false,
@@ -28,8 +28,30 @@ export const openYoga = ({ schema, plugins, errors }: YogaSources): GatewayYoga 
     // Ours says more, and is a route like the others.
     healthCheckEndpoint: '/-/yoga',
     logging: false,
-    // GraphiQL is a page of ours (http/routes/graphiql.ts), whose editor comes as files.
+    // GraphiQL is a page of ours (http/routes/pages.ts), whose editor comes as files.
     graphiql: false,
     maskedErrors: { maskError: (error) => errors.show(error) },
     plugins,
   });
+
+/** A parsed document takes about a hundred times as many bytes as its text has characters. */
+const MAX_CACHED_CHARACTERS = 1_000_000;
+const MAX_DOCUMENT_CHARACTERS = 50_000;
+
+/** A cache keyed by the text of a document. */
+interface DocumentCache<T> {
+  get(text: string): T | undefined;
+  set(text: string, value: T): void;
+}
+
+function createDocumentCache<T extends object>(most = MAX_CACHED_CHARACTERS): DocumentCache<T> {
+  const cache = new LRUCache<string, T>({
+    maxSize: most,
+    maxEntrySize: MAX_DOCUMENT_CHARACTERS,
+    sizeCalculation: (_, text) => Math.max(1, text.length),
+  });
+  return {
+    get: (text) => cache.get(text),
+    set: (text, value) => void cache.set(text, value),
+  };
+}

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { withTimeout } from '../async/timeout.ts';
 import type { Config } from '../config.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
-import { isAllowedHost } from '../http/auth/host-header.ts';
+import { isAllowedHost } from '../http/auth/loopback.ts';
 import { createHttpServer } from '../http/limits/http-server.ts';
 import { attachWebSocket } from '../http/websocket/server.ts';
 import type { Logger } from '../telemetry/log.ts';

@@ -11,7 +11,7 @@ import WebSocket from 'ws';
 import type { Gateway } from '../../src/gateway.ts';
 import { openApiKeys } from '../../src/http/auth/api-keys.ts';
 import { limitChecks } from '../../src/http/auth/concurrent-checks.ts';
-import { isAllowedHost } from '../../src/http/auth/host-header.ts';
+import { isAllowedHost } from '../../src/http/auth/loopback.ts';
 import { ManualClock } from '../../src/sandbox/clock.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { answersOf, type Served, serve, submit, subscribe } from '../live/streams.ts';

@@ -1,7 +1,7 @@
 // The count of values before a body is parsed: never refuses what the count after parsing lets through, whatever its texts hold.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { checkValueCount } from '../../src/http/graphql/count-values.ts';
+import { checkValueCount } from '../../src/http/graphql/check-variables.ts';
 
 const PADDING = ' '.repeat(300_000);
 const padded = (json: string): Buffer => Buffer.from(json + PADDING);

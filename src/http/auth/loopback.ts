@@ -1,4 +1,6 @@
-// Whether a host or an address is this machine: the one place that decides it.
+// Whether a host or address is this machine, and the check of the Host header against DNS
+// rebinding: a page of any site can point its own name to this machine and then send same-origin
+// requests.
 import { BlockList, isIP } from 'node:net';
 
 const LOOPBACK = new BlockList();
@@ -18,4 +20,17 @@ export function isLoopback(host: string | undefined): boolean {
   const address = /^\[(.*)\]$/.exec(host)?.[1] ?? host;
   const family = isIP(address);
   return family !== 0 && LOOPBACK.check(address, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+/**
+ * Whether the Host header names this machine, or the gateway's public address. The port does not
+ * matter.
+ *
+ * @param publicUrl - the gateway's URL when it is behind a proxy
+ */
+export function isAllowedHost(host: string | undefined, publicUrl: string | undefined): boolean {
+  const address = `http://${host ?? ''}`;
+  if (host === undefined || !/^[\w.\-[\]:]+$/.test(host) || !URL.canParse(address)) return false;
+  const { hostname } = new URL(address);
+  return isLoopback(hostname) || (publicUrl !== undefined && hostname === new URL(publicUrl).hostname);
 }

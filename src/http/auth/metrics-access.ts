@@ -1,5 +1,5 @@
-// Access to the metrics: with the token; without one, in production, from loopback only. They hold
-// no secret, but traffic and failures are the operator's business.
+// Access by shared secrets: the metrics, with METRICS_TOKEN or, without one in production, from
+// loopback only; the federation router, with FEDERATION_TOKEN.
 import { isLoopback } from './loopback.ts';
 import { timingSafeEqualSecret } from './timing-safe.ts';
 
@@ -30,4 +30,10 @@ export function refuseMetrics(
   }
   if (open) return undefined;
   return isLoopback(remote) && FORWARDED.every((name) => header(name) === null) ? undefined : 403;
+}
+
+/** @param secret - FEDERATION_TOKEN; without it no request is the router's */
+export function isFederationRouter(request: Request, secret: string | undefined): boolean {
+  const given = request.headers.get('x-federation-token');
+  return secret !== undefined && given !== null && timingSafeEqualSecret(given, secret);
 }

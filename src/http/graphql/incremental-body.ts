@@ -1,9 +1,9 @@
-// The JSON of an answer that begins before its end is known: one list, item by item, then the
-// errors.
+// Serializes an answer that begins before its end is known: as one JSON body, or as parts of
+// `@stream`.
 import { GraphQLError } from 'graphql';
 import { splitJsonAtLazyTexts } from '../../structure/lazy-text.ts';
 import { type Body, openBody } from './response-body.ts';
-import { toClientError } from './serialize-result.ts';
+import { type ExecutionOrIncrementalResult, toClientError } from './serialize-result.ts';
 
 /** A result of which the only list is still growing. */
 export interface IncrementalResult {
@@ -53,4 +53,57 @@ export async function* streamedBodies(
   const failed = all.length === 0 ? [] : shown(all).map(toClientError);
   const errors = failed.length === 0 ? '' : `,"errors":${JSON.stringify(failed)}`;
   yield openBody({ around: [`]}${errors}}`], texts: [] });
+}
+
+/** One that is given in parts (`@stream`). */
+export interface GrowingInParts extends IncrementalResult {
+  /** What the first part has. */
+  readonly initial: readonly unknown[];
+}
+
+/** Items of a part at most: a client that draws them as they come has some to draw soon. */
+const IN_A_PART = 16;
+
+const errorOf = (thrown: unknown): GraphQLError =>
+  thrown instanceof GraphQLError ? thrown : new GraphQLError(String(thrown));
+
+/**
+ * The parts of an incremental result, in the format of 2022-08-24: the next items and the path of
+ * the first.
+ *
+ * @param label - of the list's `@stream`
+ */
+export async function* incrementalParts(
+  growing: GrowingInParts,
+  label: string | undefined,
+  shown: ErrorPresenter,
+): AsyncGenerator<ExecutionOrIncrementalResult, void, undefined> {
+  const { key, initial } = growing;
+  let told = 0;
+  /** What has failed since the part before. */
+  const failed = (): { readonly errors?: readonly GraphQLError[] } => {
+    const errors = growing.failures.slice(told);
+    told += errors.length;
+    return errors.length === 0 ? {} : { errors: shown(errors) };
+  };
+  yield { ...failed(), data: { [key]: initial }, hasNext: true };
+  let at = initial.length;
+  const part = (items: readonly unknown[] | null, more: ReturnType<typeof failed>) => ({
+    path: [key, at],
+    ...(label === undefined ? {} : { label }),
+    items,
+    ...more,
+  });
+  try {
+    for (;;) {
+      const items = await growing.next(IN_A_PART);
+      if (items === undefined) break;
+      yield { hasNext: true, incremental: [part(items, failed())] };
+      at += items.length;
+    }
+    yield { hasNext: false };
+  } catch (error) {
+    const { errors = [] } = failed();
+    yield { hasNext: false, incremental: [part(null, { errors: [...errors, ...shown([errorOf(error)])] })] };
+  }
 }

@@ -1,8 +1,7 @@
 // Parses the parameters of a GraphQL request from the body of a POST or the query string of a GET
 // (GraphQL over HTTP): unknown members are ignored, invalid ones refused.
 
-import { checkVariables } from './check-variables.ts';
-import { checkValueCount } from './count-values.ts';
+import { checkValueCount, checkVariables } from './check-variables.ts';
 import { httpError } from './http-error.ts';
 import { isObject } from './json-object.ts';
 

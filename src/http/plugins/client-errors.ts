@@ -5,8 +5,7 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import { type RequestRecord, requestLogFields } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { RefusalReason } from '../limits/request-limits.ts';
-import { maskError } from './errors.ts';
-import { withErrorCode } from './use-error-codes.ts';
+import { maskError, withErrorCode } from './errors.ts';
 import type { ErrorOwners } from './use-telemetry.ts';
 
 export interface ClientErrors {

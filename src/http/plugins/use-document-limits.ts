@@ -1,6 +1,6 @@
 // Which documents may run, over HTTP and WebSocket alike: limits before parsing and validation
 // (http/graphql/document-limits.ts), trusted documents, introspection.
-import { validate } from 'graphql';
+import { NoSchemaIntrospectionCustomRule, validate } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { checkDocument, checkLength, checkTokens, type DocumentLimits } from '../graphql/document-limits.ts';
 
@@ -26,5 +26,19 @@ export const useDocumentLimits = (limits: DocumentLimits, suggestions: boolean):
     setValidationFn((schema, document, rules) =>
       validate(schema, document, rules, { maxErrors: MOST_ERRORS, hideSuggestions: !suggestions }),
     );
+  },
+});
+
+/** @param open - whether clients may introspect; closed in production by default */
+export const useIntrospection = (open: boolean): Plugin => ({
+  onValidate({ addValidationRule }) {
+    if (!open) addValidationRule(NoSchemaIntrospectionCustomRule);
+  },
+});
+
+/** @param check - throws for a document that PERSISTED_OPERATIONS=only does not list */
+export const useTrustedDocuments = (check: (text: string) => void): Plugin => ({
+  onParse({ params }) {
+    check(typeof params.source === 'string' ? params.source : params.source.body);
   },
 });

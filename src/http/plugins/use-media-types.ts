@@ -7,8 +7,7 @@ import { IncrementalResult } from '../../execution/incremental-result.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
 import { EVENT_STREAM, framingOf, MULTIPART_EVENTS, type StreamFraming } from '../graphql/event-framing.ts';
 import { httpError } from '../graphql/http-error.ts';
-import { streamedBodies } from '../graphql/incremental-body.ts';
-import { incrementalParts } from '../graphql/incremental-parts.ts';
+import { incrementalParts, streamedBodies } from '../graphql/incremental-body.ts';
 import {
   isJson,
   type MediaType,

@@ -3,7 +3,6 @@
 import type { Plugin } from 'graphql-yoga';
 import { requestIdOf } from '../../telemetry/request-record.ts';
 import { API_CSP, pageCsp } from '../csp.ts';
-import { addVary } from './vary.ts';
 
 /** For all but pages and images: readable by pages of our own origin and of CORS_ORIGINS. */
 const DATA_HEADERS = Object.entries({
@@ -50,3 +49,11 @@ export const useResponseHeaders = ({ sandbox, proofNeeded }: ResponseHeaderOptio
     });
   },
 });
+
+/** @param names - headers on which the answer depends, lower case */
+export function addVary(headers: Headers, names: readonly string[]): void {
+  const all = new Set((headers.get('vary') ?? '').split(',').map((name) => name.trim().toLowerCase()));
+  for (const name of names) all.add(name);
+  all.delete('');
+  headers.set('vary', [...all].join(', '));
+}

@@ -1,6 +1,6 @@
 // Answers the gateway's file routes before GraphQL sees the request.
 import type { Plugin } from 'graphql-yoga';
-import { cancelOnDisconnect } from './cancel-on-disconnect.ts';
+import { nodeResponseOf } from '../auth/node-request.ts';
 
 /**
  * A route: its response, or null for other paths. The last argument is the server adapter's
@@ -26,3 +26,35 @@ export const useRoutes = (routes: readonly Route[]): Plugin => ({
     return ask();
   },
 });
+
+/**
+ * Ties the body of a response to its connection, which the server adapter does not: cancels the
+ * source when the client disconnects, and destroys the connection when the source fails, so that no
+ * client takes a partial file for a whole one.
+ *
+ * @param serverContext - the server adapter's; without a connection the response is returned as it
+ *   is
+ */
+export function cancelOnDisconnect(response: Response, serverContext: unknown): Response {
+  const connection = nodeResponseOf(serverContext);
+  if (connection === undefined || response.body === null) return response;
+  const reader = response.body.getReader();
+  const leave = () => void reader.cancel().catch(() => undefined);
+  if (connection.destroyed) leave();
+  else connection.once('close', leave);
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+      } catch {
+        connection.destroy();
+      }
+      connection.off('close', leave);
+      return controller.close();
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  const { status, statusText, headers } = response;
+  return new Response(body, { status, statusText, headers });
+}

@@ -1,11 +1,14 @@
 // Reports requests to the telemetry: start, operation, errors, end of the response; and to the
 // caller, on request, its upstream calls. Must be the first plugin, so that refusals of later ones
 // are recorded.
-import { type GraphQLError, getOperationAST } from 'graphql';
+
+import { mapAsyncIterator } from '@graphql-tools/utils';
+import { type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { traceparent } from '../../telemetry/trace-context.ts';
+import { type CallRecord, openCallRecord } from '../../upstream/http/call-record.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
 
 /** The request of each error, for masking, which sees only the error. */
@@ -64,3 +67,37 @@ export function useTelemetry(telemetry: Telemetry, owners: ErrorOwners): Plugin 
     },
   };
 }
+
+/** With the value 1, the response reports its upstream calls in `extensions.upstream`. */
+export const REPORT_HEADER = 'x-upstream-report';
+
+const records = new WeakMap<Request, CallRecord>();
+
+/** The call record of a request with the report header; undefined for others. */
+export function callRecordOf(request: Request): CallRecord | undefined {
+  if (request.headers.get(REPORT_HEADER) !== '1') return undefined;
+  const record = records.get(request) ?? openCallRecord();
+  records.set(request, record);
+  return record;
+}
+
+const reported = (result: ExecutionResult, record: CallRecord): ExecutionResult => ({
+  ...result,
+  extensions: { ...result.extensions, upstream: record.read() },
+});
+
+/**
+ * Whether this is the last part of a result. Events of subscriptions are no parts and have no
+ * report.
+ */
+const isLast = (result: ExecutionResult): boolean => 'hasNext' in result && result.hasNext === false;
+
+export const useUpstreamReport = (): Plugin => ({
+  onExecutionResult({ request, result, setResult }) {
+    const record = records.get(request);
+    if (record === undefined || result === undefined || Array.isArray(result)) return;
+    if (Symbol.asyncIterator in result)
+      setResult(mapAsyncIterator(result, (part) => (isLast(part) ? reported(part, record) : part)));
+    else setResult(reported(result, record));
+  },
+});

@@ -10,7 +10,7 @@ import { corsHeaders } from '../cors.ts';
 import type { AdmittedClient } from '../limits/admission.ts';
 import { limitedRequestOf } from '../limits/request-limits.ts';
 import { destroyResponse } from '../plugins/safe-hooks.ts';
-import { rateLimitHeaders } from '../plugins/use-rate-limit.ts';
+import { rateLimitHeaders } from '../plugins/use-request-limits.ts';
 import { cacheKey } from './cache-key.ts';
 import type { CachedResponse, PendingResponse, ResponseStore } from './response-store.ts';
 

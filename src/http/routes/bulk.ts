@@ -9,8 +9,7 @@ import { isExpired, lookupRows } from '../../lookups/export-rows.ts';
 import { type BulkLookup, type BulkRequest, hasArchive, hasEnded, stateOf } from '../../lookups/lookup.ts';
 import { discard } from '../../upstream/http/response-body.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import { streamOf } from './body-stream.ts';
-import { forwardedHeaders, handleGetOrHead, textResponse } from './responses.ts';
+import { forwardedHeaders, handleGetOrHead, streamOf, textResponse } from './responses.ts';
 
 const PART = /^\/bulk\/([\w-]+)\/(\d{1,4})\.zip$/;
 const ROWS = /^\/bulk\/([\w-]+)\.(ndjson|tsv)$/;

@@ -1,4 +1,7 @@
-// Helpers of the file routes: plain refusals, GET and HEAD only, upstream errors as HTTP statuses.
+// Helpers of the file routes: refusals, GET and HEAD only, upstream errors as HTTP statuses,
+// upstream bodies as web streams, the Range header (RFC 9110, section 14).
+
+import { Readable } from 'node:stream';
 import { GraphQLError } from 'graphql';
 import { UpstreamError } from '../../upstream/errors.ts';
 
@@ -69,4 +72,60 @@ export async function handleGetOrHead(request: Request, answer: () => Promise<Re
     }
     throw error;
   }
+}
+
+/** Closes a body that may not have started: an abandoned iterator would hold its connection. */
+function leave(body: AsyncIterable<Uint8Array>): void {
+  if (!(body instanceof Readable)) return;
+  // That it was given up is no news.
+  body.on('error', () => undefined);
+  body.destroy();
+}
+
+/**
+ * A body as a web stream. Not Readable.toWeb, which throws an uncaught error when cancelled midway
+ * (Node 20).
+ */
+export function streamOf(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await chunks.return?.();
+        leave(body);
+      },
+    },
+    // Nothing is read ahead: the body of a response to HEAD is never read.
+    { highWaterMark: 0 },
+  );
+}
+
+/** 0-based, the end excluded. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Parses a Range header with one range.
+ *
+ * @returns null when the whole file is to be sent: no header, another unit, several ranges, or an
+ *   invalid one
+ */
+export function byteRange(header: string | null, size: number): ByteRange | 'unsatisfiable' | null {
+  const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? [];
+  if (from === undefined || to === undefined || (from === '' && to === '')) return null;
+  if (from === '') {
+    const length = Math.min(Number(to), size);
+    return length === 0 ? 'unsatisfiable' : { start: size - length, end: size };
+  }
+  const start = Number(from);
+  if (to !== '' && Number(to) < start) return null;
+  if (start >= size) return 'unsatisfiable';
+  return { start, end: to === '' ? size : Math.min(Number(to) + 1, size) };
 }

@@ -8,10 +8,8 @@ import { createFoldResults } from '../../upstream/folds/fold-results.ts';
 import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
 import { discard } from '../../upstream/http/response-body.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import { streamOf } from './body-stream.ts';
-import { byteRange } from './byte-range.ts';
 import { npz } from './npz.ts';
-import { forwardedHeaders, handleGetOrHead, textResponse } from './responses.ts';
+import { byteRange, forwardedHeaders, handleGetOrHead, streamOf, textResponse } from './responses.ts';
 
 const PATTERN = /^\/tasks\/([^/]+)\/(result\.json|structure\.cif|structure\.pdb|embeddings\.npz)$/;
 

@@ -12,7 +12,7 @@ import { readMembers } from '../graphql/read-params.ts';
 import { toClientError } from '../graphql/serialize-result.ts';
 import { createConcurrencyQuota } from '../limits/subscription-quota.ts';
 import { stripHttpExtensions } from '../plugins/error-response.ts';
-import { withErrorCode } from '../plugins/use-error-codes.ts';
+import { withErrorCode } from '../plugins/errors.ts';
 import { type Connection, closeWhenIdle, openConnection, refuseConnection } from './connection.ts';
 import { refuseUpgrade, type UpgradeRules, upgradeRefusal } from './upgrade.ts';
 
