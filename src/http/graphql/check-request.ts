@@ -46,6 +46,6 @@ export type HeaderReader = Pick<Headers, 'get'>;
  *
  * @param origins - as CORS_ORIGINS lists them
  */
-export const isCrossSiteRequest = (headers: HeaderReader, origins: readonly string[]): boolean =>
+const isCrossSiteRequest = (headers: HeaderReader, origins: readonly string[]): boolean =>
   headers.get('sec-fetch-site') === 'cross-site' &&
   (headers.get('sec-fetch-mode') !== 'cors' || !isListed(headers.get('origin'), origins));

@@ -35,7 +35,7 @@ export const useRoutes = (routes: readonly Route[]): Plugin => ({
  * @param serverContext - the server adapter's; without a connection the response is returned as it
  *   is
  */
-export function cancelOnDisconnect(response: Response, serverContext: unknown): Response {
+function cancelOnDisconnect(response: Response, serverContext: unknown): Response {
   const connection = nodeResponseOf(serverContext);
   if (connection === undefined || response.body === null) return response;
   const reader = response.body.getReader();

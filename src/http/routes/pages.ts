@@ -75,7 +75,7 @@ export function pageRoutes(world: PageSources): Route[] {
 }
 
 /** The route. Only these guides are served; no other file can be asked for. */
-export function guideRoute(guides: readonly DocsFile[]): Route {
+function guideRoute(guides: readonly DocsFile[]): Route {
   const kept = new Map(guides.map(({ name, text }) => [`/docs/${name}`, cachePage(Buffer.from(text))]));
   return (request, url) => {
     if (!url.pathname.startsWith('/docs/')) return null;
@@ -92,7 +92,7 @@ export function guideRoute(guides: readonly DocsFile[]): Route {
 }
 
 /** The route. */
-export function graphiqlRoute(page: GraphiqlPage): Route {
+function graphiqlRoute(page: GraphiqlPage): Route {
   const text = textOf(graphiqlPage(page));
   const kept = cachePage(Buffer.from(text));
   const headers = { ...PAGE_HEADERS, 'content-security-policy': pageCsp(text) };
@@ -108,7 +108,7 @@ export function graphiqlRoute(page: GraphiqlPage): Route {
  * The route. For the version of another release it sends the present file, which caches must not
  * store.
  */
-export function assetRoute(assets: Assets): Route {
+function assetRoute(assets: Assets): Route {
   const kept = new Map<Asset, Promise<CachedPage>>();
   const keptOf = (asset: Asset): Promise<CachedPage> => {
     const known = kept.get(asset);
@@ -138,7 +138,7 @@ export type FrontSettings = Omit<FrontPage, 'publicUrl' | 'upstreamAnswers' | 's
 };
 
 /** The route. */
-export const homeRoute =
+const homeRoute =
   (settings: FrontSettings, facts: () => Promise<FrontFacts>): Route =>
   async (request, url) => {
     if (url.pathname !== '/') return null;
@@ -165,7 +165,7 @@ const once = (make: () => string): (() => CachedPage) => {
 };
 
 /** Rendered on first use, then cached: the schema of a process does not change. */
-export function referenceRoute(options: ReferenceOptions): Route {
+function referenceRoute(options: ReferenceOptions): Route {
   const page = once(() => textOf(referencePage(options)));
   const sdl = once(() => printed(options.schema));
   const answers: Readonly<Record<string, (request: Request) => Promise<Response>>> = {
