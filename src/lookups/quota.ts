@@ -1,5 +1,5 @@
-// Quota of bulk look-ups: running and stored look-ups and bytes in the store, for each caller and in
-// total. Usage is a shared document that replicas change by compare-and-set.
+// Quota of bulk look-ups: running and stored look-ups and bytes in the store, for each caller and
+// in total. Usage is a shared document that replicas change by compare-and-set.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
 

@@ -42,7 +42,7 @@ const typePolicies: TypePolicies = {
   UniprotEntry: { keyFields: ['accession'] },
   Query: {
     fields: {
-      // `protein(hash:)` of what a list has brought already asks nobody.
+      // `protein(hash:)` of a protein in a list needs no request.
       protein: (kept, { args, toReference }) =>
         kept ?? toReference({ __typename: 'Protein', hash: String(args?.hash).toLowerCase() }),
     },
