@@ -22,7 +22,9 @@ export interface RedisConnection {
    *   refuses. The command may still have been carried out.
    */
   send(...command: string[]): Promise<unknown>;
-  /** Runs a Lua script atomically. Sends its text only to a server without it (EVALSHA, then EVAL). */
+  /**
+   * Runs a Lua script atomically. Sends its text only to a server without it (EVALSHA, then EVAL).
+   */
   run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** Lets what is under way end, then disconnects. */
   close(): Promise<void>;
@@ -153,7 +155,9 @@ export function openRedis(url: string, onError: (error: unknown) => void): Redis
   };
 }
 
-/** Start of a script: sets `now` (milliseconds since the epoch) from ARGV[1] or the server's clock. */
+/**
+ * Start of a script: sets `now` (milliseconds since the epoch) from ARGV[1] or the server's clock.
+ */
 export const NOW = `
   local now = tonumber(ARGV[1])
   if not now then

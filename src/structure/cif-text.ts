@@ -1,14 +1,14 @@
-// The syntax of CIF 1.1: values quoted where they must be, items and loops. It knows no category.
+// The syntax of CIF 1.1: values quoted where they must be, items and loops.
 
 /** What a cell may hold; null and undefined are written as `?`, the empty string as `.`. */
 export type CifValue = string | number | null | undefined;
 
 const RESERVED = /^(?:data_|save_|loop_$|stop_$|global_$)/i;
 
-/** CIF is ASCII; what is not, and control characters, would make the file unreadable for strict parsers. */
+/** CIF is ASCII: strict parsers refuse other characters and control characters. */
 const plain = (text: string): string => text.replace(/\r\n?/g, '\n').replace(/[^\n\t\x20-\x7e]/gu, '?');
 
-/** A value over several lines. A line that begins with a semicolon would end it, so a space goes before. */
+/** A multi-line value. A line beginning with a semicolon would end it, so a space goes before. */
 const textField = (text: string): string => `\n;${text.replace(/\n;/g, '\n ;')}\n;`;
 
 /** One value as it stands in the file. */

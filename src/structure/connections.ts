@@ -1,5 +1,5 @@
-// Covalent bonds between the molecules of a structure, and disulfide bridges. A folding result does not list its bonds, so they are
-// found by distance: two atoms are bonded when they are as far apart as their covalent radii (Cordero 2008) say.
+// Covalent bonds between molecules, and disulfide bridges. A folding result lists no bonds, so they
+// follow from distances: atoms are bonded at about the sum of their covalent radii (Cordero 2008).
 import type { Asym } from './entities.ts';
 import type { ModelAtom, ModelResidue } from './model.ts';
 
@@ -59,7 +59,10 @@ function connectionOf(from: BondEnd, to: BondEnd): Connection | undefined {
   return { kind: isBridge ? 'disulf' : 'covale', from, to, distance };
 }
 
-/** Bonds of residues that are near in one place only: where there are more, the residues clash and no bond can be told. */
+/**
+ * Bonds of residues that are close in one place only: more contacts are a clash, which shows no
+ * bond.
+ */
 function unambiguous(connections: readonly Connection[]): Connection[] {
   const counts = new Map<ModelResidue, Map<ModelResidue, number>>();
   for (const { from, to } of connections) {

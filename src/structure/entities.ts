@@ -1,5 +1,5 @@
-// Which molecules a structure is made of: chains of the same kind and components are one entity; each component of a ligand
-// chain stands alone, as in the Protein Data Bank. It writes nothing.
+// The entities of a structure: chains of the same kind and components are one entity; each
+// component of a ligand chain stands alone, as in the Protein Data Bank.
 import type { ModelChain, ModelResidue, StructureModel } from './model.ts';
 
 export interface Entity {
@@ -21,7 +21,7 @@ export interface Asym {
 
 const WATER = new Set(['HOH', 'WAT', 'DOD']);
 
-/** A name that nobody has yet: the wanted one, else with a number behind it. */
+/** An unused name: the wanted one, else with a number behind it. */
 function unused(wanted: string, used: Set<string>): string {
   let name = wanted;
   for (let k = 2; used.has(name); k++) name = `${wanted}-${k}`;
@@ -29,13 +29,16 @@ function unused(wanted: string, used: Set<string>): string {
   return name;
 }
 
-/** Names that the Protein Data Bank keeps for molecules without one, such as those given by SMILES. */
+/**
+ * Names that the Protein Data Bank reserves for molecules without one, such as those given by
+ * SMILES.
+ */
 const UNNAMED = new Set(['LIG', 'DRG', 'INH', 'UNL', 'UNK']);
 
 /** Two atoms of a molecule that are nearer are taken as bonded, in ångström. */
 const BONDED = 2;
 
-/** What tells unnamed molecules apart: their atoms and which of them are bonded. Mirror images look the same. */
+/** Distinguishes unnamed molecules: their atoms and bonds. Mirror images have the same key. */
 function structureKey(residues: readonly ModelResidue[]): string {
   const atoms = residues.flatMap((residue) => residue.atoms);
   const bonds = atoms.flatMap((a, i) =>

@@ -1,5 +1,5 @@
-// A large text that is unpacked when it is written and not before, so that an answer of hundreds need not hold them all. Whoever makes
-// JSON of it the ordinary way gets a string. It knows neither what the text says nor who writes it.
+// A large text that is unpacked only when it is written, so that a response with hundreds of them
+// need not hold all. JSON.stringify sees a string.
 import { randomUUID } from 'node:crypto';
 
 /** A text that lies packed somewhere. */
@@ -7,8 +7,8 @@ export interface LazyText {
   /** Bytes of it, in UTF-8. */
   readonly size: number;
   /**
-   * Unpacks it, for this turn of the event loop: whoever needs bytes beyond that copies them. What is no UTF-8 is read as U+FFFD, and a byte
-   * order mark at the beginning is no part of the text.
+   * Unpacks the text, valid for this turn of the event loop; copy the bytes to hold them longer.
+   * Invalid UTF-8 reads as U+FFFD, and a leading byte order mark is dropped.
    */
   bytes(): Uint8Array;
   /** The text as `JSON.stringify` takes it. */
@@ -20,9 +20,9 @@ export type Packed = Pick<LazyText, 'size' | 'bytes'>;
 
 const decoder = new TextDecoder();
 
-/** Stands for a late text in JSON while it is written around them. Nobody can know it, so that no other string is it. */
+/** Marks a lazy text in the JSON around it. Random, so that no other string equals it. */
 const MARK = `late text ${randomUUID()}`;
-/** Late texts that are left out of the JSON that is being made; undefined where they belong into it. */
+/** Lazy texts left out of the JSON that is being written; undefined when JSON includes them. */
 let leftOut: LazyText[] | undefined;
 
 class Late implements LazyText {

@@ -1,4 +1,4 @@
-// A structure as mmCIF, with the confidences where ModelCIF has them. It does not know what made the structure.
+// Writes a structure as mmCIF, with the confidences as in ModelCIF.
 import { type CifValue, cifItems, cifLoop } from './cif-text.ts';
 import { type BondEnd, type Connection, connectionsOf } from './connections.ts';
 import { type Asym, type Entity, entitiesOf } from './entities.ts';
@@ -16,7 +16,7 @@ const LINKING = { protein: 'L-peptide linking', rna: 'RNA linking', dna: 'DNA li
 const isPolymer = (entity: Entity): entity is Entity & { kind: keyof typeof POLYMER_TYPE } =>
   entity.kind !== 'ligand' && entity.kind !== 'water';
 
-/** Nobody can read a sequence in one line of thousands of letters. */
+/** Breaks a sequence into lines. */
 const folded = (sequence: string): string => sequence.replace(/.{80}(?=.)/g, '$&\n');
 
 const codes = (entity: Entity, canonical: boolean): string =>

@@ -1,4 +1,4 @@
-// A structure on its way into a file: chains of residues of atoms, with what the writers need and nothing else. Types only.
+// A structure as the file writers take it: chains of residues of atoms.
 import type { PolymerKind } from './residues.ts';
 
 /** Coordinates in ångström. */

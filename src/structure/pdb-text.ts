@@ -1,4 +1,4 @@
-// A structure as PDB text, as far as its columns reach. It does not know what made the structure.
+// Writes a structure as PDB text, within the limits of its columns.
 import type { ModelAtom, ModelChain, ModelResidue, StructureFile, StructureModel } from './model.ts';
 import { standardParent } from './residues.ts';
 
@@ -69,7 +69,7 @@ function sequenceLines({ id, residues }: ModelChain): string[] {
   });
 }
 
-/** MODRES records of a polymer: its modified residues with the standard ones that they are made of. */
+/** MODRES records of a polymer: its modified residues with their standard ones. */
 const modifiedLines = ({ id, residues }: ModelChain): string[] =>
   residues.flatMap(({ name, number, insertion }) => {
     const parent = standardParent(name);

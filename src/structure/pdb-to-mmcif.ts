@@ -1,4 +1,4 @@
-// A PDB text as mmCIF, and its B-factors on another scale. It knows no upstream; what the B-factors mean is said by the caller.
+// Converts PDB text to mmCIF, and rescales its B-factors; the caller says what they mean.
 import { writeMmcif } from './mmcif.ts';
 import type { ModelChain, ModelResidue, StructureFile } from './model.ts';
 import { type PdbAtom, parsePdb, residueGroups } from './pdb.ts';
@@ -67,7 +67,7 @@ export function pdbToMmcif(text: string, options: PdbOptions): StructureFile {
   });
 }
 
-/** The same text with the B-factor column of every atom line multiplied; lines without a number there stay as they are. */
+/** The text with the B-factor of every atom line multiplied; lines without a number there stay. */
 export function scalePdbBFactors(text: string, factor: number): string {
   return text.replace(/^((?:ATOM {2}|HETATM).{54})(.{6})/gm, (line, before: string, column: string) => {
     const b = Number.parseFloat(column);

@@ -1,4 +1,4 @@
-// PDB text as atoms and residues, read as tolerantly as such files are written. It knows nothing of where the text came from.
+// Parses PDB text tolerantly into atoms and residues.
 import { residueOf } from './residues.ts';
 
 /** One atom line. Coordinates in ångström. */
@@ -29,7 +29,7 @@ export interface PdbResidue {
   readonly polymer: boolean;
   /** One-letter code, of the parent for a modified residue, X for an unknown one. */
   readonly letter: string;
-  /** B-factor of the residue's trace atom (CA, C1'), else of its first atom; null where there is none. */
+  /** B-factor of the residue's trace atom (CA, C1'), else of its first atom; null without one. */
   readonly b: number | null;
 }
 
@@ -144,7 +144,7 @@ export function residueGroups(atoms: readonly PdbAtom[]): PdbAtom[][] {
 }
 
 /**
- * Reads the atom lines of a PDB file. Lines that are not readable are left out; TER, END, MODEL and all other records are optional.
+ * Parses a PDB file. Skips unreadable lines; TER, END, MODEL and all other records are optional.
  */
 export function parsePdb(text: string): ParsedPdb {
   const atoms = readAtoms(text);
@@ -158,7 +158,9 @@ export function parsePdb(text: string): ParsedPdb {
   };
 }
 
-/** Columns of an atom line, 0-based: chain, number and insertion code of its residue; its B-factor. */
+/**
+ * Columns of an atom line, 0-based: chain, number and insertion code of its residue; its B-factor.
+ */
 const RESIDUE_COLUMNS = [21, 27] as const;
 const B_FACTOR_COLUMNS = [60, 66] as const;
 

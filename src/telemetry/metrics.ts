@@ -19,7 +19,9 @@ const CRASHING_METRICS = [
 
 let processRegistry: Registry | undefined;
 
-/** The process's own metrics: event loop, memory, garbage collection. Collected once per process. */
+/**
+ * The process's own metrics: event loop, memory, garbage collection. Collected once per process.
+ */
 function processMetrics(): Registry {
   if (processRegistry === undefined) {
     processRegistry = new Registry();
@@ -48,7 +50,10 @@ export interface MetricSources {
   /** Streams of batches and look-ups that are watched. */
   readonly watchers: () => number;
   readonly bulkLookups: () => number;
-  /** Bytes of all stored bulk look-ups and of the ledger's store; rejects where the store does not say. */
+  /**
+   * Bytes of all stored bulk look-ups and of the ledger's store; rejects where the store does not
+   * say.
+   */
   readonly bulkBytes: () => Promise<number>;
   readonly storeUsage: () => Promise<{ readonly usedBytes: number; readonly limitBytes: number | null }>;
   /** Of the gates to the upstream. */

@@ -1,4 +1,5 @@
-// Building a call of the Atlas API and reading its answer: what the operations of atlas.ts and atlas-bulk.ts share.
+// Building a call of the Atlas API and reading its answer: what the operations of atlas.ts and
+// atlas-bulk.ts share.
 import type { z } from 'zod';
 import { UpstreamError } from './errors.ts';
 import { confirmNotFound } from './http/prefix.ts';
@@ -15,7 +16,11 @@ export const get = (operation: string, path: string, more: Partial<Call> = {}): 
   ...more,
 });
 
-/** Encodes a value as one segment of a path. @throws UpstreamError for `.` and `..`, which a URL would resolve */
+/**
+ * Encodes a value as one segment of a path.
+ *
+ * @throws UpstreamError for `.` and `..`, which a URL would resolve
+ */
 export function segment(operation: string, text: string): string {
   if (text.trim() !== '' && text !== '.' && text !== '..') return encodeURIComponent(text);
   throw new UpstreamError(`${JSON.stringify(text)} is no identifier.`, {

@@ -1,5 +1,5 @@
-// The Atlas API, one function for each operation; bulk look-ups are in atlas-bulk.ts. Public and read-only: no token
-// is sent. Absence (404) is null, everything else unexpected is thrown.
+// The Atlas API, one function for each operation; bulk look-ups are in atlas-bulk.ts. Public and
+// read-only: no token is sent. Absence (404) is null, everything else unexpected is thrown.
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import {
@@ -55,7 +55,10 @@ export async function readCatalogue(up: Upstream, json: Uint8Array): Promise<wir
   return entries;
 }
 
-/** GET /features/{index}: all that is known of one feature. Null when the index is outside the catalogue. */
+/**
+ * A cluster's features with half-open regions; without regions where the meaning of `end` is
+ * unknown.
+ */
 export async function feature(up: Upstream, index: number) {
   const found = await recordOrNull(up, get('feature', `/features/${index}`), wire.featureDetail);
   const seen = found?.record.feature_index ?? index;
@@ -63,7 +66,10 @@ export async function feature(up: Upstream, index: number) {
   throw drifted('feature', '$.feature_index', `expected ${index}, seen ${seen}`);
 }
 
-/** A cluster's features with half-open regions; without regions where the meaning of `end` stays open. */
+/**
+ * A cluster's features with half-open regions; without regions where the meaning of `end` stays
+ * open.
+ */
 function clusterFeatures(up: Upstream, values: readonly wire.FeatureValue[]): wire.FeatureValue[] {
   const end = findRegionEnd(up.settings, values, {});
   return end === undefined
@@ -126,8 +132,8 @@ export interface ProteinQuery {
 }
 
 /**
- * GET /proteins/{hash}. Null when the Atlas does not hold it. `fold_on_miss` is always sent: deployments differ in
- * its default.
+ * GET /proteins/{hash}. Null when the Atlas does not hold it. `fold_on_miss` is always sent:
+ * deployments differ in its default.
  */
 export const protein = (up: Upstream, hash: string, q: ProteinQuery): Promise<ReadRecord | null> =>
   foundOrNull(
@@ -148,7 +154,11 @@ const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 /** The last chunk of a PNG, behind its length. */
 const PNG_END = Buffer.from('IEND');
 
-/** Refuses anything but a whole PNG: it would be cached as one. @throws UpstreamError UPSTREAM_DRIFT */
+/**
+ * Refuses anything but a whole PNG: it would be cached as one.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT
+ */
 function asPng(bytes: Uint8Array): Uint8Array {
   const isWhole = PNG.equals(bytes.subarray(0, PNG.length)) && PNG_END.equals(bytes.subarray(-8, -4));
   if (isWhole) return bytes;
@@ -160,7 +170,9 @@ function asPng(bytes: Uint8Array): Uint8Array {
   });
 }
 
-/** GET /proteins/{hash}/thumbnail/{type}: the PNG; null without a protein or a structure to draw. */
+/**
+ * GET /proteins/{hash}/thumbnail/{type}: the PNG; null without a protein or a structure to draw.
+ */
 export async function thumbnail(up: Upstream, hash: string, type: string): Promise<Uint8Array | null> {
   const kind = segment('thumbnail', up.settings.thumbnailTypes?.[type] ?? type);
   const path = `/proteins/${segment('thumbnail', hash)}/thumbnail/${kind}`;
@@ -202,8 +214,8 @@ const OF_STRUCTURE = new Set(['pdb', 'residues_plddt']);
 /**
  * GET /similarity-search: proteins with similar features, best first.
  *
- * @param structures - whether to read the hits' structures; the service always sends them, and unread ones are
- *   dropped as they arrive
+ * @param structures - whether to read the hits' structures; the service always sends them, and
+ *   unread ones are dropped as they arrive
  */
 export async function similarity(
   up: Upstream,

@@ -1,5 +1,4 @@
-// The Batch API, one function an operation: the spec's section "Batch API" read as code. It knows nothing of
-// GraphQL, of the ledger, or of who asks; the bearer token comes with the `Upstream` it is given.
+// The Batch API, one function for each operation. The `Upstream` holds the caller's bearer token.
 import { z } from 'zod';
 import { redact } from '../telemetry/redact.ts';
 import { errorText, UpstreamError } from './errors.ts';
@@ -24,7 +23,8 @@ const envelope = z.object({
 });
 
 /**
- * An error that came as a success (spec, "Identifiers and envelopes": `status` is `error` only in refusals).
+ * Throws for an error that came with a success status (spec, "Identifiers and envelopes": `status`
+ * is `error` only in refusals).
  *
  * @throws UpstreamError
  */
@@ -77,7 +77,7 @@ const KiB = 1024;
 /** Bytes of a page of so many items, each with an error or a short result. */
 const maxPageBytes = (items: number): number => 1024 * KiB + items * 32 * KiB;
 
-/** An id that is none is not asked for. @throws UpstreamError BAD_USER_INPUT */
+/** Refuses an empty id without a call. @throws UpstreamError BAD_USER_INPUT */
 function refuseEmpty(operation: string, argument: string, id: string): void {
   if (id.trim() !== '') return;
   throw new UpstreamError(`\`${argument}\` is empty. Give an id as submitFold gave it.`, {
@@ -87,7 +87,7 @@ function refuseEmpty(operation: string, argument: string, id: string): void {
   });
 }
 
-/** Reads the refusal of a 404 as null: absence is data. Any other status that is no success is thrown. */
+/** Reads a 404 as null: absence is data. Throws for any other status that is no success. */
 async function orNull<S extends z.ZodType>(
   up: Upstream,
   call: Call,
@@ -102,9 +102,10 @@ async function orNull<S extends z.ZodType>(
 }
 
 /**
- * Submit. Sent exactly once: it is not idempotent, and a 500 or a broken connection may have queued items.
+ * Submit, sent exactly once: it is not idempotent, and a 500 or a broken connection may have queued
+ * items.
  *
- * @throws UpstreamError with the status of the refusal; a missing status means that no answer came
+ * @throws UpstreamError with the status of the refusal; no status means that no answer came
  */
 export async function submit(up: Upstream, request: unknown): Promise<Enveloped<wire.Submitted>> {
   const answer = await requestStream(up, post('submit', request));
@@ -117,7 +118,11 @@ export interface ListRequest {
   readonly items?: ItemsRequest | undefined;
 }
 
-/** A page of items, as it is said to be. @throws UpstreamError UPSTREAM_DRIFT when its size disagrees with its counts */
+/**
+ * Lists a page of items.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT when its size contradicts its counts
+ */
 async function listItems(
   up: Upstream,
   batchId: string,
@@ -144,7 +149,7 @@ async function listItems(
   return { ...answer, data: { ...answer.data, items: readItems(batchId, answer.data.items, items) } };
 }
 
-/** List: aggregate state, counts and, when asked for, one page of items. Null for an unknown batch. */
+/** List: aggregate state, counts and optionally one page of items. Null for an unknown batch. */
 export async function list(
   up: Upstream,
   batchId: string,
@@ -156,7 +161,12 @@ export async function list(
   return orNull(up, post('list', body, maxPageBytes(0)), wire.batchPage);
 }
 
-/** Status of one task. Null for an unknown task (and for a batch id, which the service answers alike). @throws UpstreamError RESULT_EXPIRED after 31 days */
+/**
+ * Status of one task. Null for an unknown task, and for a batch id, which the service answers
+ * alike.
+ *
+ * @throws UpstreamError RESULT_EXPIRED after 31 days
+ */
 export async function status(up: Upstream, taskId: string): Promise<Enveloped<wire.TaskStatus> | null> {
   refuseEmpty('status', 'taskId', taskId);
   return orNull(up, post('status', { task_id: taskId }), wire.taskStatus);

@@ -1,5 +1,5 @@
-// What can go wrong between the gateway and the service, as one typed error. It knows nothing of GraphQL: the
-// `code` is a word that the schema's error rule uses, chosen here because only this side sees the status.
+// The typed error of a failed upstream call. Its `code` is that of the GraphQL error, chosen here
+// because only this side sees the status.
 
 import { type InputFault, MAX_FAULTS, readLoc } from './http/validation-detail.ts';
 import { parseTime } from './time.ts';
@@ -33,13 +33,13 @@ export interface Failure {
   readonly retryAfterSeconds?: number | undefined;
   /** What the service found wrong in the input, on a 422, in the words of our input. */
   readonly issues?: readonly InputFault[] | undefined;
-  /** Whether the body was an error of the API, that of a server without such a route, or neither. */
+  /** Whether the body was an error of the API, of a server without such a route, or neither. */
   readonly form?: 'own' | 'bare' | undefined;
   /** When the results expired, on a 410 from Status. */
   readonly resultsExpireAt?: string | undefined;
 }
 
-/** A call to the service that did not give what was asked. Its message never holds a URL, a header or a body. */
+/** A failed call to the service. Its message never holds a URL, a header or a body. */
 export class UpstreamError extends Error {
   readonly failure: Failure;
   constructor(message: string, failure: Failure, options?: ErrorOptions) {
@@ -72,7 +72,7 @@ export function codeOfStatus(status: number): FailureCode {
 
 const MAX_DEPTH = 4;
 
-/** The first text found where the service is known to put one: `message`, `error`, `detail`; never an HTML page. */
+/** The first text in `message`, `error` or `detail`; never an HTML page. */
 export const errorText = (body: unknown): string | undefined => textIn(body, 0);
 
 /** @param depth - how many `error` objects are around it; a service may nest any number */
@@ -95,14 +95,18 @@ function textIn(body: unknown, depth: number): string | undefined {
   return undefined;
 }
 
-/** What the body of a refusal shows of who wrote it: `{"detail": "Not Found"}` is what frameworks say of unknown routes. */
+/**
+ * The author of an error body: `{"detail": "Not Found"}` is what frameworks say of unknown routes.
+ */
 export function formOf(body: unknown): Failure['form'] {
   if (errorText(body) === undefined) return undefined;
   const { detail, message, error } = body as Record<string, unknown>;
   return message === undefined && error === undefined && detail === 'Not Found' ? 'bare' : 'own';
 }
 
-/** Words for credits and for rates: a 429 is one of the two, told apart only by its text (spec, section Errors). */
+/**
+ * Words for credits and for rates: only its text shows which a 429 means (spec, section Errors).
+ */
 const CREDITS = /credit|quota|balance|billing|insufficient funds/i;
 const RATE = /rate.?limit|too many|slow down|per (second|minute|hour)|concurren/i;
 

@@ -1,11 +1,12 @@
-// How long each operation of the service may take and how much it may send: one line an operation, with its reason. It makes
-// no call and knows no request's deadline, inside which all of this happens.
+// The time limits and maximum body size of each operation, one line each with its reason.
 
 /** Bounds of one try of an operation. */
 export interface OperationLimits {
   /** Milliseconds until the answer begins. */
   readonly start: number;
-  /** Milliseconds until the answer is read to its end, its beginning included: a body that drips is given up. */
+  /**
+   * Milliseconds until the answer is read to its end, including `start`: a slow body is aborted.
+   */
   readonly whole: number;
   /** Bytes of a body that is held in memory, after decompression. */
   readonly bytes: number;
@@ -37,11 +38,13 @@ const TABLE: Readonly<Record<string, OperationLimits>> = {
   uniprot: limits(15, 30, 1),
   // A search over all proteins; every hit brings a whole structure.
   similarity: limits(30, 60, 128),
-  // Up to 500 proteins gathered before the first byte. The archive is streamed; only a job handle or a refusal is held.
+  // Up to 500 proteins gathered before the first byte. The archive is streamed; only a job or error
+  // is held.
   bulk: limits(60, 180, 1),
   bulkJob: limits(10, 20, 1),
   bulkJobDelete: limits(10, 20, 1),
-  // Up to 2,000 inputs are queued before the answer; giving up early would leave the outcome unknown.
+  // Up to 2,000 inputs are queued before the answer; giving up early would leave the outcome
+  // unknown.
   submit: limits(120, 150, 1),
   // Up to 1,000 items with their errors and signed URLs.
   list: limits(20, 40, 64),

@@ -1,4 +1,4 @@
-// The configuration's words for where the service is and what it calls things, as the calls need them.
+// Maps the configuration to the settings of the upstream client.
 import type { Config } from '../config.ts';
 import type { UpstreamSettings } from './http/upstream-client.ts';
 

@@ -21,7 +21,9 @@ export function normalizeState(word: string): string {
   return KNOWN_STATES.has(plain) ? plain : word;
 }
 
-/** A key that the service may leave out, set to null or fill with something unreadable: all three mean unknown. */
+/**
+ * A key that the service may omit, set to null or fill with something unreadable: all mean unknown.
+ */
 export const maybe = <S extends z.ZodType>(schema: S) => schema.nullish().catch(undefined);
 
 export const count = z.number().int().nonnegative();
@@ -52,7 +54,8 @@ const isConfidence = (value: number | null): boolean => value === null || isPerc
 export const residuesPlddt = maybe(z.array(number.nullable()))
   .refine((list) => list == null || list.every(isConfidence), {
     error: ({ input }) =>
-      `expected numbers from 0 to 100, seen ${String((input as (number | null)[]).find((b) => !isConfidence(b)))}`,
+      'expected numbers from 0 to 100, seen ' +
+      String((input as (number | null)[]).find((b) => !isConfidence(b))),
   })
   .transform((list) =>
     list?.some((value) => value !== null && value > 1) === true

@@ -1,5 +1,5 @@
-// The shapes of every answer of the service, each wire name spelled once. Read liberally: what the spec does not
-// promise is optional, unknown keys are left alone, and no state word is refused.
+// The shapes of every answer of the service, each wire name spelled once. Read liberally: what the
+// spec does not promise is optional, unknown keys are left alone, and no state word is refused.
 import { z } from 'zod';
 import {
   count,
@@ -78,7 +78,7 @@ export const batchPage = z.object({
 });
 export type BatchPage = z.output<typeof batchPage>;
 
-/** The same with the items that were asked for; they are read one by one. */
+/** The same with raw items, which are read one by one. */
 export const itemPage = batchPage.extend({ items: z.array(z.unknown()), cursor: text.nullish() });
 
 /** Signed URLs of further outputs, by name. */
@@ -160,8 +160,8 @@ export type FeatureValue = z.output<typeof featureValue>;
 const mayBeText = (value: unknown): boolean => value == null || typeof value === 'string';
 
 /**
- * Whether a value is a feature without regions, as nearly all are: this look takes a tenth of the time of reading it
- * with the schema.
+ * Whether a value is a feature without regions, as nearly all are: this look takes a tenth of the
+ * time of reading it with the schema.
  */
 export const isPlainFeature = (value: unknown): value is FeatureValue =>
   typeof value === 'object' &&

@@ -42,7 +42,9 @@ export function openRedisBytes(url: string, onError: (error: unknown) => void): 
   const store: KeyvStoreAdapter = redis;
   let looking: Promise<boolean> = Promise.resolve(true);
   let lookedAt = Number.NEGATIVE_INFINITY;
-  /** On a server without eviction, the last quarter of memory is left to data that must be written. */
+  /**
+   * On a server without eviction, the last quarter of memory is left to data that must be written.
+   */
   const look = async (): Promise<boolean> => {
     const { client } = redis;
     if (!('info' in client)) return true;

@@ -27,7 +27,9 @@ export interface Cache<T> {
   wrap<R extends T | null>(key: string, load: () => Promise<R>, onHit?: () => void): Promise<T | R>;
 }
 
-/** One namespace of the second tier. Never throws; values that it cannot read in time are missing. */
+/**
+ * One namespace of the second tier. Never throws; values that it cannot read in time are missing.
+ */
 export interface SharedCache {
   getMany(keys: readonly string[]): Promise<Map<string, { value: unknown; expires: number | undefined }>>;
   set(key: string, value: unknown, ttl: number): Promise<void>;
@@ -44,7 +46,9 @@ export interface CacheOptions<T> {
   readonly namespace: string;
   /** Milliseconds that a value stays fresh. */
   readonly ttl: number;
-  /** Milliseconds after that in which a stale value is returned while it is refreshed; 0 if absent. */
+  /**
+   * Milliseconds after that in which a stale value is returned while it is refreshed; 0 if absent.
+   */
   readonly stale?: number;
   readonly maxBytes: number;
   /** Roughly what a value takes in memory. */

@@ -4,7 +4,9 @@ import { NOW, openRedis, timeArgument } from '../redis-connection.ts';
 import type { LeasedDocumentStore } from './leased-documents.ts';
 
 const PREFIX = 'foldatlas:documents:1:';
-/** Keys in order, and keys by expiry of their documents: Redis cannot list ranges of its key names. */
+/**
+ * Keys in order, and keys by expiry of their documents: Redis cannot list ranges of its key names.
+ */
 const NAMES = `${PREFIX}names`;
 const ENDS = `${PREFIX}ends`;
 

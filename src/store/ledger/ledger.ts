@@ -133,7 +133,9 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
-/** How long submissions are stored: as long as the upstream stores results (spec, section Limits). */
+/**
+ * How long submissions are stored: as long as the upstream stores results (spec, section Limits).
+ */
 export const RETENTION_MS = 31 * 24 * 3_600_000;
 
 /** The stored form of an item's chains. */

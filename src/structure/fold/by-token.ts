@@ -1,5 +1,5 @@
-// Confidences, PAE and embeddings with one row for each token, whatever rows the service wrote. Several rows of a token become
-// their mean. Rows that fit no token are a fault that is told, never a shifted list.
+// Confidences, PAE and embeddings with one row per token, whatever rows the service wrote. Several
+// rows of a token become their mean. Rows that fit no token are an error, never a shifted list.
 import { chainsOf, type FoldedChain, meanOf } from './chains.ts';
 import type { Matrix } from './matrix.ts';
 import type { FoldedComplex, FoldingResult, Numbers } from './result.ts';
@@ -16,7 +16,8 @@ const fitting = <T>(value: T): ByToken<T> => ({ ok: true, value });
 const misfit = (member: string, rows: number, { sequence }: FoldedComplex): ByToken<never> => ({
   ok: false,
   reason:
-    `The upstream's folding result has changed at ${member}: expected one row for each of the ${sequence.length} tokens of ` +
+    `The upstream's folding result has changed at ${member}: ` +
+    `expected one row for each of the ${sequence.length} tokens of ` +
     `$.complex, or one for each heavy atom of its ligands and modified residues, saw ${rows} rows.`,
 });
 
@@ -32,7 +33,7 @@ export interface TokenPlddt {
   readonly slots: Numbers;
 }
 
-/** Reads values with a null slot between chains. Undefined when the slots are not where chains end. */
+/** Reads values with a null slot between chains. Undefined when the null slots are elsewhere. */
 function withoutBreaks(
   complex: FoldedComplex,
   spans: readonly TokenSpan[],
@@ -72,7 +73,7 @@ function plddtOf(
 }
 
 /**
- * The pLDDT, 0 to 1: that of the result, of its structure where the result has none that fits. Empty when there is none.
+ * The pLDDT, 0 to 1: from the result, else from its structure. Empty when neither fits.
  *
  * @param spans - the chains of the result
  */
@@ -101,7 +102,7 @@ export function chainsWithPlddt(result: FoldingResult): {
   return { chains, plddt };
 }
 
-/** Means over the rows and columns of each token. Its largest number is that of the whole matrix. */
+/** Means over the rows and columns of each token. Its maximum is that of the whole matrix. */
 function collapsedMatrix(whole: Matrix, offsets: readonly number[]): Matrix {
   const size = offsets.length - 1;
   const means = new Float64Array(size);

@@ -1,4 +1,4 @@
-// The chains of a folding result: which tokens they take, what they are made of, how sure the model is of them. Pure.
+// The chains of a folding result: their tokens, kind, sequence and confidence.
 import { createHash } from 'node:crypto';
 import { type PolymerKind, residueOf } from '../residues.ts';
 import type { FoldedComplex, FoldingResult, Numbers } from './result.ts';
@@ -10,7 +10,10 @@ export interface FoldedChain {
   readonly kind: PolymerKind | 'ligand';
   readonly tokenStart: number;
   readonly tokenEnd: number;
-  /** One-letter codes of a polymer, of the parent for a modified residue, X for an unknown one; null for a ligand. */
+  /**
+   * One-letter codes of a polymer: the parent's for a modified residue, X if unknown; null for a
+   * ligand.
+   */
   readonly sequence: string | null;
   /** MD5 of a protein's sequence, as the Atlas names it; null for all other chains. */
   readonly proteinHash: string | null;
@@ -36,7 +39,10 @@ function letters(index: number): string {
   return rest + String.fromCharCode(65 + (index % 26));
 }
 
-/** Where a new chain begins: where the chain number changes, or without numbers behind each break in the pLDDT. */
+/**
+ * Where chains begin: where the chain number changes, or without numbers after each null in the
+ * pLDDT.
+ */
 function starts({ chainId, sequence }: FoldedComplex, plddt: Numbers | undefined): number[] {
   if (chainId.length >= sequence.length) {
     return sequence.flatMap((_, t) => (t === 0 || chainId[t] !== chainId[t - 1] ? [t] : []));
@@ -46,7 +52,10 @@ function starts({ chainId, sequence }: FoldedComplex, plddt: Numbers | undefined
   return [0, ...(fits ? breaks.map((slot, k) => slot - k) : [])].filter((t) => t < sequence.length);
 }
 
-/** What a table says under a name or number; nothing under anything else, which may not even become a text. */
+/**
+ * A table's own entry for a name or number; undefined for any other key, which may not convert to
+ * text.
+ */
 function saidOf(table: Readonly<Record<string, unknown>>, key: unknown): unknown {
   const name = typeof key === 'number' ? String(key) : key;
   return typeof name === 'string' && Object.hasOwn(table, name) ? table[name] : undefined;
@@ -61,10 +70,7 @@ function nameOf({ chainId, chainLookup }: FoldedComplex, start: number, index: n
 
 const KINDS = ['protein', 'rna', 'dna', 'ligand'] as const;
 
-/**
- * The kind by the entity table, which names it or says no more than polymer or non-polymer; by the names of the tokens where it
- * says nothing.
- */
+/** The kind by the entity table; by the names of the tokens where the table does not say. */
 function kindOf(complex: FoldedComplex, entity: unknown, { kind, tokenStart, tokenEnd }: TokenSpan) {
   const said = saidOf(complex.entityLookup, entity);
   const word = typeof said === 'string' ? said.toLowerCase() : '';
@@ -76,8 +82,9 @@ function kindOf(complex: FoldedComplex, entity: unknown, { kind, tokenStart, tok
 }
 
 /**
- * By the names of the tokens. Hetero atoms tell a free amino acid or a ligand atom called C from a residue called so; a chain of
- * nothing but modified residues is still a polymer when each has several atoms.
+ * The kind by the names of the tokens. Hetero atoms distinguish a free amino acid, or a ligand atom
+ * called C, from a residue of that name; a chain of modified residues only is a polymer when each
+ * has several atoms.
  */
 function kindByNames(complex: FoldedComplex, start: number, end: number): FoldedChain['kind'] {
   const votes = new Map<PolymerKind, number>();
@@ -105,7 +112,7 @@ function spansOf(result: FoldingResult, complex: FoldedComplex): TokenSpan[] {
   });
 }
 
-/** The chains in the order of their tokens; none when the result has no structure. `meanPlddt` is left to the caller. */
+/** The chains in token order; none without a structure. The caller adds `meanPlddt`. */
 export function chainsOf(result: FoldingResult): Omit<FoldedChain, 'meanPlddt'>[] {
   const { complex, entityId } = result;
   if (complex === undefined) return [];

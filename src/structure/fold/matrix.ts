@@ -1,5 +1,5 @@
-// A matrix of numbers that is asked for row by row, so that nobody has to keep a block for all its cells: touching eight megabytes that
-// the process has not used before costs more than reading a row again. It must not know what the numbers mean.
+// A matrix of numbers that is read row by row: allocating eight megabytes for all cells costs more
+// than reading a row again.
 
 /** Rows may be of different lengths. What is not a number is NaN. */
 export interface Matrix {
@@ -8,7 +8,7 @@ export interface Matrix {
   readonly columnCount: number | undefined;
   /** The largest number; null when there is none. */
   readonly max: number | null;
-  /** A row; good until the next is asked for. */
+  /** A row; valid until the next call. */
   row(index: number): Float64Array;
 }
 

@@ -1,4 +1,4 @@
-// From a folding result to the structure that the file writers take. It writes no file.
+// Converts a folding result to the structure that the file writers take.
 import type { ModelAtom, ModelResidue, StructureModel } from '../model.ts';
 import { residueOf } from '../residues.ts';
 import { chainsWithPlddt } from './by-token.ts';
@@ -38,7 +38,7 @@ function atomsOf(complex: FoldedComplex, token: number, b: number): ModelAtom[] 
   return atoms;
 }
 
-/** B-factors and confidences are pLDDT on 0 to 100; residues are numbered from 1 in each chain. Undefined without a structure. */
+/** B-factors and confidences are pLDDT, 0 to 100; residues are numbered from 1 in each chain. */
 export function modelOfFold(result: FoldingResult): StructureModel | undefined {
   const { complex } = result;
   if (complex === undefined || complex.atomPositions.length === 0) return undefined;

@@ -1,5 +1,5 @@
-// Predicted aligned error: blocks averaged down to a size, and means between chains. Ångström throughout. Rows may be ragged;
-// what is not a finite number takes no part in a mean.
+// Predicted aligned error in ångström: blocks averaged down to a size, and means between chains.
+// Rows may be ragged; means skip cells that are not finite numbers.
 import type { FoldedChain } from './chains.ts';
 import type { Matrix } from './matrix.ts';
 
@@ -98,7 +98,10 @@ export function paeBlock(pae: Matrix, range: PaeRange = {}): PaeBlock {
   return { rowStart, rowEnd, columnStart, columnEnd, step, values };
 }
 
-/** Mean error of the tokens of `b` when the structure is aligned on those of `a`, for all ordered pairs, each chain with itself included. */
+/**
+ * Mean error of the tokens of `b` aligned on those of `a`, for all ordered pairs, also of a chain
+ * with itself.
+ */
 export function paeChainPairs(pae: Matrix, chains: readonly ChainTokens[]): ChainPair[] {
   const bands = chains.map(({ tokenStart, tokenEnd }): Band => [tokenStart, tokenEnd]);
   return chains.flatMap((a, i) => {
@@ -110,7 +113,7 @@ export function paeChainPairs(pae: Matrix, chains: readonly ChainTokens[]): Chai
   });
 }
 
-/** The cells of `pair_chains_iptm` by chain id; none when the matrix is missing or not as large as the chains are many. */
+/** The cells of `pair_chains_iptm` by chain id; none unless the matrix has a row for each chain. */
 export function iptmChainPairs(
   matrix: readonly unknown[] | undefined,
   chains: readonly ChainTokens[],

@@ -1,4 +1,5 @@
-// Every question that a folding result can answer, as plain data in and out, so that it can be asked in another thread too.
+// The queries on a folding result, as plain data in and out, so that a worker thread can answer
+// them too.
 
 import { writeMmcif } from '../mmcif.ts';
 import type { StructureFile } from '../model.ts';
@@ -18,7 +19,8 @@ import type { FoldingResult, Numbers } from './result.ts';
 import type { TokenSpan } from './tokens.ts';
 
 /**
- * The value at a dotted path. Only own members are read, so that no path leads into built-in objects.
+ * The value at a dotted path. Only own members are read, so that no path leads into built-in
+ * objects.
  *
  * @param path - such as `complex.metadata.chain_lookup.0`; undefined or empty is the whole
  * @returns null where nothing is at that path
@@ -46,7 +48,7 @@ export interface FoldSummary {
   /** Over the tokens, 0 to 1. */
   readonly meanPlddt: number | null;
   readonly chains: readonly FoldedChain[];
-  /** Pair ipTM of all ordered pairs, each chain with itself included; empty without `include_pair_chains_iptm`. */
+  /** Pair ipTM of all ordered pairs of chains; empty without `include_pair_chains_iptm`. */
   readonly chainPairs: readonly ChainPair[];
   /** Null without `include_pae`. */
   readonly pae: { readonly size: number; readonly max: number | null } | null;
@@ -56,7 +58,10 @@ export interface FoldSummary {
     readonly pairShape: readonly number[] | null;
   } | null;
   readonly warnings: readonly string[];
-  /** What is there with rows that fit no token or with scores outside 0 to 1, as sentences; its values are null. */
+  /**
+   * Errors of members whose rows fit no token or whose scores are outside 0 to 1; their values are
+   * null.
+   */
   readonly misfits: {
     readonly ptm: string | null;
     readonly iptm: string | null;
@@ -73,7 +78,7 @@ export interface FoldVectors {
   readonly pair: readonly unknown[] | null;
 }
 
-/** A question; null is answered where the result does not hold what is asked. */
+/** A query; the answer is null where the result does not have the data. */
 export type FoldQuery =
   | { readonly ask: 'summary' }
   | { readonly ask: 'plddt' }

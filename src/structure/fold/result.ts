@@ -1,12 +1,12 @@
-// The folding-result JSON behind a finished task's signed URL, read liberally: every field may be missing, what has another
-// type than expected counts as missing, and keys that are not known are left alone in the raw value. It knows no transport.
+// The folding-result JSON behind a finished task's signed URL, read leniently: every field may be
+// missing, and one of the wrong type counts as missing.
 
 import { type Matrix, matrixOf } from './matrix.ts';
 
 /** One number or null a token; null also where a number is not finite. */
 export type Numbers = readonly (number | null)[];
 
-/** The all-atom structure. Lists are as long as the upstream made them; nothing is promised about their agreement. */
+/** The all-atom structure. Lists are as the upstream wrote them; their lengths may disagree. */
 export interface FoldedComplex {
   readonly id: string | undefined;
   /** Token names: MET, A, DA, ATP. */
@@ -75,7 +75,8 @@ function oddScore(path: string, value: unknown): string | undefined {
   const odd = (Array.isArray(value) ? value.flat() : [value]).find(isOdd);
   return odd === undefined
     ? undefined
-    : `The upstream's folding result has changed at $.${path}: expected numbers from 0 to 1, seen ${String(odd)}.`;
+    : `The upstream's folding result has changed at $.${path}: ` +
+        `expected numbers from 0 to 1, seen ${String(odd)}.`;
 }
 
 const score = (path: string, value: unknown): number | undefined =>

@@ -1,5 +1,6 @@
-// Which atoms and which rows belong to each token. Confidences, PAE and embeddings have one row for each token, or one for each
-// heavy atom of ligands, of modified residues, or of both: the service folds those atom by atom and collapses only `complex`.
+// The atoms and rows of each token. Confidences, PAE and embeddings have one row per token, or one
+// per heavy atom of ligands, of modified residues, or of both, which the service folds atom by
+// atom.
 import { residueOf } from '../residues.ts';
 import type { FoldedChain } from './chains.ts';
 import type { FoldedComplex } from './result.ts';
@@ -61,8 +62,8 @@ function offsetsOf(complex: FoldedComplex, spans: readonly TokenSpan[], form: Ro
 /**
  * Finds the rows of each token among a number of rows.
  *
- * @returns the first row of each token, and the number of rows at the end; undefined when no form has so many rows, or two forms
- *   have and disagree
+ * @returns the first row of each token and, at the end, the number of rows; undefined when no form
+ *   has so many rows or two forms that have disagree
  */
 export function rowOffsets(
   complex: FoldedComplex,

@@ -1,4 +1,5 @@
-// Rules that several answers of the Atlas share: rankings, sparse activations, confidences, clusters.
+// Rules that several answers of the Atlas share: rankings, sparse activations, confidences,
+// clusters.
 import { createHash } from 'node:crypto';
 import {
   agree,

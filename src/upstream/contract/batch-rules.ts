@@ -1,4 +1,4 @@
-// What is promised of the values of the Batch API's answers and of folding results: ranges, forms and relations.
+// The contract of the values in Batch API answers and folding results: ranges, forms and relations.
 import {
   agree,
   asAsked,

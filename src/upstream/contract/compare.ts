@@ -1,5 +1,5 @@
-// Compares an answer with the shape that is expected of it and says what differs, place by place: missing, renamed, of
-// another kind, new, an unknown word. Names and kinds only; no value of an answer gets out, words of states aside.
+// Compares an answer with its expected shape and lists the differences: missing, renamed, other
+// kind, new, unknown word. It reports names and kinds only, never values, except words of states.
 import type { z } from 'zod';
 import { normalizeState } from '../wire-values.ts';
 import { pairRenames } from './rename.ts';
@@ -19,17 +19,21 @@ export interface Drift {
     | 'content'
     | 'prefix'
     | 'member';
-  /** Keys with dots, `[]` for the members of a list, `*` for those of a map; empty: the answer as a whole. */
+  /**
+   * Keys with dots, `[]` for members of a list, `*` for those of a map; empty: the whole answer.
+   */
   readonly path: string;
   readonly expected: string;
   readonly seen: string;
-  /** The place that is lost with it: nearest one that may be absent. Undefined: the whole answer is unreadable. */
+  /**
+   * The nearest optional place, which is lost with it. Undefined: the whole answer is unreadable.
+   */
   readonly loses?: string | undefined;
   /** What the gateway does, where that does not follow from the kind. */
   readonly effect?: Effect;
   /** Of a renamed key: the name that it has now. */
   readonly name?: string;
-  /** What was compared, where that is a part of the answer: the name that it has in operations.ts. */
+  /** The name in operations.ts of what was compared, if a part of the answer. */
   readonly as?: string;
 }
 
@@ -41,8 +45,9 @@ export interface Promised {
   /** Words that may stand at a path. */
   readonly words?: Readonly<Record<string, readonly string[]>>;
   /**
-   * What the gateway does when an optional place is lost, unless that is null: `drift` where an empty list would be a wrong
-   * answer, `none` and `elsewhere` where it knows the value, or reads one like it, without that place.
+   * What the gateway does when an optional place is lost, unless that is null: `drift` where an
+   * empty list would be a wrong answer, `none` and `elsewhere` where it can get the value, or one
+   * like it, without that place.
    */
   readonly lost?: Readonly<Record<string, Effect>>;
   /** What holds of its values. */
@@ -50,7 +55,7 @@ export interface Promised {
 }
 
 export interface CompareOptions {
-  /** Whether the answer is known to hold everything; otherwise an optional key that is absent says nothing. */
+  /** Whether the answer must hold everything; otherwise an absent optional key says nothing. */
   readonly complete: boolean;
   /** Members of a list or map that are looked at. */
   readonly most?: number;
@@ -154,7 +159,7 @@ function hasShape(shape: Shape, value: unknown): boolean {
 
 const kindsOf = (values: readonly unknown[]): string => [...new Set<Kind>(values.map(kindOf))].join(' or ');
 
-/** Names of a key that is only optional count as the same when they have at least this much in common. */
+/** Minimum similarity at which names of an optional key count as the same. */
 const ALIKE = 0.4;
 
 function atPlace(
@@ -212,7 +217,7 @@ function atPlace(
   return [...drifts, ...(complete ? added : [])];
 }
 
-/** The place of an issue. Keys of a map come from the service; the place of all of them is the same. */
+/** The place of an issue. Keys of a map come from the service; all of them have one place. */
 const placeOfIssue = (path: readonly PropertyKey[], known: ReadonlySet<string>): string =>
   path.reduce<string>((before, step) => {
     if (typeof step === 'number') return `${before}[]`;

@@ -1,5 +1,5 @@
-// What each operation promises, beyond what its reader insists on: its shape with every key that is known to be there, the words
-// of its states, and where its fields stand in GraphQL. It makes no call.
+// The contract of each operation beyond what its reader requires: the shape with every known key,
+// the words of its states, and the GraphQL fields that it feeds.
 import { z } from 'zod';
 import * as wire from '../wire.ts';
 import { ATLAS_RULES } from './atlas-rules.ts';
@@ -14,7 +14,7 @@ const TASK_STATES = ['queued', 'in_progress', 'done', 'failed', 'cancelled'];
 const BATCH_STATES = ['in_progress', 'done', 'failed', 'cancelled'];
 const JOB_STATES = ['pending', 'completed', 'complete', 'cancelled', 'failed', 'expired'];
 
-/** Sparse activations: read by activations.ts and archive/bulk-record.ts, which take what is there. */
+/** Sparse activations; activations.ts and archive/bulk-record.ts read them. */
 const sparse = z.object({ indices: maybe(list), values: maybe(list), shape: maybe(list) });
 
 const envelope = <S extends z.ZodType>(data: S) =>
@@ -153,7 +153,7 @@ const promised = {
   },
   /** The error body of the Atlas for what does not exist. */
   atlasError: { schema: z.object({ detail: z.union([text, z.array(z.unknown())]) }) },
-  /** The error body of the Atlas for what is asked wrongly. */
+  /** The Atlas's error body for an invalid request. */
   validationError: {
     schema: z.object({
       detail: z.array(

@@ -1,8 +1,8 @@
-// Which of the keys that nobody knows could be one that is missing. It looks at names and at what values look like, and
-// never lets a value out.
+// Guesses which unknown key may be a missing one, by its name and the look of its values, which it
+// never reports.
 import { kindOf } from './shape.ts';
 
-/** What values of a known name look like, where that is told by the name. */
+/** What values look like, by a known name. */
 const LOOKS: readonly (readonly [name: RegExp, value: RegExp])[] = [
   [/(^|_)hash$/, /^[0-9a-f]{32}$/i],
   [/^(query_)?sequence$/, /^[A-Za-z*\s]{4,}$/],
@@ -53,7 +53,7 @@ function looks(name: string, value: unknown): number | undefined {
   return LOOKS.some(([, pattern]) => pattern.test(value)) ? -0.2 : 0;
 }
 
-/** A missing key, a key that nobody knows, and how sure it is that they are the same. */
+/** A missing key, an unknown key, and how likely they are the same. */
 export interface Rename {
   readonly missing: string;
   readonly seen: string;

@@ -1,5 +1,5 @@
-// Rules about values: ranges, patterns and relations between fields, which kinds and names do not tell. A rule says
-// nothing where the fields that it needs are not there: the shape is compared elsewhere.
+// Rules about values: ranges, patterns and relations between fields. A rule ignores missing fields:
+// compare.ts reports those.
 import type { Drift } from './compare.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -25,8 +25,8 @@ export interface Asked {
 }
 
 /**
- * What the gateway does with a value that is not as promised: it reports drift, shows it as it came, leaves it out, gives
- * the right one all the same, or one that it reads from elsewhere.
+ * What the gateway does with a value that breaks a rule: it reports drift, shows the value, leaves
+ * it out, corrects it, or reads it from elsewhere.
  */
 export type Effect = 'drift' | 'shown' | 'null' | 'none' | 'elsewhere';
 
@@ -37,11 +37,11 @@ export interface ValueRule {
   readonly expected: string;
   /** `shown` when absent; `drift` in any case where the reader's schema refuses the value. */
   readonly effect?: Effect;
-  /** What was seen where the rule is broken, in words that hold no value of the answer; else undefined. */
+  /** What was seen where the rule is broken, without a value of the answer; else undefined. */
   readonly broken: (answer: unknown, asked: Asked) => string | undefined;
 }
 
-/** All values at a place: keys with dots, `[]` for the members of a list, `*` for those of a map. */
+/** All values at a place: keys with dots, `[]` for members of a list, `*` for those of a map. */
 export function valuesAt(value: unknown, path: string): unknown[] {
   const steps = path === '' ? [] : path.replaceAll('[]', '.[]').split('.').filter(Boolean);
   return steps.reduce<unknown[]>(
@@ -96,7 +96,7 @@ export const matching = (path: string, pattern: RegExp, expected: string): Value
       : undefined,
 });
 
-/** The value at a place is that which was asked for. */
+/** The value at a place equals the requested one. */
 export const asAsked = (path: string, expected: string, wanted: (asked: Asked) => unknown): ValueRule => ({
   path,
   expected,
@@ -114,7 +114,7 @@ export const asAsked = (path: string, expected: string, wanted: (asked: Asked) =
  *
  * @param parent - place of the objects; empty: the answer itself
  * @param key - the key that breaks it
- * @param holds - undefined where it cannot be told
+ * @param holds - undefined where it cannot be decided
  */
 export const within = (
   parent: string,

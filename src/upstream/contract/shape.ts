@@ -1,5 +1,5 @@
-// What a wire schema expects, as a plain tree: kinds of values and names of keys, alternatives laid over each other. It knows
-// schemas as such, no operation and no answer.
+// The shape that a wire schema expects, as a plain tree: kinds of values and names of keys, with
+// alternatives merged.
 import { z } from 'zod';
 
 /** Kinds of JSON values; an integer is also a number. */
@@ -8,7 +8,7 @@ export type Kind = 'string' | 'integer' | 'number' | 'boolean' | 'null' | 'objec
 /** One place of an answer. No kinds: anything may stand there. */
 export interface Shape {
   readonly kinds: ReadonlySet<Kind>;
-  /** The keys of an object that are known; `required` ones fail the reader when they are missing. */
+  /** The known keys of an object; the reader fails without `required` ones. */
   readonly keys: ReadonlyMap<string, { readonly shape: Shape; readonly required: boolean }>;
   /** What stands under every other key of an object that is a map. */
   readonly values?: Shape;
@@ -84,7 +84,7 @@ export const wordsOf = ({ kinds }: Shape): string =>
     ? 'anything'
     : [...kinds].filter((kind) => kind !== 'null' || kinds.size === 1).join(' or ');
 
-/** Every place of a shape by its path: keys with dots, `[]` for the members of a list, `*` for those of a map. */
+/** Every place of a shape: keys with dots, `[]` for members of a list, `*` for those of a map. */
 export function pathsOf(shape: Shape, path = ''): string[] {
   const below = path === '' ? '' : `${path}.`;
   return [

@@ -1,11 +1,12 @@
-// The items of a page of List: each read by itself, and all of them there. A page that says less than its counts is no empty page.
+// Reads the items of a List page one by one. A page with fewer items than its counts say is an
+// error, not empty.
 
 import type { UpstreamError } from '../errors.ts';
 import { drifted } from '../http/validate-response.ts';
 import { type BatchPage, type ListItem, listItem } from '../wire.ts';
 import { normalizeState } from '../wire-values.ts';
 
-/** Which page was asked for. */
+/** The requested page. */
 export interface ItemsRequest {
   readonly limit: number;
   /** The upstream's own; the first page when absent. */
@@ -29,9 +30,10 @@ const totalOf = ({ counts }: ReadPage): number =>
 const idAt = (batchId: string, index: number): string => `${batchId}-${String(index).padStart(5, '0')}`;
 
 /**
- * Reads the items of a page. Of one that cannot be read the error says why; its id follows from its place, its state is unknown.
+ * Reads the items of a page. An unreadable one has an error, the id that follows from its place,
+ * and an unknown state.
  *
- * @throws UpstreamError UPSTREAM_DRIFT when none can be read, or one has no id and no known place
+ * @throws UpstreamError UPSTREAM_DRIFT when none is readable, or one has no id and no known place
  */
 export function readItems(
   batchId: string,
@@ -64,7 +66,7 @@ export function sizeFault(
 ): UpstreamError | undefined {
   if (before === undefined) return undefined;
   const seen = before + page.items.length;
-  // Tasks move while the pages of a filter are read: only the first can be held against the counts that came with it.
+  // Tasks move while pages of a filter are read: only the first page must match its counts.
   if (status !== undefined && before > 0) return undefined;
   const total = status === undefined ? totalOf(page) : (page.counts[status] ?? 0);
   const isWrong = (page.cursor == null && seen < total) || (status === undefined && seen > total);

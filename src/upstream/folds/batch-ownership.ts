@@ -1,11 +1,11 @@
-// Whose a batch is, where several callers share one key of the upstream, which then answers all of them alike: only what the
-// ledger has of a caller is the caller's, and what nobody's ledger has is nobody's. It must not know GraphQL.
+// Batch ownership when several callers share one key of the upstream: a caller owns what the ledger
+// records of that caller, and nothing else.
 import type { Submissions } from '../../store/ledger/submissions.ts';
 import { UpstreamError } from '../errors.ts';
 
-/** What one caller may read and cancel. Without a shared key: everything; the upstream knows its own. */
+/** What one caller may read and cancel. Without a shared key everything: the upstream decides. */
 export interface BatchOwnership {
-  /** @throws UpstreamError UPSTREAM_UNAVAILABLE when the ledger cannot be asked: then nothing is shown */
+  /** @throws UpstreamError UPSTREAM_UNAVAILABLE when the ledger does not answer */
   batch(batchId: string): Promise<boolean>;
   /** @throws UpstreamError as `batch` */
   task(taskId: string): Promise<boolean>;

@@ -1,5 +1,4 @@
-// Reads batches and tasks for one request: the same question is asked once, and only so many at a time. It must not
-// know GraphQL paging, names or results.
+// Reads batches and tasks for one request: identical reads are one call, with limited concurrency.
 
 import pLimit from 'p-limit';
 import { type Enveloped, list, status } from '../batch.ts';
@@ -14,11 +13,15 @@ export interface BatchAnswer extends BatchPage {
 }
 
 export interface BatchReader {
-  /** State and counts, from whichever answer came first in this request. Null for an unknown batch. */
+  /** State and counts, from the first answer of this request. Null for an unknown batch. */
   batch(batchId: string): Promise<BatchAnswer | null>;
   /** A page of items, together with state and counts. Null for an unknown batch. */
   page(batchId: string, request: ItemsRequest): Promise<BatchAnswer | null>;
-  /** Status of a task. Null for an unknown task. @throws UpstreamError RESULT_EXPIRED after 31 days */
+  /**
+   * Status of a task; null for an unknown one.
+   *
+   * @throws UpstreamError RESULT_EXPIRED after 31 days
+   */
   status(taskId: string): Promise<Enveloped<TaskStatus> | null>;
   /** Asks Status again next time: its signed URLs have expired. */
   forgetStatus(taskId: string): void;
@@ -29,7 +32,9 @@ export interface BatchReader {
 /** Status and List calls of one request that run at the same time. */
 const AT_ONCE = 8;
 
-/** Makes the reader of one request. What is not the caller's is unknown to it, and nobody is asked for it. */
+/**
+ * Creates the reader of one request. It reports other callers' batches as unknown, without a call.
+ */
 export function createBatchReader(up: Upstream, owned: BatchOwnership): BatchReader {
   const batches = new Map<string, Promise<BatchAnswer | null>>();
   const pages = new Map<string, Promise<BatchAnswer | null>>();

@@ -1,4 +1,4 @@
-// The service's words for states and times, read into ours and back. It must not know who asks.
+// Maps the service's states and times to those of the schema and back.
 import { parseTime } from '../time.ts';
 import type { BatchPage } from '../wire.ts';
 
@@ -54,7 +54,10 @@ const BATCH_STATES: Readonly<Record<string, BatchRecord['state']>> = {
 const batchState = (word: string): BatchRecord['state'] =>
   Object.hasOwn(BATCH_STATES, word) ? (BATCH_STATES[word] ?? 'UNKNOWN') : 'UNKNOWN';
 
-/** Counts with the states filled in that the service leaves out at zero; unknown states count in the total only. */
+/**
+ * Counts with the states that the service leaves out at zero; unknown states count in the total
+ * only.
+ */
 export function readCounts(counts: Readonly<Record<string, number>>): TaskCounts {
   const of = (state: keyof typeof TASK_WORDS): number => counts[TASK_WORDS[state]] ?? 0;
   return {

@@ -1,5 +1,6 @@
-// Results of finished tasks for one request: the JSON behind the signed URL, fetched once without a token, with one fresh
-// signature when the first has expired; scalar scores kept in the store. It must not know GraphQL or what a fold means.
+// Results of finished tasks for one request: downloads the JSON behind the signed URL once, without
+// a token, and again with a fresh signature when the first has expired. The store caches scalar
+// scores.
 
 import pLimit from 'p-limit';
 import type { LedgerItem, TaskScores } from '../../store/ledger/ledger.ts';
@@ -16,7 +17,7 @@ import { type FoldResultHandle, openFoldResult } from './open-fold-result.ts';
 /** A result: a signed URL, or JSON that stood in the answer. */
 type TaskResult = { readonly url: string } | { readonly json: string };
 
-/** Reads `response` of Status: a signed URL, an inline object or inline text. @returns null when there is none */
+/** Reads `response` of Status: a signed URL, an inline object or inline text. Null without one. */
 function readResponse(response: unknown): TaskResult | null {
   if (response === null || response === undefined) return null;
   if (typeof response !== 'string') return { json: JSON.stringify(response) };
@@ -29,11 +30,20 @@ export interface FoldResults {
   url(taskId: string): Promise<string | null>;
   /** The result itself, where Status gives it in place of an URL. */
   inline(taskId: string): Promise<Uint8Array | null>;
-  /** Begins a download of the result. Null when the task has none. @param headers - such as `range` */
+  /**
+   * Begins a download of the result; null when the task has none.
+   *
+   * @param headers - such as `range`
+   */
   download(taskId: string, headers?: Readonly<Record<string, string>>): Promise<StreamedResponse | null>;
-  /** The opened result; kept for the rest of the request. Null when the task has none. */
+  /** The opened result, held for the rest of the request. Null when the task has none. */
   open(taskId: string): Promise<FoldResultHandle | null>;
-  /** The scalar scores: from the store, else from the result, which is then let go. Null when the task has none. @throws UpstreamError UPSTREAM_DRIFT for scores outside 0 to 1 */
+  /**
+   * The scalar scores: from the store, else from the result, which is then released. Null when the
+   * task has none.
+   *
+   * @throws UpstreamError UPSTREAM_DRIFT for scores outside 0 to 1
+   */
   scores(taskId: string): Promise<TaskScores | null>;
 }
 
@@ -49,7 +59,10 @@ const lost = (): UpstreamError =>
 
 const MiB = 1024 * 1024;
 
-/** Bytes that the result for such chains can have: embeddings by token, errors by pair of tokens, and room for ligands in atoms. */
+/**
+ * Maximum bytes of such chains' result: embeddings by token, errors by pair of tokens, ligands by
+ * atom.
+ */
 function maxResultBytes(chains: LedgerItem['chains']): number {
   const tokens = chains.reduce((sum, { ids, length }) => sum + Math.max(1, ids.length) * length, 0);
   return Math.min(limitsOf('download').bytes, 32 * MiB + tokens * 64 * 1024 + tokens ** 2 * 32);
@@ -65,7 +78,7 @@ function unreadable(error: unknown): never {
   );
 }
 
-/** Makes the reader of one request. @param onOpened - told how to let go of each result that is kept for the request */
+/** Creates the reader of one request. @param onOpened - receives the release of each held result */
 export function createFoldResults(
   up: Upstream,
   downloads: Downloads,
@@ -91,7 +104,9 @@ export function createFoldResults(
     return result !== null && 'json' in result ? Buffer.from(result.json) : null;
   };
 
-  /** Bytes of an honest result, by the chains that were submitted; undefined for a batch that was not submitted here. */
+  /**
+   * Maximum bytes of a result by the submitted chains; undefined for a batch submitted elsewhere.
+   */
   const maxBytesOf = async (taskId: string): Promise<number | undefined> => {
     const place = await submissions.placeOf(taskId);
     const batch = place && (await submissions.batch(place.batchId));
@@ -99,7 +114,9 @@ export function createFoldResults(
     return item ? maxResultBytes(item.chains) : undefined;
   };
 
-  /** A URL that was signed earlier in this request may have expired; one that is fresh and does not work never will. */
+  /**
+   * A URL signed earlier in this request may have expired; a fresh one that fails will always fail.
+   */
   const begin: FoldResults['download'] = async (taskId, headers) => {
     const url = await urlOf(taskId);
     if (url === null) return null;
@@ -123,7 +140,9 @@ export function createFoldResults(
         : openFoldResult(bytes, { mapping: up.settings.mapping }).catch(unreadable);
     });
 
-  /** A result that is not kept: shared while it is under way, let go behind that. One that failed is not asked for again in this request. */
+  /**
+   * A result for one use: shared while in flight, then released. A failed one is not tried again.
+   */
   const pass = (taskId: string): Promise<FoldResultHandle | null> => {
     const known = held.get(taskId) ?? passing.get(taskId);
     if (known !== undefined) return known;

@@ -1,12 +1,12 @@
-// The thread that holds large folding results and answers questions on them. It keeps as many parsed results as fit its
-// budget, the least recently asked leave first; whoever asks for one that has left sends its bytes again.
+// Worker thread that holds large folding results and answers queries on them: an LRU cache of
+// parsed results within a budget. After an eviction the main thread sends the bytes again.
 import { type FoldQuery, runFoldQuery } from '../../structure/fold/queries.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
 import { handleWorkerMessages } from '../json/worker-thread.ts';
 import type { WireMapping } from '../mapping/rules.ts';
 import { readFold } from './read-fold.ts';
 
-/** What the thread is asked: one result by number, with its bytes when it may not be held yet. */
+/** A query on one result by number, with its bytes when the thread may not hold it. */
 export type FoldRequest =
   | {
       readonly fold: number;
@@ -16,7 +16,7 @@ export type FoldRequest =
     }
   | { readonly fold: number; readonly close: true };
 
-/** `held: false` asks for the bytes. */
+/** `held: false` requests the bytes. */
 export type FoldReply = { readonly held: false } | { readonly held: true; readonly answer: unknown };
 
 /** Bytes of JSON whose parsed results may be held; parsed they take two to four times as much. */

@@ -1,5 +1,5 @@
-// A folding result as something to ask: small ones are read here, large ones in a thread that keeps them, behind the same
-// interface, so that a PAE of a thousand tokens never holds up the main loop. It makes no call.
+// A folding result to query: small ones on this thread, large ones in a worker, behind the same
+// interface, so that a PAE of a thousand tokens never blocks the event loop.
 
 import type { PaeRange } from '../../structure/fold/pae.ts';
 import { type FoldQuery, type FoldQueryResult, runFoldQuery } from '../../structure/fold/queries.ts';
@@ -9,13 +9,18 @@ import type { WireMapping } from '../mapping/rules.ts';
 import type { FoldReply, FoldRequest } from './fold-worker.ts';
 import { readFold } from './read-fold.ts';
 
-/** One folding result. Every method may be called any number of times, also after `close`, which only frees memory early. */
+/**
+ * One folding result. Every method may be called repeatedly, also after `close`, which frees memory
+ * early.
+ */
 export interface FoldResultHandle {
   /** Scores, chains, sizes: read once, when the result was opened. */
   readonly summary: FoldQueryResult['summary'];
-  /** One value for each token, 0 to 1, with the upstream's null slots at chain breaks; null when there is none that fits. */
+  /**
+   * One value per token, 0 to 1, with the upstream's nulls at chain breaks; null when none fits.
+   */
   plddt(): Promise<FoldQueryResult['plddt']>;
-  /** By token. Null when the result has no PAE that fits. Rejects with RangeError for a range that is none. */
+  /** By token. Null without a PAE that fits. Rejects with RangeError for an invalid range. */
   paeBlock(range?: PaeRange): Promise<FoldQueryResult['paeBlock']>;
   /** Mean PAE of all ordered pairs of chains, each with itself included; empty without PAE. */
   paeChainPairs(): Promise<FoldQueryResult['paeChainPairs']>;
@@ -24,12 +29,15 @@ export interface FoldResultHandle {
   mmcif(): Promise<FoldQueryResult['mmcif']>;
   /** `ok: false` with the reason where the format's columns are too narrow. */
   pdb(): Promise<FoldQueryResult['pdb']>;
-  /** The JSON, or the part of it at a dotted path; null where there is nothing. The whole of a large result is costly. */
+  /**
+   * The JSON, or its part at a dotted path; null where absent. The whole of a large result is
+   * costly.
+   */
   raw(path?: string): Promise<unknown>;
   close(): void;
 }
 
-/** Asks one result, wherever it is kept. */
+/** Queries one result, on either thread. */
 type Asker = (question: FoldQuery) => Promise<unknown>;
 
 /** Half a mebibyte of JSON parses in about 5 ms; its structure is written in about 10 ms. */
@@ -55,7 +63,7 @@ function askThread(fold: number, bytes: Uint8Array, mapping: WireMapping | undef
   };
 }
 
-/** Made apart, so that whoever keeps it keeps no result. */
+/** A separate function, so that the closure does not hold the result. */
 const closing = (fold: number) => () => {
   ask({ fold, close: true } satisfies FoldRequest).catch(() => undefined);
 };
@@ -63,9 +71,9 @@ const closing = (fold: number) => () => {
 /**
  * Opens the folding-result JSON that a finished task's signed URL gives.
  *
- * @param bytes - kept as long as the handle; do not change them
+ * @param bytes - held as long as the handle; do not change them
  * @param options.mapping - names that the deployment uses instead of those of the contract
- * @param options.threadAboveBytes - a longer result is kept in a thread; 512 KiB unless said
+ * @param options.threadAboveBytes - a longer result is held in a thread; 512 KiB by default
  * @throws JsonError - with the position, never the content
  */
 export async function openFoldResult(

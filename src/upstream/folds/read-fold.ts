@@ -1,5 +1,5 @@
-// From the bytes of a folding result to its parts, here or in a thread: the PAE apart, so that its million numbers never become
-// lists. It makes no call.
+// Parses the bytes of a folding result: the PAE apart, so that its million numbers never become
+// lists.
 import { randomUUID } from 'node:crypto';
 import { listsOf, type Matrix } from '../../structure/fold/matrix.ts';
 import { type FoldingResult, fieldsOfResult, readFoldingResult } from '../../structure/fold/result.ts';
@@ -24,7 +24,8 @@ function withPae(rest: Uint8Array, pae: Matrix, mapping: WireMapping | undefined
   }
   const fields = fieldsOfResult(value);
   if (fields.pae !== MARK) return undefined;
-  // Whoever asks for the value as it came is given lists. No getter: V8 would hold what it sees until its next full collection.
+  // A function, which makes lists of the raw value. A getter would hold its scope until V8's next
+  // full GC.
   return readFoldingResult(value, pae, () => {
     const whole = { ...fields, pae: listsOf(pae) };
     return fields === value ? whole : { ...Object(value), data: whole };

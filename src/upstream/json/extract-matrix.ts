@@ -1,7 +1,7 @@
-// Takes one matrix of numbers out of JSON bytes without building lists of lists, which is most of what reading a result with a PAE
-// costs: short decimals are read off the bytes in a quarter of the time of JSON.parse. All of it is read once, so that nothing is taken for
-// a matrix that is none; what is kept are the bytes, and rows are read again when they are asked for. Whatever is not plainly a matrix is
-// left to a parser. It knows no result.
+// Extracts one matrix of numbers from JSON bytes without building lists of lists, which is most of
+// the cost of reading a result with a PAE: reading short decimals off the bytes takes a quarter of
+// the time of JSON.parse. The matrix holds the bytes and parses its rows on demand; anything that
+// is not plainly a matrix is left to a parser.
 import { largest, type Matrix } from '../../structure/fold/matrix.ts';
 import { parseLenient } from './lenient-json.ts';
 
@@ -15,7 +15,10 @@ const OPEN = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE = 0x5d;
 
-/** A whole number of so many digits is exact, and so is the power of ten that it is divided by: the quotient rounds as JSON.parse does. */
+/**
+ * A whole number of so many digits is exact, and so is its power of ten: the quotient rounds as in
+ * JSON.parse.
+ */
 const MAX_DIGITS = 15;
 const POWERS = Float64Array.from({ length: MAX_DIGITS + 1 }, (_, places) => 10 ** places);
 
@@ -31,7 +34,7 @@ function pastSpace(bytes: Uint8Array, from: number): number {
  *
  * @param from - behind the opening bracket
  * @param end - of the closing one
- * @returns how many there are; undefined when anything else stands there, such as an exponent or a digit too many
+ * @returns their number; undefined for anything else, such as an exponent or too many digits
  */
 function shortDecimals(
   bytes: Uint8Array,
@@ -70,7 +73,7 @@ function shortDecimals(
   }
 }
 
-/** A row of any numbers, null and the words of Python for none. Undefined when it holds anything else. */
+/** A row of any numbers, null, NaN and infinities. Undefined when it holds anything else. */
 function anyNumbers(text: string): readonly (number | null)[] | undefined {
   try {
     const row = parseLenient(text);
@@ -126,7 +129,7 @@ class TextMatrix implements Matrix {
   }
 }
 
-/** Reads the matrix that begins at a byte. @returns undefined when there is none, or no row in it */
+/** Reads the matrix at a byte. @returns undefined when there is none, or it has no rows */
 function readMatrix(bytes: Buffer, from: number): { matrix: Matrix; end: number } | undefined {
   if (bytes[from] !== OPEN) return undefined;
   const matrix = new TextMatrix(bytes);
@@ -140,12 +143,12 @@ function readMatrix(bytes: Buffer, from: number): { matrix: Matrix; end: number 
 }
 
 /**
- * Takes out the matrix that is the value of a key.
+ * Extracts the matrix that is the value of a key.
  *
- * @param json - kept by the matrix; do not change it
- * @param mark - what stands in its place in the rest, as a string
- * @returns undefined when the first value under such a key, at whatever depth, is not plainly a matrix. Where the JSON is broken, the
- *   rest is as broken
+ * @param json - held by the matrix; do not change it
+ * @param mark - the string that replaces it in the rest
+ * @returns undefined when the first value of the key, at any depth, is not plainly a matrix. Broken
+ *   JSON stays broken in the rest
  */
 export function extractMatrix(
   json: Uint8Array,
@@ -153,7 +156,8 @@ export function extractMatrix(
   mark: string,
 ): { readonly matrix: Matrix; readonly rest: Uint8Array } | undefined {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
-  // These bytes inside a string would need a backslash before the first quote; as a value they are followed by no colon.
+  // Inside a string these bytes would need a backslash before the first quote; as a value no colon
+  // follows.
   const key = JSON.stringify(name);
   for (let at = bytes.indexOf(key); at >= 0; at = bytes.indexOf(key, at + 1)) {
     const colon = pastSpace(bytes, at + Buffer.byteLength(key));

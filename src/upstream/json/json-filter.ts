@@ -1,5 +1,5 @@
-// Takes members with certain names out of JSON as its bytes arrive, so that what nobody wants is never held. It looks only
-// at what divides JSON and leaves everything else to a parser; broken JSON comes out as broken as it went in.
+// Drops members with certain names from JSON as its bytes arrive, so that they are never held. It
+// only scans the structure; broken JSON comes out broken.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -12,7 +12,7 @@ const CLOSING = 0x7d;
 const NULL = Buffer.from('null');
 
 /**
- * The same JSON, in which the values of all members with these names, at whatever depth, are `null`.
+ * The same JSON, in which the values of all members with these names, at any depth, are `null`.
  *
  * @param names - in ASCII, as they stand on the wire
  */
@@ -21,7 +21,7 @@ export async function* removeMembers(
   names: ReadonlySet<string>,
 ): AsyncGenerator<Uint8Array> {
   const longest = Math.max(...[...names].map((name) => name.length));
-  /** The last string, up to one character more than the longest name: a key when a colon follows. */
+  /** The last string, up to one character more than the longest name: a key if a colon follows. */
   let string = '';
   let inString = false;
   let escaped = false;

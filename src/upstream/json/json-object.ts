@@ -1,8 +1,10 @@
-// The members of a JSON object that is there as bytes, each as its bytes, without parsing any: of a record most of the bytes are seldom
-// asked for. It looks only at what divides JSON and says nothing of whether values are valid.
+// The members of a JSON object as byte ranges, without parsing any: most bytes of a record are
+// seldom selected. It scans the structure only and validates no value.
 import { afterSpace, afterString, afterValue, CLOSE, COLON, COMMA, OPEN, QUOTE } from './json-scan.ts';
 
-/** A member: its name begins at `from`, its value at `start`, and it ends before `stop`. Offsets in bytes. */
+/**
+ * A member: byte offsets of its name (`from`), its value (`start`) and its end (`stop`, exclusive).
+ */
 export interface Member {
   readonly name: string;
   readonly from: number;
@@ -11,7 +13,7 @@ export interface Member {
 }
 
 /**
- * Divides an object into its members, in their order. Of two members with one name the later counts.
+ * Splits an object into its members, in order. Of duplicate names the later counts.
  *
  * @returns undefined for anything that is not plainly an object: a parser may know better
  */

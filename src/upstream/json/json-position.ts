@@ -1,13 +1,17 @@
-// Where a JSON text goes wrong. JSON.parse says it only sometimes, and quotes the text when it does. It builds no value.
+// Finds where a JSON text is invalid. JSON.parse only sometimes says, and then quotes the text.
 
 const SPACE = /[ \t\r\n]*/y;
-/** A part of a string. Strings are matched in parts, as one of many megabytes would exhaust the matcher. */
+/**
+ * A part of a string. Strings are matched in parts, as megabytes at once would overflow the
+ * matcher.
+ */
 const STRING_PART = /[^"\\\p{Cc}]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/uy;
 /** The words of Python count as values: they are read as null. */
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null|NaN|-?Infinity/y;
 
 /**
- * @returns the 0-based character where the text stops being JSON; undefined when it only ends too early
+ * @returns the 0-based character where the text stops being JSON; undefined when it only ends too
+ *   early
  */
 export function errorPosition(text: string): number | undefined {
   /** The brackets that are open, as the characters that close them. */

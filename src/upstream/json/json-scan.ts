@@ -1,5 +1,5 @@
-// Finds its way through JSON that is there as bytes without parsing it: where a string, a value or white space ends. It looks only at
-// what divides JSON and says nothing of whether values are valid.
+// Scans JSON bytes without parsing: where a string, a value or white space ends. It validates no
+// value.
 
 export const QUOTE = 0x22;
 export const BACKSLASH = 0x5c;
@@ -22,7 +22,9 @@ const BRACKETS = stopsAt('"[]{}');
 const ENDS = stopsAt(',}] \t\r\n');
 const SPACES = stopsAt(' \t\r\n');
 
-/** The next byte that means something, looked for four at a time: nearly all of an archive's features are numbers. */
+/**
+ * The next structural byte. Tests four at a time: nearly all of an archive's features are numbers.
+ */
 export function nextStop(bytes: Uint8Array, from: number, stops: Uint8Array): number {
   const stop = (at: number): number => stops[bytes[at] ?? 0] ?? 0;
   let at = from;
@@ -31,7 +33,7 @@ export function nextStop(bytes: Uint8Array, from: number, stops: Uint8Array): nu
   return at;
 }
 
-/** Bytes of a string that are looked at one by one: most strings are shorter, and to look for a quote in long ones at once costs as much. */
+/** Bytes of a string tested one by one: most strings are shorter, and indexOf costs as much. */
 const SHORT = 64;
 
 /** Where a string that begins at `from` has ended; -1 when it does not. */
@@ -58,8 +60,9 @@ function endOfList(bytes: Buffer, from: number): number {
 }
 
 /**
- * Whether a long list holds nothing but numbers, words and commas, so that its end is the next bracket. Nearly all bytes of features are such
- * lists. The order of the searches keeps nested lists from being searched again and again.
+ * Whether a long list holds only numbers, words and commas, as nearly all bytes of features do: its
+ * end is then the next bracket. The order of the searches keeps nested lists from being searched
+ * repeatedly.
  */
 function isFlat(bytes: Buffer, from: number, end: number): boolean {
   if (end - from < LONG_LIST || end === bytes.length) return false;

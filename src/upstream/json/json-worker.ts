@@ -1,4 +1,4 @@
-// The thread that parses large JSON, so that the main loop does not stand still meanwhile. It keeps nothing.
+// Worker thread that parses large JSON, which would block the event loop.
 import { parseLenient } from './lenient-json.ts';
 import { handleWorkerMessages } from './worker-thread.ts';
 

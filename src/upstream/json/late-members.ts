@@ -1,5 +1,5 @@
-// Reads the members of an object by their schema when they are asked for: of a cluster's eleven most queries ask for two,
-// and to check the others of a hundred clusters costs more than to answer.
+// Reads the members of an object by their schema lazily: most queries select two of a cluster's
+// eleven, and validating the rest of a hundred clusters costs more than answering.
 import { z } from 'zod';
 import { validate } from '../http/validate-response.ts';
 
@@ -10,8 +10,8 @@ interface View {
 }
 
 /**
- * Makes a reader of objects whose members are each read on their own. A member that is not what it should be, and has no
- * value to stand for it, is UPSTREAM_DRIFT when it is read.
+ * Creates a reader of objects with lazy members. An invalid member without a fallback is
+ * UPSTREAM_DRIFT when read.
  *
  * @param name - of the answer, for the error
  * @returns null for anything but an object

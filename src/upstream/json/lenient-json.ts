@@ -1,5 +1,4 @@
-// JSON as Python services write it: NaN and Infinity stand where JSON has no word for them and are read as null.
-// It knows neither files nor threads.
+// JSON as Python services write it: NaN and Infinity, which JSON lacks, are read as null.
 import { errorPosition } from './json-position.ts';
 
 /** JSON that cannot be read. Says where, never what stands there. */
@@ -18,7 +17,7 @@ export class JsonError extends SyntaxError {
 /** The beginning of a string, or one of the three words where a value may stand. */
 const NEXT = /"|-?\bInfinity\b|\bNaN\b/g;
 
-/** Where a string has ended whose first character behind the quote is at `from`; -1 when it does not end. */
+/** The end of a string whose first character is at `from`; -1 when it does not end. */
 function afterString(text: string, from: number): number {
   for (let quote = text.indexOf('"', from); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let unescaped = quote;
@@ -47,7 +46,7 @@ function withNulls(text: string): string {
 }
 
 /**
- * Parses JSON text; `NaN`, `Infinity` and `-Infinity` are null, and a byte order mark is passed over.
+ * Parses JSON text; `NaN`, `Infinity` and `-Infinity` are null, and a byte order mark is dropped.
  *
  * @throws JsonError
  */

@@ -1,9 +1,11 @@
-// JSON bodies to values: small ones at once, large ones in a thread of their own. It does not know what the bodies mean.
+// Parses JSON bodies: small ones at once, large ones in a worker thread.
 import { isAscii } from 'node:buffer';
 import { parseLenient } from './lenient-json.ts';
 import { createWorker } from './worker-thread.ts';
 
-/** UTF-8 as text. Most bodies are ASCII, whose bytes are the text: that is a hundred times as fast as decoding them. */
+/**
+ * UTF-8 as text. Most bodies are ASCII, whose bytes are the text: 100 times as fast as decoding.
+ */
 function textOf(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return buffer.toString(isAscii(buffer) ? 'latin1' : 'utf8');
@@ -14,7 +16,7 @@ const ask = createWorker('./json-worker');
 /**
  * Parses a JSON body. `NaN` and the infinities, which Python services write, are null.
  *
- * @param options.workerAboveBytes - a body longer than this is parsed in a thread; 1 MiB unless said
+ * @param options.workerAboveBytes - a longer body is parsed in a thread; 1 MiB by default
  * @throws JsonError - with the position, never the content
  */
 export async function parseJson(

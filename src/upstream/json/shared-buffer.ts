@@ -1,5 +1,5 @@
-// Bytes that all threads see: gathered into one block as they come and never copied again, so that a large file takes its own size of memory
-// and each piece dies young. It knows neither calls nor what the bytes mean.
+// Shared memory for a body: pieces are gathered in one block as they arrive and never copied again,
+// so that a large file takes its own size of memory.
 
 /** Room that is made on a mere promise of so many bytes. */
 const MAX_INITIAL_BYTES = 64 * 1024 ** 2;

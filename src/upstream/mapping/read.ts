@@ -1,5 +1,5 @@
-// The mapping file: names that a deployment uses, by operation and path, in YAML or JSON. Every mistake is found at the start
-// and all are told at once. It opens no file.
+// Parses the mapping file: a deployment's names by operation and path, in YAML or JSON. Reports all
+// mistakes at once.
 import { createRequire } from 'node:module';
 import { isAnswerName, PROMISED } from '../contract/operations.ts';
 import { likeness } from '../contract/rename.ts';
@@ -128,7 +128,7 @@ function readRenames(name: string, fields: Readonly<Record<string, unknown>>, pr
 const yaml = () => createRequire(import.meta.url)('yaml') as typeof import('yaml');
 
 /**
- * Reads the text of a mapping file: `operation: { path: name seen }`. Paths are those of the contract, such as
+ * Parses a mapping file: `operation: { path: name seen }`. Paths are those of the contract, such as
  * `sae_features[].value`; those of a request begin with `request.`.
  *
  * @returns the rules, or every problem, a sentence each

@@ -1,9 +1,12 @@
-// Names that a deployment uses instead of those of the contract, as rules that are applied to an answer before it is read and
-// to a request before it is sent. It must not know where rules come from; without any it costs nothing.
+// Names that a deployment uses instead of those of the contract, as rules applied to an answer
+// before it is read and to a request before it is sent.
 
 /** One name that differs. */
 export interface Rule {
-  /** Where the object is that has the key: keys in the contract's names, `[]` for each member of a list, `*` of a map. */
+  /**
+   * The object with the key: the contract's keys, `[]` for members of a list, `*` for those of a
+   * map.
+   */
   readonly parents: readonly string[];
   /** The name of the contract. */
   readonly wire: string;
@@ -46,7 +49,7 @@ function move(fields: Fields, from: string, to: string): void {
 const rulesOf = (mapping: WireMapping | undefined, name: string): Renames | undefined =>
   mapping !== undefined && Object.hasOwn(mapping, name) ? mapping[name] : undefined;
 
-/** Brings an answer to the contract's names, in place: it was parsed a moment ago and is nobody else's. */
+/** Renames an answer's keys to those of the contract, in place. */
 export function fromWire<T>(mapping: WireMapping | undefined, name: string, value: T): T {
   // Rules stand outermost first, so that the parents of the next have the contract's names already.
   for (const { parents, wire, seen } of rulesOf(mapping, name)?.answer ?? []) {
@@ -66,7 +69,7 @@ export function toWire<T>(mapping: WireMapping | undefined, name: string, value:
   return copy;
 }
 
-/** The names under which certain keys come, for readers that look at keys before anything is parsed. */
+/** The deployment's names of certain keys, for readers that scan keys before parsing. */
 export function namesSeen(
   mapping: WireMapping | undefined,
   name: string,
@@ -76,12 +79,16 @@ export function namesSeen(
   return rules.length === 0 ? wire : new Set([...wire, ...rules.map(({ seen }) => seen)]);
 }
 
-/** The contract's name of something that the deployment calls `seen`, such as a file of the archive. */
+/** The contract's name of what the deployment calls `seen`, such as a file of the archive. */
 export const wireName = (mapping: WireMapping | undefined, name: string, seen: string): string =>
   rulesOf(mapping, name)?.answer.find((rule) => rule.seen === seen)?.wire ?? seen;
 
 const written = ({ parents, wire }: Rule, prefix: string): string =>
-  `${prefix}${[...parents, wire].reduce((path, step) => (step === '[]' ? `${path}[]` : path === '' ? step : `${path}.${step}`), '')}`;
+  prefix +
+  [...parents, wire].reduce(
+    (path, step) => (step === '[]' ? `${path}[]` : path === '' ? step : `${path}.${step}`),
+    '',
+  );
 
 /** The rules as a mapping file says them: operation, path, name seen. */
 export const writtenMapping = (mapping: WireMapping = {}): Record<string, Record<string, string>> =>

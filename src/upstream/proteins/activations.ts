@@ -1,10 +1,10 @@
-// Sparse activations of features: rankings, rows along a sequence, and whether a vector is on the scale of a ranking.
-// Pure; it knows no archive and no record.
+// Sparse activations of features: rankings, rows along a sequence, and whether a vector has the
+// scale of a ranking.
 import { readFeatures, type SparseMatrix, type SparseVector } from '../archive/bulk-record.ts';
 import type { ReadRecord } from '../atlas.ts';
 import type { FeatureValue } from '../wire.ts';
 
-/** One feature along a sequence: `values[i]` at residue `residues[i]` (0-based), 0 everywhere else. */
+/** One feature along a sequence: `values[i]` at residue `residues[i]` (0-based), 0 elsewhere. */
 export interface FeatureRow {
   readonly residues: readonly number[];
   readonly values: readonly number[];
@@ -22,8 +22,8 @@ export function rankingOf(sparse: SparseVector, top: number): FeatureValue[] {
 const ROUNDING = 1e-4;
 
 /**
- * Whether a vector is scaled as the ranking is, so that a value of either may stand for the other. The service does not
- * say so; a ranking that its vector repeats does.
+ * Whether a vector has the scale of the ranking, so that a value of either may replace the other.
+ * The service does not say so; a vector that repeats the ranking shows it.
  */
 export function sameScale(ranking: readonly FeatureValue[], vector: SparseVector): boolean {
   if (ranking.length === 0) return vector.indices.length === 0;
@@ -34,7 +34,7 @@ export function sameScale(ranking: readonly FeatureValue[], vector: SparseVector
   });
 }
 
-/** Whether a ranking is that of a vector: the same features in the same order with the same values. */
+/** Whether a ranking is that of a vector: same features, same order, same values. */
 export function isRankingOf(ranking: readonly FeatureValue[], vector: SparseVector): boolean {
   const own = rankingOf(vector, ranking.length);
   return (
@@ -69,7 +69,10 @@ export function denseRow(row: FeatureRow, start: number, end: number): number[] 
 
 const read = new WeakMap<object, NonNullable<ReturnType<typeof readFeatures>>>();
 
-/** What the single record says of activations, in the form of the bulk archive; what it leaves out is undefined. */
+/**
+ * The activations of a single record, in the form of the bulk archive; absent members are
+ * undefined.
+ */
 export function recordActivations({
   raw,
 }: {
@@ -84,13 +87,13 @@ export function recordActivations({
   return found;
 }
 
-/** The activations of all features that a record holds; undefined where it leaves them out. Of a record that came as bytes only they are parsed. */
+/** The activations of all features in a record; undefined when absent. Parses only them. */
 export const activationsOfRecord = (found: ReadRecord): SparseVector | undefined =>
   found.parts === undefined
     ? recordActivations(found).proteinLevel
     : readFeatures({ protein_level: found.parts.read('protein_activations') })?.proteinLevel;
 
-/** Activations that are read when somebody asks for them. */
+/** Activations that are parsed lazily. */
 export interface ProteinActivationsSource {
   /** Null where they are on another scale than the ranking that came with them. */
   read(): SparseVector | null;

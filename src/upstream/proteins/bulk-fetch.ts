@@ -1,5 +1,5 @@
-// One bulk look-up from the question to the parts: posts it, follows the job where the upstream makes one of it, reads the
-// archive as it arrives. It knows nothing of who asked for which part.
+// One bulk look-up: posts it, polls the job if the upstream starts one, and reads the archive as it
+// arrives.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SharedCall } from '../../async/single-flight.ts';
 import { ArchiveBody } from '../archive/archive-body.ts';
@@ -24,7 +24,8 @@ const failed = (message: string): UpstreamError =>
 
 const tooLate = (jobId: string): UpstreamError =>
   new UpstreamError(
-    `The upstream's bulk job ${jobId} did not finish within this request's time. Ask for fewer proteins at once, or use startBulkLookup, which waits as long as it takes.`,
+    `The upstream's bulk job ${jobId} did not finish within this request's time. ` +
+      'Ask for fewer proteins at once, or use startBulkLookup, which waits as long as it takes.',
     { operation: 'bulkJob', code: 'UPSTREAM_TIMEOUT', retryable: true },
   );
 
@@ -33,7 +34,8 @@ async function finishedJob(up: Upstream, jobId: string): Promise<string> {
   for (let pause = MIN_POLL_INTERVAL_MS; ; pause = Math.min(pause * 1.6, MAX_POLL_INTERVAL_MS)) {
     const job = await atlas.bulkJob(up, jobId);
     const state = (job.status ?? '').toLowerCase();
-    // The archive of a cancelled job is whole and holds only a part of the proteins: it proves nothing of the others.
+    // The archive of a cancelled job is whole but holds only some proteins: it proves nothing of
+    // the others.
     if (['failed', 'cancelled', 'canceled', 'expired'].includes(state)) {
       throw failed(`The upstream's bulk job ${jobId} ended as ${state}. Try again.`);
     }
@@ -42,7 +44,7 @@ async function finishedJob(up: Upstream, jobId: string): Promise<string> {
   }
 }
 
-/** The archive of a finished job; its URL is asked for once more when it has expired. */
+/** The archive of a finished job; an expired URL is requested once more. */
 async function jobArchive(up: Upstream, downloads: Downloads, jobId: string): Promise<StreamedResponse> {
   for (const last of [false, true]) {
     const answer = await download(up, downloads, await finishedJob(up, jobId));
@@ -54,7 +56,7 @@ async function jobArchive(up: Upstream, downloads: Downloads, jobId: string): Pr
   );
 }
 
-/** Proteins of which an archive has said all that is needed, while the rest of it is still coming. */
+/** Proteins whose needs are met while the rest of the archive is still arriving. */
 export interface ReadProteins {
   readonly hashes: readonly string[];
   readonly soFar: ReadBulk;
@@ -66,11 +68,13 @@ interface Wanted {
   readonly each: ReadonlyMap<string, RequiredParts>;
   readonly onProteins: (proteins: ReadProteins) => void;
   readonly limits: ArchiveLimits;
-  /** Where it comes from, to be told when nothing more is needed. */
+  /** The source, to stop when nothing more is needed. */
   readonly arriving: ArchiveBody;
 }
 
-/** Reads an archive; of activations along the sequence only the wanted rows stay, one protein at a time. */
+/**
+ * Reads an archive; of per-residue activations only the wanted rows stay, one protein at a time.
+ */
 async function readArchive(
   { settings: { mapping }, onAnswer }: Pick<Upstream, 'settings' | 'onAnswer'>,
   body: AsyncIterable<Uint8Array>,
@@ -124,12 +128,12 @@ async function readArchive(
 }
 
 /**
- * Looks up at most 500 proteins with exactly the members that are needed.
+ * Looks up at most 500 proteins with exactly the needed members.
  *
  * @param bulk - its needs are the union of `each`
  * @param each - what each protein needs
- * @param run - told of {@link ReadProteins} as soon as their own needs are met
- * @throws UpstreamError when no archive came; one that names the job when it is still running as the caller's time is up
+ * @param run - receives {@link ReadProteins} as soon as their own needs are met
+ * @throws UpstreamError without an archive; it names a job that still runs when the time is up
  */
 export async function fetchBulk(
   up: Upstream,

@@ -1,5 +1,5 @@
-// A record read with the wish to have its protein folded: the structure may come only with a later answer, which is waited
-// for. It knows nothing of who asked.
+// Requests a record with `fold_on_miss`: the structure may come only with a later answer, which is
+// polled for.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SharedCall } from '../../async/single-flight.ts';
@@ -25,10 +25,11 @@ const tooLate = (hash: string): UpstreamError =>
     { operation: 'protein', code: 'UPSTREAM_TIMEOUT', retryable: true },
   );
 
-/** What a query that wants too many folds is told. */
+/** The error of a query that needs too many folds. */
 export const tooManyFolds = (count: number): UpstreamError =>
   new UpstreamError(
-    `\`foldOnMiss\` is asked for ${count} proteins at once; at most ${MAX_FOLDS} fit in one query. Use submitFold for many.`,
+    `\`foldOnMiss\` is asked for ${count} proteins at once; at most ${MAX_FOLDS} fit in one query. ` +
+      'Use submitFold for many.',
     { operation: 'protein', code: 'BAD_USER_INPUT', retryable: false },
   );
 

@@ -1,4 +1,4 @@
-// Passes the hashes of a list on in the order of the list while they are settled in any order.
+// Emits the hashes of a list in list order while they settle in any order.
 
 /**
  * Gives hashes to `give` as soon as none before them in the list is open.

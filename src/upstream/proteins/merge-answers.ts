@@ -1,4 +1,4 @@
-// Reads what the two answers that know proteins, the single record and the bulk archive, say of one. It makes no call.
+// Merges what the single record and the bulk archive say of one protein.
 
 import type { ArchiveError } from '../archive/archive-error.ts';
 import type { BulkParts } from '../archive/bulk.ts';
@@ -42,7 +42,7 @@ export const wantedRows = (needs: RequiredParts, ranking: readonly FeatureValue[
   ...(needs.rows ?? []),
 ];
 
-/** What a record, asked for its top features, says of activations. */
+/** The activations in a record that was requested for its top features. */
 function addFeatures(data: Mutable, found: ReadRecord, needs: RequiredParts): void {
   const features = featuresOf(found, topOf(needs));
   if (features !== undefined) data.features = features;
@@ -82,9 +82,10 @@ function addParts(data: Mutable, found: ReadRecord): void {
 }
 
 /**
- * Reads the answer of `GET /proteins/{hash}`; null is its own 404, which proves that there is no such protein.
+ * Reads the answer of `GET /proteins/{hash}`; null is its own 404, which proves that there is no
+ * such protein.
  *
- * @param needs - what was asked for; null when the answer's features are others than the normalised top ranking
+ * @param needs - what was requested; null unless the features are the normalised top ranking
  * @throws UpstreamError UPSTREAM_DRIFT for a record that cannot be that of the protein
  */
 export function fromRecord(
@@ -112,18 +113,20 @@ export function fromRecord(
   return data;
 }
 
-/** What was asked of a bulk archive, what it says, and the rows that were kept of it, by hash. */
+/** What a bulk request needed, what the archive says, and the extracted rows by hash. */
 export interface ReadBulk {
   readonly parts: BulkParts;
   readonly rows: ReadonlyMap<string, ReadonlyMap<number, FeatureRow>>;
   readonly from: Source;
-  /** Whether the archive was read to its end and nothing of it was lost: only then does what it lacks mean anything. */
+  /**
+   * Whether the archive was read to its end without loss: only then do missing parts mean anything.
+   */
   readonly isWhole: boolean;
-  /** Whether the sequences were asked for, which name every protein that exists. */
+  /** Whether the request included the sequences, which name every protein that exists. */
   readonly asksSequences: boolean;
 }
 
-/** Whether the archive, as far as it was read, has all that is needed of a protein, however it goes on. */
+/** Whether the part of the archive read so far has all that is needed of a protein. */
 export function isComplete(hash: string, needs: RequiredParts, { parts, rows }: ReadBulk): boolean {
   const features = parts.features.get(hash);
   return (
@@ -137,7 +140,7 @@ export function isComplete(hash: string, needs: RequiredParts, { parts, rows }: 
   );
 }
 
-/** A damaged archive as the failure that it is to the caller that asked for what it lost. */
+/** A damaged archive as the failure of the callers whose parts were lost. */
 const damaged = (problem: ArchiveError): UpstreamError =>
   new UpstreamError(
     `The upstream's bulk archive cannot be read: ${problem.message}`,
@@ -169,11 +172,14 @@ function addSequence(data: Mutable, { parts }: ReadBulk): void {
 const wantsStructure = (asked: RequiredParts): boolean => asked.structure === true || asked.scores === true;
 const wantsCluster = (asked: RequiredParts): boolean => asked.cluster === true || asked.link === true;
 
-/** The representative of a protein, where the archive names it: one that is its own has its cluster under its own hash. */
+/**
+ * A protein's representative if the archive names it; a representative is listed under its own
+ * hash.
+ */
 const representativeIn = ({ clusterOf, clusters }: BulkParts, hash: string): string | undefined =>
   clusterOf.get(hash) ?? (clusters.has(hash) ? hash : undefined);
 
-/** What a whole archive was asked for and does not hold. */
+/** What was requested of a whole archive and is missing from it. */
 function gapsOf(hash: string, asked: RequiredParts, { parts, isWhole }: ReadBulk): Gap[] {
   if (!isWhole) return [];
   const gaps: Gap[] = [];
@@ -204,8 +210,8 @@ function addArchiveFeatures(
 }
 
 /**
- * Reads what a bulk archive says of one hash. Only a whole list of sequences proves by its silence that a protein does not
- * exist; any other part that is missing stays unknown.
+ * Reads what a bulk archive says of one hash. Only a whole list of sequences proves that a protein
+ * does not exist; any other missing part stays unknown.
  */
 export function fromBulk(
   hash: string,

@@ -1,5 +1,5 @@
-// What was learnt of proteins, cached between requests part by part, so that a later request asks only for what is not known
-// yet. Public data only. Neither errors nor the absence of a protein are cached, nor what no answer has said.
+// The cache of proteins, part by part, so that later requests fetch only the missing parts. Public
+// data only. Neither errors nor the absence of a protein are cached.
 import type { Cache } from '../../store/cache/cache.ts';
 import type { SparseVector } from '../archive/bulk-record.ts';
 import type { ReadRecord } from '../atlas.ts';
@@ -44,13 +44,13 @@ interface PartSource {
 }
 
 export interface ProteinCache {
-  /** What is kept of what is needed, one entry for each part. */
+  /** The cached part of what is needed, one entry for each part. */
   read(wanted: ReadonlyMap<string, RequiredParts>): ProteinData[] | Promise<ProteinData[]>;
   /**
-   * Keeps what an answer said of a protein.
+   * Caches an answer about a protein.
    *
-   * @param company - how many proteins the answer spoke of: what long lists say is cached in memory only
-   * @param asked - what a record was asked for: its large parts are cached where one of them was
+   * @param company - proteins in the answer: long lists are cached in memory only
+   * @param asked - what a record was requested for: its large parts are cached when one of them was
    */
   write(data: ProteinData, company?: number, asked?: RequiredParts): void;
 }
@@ -106,7 +106,7 @@ const keyOf = (part: PartName, hash: string): string => `${VERSION}:${part}:${ha
 const sourceOf = (level: Parts['level']): ProteinActivationsSource =>
   'read' in level ? level : lazyProteinActivations(() => level);
 
-/** A kept part as an answer. */
+/** A cached part as an answer. */
 function dataOf(hash: string, cached: CachedPart): PresentProtein {
   const { operation, at, requestId } = cached.from;
   const from: Source = { operation, retrievedAt: new Date(at), fromCache: true, requestId };
@@ -171,7 +171,7 @@ export function sizeOfPart(cached: CachedPart): number {
     case 'identity':
       return 400 + (cached.value.sequence?.length ?? 0);
     case 'structure':
-      // Neither by the text, which is unpacked to be read, nor by pLDDT, which is read from it, where its size is known.
+      // Where the size is known, neither unpack the text nor read pLDDT from it.
       return cached.value?.size === undefined
         ? 300 + (cached.value?.pdb.length ?? 0) + 8 * (cached.value?.plddt.length ?? 0)
         : 300 + Math.ceil(cached.value.held ?? 1.03 * cached.value.size);
@@ -242,7 +242,8 @@ export function openProteinCache(cache: Cache<CachedPart>, known: Cache<true>, t
         const { part } = cached;
         if (part === 'record' && !isWhole) continue;
         if (asked !== undefined && isSmall(asked) && LARGE.includes(part)) continue;
-        // A record that was asked for something else brings the shortest ranking, which does not take the place of a longer.
+        // A record requested for something else has the shortest ranking, which must not replace a
+        // longer one.
         if (part === 'features' && !isAsked) continue;
         const tiers: Tiers = isLong ? 'memory' : 'all';
         if (most !== 'all') most = tiers;

@@ -1,5 +1,6 @@
-// The upstream calls behind a request's proteins: what is cached is taken, the rest is planned into the fewest calls, and
-// what one kind of answer lost is asked of the other, so that nothing is inferred from silence.
+// The upstream calls for a request's proteins: reads the cache, plans the fewest calls for the
+// rest, and requests from one endpoint what the other's answer lost, so that silence proves
+// nothing.
 import { isDeepStrictEqual } from 'node:util';
 import type { SingleFlight } from '../../async/single-flight.ts';
 import { asError } from '../errors.ts';
@@ -35,12 +36,12 @@ export interface ProteinCallsOptions {
 
 /** Proteins and what is needed of each. */
 type Wanted = ReadonlyMap<string, RequiredParts>;
-/** Told of a protein of which all is known that is needed. */
+/** Called with each protein whose needs are met. */
 type OnLoaded = (hash: string) => void;
 
 const NOTHING: RequiredParts = {};
 
-/** Loads everything wanted at once. @returns why it could not be had, for each protein of which that is so */
+/** Loads everything wanted at once. @returns the error of each protein that could not be loaded */
 export type LoadWanted = (asked: Wanted, onLoaded: OnLoaded) => Promise<Map<string, Error>>;
 
 export function createProteinCalls({
@@ -51,10 +52,12 @@ export function createProteinCalls({
   limitRecords,
 }: ProteinCallsOptions): LoadWanted {
   const { take, lacks } = known;
-  /** What archives of this request said of clusters, whose members are only named by single records. */
+  /**
+   * Clusters by representative in this request's archives; members only appear in single records.
+   */
   const clusters = new Map<string, { readonly record: unknown; readonly read: ReadBulk }>();
 
-  /** An answer with the rankings and rows that were known before it: what is cached of them is never less than that. */
+  /** Joins the known rankings and rows to an answer, so that the cache never loses any of them. */
   const joinKnown = (data: ProteinData): ProteinData => {
     const whole = known.present(data.hash);
     if (data.state !== 'present' || whole === undefined) return data;
@@ -74,14 +77,14 @@ export function createProteinCalls({
     const data = fromRecord(hash, needs, found);
     const { structure } = known.present(hash) ?? {};
     const isAsked = needs.structure === true || needs.fold === true;
-    // A structure that is known already stays what it is: of archives the confidences have two digits only.
+    // A known structure stays: the confidences of archives have only two digits.
     take(structure != null && !isAsked && data.state === 'present' ? { ...data, structure } : data);
     cache.write(joinKnown(data), 1, needs);
   };
 
   /**
-   * Whether the activations in an archive without rankings are on the scale of the records' rankings: the record of one of
-   * its proteins shows it. The service says nowhere whether they are.
+   * Whether the activations of an archive without rankings have the scale of the records' rankings,
+   * which the service does not say: compares the record of one protein.
    */
   const isRanked = async (hashes: readonly string[], each: Wanted, { parts }: ReadBulk): Promise<boolean> => {
     const unranked = hashes.filter((hash) => {
@@ -97,7 +100,7 @@ export function createProteinCalls({
     try {
       await loadRecord(sample, each.get(sample) ?? NOTHING);
     } catch {
-      // Whoever needs the record is told of it.
+      // The load that needs the record reports its error.
       return false;
     }
     return isRankingOf(known.present(sample)?.features?.values ?? [], level);
@@ -206,7 +209,7 @@ export function createProteinCalls({
     const plan = planCalls(wanted, known.isSettled);
     await run(plan.records, plan.bulk, plan.forBulk);
 
-    // What an archive did not hold is asked of the record, and what a record lost of the archive.
+    // Requests what an archive lacked from the record, and what a record lacked from an archive.
     const forRecord = new Map<string, RequiredParts>();
     const forBulk = new Map<string, RequiredParts>();
     for (const [hash, needs] of wanted) {

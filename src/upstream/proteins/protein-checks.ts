@@ -1,11 +1,12 @@
-// Whether an answer can be that of the protein it was asked for: the hash is the MD5 of the sequence, and all lengths agree.
+// Checks that an answer is that of the requested protein: the hash is the MD5 of the sequence, and
+// lengths agree.
 import { createHash } from 'node:crypto';
 import { countResidues } from '../../structure/pdb.ts';
 import { redact } from '../../telemetry/redact.ts';
 import type { ReadRecord } from '../atlas.ts';
 import { UpstreamError } from '../errors.ts';
 
-/** Letters that are no residues: stop codons and white space (wire contract: they are left out of the hash). */
+/** Stop codons and white space, which are no residues and no part of the hash (wire contract). */
 const NO_RESIDUE = /[\s*]/g;
 
 /** Whether a protein hash is that of a sequence. */
@@ -28,8 +29,8 @@ function checkLength(path: string, expected: number, seen: number): void {
 /**
  * Checks a record.
  *
- * @param withStructure - whether its structure was asked for: only then its coordinates are gone through
- * @throws UpstreamError UPSTREAM_DRIFT that names the JSON path, what was expected and what was seen
+ * @param withStructure - whether the structure was requested: only then are its coordinates checked
+ * @throws UpstreamError UPSTREAM_DRIFT with the JSON path, the expected and the seen value
  */
 export function checkRecord(hash: string, { record }: ReadRecord, withStructure: boolean): void {
   const own = record.protein_hash.toLowerCase();

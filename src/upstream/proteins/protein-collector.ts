@@ -1,5 +1,5 @@
-// A DataLoader collects the requests of a tick, over all proteins, and hands them to the planner as one round. A request for a
-// protein is answered as soon as its own proteins are settled, not when the round has ended.
+// A DataLoader collects the protein requests of a tick and hands them to the planner as one round.
+// A request settles with its own proteins, not at the end of the round.
 import DataLoader from 'dataloader';
 import type { schedulerOf } from '../../async/collect-window.ts';
 import { asError } from '../errors.ts';
@@ -9,7 +9,7 @@ import { type RequiredParts, unionParts } from './required-parts.ts';
 /** Why proteins could not be had, by hash. */
 export type Failures = ReadonlyMap<string, Error>;
 
-/** Proteins that were asked for together. */
+/** Proteins requested together. */
 export interface PendingRequest {
   readonly hashes: readonly string[];
   readonly needs: RequiredParts;
@@ -32,8 +32,8 @@ class Pending implements PendingRequest {
   /** How many of the proteins are not settled yet. */
   left: number;
   /**
-   * Whether the links to clusters are given to all that wait for one at the same time: the calls for those clusters and for
-   * their members are then planned together, however far apart the answers came.
+   * Whether links to clusters settle together, so that the calls for the clusters and their members
+   * are planned together too.
    */
   readonly waitsForLinks: boolean;
   private readonly onSettled: OnSettled | undefined;
@@ -78,7 +78,7 @@ function resolve({ all, links }: Round, one: Pending): void {
 }
 
 export interface ProteinCollector {
-  /** Asks for proteins. @param onSettled - told of each that is settled, but for the last */
+  /** Requests proteins. @param onSettled - called with each settled one except the last */
   request(hashes: readonly string[], needs: RequiredParts, onSettled?: OnSettled): PendingRequest;
   /** The requests that wait for a protein; undefined where none does. */
   pending(hash: string): readonly PendingRequest[] | undefined;
@@ -99,8 +99,8 @@ function unionOf(round: readonly PendingRequest[]): Map<string, RequiredParts> {
 /**
  * Creates the collector of one request.
  *
- * @param loadWanted - plans the calls of a round and makes them
- * @param schedule - runs the round once everything that needs no answer has been asked for
+ * @param loadWanted - plans and makes the calls of a round
+ * @param schedule - runs the round after everything that needs no answer has been requested
  */
 export function createProteinCollector(
   loadWanted: LoadWanted,

@@ -1,5 +1,5 @@
-// What is known of one protein, merged from all answers that spoke of it. Whether it exists is a state of its own, so that
-// "not known yet" cannot be read as "does not exist". Pure.
+// The known parts of one protein, merged from all answers about it. Existence is a state of its
+// own: "unknown" is not "absent".
 import type { LazyText } from '../../structure/lazy-text.ts';
 import type { ReadRecord } from '../atlas.ts';
 import type { ClusterInfo, FeatureValue } from '../wire.ts';
@@ -16,9 +16,12 @@ export interface Source {
 
 /** A predicted structure; pLDDT on 0 to 1. */
 export interface StructureData {
-  /** Empty when the answer gave the scores without the coordinates. Reading it may unpack it: ask `hasCoordinates` first. */
+  /**
+   * Empty when the answer had scores but no coordinates. Reading may unpack: check `hasCoordinates`
+   * first.
+   */
   readonly pdb: string;
-  /** The same for whoever writes it out, where it lies packed. */
+  /** The same, still packed, for writing it out. */
   readonly file?: () => LazyText;
   /** Bytes of `pdb`, about, where they are known without unpacking it. */
   readonly size?: number;
@@ -33,7 +36,7 @@ export interface StructureData {
 export const hasCoordinates = (structure: StructureData): boolean =>
   structure.size === undefined ? structure.pdb !== '' : structure.size > 0;
 
-/** Activations along the sequence that are kept. */
+/** The extracted activations along the sequence. */
 export interface RowsData {
   /** All of that many top features are in `rows`. */
   readonly top: number;
@@ -48,8 +51,9 @@ export interface ClusterLink {
 }
 
 /**
- * A part that a whole answer was asked for and did not hold. One alone proves nothing; the record names no representative
- * for a representative either, and an archive lists those only under their own hash.
+ * A part that was requested and is missing from a whole answer. One gap proves nothing: the record
+ * names no representative for a representative either, and an archive lists those only under their
+ * own hash.
  */
 export type Gap = 'record:structure' | 'archive:structure' | 'record:cluster' | 'archive:cluster';
 
@@ -78,7 +82,7 @@ export interface ProteinParts {
   readonly rows?: RowsData | null;
   readonly record?: ReadRecord;
   readonly folded?: boolean;
-  /** Archive and record were both asked for the cluster: what they left open only the cluster's own record can say. */
+  /** Archive and record were both asked: only the cluster's own record can say more. */
   readonly clusterAsked?: boolean;
   readonly gaps?: readonly Gap[];
 }
@@ -93,7 +97,7 @@ export interface PresentProtein extends Base, ProteinParts {
   readonly state: 'present';
 }
 
-/** Its record answered 404, or a whole list of sequences that was asked for it does not name it. */
+/** The record answered 404, or a whole list of sequences lacks the protein. */
 export interface AbsentProtein extends Base {
   readonly state: 'absent';
 }
@@ -126,7 +130,7 @@ function mergeFeatures(before: Features, after: Features): Features {
   const [far, near] = after.top > before.top ? [after, before] : [before, after];
   const known = new Map(near.values.map((value) => [value.feature_index, value]));
   const values = far.values.map((value) => known.get(value.feature_index) ?? value);
-  // The ranking has changed between the two answers: only one of them can be told.
+  // The ranking changed between the two answers: use the later one alone.
   if (near.values.some((value, i) => values[i]?.feature_index !== value.feature_index)) return after;
   return { top: far.top, regions: near.regions, values };
 }
@@ -215,7 +219,7 @@ export function availablePartsOf(data: ProteinData): AvailableParts {
   if (data.state === 'absent') return EVERYTHING;
   if (data.state === 'unknown') return {};
   const { cluster, features, structure, rows, gaps } = data;
-  // Set one by one: this is asked several times for each protein of a list.
+  // Assigned one by one: this runs several times for each protein of a list.
   const had: { -readonly [K in keyof AvailableParts]: AvailableParts[K] } = {};
   if (data.sequence !== undefined && data.accession !== undefined) had.sequence = true;
   if (structure !== undefined) had.structure = true;

@@ -1,4 +1,4 @@
-// What one request knows of its proteins. Pure; it makes no call.
+// The proteins that one request knows.
 import type { Upstream } from '../http/upstream-client.ts';
 import { availablePartsOf, mergeData, type PresentProtein, type ProteinData } from './protein-data.ts';
 import { type AvailableParts, missingParts, type RequiredParts } from './required-parts.ts';
@@ -13,7 +13,7 @@ export interface KnownProteins {
   take(data: ProteinData): void;
   /** Takes in what was cached. */
   recalled(cached: readonly ProteinData[]): void;
-  /** Notes that archive and record were both asked for the cluster of a protein. */
+  /** Notes that archive and record were both asked for a protein's cluster. */
   clusterAsked(hash: string): void;
   hadOf(hash: string): AvailableParts;
   /** What of the needs is not known yet. */

@@ -1,5 +1,5 @@
-// This request's proteins: every part asked for in one tick, over every protein, becomes one plan of calls. Results map by
-// hash. A protein is null only when that is proven; what could not be found out is an error.
+// The protein loader of one request: the parts needed in one tick, over every protein, become one
+// plan of calls. A protein is null only when its absence is proven.
 import { isDeepStrictEqual } from 'node:util';
 import pLimit from 'p-limit';
 import { schedulerOf } from '../../async/collect-window.ts';
@@ -20,12 +20,16 @@ const BULK_IN_FLIGHT = 4;
 const RECORDS_IN_FLIGHT = 8;
 
 export interface ProteinLoader {
-  /** Loads what is needed of a protein. Null when it is proven that the Atlas does not hold it. @throws UpstreamError when that, or what is needed, could not be found out */
+  /**
+   * Loads what is needed of a protein. Null when it provably does not exist.
+   *
+   * @throws UpstreamError when its existence, or a needed part, could not be found out
+   */
   load(hash: string, needs: RequiredParts): Promise<PresentProtein | null>;
   /**
-   * The same for a list, in its order, duplicates kept: one promise instead of a dozen for each. An error stands where `load` would throw it.
+   * Loads a list in its order, duplicates included. An error stands where `load` would throw it.
    *
-   * @param onNext - given the first of them as soon as they are there, then those that follow, while others are still waited for
+   * @param onNext - receives the settled prefix of the list as it grows
    */
   loadAll(
     hashes: readonly string[],
@@ -36,11 +40,11 @@ export interface ProteinLoader {
   getSync(hash: string, needs: RequiredParts): PresentProtein | null | undefined;
   /** What is known of a protein that is known to exist, without a call. */
   peek(hash: string): PresentProtein | undefined;
-  /** What earlier requests learnt of a protein, when that is enough; undefined when a call would be needed. */
+  /** The cached protein if it has all that is needed; undefined when a call would be needed. */
   getCached(hash: string, needs: RequiredParts): Promise<PresentProtein | undefined>;
   /** Features by exact index or unscaled. Null when the Atlas does not hold the protein. */
   variant(hash: string, variant: FeatureVariant): Promise<VariantData | null>;
-  /** Takes in what another answer said of a protein, so that it is not asked for again. */
+  /** Adds what another answer said of a protein, so that no call requests it again. */
   prime(data: ProteinData): void;
 }
 
@@ -69,7 +73,8 @@ function unanswered(data: ProteinData | undefined, lacking: RequiredParts): Upst
   const path = need === undefined ? '$' : PATHS[need];
   return new UpstreamError(
     data?.state === 'present'
-      ? `The upstream's answer to protein has changed at ${path}: expected a value, seen nothing; its bulk archive has none either.`
+      ? `The upstream's answer to protein has changed at ${path}: expected a value, seen nothing; ` +
+          'its bulk archive has none either.'
       : 'The upstream answered, but did not say whether it holds this protein.',
     { operation: 'protein', code: 'UPSTREAM_DRIFT', retryable: false },
   );
@@ -94,7 +99,7 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
   const isEnough = (hash: string, needs: RequiredParts): boolean =>
     known.isSettled(hash) && isSatisfied(needs, known.hadOf(hash));
 
-  /** What is known now, everything having been asked for. @throws UpstreamError where that is not all that is needed */
+  /** The protein after all calls. @throws UpstreamError when a needed part is missing */
   const given = (hash: string, needs: RequiredParts): PresentProtein | null => {
     const data = known.get(hash);
     if (data?.state === 'absent') return null;
@@ -111,7 +116,8 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
       return given(hash, needs);
     }
     const rest = missingParts(lacking, unionParts(underway.map((entry) => entry.needs)));
-    // Only what brings something of it is waited for: another part may be slow, or fail. Any proves whether it exists.
+    // Wait only for loads that bring a needed part: another may be slow or fail. Any proves
+    // existence.
     const awaited = underway
       .filter(
         (entry) => needsNothing(lacking) || !isDeepStrictEqual(missingParts(lacking, entry.needs), lacking),

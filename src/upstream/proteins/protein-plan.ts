@@ -1,5 +1,5 @@
-// Which calls answer what is needed of many proteins: single records for what only they have and for a lone protein,
-// bulk calls of 500 with exactly the union of what the others need. Pure.
+// Plans the calls for many proteins: single records for what only they have and for a lone protein,
+// bulk calls of 500 with exactly the union of the other needs.
 import { needsRecord, type RequiredParts, unionParts } from './required-parts.ts';
 
 /** Hashes in one bulk call at most (spec, section Limits). */
@@ -9,7 +9,7 @@ export interface BulkCall {
   readonly hashes: readonly string[];
   /** The union over the hashes of this and all other bulk calls of the plan. */
   readonly needs: RequiredParts;
-  /** Whether the sequences have to come as well, because only they prove which of the proteins exist. */
+  /** Whether to include the sequences, because only they prove which of the proteins exist. */
   readonly asksSequences: boolean;
 }
 
@@ -20,10 +20,10 @@ export interface Plan {
   readonly forBulk: ReadonlyMap<string, RequiredParts>;
 }
 
-/** Whether a record says all of what is needed: of its cluster it knows less than the bulk answer. */
+/** Whether a record holds all that is needed: it knows less of the cluster than the bulk answer. */
 const isInRecord = (needs: RequiredParts): boolean => needs.cluster !== true && needs.link !== true;
 
-/** Bulk calls for what proteins need. @param isKnown - whether it is known that a protein exists, or that it does not */
+/** Bulk calls for the needs of proteins. @param isKnown - whether a protein's existence is known */
 export function planBulk(
   forBulk: ReadonlyMap<string, RequiredParts>,
   isKnown: (hash: string) => boolean,
@@ -38,7 +38,9 @@ export function planBulk(
   return bulk;
 }
 
-/** Plans the calls. What a record answers is not asked of the bulk call as well, but for what it never has: its cluster. */
+/**
+ * Plans the calls. The bulk call leaves out what a record answers; a record never has the cluster.
+ */
 export function planCalls(
   wanted: ReadonlyMap<string, RequiredParts>,
   isKnown: (hash: string) => boolean,

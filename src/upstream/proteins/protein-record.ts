@@ -1,5 +1,5 @@
-// The record of a protein whose coordinates and activations stay bytes until somebody reads them: they are nine tenths of it, and most
-// who ask for a protein do not ask for them. It makes no call.
+// A protein record whose coordinates and activations stay bytes until they are read: they are nine
+// tenths of it, and most queries do not select them.
 import type { z } from 'zod';
 import { readFeatures, type SparseMatrix } from '../archive/bulk-record.ts';
 import type { WithRaw } from '../atlas-request.ts';
@@ -19,7 +19,7 @@ export interface RecordParts {
   has(name: string): boolean;
   /** The member as it came. @throws UpstreamError UPSTREAM_DRIFT when it is no JSON */
   read(name: string): unknown;
-  /** The bytes of a member by themselves, which hold nothing else of the record; none where it is missing. */
+  /** A copy of a member's bytes alone; empty when the member is missing. */
   copy(name: string): Buffer;
   /** Settings of the upstream that it came from. */
   readonly settings: object;
@@ -30,7 +30,7 @@ export interface RecordParts {
 }
 
 const light = proteinRecord.omit({ pdb: true, residues_plddt: true, sae_features: true });
-/** Members that are checked when they are read, each as part of an object, so that what is wrong is told with its path. */
+/** Members checked lazily, each inside an object, so that an error has the member's path. */
 const coordinates = proteinRecord.pick({ pdb: true });
 const confidences = proteinRecord.pick({ residues_plddt: true });
 const ranking = proteinRecord.pick({ sae_features: true });
@@ -105,7 +105,9 @@ class Parts implements RecordParts {
   toJSON(): undefined {}
 }
 
-/** A record as whoever reads it sees it. A class, because an object with getters of its own is slow to make. */
+/**
+ * A record with lazy members. A class, because an object with getters of its own is slow to create.
+ */
 class LightRecord implements ProteinRecord {
   readonly protein_hash;
   readonly accession;
@@ -165,13 +167,13 @@ export function normalizedFeatures(
   return normalizeRegions('protein', '$.sae_features', values, end, { length });
 }
 
-/** What `end` of the regions of a record is; undefined where the record does not tell, or cannot be read. */
+/** What `end` of the record's regions means; undefined where the record does not show it. */
 function regionEndIn(parts: RecordParts, length: number | undefined): RegionEnd | undefined {
   try {
     const values = readRanking(parts.read('sae_features')) ?? [];
     return findRegionEnd(parts.settings, values, { length, activations: activationsIn(parts) });
   } catch {
-    // The reader of the features is told.
+    // The reader of the features gets the error.
     return undefined;
   }
 }
@@ -191,7 +193,7 @@ export class LazyFeatures {
     this.size = this.bytes.length;
     this.settings = parts.settings;
     this.length = lengthOf(record);
-    // The activations are not held: they are looked at now, until what `end` is has been proven once.
+    // The activations are not held: read them now, until the meaning of `end` is proven once.
     if (provenRegionEnd(parts.settings) === undefined) this.end = regionEndIn(parts, this.length);
   }
   /** @throws UpstreamError UPSTREAM_DRIFT */
@@ -207,7 +209,7 @@ export class LazyFeatures {
   }
 }
 
-/** What was read, and the rest of it for who asks. */
+/** The parsed members, and the unparsed rest. */
 class ReadLightly {
   readonly record: ProteinRecord;
   readonly requestId: string | undefined;
@@ -229,7 +231,7 @@ class ReadLightly {
   }
 }
 
-/** The members that are parsed at once as an object. Those that stand side by side are read as one. */
+/** The members that are parsed at once, as an object. Adjacent members are copied as one. */
 function lightText(bytes: Buffer, members: readonly Member[]): string {
   let text = '{';
   for (let i = 0; i < members.length; i += 1) {
@@ -248,7 +250,8 @@ function lightText(bytes: Buffer, members: readonly Member[]): string {
 /**
  * Reads a record.
  *
- * @returns undefined where what is read at once is not what is promised: whoever reads it whole can say why
+ * @returns undefined where a member parsed at once breaks the contract: reading the whole record
+ *   says why
  */
 export function lazyRecord(
   whole: Uint8Array,

@@ -1,5 +1,5 @@
-// Features other than the normalised top ranking: exact indices, or unscaled values. Only the single record has them,
-// one call for each question. It knows nothing of GraphQL.
+// Features other than the normalised top ranking: exact indices, or unscaled values. Only the
+// single record has them, one call for each selection.
 
 import DataLoader from 'dataloader';
 import * as atlas from '../atlas.ts';
@@ -19,7 +19,7 @@ export interface FeatureVariant {
 
 export interface VariantData {
   readonly values: readonly FeatureValue[];
-  /** Activations of a feature along the sequence, on the scale of the values; null where the upstream does not say. */
+  /** Activations of a feature along the sequence, on the scale of the values; null where absent. */
   row(feature: number): FeatureRow | null;
 }
 
@@ -31,7 +31,7 @@ interface Asked {
 /**
  * The loader of one request.
  *
- * @param found - told of every record that came: everything but the features is the same as in the plain record
+ * @param found - called with every record: all but the features equals the plain record
  */
 export function createVariantLoader(
   up: Upstream,

@@ -1,4 +1,4 @@
-// Structure and features of a single record, which may be bytes until they are read.
+// Structure and features of a single record, parsed lazily.
 import { readResidues } from '../archive/bulk-record.ts';
 import type { ReadRecord } from '../atlas.ts';
 import type { ProteinRecord } from '../wire.ts';
@@ -7,7 +7,7 @@ import { LazyFeatures } from './protein-record.ts';
 
 type Structure = NonNullable<ProteinParts['structure']>;
 
-/** The structure of a record, whose coordinates may be bytes until they are read. A class: it is made fast. */
+/** The structure of a record, with lazy coordinates. A class: it is created fast. */
 class RecordStructure implements Structure {
   readonly size: number;
   readonly held: number;
@@ -36,7 +36,7 @@ class RecordStructure implements Structure {
   }
 }
 
-/** What a record says of the structure; undefined where it leaves the coordinates out instead of saying that there are none. */
+/** The structure of a record; undefined where the coordinates are absent instead of null. */
 export function structureOf({ record, parts }: ReadRecord): Structure | null | undefined {
   const packed = parts?.lengthOf('pdb') ?? 0;
   if (packed > 0) return new RecordStructure(record, packed, parts?.bytes ?? packed);
@@ -72,7 +72,7 @@ class LightFeatures implements Features {
   }
 }
 
-/** The features of a record, read when they are asked for; undefined where it has none of the key. */
+/** The features of a record, parsed lazily; undefined where it has no such key. */
 export function featuresOf({ record, parts }: ReadRecord, top: number): Features | undefined {
   if (parts === undefined) {
     const { sae_features: values } = record;

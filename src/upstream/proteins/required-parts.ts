@@ -1,14 +1,15 @@
-// What a query can need of a protein, as a small algebra: needs are joined, compared and taken from one another. Pure;
-// it knows neither calls nor GraphQL.
+// The parts of a protein that a query needs, as a small algebra: needs are joined, compared and
+// subtracted.
 
 /**
  * Parts of a protein that are fetched together.
  *
- * `sequence`: sequence, accession, source · `structure`: PDB text, pTM, pLDDT · `scores`: pTM and mean pLDDT · `link`: the representative of its
- * cluster · `cluster`: that and what the bulk answer says of the cluster · `features`: that many top features ·
- * `regions`: that many with their residue regions · `residues`: that many with their activations along the sequence ·
- * `rows`: activations of these features along the sequence · `level`: the activations of all features · `record`: what
- * only the single record has · `fold`: fold it when it has no structure.
+ * `sequence`: sequence, accession, source · `structure`: PDB text, pTM, pLDDT · `scores`: pTM and
+ * mean pLDDT · `link`: the representative of its cluster · `cluster`: that and the bulk answer's
+ * cluster · `features`: that many top features · `regions`: that many with residue regions ·
+ * `residues`: that many with activations along the sequence · `rows`: activations of these features
+ * along the sequence · `level`: the activations of all features · `record`: what only the single
+ * record has · `fold`: fold it when it has no structure.
  */
 export interface RequiredParts {
   readonly sequence?: boolean;
@@ -65,13 +66,16 @@ export function unionParts(all: Iterable<RequiredParts>): RequiredParts {
 const lacksRow = (row: number, had: AvailableParts): boolean =>
   had.everyRow !== true && had.rows?.includes(row) !== true;
 
-/** Who knows the cluster knows its representative, and who has the structure has its scores. */
+/** The cluster includes the representative, and the structure includes the scores. */
 const hasFlag = (flag: (typeof FLAGS)[number], had: AvailableParts): boolean =>
   had[flag] === true ||
   (flag === 'link' && had.cluster === true) ||
   (flag === 'scores' && had.structure === true);
 
-/** Whether all of `needs` is in `had`. In loops: it is asked several times for each protein of a list. */
+/**
+ * Whether `had` includes all of `needs`. Loops, because it runs several times for each protein of a
+ * list.
+ */
 export function isSatisfied(needs: RequiredParts, had: AvailableParts): boolean {
   for (const flag of FLAGS) if (needs[flag] === true && !hasFlag(flag, had)) return false;
   for (const amount of AMOUNTS) if ((needs[amount] ?? 0) > (had[amount] ?? 0)) return false;
@@ -98,7 +102,7 @@ export function missingParts(needs: RequiredParts, had: AvailableParts): Require
 export const needsRecord = (needs: RequiredParts): boolean =>
   needs.record === true || needs.fold === true || needs.regions !== undefined;
 
-/** Whether activations along the sequence are needed: most of an archive, so only when somebody asks. */
+/** Whether activations along the sequence are needed, which are most of an archive. */
 export const needsRows = (needs: RequiredParts): boolean =>
   needs.rows !== undefined || needs.residues !== undefined;
 

@@ -1,11 +1,11 @@
-// A read of public data that is kept for all requests: one call for all who want it at the same time, ended when the last of them
-// has left, kept when it came. It knows nothing of what is read.
+// A cached read of public data. Identical reads in flight are one call, which aborts when the last
+// caller does.
 
 import type { SingleFlight } from '../../async/single-flight.ts';
 import type { Cache } from '../../store/cache/cache.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 
-/** Where such reads are kept and shared; `name` is what they are called in counts. */
+/** Cache and single-flight of such reads; `name` labels their metrics. */
 export interface CachedReads<T> {
   readonly cache: Cache<T>;
   readonly singleFlight: SingleFlight;
@@ -15,7 +15,7 @@ export interface CachedReads<T> {
 /**
  * The value of a key, from the cache or by `load`.
  *
- * @param load - is given the upstream whose signal says that nobody waits any more
+ * @param load - receives the upstream with the signal that aborts after the last caller
  */
 export function cachedRead<T, R extends T | null>(
   { cache, singleFlight, name }: CachedReads<T>,
@@ -28,7 +28,7 @@ export function cachedRead<T, R extends T | null>(
     const read = () =>
       cache.wrap<R>(
         key,
-        // A value that is there is renewed behind the answer: nobody waits for that.
+        // A stale value is refreshed in the background: no caller waits.
         () => load({ ...up, signal: isCached ? undefined : signal }),
         () => {
           isCached = true;

@@ -1,4 +1,4 @@
-// Searches the feature catalogue in a worker thread. The same words are searched once, for all callers; what was found is kept.
+// Searches the feature catalogue in a worker thread. Results are cached by query, for all callers.
 import { setImmediate as turn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import MiniSearch from 'minisearch';
@@ -19,7 +19,8 @@ export function searchWords(text: string): string[] {
   const { characters, words: most, letters } = SEARCH_LIMITS;
   if (text.length > characters)
     throw new SearchTooLong(
-      `\`search\` has ${text.length} characters; at most ${characters} are searched. Give the words that matter.`,
+      `\`search\` has ${text.length} characters; at most ${characters} are searched. ` +
+        'Give the words that matter.',
     );
   const words = [...new Set(tokenize(text).map((word) => word.toLowerCase()))].filter((word) => word !== '');
   if (words.length > most)
@@ -36,7 +37,7 @@ export function searchWords(text: string): string[] {
 
 /** Rows sent to the thread at once: a millisecond of copying. */
 const ROWS_AT_ONCE = 500;
-/** Searches whose hits are kept: 8 MB at most, each hit taking eight bytes. */
+/** Cached searches: 8 MB at most, each hit taking eight bytes. */
 const MAX_CACHED_SEARCHES = 64;
 
 const ask = createWorker('../reads/catalogue-worker');

@@ -1,5 +1,5 @@
-// Worker thread that holds the search index of the feature catalogue, so that neither building it nor searching it delays
-// the event loop. It keeps the indexes of the two catalogues used last.
+// Worker thread with the search index of the feature catalogue: building and searching it would
+// block the event loop. It holds the indexes of the last two catalogues.
 import MiniSearch from 'minisearch';
 import { handleWorkerMessages } from '../json/worker-thread.ts';
 import type { CatalogueEntry } from '../wire.ts';

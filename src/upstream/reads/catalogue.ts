@@ -1,6 +1,6 @@
-// The feature catalogue: all SAE features with label and description, searched here because the service has no filter of its
-// own. Loaded once for all processes that share a store, refreshed behind the answers; parsed in a thread and in slices, searched
-// in a thread. A caller that leaves does not stop it.
+// The feature catalogue: all SAE features with label and description, searched here because the
+// service has no filter. Cached for all processes that share a store and refreshed in the
+// background. A caller that aborts does not stop the load.
 import { createHash } from 'node:crypto';
 import { abortable } from '../../async/single-flight.ts';
 import type { Cache } from '../../store/cache/cache.ts';
@@ -12,9 +12,12 @@ import { type CatalogueSearch, createCatalogueSearch } from './catalogue-search.
 export interface Catalogue {
   /** All entries by index; the map's order is that of the index. */
   entries(up: Upstream): Promise<ReadonlyMap<number, CatalogueEntry>>;
-  /** The indices of all entries, ascending: listed once, because writing out 16,384 for every page of ten is a third of its cost. */
+  /**
+   * The indices of all entries, ascending: listed once, which is a third of the cost of a page of
+   * ten.
+   */
   indices(up: Upstream): Promise<readonly number[]>;
-  /** The indices of the entries whose label or description match all words, best first; words may be begun or misspelt. */
+  /** The indices of entries that match all words (prefixes and typos allowed), best first. */
   search(up: Upstream, words: readonly string[]): Promise<readonly number[]>;
 }
 
@@ -29,7 +32,7 @@ interface Parsed {
 /**
  * The catalogue over a cache namespace.
  *
- * @param cache - where the answer is kept as it came; its times say when it is refreshed
+ * @param cache - caches the raw answer; its times control the refresh
  */
 export function openCatalogue(cache: Cache<Buffer>): Catalogue {
   /** The same answer is one object in the cache, and parsed once. */
@@ -59,7 +62,7 @@ export function openCatalogue(cache: Cache<Buffer>): Catalogue {
       'all',
       async () => {
         const answer = await atlas.features({ ...up, signal: undefined });
-        // What cannot be read is not kept.
+        // Throws before an unreadable answer is cached.
         await parsedOf(up, answer);
         return answer;
       },

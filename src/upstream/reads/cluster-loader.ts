@@ -1,5 +1,5 @@
-// This request's cluster records, one call for each representative however many fields ask for it, kept for later requests:
-// a large member list is loaded once and paged many times. It knows the cluster operation and nothing of proteins or GraphQL.
+// The cluster records of one request, cached for later ones: one call for each representative,
+// whose member list is loaded once and paged many times.
 
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
@@ -14,18 +14,22 @@ import type { ClusterRecord } from '../wire.ts';
 
 type ClusterAnswer = WithRaw<ClusterRecord>;
 
-/** A cluster's record and how many features were asked for with it. */
+/** A cluster's record and the number of features requested with it. */
 export interface LoadedCluster {
   readonly top: number;
   readonly cluster: ClusterAnswer;
 }
 
 export interface ClusterLoader {
-  /** The record of the cluster that a hash represents; null when it represents none. @param top - how many features, 1 to 100 */
+  /**
+   * The record of a representative's cluster; null for other hashes.
+   *
+   * @param top - features, 1 to 100
+   */
   load(representative: string, top?: number): Promise<ClusterAnswer | null>;
 }
 
-/** What the loaders of all requests have in common; `cache` is undefined where nothing is kept. */
+/** What the loaders of all requests share; `cache` is undefined without caching. */
 export interface ClusterDependencies {
   readonly cache: Cache<LoadedCluster> | undefined;
   readonly singleFlight: SingleFlight;
@@ -36,7 +40,7 @@ const VERSION = 2;
 
 const keyOf = (hash: string): string => `${VERSION}:${hash}`;
 
-/** Whether a list of members is as long as the cluster is large, each member once, with the representative. */
+/** Whether a member list has the cluster's size, each member once, and the representative. */
 export function hasAllMembers(record: ClusterRecord): boolean {
   const { member_protein_hashes: members, cluster_size: size, protein_hash: own } = record;
   const different = new Set(members);
@@ -45,7 +49,9 @@ export function hasAllMembers(record: ClusterRecord): boolean {
   );
 }
 
-/** Whether a record has all that a cluster must have: what is drift now may be there a moment later. */
+/**
+ * Whether a record is complete. An incomplete one is not cached: it may be complete a moment later.
+ */
 const isWhole = ({ record }: ClusterAnswer): boolean =>
   hasAllMembers(record) &&
   record.cluster_representative_features !== undefined &&
@@ -55,7 +61,7 @@ const isWhole = ({ record }: ClusterAnswer): boolean =>
 const IN_FLIGHT = 8;
 const DEFAULT_TOP = 10;
 
-/** The loader of one request. Asked in one tick for several amounts of features, it fetches the largest. */
+/** The loader of one request. Of several feature counts in one tick it requests the largest. */
 export function createClusterLoader(
   up: Upstream,
   { cache, singleFlight }: ClusterDependencies,
@@ -78,7 +84,8 @@ export function createClusterLoader(
     return cluster;
   };
 
-  // All clusters of a tick are waited for, so that what is selected on the members of several is one bulk call.
+  // Waits for all clusters of a tick, so that the fields selected on members of several are one
+  // bulk call.
   const tick = new DataLoader<{ hash: string; top: number }, ClusterAnswer | null>(
     (keys) => {
       const tops = new Map<string, number>();

@@ -1,5 +1,5 @@
-// This request's view of SAE features: details one by one through DataLoader with a limit in flight, kept for all
-// requests because they never change; labels from the catalogue. It knows nothing of GraphQL.
+// SAE feature details of one request, cached for all because they never change, with limited
+// concurrency; labels come from the catalogue.
 
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';

@@ -1,5 +1,5 @@
-// The Atlas as a process reads it: what is kept between requests and for how long, and the loaders that each request is
-// given over it. It holds public data only and knows neither GraphQL nor HTTP.
+// The Atlas as a process reads it: the caches with their lifetimes, and the loaders of each request
+// over them. Public data only.
 
 import { createSingleFlight } from '../../async/single-flight.ts';
 import { type Cache, type CacheOptions, openCache } from '../../store/cache/cache.ts';
@@ -41,12 +41,12 @@ export interface LoaderFactory {
 }
 
 export interface ReadsOptions {
-  /** How long records, clusters and searches are kept; 0: not at all. */
+  /** How long records, clusters and searches are cached; 0: not at all. */
   readonly recordSeconds: number;
   readonly downloads: Downloads;
   /** What outlives this process, or several share; undefined: nothing does. */
   readonly store: SharedStore | undefined;
-  /** Told of every failure of the cache, which then is bypassed. */
+  /** Called with every failure of the cache, which is then bypassed. */
   readonly onError: (error: unknown) => void;
   readonly onLookup?: CacheOptions<never>['onLookup'];
 }
@@ -61,8 +61,8 @@ interface SharedDependencies {
 }
 
 /**
- * Loaders that are made when they are asked for: most requests use one of them. A class: of an object with getters of its own V8 keeps
- * all that the getters see until the next full collection, which here is everything that the request has read.
+ * Loaders created on first use: most requests use one. A class, because V8 retains everything that
+ * an object's own getters close over until the next full collection.
  */
 class LazyLoaders implements Loaders {
   private readonly up: Upstream;

@@ -1,5 +1,5 @@
-// Reads `end` of the residue regions of features: some deployments send the last residue, others the residue after it, and
-// the contract does not say. Regions and activations along the sequence show which. The gateway holds the residue after the last.
+// Finds out what `end` of residue regions means: some deployments send the last residue, others the
+// one after it, and the contract does not say. The gateway uses the residue after the last.
 
 import type { SparseMatrix } from '../archive/bulk-record.ts';
 import { drifted } from '../http/validate-response.ts';
@@ -58,10 +58,11 @@ function shownByActivations(
 }
 
 /**
- * Finds out what `end` is in one answer: by the regions themselves, by what was proven before, by activations. What is proven
- * is remembered; that every residue at an `end` is active is not proof, since a region may leave weak residues out.
+ * Finds out what `end` means in one answer: from the regions, from earlier proof, from activations.
+ * Proof is stored. An active residue at every `end` is no proof, since a region may leave weak
+ * residues out.
  *
- * @returns undefined where nothing tells
+ * @returns undefined where nothing shows it
  */
 export function findRegionEnd(
   settings: object,
@@ -80,8 +81,8 @@ export function findRegionEnd(
 /**
  * The features with the residue after the last as `end` of each region.
  *
- * @param end - what it is in the answer; taken for the residue after the last where nothing tells
- * @throws UpstreamError UPSTREAM_DRIFT for a region that does not hold its own peak or reaches behind the sequence
+ * @param end - its meaning in the answer; the residue after the last when unknown
+ * @throws UpstreamError UPSTREAM_DRIFT for a region without its own peak or beyond the sequence
  */
 export function normalizeRegions(
   operation: string,

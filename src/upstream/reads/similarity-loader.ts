@@ -1,6 +1,5 @@
-// This request's similarity searches: each question once, without the hits' structures unless somebody wants them, kept
-// for later requests by sequence and arguments. What hits say of proteins goes to the protein loader. It knows nothing of
-// GraphQL.
+// The similarity searches of one request, cached for later ones by sequence and arguments. Hits'
+// structures are fetched only when selected; the protein loader receives what hits say of proteins.
 
 import { createHash } from 'node:crypto';
 import DataLoader from 'dataloader';
@@ -26,7 +25,7 @@ export interface SimilarityLoader {
   search(query: atlas.SimilarityQuery, structures: boolean): Promise<SimilarityAnswer>;
 }
 
-/** What the searches of all requests have in common; `cache` is undefined where nothing is kept. */
+/** What the searches of all requests share; `cache` is undefined without caching. */
 export interface SimilarityDependencies {
   readonly cache: Cache<LoadedSearch> | undefined;
   readonly singleFlight: SingleFlight;
@@ -91,7 +90,8 @@ export function createSimilarityLoader(
     return plain;
   };
 
-  // All searches of a tick are waited for, so that what is selected on the hits of several is one bulk call.
+  // Waits for all searches of a tick, so that the fields selected on hits of several are one bulk
+  // call.
   const loader = new DataLoader<Asked, SimilarityAnswer>(
     (keys) => {
       const searches = new Map<string, Asked>();

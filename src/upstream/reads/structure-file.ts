@@ -1,4 +1,4 @@
-// An Atlas structure as a file: the upstream's PDB text as it came, rescaled, or written as mmCIF. It knows no request.
+// An Atlas structure as a file: the upstream's PDB text, rescaled, or written as mmCIF.
 import type { LazyText } from '../../structure/lazy-text.ts';
 import { isInPercent, parsePdb } from '../../structure/pdb.ts';
 import { pdbToMmcif, scalePdbBFactors } from '../../structure/pdb-to-mmcif.ts';
@@ -14,7 +14,10 @@ export interface AtlasStructure {
   readonly percent: boolean;
 }
 
-/** A class: an object with a getter of its own would be kept, and its text with it, until the next full collection. */
+/**
+ * A class: V8 would retain an object with its own getter, and the text, until the next full
+ * collection.
+ */
 class PdbFile {
   readonly text: string | LazyText;
   private readonly structure: Pick<StructureData, 'pdb'>;
@@ -29,9 +32,9 @@ class PdbFile {
 }
 
 /**
- * The text of the file and the number of atoms in it, which is counted when it is asked for: most want the text alone.
+ * The text of the file and the number of its atoms, which is counted lazily.
  *
- * @param structure - the PDB text as it came, and where it lies packed
+ * @param structure - the PDB text, possibly packed
  * @throws UpstreamError UPSTREAM_DRIFT when the text holds no atom
  */
 export function atlasStructure(

@@ -1,4 +1,4 @@
-// Thumbnails, which never change for a hash and are kept for a year. It knows neither GraphQL nor HTTP routes.
+// Thumbnails, which never change for a hash and are cached for a year.
 import { createEtag } from '../../etag.ts';
 import * as atlas from '../atlas.ts';
 import type { Upstream } from '../http/upstream-client.ts';
@@ -25,7 +25,7 @@ export const openThumbnails = (reads: CachedReads<Thumbnail>): Thumbnails => ({
       const bytes = await atlas.thumbnail(shared, hash, type);
       if (bytes === null) return null;
       const png = Buffer.from(bytes);
-      // The tag is made once, when the bytes come, and kept with them.
+      // The ETag is computed once and cached with the bytes.
       return { png, etag: createEtag(png) };
     }),
 });

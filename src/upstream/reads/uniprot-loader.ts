@@ -1,5 +1,5 @@
-// This request's UniProt look-ups: one call for each identifier, with a limit in flight, kept for all requests a while
-// because entries change with UniProt's releases only.
+// The UniProt look-ups of one request, cached for all: one call for each identifier, with limited
+// concurrency.
 
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
@@ -22,7 +22,7 @@ export interface UniprotLoader {
 
 const IN_FLIGHT = 8;
 
-/** @throws UpstreamError UPSTREAM_DRIFT for an entry whose hash is not that of its sequence: either may be another protein's */
+/** @throws UpstreamError UPSTREAM_DRIFT for an entry whose hash is not that of its sequence */
 function checkedEntry(entry: LoadedEntry | null): LoadedEntry | null {
   const { protein_hash: hash, sequence } = entry?.record ?? {};
   if (hash != null && sequence != null && !isSequenceOf(hash, sequence))
