@@ -168,7 +168,7 @@ export function openMetrics(sights: MetricSources) {
     storeErrors: counter('store_errors_total', 'Failures of the store.', ['store']),
     refused: counter(
       'requests_refused_total',
-      'HTTP requests refused before they ran: too many requests or connections of the process or an address, ' +
+      'HTTP requests refused before they ran: too many requests or connections of a process or address, ' +
         'or a rate limit.',
       ['reason'],
     ),

@@ -1,13 +1,20 @@
-// The body of an archive as it arrives: no more of it than what was asked for can take, and hardly more than is needed.
+// The body of an archive as it arrives, limited to what the request can yield, and read hardly
+// beyond what is needed.
 
 import type { StreamedResponse, Upstream } from '../http/upstream-client.ts';
 import { ArchiveError } from './archive-error.ts';
 
-/** What may still come once all is there that is needed, so that the connection can be used again: the end of most archives does. */
+/**
+ * Bytes still read after all that is needed, so that the connection can be reused: most archives
+ * end there.
+ */
 const TAIL_BYTES = 256 * 1024;
 const TAIL_MS = 1_000;
 
-/** The body of an archive. A class: V8 keeps what a generator within a function sees until its next full collection. */
+/**
+ * The body of an archive. A class: V8 retains what a nested generator closes over until its next
+ * full GC.
+ */
 export class ArchiveBody implements AsyncIterable<Uint8Array> {
   /** Whether it was left before its end. */
   isCut = false;
@@ -27,7 +34,7 @@ export class ArchiveBody implements AsyncIterable<Uint8Array> {
   get isDone(): boolean {
     return this.timer !== undefined;
   }
-  /** Says that nothing more is needed of it: what is left is read where it is short, else the connection is closed. */
+  /** Ends reading: a short rest is read, else the connection is closed. */
   finish(): void {
     if (this.isDone) return;
     this.most = Math.min(this.most, this.received + TAIL_BYTES);

@@ -1,10 +1,11 @@
-// What can be wrong with an archive, as one typed error. It knows no archive format and no record.
+// The typed error of a damaged archive.
 
 /**
- * `truncated`: the bytes end too early. `corrupt`: they are no archive, or the compressed data are damaged. `checksum`, `size`: an
- * entry is not what its header says. `directory`: the list of contents at the end disagrees with the entries. `name`: a name
- * that could reach outside the archive, or a name twice. `limit`: more than is allowed. `unsupported`: encrypted, or an
- * unknown compression. `content`: the entry is whole, but what it holds cannot be read.
+ * `truncated`: the bytes end too early. `corrupt`: no archive, or damaged compressed data.
+ * `checksum`, `size`: an entry contradicts its header. `directory`: the central directory
+ * contradicts the entries. `name`: a duplicate name or one that could reach outside the archive.
+ * `limit`: over a limit. `unsupported`: encrypted, or an unknown compression. `content`: the entry
+ * is whole but unreadable.
  */
 export type ArchiveErrorCode =
   | 'truncated'
@@ -20,7 +21,7 @@ export type ArchiveErrorCode =
 /** A part of an archive that cannot be had. Its message names the entry, never the contents. */
 export class ArchiveError extends Error {
   readonly code: ArchiveErrorCode;
-  /** Name of the entry that is lost; undefined when it is not one entry, or the name is not known or not printable. */
+  /** Name of the lost entry; undefined unless it is one entry with a printable name. */
   readonly entry: string | undefined;
   constructor(code: ArchiveErrorCode, message: string, entry?: string, options?: ErrorOptions) {
     super(entry === undefined ? message : `${message} (${entry})`, options);

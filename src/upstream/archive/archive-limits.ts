@@ -1,7 +1,7 @@
-// How large an archive of so many proteins can be at most: what is larger was not asked for, and is not read.
+// The maximum size of an archive of a number of proteins: a larger one is not read.
 import type { ZipLimits } from './zip-limits.ts';
 
-/** What was asked for. */
+/** What was requested. */
 export interface ArchiveRequest {
   readonly proteins: number;
   /** Whether activations along the sequence were. */
@@ -20,8 +20,9 @@ const KiB = 1024;
 const MiB = 1024 * KiB;
 
 /**
- * Room for proteins of 2,000 residues on average, and for one of 20,000 among few: a structure takes 600 bytes a residue, 150 of them
- * compressed, activations along the sequence 2,500, compressed 600, and those of the protein up to 500 KiB.
+ * Allows for 2,000 residues per protein on average, or one of 20,000 among few: a structure takes
+ * 600 bytes a residue (150 compressed), per-residue activations 2,500 (600 compressed),
+ * protein-level ones up to 500 KiB.
  */
 export function archiveLimits({ proteins, perResidue }: ArchiveRequest): ArchiveLimits {
   const features = 16 * MiB + proteins * (perResidue ? 8 : 1) * MiB;

@@ -1,5 +1,4 @@
-// What each member of a bulk archive says, as plain values: FASTA, REMARK scores with pLDDT, sparse activations. Pure
-// reading of text that is already there; it knows no zip.
+// Parses the members of a bulk archive: FASTA, REMARK scores with pLDDT, sparse activations.
 import { z } from 'zod';
 import { type LazyText, lazyText } from '../../structure/lazy-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
@@ -35,7 +34,10 @@ export interface SparseVector {
   readonly values: readonly number[];
 }
 
-/** Activations along the sequence: `values[i]` is that of feature `features[i]` at residue `residues[i]` (0-based). */
+/**
+ * Per-residue activations: `values[i]` is that of feature `features[i]` at residue `residues[i]`
+ * (0-based).
+ */
 export interface SparseMatrix {
   readonly residues: readonly number[];
   readonly features: readonly number[];
@@ -61,7 +63,7 @@ function nextFasta(fasta: string, from: number): number {
   return found === -1 ? -1 : found + 2;
 }
 
-/** Reads `>{hash}|{accession}|{source}` records with sequences on one or more lines, one after the other. */
+/** Reads `>{hash}|{accession}|{source}` records with sequences on one or more lines. */
 export function* readFasta(fasta: string): Generator<[hash: string, record: BulkSequence]> {
   for (let start = nextFasta(fasta, 0); start !== -1; ) {
     const next = nextFasta(fasta, start);
@@ -101,7 +103,9 @@ export function readResidues(
 
 const readScores = (pdb: string) => ({ ptm: remark(pdb, PTM), mean: remark(pdb, MEAN_PLDDT) });
 
-/** A class, as there are hundreds in an archive, and an object with getters and closures of its own is slow to make. */
+/**
+ * A class: an archive has hundreds, and an object with own getters and closures is slow to create.
+ */
 class PackedStructure implements BulkStructure {
   readonly size: number;
   readonly heldBytes: number;
@@ -148,9 +152,9 @@ class PackedStructure implements BulkStructure {
 }
 
 /**
- * Reads one structure; the mean is that of the residues where the file does not state it. Only what is asked for is read, once:
- * going through the atoms takes ten times as long as unpacking them, and most who want the file want nothing else of it. The
- * text stays packed: that of 500 structures would be moved about by the garbage collector for as long as the answer takes.
+ * Reads one structure lazily; a mean that the file does not state is that of the residues. Parsing
+ * the atoms takes ten times as long as unpacking them. The text stays packed: the garbage collector
+ * would otherwise move the text of 500 structures around while the answer is written.
  */
 export const readStructure = (packed: CompressedEntryText): BulkStructure => new PackedStructure(packed);
 
@@ -162,7 +166,8 @@ const isNumbers = (list: unknown[]): list is number[] => list.every((item) => ty
 /** A list of numbers, null (NaN on the wire) read as 0; undefined for anything else. */
 function numbers(value: unknown): number[] | undefined {
   if (!Array.isArray(value)) return undefined;
-  // Nearly always: it was parsed a moment ago, and a copy of it is a third of the work of reading features.
+  // The usual case. The array was just parsed, and copying it is a third of the cost of reading
+  // features.
   if (isNumbers(value)) return value;
   const list: number[] = [];
   for (const item of value as unknown[]) {
@@ -202,7 +207,7 @@ const rankedFeature = featureValue.omit({ residue_regions: true });
 function ranking(value: unknown): FeatureValue[] | undefined {
   if (!Array.isArray(value)) return undefined;
   if (value.every(isPlainFeature)) return value;
-  // NaN on the wire is no value. One that cannot be read is not left out: the ranking as a whole is unknown then.
+  // NaN is no value. An unreadable value is not left out: it makes the whole ranking unknown.
   const parsed = z
     .array(rankedFeature)
     .safeParse(value.filter((item: unknown) => !isObject(item) || item.value !== null));

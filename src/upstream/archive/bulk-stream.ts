@@ -1,5 +1,4 @@
-// A bulk archive as a stream of records, one protein's part at a time, so that memory follows one protein and not the
-// archive. It knows the members' names and nothing of who wants them.
+// A bulk archive as a stream of records, one protein's part at a time, to hold little memory.
 import { JsonError } from '../json/lenient-json.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { fromWire, namesSeen, type WireMapping, wireName } from '../mapping/rules.ts';
@@ -22,7 +21,7 @@ export type BulkMember = 'structures' | 'sequences' | 'clusterInfo' | 'features'
 
 /** One thing that an archive says. */
 export type BulkRecord =
-  /** Told once of each. */
+  /** Emitted once for each. */
   | { readonly part: 'member'; readonly member: BulkMember }
   | { readonly part: 'sequence'; readonly hash: string; readonly sequence: BulkSequence }
   | { readonly part: 'structure'; readonly hash: string; readonly structure: BulkStructure }
@@ -35,36 +34,36 @@ export type BulkRecord =
   | { readonly part: 'links' }
   | { readonly part: 'problem'; readonly problem: ArchiveError };
 
-/** Is told of records. What it throws ends the reading. */
+/** Receives records. Throwing ends the reading. */
 type Tell = (record: BulkRecord) => void;
 
 /** What of the archive is wanted. */
 export interface BulkOptions {
-  /** Whether activations along the sequence are wanted; they are most of an archive and passed over unless true. */
+  /** Whether to read per-residue activations, which are most of an archive. False by default. */
   readonly perResidue?: boolean;
-  /** Whether the activations of all features are wanted where a protein's top ranking is there: they are most of the rest. True unless false. */
+  /** Whether to read the activations of all features next to a top ranking. True by default. */
   readonly level?: boolean;
   readonly limits?: Partial<ZipLimits>;
-  /** The proteins that were asked for: nothing is told of others. All when absent. */
+  /** The requested proteins: records of others are skipped. All when absent. */
   readonly hashes?: { has(hash: string): boolean } | undefined;
-  /** Whether all is there that is needed: what comes behind is passed over, damaged or not. */
+  /** Whether all that is needed is there: the rest, damaged or not, is skipped. */
   readonly isDone?: () => boolean;
   /** Names that the deployment uses instead of those of the contract. */
   readonly mapping?: WireMapping | undefined;
   /** Shown what members say, to notice drift. */
   readonly onAnswer?: ((name: string, value: unknown, readable: boolean) => void) | undefined;
-  /** Told, after some records, that the next may take a while to come. */
+  /** Called after some records when the next may take a while. */
   readonly onPause?: () => void;
 }
 
 /** Bytes of one protein's features: 2,000 residues with 64 active features each take about 4 MB. */
-const MOST_FEATURES = 16 * 1024 ** 2;
+const MAX_FEATURES_BYTES = 16 * 1024 ** 2;
 /** Faults after which an archive is given up. */
 const MAX_PROBLEMS = 100;
 /** Beyond this a value is parsed off the main loop. */
 const LARGE = 256 * 1024;
 
-/** Bytes of a whole member that is parsed at once, in a few milliseconds: a thread would take more to be told and to answer. */
+/** Larger members are parsed in a worker: smaller ones take less time than the round trip. */
 const SMALL_MEMBER_BYTES = 1024 ** 2;
 
 const HASH = /^[0-9a-f]{32}$/;
@@ -95,7 +94,7 @@ async function sequences(entry: ZipEntry, tell: Tell): Promise<void> {
 const members = (value: unknown): [string, unknown][] =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
 
-/** What is said of clusters and of who belongs to them; undefined where it is not said who. */
+/** Clusters and their members; undefined where the archive does not say. */
 interface SaidOfClusters {
   readonly clusters: Iterable<[string, unknown]>;
   readonly proteins?: Iterable<[string, unknown]>;
@@ -175,7 +174,7 @@ async function features(entry: ZipEntry, options: BulkOptions, tell: Tell): Prom
   const drop = options.perResidue === true ? NONE : namesSeen(options.mapping, 'bulkFeatures', ROWS);
   const parse = (member: JsonMember): unknown => parseJson(member.value, { workerAboveBytes: LARGE });
   const stream = small === undefined ? entry.stream() : [small];
-  for await (const some of jsonMembers(stream, drop, MOST_FEATURES)) {
+  for await (const some of jsonMembers(stream, drop, MAX_FEATURES_BYTES)) {
     for (const member of some)
       if (isWanted(member.key)) tellFeatures(member.key, await parse(member), entry, options, tell);
     options.onPause?.();
@@ -210,10 +209,11 @@ async function readMember(entry: ZipEntry, options: BulkOptions, tell: Tell): Pr
 }
 
 /**
- * Reads the archive that `POST /proteins/batch` answers with (spec, Bulk lookup). Members and keys that are not known are
- * passed over. What is damaged becomes a `problem` record and what is whole still comes; only a failing source throws.
+ * Reads the archive of `POST /proteins/batch` (spec, Bulk lookup). Skips unknown members and keys.
+ * Damage becomes a `problem` record, and whole parts still follow; only a failing source throws.
  *
- * @param onRecord - told of each record as soon as it is read; thousands in a list, each of which would be a handful of promises of a generator
+ * @param onRecord - called with each record; a generator would make several promises for each of
+ *   thousands
  */
 export async function readBulkRecords(
   source: AsyncIterable<Uint8Array>,
@@ -232,22 +232,22 @@ export async function readBulkRecords(
     } else if ('hash' in record && options.hashes?.has(record.hash) === false) return;
     onRecord(record);
   };
-  const told = new Set<string>();
-  // A damaged entry with nothing behind it is met twice: where it is read, and where the next is looked for.
-  const tellOnce = (problem: ArchiveError): void => {
+  const reported = new Set<string>();
+  // A damaged entry at the end is reported twice: when read, and when looking for the next.
+  const reportOnce = (problem: ArchiveError): void => {
     const name = `${problem.code} ${problem.entry ?? ''}`;
-    if (told.has(name) && problem.code !== 'content') return;
-    told.add(name);
+    if (reported.has(name) && problem.code !== 'content') return;
+    reported.add(name);
     tell({ part: 'problem', problem });
   };
-  const tellRefused = () => problems.splice(0).forEach(tellOnce);
+  const tellRefused = () => problems.splice(0).forEach(reportOnce);
   let hasStructures = false;
   const tellStructure = (hash: string, text: CompressedEntryText): void =>
     tell({ part: 'structure', hash, structure: readStructure(text) });
   const tellDamage = (error: unknown, name: string): void => {
     const problem = unreadable(error, name);
     if (!(problem instanceof ArchiveError)) throw problem;
-    tellOnce(problem);
+    reportOnce(problem);
   };
   const structureOf = ({ name }: ZipEntry): string | undefined => {
     tellRefused();
@@ -256,7 +256,7 @@ export async function readBulkRecords(
     hasStructures ||= hash !== undefined;
     return hash;
   };
-  // Hundreds of structures come in one archive: nobody waits where there is nothing to wait for.
+  // Synchronous where possible: an archive holds hundreds of structures.
   const take = (entry: ZipEntry): boolean => {
     if (options.isDone?.() === true) return true;
     const hash = structureOf(entry);
@@ -294,7 +294,7 @@ export async function readBulkRecords(
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
     tellRefused();
-    tellOnce(error);
+    reportOnce(error);
     return;
   }
   tellRefused();

@@ -1,4 +1,4 @@
-// A bulk archive gathered into what is known of each protein hash. It knows no GraphQL and makes no call.
+// Gathers a bulk archive into the parts of each protein hash.
 import { ArchiveError } from './archive-error.ts';
 import type { BulkFeatures, BulkSequence, BulkStructure } from './bulk-record.ts';
 import { type BulkMember, type BulkOptions, readBulkRecords } from './bulk-stream.ts';
@@ -14,9 +14,12 @@ export interface BulkParts {
   readonly features: ReadonlyMap<string, BulkFeatures>;
   /** Every hash that some member spoke of. */
   readonly present: ReadonlySet<string>;
-  /** What was lost. While there are problems, a part that is missing may have been lost rather than absent. */
+  /** What was lost. With problems, a missing part may have been lost rather than absent. */
   readonly problems: readonly ArchiveError[];
-  /** Which members the archive has; `topFeatures` and `clusterLinks` are what the service may leave out of two of them. */
+  /**
+   * The archive's members, with the keys `topFeatures` and `clusterLinks` that the service may
+   * omit.
+   */
   readonly members: Readonly<Record<BulkMember | 'topFeatures' | 'clusterLinks', boolean>>;
 }
 
@@ -30,12 +33,12 @@ export interface GatherOptions extends BulkOptions {
   readonly heldBytes?: number;
   /** What to keep of a protein's features, called as each arrives; all of it when absent. */
   readonly shrink?: (hash: string, features: BulkFeatures) => BulkFeatures;
-  /** Told of every protein that something was said of, with all that is known so far. */
+  /** Called with every protein mentioned, and all its parts so far. */
   readonly onHash?: (hash: string, parts: BulkParts) => void;
 }
 
 /**
- * Reads a whole bulk archive as it arrives. With activations along the sequence give `shrink`, or use
+ * Reads a whole bulk archive as it arrives. For per-residue activations pass `shrink`, or use
  * `readBulkRecords`: both hold those of one protein at a time.
  *
  * @throws whatever the source throws; a damaged archive throws nothing and lists its `problems`
@@ -90,9 +93,9 @@ export async function readBulkArchive(
     else if (record.part === 'cluster') clusters.set(record.representative, record.record);
     else if (record.part === 'problem') problems.push(record.problem);
     else if (record.part === 'features') {
-      const kept = options.shrink?.(record.hash, record.features) ?? record.features;
-      hold(sizeOfFeatures(kept));
-      features.set(record.hash, kept);
+      const shrunk = options.shrink?.(record.hash, record.features) ?? record.features;
+      hold(sizeOfFeatures(shrunk));
+      features.set(record.hash, shrunk);
       members.topFeatures ||= record.features.top !== undefined;
     } else if (record.representative !== null) clusterOf.set(record.hash, record.representative);
     if ('hash' in record) options.onHash?.(record.hash, parts);

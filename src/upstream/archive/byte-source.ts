@@ -1,11 +1,14 @@
-// A stream of bytes that can be looked at ahead, taken by length and given back. It knows nothing of what they mean.
+// A byte stream with look-ahead, reading by length, and push-back.
 import { setImmediate as turn } from 'node:timers/promises';
 import { ArchiveError } from './archive-error.ts';
 
 /** Milliseconds that byte work may go on before other work of the process gets its turn. */
 const SLICE = 8;
 
-/** Reads from one side only; every method but `back`, `close` and those that end in `Now` waits for bytes where there are none yet. */
+/**
+ * For one reader. Every method but `back`, `close` and `…Now` waits for bytes that have not
+ * arrived.
+ */
 export interface ByteSource {
   /** Bytes consumed so far. */
   position(): number;
@@ -16,27 +19,27 @@ export interface ByteSource {
   /** Consumes exactly `count` bytes. @throws ArchiveError `truncated` */
   take(count: number): Promise<Uint8Array>;
   /**
-   * The same two where nobody has to be waited for, as most often within an archive of hundreds of small entries, for which waiting takes
-   * longer than reading; undefined where somebody has to, other work of the process among them.
+   * The same, synchronously: for hundreds of small entries waiting takes longer than reading.
+   * Undefined where bytes are missing or the event loop must run first.
    */
   peekNow(count: number): Uint8Array | undefined;
   takeNow(count: number): Uint8Array | undefined;
   /** Consumes between 1 and `most` bytes, whatever has arrived; null at the end. */
   some(most: number): Promise<Uint8Array | null>;
-  /** All that is left, without consuming it; undefined where that is more than `most` bytes, and ever after. */
+  /** All that is left, without consuming it; undefined once that is more than `most` bytes. */
   rest(most: number): Promise<Uint8Array | undefined>;
   /** Gives back the last `count` bytes of what `some` just returned. */
   back(count: number): void;
-  /** Ends the stream where nobody wants the rest. */
+  /** Ends the stream without reading the rest. */
   close(): Promise<void>;
 }
 
 /**
- * Wraps a stream. Lets other work run in between, even when all bytes are there already. What is given is part of the pieces as they
- * came, and a copy only where it lies across two of them: joining them all would be new memory for each, and collecting that is what
- * reading a large archive would cost most.
+ * Wraps a stream, yielding to the event loop in between. Returned bytes are views of the chunks;
+ * copies only where they span two: joining all chunks would cost most of reading a large archive in
+ * garbage collection.
  *
- * @param onWait - told each time before bytes are waited for, or others get their turn
+ * @param onWait - called each time before waiting for bytes or yielding
  */
 export function byteSource(stream: AsyncIterable<Uint8Array>, onWait?: () => unknown): ByteSource {
   const iterator = stream[Symbol.asyncIterator]();
@@ -61,7 +64,7 @@ export function byteSource(stream: AsyncIterable<Uint8Array>, onWait?: () => unk
       const next = await iterator.next();
       if (next.done === true) ended = true;
       else if (next.value.length > 0) {
-        // As a Buffer every part that is taken of it would be one, which costs ten times as much to make.
+        // Not a Buffer: subarrays of a Buffer are Buffers, which cost ten times as much to create.
         behind.push(new Uint8Array(next.value.buffer, next.value.byteOffset, next.value.byteLength));
         have += next.value.length;
       }

@@ -1,10 +1,13 @@
-// Raw deflate data of known or unknown length: inflated as they arrive on zlib's own threads, or at once where they are few. It
-// knows no archive format.
+// Inflates raw deflate data of known or unknown length: in zlib's threads as they arrive, or at
+// once when small.
 import { createInflateRaw, type InflateRaw, inflateRawSync } from 'node:zlib';
 import { ArchiveError } from './archive-error.ts';
 import type { ByteSource } from './byte-source.ts';
 
-/** Compressed bytes given to zlib at once: at most about a thousand times as many come out before the next look at the limits. */
+/**
+ * Compressed bytes per write to zlib, which yield at most some thousand times as many before the
+ * next limit check.
+ */
 const STEP = 16 * 1024;
 
 const codeOf = (error: unknown): string =>
@@ -16,7 +19,11 @@ const asDamage = (error: unknown): unknown =>
     ? new ArchiveError('corrupt', 'Compressed data are damaged.', undefined, { cause: error })
     : error;
 
-/** Writes one piece and waits until zlib has taken what it wants of it. @returns the count of bytes taken */
+/**
+ * Writes one chunk and waits until zlib has consumed what it needs.
+ *
+ * @returns the number of bytes
+ */
 function feed(engine: InflateRaw, piece: Uint8Array): Promise<number> {
   const before = engine.bytesWritten;
   return new Promise((resolve, reject) => {
@@ -42,10 +49,10 @@ function finish(engine: InflateRaw): Promise<void> {
 }
 
 /**
- * Inflates what the source holds next, and leaves the source right behind the compressed data.
+ * Inflates the next data of the source, and leaves the source right behind them.
  *
- * @param size - compressed bytes; undefined: the data say themselves where they end
- * @param check - told of each piece's length before it is kept; throws to stop
+ * @param size - compressed bytes; undefined: the data mark their own end
+ * @param check - called with each chunk's length before it is held; throws to stop
  * @throws ArchiveError `corrupt` or `truncated`
  */
 export async function* inflate(
@@ -98,15 +105,19 @@ export async function* inflate(
   }
 }
 
-/** Bytes, inflated, that are inflated at once: up to ten milliseconds, half of what zlib's threads and the way to them take. */
+/**
+ * Inflated bytes up to which data are inflated at once: ten milliseconds at most, half the time of
+ * a thread.
+ */
 export const SMALL_ENTRY_BYTES = 4 * 1024 ** 2;
 
 const isInflated = (value: unknown): value is { buffer: Buffer; engine: { bytesWritten: number } } =>
   typeof value === 'object' && value !== null && 'buffer' in value && 'engine' in value;
 
 /**
- * Inflates data of known lengths that are here already. For 500 structures this takes a seventh of the time of as many streams,
- * and an output buffer one byte longer than needed half of that of zlib's own: zlib then sees the end without asking for more.
+ * Inflates data of known lengths at once, in a seventh of the time of streams for 500 structures.
+ * The output buffer is one byte longer than needed, so that zlib sees the end without asking for
+ * more.
  *
  * @param size - bytes that come out
  * @throws ArchiveError `corrupt`, or `size` when more comes out
@@ -131,9 +142,9 @@ export function inflateSmallSync(data: Uint8Array, size: number): Uint8Array {
 }
 
 /**
- * Inflates data that say themselves where they end, from all that is left of an archive.
+ * Inflates data that mark their own end, from the rest of an archive.
  *
- * @returns undefined when they are damaged or many: {@link inflate} then goes through them with care and says what is wrong
+ * @returns undefined when they are damaged or large: {@link inflate} then reports what is wrong
  */
 export function inflateUnknownLength(rest: Uint8Array): { data: Uint8Array; taken: number } | undefined {
   try {

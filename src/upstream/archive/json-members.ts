@@ -1,5 +1,5 @@
-// The members of one large JSON object, each as the bytes of its value, without ever holding the whole object. It
-// looks only at what divides JSON (strings, brackets, commas) and leaves the values to a parser.
+// The members of one large JSON object, each as the bytes of its value, without holding the whole
+// object. It scans the structure only.
 
 import {
   BACKSLASH,
@@ -47,7 +47,7 @@ const keyOf = (bytes: Buffer): string => {
 
 type Walk = ReturnType<typeof openWalk>;
 
-/** Goes over the next bytes. @returns the members that end in them, and what is wrong behind these */
+/** Scans the next bytes. @returns the members that end in them, and any error after these */
 function walkOn(
   walk: Walk,
   bytes: Uint8Array,
@@ -62,12 +62,12 @@ function walkOn(
 }
 
 /**
- * Walks the object as its bytes arrive. Yields those members that have come to their end, together: hundreds in one piece, each of which
- * would be a handful of promises by itself.
+ * Scans the object as its bytes arrive. Yields all members that end in a chunk together, to save
+ * promises.
  *
- * @param drop - keys of the members' own members that are not wanted: where they go on beyond a piece they are never held, and `null`
- *   stands in their place
- * @param most - bytes that one value may have
+ * @param drop - keys of members' own members to drop: values longer than a chunk are not held and
+ *   become `null`
+ * @param most - maximum bytes of a value
  * @throws JsonMembersError
  */
 export async function* jsonMembers(

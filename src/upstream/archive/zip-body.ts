@@ -1,4 +1,4 @@
-// The data of one zip entry: inflated or as stored, counted and checked against CRC-32 and sizes. It knows no names.
+// The data of one zip entry: inflated or stored, checked against CRC-32 and sizes.
 import { crc32 } from 'node:zlib';
 import { ArchiveError } from './archive-error.ts';
 import type { ByteSource } from './byte-source.ts';
@@ -12,7 +12,7 @@ export interface SizedBody {
   crc: number;
   size: number;
   compressed: number;
-  /** The data as they stand in the archive, where they were read at once; part of a larger buffer. */
+  /** The data as stored in the archive, if read at once; part of a larger buffer. */
   packed?: Uint8Array;
 }
 
@@ -26,7 +26,7 @@ async function* stored(source: ByteSource, size: number, check: (length: number)
   }
 }
 
-/** Stored data of unknown length end where a data descriptor with its signature says exactly what went before. */
+/** Stored data of unknown length end where a signed data descriptor matches the data before it. */
 async function* storedUntilDescriptor(source: ByteSource, check: (length: number) => void) {
   let crc = 0;
   let size = 0;
@@ -66,7 +66,7 @@ async function* storedUntilDescriptor(source: ByteSource, check: (length: number
 /** Compressed bytes that are waited for before anything is inflated, once for an archive. */
 const REST = 1024 ** 2;
 
-/** Data of unknown lengths: in one piece where the rest of the archive is short, as they arrive where it is not. */
+/** Data of unknown lengths: at once when the rest of the archive is short, else as they arrive. */
 async function* inflatedToTheirEnd(source: ByteSource, check: (length: number) => void, measured: SizedBody) {
   const rest = await source.rest(REST);
   const found = rest === undefined ? undefined : inflateUnknownLength(rest);
@@ -79,7 +79,7 @@ async function* inflatedToTheirEnd(source: ByteSource, check: (length: number) =
   if (found.data.length > 0) yield found.data;
 }
 
-/** Whether an entry is read at once, by {@link readSmall}: compressed, with lengths that are known and small. */
+/** Whether {@link readSmall} reads an entry at once: compressed, with known and small lengths. */
 export const isSmall = ({ flags, method, compressed, size }: EntryHeader): boolean =>
   (flags & 8) === 0 &&
   method === 8 &&
@@ -88,7 +88,7 @@ export const isSmall = ({ flags, method, compressed, size }: EntryHeader): boole
   size <= SMALL_ENTRY_BYTES;
 
 /**
- * The data of an entry of known and small lengths, which are all here: one step where {@link entryBody} takes a dozen.
+ * Reads an entry of known and small lengths in one step, where {@link entryBody} takes a dozen.
  *
  * @throws ArchiveError `checksum`, `size`, `corrupt`
  */
@@ -101,9 +101,9 @@ export function readSmall(packed: Uint8Array, header: EntryHeader): Uint8Array {
 }
 
 /**
- * The entry's data, piece by piece; checked when the last piece has been taken.
+ * The entry's data in chunks, verified after the last.
  *
- * @param check - told of uncompressed and compressed bytes so far; throws to stop
+ * @param check - called with uncompressed and compressed bytes so far; throws to stop
  * @throws ArchiveError `checksum`, `size`, `corrupt`, `truncated`
  */
 export async function* entryBody(

@@ -1,4 +1,4 @@
-// The list of contents at the end of a zip, held against the entries that were really there. It yields no data.
+// Checks the central directory of a zip against the entries that were read.
 import { ArchiveError } from './archive-error.ts';
 import type { ByteSource } from './byte-source.ts';
 import {

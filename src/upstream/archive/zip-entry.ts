@@ -1,22 +1,22 @@
-// One file of an archive as its reader is given it: as it arrives, whole, as text, or kept packed. It knows nothing of where in the archive it stands.
+// One file of an archive for its reader: streamed, whole, as text, or still packed.
 import { LRUCache } from 'lru-cache';
 import { ArchiveError } from './archive-error.ts';
 import { inflateSmallSync } from './inflate.ts';
 import { readSmall, type SizedBody } from './zip-body.ts';
 import type { EntryHeader } from './zip-records.ts';
 
-/** One file of an archive. Read it, once, before the next entry is asked for; an entry that is not read is passed over. */
+/** One file of an archive. Read it once, before the next entry; an unread entry is skipped. */
 export interface ZipEntry {
   readonly name: string;
   /** Uncompressed bytes as the archive states them; undefined where it does not before the data. */
   readonly size: number | undefined;
-  /** The data as they arrive. Only after the last piece are they known to be whole: until then an error may follow. */
+  /** The data as they arrive, verified only after the last chunk: until then an error may follow. */
   stream(): AsyncGenerator<Uint8Array>;
   /** All data, checked. @throws ArchiveError */
   bytes(): Promise<Uint8Array>;
   /** All data as UTF-8 text, checked. @throws ArchiveError */
   text(): Promise<string>;
-  /** The same, kept as small as it came and unpacked when it is read; at once where all of it is here. @throws ArchiveError */
+  /** The text, still compressed; synchronous where all of it is here. @throws ArchiveError */
   packed(): CompressedEntryText | Promise<CompressedEntryText>;
 }
 
@@ -39,7 +39,7 @@ export const withEntryName = (error: unknown, entry: string): unknown =>
     ? new ArchiveError(error.code, error.message, entry, { cause: error.cause })
     : error;
 
-/** Bytes of unpacked texts that wait to be written, in the whole process: about one answer of 500 structures. */
+/** Bytes of texts that are unpacked and not yet written, in the process: some 500 structures. */
 const MAX_INFLATED_BYTES = 16 * 1024 ** 2;
 
 /** Texts that were unpacked to be checked, until they are written. */
@@ -51,7 +51,7 @@ class CompressedText implements CompressedEntryText {
   readonly heldBytes: number;
   readonly #compressed: Uint8Array;
 
-  /** @param compressed - a part of a larger buffer, which is not kept */
+  /** @param compressed - part of a larger buffer; this copies it */
   constructor(data: Uint8Array, compressed: Uint8Array) {
     this.size = data.length;
     this.heldBytes = compressed.length;
@@ -79,7 +79,7 @@ function packedText(data: Uint8Array, packed: Uint8Array | undefined): Compresse
 
 async function* pieces(body: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   for (;;) {
-    // Not `for await`: a reader who stops early must not end the body, whose rest still has to be passed over.
+    // Not `for await`: a reader that stops early must not end the body, whose rest is to be skipped.
     const next = await body.next();
     if (next.done === true) return;
     yield next.value;
@@ -98,7 +98,7 @@ const onlyOnce = (): Error => new Error('An entry can be read only once.');
 const tooLarge = (name: string, kept: number): ArchiveError =>
   new ArchiveError('limit', `An entry is larger than ${kept} bytes.`, name);
 
-/** Pieces while they are few. Not a function within another: V8 keeps what a generator function sees, once it was called, until a full collection. */
+/** Limits the bytes. Not nested: V8 retains what a generator function closes over until a full GC. */
 async function* upTo(
   most: number,
   name: string,
@@ -112,7 +112,7 @@ async function* upTo(
   }
 }
 
-/** An entry whose data come one after the other. @param kept - bytes that are held at most */
+/** An entry whose data arrive in chunks. @param kept - maximum bytes held */
 export function openEntry(
   name: string,
   size: number | undefined,
@@ -196,10 +196,10 @@ class BufferedEntry implements ZipEntry {
 }
 
 /**
- * An entry whose data are here and few: read in one step.
+ * An entry with few data, all here: read in one step.
  *
- * @param packed - as they stand in the archive; undefined where it ends before they do
- * @param check - told of the entry's size; throws where that is more than is allowed
+ * @param packed - as stored in the archive; undefined where the archive ends too early
+ * @param check - called with the entry's size; throws when it is over the limit
  */
 export const openBufferedEntry = (
   name: string,

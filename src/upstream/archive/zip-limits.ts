@@ -1,4 +1,4 @@
-// How much an archive may ask of this process, and which names it may use. It reads no archive.
+// Limits on the memory and the entry names of an archive.
 import { ArchiveError } from './archive-error.ts';
 
 /** Bounds on what is read; all sizes in bytes, uncompressed unless said. */
@@ -9,7 +9,7 @@ export interface ZipLimits {
   /** Uncompressed over compressed, counted once an entry is larger than 4 MiB. */
   readonly ratio: number;
   readonly nameBytes: number;
-  /** The most that `bytes()` and `text()` of one entry hold in memory; a larger one can still be streamed. */
+  /** Maximum bytes that `bytes()` and `text()` of one entry hold; a larger one can be streamed. */
   readonly keptBytes: number;
 }
 

@@ -1,4 +1,4 @@
-// The records of the zip format (APPNOTE 6.3), byte by byte. It reads what it is given and decides nothing.
+// Parses the records of the zip format (APPNOTE 6.3).
 
 export const LOCAL_HEADER = 0x04034b50;
 export const CENTRAL_HEADER = 0x02014b50;
@@ -57,7 +57,9 @@ export const CENTRAL_LENGTH = 46;
 const LOCAL = { length: LOCAL_LENGTH, flags: 6, method: 8, crc: 14, sizes: 18, names: 26 };
 const CENTRAL = { length: CENTRAL_LENGTH, flags: 8, method: 10, crc: 16, sizes: 20, names: 28 };
 
-/** Length of a whole header, name, extra field and comment included; undefined where these bytes are too few to tell, or none of one. */
+/**
+ * Length of a header with name, extra field and comment; undefined for too few bytes or no header.
+ */
 export function headerLength(bytes: Uint8Array): number | undefined {
   const signature = signatureOf(bytes);
   const form = signature === LOCAL_HEADER ? LOCAL : signature === CENTRAL_HEADER ? CENTRAL : undefined;
@@ -95,8 +97,9 @@ export function readHeader(bytes: Uint8Array): EntryHeader {
 export const DESCRIPTOR_LOOK = 28;
 
 /**
- * Length of the data descriptor at the start of `bytes` when it says exactly what was measured; 0 when it does not.
- * It comes with or without a signature and with 32-bit or 64-bit sizes; what fits and is followed by a record counts.
+ * Length of the data descriptor at the start of `bytes` if it equals the measured values; else 0.
+ * It has an optional signature and 32-bit or 64-bit sizes; the form that fits and precedes a record
+ * counts.
  */
 export function descriptorLength(bytes: Uint8Array, crc: number, compressed: number, size: number): number {
   const view = viewOf(bytes);

@@ -1,5 +1,4 @@
-// Zip archives read as their bytes arrive, entry by entry, with nothing on disk and no more in memory than what is asked
-// for. It knows the format and its dangers, and nothing of what the entries mean.
+// Reads zip archives entry by entry as their bytes arrive, without disk and with bounded memory.
 import { ArchiveError } from './archive-error.ts';
 import { type ByteSource, byteSource } from './byte-source.ts';
 import { entryBody, isSmall, type SizedBody } from './zip-body.ts';
@@ -15,13 +14,16 @@ import {
   signatureOf,
 } from './zip-records.ts';
 
-/** Limits other than the usual ones, and who is told of entries that are refused. */
+/** Limits other than the defaults, and callbacks. */
 export interface ZipOptions extends Partial<ZipLimits> {
-  /** Told of an entry that is refused where reading can go on behind it; without this, the refusal is thrown. */
+  /** Called with a refused entry if reading can go on; without it, the refusal is thrown. */
   readonly onProblem?: (problem: ArchiveError) => void;
-  /** Offered each entry that is read in one step, of which an archive may have hundreds; what it takes is not given out, which costs a handful of promises. */
+  /**
+   * Called with each entry that is read in one step; one that it takes is not yielded, which saves
+   * promises.
+   */
   readonly take?: (entry: ZipEntry) => boolean;
-  /** Told each time before bytes of an entry are waited for, or others get their turn. */
+  /** Called before waiting for bytes of an entry or yielding to the event loop. */
   readonly onWait?: (() => void) | undefined;
 }
 
@@ -83,12 +85,12 @@ function watched(data: AsyncGenerator<Uint8Array>, label: string | undefined) {
 }
 
 /**
- * Reads a zip: stored and deflated entries, sizes before or behind the data, zip64, comments. Every entry's CRC-32 and sizes
- * are checked as it is read, and at the end the archive's list of contents against what was there.
+ * Reads a zip: stored and deflated entries, sizes before or behind the data, zip64, comments.
+ * Verifies CRC-32 and sizes of every entry as it is read, and the central directory at the end.
+ * Skips directories.
  *
- * An entry that is damaged while the ones behind it can still be found fails only where it is read. Where the rest cannot be
- * found any more the iteration throws; entries that were read before stay good. Directories are left out. A failing source
- * (a broken connection) throws its own error.
+ * A damaged entry fails only when it is read, if the next one can still be found; else the
+ * iteration throws, and earlier entries stay valid. A failing source throws its own error.
  *
  * @throws ArchiveError
  */
@@ -97,7 +99,7 @@ export async function* readZip(
   options: ZipOptions = {},
 ): AsyncGenerator<ZipEntry, void, undefined> {
   const limits: ZipLimits = { ...defaultZipLimits, ...options };
-  // Behind the last entry the whole is told in a moment.
+  // After the last entry the result follows at once.
   let hasMore = true;
   const source = byteSource(stream, () => hasMore && options.onWait?.());
   const seen = new Map<string, SeenEntry>();

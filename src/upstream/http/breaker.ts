@@ -1,6 +1,6 @@
-// A circuit breaker as a record of what became of calls: after several failures in a row nothing is let through for a while, then
-// one call tries, and its end decides. Own rather than a library's because here a call ends with its body, long after its
-// answer, because one that the caller gave up says nothing, and because callers are told when it is worth to try again.
+// A circuit breaker: after several failures in a row it opens for a while, then one probe call
+// decides. Not a library, because a call ends with its body, an aborted call says nothing, and
+// callers need to know when to retry.
 
 /** Closed: calls go through. Open: none does. Half-open: one may, and decides. */
 export type BreakerState = 'closed' | 'open' | 'half-open';
@@ -21,7 +21,11 @@ export interface Breaker {
   state(): BreakerState;
   /** Milliseconds until a call may be let through; 0: one may now. */
   wait(): number;
-  /** Lets a call through that {@link wait} allowed. @returns who is told of its end, once */
+  /**
+   * Lets a call through that {@link wait} allowed.
+   *
+   * @returns the callback for its end, called once
+   */
   enter(): (ending: CallEnding) => void;
 }
 

@@ -1,4 +1,4 @@
-// What one request cost upstream, written down as it happens. It knows no operation by name.
+// Records the upstream cost of one request.
 import type { CallReport, Upstream } from './upstream-client.ts';
 
 interface OperationCost {
@@ -8,7 +8,7 @@ interface OperationCost {
   readonly bytes: number;
 }
 
-/** The cost of a request. A call that several requests share is written down for the one that made it. */
+/** The cost of a request. A shared call counts for the request that made it. */
 export interface RequestCost {
   /** Calls that it may have cost at most, as MAX_QUERY_COST counts them. */
   readonly cost: number;
@@ -21,7 +21,7 @@ export interface RequestCost {
 }
 
 export interface CallRecord {
-  /** To be told of everything by a request's `Upstream`. */
+  /** The hooks of a request's `Upstream`. */
   readonly hooks: Pick<Upstream, 'onCall' | 'onBytes' | 'onCacheHit' | 'onCost'>;
   read(): RequestCost;
 }

@@ -1,5 +1,5 @@
-// Fetches what a signed URL points to: without a token, only from places that a signed URL may name. It knows nothing
-// of what is downloaded. The URL is a secret: it stands in no message and no report.
+// Downloads from a signed URL, without a token and only from allowed hosts. The URL is a secret: no
+// message and no report contains it.
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
@@ -21,7 +21,10 @@ export type Resolve = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** Resolves a name and refuses it when any of its addresses is not public, at the moment of connecting: no second look-up can differ. */
+/**
+ * Resolves a name, refusing non-public addresses. Runs while connecting: no second look-up can
+ * differ.
+ */
 const publicLookup =
   (resolve: Resolve): LookupFunction =>
   (hostname, options, done) => {
@@ -45,7 +48,8 @@ const refuse = (operation: string, message: string, status?: number): UpstreamEr
 const notFollowed = (): UpstreamError =>
   refuse(
     'download',
-    'The upstream gave a download address that the gateway does not follow (DOWNLOAD_HOSTS lists the hosts that it may).',
+    'The upstream gave a download address that the gateway does not follow ' +
+      '(DOWNLOAD_HOSTS lists the hosts that it may).',
   );
 
 /** The URL that a text stands for. */
@@ -56,9 +60,10 @@ function completed({ baseUrl }: Upstream['settings'], text: string): string {
 }
 
 /**
- * A signed URL as a URL. One without a scheme (`host/path?signature`) is taken as https; a path alone as the upstream's own.
+ * Parses a signed URL. One without a scheme (`host/path?signature`) means https; a path alone, the
+ * upstream's host.
  *
- * @throws UpstreamError when it is none
+ * @throws UpstreamError when it is invalid
  */
 export function signedUrl(up: Pick<Upstream, 'settings'>, text: string): URL {
   const url = completed(up.settings, text);
@@ -73,7 +78,7 @@ export interface Downloads {
   readonly gate?: ((host: string) => HostLimiter) | undefined;
 }
 
-/** How a file is asked for. */
+/** Options of a download. */
 export interface DownloadOptions {
   /** Such as `range`; never an authorization. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -81,7 +86,10 @@ export interface DownloadOptions {
   readonly maxBytes?: number | undefined;
 }
 
-/** Chooses the connections for a URL: the upstream's own host and the configured hosts by the common pool, any other by the one that only reaches public addresses. */
+/**
+ * The connection pool for a URL: the common one for the upstream's host and configured hosts, else
+ * public-only.
+ */
 function agentFor(up: Upstream, downloads: Downloads, url: URL): Dispatcher {
   const own = new URL(up.settings.baseUrl);
   if (url.host === own.host && url.protocol === own.protocol) return up.agent;
@@ -126,8 +134,9 @@ async function attempt(up: Upstream, wanted: OutgoingRequest): Promise<StreamedR
  * Starts a download. Redirects are not followed.
  *
  * @param text - the signed URL as the upstream gave it
- * @returns the answer, its body unread, of status 200, 206 or 304 (or 416 for a range outside the file); null when the URL has expired (400, 403, 410): read Status again
- * @throws UpstreamError for a place that may not be contacted, and for every other failure
+ * @returns the unread answer of status 200, 206, 304 or 416; null when the URL has expired (400,
+ *   403, 410): read Status again
+ * @throws UpstreamError for a forbidden host, and for every other failure
  */
 export async function download(
   up: Upstream,

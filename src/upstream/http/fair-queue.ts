@@ -1,5 +1,5 @@
-// A queue that serves callers in turn, and of each caller its requests in turn, so that nobody waits behind everything that
-// somebody else has asked for. It knows nothing of what is waited for.
+// A fair queue: callers take turns, and so do the requests of one caller, so that no caller waits
+// behind all calls of another.
 
 export interface FairQueue<T> {
   readonly size: number;
@@ -9,7 +9,9 @@ export interface FairQueue<T> {
   shift(): T | undefined;
   /** Takes out an item that does not want to wait any longer. @returns whether it was waiting */
   remove(caller: string, request: string, item: T): boolean;
-  /** Takes out the last item of whoever has most of them waiting: of this caller where nobody has more. */
+  /**
+   * Removes the last item of the longest queue of a caller; of this caller's when none is longer.
+   */
   dropLast(caller: string): T | undefined;
 }
 

@@ -1,5 +1,5 @@
-// What all requests of a process know together about one host: how many calls are under way and who waits, whether it has been
-// failing, whom it told to slow down. Every call passes here before it is sent. It knows no operation and sends nothing.
+// The limiter of one host, for all requests of a process: concurrency with a fair queue, circuit
+// breaker, back-off after 429. Every call passes it before it is sent.
 
 import { UpstreamError } from '../errors.ts';
 import {
@@ -32,7 +32,7 @@ export interface QueuedCall {
   /** Whose turn it takes. */
   readonly caller: string;
   readonly request: string;
-  /** Who shares a pause with it; undefined for a call that is sent whatever others were told. */
+  /** Scope of a shared pause; undefined for a call that ignores pauses. */
   readonly scope: string | undefined;
   /** Ends the wait. */
   readonly signal: AbortSignal | undefined;
@@ -40,7 +40,7 @@ export interface QueuedCall {
   readonly patience: number;
 }
 
-/** How a passage ended: `unreachable` when there was no connection to the host at all, `slowed` with a 429. */
+/** How a call ended: `unreachable` without a connection to the host, `slowed` with a 429. */
 export type CallOutcome = CallEnding | 'unreachable' | 'slowed';
 
 /** Leaves the gate, which must happen once; later times do nothing. */
@@ -54,7 +54,7 @@ export interface GateState {
   readonly host: BreakerState;
   /** By operation, whether it is tried: those that have been called. */
   readonly operations: Readonly<Record<string, BreakerState>>;
-  /** Scopes that wait because they were told to slow down. */
+  /** Scopes paused after a 429. */
   readonly paused: number;
   /** Calls refused here since the start, by why. */
   readonly refused: Readonly<Record<Refused, number>>;
@@ -63,8 +63,8 @@ export interface GateState {
 type Refused = 'breaker' | 'paused' | 'full' | 'waited';
 
 export interface HostLimiter {
-  /** Lets a call pass, at once where nothing stands against it. @throws UpstreamError with `sent: false` */
-  enter(passenger: QueuedCall): Permit | Promise<Permit>;
+  /** Lets a call pass, at once if nothing prevents it. @throws UpstreamError with `sent: false` */
+  enter(call: QueuedCall): Permit | Promise<Permit>;
   /** Notes a 429. @param seconds - as its Retry-After says */
   slowDown(scope: string, seconds: number | undefined): void;
   /** Until when a scope waits, in milliseconds since the epoch; null when it does not. */
@@ -72,8 +72,8 @@ export interface HostLimiter {
   state(): GateState;
 }
 
-/** A pause that a call sits out; for a longer one it is refused, and the caller decides. Milliseconds. */
-const LONGEST_PAUSE = 5_000;
+/** A call waits for a pause of up to so many milliseconds; for a longer one it is refused. */
+const MAX_PAUSE_MS = 5_000;
 
 const seconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));
 
@@ -121,10 +121,16 @@ export function createHostLimiter(
     refused[why] += 1;
     const again = seconds(wait);
     const text = {
-      breaker: `The upstream has been failing; it is asked for ${operation} again in ${again} s. This call was not sent.`,
+      breaker:
+        `The upstream has been failing; it is asked for ${operation} again in ${again} s. ` +
+        'This call was not sent.',
       paused: `The upstream asked to slow down for ${again} s. The call for ${operation} was not sent.`,
-      full: `Too many calls wait for the upstream. The call for ${operation} was not sent; try again in a moment.`,
-      waited: `The call for ${operation} waited too long for its turn and was not sent. Try again in a moment.`,
+      full:
+        `Too many calls wait for the upstream. The call for ${operation} was not sent; ` +
+        'try again in a moment.',
+      waited:
+        `The call for ${operation} waited too long for its turn and was not sent. ` +
+        'Try again in a moment.',
     }[why];
     return new UpstreamError(text, {
       operation,
@@ -141,7 +147,7 @@ export function createHostLimiter(
     const shut = Math.max(host.wait(), breakerOf(operation).wait());
     if (shut > 0) throw refusal('breaker', operation, shut);
     const wait = scope === undefined ? 0 : slow.wait(scope);
-    if (wait > LONGEST_PAUSE) throw refusal('paused', operation, wait);
+    if (wait > MAX_PAUSE_MS) throw refusal('paused', operation, wait);
     return wait;
   };
 
@@ -199,33 +205,33 @@ export function createHostLimiter(
     });
 
   /** The way of a call that has to wait for something. */
-  const wait = async (passenger: QueuedCall): Promise<Permit> => {
+  const wait = async (call: QueuedCall): Promise<Permit> => {
     for (;;) {
-      const slowed = check(passenger);
+      const slowed = check(call);
       if (slowed > 0) {
-        await pause(slowed, passenger.signal);
+        await pause(slowed, call.signal);
         continue;
       }
       if (inFlight < rules.inFlight && queue.size === 0) inFlight += 1;
-      else await place(passenger);
+      else await place(call);
       // While it waited for its place things may have changed.
       let still: number;
       try {
-        still = check(passenger);
+        still = check(call);
       } catch (error) {
         next();
         throw error;
       }
-      if (still === 0) return pass(passenger);
+      if (still === 0) return pass(call);
       next();
     }
   };
 
   return {
-    enter(passenger) {
-      if (inFlight >= rules.inFlight || check(passenger) > 0) return wait(passenger);
+    enter(call) {
+      if (inFlight >= rules.inFlight || check(call) > 0) return wait(call);
       inFlight += 1;
-      return pass(passenger);
+      return pass(call);
     },
     slowDown: slow.note,
     pausedUntil: slow.until,

@@ -1,5 +1,5 @@
-// The gates of a process: one to the service, and one to each host that files are fetched from, so that a file store in trouble
-// holds up nothing but its own files. It knows no URL beyond a host's name and tells none.
+// The limiters of a process: one for the service, and one for each download host, so that a failing
+// file store delays only its own files.
 import { createHostLimiter, type GateRules, type GateState, type HostLimiter } from './host-limiter.ts';
 
 export interface Gates {
@@ -12,7 +12,7 @@ export interface Gates {
 }
 
 /** Hosts that are remembered; the one asked least recently is forgotten first. */
-const MOST_HOSTS = 50;
+const MAX_HOSTS = 50;
 
 const STATES = ['closed', 'half-open', 'open'] as const;
 
@@ -50,7 +50,7 @@ export function openGates(rules: GateRules): Gates {
       hosts.delete(host);
       hosts.set(host, gate);
       const [oldest] = hosts.keys();
-      if (hosts.size > MOST_HOSTS && oldest !== undefined) hosts.delete(oldest);
+      if (hosts.size > MAX_HOSTS && oldest !== undefined) hosts.delete(oldest);
       return gate;
     },
     state: () => ({ api: api.state(), files: together([...hosts.values()].map((gate) => gate.state())) }),

@@ -1,14 +1,16 @@
-// Faults of the network and of bodies as typed errors: what a socket, a resolver or a decompressor throws, said in our words. It
-// makes no call.
+// Converts errors of sockets, resolvers and decompressors to typed errors.
 import { UpstreamError } from '../errors.ts';
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 
-/** System calls that come before a request is sent. One that failed proves that nothing was; the same code of `read` or `write` does not. */
+/**
+ * System calls before sending. Their failure proves that nothing was sent; that of `read` or
+ * `write` does not.
+ */
 const BEFORE_SENDING = new Set(['connect', 'getaddrinfo']);
 
-/** Faults of making a connection that name no system call: the limit of time for it, and certificates. */
+/** Connection errors without a system call: connect timeouts and certificates. */
 const OF_CONNECTING = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_CERT|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED)/;
 
 /** Whether a fault came before there was a connection, so that nothing can have been sent. */
@@ -21,7 +23,10 @@ function neverSent(error: unknown): boolean {
 const OF_NETWORK = /^(UND_ERR_|E[A-Z]|HPE_|CERT_|ERR_(TLS|SSL|STREAM)|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED)/;
 const OF_COMPRESSION = /^(Z_|ERR__ERROR)/;
 
-/** What a network fault is called. A caller that left is not a failure of the upstream, nor is a fault of our own: both are passed on as they are. */
+/**
+ * Converts a network error. An abort by the caller, and an error of the gateway itself, stay as
+ * they are.
+ */
 export function networkFailure(operation: string, error: unknown, signal: AbortSignal | undefined): unknown {
   if (error instanceof UpstreamError) return error;
   if (signal?.aborted === true) return signal.reason;

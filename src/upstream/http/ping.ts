@@ -1,15 +1,15 @@
-// Whether the service can be reached at all, for who decides where to send traffic. It asks for nothing and needs no key.
+// Whether the service is reachable, for readiness checks. Needs no key.
 import { type Dispatcher, request } from 'undici';
 import { startDeadline } from '../../async/deadline.ts';
 import { USER_AGENT } from './user-agent.ts';
 
-/** What a proxy answers when there is nobody behind it. */
-const NOBODY = new Set([502, 503, 504]);
+/** Statuses of a proxy without a backend. */
+const NO_BACKEND = new Set([502, 503, 504]);
 
 /**
- * Asks for the bare address; whatever the service says to that, it is there.
+ * Requests the bare address; any answer shows that the service is there.
  *
- * @param milliseconds - how long it may take
+ * @param milliseconds - time limit
  * @throws Error that says why it cannot be reached, without an address
  */
 export async function ping(agent: Dispatcher, baseUrl: string, milliseconds: number): Promise<void> {
@@ -31,5 +31,5 @@ export async function ping(agent: Dispatcher, baseUrl: string, milliseconds: num
   } finally {
     end();
   }
-  if (NOBODY.has(status)) throw new Error(`answers HTTP ${status}`);
+  if (NO_BACKEND.has(status)) throw new Error(`answers HTTP ${status}`);
 }

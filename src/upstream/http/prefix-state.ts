@@ -1,4 +1,4 @@
-// What the answers of a process have shown of the prefixes of the two APIs.
+// What a process's answers have shown of the prefixes of the two APIs.
 
 export type Api = 'atlas' | 'batch';
 
@@ -25,7 +25,7 @@ export function prefixStates(settings: object): PrefixStates {
   return made;
 }
 
-/** Statuses by which an API speaks of what it was sent; a proxy in front of it gives others for any path. */
+/** Statuses that only the API gives for its input; a proxy gives others for any path. */
 const OF_THE_API = new Set([400, 409, 410, 422]);
 
 /** Takes note of an answer. */

@@ -1,5 +1,6 @@
-// Whether anything is at the prefixes of the two APIs. A 404 without the API's own error is what a server says of a path that
-// it has no route for: it proves nothing, and before the prefix has answered anything it means that the prefix is wrong.
+// Checks the prefixes of the two APIs. A 404 without the API's error body comes from a server
+// without such a route: it proves nothing, and before the first answer from the prefix it means
+// that the prefix is wrong.
 
 import { UpstreamError } from '../errors.ts';
 import { type Api, type PrefixState, prefixStates } from './prefix-state.ts';
@@ -12,9 +13,10 @@ const SETTINGS = {
 } as const satisfies Record<Api, string>;
 
 const wrongPrefix = (api: Api): string =>
-  `The service has nothing at the prefix of the ${api === 'atlas' ? 'Atlas' : 'Batch'} API: it answers 404 without an error of that API. Set ${SETTINGS[api]}; \`foldatlas doctor\` helps to find it.`;
+  `The service has nothing at the prefix of the ${api === 'atlas' ? 'Atlas' : 'Batch'} API: ` +
+  `it answers 404 without an error of that API. Set ${SETTINGS[api]}; \`foldatlas doctor\` helps to find it.`;
 
-/** A call that costs nothing and needs no key; a right prefix refuses it in its own words at worst. */
+/** A free call that needs no key; a right prefix refuses it in its own words at worst. */
 const PROBES: Readonly<Record<Api, Call>> = {
   atlas: { operation: 'feature', api: 'atlas', method: 'GET', path: '/features/0', repeatable: false },
   batch: {
@@ -40,7 +42,7 @@ async function probe(up: Upstream, api: Api, state: PrefixState): Promise<void> 
   else state.isWrong = !state.isProven;
 }
 
-/** Makes sure that a 404 says that something does not exist. @throws UpstreamError UPSTREAM_DRIFT where it does not */
+/** Confirms that a 404 means absence. @throws UpstreamError UPSTREAM_DRIFT where it does not */
 export async function confirmNotFound(up: Upstream, api: Api, error: UpstreamError): Promise<void> {
   const state = prefixStates(up.settings)[api];
   const { operation, status, form } = error.failure;
@@ -52,12 +54,17 @@ export async function confirmNotFound(up: Upstream, api: Api, error: UpstreamErr
   throw new UpstreamError(
     state.isWrong
       ? wrongPrefix(api)
-      : `The upstream answered ${operation} with HTTP 404 and no error of its API, which does not say that there is no such thing.`,
+      : `The upstream answered ${operation} with HTTP 404 and no error of its API, ` +
+          'which does not say that there is no such thing.',
     { operation, code: 'UPSTREAM_DRIFT', status, retryable: !state.isWrong },
   );
 }
 
-/** Asks at prefixes that have not answered yet. @throws Error that says which are wrong and what to set */
+/**
+ * Probes prefixes without an answer yet.
+ *
+ * @throws Error that says which are wrong and what to set
+ */
 export async function checkPrefixes(up: Upstream): Promise<void> {
   const wrong: string[] = [];
   for (const api of ['atlas', 'batch'] as const) {

@@ -1,4 +1,4 @@
-// Whether an IP address lies on the public internet: the special-purpose registries of IANA for IPv4 and IPv6, as of 2026.
+// Whether an IP address is public: IANA's special-purpose registries for IPv4 and IPv6, as of 2026.
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 const SPECIAL_IPV4: readonly (readonly [network: string, bits: number])[] = [
@@ -22,7 +22,8 @@ const SPECIAL_IPV4: readonly (readonly [network: string, bits: number])[] = [
 ];
 
 const SPECIAL_IPV6: readonly (readonly [network: string, bits: number])[] = [
-  // All but 2000::/3, global unicast: loopback, unique local, link-local, site-local, multicast, discard, segment routing.
+  // All but 2000::/3 (global unicast): loopback, unique local, link-local, multicast, discard and
+  // so on.
   ['::', 3],
   ['4000::', 2],
   ['8000::', 1],
@@ -39,7 +40,7 @@ for (const [network, bits] of SPECIAL_IPV4) ipv4.addSubnet(network, bits, 'ipv4'
 const ipv6 = new BlockList();
 for (const [network, bits] of SPECIAL_IPV6) ipv6.addSubnet(network, bits, 'ipv6');
 
-/** The IPv4 address within an IPv4-mapped or NAT64 address, to which packets go in the end; undefined for any other. */
+/** The IPv4 address inside an IPv4-mapped or NAT64 address; undefined for any other. */
 function embeddedIpv4(address: string): string | undefined {
   const canonical = new URL(`http://[${address}]`).hostname;
   const [, high, low] = /^\[(?:::ffff|64:ff9b:):([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(canonical) ?? [];
@@ -48,7 +49,7 @@ function embeddedIpv4(address: string): string | undefined {
   return [first >> 8, first & 255, last >> 8, last & 255].join('.');
 }
 
-/** Whether an address lies on the public internet; addresses inside a company, a machine or a cloud's metadata do not. */
+/** Whether an address is public, not one of a private network, this machine or cloud metadata. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !ipv4.check(address, 'ipv4');
   // With a zone it is link-local.

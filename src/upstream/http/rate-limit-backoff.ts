@@ -1,10 +1,9 @@
-// Who has been told to slow down, and until when: a 429 that one call got is kept to by all that it is meant for. It knows neither
-// calls nor tokens, only names of scopes.
+// Back-off after 429: a pause noted by one call applies to all calls of its scope.
 
 export interface RateLimitBackoff {
   /** Milliseconds that the calls of a scope have to wait yet. */
   wait(scope: string): number;
-  /** Notes that a scope was told to slow down. @param seconds - as the upstream asked; undefined: it did not say */
+  /** Notes a 429 of a scope. @param seconds - its Retry-After; undefined without one */
   note(scope: string, seconds: number | undefined): void;
   /** Notes that the calls of a scope are served again. */
   served(scope: string): void;
@@ -17,11 +16,11 @@ export interface RateLimitBackoff {
 /** The pause after a 429 that does not say how long: doubled for every one in a row. */
 const FIRST_MS = 250;
 const LONGEST_OWN_MS = 10_000;
-/** A longer pause is told to callers, but after this the upstream is asked again. */
-const LONGEST_MS = 300_000;
+/** Callers see a longer pause, but after this time the gateway tries the upstream again. */
+const MAX_PAUSE_MS = 300_000;
 
 /** Pauses that are over are forgotten from so many on. */
-const MOST_KEPT = 1000;
+const MAX_SCOPES = 1000;
 
 interface Pause {
   readonly until: number;
@@ -29,7 +28,11 @@ interface Pause {
   readonly guesses: number;
 }
 
-/** Nobody waits. @param random - 0 to 1, so that several processes do not come back at once */
+/**
+ * Creates it without pauses.
+ *
+ * @param random - 0 to 1, so that processes do not return all at once
+ */
 export function createRateLimitBackoff(
   now: () => number,
   random: () => number = Math.random,
@@ -42,15 +45,15 @@ export function createRateLimitBackoff(
       return pause === undefined ? 0 : left(pause);
     },
     note(scope, seconds) {
-      if (pauses.size >= MOST_KEPT) {
+      if (pauses.size >= MAX_SCOPES) {
         for (const [name, pause] of pauses) if (left(pause) === 0) pauses.delete(name);
       }
       const before = pauses.get(scope);
-      // Calls that were under way together are told together.
+      // Calls in flight together get their 429 together: count it once.
       if (before !== undefined && left(before) > 0 && seconds === undefined) return;
       const guesses = seconds === undefined ? (before?.guesses ?? 0) + 1 : 0;
       const own = Math.min(FIRST_MS * 2 ** (guesses - 1), LONGEST_OWN_MS) * (0.75 + random() / 2);
-      const asked = seconds === undefined ? own : Math.min(seconds * 1000, LONGEST_MS);
+      const asked = seconds === undefined ? own : Math.min(seconds * 1000, MAX_PAUSE_MS);
       pauses.set(scope, { until: Math.max(now() + asked, before?.until ?? 0), guesses });
     },
     served(scope) {

@@ -1,5 +1,5 @@
-// The body of an answer, gathered: as bytes within the operation's limit, as JSON, or as the error that a refusal is. It makes no
-// call and knows no operation's meaning.
+// Reads the body of an answer: as bytes within the operation's limit, as JSON, or as the error of a
+// refusal.
 import type { Readable } from 'node:stream';
 import { redact } from '../../telemetry/redact.ts';
 import {
@@ -28,7 +28,10 @@ const brokenOff = (): Error =>
     code: 'ERR_STREAM_PREMATURE_CLOSE',
   });
 
-/** Takes the pieces of a body. Listened to, not iterated over: that makes a promise for each piece, and a third of the work of a small answer. */
+/**
+ * Reads the chunks of a body by events: iteration makes a promise for each, a third of a small
+ * answer's cost.
+ */
 const eachPiece = (body: Readable, take: (piece: Uint8Array) => void): Promise<void> =>
   new Promise((resolve, reject) => {
     const cutOff = () => reject(body.errored ?? brokenOff());
@@ -86,7 +89,7 @@ async function readPieces(
   return size;
 }
 
-/** Reads a whole body into memory that all threads share. @throws {@link UpstreamError} as {@link readBytes} */
+/** Reads a whole body into shared memory. @throws {@link UpstreamError} as {@link readBytes} */
 export async function readShared(
   up: Upstream,
   answer: StreamedResponse,
@@ -98,7 +101,11 @@ export async function readShared(
   return shared.bytes();
 }
 
-/** Reads a whole body. @throws {@link UpstreamError} when it breaks off, comes too late or is larger than any honest answer */
+/**
+ * Reads a whole body.
+ *
+ * @throws {@link UpstreamError} when it breaks off, is late or exceeds the limit
+ */
 export async function readBytes(up: Upstream, answer: StreamedResponse): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   const size = await readPieces(up, answer, (piece) => pieces.push(piece));
@@ -127,26 +134,41 @@ function inUtf8(bytes: Uint8Array, contentType: string | undefined): Uint8Array 
   try {
     return new TextEncoder().encode(new TextDecoder(charset).decode(bytes));
   } catch {
-    // No character set that anybody knows: UTF-8 is the better guess.
+    // An unknown character set: UTF-8 is the better guess.
     return bytes;
   }
 }
 
-/** Reads a whole body as UTF-8, whatever character set it came in. @throws {@link UpstreamError} as {@link readBytes} */
+/**
+ * Reads a whole body as UTF-8, converting its character set.
+ *
+ * @throws {@link UpstreamError} as {@link readBytes}
+ */
 export async function readUtf8(up: Upstream, answer: StreamedResponse): Promise<Uint8Array> {
   return inUtf8(await readBytes(up, answer), single(answer.headers['content-type']));
 }
 
-/** A body as JSON. @returns undefined for an empty one @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
+/**
+ * A body as JSON; undefined for an empty one.
+ *
+ * @throws {@link UpstreamError} UPSTREAM_DRIFT for invalid JSON
+ */
 export const bodyJson = async ({ call, status }: StreamedResponse, bytes: Uint8Array): Promise<unknown> =>
   bytes.byteLength === 0 ? undefined : parseJsonBody(call.operation, bytes, status);
 
-/** Reads a body as JSON. @returns undefined for an empty body @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON */
+/**
+ * Reads a body as JSON; undefined if empty.
+ *
+ * @throws {@link UpstreamError} UPSTREAM_DRIFT for invalid JSON
+ */
 export async function readJson(up: Upstream, answer: StreamedResponse): Promise<unknown> {
   return bodyJson(answer, await readUtf8(up, answer));
 }
 
-/** Whose fault a refusal is: what the gateway composed is never the caller's, unless an argument of theirs is named. */
+/**
+ * The code of a refusal: a request that the gateway composed is not the caller's error, unless it
+ * names an argument.
+ */
 function blameOf(
   operation: string,
   status: number,
@@ -154,7 +176,7 @@ function blameOf(
   issues: readonly InputFault[],
 ): FailureCode {
   const code = codeOfStatus(status);
-  // The endings of a submission and a cancellation are told by their status.
+  // Submit and Cancel are judged by their status.
   if (operation === 'submit' || operation === 'cancel') return code;
   if (code !== 'BAD_USER_INPUT' || issues.some(isCallersFault)) return code;
   // An accession of another namespace (spec, section Errors).
@@ -162,7 +184,7 @@ function blameOf(
   return 'UPSTREAM_DRIFT';
 }
 
-/** The typed error for an answer whose status the operation did not ask for. Reads the body for its text. */
+/** The typed error of an unexpected status. Reads the body for its text. */
 export async function upstreamErrorOf(up: Upstream, answer: StreamedResponse): Promise<UpstreamError> {
   const { operation } = answer.call;
   const body = await readJson(up, answer).catch(() => undefined);

@@ -1,12 +1,13 @@
-// When a read is tried again and how long to wait before it. What is not safe to repeat (Submit above all) never comes here.
+// When to retry a read and how long to wait. Calls that are not safe to repeat (Submit above all)
+// never come here.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAboutCredits, UpstreamError } from '../errors.ts';
 
 /** Tries of one read, the first included. */
 const TRIES = 3;
 const FIRST_PAUSE_MS = 150;
-/** A pause that the upstream asks for is kept to inside a request only up to here; a longer one is the caller's to keep. */
-const LONGEST_PAUSE_MS = 5_000;
+/** The longest Retry-After that a request waits for; a longer one goes to the caller. */
+const MAX_PAUSE_MS = 5_000;
 
 /**
  * Milliseconds to wait before trying a failed read again; null when it should not be.
@@ -20,7 +21,7 @@ function retryPause({ failure, message }: UpstreamError, tried: number, random: 
   if (failure.code === 'RATE_LIMITED' && isAboutCredits(message)) return null;
   if (failure.retryAfterSeconds !== undefined) {
     const asked = failure.retryAfterSeconds * 1000;
-    return asked > LONGEST_PAUSE_MS ? null : asked;
+    return asked > MAX_PAUSE_MS ? null : asked;
   }
   return FIRST_PAUSE_MS * 2 ** (tried - 1) * (0.5 + random);
 }

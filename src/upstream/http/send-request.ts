@@ -1,5 +1,5 @@
-// One HTTP request and its answer: through the gate of its host, within the operation's limits of time, reported when it has
-// ended. It knows neither of the two APIs and never tries again.
+// Sends one HTTP request through its host's limiter, within the operation's time limits, and
+// reports its end. Never retries.
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
@@ -25,20 +25,20 @@ export interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Bytes of an honest answer, where that follows from what is asked; the operation's own limit when absent. */
+  /** Maximum bytes of the answer, where the request determines it; else the operation's limit. */
   readonly maxBytes?: number | undefined;
   readonly dispatcher: Dispatcher;
-  /** Whether the host is told of the trace: whoever stores files is no part of it. */
+  /** Whether to send the trace context; not to file stores. */
   readonly traced?: boolean;
   readonly gate: HostLimiter | undefined;
-  /** Who shares a pause with it. */
+  /** Scope of a shared pause. */
   readonly scope?: string | undefined;
 }
 
 const endingOfStatus = (status: number): CallOutcome =>
   status >= 500 ? 'failed' : status === 429 ? 'slowed' : 'well';
 
-/** What a fault says of the upstream; nothing when the caller left, or when it is a fault of our own. */
+/** What an error says of the upstream; nothing for an abort or an error of the gateway itself. */
 function endingOfFault(failure: unknown): CallOutcome {
   if (!(failure instanceof UpstreamError)) return 'left';
   return failure.failure.sent === false ? 'unreachable' : 'failed';
@@ -60,7 +60,7 @@ const DECODERS: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> 
 
 type Headers = StreamedResponse['headers'];
 
-/** Unpacks what came compressed although nobody asked for it; undefined where nothing did. */
+/** The decoder of a compressed body; undefined for an uncompressed one. */
 function decoderOf(headers: Headers, status: number): ReturnType<typeof createGunzip> | undefined {
   const encoding = headers['content-encoding'];
   const decoder = typeof encoding === 'string' ? DECODERS[encoding.trim().toLowerCase()] : undefined;
@@ -93,9 +93,10 @@ function callOf({ operation, maxBytes }: OutgoingRequest, status: number): Strea
 }
 
 /**
- * Sends a request once and gives the answer of whatever status, its body unread.
+ * Sends a request once. Returns the answer of any status, its body unread.
  *
- * @throws UpstreamError when no answer came, with `sent: false` where the request certainly never left
+ * @throws UpstreamError when no answer came, with `sent: false` where the request certainly never
+ *   left
  */
 export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promise<StreamedResponse> {
   const { operation, origin, path, method, headers, body: json, dispatcher, gate, scope } = wanted;
@@ -149,7 +150,7 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
       deadline.extend(Math.max(0, whole - passed));
       return answer;
     }
-    // A body at a client's pace takes as long as the client does, and holds nobody else up meanwhile.
+    // A streamed body takes as long as its client does, without delaying other calls.
     deadline.lift();
     passage?.(endingOfStatus(statusCode));
     const { maxBytes } = call;

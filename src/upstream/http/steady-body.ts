@@ -1,4 +1,5 @@
-// A body that goes on to a client as it comes, for as long as the client takes: bounded in bytes, and given up when it drips.
+// A body streamed to a client at the client's pace: limited in bytes, aborted when the upstream
+// stalls.
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { UpstreamError } from '../errors.ts';
 import { STALL_MS } from '../operations.ts';
@@ -23,7 +24,11 @@ export interface SteadyBodyOptions {
   readonly patience: number;
 }
 
-/** Passes a body on. @returns a stream that ends with an UpstreamError where the body is too large or too slow */
+/**
+ * Streams a body.
+ *
+ * @returns a stream that ends with an UpstreamError if the body is too large or slow
+ */
 export function steadyBody(body: Readable, options: SteadyBodyOptions): Readable {
   const { operation, status, maxBytes, patience } = options;
   let total = 0;
@@ -36,7 +41,7 @@ export function steadyBody(body: Readable, options: SteadyBodyOptions): Readable
     },
   });
   const timer = setInterval(() => {
-    // What is not taken yet shows that it is the client who is slow.
+    // Unread data: the client is slow, not the upstream.
     if (passed.readableLength > 0) atLastLook = total;
     else if (total - atLastLook < MIN_BYTES) passed.destroy(dripping(operation));
     else atLastLook = total;

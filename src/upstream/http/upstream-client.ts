@@ -1,5 +1,5 @@
-// A call to the service: where it goes, with whose token, and whether it is tried again. It knows the two APIs only by their
-// prefixes and never decides what an answer means; that is atlas.ts and batch.ts.
+// A call to the service: its URL, its token, and its retries. atlas.ts and batch.ts read the
+// answers.
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import type { CollectWindow } from '../../async/collect-window.ts';
@@ -42,39 +42,48 @@ export interface StartedCall {
   ended(report: CallReport): void;
 }
 
-/** The service as one request sees it: its address, this caller's token, this request's id and patience. */
+/** The service for one request: address, the caller's token, request id and time limits. */
 export interface Upstream {
   readonly settings: UpstreamSettings;
   readonly agent: Dispatcher;
-  /** The bearer token for the Batch API; undefined when the caller gave none. Never sent to the Atlas. */
+  /** The bearer token for the Batch API; undefined without one. Never sent to the Atlas. */
   readonly token: string | undefined;
   readonly requestId: string;
-  /** Who asks, for taking turns: calls without a caller are one caller together. */
+  /** The caller, for fair queueing; calls without one share a queue. */
   readonly caller?: string | undefined;
   /** What all requests know of the service together; without it every call goes at once. */
   readonly gate?: HostLimiter | undefined;
-  /** Whether bodies go on to a client at its own pace: then they hold no place in the gate and have no limit of time. */
+  /**
+   * Whether bodies stream at the client's pace: they then take no limiter slot and have no time
+   * limit.
+   */
   readonly streamed?: boolean;
   readonly signal: AbortSignal | undefined;
-  /** When the loaders of the request make their calls; without it, at the end of every turn of the event loop. */
+  /**
+   * When the request's loaders make their calls; by default at the end of every turn of the event
+   * loop.
+   */
   readonly collecting?: CollectWindow;
-  /** Told of every try of a call as it begins; what it gives is sent with it and told of its end. */
+  /** Called at the start of every try; its result is sent with the try and receives its end. */
   readonly startCall?: ((operation: string) => StartedCall) | undefined;
-  /** Told of every call that ended, whatever its end. */
+  /** Called at the end of every call. */
   readonly onCall: (report: CallReport) => void;
-  /** Told of bodies as they are read. */
+  /** Called with bytes as bodies are read. */
   readonly onBytes?: ((operation: string, bytes: number) => void) | undefined;
-  /** Told what the operation may cost, before it runs. */
+  /** Called with the number of calls that the operation may make, before it runs. */
   readonly onCost?: ((calls: number) => void) | undefined;
-  /** Told of answers that were there already, by what they are. */
+  /** Called with cached answers, by kind. */
   readonly onCacheHit?: ((what: string, count: number) => void) | undefined;
-  /** Whether an answer of this name is to be shown whole to `onAnswer` if it is readable; always when absent. */
+  /** Whether `onAnswer` gets a readable answer of this name; always when absent. */
   readonly looksAt?: ((name: string) => boolean) | undefined;
-  /** Shown answers as they are read, under the name that contract/operations.ts gives them, to notice drift. */
+  /** Called with answers under their name in contract/operations.ts, to detect drift. */
   readonly onAnswer?: ((name: string, value: unknown, readable: boolean) => void) | undefined;
 }
 
-/** A pool of connections to the service, shared by all requests of a process: as many as the gate lets through. Close it when the process ends. */
+/**
+ * The connection pool to the service, for all requests of a process, as large as the limiter
+ * allows.
+ */
 export function openAgent(): Agent {
   return new Agent({ keepAliveTimeout: 30_000, connect: { timeout: 8_000 } });
 }
@@ -91,7 +100,7 @@ export interface Call {
   readonly query?: Readonly<Record<string, string | number | boolean | readonly number[] | undefined>>;
   readonly body?: unknown;
   readonly accept?: string;
-  /** Bytes of an honest answer, where that follows from what is asked. */
+  /** Maximum bytes of the answer, where the request determines it. */
   readonly maxBytes?: number;
   /** Whether it may be tried again after a failure that may pass: true for what only reads. */
   readonly repeatable: boolean;
@@ -155,8 +164,9 @@ function urlOf(
 }
 
 /**
- * Whose calls a 429 speaks for. The Atlas counts by address, so that it is everybody; the Batch API counts by token. What
- * is sent once is never held back: only the service knows whether it would be refused, and a refusal costs nothing.
+ * The scope of a 429. The Atlas counts by address, so all callers share it; the Batch API counts by
+ * token. A call that is sent once ignores pauses: only the service knows whether it would refuse
+ * it, and a refusal costs nothing.
  */
 function scopeOf(up: Upstream, { api, repeatable }: Call): string | undefined {
   if (!repeatable) return undefined;
@@ -206,7 +216,7 @@ async function attempt(up: Upstream, call: Call): Promise<StreamedResponse> {
   return answer;
 }
 
-/** One try of a read; a refusal that may pass is thrown, and one that asks to slow down is made known. */
+/** One try of a read. Throws temporary refusals and notes a 429. */
 async function attemptRead(up: Upstream, call: Call): Promise<StreamedResponse> {
   const answer = await attempt(up, call);
   if (!PASSING.has(answer.status)) return answer;
@@ -219,9 +229,11 @@ async function attemptRead(up: Upstream, call: Call): Promise<StreamedResponse> 
 }
 
 /**
- * Makes one call and gives the answer of whatever status, its body unread. What only reads is tried up to three times.
+ * Makes one call. Returns the answer of any status, its body unread. Reads are tried up to three
+ * times.
  *
- * @throws UpstreamError UPSTREAM_TIMEOUT or UPSTREAM_UNAVAILABLE when no answer came; for a repeatable call also the last refusal of a kind that may pass
+ * @throws UpstreamError UPSTREAM_TIMEOUT or UPSTREAM_UNAVAILABLE when no answer came; for a
+ *   repeatable call also the last temporary refusal
  */
 export function requestStream(up: Upstream, asked: Call): Promise<StreamedResponse> {
   const call = renamed(up.settings.mapping, asked);

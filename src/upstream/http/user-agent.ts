@@ -1,4 +1,4 @@
-// How the gateway names itself to the service.
+// The gateway's User-Agent.
 import { VERSION } from '../../version.ts';
 
 /** Product and version. */

@@ -1,5 +1,5 @@
-// Whether an answer is what its operation promises, after the deployment's names were put back to those of the contract. It
-// knows schemas as such and no operation.
+// Validates answers against their wire schemas, after mapping the deployment's names to those of
+// the contract.
 import type { z } from 'zod';
 import { redact } from '../../telemetry/redact.ts';
 import { UpstreamError } from '../errors.ts';
@@ -15,13 +15,21 @@ export const drifted = (operation: string, path: string, what: string, retryable
     retryable,
   });
 
-/** A part that is promised. @returns undefined for null, which says that there is nothing @throws UpstreamError UPSTREAM_DRIFT when it is missing or of another type */
+/**
+ * A required part; undefined for null.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT when missing or of another type
+ */
 export function promised<T>(operation: string, path: string, value: T | null | undefined): T | undefined {
   if (value === undefined) throw drifted(operation, path, 'missing, or of another type');
   return value ?? undefined;
 }
 
-/** Checks an answer against its wire schema. @throws {@link UpstreamError} UPSTREAM_DRIFT that names operation, JSON path, expected and seen */
+/**
+ * Checks an answer.
+ *
+ * @throws {@link UpstreamError} UPSTREAM_DRIFT with operation, JSON path, expected and seen
+ */
 export function validate<S extends z.ZodType>(operation: string, schema: S, body: unknown): z.output<S> {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
@@ -34,7 +42,11 @@ export function validate<S extends z.ZodType>(operation: string, schema: S, body
 export const toContractNames = <T>(up: Upstream, name: string, value: T): T =>
   fromWire(up.settings.mapping, name, value);
 
-/** A body as JSON in the contract's names. @throws {@link UpstreamError} UPSTREAM_DRIFT when it is no JSON, shown to whoever watches for drift */
+/**
+ * A body as JSON in the contract's names.
+ *
+ * @throws {@link UpstreamError} UPSTREAM_DRIFT for invalid JSON
+ */
 export async function namedJson(up: Upstream, name: string, reading: Promise<unknown>): Promise<unknown> {
   try {
     return toContractNames(up, name, await reading);
@@ -45,14 +57,18 @@ export async function namedJson(up: Upstream, name: string, reading: Promise<unk
   }
 }
 
-/** Reads an answer as JSON in the contract's names. @throws {@link UpstreamError} as {@link namedJson} */
+/**
+ * Reads an answer as JSON in the contract's names.
+ *
+ * @throws {@link UpstreamError} as {@link namedJson}
+ */
 export const readContractJson = (up: Upstream, name: string, answer: StreamedResponse): Promise<unknown> =>
   namedJson(up, name, readJson(up, answer));
 
 /**
- * Checks an answer and shows it, readable or not, to whoever watches for drift.
+ * Checks an answer and passes it, readable or not, to the watcher for drift.
  *
- * @param whole - what is shown when that is more than what is checked
+ * @param whole - what to pass if that is more than what is checked
  * @throws {@link UpstreamError} UPSTREAM_DRIFT
  */
 export function readValidated<S extends z.ZodType>(

@@ -1,5 +1,5 @@
-// Where in our input a fault lies that the service found in its own: the `loc` of a 422 (spec, section Errors) as the name of an
-// argument, or as a path in the input of a submission. Pure: it knows wire names and ours, and no call.
+// Maps the `loc` of a 422 (spec, section Errors) to the name of a GraphQL argument, or to a path in
+// the input of a submission.
 
 /** One fault that the service found in what it was sent. */
 export interface InputFault {
@@ -49,13 +49,13 @@ function pathOfSubmission(parts: readonly string[]): string {
     .join('.');
 }
 
-/** Faults of one input that are told; a service may list any number. */
+/** Reported faults of one input; a service may list any number. */
 export const MAX_FAULTS = 50;
 /** Steps of a `loc` that are looked at, and characters of each. */
 const MAX_STEPS = 20;
 const MAX_STEP_CHARACTERS = 200;
 
-/** The steps of a `loc` as text: names and positions; anything else that a service may put there is left out. */
+/** The names and positions of a `loc` as text; skips anything else. */
 export const readLoc = (loc: readonly unknown[]): string[] =>
   loc
     .slice(0, MAX_STEPS)
@@ -86,7 +86,7 @@ const OF_GATEWAY = /MISSING|EXTRA/;
 export const isCallersFault = ({ path, code }: InputFault): boolean =>
   CALLERS.has(path.split('.')[0] ?? '') && !OF_GATEWAY.test(code);
 
-/** The faults that the body of a 422 lists; none when it is no such body. The input that it quotes is left out. */
+/** The faults in the body of a 422; none in another body. Leaves out the input that it quotes. */
 export function validationIssues(operation: string, body: unknown): InputFault[] {
   if (typeof body !== 'object' || body === null || !('detail' in body) || !Array.isArray(body.detail))
     return [];
