@@ -37,7 +37,7 @@ export type BulkRecord =
 /** Receives records. Throwing ends the reading. */
 type Tell = (record: BulkRecord) => void;
 
-/** What of the archive is wanted. */
+/** Which parts of the archive to read. */
 export interface BulkOptions {
   /** Whether to read per-residue activations, which are most of an archive. False by default. */
   readonly perResidue?: boolean;
@@ -62,7 +62,6 @@ const MAX_FEATURES_BYTES = 16 * 1024 ** 2;
 const MAX_PROBLEMS = 100;
 /** Beyond this a value is parsed off the main loop. */
 const LARGE = 256 * 1024;
-
 /** Larger members are parsed in a worker: smaller ones take less time than the round trip. */
 const SMALL_MEMBER_BYTES = 1024 ** 2;
 
