@@ -255,8 +255,8 @@ function problemsOfWays(v: z.output<typeof variables>, ways: readonly string[]):
   const problems: string[] = [];
   if (v.UPSTREAM_API_KEY === undefined && ways.length > 0) {
     problems.push(
-      `${ways.join(', ')}: set UPSTREAM_API_KEY too; without it each caller's own token goes to the service, ` +
-        'and the gateway checks no credentials',
+      `${ways.join(', ')}: set UPSTREAM_API_KEY too; without it each caller's own token goes to the ` +
+        'service, and the gateway checks no credentials',
     );
   }
   if (v.GATEWAY_API_KEYS_FILE !== undefined) {
@@ -315,22 +315,23 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   }
   if (v.UPSTREAM_API_KEY !== undefined && !proofNeeded && v.CORS_ORIGINS.includes('*')) {
     problems.push(
-      'CORS_ORIGINS: with * any page that you open could spend your credits while the gateway holds the key; ' +
-        'list the origins',
+      'CORS_ORIGINS: with * any page that you open could spend your credits while the gateway ' +
+        'holds the key; list the origins',
     );
   }
   problems.push(...problemsOfWays(v, ways));
   const ledger = v.LEDGER_URL ?? v.STORE_URL;
   if (isRedis(ledger) && v.GATEWAY_SECRET === undefined && v.GATEWAY_SECRET_FILE === undefined) {
     problems.push(
-      'GATEWAY_SECRET: gateways that share a ledger in Redis must share a secret too, or each would know its ' +
-        'own batches only; make one once with `openssl rand -hex 32`, keep it in a file, and set ' +
+      'GATEWAY_SECRET: gateways that share a ledger in Redis must share a secret too, or each would know ' +
+        'its own batches only; make one once with `openssl rand -hex 32`, keep it in a file, and set ' +
         'GATEWAY_SECRET_FILE',
     );
   }
   if (v.WORKERS > 1 && /^memory:/.test(ledger)) {
     problems.push(
-      'WORKERS: several processes cannot share a store in memory; set STORE_URL to sqlite:PATH or redis://HOST',
+      'WORKERS: several processes cannot share a store in memory; ' +
+        'set STORE_URL to sqlite:PATH or redis://HOST',
     );
   }
   if (v.MAX_BODY_BYTES > 0.75 * v.MAX_BUFFERED_BYTES) {

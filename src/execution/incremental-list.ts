@@ -1,12 +1,9 @@
-// A list of which the first items can be dealt with while the others are still coming. It knows
-// neither the items nor who reads them.
+// A list whose first items can be read while the others are still pending.
 
-/**
- * Whether whoever executes a query takes lists that grow; told to resolvers along with all else.
- */
+/** Marks the `info` of an executor that takes incremental lists. */
 const GROWS = Symbol('grows');
 
-/** Says in what resolvers are told that a list may grow. */
+/** Marks an `info`, so that resolvers may return incremental lists. */
 export const withIncrementalLists = <T extends object>(info: T): T & { readonly [GROWS]: true } =>
   Object.assign(info, { [GROWS]: true as const });
 

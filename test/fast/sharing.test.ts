@@ -85,7 +85,9 @@ describe('answers to public questions', () => {
     expect(await costOf(query)).toBeGreaterThan(0);
     expect(await costOf(query)).toBe(0);
     expect(await costOf(query, { authorization: 'Bearer somebody', 'user-agent': 'other' })).toBe(0);
+    expect(await costOf(query, { 'x-forwarded-port': '443', 'cf-ray': '1' })).toBe(0);
     expect(await costOf(query, { 'x-whatever': '1' })).toBeGreaterThan(0);
+    expect(await costOf(query, { 'x-forward': '1' })).toBeGreaterThan(0);
     expect(await costOf(`${query} `)).toBeGreaterThan(0);
   });
 

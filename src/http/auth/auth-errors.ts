@@ -87,7 +87,8 @@ export const bodyTooSlow = (): GraphQLError =>
   refusal(
     408,
     'BAD_USER_INPUT',
-    'The body of this request did not arrive in time (REQUEST_BODY_SECONDS). Nothing was done; send it again.',
+    'The body of this request did not arrive in time (REQUEST_BODY_SECONDS). ' +
+      'Nothing was done; send it again.',
     {},
     { connection: 'close' },
   );

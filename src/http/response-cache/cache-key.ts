@@ -3,75 +3,24 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Headers that are part of the key. `origin` decides only for pages of other sites; what CORS adds
- * is not cached.
+ * Headers in the key. `origin` decides only for pages of other sites; CORS headers are not cached.
  */
-const IN_KEY = [
-  'host',
-  'accept',
-  'content-type',
-  'content-encoding',
-  'origin',
-  'sec-fetch-site',
-  'sec-fetch-mode',
-];
+const IN_KEY = 'host accept content-type content-encoding origin sec-fetch-site sec-fetch-mode';
 
 /**
- * Headers that change no public answer: of browsers, of proxies, of tracing, and those that are
+ * Headers that change no public answer: of browsers, proxies and tracing, and those that are
  * answered anew each time.
  */
-const WITHOUT_EFFECT = [
-  'accept-encoding',
-  'accept-language',
-  'apollo-require-preflight',
-  'apollographql-client-name',
-  'apollographql-client-version',
-  'authorization',
-  'baggage',
-  'cache-control',
-  'cdn-loop',
-  'cf-connecting-ip',
-  'cf-ipcountry',
-  'cf-ray',
-  'cf-visitor',
-  'connection',
-  'content-length',
-  'cookie',
-  'dnt',
-  'forwarded',
-  'graphql-client-name',
-  'graphql-client-version',
-  'if-none-match',
-  'keep-alive',
-  'pragma',
-  'priority',
-  'referer',
-  'sec-ch-ua',
-  'sec-ch-ua-mobile',
-  'sec-ch-ua-platform',
-  'sec-fetch-dest',
-  'sec-fetch-user',
-  'sec-gpc',
-  'te',
-  'traceparent',
-  'tracestate',
-  'transfer-encoding',
-  'upgrade-insecure-requests',
-  'user-agent',
-  'via',
-  'x-amzn-trace-id',
-  'x-apollo-operation-id',
-  'x-apollo-operation-name',
-  'x-cloud-trace-context',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-port',
-  'x-forwarded-proto',
-  'x-real-ip',
-  'x-request-id',
-];
+const WITHOUT_EFFECT =
+  'accept-encoding accept-language apollo-require-preflight authorization baggage cache-control ' +
+  'cdn-loop connection content-length cookie dnt forwarded if-none-match keep-alive pragma priority ' +
+  'referer te traceparent tracestate transfer-encoding upgrade-insecure-requests user-agent via ' +
+  'x-amzn-trace-id x-cloud-trace-context x-real-ip x-request-id';
 
-const KNOWN: ReadonlySet<string> = new Set([...IN_KEY, ...WITHOUT_EFFECT]);
+/** Families of headers without effect; those that the gateway reads are in the key. */
+const FAMILIES = /^(?:sec|cf|apollographql-client|graphql-client|x-apollo-operation|x-forwarded)-/;
+
+const KNOWN: ReadonlySet<string> = new Set(`${IN_KEY} ${WITHOUT_EFFECT}`.split(' '));
 
 /**
  * Bytes of a body that is part of a key at most, such as a query for 5,000 proteins by their
@@ -89,7 +38,7 @@ export function cacheKey(
   if (url !== PATH && !url.startsWith(`${PATH}?`)) return undefined;
   if ((method !== 'POST' || body === undefined) && method !== 'GET') return undefined;
   if (body !== undefined && body.length > MAX_BODY_BYTES) return undefined;
-  for (const name in headers) if (!KNOWN.has(name)) return undefined;
+  for (const name in headers) if (!KNOWN.has(name) && !FAMILIES.test(name)) return undefined;
   const { host, accept = '' } = headers;
   const { 'content-type': type = '', 'content-encoding': encoding = '' } = headers;
   const { 'sec-fetch-site': site = '', 'sec-fetch-mode': mode = '' } = headers;

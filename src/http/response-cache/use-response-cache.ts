@@ -42,8 +42,16 @@ const STORED_HEADERS = new Set([
   'x-frame-options',
   'x-sandbox',
 ]);
-const PER_REQUEST_HEADERS =
-  /^(?:access-control-(?:allow-origin|expose-headers)|content-length|ratelimit-\w+|traceresponse|x-request-id)$/;
+const PER_REQUEST_HEADERS = new Set([
+  'access-control-allow-origin',
+  'access-control-expose-headers',
+  'content-length',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'traceresponse',
+  'x-request-id',
+]);
 
 /** An answer that may be stored. */
 interface StorableAnswer {
@@ -71,7 +79,7 @@ function storedHeaders(headers: Headers): string[] | null {
   const stored: string[] = [];
   for (const [name, value] of headers) {
     if (STORED_HEADERS.has(name)) stored.push(name, value);
-    else if (!PER_REQUEST_HEADERS.test(name)) return null;
+    else if (!PER_REQUEST_HEADERS.has(name)) return null;
   }
   return stored;
 }
