@@ -44,7 +44,7 @@ function bar(counts: TaskCounts): string {
 }
 
 /** How often a stream that ends early is opened again without news in between. */
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 function show(session: Session, { batch, changedTasks }: Progress, before: string): string {
   const text = countsText(batch.counts);
@@ -63,7 +63,7 @@ const progressOf = (answer: Answer): Progress | undefined =>
 export async function watchBatch(place: GatewayTarget, session: Session, batchId: string): Promise<void> {
   let before = '';
   let lasting = false;
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     if (tries > 0) await sleep(1000 * tries, undefined, { signal: session.signal });
     try {
       for await (const answer of place.watch(WATCH, { batchId })) {

@@ -74,7 +74,7 @@ interface Accepted {
  * after that.
  */
 const ACCEPTED_MS = 60_000;
-const MOST_ACCEPTED = 10_000;
+const MAX_ACCEPTED = 10_000;
 
 const bearerOf = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : /^Bearer +(\S+)\s*$/i.exec(authorization)?.[1];
@@ -90,7 +90,7 @@ export function createAuthenticator({ config, secret, guesses, onError }: Caller
     GATEWAY_JWT_AUDIENCE: audience,
   } = config;
   // By size: room for a `max` would be taken at once.
-  const accepted = new LRUCache<string, Accepted>({ maxSize: MOST_ACCEPTED, sizeCalculation: () => 1 });
+  const accepted = new LRUCache<string, Accepted>({ maxSize: MAX_ACCEPTED, sizeCalculation: () => 1 });
   const asked = new WeakMap<Request, Promise<Caller>>();
   const keys = openApiKeys({
     keys: listed.flatMap((text) => readKey(text) ?? []),

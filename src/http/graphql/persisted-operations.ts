@@ -34,7 +34,7 @@ export interface PersistedOperations {
 }
 
 /** Characters of all registered documents together. */
-const MOST_CHARACTERS = 4_000_000;
+const MAX_CHARACTERS = 4_000_000;
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -67,7 +67,7 @@ export function createPersistedOperations({
 }: OperationRules): PersistedOperations {
   const known = new Set(listed.values());
   const registered = new LRUCache<string, string>({
-    maxSize: MOST_CHARACTERS,
+    maxSize: MAX_CHARACTERS,
     sizeCalculation: (text) => text.length + 64,
   });
   const registers = automatic && mode !== 'only';

@@ -47,7 +47,7 @@ export interface AdmissionOptions {
 }
 
 /** Addresses that need not be read and hidden anew with every request. */
-const MOST_ADDRESSES = 10_000;
+const MAX_ADDRESSES = 10_000;
 
 /** A hashed address with the buckets of a client without credentials. */
 interface Place {
@@ -60,7 +60,7 @@ export function openAdmission(options: AdmissionOptions): Admission {
   const { limit, perMinute, hops, hide, callers, onUnbelieved } = options;
   const accountsAsked = new WeakMap<Request, Promise<RateLimitBucket[]>>();
   // By size: room for a `max` would be taken at once.
-  const addresses = new LRUCache<string, Place>({ maxSize: MOST_ADDRESSES, sizeCalculation: () => 1 });
+  const addresses = new LRUCache<string, Place>({ maxSize: MAX_ADDRESSES, sizeCalculation: () => 1 });
   let told = false;
 
   // Invalid credentials are refused elsewhere; here the request counts against its address.

@@ -4,7 +4,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 
 /** Requests that may wait on one connection for earlier answers; with more it is closed. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 
 /** The same listener, given the next request of a connection when the one before is answered. */
 export function oneAtATime(listener: RequestListener): RequestListener {
@@ -14,7 +14,7 @@ export function oneAtATime(listener: RequestListener): RequestListener {
     if (res.socket !== null) return listener(req, res);
     const { socket } = req;
     const many = (waiting.get(socket) ?? 0) + 1;
-    if (many > MOST_WAITING) {
+    if (many > MAX_WAITING) {
       socket.destroy();
       return;
     }

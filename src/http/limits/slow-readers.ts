@@ -27,7 +27,7 @@ export interface SlowReaders {
 
 /** Bytes that a client has to take in a second, at least. */
 const LEAST_RATE = 65_536;
-const MOST_CHECK_MS = 500;
+const MAX_CHECK_MS = 500;
 
 interface Connection {
   address: string;
@@ -97,7 +97,7 @@ export function openSlowReaders({ timeoutMs, buffered, onCut }: SlowReaderLimits
     }
   }
 
-  const checking = setInterval(check, Math.min(MOST_CHECK_MS, timeoutMs / 4)).unref();
+  const checking = setInterval(check, Math.min(MAX_CHECK_MS, timeoutMs / 4)).unref();
   return {
     watch(socket, address) {
       const known = connections.get(socket);

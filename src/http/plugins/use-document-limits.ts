@@ -5,7 +5,7 @@ import type { Plugin } from 'graphql-yoga';
 import { checkDocument, checkLength, checkTokens, type DocumentLimits } from '../graphql/document-limits.ts';
 
 /** Errors reported per document; more are of no use, and each costs time. */
-const MOST_ERRORS = 20;
+const MAX_ERRORS = 20;
 
 /**
  * @param suggestions - whether errors may suggest names, which reveals the schema piece by piece
@@ -24,7 +24,7 @@ export const useDocumentLimits = (limits: DocumentLimits, suggestions: boolean):
   },
   onValidate({ setValidationFn }) {
     setValidationFn((schema, document, rules) =>
-      validate(schema, document, rules, { maxErrors: MOST_ERRORS, hideSuggestions: !suggestions }),
+      validate(schema, document, rules, { maxErrors: MAX_ERRORS, hideSuggestions: !suggestions }),
     );
   },
 });
