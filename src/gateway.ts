@@ -13,8 +13,8 @@ import { createPersistedOperations, type PersistedOperations } from './http/grap
 import type { HttpHandler } from './http/limits/http-server.ts';
 import { operationNames, readExamples } from './http/pages/examples.ts';
 import { createClientErrors } from './http/plugins/client-errors.ts';
+import { CHECK_MS, openReadiness } from './http/readiness.ts';
 import { createResponseStore } from './http/response-cache/response-store.ts';
-import { CHECK_MS, openReadiness } from './http/routes/readiness.ts';
 import type { PollScheduleOptions } from './progress/poll-schedule.ts';
 import { schema, subgraphSchema } from './resolvers/schema.ts';
 import type { Logger } from './telemetry/log.ts';

@@ -88,7 +88,7 @@ describe('the cases', () => {
     for (const text of Object.values(CASES))
       expect(validate(subgraphSchema, parse(text({ batch: 'b', task: 't' })))).toEqual([]);
     expect(fields.sort()).toEqual(Object.keys(CASES).sort());
-    const folder = new URL('../../src/routes/', import.meta.url);
+    const folder = new URL('../../src/http/routes/', import.meta.url);
     const serving = readdirSync(folder).filter((file) =>
       /\b(batches|folds|loadTask|loadBatch|ledger|submissions)\b/.test(
         readFileSync(new URL(file, folder), 'utf8'),

@@ -4,7 +4,7 @@
 import { type MetricsAccess, refuseMetrics } from '../auth/metrics-access.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import type { Readiness } from './readiness.ts';
+import type { Readiness } from '../readiness.ts';
 import { handleGetOrHead, textResponse } from './responses.ts';
 
 export interface MetricsSource {

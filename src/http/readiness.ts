@@ -1,7 +1,7 @@
 // Readiness for load balancers: not draining, and the store answers. A failing upstream makes the
 // gateway degraded, not unready: every replica would see the same outage, and removing all of them
 // would also remove cached answers and clear errors. READY_REQUIRES_UPSTREAM changes that.
-import { withTimeout } from '../../async/timeout.ts';
+import { withTimeout } from '../async/timeout.ts';
 
 export interface Check {
   readonly name: string;
@@ -21,7 +21,7 @@ export interface Readiness {
   readonly checks: readonly Check[];
 }
 
-/** How full the store is (store/ledger/ledger.ts). */
+/** How full the store is. */
 interface Usage {
   readonly usedBytes: number;
   readonly limitBytes: number | null;
