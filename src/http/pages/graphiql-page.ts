@@ -48,7 +48,7 @@ ${dataBlock('settings', {
 </head>
 <body>
 <header class="bar">
-<a class="brand" href="../../pages/"><img src="${assets.url('favicon.svg')}" alt="" width="24" height="24">FoldAtlas</a>
+<a class="brand" href="./"><img src="${assets.url('favicon.svg')}" alt="" width="24" height="24">FoldAtlas</a>
 ${sandbox && html`<p class="sandbox" role="note" title="${SANDBOX_NOTICE}"><strong>Sandbox</strong><span> no predictions</span></p>`}
 <form id="bar">
 <label for="example">Example</label>

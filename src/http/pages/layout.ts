@@ -50,9 +50,9 @@ ${page.scripts.map((name) => html`<script src="${page.assets.url(name)}" defer><
 <a class="skip" href="#main">Skip to the content</a>
 ${page.sandbox && html`<p class="sandbox" role="note"><strong>Sandbox</strong> ${SANDBOX_NOTICE}</p>`}
 <header class="top">
-<a class="brand" href="../../pages/" aria-label="FoldAtlas, front page"><img src="${page.assets.url('favicon.svg')}" alt="" width="28" height="28">FoldAtlas</a>
+<a class="brand" href="./" aria-label="FoldAtlas, front page"><img src="${page.assets.url('favicon.svg')}" alt="" width="28" height="28">FoldAtlas</a>
 <nav aria-label="Pages"><ul>
-${entry(page.here === 'home', '../../pages/', 'Overview')}
+${entry(page.here === 'home', './', 'Overview')}
 ${page.places.graphiql && entry(false, 'graphql', 'GraphiQL')}
 ${page.places.reference && entry(page.here === 'reference', 'reference', 'Reference')}
 </ul></nav>
