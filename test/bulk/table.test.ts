@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { tableRow } from '../../src/lookups/table.ts';
 
-const SRC = fileURLToPath(new URL('../src', import.meta.url));
+const SRC = fileURLToPath(new URL('../../src', import.meta.url));
 const cellOf = (value: string | number | null): string => tableRow([value]).slice(0, -1);
 
 describe('a cell of a table', () => {

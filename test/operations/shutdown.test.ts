@@ -5,10 +5,10 @@ import { expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SCRIPT = `
-import { createLogger } from './src/log.ts';
-import { openEnding } from './src/process/shutdown.ts';
+import { createLogger } from './src/telemetry/log.ts';
+import { installShutdownHandler } from './src/process/shutdown.ts';
 setInterval(() => undefined, 1000);
-openEnding({
+installShutdownHandler({
   log: createLogger('info', true),
   signals: ['SIGTERM'],
   deadlineMs: 300,
