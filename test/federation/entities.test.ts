@@ -228,8 +228,9 @@ describe('_service', () => {
         body: JSON.stringify(SERVICE),
       }),
     );
+    const answer = (await response.json()) as Answer;
     await gateway.close();
-    return (await response.json()) as Answer;
+    return answer;
   };
   const CLOSED = { INTROSPECTION: '0', FEDERATION_TOKEN: TOLD };
 

@@ -137,11 +137,10 @@ export function responseCachePlugins(options: ResponseCachePluginOptions): { fir
       if (pending === undefined) return;
       const answer = answers.get(request);
       const body = bodies.get(response);
+      // Concurrent identical requests share a response also where it may not be stored.
       const isAnswer = response.status === 200 || response.status === 304;
       const headers =
-        answer === undefined || body === undefined || !isAnswer || answer.seconds === 0
-          ? null
-          : storedHeaders(response.headers);
+        answer === undefined || body === undefined || !isAnswer ? null : storedHeaders(response.headers);
       if (answer === undefined || body === undefined || headers === null) return store.settle(pending, null);
       const { etag, operationName, seconds } = answer;
       const cached = {
