@@ -70,7 +70,8 @@ describe('details of a feature', () => {
     ['with a list of another type', { ...WHOLE, decoder_nearest_neighbors: 'none' }],
     ['with a text of another type', { ...WHOLE, summary: 7 }],
   ])('%s are not cached, whole ones are', async (_name, odd) => {
-    const own = openPlace(liar.url);
+    // The cache of details is meant: the response cache may give a response again for a minute.
+    const own = openPlace(liar.url, { CACHE_ANSWERS_MB: '0' });
     const ask = () =>
       own.query('{ feature(index: 7) { summary category nearestNeighbors(first: 2) { index } } }');
     try {
@@ -105,7 +106,8 @@ describe('a list of members that is not that of all', () => {
     ['without the representative', [OTHER, 'e'.repeat(32)]],
     ['too long', [HASH, OTHER, 'e'.repeat(32)]],
   ])('%s is drift, and is not cached', async (_name, members) => {
-    const own = openPlace(liar.url);
+    // The cache of details is meant: the response cache may give a response again for a minute.
+    const own = openPlace(liar.url, { CACHE_ANSWERS_MB: '0' });
     const ask = (field: string) => own.query(`{ cluster(hash: "${HASH}") { ${field} } }`);
     try {
       for (const field of ['memberHashes', 'members { totalCount }']) {
@@ -131,7 +133,8 @@ describe('a search', () => {
     ['restricted_count', 'restrictedCount', 'many'],
     ['top_features_across_results', 'sharedFeatures { occurrences }', undefined],
   ])('without a readable %s is drift at %s only', async (key, field, value) => {
-    const own = openPlace(liar.url);
+    // The cache of details is meant: the response cache may give a response again for a minute.
+    const own = openPlace(liar.url, { CACHE_ANSWERS_MB: '0' });
     const whole = { restricted_count: 0, top_features_across_results: [], similar_proteins: [] };
     try {
       liar.script('similarity', says(200, { ...whole, [key]: value }));
