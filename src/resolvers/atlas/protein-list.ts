@@ -44,6 +44,8 @@ export function incrementalList<T>(
   const list = new IncrementalList<T>();
   let count = 0;
   const add = (found: readonly LoadResult[]): void => {
+    // The loader reports results in a microtask, which may come after the promise of all.
+    if (list.hasEnded) return;
     count += found.length;
     list.add(itemsOf(found));
   };
