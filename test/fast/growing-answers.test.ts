@@ -1,14 +1,14 @@
 // Answers of many structures that begin while the service still sends them: over a socket. What they say is what
 // a GET says, which waits for the whole, whatever comes, in whatever pieces, and however it ends.
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Body, openBody } from '../../src/http/graphql/response-body.ts';
 import { streamOf } from '../../src/http/graphql/stream-body.ts';
 import { lazyText } from '../../src/structure/lazy-text.ts';
 import type { Sender } from '../through.ts';
-import { send } from './send.ts';
+import { streamListener } from './send.ts';
 import {
   asked as askedFor,
   brokenBefore,
@@ -205,16 +205,12 @@ describe('a body in several', () => {
 
   /** What comes of bodies over a socket. */
   async function sentOf(bodies: AsyncIterable<Body>): Promise<{ text: Promise<string> }> {
-    const server = await listening(createServer());
-    const done = once(server, 'request').then(async ([, response]: ServerResponse[]) => {
-      if (response === undefined) return;
-      response.writeHead(200);
-      await send(response, streamOf(bodies, { write: (body) => body, connection: response }));
-    });
+    const server = await listening(
+      createServer(streamListener((connection) => streamOf(bodies, { write: (body) => body, connection }))),
+    );
     const answer = await fetch(`http://127.0.0.1:${portOf(server)}`);
     const text = answer.text();
     text.catch(() => undefined);
-    await done;
     await text.catch(() => undefined);
     await closed(server);
     return { text };
@@ -238,6 +234,22 @@ describe('a body in several', () => {
       ),
       { numRuns: 30 },
     );
+  });
+
+  it('gives chunks that stay as they are, however long the writer holds them', async () => {
+    const parts = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(30_000));
+    async function* bodies() {
+      for (const part of parts) {
+        await new Promise((resolve) => setImmediate(resolve));
+        yield bodyOf(part);
+      }
+    }
+    // Nothing of it waits to be sent, as while an adapter reads ahead.
+    const connection = new ServerResponse(new IncomingMessage(new Socket()));
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of streamOf(bodies(), { write: (body) => body, connection })) chunks.push(chunk);
+    expect(Buffer.concat(chunks).toString()).toBe(parts.map((one) => `"${one}"`).join(''));
+    expect(chunks.length).toBeGreaterThan(1);
   });
 
   it('is never taken for whole when one of them fails', async () => {

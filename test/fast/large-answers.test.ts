@@ -13,7 +13,7 @@ import { createHttpServer } from '../../src/http/limits/http-server.ts';
 import { lazyText } from '../../src/structure/lazy-text.ts';
 import { testLogger } from '../record.ts';
 import { openSender, type Sender } from '../through.ts';
-import { send } from './send.ts';
+import { streamListener } from './send.ts';
 
 const LINES = 'ATOM      1  CA  ALA A   1      11.639   6.071  -5.147  1.00  0.91           C  \n'.repeat(
   300,
@@ -135,7 +135,7 @@ it('has an error for a broken entry in its place', async () => {
 });
 
 /** Serves a body of 200 texts of 200 KB; counts how many of them have been unpacked. */
-async function openLarge(): Promise<{ server: Server; unpacked: () => number; ended: Promise<void> }> {
+async function openLarge(): Promise<{ server: Server; unpacked: () => number; ended: Promise<unknown> }> {
   let unpacked = 0;
   const bytes = Buffer.from(LINES.repeat(8));
   const texts = Array.from({ length: 200 }, () =>
@@ -149,14 +149,14 @@ async function openLarge(): Promise<{ server: Server; unpacked: () => number; en
   );
   const body = serializeResult({ data: { texts } });
   if (typeof body === 'string') throw new Error('The texts were not left out.');
-  const server = await listening(createServer());
   async function* bodies() {
     yield body;
   }
+  const server = await listening(
+    createServer(streamListener((connection) => streamOf(bodies(), { write: (one) => one, connection }))),
+  );
   const ended = once(server, 'request').then(async ([, response]: ServerResponse[]) => {
-    if (response === undefined) return;
-    response.writeHead(200);
-    await send(response, streamOf(bodies(), { write: (one) => one, connection: response }));
+    if (response !== undefined) await once(response, 'close');
   });
   return { server, unpacked: () => unpacked, ended };
 }

@@ -1,14 +1,19 @@
-// Sends a stream over node:http as the server adapter does: the next piece when the one before has gone.
-import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+// Sends streams over node:http by the server adapter that the gateway itself uses.
+import type { RequestListener, ServerResponse } from 'node:http';
+import { createSchema, createYoga } from 'graphql-yoga';
+import { nodeResponseOf } from '../../src/http/auth/node-request.ts';
 
-export async function send(response: ServerResponse, stream: ReadableStream<Uint8Array>): Promise<void> {
-  const left = new AbortController();
-  response.once('close', () => left.abort());
-  for await (const piece of stream) {
-    if (response.write(piece)) continue;
-    await once(response, 'drain', { signal: left.signal }).catch(() => undefined);
-    if (response.destroyed) return;
-  }
-  response.end();
-}
+/** Answers every request with a stream that is made for its response. */
+export const streamListener = (
+  open: (response: ServerResponse | undefined) => ReadableStream<Uint8Array>,
+): RequestListener =>
+  createYoga({
+    schema: createSchema({ typeDefs: 'type Query { unused: Int }' }),
+    logging: false,
+    plugins: [
+      {
+        onRequest: ({ serverContext, endResponse, fetchAPI }) =>
+          endResponse(new fetchAPI.Response(open(nodeResponseOf(serverContext)))),
+      },
+    ],
+  });

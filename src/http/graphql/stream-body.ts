@@ -3,6 +3,7 @@
 // between.
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
+import { withTimeout } from '../../async/timeout.ts';
 import { type Body, BUFFER_BYTES, CHUNK_BYTES, type FillBuffer } from './response-body.ts';
 
 export interface StreamOptions<T> {
@@ -36,26 +37,12 @@ function fillFrom(bytes: Uint8Array): FillBuffer {
   };
 }
 
-/** Awaits the next part, or resolves to a marker after the timeout. */
-async function inTime<T>(coming: Promise<T>, ms: number): Promise<T | typeof FIRST> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<typeof FIRST>((resolve) => {
-    timer = setTimeout(resolve, ms, FIRST).unref();
-  });
-  try {
-    return await Promise.race([coming, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** Makes the bytes of a stream, a piece at a time. */
 class Pieces<T> {
   readonly #source: AsyncIterator<T>;
   readonly #options: StreamOptions<T>;
   #coming: Promise<IteratorResult<T>> | undefined;
   #fill: FillBuffer | undefined;
-  #buffer: Buffer<ArrayBuffer> = NOTHING;
   #opening: string;
   #hasBegun = false;
   #hasEnded = false;
@@ -76,6 +63,7 @@ class Pieces<T> {
     const opening = this.#opening;
     this.#opening = '';
     if (opening !== '') return Buffer.from(opening);
+    let buffer = NOTHING;
     let filled = 0;
     while (filled + BUFFER_BYTES <= CHUNK_BYTES) {
       if (this.#fill === undefined) {
@@ -84,14 +72,15 @@ class Pieces<T> {
         if (ready === FIRST) break;
         if (ready !== undefined) return ready;
       }
-      // Events are sent as they are: only what is made piece by piece needs a buffer.
-      if (filled === 0) this.#buffer = this.#freeBuffer();
-      const count = this.#fill?.(this.#buffer.subarray(filled)) ?? 0;
+      // Events are sent as they are: only what is made piece by piece needs a buffer. Each chunk has
+      // its own, because nothing tells when the previous one has been sent.
+      if (filled === 0) buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      const count = this.#fill?.(buffer.subarray(filled)) ?? 0;
       filled += count;
       if (count === 0) this.#fill = undefined;
     }
     this.#hasBegun = true;
-    return filled === 0 ? undefined : this.#buffer.subarray(0, filled);
+    return filled === 0 ? undefined : buffer.subarray(0, filled);
   }
 
   /** Leaves the source. */
@@ -115,7 +104,10 @@ class Pieces<T> {
     coming.catch(() => undefined);
     if (filled > 0 && (!this.#hasBegun || (await Promise.race([coming, turn(FIRST)])) === FIRST))
       return FIRST;
-    const next = pulse === undefined || filled > 0 ? await coming : await inTime(coming, pulse.ms);
+    const next =
+      pulse === undefined || filled > 0
+        ? await coming
+        : await withTimeout(coming, pulse.ms, (): typeof FIRST => FIRST);
     if (next === FIRST) return Buffer.from(pulse?.text ?? '');
     this.#coming = undefined;
     if (next.done === true) {
@@ -129,12 +121,6 @@ class Pieces<T> {
     else if (filled === 0) return bytes;
     else this.#fill = fillFrom(bytes);
     return undefined;
-  }
-
-  /** The same buffer again where nothing of it waits to be sent. */
-  #freeBuffer(): Buffer<ArrayBuffer> {
-    const isFree = this.#buffer.length > 0 && this.#options.connection?.writableLength === 0;
-    return isFree ? this.#buffer : Buffer.allocUnsafeSlow(CHUNK_BYTES);
   }
 }
 
@@ -162,7 +148,6 @@ export function streamOf<T>(source: AsyncIterable<T>, options: StreamOptions<T>)
       },
       cancel: () => pieces.leave(),
     },
-    // A piece is used again once it was sent: none may wait here.
     { highWaterMark: 0 },
   );
 }
