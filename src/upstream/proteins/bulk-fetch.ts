@@ -31,7 +31,7 @@ const tooLate = (jobId: string): UpstreamError =>
 
 /** Polls a job until it has an archive to offer. @returns its signed URL */
 async function finishedJob(up: Upstream, jobId: string): Promise<string> {
-  for (let pause = MIN_POLL_INTERVAL_MS; ; pause = Math.min(pause * 1.6, MAX_POLL_INTERVAL_MS)) {
+  for (let pause = MIN_POLL_INTERVAL_MS; ; pause = Math.min(pause * 1.25, MAX_POLL_INTERVAL_MS)) {
     const job = await atlas.bulkJob(up, jobId);
     const state = (job.status ?? '').toLowerCase();
     // The archive of a cancelled job is whole but holds only some proteins: it proves nothing of
