@@ -37,7 +37,7 @@ function bodyOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
           controller.enqueue(new Uint8Array(chunk));
         });
         answer.once('end', () => controller.close());
-        // After its end, or after `cancel`, nobody is told.
+        // After its end, or after `cancel`, no event follows.
         answer.once('error', (error) => controller.error(error));
       },
       pull: () => void answer.resume(),

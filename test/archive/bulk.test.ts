@@ -98,7 +98,7 @@ test('activations along the sequence are read only for those who want them', asy
   });
 });
 
-test('activations of all features that nobody wants are left out where there is a ranking', async () => {
+test('activations of all features are not kept where there is a ranking', async () => {
   const level = { indices: [3, 70], values: [1.5, 0.25], shape: [16384] };
   const top = [{ feature_index: 3, value: 1.5, label: '[{"' }];
   const text = JSON.stringify({

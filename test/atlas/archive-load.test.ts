@@ -66,7 +66,7 @@ describe(`an archive of ${PROTEINS} proteins, ${Math.round(json.length / 1e6)} M
     expect(most).toBeLessThan(400e6);
   });
 
-  it('gives a few rows of many proteins by itself, and passes over what nobody wants', async () => {
+  it('gives a few rows of many proteins by itself, and skips what was not asked for', async () => {
     const rows = new Map<string, number>();
     const parts = await readBulkArchive(arriving(), {
       perResidue: true,

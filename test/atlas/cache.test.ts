@@ -231,7 +231,7 @@ describe('a store in trouble', () => {
     await later.close();
   });
 
-  it('that nobody answers at costs nobody time, and is left alone after a few failures', async () => {
+  it('that does not answer costs no request time, and is left alone after a few failures', async () => {
     const cache = openOver(openStore('redis://127.0.0.1:1'));
     const started = performance.now();
     for (let i = 0; i < 30; i++)

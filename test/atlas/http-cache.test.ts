@@ -74,7 +74,7 @@ describe('a GET query for public data', () => {
   });
 });
 
-describe('nobody may keep', () => {
+describe('no cache may store', () => {
   it.each([
     ['batches', '{ myBatches(first: 1) { totalCount } }'],
     [
@@ -129,7 +129,7 @@ describe('nobody may keep', () => {
 });
 
 describe('extensions.upstream', () => {
-  it('tells calls by operation, bytes, milliseconds and cache hits to who asks, and to nobody else', async () => {
+  it('tells calls by operation, bytes, milliseconds and cache hits only to a client that asks', async () => {
     const query =
       '{ proteins(hashes: ["6077c452d1dc6151040b2b179e2294c7", "efebacde779fb9ede77f2039ec6cfe09"]) { sequence } uniprotEntry(id: "P69905") { name } }';
     const first: unknown = await world.query(query, {}, { 'x-upstream-report': '1' });

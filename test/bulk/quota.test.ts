@@ -107,7 +107,7 @@ describe('a gateway with limits', () => {
       MAX_BULK_RUNNING: '2',
       TRUST_PROXY: '1',
     });
-    // Tokens that nobody has proved are counted by address, where there is one: each caller asks from its own.
+    // Unproven tokens are counted by address, where there is one: each caller asks from its own.
     const start = async (hashes: readonly string[], token?: string, address = '192.0.2.1') => {
       const headers: Record<string, string> = {
         'x-forwarded-for': address,

@@ -1,5 +1,5 @@
 // Callers never share what belongs to a batch: for every root field of the schema that reaches batches or tasks, and every file of
-// a task, what another caller is told of somebody's ids is what it is told of ids that nobody has; over HTTP, event streams, WebSocket.
+// a task, another caller gets the same answer for their ids as for ids that do not exist; over HTTP, event streams, WebSocket.
 import { readdirSync, readFileSync } from 'node:fs';
 import { type GraphQLNamedType, getNamedType, isAbstractType, isObjectType, parse, validate } from 'graphql';
 import { createClient } from 'graphql-ws';

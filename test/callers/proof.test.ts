@@ -240,7 +240,7 @@ describe('tokens of an issuer', () => {
     expect(await asked(await issuer.sign('eve', { exp: now - 10 }))).toEqual(WELCOME);
   });
 
-  it('that are wrong lock nobody out, and have no signature checked when their claims cannot be good', async () => {
+  it('that are wrong lock no caller out, and have no signature checked when their claims cannot be good', async () => {
     const other = await openIssuer();
     const own = openGateway(sandbox.url, {
       UPSTREAM_API_KEY: 'upstream',
@@ -327,7 +327,7 @@ describe('tokens of an issuer', () => {
     await own.close();
   }, 30_000);
 
-  it('let nobody in while the keys of the issuer cannot be had, and leave the keys of the gateway alone', async () => {
+  it('let no caller in while the keys of the issuer cannot be fetched, and leave the keys of the gateway alone', async () => {
     const down = await openIssuer();
     down.fail(true);
     const own = openGateway(sandbox.url, {

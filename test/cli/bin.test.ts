@@ -271,7 +271,7 @@ items:
 });
 
 describe('doctor', () => {
-  it('ends with 1 where something changed, with 0 once its proposal is used, with 2 where nobody answers', async () => {
+  it('ends with 1 where something changed, with 0 once its proposal is used, with 2 where nothing answers', async () => {
     const proxy = await openProxy(world.sandboxUrl);
     proxy.change(renamedKey(/\/uniprot\//, 'organism', 'species'));
     const env = { UPSTREAM_URL: proxy.url, FOLDATLAS_TOKEN: TOKEN };

@@ -104,7 +104,7 @@ describe('the image', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   }, 120_000);
 
-  it('fails its health check when nobody answers', async () => {
+  it('fails its health check when nothing answers', async () => {
     const env = { ...environment, PATH: process.env.PATH ?? '', PORT: String(await freePort()) };
     await expect(promisify(execFile)(checkCommand, checkArgs, { env })).rejects.toMatchObject({ code: 1 });
   });

@@ -42,7 +42,7 @@ function entriesAt(value: unknown, path: string): [string, unknown][] {
 describe('the image', () => {
   const text = read('Dockerfile');
 
-  it('copies what exists, lets it through .dockerignore, and runs as somebody else than root', () => {
+  it('copies what exists, lets it through .dockerignore, and does not run as root', () => {
     const sources = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names]) =>
       (names ?? '').split(' '),
     );

@@ -245,7 +245,7 @@ describe('what is said of a key happens', () => {
   });
 });
 
-describe('a key that nobody knows', () => {
+describe('an unknown key', () => {
   const FIELD: Readonly<Record<string, string>> = {
     protein: 'Protein.sequence',
     cluster: 'Cluster.members',

@@ -91,7 +91,7 @@ describe('answers to public questions', () => {
     expect(await costOf(`${query} `)).toBeGreaterThan(0);
   });
 
-  it('that failed are given to nobody else', async () => {
+  it('that failed are not shared', async () => {
     await fault(world.sandboxUrl, { operation: 'bulk', status: 500, times: 3 });
     const failed = await ask(CARD, { hash: ABSENT });
     expect(at(failed, 'errors.0.extensions.code')).toBe('UPSTREAM_UNAVAILABLE');

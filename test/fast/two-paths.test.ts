@@ -201,7 +201,7 @@ describe('a request', () => {
     );
   }, 60_000);
 
-  it('is answered with nothing that somebody else has proved to be allowed, or asked by another name', async () => {
+  it('is not answered with what another caller was allowed, or asked under another host name', async () => {
     const statuses = async (env: Record<string, string>, cases: readonly Sent[]): Promise<number[]> => {
       const own = open({ UPSTREAM_API_KEY: 'upstream', ...env });
       const { sender, close } = await listen(own);

@@ -120,7 +120,7 @@ describe.each(['Apollo Gateway', 'Hive Gateway'])('behind %s', (name) => {
     expect([lab.seen.length, atlas.seen.length]).toEqual([1, 1]);
   });
 
-  it("brings the caller's token to the Batch API, and nobody else's data without it", async () => {
+  it("brings the caller's token to the Batch API, and no data of other callers without it", async () => {
     const QUERY = `{ samples { barcode fold { batchId label counts { total } } } }`;
     const { data, errors } = await ask(QUERY, TOKEN);
     expect(errors).toBeUndefined();
@@ -144,7 +144,7 @@ describe('composition', () => {
 });
 
 describe('the routers', () => {
-  it('contacted nobody but the subgraphs', () => {
+  it('contacted only the subgraphs', () => {
     expect([...contacted]).toEqual(['127.0.0.1']);
   });
 });

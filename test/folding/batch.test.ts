@@ -208,7 +208,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       });
     });
 
-    it('that nobody knows are UNKNOWN, and the outcome stays pending', async () => {
+    it('of an unknown state are UNKNOWN, and the outcome stays pending', async () => {
       const id = await bench.submit({ items: tiny(2) });
       await bench.fault({
         operation: 'list',
@@ -263,7 +263,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
   });
 
   describe('absence', () => {
-    it('is null, for batches and tasks of nobody and of others', async () => {
+    it('is null, for batches and tasks that do not exist and of others', async () => {
       const id = await bench.submit({ items: tiny(2) });
       const query =
         'query($b: ID!, $t: ID!) { batch(batchId: $b) { state tasks { totalCount } } task(taskId: $t) { state } }';

@@ -329,7 +329,7 @@ describe('the thread that holds a large result', () => {
 });
 
 describe('a result of another shape', () => {
-  it('has what it has, nulls for the rest, and keeps keys that nobody knows', async () => {
+  it('has what it has, nulls for the rest, and keeps unknown keys', async () => {
     await bench.fault({ operation: 'download', status: 200, body: { ptm: 0.5, something_new: { a: [1] } } });
     expect(
       await read(

@@ -367,7 +367,7 @@ describe('a store on disk', () => {
     await broken.close();
   });
 
-  it('whose process was killed while it submitted says that nobody knows, and sends nothing', async () => {
+  it('whose process was killed while it submitted says that its outcome is unknown, and sends nothing', async () => {
     const env = { STORE_URL: `sqlite:${folder}/gateway.db` };
     const killed = await openBench(env);
     const input = { items: [protein(INSULIN_A)], idempotencyKey: 'cut off' };

@@ -1,4 +1,4 @@
-// Crowds: 2,000 watchers of 50 batches cost the upstream what 50 do; a reader that stands still holds up nobody and costs
+// Crowds: 2,000 watchers of 50 batches cost the upstream what 50 do; a reader that stops delays no other and costs
 // nothing; replicas that share a store poll once between them.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -157,7 +157,7 @@ describe('a slow reader', () => {
     expect((await slow[1999]?.next())?.value).toBe(3000);
   });
 
-  it('holds nobody up, and gets the latest when it reads again', async () => {
+  it('delays no other, and gets the latest when it reads again', async () => {
     gateway = openGateway(sandbox.url, MANY, { first: 40, slowest: 80 });
     const served = await serve(gateway);
     const sockets: Socket[] = [];

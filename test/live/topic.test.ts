@@ -1,4 +1,4 @@
-// Many watchers of one value: everybody gets the latest, nobody waits for anybody, nothing piles up.
+// Many watchers of one value: each gets the latest, none waits for another, nothing piles up.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -119,7 +119,7 @@ describe('the rate limit', () => {
       expect([await from('2001:db8:1:2:3::4'), await from('2001:db8:1:2:ffff::1')]).toEqual([200, 429]);
       expect(await from('2001:db8:1:3::4')).toBe(200);
       expect([await from('::ffff:203.0.113.7'), await from('203.0.113.7:4711')]).toEqual([200, 429]);
-      // Tokens that nobody has checked are worth ten callers, however many are invented.
+      // Tokens that have not been checked count as ten callers, however many are invented.
       const invented = await statuses(12, url, (i) => ({
         ...bearer(`made-up-${i}`),
         'x-forwarded-for': '192.0.2.1',
@@ -127,7 +127,7 @@ describe('the rate limit', () => {
       expect(invented.filter((status) => status === 200)).toHaveLength(10);
     }));
 
-  it('believes nobody unless told to', () =>
+  it('trusts no forwarded address unless configured', () =>
     withGateway({ RATE_LIMIT_PER_MINUTE: '2' }, async ({ url }) => {
       expect(await statuses(3, url, (i) => ({ 'x-forwarded-for': `203.0.113.${i}` }))).toEqual([
         200, 200, 429,

@@ -1,4 +1,4 @@
-// How much somebody may do in a minute: the same sum in every store, shared by replicas, and for each process alone without a store.
+// How many requests a caller may make in a minute: the same sum in every store, shared by replicas, and for each process alone without a store.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

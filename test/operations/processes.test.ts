@@ -182,7 +182,7 @@ describe('two workers', () => {
     expect(pidsOf(server)).toHaveLength(3);
   }, 90_000);
 
-  it('stop in order: streams are completed, the exit code is 0, nobody is left', async () => {
+  it('stop in order: streams are completed, the exit code is 0, no process is left', async () => {
     const input = { items: [protein('GIVEQCCTSICSLYQLENYCN')] };
     const id = at((await ask(SUBMIT, { input })).data, 'submitFold.batch.batchId');
     const query = 'subscription($id: ID!) { batchProgress(batchId: $id) { sequence } }';

@@ -124,7 +124,7 @@ describe('upstream calls', () => {
     }
   });
 
-  it('never asks for structures that nobody selected, and asks for them once when somebody did', async () => {
+  it('asks for structures only where they are selected, and then once', async () => {
     await world.query(
       `query($h: [ProteinHash!]!) { proteins(hashes: $h) { sequence structure { url } thumbnail { url } } }`,
       { h: [HBA, INSULIN] },

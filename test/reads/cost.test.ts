@@ -244,7 +244,7 @@ describe.each(['plain', 'rich'] as const)('the cost of a query to a service that
   });
 });
 
-describe('the cost of work that calls nobody', () => {
+describe('the cost of work without upstream calls', () => {
   it('grows with what is searched, and with what is checked', async () => {
     const world = await openWorld();
     const costOf = async (text: string, variables = {}) =>

@@ -31,7 +31,7 @@ describe('needs', () => {
     );
   });
 
-  it('a join asks for nothing that nobody needs', () => {
+  it('a join asks only for what is needed', () => {
     fc.assert(
       fc.property(fc.array(needs, { maxLength: 5 }), (all) => {
         const joined = unionParts(all);

@@ -163,7 +163,7 @@ describe.skipIf(NO_REDIS)('two processes that share a Redis', () => {
     const known = new Set(await batchIds(survivor, 'payer'));
     for (const { batchId } of answered.values()) expect(known).toContain(batchId);
 
-    // Whoever got no answer asks again with the same key: it is the batch, or nobody knows, or it had never been sent.
+    // A caller without an answer asks again with the same key: it is the batch, or its outcome is unknown, or it was never sent.
     const again = await Promise.all(
       [...lost].map(async (key) => ({ key, ...(await submitOnce(survivor, key, 'payer')) })),
     );

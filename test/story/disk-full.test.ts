@@ -42,7 +42,7 @@ describe('a full disk', () => {
       if (i > 400) throw new Error(`the disk is not full yet: ${statSync(`${file}-wal`).size}`);
       const before = (await queuedBatches(sandbox.url)).length;
       const ending = await submitOnce(server, `key ${i}`);
-      // The key could be taken but the batch not written down any more: its caller is told, and nobody can spend that key again.
+      // The key could be taken but the batch not written down any more: its caller is told, and that key cannot be used again.
       if (ending.isForgotten) forgotten += 1;
       else if (ending.kind === 'FoldSubmitted') kept.push(ending);
       else {

@@ -58,7 +58,7 @@ describe('SIGKILL under load', () => {
     expect(lost).toHaveLength(6);
     expect(answered.size).toBeGreaterThan(0);
 
-    // Three minutes pass, after which nobody can be sending any more: no need for the test to wait for them.
+    // Three minutes pass, after which no process can be sending any more: no need for the test to wait for them.
     const database = new DatabaseSync(file);
     expect(database.prepare('PRAGMA integrity_check').get()).toMatchObject({ integrity_check: 'ok' });
     database.exec("UPDATE idempotency SET at = at - 200000 WHERE state = 'pending'");

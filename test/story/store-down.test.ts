@@ -40,7 +40,7 @@ describe.skipIf(NO_REDIS)('the store goes away and comes back', () => {
     await place.remove();
   });
 
-  it('and nobody but who could pay twice has to wait for it', async () => {
+  it('and only a caller that could pay twice waits for it', async () => {
     const first = await submitOnce(asker, 'before');
     await fetch(`${sandbox.url}/control/queue`, { method: 'POST', body: JSON.stringify({ hold: true }) });
     const held = await submitOnce(asker, 'watched');

@@ -1,5 +1,5 @@
 // When the upstream is down: it is left alone for a while, everybody is told so at once and when to come back, what does not need
-// it answers, and nothing is sent that nobody would know the outcome of.
+// it answers, and nothing is sent whose outcome would be unknown.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at } from '../support.ts';
 import { HASH, hangs, inTurn, type Liar, openLiar, openPlace, SEQUENCE, says } from '../upstream/liar.ts';

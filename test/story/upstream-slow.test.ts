@@ -1,4 +1,4 @@
-// When the upstream is slow, or the client does not wait for it: nobody holds a connection for nothing, and who asks for little
+// When the upstream is slow, or the client does not wait for it: no connection is held for nothing, and who asks for little
 // is served before who asks for much.
 import { once } from 'node:events';
 import { request as ask, createServer } from 'node:http';
@@ -80,7 +80,7 @@ describe('a client that leaves', () => {
     await server.close();
   });
 
-  it('leaves what is read for somebody else too', async () => {
+  it('leaves a read that another request waits for too', async () => {
     let release: () => void = () => undefined;
     liar.script('uniprot', (call) => {
       release = () => says(200, { protein_name: 'Insulin' })(call);

@@ -1,4 +1,4 @@
-// When the upstream is down, slow, lying or drifting: the broken branch says so with a code, its siblings answer, and nobody sees a
+// When the upstream is down, slow, lying or drifting: the broken branch says so with a code, its siblings answer, and no caller sees a
 // stack trace, a URL or a token.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
@@ -102,7 +102,7 @@ describe('one operation fails', () => {
 });
 
 describe('the Atlas asks to slow down', () => {
-  it('the call that was told says so, and nobody asks again before the time that it named', async () => {
+  it('the call that was told says so, and no call is made before the time that it named', async () => {
     const slowed = await openWorld({}, { control: true });
     await fetch(`${slowed.sandboxUrl}/control/faults`, {
       method: 'POST',

@@ -1,4 +1,4 @@
-// The queue before the upstream: whoever asks for little is not made to wait behind whoever asks for much.
+// The queue before the upstream: a caller with few requests does not wait behind a caller with many.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fairQueue } from '../../src/upstream/http/fair-queue.ts';
@@ -63,7 +63,7 @@ describe('the fair queue', () => {
             if (most === 0) expect(dropped).toBeUndefined();
             else {
               const { caller } = out(dropped);
-              // It hits nobody but those who have most of all.
+              // Only the callers with the most items are affected.
               expect(countOf(caller) + 1).toBe(most);
               if (countOf(step.caller) === most) expect(caller).toBe(step.caller);
             }
@@ -78,7 +78,7 @@ describe('the fair queue', () => {
               for (const other of waiting) {
                 const seen = since.get(other) ?? [];
                 seen.push(served.caller);
-                // Nobody is served twice while another caller's item waits all the time without that caller being served.
+                // No caller is served twice while another waits and is not served.
                 const others = seen.filter((caller) => caller !== other.caller);
                 const turns = seen.filter((caller) => caller === other.caller).length;
                 for (const name of ['a', 'b', 'c'])

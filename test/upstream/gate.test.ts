@@ -43,7 +43,7 @@ const failureOf = (error: unknown) => {
 };
 
 describe('the gate', () => {
-  it('keeps its bounds, loses nobody, and refuses nobody while there is room', async () => {
+  it('keeps its bounds, loses no caller, and refuses none while there is room', async () => {
     const steps = fc.array(
       fc.oneof(
         {

@@ -19,7 +19,7 @@ async function earlierWarning(ctx: GatewayContext, hash: string): Promise<Issue[
       ? {
           path: '',
           code: 'EARLIER_OUTCOME_UNKNOWN',
-          message: `The same input was sent at ${at}, and nobody knows what became of it.`,
+          message: `The same input was sent at ${at}, and its outcome is unknown.`,
           hint: 'Some of it may be queued and charged already.',
         }
       : {

@@ -14,7 +14,7 @@ export interface TokenRequest {
 export interface TokenResult {
   /** 0 to the tokens wanted. */
   readonly granted: number;
-  /** What is left behind that. */
+  /** Tokens that remain in the bucket. */
   readonly left: number;
   /** Milliseconds until there is one more. */
   readonly waitMs: number;

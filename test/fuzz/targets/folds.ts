@@ -1,4 +1,4 @@
-// Whatever somebody may want to fold: checkFold says what is wrong with it, and is never wrong itself.
+// Any input of a fold: checkFold says what is wrong with it, and is never wrong itself.
 import fc from 'fast-check';
 import { ask } from '../../live/support.ts';
 import { checkErrors, type Target, text } from '../target.ts';

@@ -1,4 +1,4 @@
-// Requests that are nearly HTTP, over a socket: an answer that blames nobody but the sender, or a closed connection, and a server that is
+// Requests that are nearly HTTP, over a socket: an answer that blames only the sender, or a closed connection, and a server that is
 // alive afterwards.
 import fc from 'fast-check';
 import { sendRaw, statusesIn } from '../raw-http.ts';
