@@ -39,12 +39,13 @@ describe.skipIf(NO_BROWSER)('the front page', () => {
       });
     expect(drawn).toBeGreaterThan(100);
     const examples = page.getByRole('region', { name: 'Examples' });
-    const titles = await examples.getByRole('link').allInnerTexts();
+    const titles = await examples.locator('.examples').getByRole('link').allInnerTexts();
     expect(titles.toSorted()).toEqual(
       readExamples()
         .map(({ title }) => title)
         .toSorted(),
     );
+    expect(await examples.locator('a[href^="examples/"]').count()).toBe(3);
     const guides = page.getByRole('region', { name: 'Guides' });
     expect(await guides.getByRole('link').first().innerText()).toBe('FoldAtlas');
     await shoot(page, 'home-light', true);

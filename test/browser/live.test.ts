@@ -1,4 +1,4 @@
-// The example pages for live progress in a real browser, served from another origin than the gateway: fetch with SSE,
+// The example pages for live progress in a real browser, served by the gateway and from another origin: fetch with SSE,
 // EventSource, graphql-ws.
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -62,24 +62,49 @@ afterAll(async () => {
   await sandbox.close();
 });
 
-async function openPage(name: string): Promise<{ page: Page; wrong: string[] }> {
+interface From {
+  /** Where the pages are, with a final slash. */
+  pages(): string;
+  /** Fills in the gateway's address, which a page that the gateway serves knows. */
+  address(page: Page, scheme: 'http' | 'ws'): Promise<void>;
+}
+
+const THERE: From = {
+  pages: () => `${origin}/`,
+  address: (page, scheme) => page.fill('[name=url]', served.url.replace(/^http/, scheme)),
+};
+const HERE: From = {
+  pages: () => served.url.replace(/graphql$/, 'examples/'),
+  async address(page, scheme) {
+    expect(await page.inputValue('[name=url]')).toBe(served.url.replace(/^http/, scheme));
+  },
+};
+
+async function openPage(from: From, name: string): Promise<{ page: Page; wrong: string[] }> {
   const page = await browser.newPage();
   const wrong: string[] = [];
   page.on('pageerror', (error) => wrong.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') wrong.push(message.text());
+  });
   page.on('request', (request) => {
     const url = new URL(request.url());
     if (url.hostname !== '127.0.0.1' && url.protocol !== 'data:') wrong.push(url.href);
     if (decodeURIComponent(url.href).includes(TOKEN)) wrong.push('a token in an address');
   });
-  await page.goto(`${origin}/${name}`);
+  const response = await page.goto(`${from.pages()}${name}`);
+  if (from === HERE) expect(response?.headers()['content-security-policy']).toContain("default-src 'none'");
   return { page, wrong };
 }
 
-describe.skipIf(NO_BROWSER)('in a browser', () => {
+describe.skipIf(NO_BROWSER).each([
+  ['served by the gateway', HERE],
+  ['from another origin', THERE],
+])('in a browser, %s,', (_, from) => {
   it('fetch-sse.html watches a batch with the token in a header', async () => {
     const batchId = await submit(gateway, 4, { authorization: `Bearer ${TOKEN}` });
-    const { page, wrong } = await openPage('fetch-sse.html');
-    await page.fill('[name=url]', served.url);
+    const { page, wrong } = await openPage(from, 'fetch-sse.html');
+    await from.address(page, 'http');
     await page.fill('[name=token]', TOKEN);
     await page.fill('[name=batchId]', batchId);
     await page.click('button');
@@ -95,13 +120,13 @@ describe.skipIf(NO_BROWSER)('in a browser', () => {
   });
 
   it('event-source.html starts a bulk look-up without any token and links its rows', async () => {
-    const { page, wrong } = await openPage('event-source.html');
+    const { page, wrong } = await openPage(from, 'event-source.html');
     let streams = 0;
     page.on('request', (request) => {
       if (request.resourceType() === 'eventsource') streams += 1;
     });
     const hashes = [...KNOWN, ...Array.from({ length: 600 - KNOWN.length }, (_, i) => unknownHash(i))];
-    await page.fill('[name=url]', served.url);
+    await from.address(page, 'http');
     await page.fill('[name=hashes]', hashes.join('\n'));
     await page.click('button');
     await page.getByText('PENDING: ').waitFor();
@@ -125,10 +150,10 @@ describe.skipIf(NO_BROWSER)('in a browser', () => {
       await submit(gateway, 2, { authorization: `Bearer ${TOKEN}` }),
       await submit(gateway, 3, { authorization: `Bearer ${TOKEN}` }),
     ];
-    const { page, wrong } = await openPage('websocket.html');
+    const { page, wrong } = await openPage(from, 'websocket.html');
     const sockets: string[] = [];
     page.on('websocket', (socket) => sockets.push(socket.url()));
-    await page.fill('[name=url]', served.url.replace(/^http/, 'ws'));
+    await from.address(page, 'ws');
     await page.fill('[name=token]', TOKEN);
     await page.fill('[name=batchIds]', ids.join(' '));
     await page.click('button');

@@ -1,5 +1,6 @@
 // The front page: what the gateway is, its state, how to query it, and links.
 import type { Assets } from './assets.ts';
+import type { BrowserExample } from './browser-examples.ts';
 import type { DocsFile } from './docs-files.ts';
 import type { Example } from './examples.ts';
 import { type Html, html, inline, type Part } from './html.ts';
@@ -17,6 +18,7 @@ export interface FrontPage {
   readonly assets: Assets;
   readonly places: Links;
   readonly examples: readonly Example[];
+  readonly browserExamples: readonly BrowserExample[];
   readonly guides: readonly DocsFile[];
   /** Where this gateway is reached, without a final slash. */
   readonly publicUrl: string;
@@ -134,6 +136,12 @@ ${page.places.graphiql && html`<p>Each opens in GraphiQL with its variables fill
         .filter(({ name }) => those.test(name))
         .map((example) => exampleItem(page, example))}</ul></div>`,
   )}</div>
+${
+  page.browserExamples.length > 0 &&
+  html`<p>Pages without a framework, each one file to copy from: ${page.browserExamples.map(
+    ({ name, title }, i) => html`${i > 0 && ' · '}<a href="examples/${name}">${title}</a>`,
+  )}</p>`
+}
 </section>`;
 
 const row = (href: string | null, address: string, what: Part): Html =>

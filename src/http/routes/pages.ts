@@ -1,9 +1,10 @@
 // The routes of the pages for people, as configured: / (front page), /graphiql, /reference,
-// /schema.graphql, /docs/{name}.md, and /assets/{name}.{version}.{ending} under immutable URLs.
+// /schema.graphql, /docs/{name}.md, /examples/{name}.html, and /assets/{name}.{version}.{ending} under immutable URLs.
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import type { Config } from '../../config.ts';
 import { pageCsp } from '../csp.ts';
 import type { Asset, Assets } from '../pages/assets.ts';
+import { readBrowserExamples } from '../pages/browser-examples.ts';
 import { type DocsFile, readDocsFiles } from '../pages/docs-files.ts';
 import type { Example } from '../pages/examples.ts';
 import { type FrontPage, frontPage, frontText } from '../pages/front-page.ts';
@@ -11,6 +12,7 @@ import { type GraphiqlPage, graphiqlPage } from '../pages/graphiql-page.ts';
 import { textOf } from '../pages/html.ts';
 import { type ReferenceOptions, referencePage } from '../pages/reference/page.ts';
 import type { Route } from '../plugins/use-routes.ts';
+import { browserExampleRoute } from './browser-examples.ts';
 import { acceptsHtml, type CachedPage, cachedPageResponse, cachePage, PAGE_HEADERS } from './cached-page.ts';
 import { createFrontPageData, type FactSources, type FrontFacts } from './front-page-data.ts';
 import { handleGetOrHead, textResponse } from './responses.ts';
@@ -38,11 +40,13 @@ const sandboxToken = ({ config, sandbox }: PageSources): string | null =>
 export function pageRoutes(world: PageSources): Route[] {
   const { config, schema, assets, examples, sandbox, upstreamHost } = world;
   const guides = readDocsFiles();
+  const browserExamples = readBrowserExamples();
   const places = { graphiql: config.GRAPHIQL, reference: config.INTROSPECTION };
   const front = {
     assets,
     places,
     examples,
+    browserExamples,
     sandbox,
     upstreamHost,
     publicUrl: config.PUBLIC_URL,
@@ -70,6 +74,7 @@ export function pageRoutes(world: PageSources): Route[] {
     referenceRoute({ schema, examples, assets, places, sandbox }),
     assetRoute(assets),
     guideRoute(guides),
+    browserExampleRoute(browserExamples),
     ...(config.GRAPHIQL ? [graphiql] : []),
   ];
 }

@@ -1,0 +1,38 @@
+// The route /examples/{name}.html: the pages of examples/browser, and under /examples/graphql-ws/
+// the library that one of them imports.
+import { pageCsp } from '../csp.ts';
+import { type BrowserExample, readGraphqlWs } from '../pages/browser-examples.ts';
+import type { Route } from '../plugins/use-routes.ts';
+import { type CachedPage, cachedPageResponse, cachePage, PAGE_HEADERS } from './cached-page.ts';
+import { handleGetOrHead, textResponse } from './responses.ts';
+
+interface ServedFile {
+  readonly page: CachedPage;
+  readonly headers: Record<string, string>;
+}
+
+const SCRIPT_HEADERS = {
+  'content-type': 'text/javascript; charset=utf-8',
+  'cache-control': 'no-cache',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+/** The route. Only these files are served; no other file can be asked for. */
+export function browserExampleRoute(examples: readonly BrowserExample[]): Route {
+  const files = new Map<string, ServedFile>();
+  for (const { name, text } of examples)
+    files.set(`/examples/${name}`, {
+      page: cachePage(Buffer.from(text)),
+      headers: { ...PAGE_HEADERS, 'content-security-policy': pageCsp(text) },
+    });
+  for (const [name, bytes] of examples.length > 0 ? readGraphqlWs() : [])
+    files.set(`/examples/graphql-ws/${name}`, { page: cachePage(bytes), headers: SCRIPT_HEADERS });
+  const missing = `There is no such example here. Pages: ${examples.map(({ name }) => `/examples/${name}`).join(', ')}.`;
+  return (request, url) => {
+    if (!url.pathname.startsWith('/examples/')) return null;
+    const file = files.get(url.pathname);
+    return handleGetOrHead(request, async () =>
+      file === undefined ? textResponse(404, missing) : cachedPageResponse(request, file.page, file.headers),
+    );
+  };
+}
