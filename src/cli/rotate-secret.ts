@@ -3,8 +3,13 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
-import { replacePrincipalKey, rotateSecret, WrongSecretError } from '../store/ledger/principal-key.ts';
-import { openSecret, replaceSecretFile } from '../store/ledger/secret.ts';
+import {
+  openSecret,
+  replacePrincipalKey,
+  replaceSecretFile,
+  rotateSecret,
+  WrongSecretError,
+} from '../store/ledger/principal-key.ts';
 import { command } from './command.ts';
 import { CliExit, EXIT, type Session } from './session.ts';
 import { configOf } from './settings.ts';

@@ -3,8 +3,8 @@
 import cluster from 'node:cluster';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { startSandboxThread } from '../sandbox/sandbox.ts';
-import { openSharedCache } from '../store/cache/cache-open.ts';
-import { openDocuments } from '../store/documents/open-documents.ts';
+import { openSharedCache } from '../store/cache/shared-cache.ts';
+import { openDocuments } from '../store/documents/leased-documents.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import { createLogger } from '../telemetry/log.ts';
 import { openMetricsPort } from './metrics-port.ts';

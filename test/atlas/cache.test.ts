@@ -7,10 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type Cache, openCache } from '../../src/store/cache/cache.ts';
-import { decodeEntry, encodeEntry } from '../../src/store/cache/cache-codec.ts';
-import { openSharedCache } from '../../src/store/cache/cache-open.ts';
-import type { SharedStore } from '../../src/store/cache/cache-shared.ts';
 import { openSqliteBytes } from '../../src/store/cache/cache-sqlite.ts';
+import {
+  decodeEntry,
+  encodeEntry,
+  openSharedCache,
+  type SharedStore,
+} from '../../src/store/cache/shared-cache.ts';
 import { NO_REDIS, openRedisPlace } from '../store/redis-place.ts';
 
 interface Value {

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRateLimit } from '../../src/http/limits/rate-limit.ts';
-import { openRates } from '../../src/store/rate-limit/open-token-bucket.ts';
-import { takeTokens } from '../../src/store/rate-limit/token-bucket.ts';
+import { openRates, takeTokens } from '../../src/store/rate-limit/token-bucket.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.ts';
 
 const silent = () => undefined;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDocuments } from '../../src/store/documents/open-documents.ts';
+import { openDocuments } from '../../src/store/documents/leased-documents.ts';
 import { documentsContract } from './documents-contract.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from './redis-place.ts';
 

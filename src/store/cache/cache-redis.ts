@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import type { KeyvStoreAdapter } from 'keyv';
 import { readUsage } from '../redis-connection.ts';
-import type { ByteStore } from './cache-shared.ts';
+import type { ByteStore } from './shared-cache.ts';
 
 /** RESP's type of a string of bytes, which is given as a Buffer rather than decoded as text. */
 const BLOB_STRING = 36;

@@ -2,7 +2,7 @@
 // the SQLite package used here (@keyv/sqlite 4 needs `sqlite3`, which is compiled at installation).
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makePrivate } from '../private-file.ts';
-import type { ByteStore } from './cache-shared.ts';
+import type { ByteStore } from './shared-cache.ts';
 
 const MAX_BYTES = 1024 ** 3;
 const SWEEP_INTERVAL_MS = 10 * 60_000;

@@ -2,6 +2,7 @@
 // it an optional store that outlives the process or that several share. Public data only. Errors
 // are never cached; a broken store is bypassed. Identical loads in flight are shared.
 import { LRUCache } from 'lru-cache';
+import { createSingleFlight } from '../../async/single-flight.ts';
 
 /** A namespace of the cache. Values must not be changed after they were put in or taken out. */
 export interface Cache<T> {
@@ -80,7 +81,7 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
     // lru-cache takes whole numbers.
     sizeCalculation: ({ v }, key) => Math.ceil(key.length + sizeOf(v) + OVERHEAD),
   });
-  const inFlight = new Map<string, Promise<unknown>>();
+  const singleFlight = createSingleFlight();
 
   /** lru-cache takes whole milliseconds; 0 would be no end at all. */
   const setLocal = (key: string, entry: StoredValue<T>, milliseconds: number): void => {
@@ -135,18 +136,12 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
     // Not awaited: the caller need not wait for the second tier.
     if (tiers === 'all') void shared?.set(key, entry, keep + stale);
   };
-  const refresh = <R extends T | null>(key: string, load: () => Promise<R>): Promise<R> => {
-    const running = inFlight.get(key) as Promise<R> | undefined;
-    if (running !== undefined) return running;
-    const loading = load().then((value) => {
+  const refresh = <R extends T | null>(key: string, load: () => Promise<R>): Promise<R> =>
+    singleFlight(key, undefined, async () => {
+      const value = await load();
       if (value !== null && value !== undefined && isCacheable(value)) set(key, value);
       return value;
     });
-    inFlight.set(key, loading);
-    const end = () => inFlight.delete(key);
-    loading.then(end, end);
-    return loading;
-  };
 
   return {
     getMany,

@@ -1,5 +1,9 @@
 // The interface of small documents that processes share: versioned (optimistic locking), with an
 // expiry, and with leases, so that one process at a time works on a document.
+import { DatabaseSync } from '@photostructure/sqlite';
+import type { OpenStoreOptions } from '../ledger/open-ledger.ts';
+import { makePrivate } from '../private-file.ts';
+import { openRedisDocuments } from './redis-documents.ts';
 
 /** A document as it was read. */
 export interface VersionedDocument {
@@ -39,3 +43,114 @@ export interface LeasedDocumentStore {
   release(key: string, owner: string): Promise<void>;
   close(): Promise<void>;
 }
+
+// The ledger may use the same file. These tables never change their columns, so they need no
+// version number.
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS document (
+    key TEXT PRIMARY KEY,
+    text TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS document_expires ON document (expires_at);
+  CREATE TABLE IF NOT EXISTS lease (
+    key TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    until INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+`;
+const SWEEP_MS = 60_000;
+
+/**
+ * Opens the documents.
+ *
+ * @param storeUrl - `sqlite:PATH` (the folder is made when it is missing) or `memory:`
+ * @param now - milliseconds since the epoch
+ */
+function openSqliteDocuments(storeUrl: string, now: () => number = Date.now): LeasedDocumentStore {
+  const file = /^sqlite:(.+)$/.exec(storeUrl)?.[1] ?? ':memory:';
+  makePrivate(file);
+  const database = new DatabaseSync(file);
+  // A poll's snapshot that a power cut takes away is polled again: no need to wait for the disk.
+  database.exec('PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+  database.exec(TABLES);
+  const read = database.prepare('SELECT text, version FROM document WHERE key = ? AND expires_at > ?');
+  const versionOf = database.prepare('SELECT version FROM document WHERE key = ? AND expires_at > ?');
+  const write = database.prepare(`
+    INSERT INTO document (key, text, version, expires_at) VALUES (?1, ?2, 1, ?3)
+    ON CONFLICT (key) DO UPDATE SET text = ?2, expires_at = ?3,
+      version = CASE WHEN expires_at > ?5 THEN version + 1 ELSE 1 END
+      WHERE ?4 IS NULL OR ?4 = CASE WHEN expires_at > ?5 THEN version ELSE 0 END
+    RETURNING version
+  `);
+  const update = database.prepare(
+    'UPDATE document SET text = ?2, expires_at = ?3, version = version + 1 ' +
+      'WHERE key = ?1 AND version = ?4 AND expires_at > ?5 RETURNING version',
+  );
+  const remove = database.prepare('DELETE FROM document WHERE key = ?');
+  const keys = database.prepare(
+    'SELECT key FROM document WHERE key >= ? AND key < ? AND expires_at > ? ORDER BY key',
+  );
+  // A lease that ends later than a new one would was taken before the clock was set back: it is
+  // free.
+  const claim = database.prepare(`
+    INSERT INTO lease (key, owner, until) VALUES (?1, ?2, ?3)
+    ON CONFLICT (key) DO UPDATE SET owner = ?2, until = ?3 WHERE owner = ?2 OR until <= ?4 OR until > ?3
+    RETURNING owner
+  `);
+  const release = database.prepare('DELETE FROM lease WHERE key = ? AND owner = ?');
+  let swept = Number.NEGATIVE_INFINITY;
+  const sweep = () => {
+    if (now() - swept < SWEEP_MS) return;
+    swept = now();
+    database.prepare('DELETE FROM document WHERE expires_at <= ?').run(swept);
+    database.prepare('DELETE FROM lease WHERE until <= ?').run(swept);
+  };
+  const versionIn = (row: unknown): number | null =>
+    typeof row === 'object' && row !== null && 'version' in row ? Number(row.version) : null;
+
+  return {
+    shared: file !== ':memory:',
+    async get(key, known) {
+      if (known !== undefined && versionIn(versionOf.get(key, now())) === known) return 'same';
+      const row = read.get(key, now());
+      return row === undefined ? null : { text: String(row.text), version: Number(row.version) };
+    },
+    async put(key, text, { expected, expiresAt }) {
+      sweep();
+      if (expected !== undefined && expected > 0)
+        return versionIn(update.get(key, text, expiresAt, expected, now()));
+      return versionIn(write.get(key, text, expiresAt, expected ?? null, now()));
+    },
+    async remove(key) {
+      remove.run(key);
+    },
+    async keys(prefix) {
+      return keys.all(prefix, `${prefix}\u{10ffff}`, now()).map((row) => String(row.key));
+    },
+    async claim(key, owner, milliseconds) {
+      return claim.get(key, owner, now() + milliseconds, now()) !== undefined;
+    },
+    async release(key, owner) {
+      release.run(key, owner);
+    },
+    async close() {
+      database.close();
+    },
+  };
+}
+
+/**
+ * Opens the documents.
+ *
+ * @param storeUrl - `sqlite:PATH` (creates a missing folder), `memory:`, `redis://…` or
+ *   `rediss://…`
+ */
+export const openDocuments = (
+  storeUrl: string,
+  { now, onError = () => undefined }: OpenStoreOptions = {},
+): LeasedDocumentStore =>
+  /^rediss?:\/\//.test(storeUrl)
+    ? openRedisDocuments(storeUrl, now, onError)
+    : openSqliteDocuments(storeUrl, now);

@@ -9,22 +9,34 @@ export interface LedgerItem {
   readonly chains: readonly ChainSummary[];
 }
 
-/** A batch as it is remembered. */
-export interface LedgerBatch {
-  readonly batchId: string;
-  readonly label: string | null;
-  readonly model: string;
+/** The stored form of an item's chains. */
+export const chainSummaries = z.array(
+  z.object({
+    ids: z.array(z.string()),
+    kind: z.enum(['PROTEIN', 'RNA', 'DNA', 'LIGAND']),
+    length: z.number(),
+    proteinHash: z.string().nullable(),
+  }),
+);
+
+export const ledgerBatch = z.object({
+  batchId: z.string(),
+  label: z.string().nullable(),
+  model: z.string(),
   /** Milliseconds since the epoch. */
-  readonly submittedAt: number;
-  readonly itemCount: number;
-  readonly repeat: number;
+  submittedAt: z.number(),
+  itemCount: z.number(),
+  repeat: z.number(),
   /** Hash of the input (submission/wire-body.ts). */
-  readonly inputHash: string;
+  inputHash: z.string(),
   /**
    * The id of the only task, which does not follow from the batch id; null when there are several.
    */
-  readonly onlyTaskId: string | null;
-}
+  onlyTaskId: z.string().nullable(),
+});
+
+/** A batch as it is remembered. */
+export type LedgerBatch = Readonly<z.output<typeof ledgerBatch>>;
 
 /** What became of a submission that carried an idempotency key. */
 export type KeyEntry = {
@@ -38,22 +50,41 @@ export type KeyEntry = {
   | { readonly state: 'unknown'; readonly upstreamRequestId: string | null }
 );
 
-/** An earlier submission of the same input: a batch, or a submission with an unknown outcome. */
-export interface EarlierSubmission {
+/** The stored fields of a key as its entry. */
+export const keyEntry = z
+  .object({
+    requestHash: z.string(),
+    state: z.enum(['pending', 'submitted', 'unknown']),
+    at: z.coerce.number(),
+    batchId: z.string().nullish(),
+    upstreamRequestId: z.string().nullish(),
+  })
+  .transform(({ state, batchId, upstreamRequestId, ...common }): KeyEntry => {
+    if (state === 'submitted' && batchId != null) return { ...common, state, batchId };
+    if (state === 'pending') return { ...common, state };
+    return { ...common, state: 'unknown', upstreamRequestId: upstreamRequestId ?? null };
+  });
+
+export const earlierSubmission = z.object({
   /** Null when the outcome is unknown. */
-  readonly batchId: string | null;
-  readonly at: number;
-}
+  batchId: z.string().nullable(),
+  at: z.coerce.number(),
+});
+
+/** An earlier submission of the same input: a batch, or a submission with an unknown outcome. */
+export type EarlierSubmission = Readonly<z.output<typeof earlierSubmission>>;
+
+export const taskScores = z.object({
+  /** 0 to 1. */
+  ptm: z.number().nullable(),
+  /** 0 to 1. */
+  iptm: z.number().nullable(),
+  /** Mean pLDDT, 0 to 1. */
+  meanPlddt: z.number().nullable(),
+});
 
 /** Scalar scores of a finished task. They outlive the result itself. */
-export interface TaskScores {
-  /** 0 to 1. */
-  readonly ptm: number | null;
-  /** 0 to 1. */
-  readonly iptm: number | null;
-  /** Mean pLDDT, 0 to 1. */
-  readonly meanPlddt: number | null;
-}
+export type TaskScores = Readonly<z.output<typeof taskScores>>;
 
 /** Where a page of batches goes on: after the batch with this time and id. */
 export interface BatchPosition {
@@ -137,13 +168,3 @@ export interface Ledger {
  * How long submissions are stored: as long as the upstream stores results (spec, section Limits).
  */
 export const RETENTION_MS = 31 * 24 * 3_600_000;
-
-/** The stored form of an item's chains. */
-export const chainSummaries = z.array(
-  z.object({
-    ids: z.array(z.string()),
-    kind: z.enum(['PROTEIN', 'RNA', 'DNA', 'LIGAND']),
-    length: z.number(),
-    proteinHash: z.string().nullable(),
-  }),
-);

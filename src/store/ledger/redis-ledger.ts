@@ -1,11 +1,23 @@
 // The ledger in Redis or Valkey, shared by gateways on any number of machines; as durable as that
 // store's log (AOF).
 
-import { openRedis, readUsage, timeArgument } from '../redis-connection.ts';
-import { type Ledger, type LedgerBatch, RETENTION_MS } from './ledger.ts';
-import { createIdempotencyClaims } from './redis-idempotency.ts';
-import { RECORD, RECORD_UNKNOWN, RELEASE, SEAL_KEY } from './redis-ledger-scripts.ts';
-import * as values from './redis-ledger-values.ts';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { openRedis, type RedisConnection, readUsage, timeArgument } from '../redis-connection.ts';
+import {
+  chainSummaries,
+  type EarlierSubmission,
+  earlierSubmission,
+  type KeyEntry,
+  keyEntry,
+  type Ledger,
+  type LedgerBatch,
+  ledgerBatch,
+  RETENTION_MS,
+  taskScores,
+} from './ledger.ts';
+import { CLAIM, RECORD, RECORD_UNKNOWN, RELEASE, REVOKE, SEAL_KEY } from './redis-ledger-scripts.ts';
 
 /** Changes with the shape of the stored values. */
 const PREFIX = 'foldatlas:ledger:1:';
@@ -33,6 +45,33 @@ const placeOf = (submittedAt: number, batchId: string): string =>
   `${String(submittedAt).padStart(16, '0')}:${batchId}`;
 const idIn = (place: string): string => place.slice(17);
 
+const textReply = z.string().nullable();
+const textReplies = z.array(textReply);
+const scanReply = z.tuple([z.string(), z.array(z.string())]);
+const storedItem = z.object({ name: z.string().nullable(), chains: chainSummaries });
+
+/** Fields of a hash from the flat list that Redis answers; null for a hash that is not there. */
+function fieldsOf(reply: unknown): Record<string, string> | null {
+  const flat = z.array(z.string()).parse(reply);
+  const fields: Record<string, string> = {};
+  for (let i = 0; i + 1 < flat.length; i += 2) fields[flat[i] ?? ''] = flat[i + 1] ?? '';
+  return flat.length === 0 ? null : fields;
+}
+
+function readKey(reply: unknown): KeyEntry | null {
+  const fields = fieldsOf(reply);
+  if (fields === null) return null;
+  const { state, at, hash: requestHash, batch: batchId, request: upstreamRequestId } = fields;
+  return keyEntry.parse({ state, at, requestHash, batchId, upstreamRequestId });
+}
+
+function readEarlier(reply: unknown): EarlierSubmission | null {
+  const fields = fieldsOf(reply);
+  if (fields === null) return null;
+  const { at, batch: batchId } = fields;
+  return earlierSubmission.parse({ at, batchId: batchId === '' ? null : batchId });
+}
+
 /**
  * Opens the ledger.
  *
@@ -53,11 +92,11 @@ export function openRedisLedger(
   const isRetained = (at: number): boolean => now === undefined || at >= oldest();
 
   const readBatch = (text: string | null): LedgerBatch | null => {
-    const batch = text === null ? null : values.readBatch(text);
+    const batch = text === null ? null : ledgerBatch.parse(JSON.parse(text));
     return batch !== null && isRetained(batch.submittedAt) ? batch : null;
   };
   const batchById = async (principal: string, batchId: string): Promise<LedgerBatch | null> =>
-    readBatch(values.readText(await redis.send('HGET', namesOf(principal).batch(batchId), 'batch')));
+    readBatch(textReply.parse(await redis.send('HGET', namesOf(principal).batch(batchId), 'batch')));
 
   return {
     async check() {
@@ -65,13 +104,13 @@ export function openRedisLedger(
     },
     async claim(principal, key, requestHash) {
       const place = namesOf(principal).key(key);
-      return values.readKey(await claims.take({ place, time: time(), requestHash, retention: RETENTION_MS }));
+      return readKey(await claims.take({ place, time: time(), requestHash, retention: RETENTION_MS }));
     },
     async release(principal, key) {
       await redis.run(RELEASE, [namesOf(principal).key(key)], []);
     },
     async entry(principal, key) {
-      const entry = values.readKey(await redis.send('HGETALL', namesOf(principal).key(key)));
+      const entry = readKey(await redis.send('HGETALL', namesOf(principal).key(key)));
       return entry !== null && isRetained(entry.at) ? entry : null;
     },
     async record(principal, key, batch, items) {
@@ -92,10 +131,10 @@ export function openRedisLedger(
           String(submittedAt),
           placeOf(submittedAt, batchId),
           batchId,
-          values.writeBatch(batch),
+          JSON.stringify(batch),
           onlyTaskId === null ? '' : 'task',
           key === null ? '' : 'key',
-          ...items.map(values.writeItem),
+          ...items.map(({ name, chains }) => JSON.stringify({ name, chains })),
         ],
       );
     },
@@ -108,23 +147,23 @@ export function openRedisLedger(
       );
     },
     async earlier(principal, inputHash) {
-      const found = values.readEarlier(await redis.send('HGETALL', namesOf(principal).input(inputHash)));
+      const found = readEarlier(await redis.send('HGETALL', namesOf(principal).input(inputHash)));
       return found !== null && isRetained(found.at) ? found : null;
     },
     batch: batchById,
     async batchOfOnlyTask(principal, taskId) {
-      const batchId = values.readText(await redis.send('GET', namesOf(principal).task(taskId)));
+      const batchId = textReply.parse(await redis.send('GET', namesOf(principal).task(taskId)));
       return batchId === null ? null : batchById(principal, batchId);
     },
     async items(principal, batchId, inputIndexes) {
       const fields = ['batch', ...inputIndexes.map(String)];
       const reply = await redis.send('HMGET', namesOf(principal).batch(batchId), ...fields);
-      const [batch = null, ...texts] = values.readTexts(reply);
+      const [batch = null, ...texts] = textReplies.parse(reply);
       if (readBatch(batch) === null) return new Map();
       return new Map(
         inputIndexes.flatMap((index, i) => {
           const text = texts[i] ?? null;
-          return text === null ? [] : [[index, values.readItem(text)] as const];
+          return text === null ? [] : [[index, storedItem.parse(JSON.parse(text))] as const];
         }),
       );
     },
@@ -136,27 +175,32 @@ export function openRedisLedger(
         redis.send('ZLEXCOUNT', batches, least, '+'),
         redis.send('ZREVRANGEBYLEX', batches, most, least, 'LIMIT', '0', String(first)),
       ]);
-      const ids = values.readTexts(places).flatMap((place) => (place === null ? [] : [idIn(place)]));
+      const ids = textReplies.parse(places).flatMap((place) => (place === null ? [] : [idIn(place)]));
       const found = await Promise.all(ids.map((id) => batchById(principal, id)));
-      return { total: values.readCount(total), batches: found.filter((batch) => batch !== null) };
+      return { total: z.number().parse(total), batches: found.filter((batch) => batch !== null) };
     },
     async scores(principal, taskIds) {
       if (taskIds.length === 0) return new Map();
-      const texts = values.readTexts(await redis.send('HMGET', namesOf(principal).scores, ...taskIds));
+      const texts = textReplies.parse(await redis.send('HMGET', namesOf(principal).scores, ...taskIds));
       return new Map(
         taskIds.flatMap((id, i) => {
           const text = texts[i] ?? null;
-          return text === null ? [] : [[id, values.readScores(text)] as const];
+          if (text === null) return [];
+          const [ptm, iptm, meanPlddt] = z.array(z.unknown()).parse(JSON.parse(text));
+          return [[id, taskScores.parse({ ptm, iptm, meanPlddt })] as const];
         }),
       );
     },
     async saveScores(principal, scores) {
       if (scores.size === 0) return;
-      const fields = [...scores].flatMap(([id, score]) => [id, values.writeScores(score)]);
+      const fields = [...scores].flatMap(([id, { ptm, iptm, meanPlddt }]) => [
+        id,
+        JSON.stringify([ptm, iptm, meanPlddt]),
+      ]);
       await redis.send('HSET', namesOf(principal).scores, ...fields);
     },
     async sealedKey() {
-      return values.readText(await redis.send('GET', SEALED_KEY));
+      return textReply.parse(await redis.send('GET', SEALED_KEY));
     },
     async sealKey(expected, sealed) {
       return (await redis.run(SEAL_KEY, [SEALED_KEY], [expected ?? '', sealed])) === 1;
@@ -168,7 +212,7 @@ export function openRedisLedger(
       let cursor = '0';
       do {
         const step = await redis.send('SCAN', cursor, 'MATCH', `${PREFIX}*`, 'COUNT', String(SCAN_COUNT));
-        const [next, keys] = values.readScan(step);
+        const [next, keys] = scanReply.parse(step);
         if (keys.some((key) => key !== SEALED_KEY)) return false;
         cursor = next;
       } while (cursor !== '0');
@@ -178,5 +222,58 @@ export function openRedisLedger(
       claims.close();
       await redis.close();
     },
+  };
+}
+
+/** How long a claim that was given up is remembered, in case it is still on its way. */
+const REVOKED_MS = 3_600_000;
+const MAX_RETRY_MS = 2_000;
+
+export interface ClaimRequest {
+  /** The name of the key in Redis. */
+  readonly place: string;
+  /** First argument of the script. */
+  readonly time: string;
+  readonly requestHash: string;
+  readonly retention: number;
+}
+
+export interface IdempotencyClaims {
+  /** @returns what the script answers */
+  take(request: ClaimRequest): Promise<unknown>;
+  /** Gives up undoing. */
+  close(): void;
+}
+
+/** @param revoked - prefix of the names of claims that were given up */
+function createIdempotencyClaims(redis: RedisConnection, revoked: string): IdempotencyClaims {
+  const closing = new AbortController();
+
+  async function undo(place: string, token: string): Promise<void> {
+    for (let pause = 100; !closing.signal.aborted; pause = Math.min(MAX_RETRY_MS, pause * 2)) {
+      try {
+        await redis.run(REVOKE, [place, revoked + token], [token, String(REVOKED_MS)]);
+        return;
+      } catch {
+        await sleep(pause, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+      }
+    }
+  }
+
+  return {
+    async take({ place, time, requestHash, retention }) {
+      const token = randomUUID();
+      try {
+        return await redis.run(
+          CLAIM,
+          [place, revoked + token],
+          [time, requestHash, token, String(retention)],
+        );
+      } catch (error) {
+        void undo(place, token);
+        throw error;
+      }
+    },
+    close: () => closing.abort(),
   };
 }

@@ -1,14 +1,35 @@
 // The ledger in SQLite: one file (or memory), shared by any number of processes on a machine,
 // intact after a crash.
 import { statfs } from 'node:fs/promises';
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { z } from 'zod';
-import type { KeyEntry, Ledger, LedgerBatch, LedgerItem } from './ledger.ts';
-import { RETENTION_MS } from './ledger.ts';
-import { readBatchRow, readItemRow, readKeyRow, readScoreRow } from './sqlite-ledger-rows.ts';
-import { openTables } from './sqlite-schema.ts';
+import { makePrivate } from '../private-file.ts';
+import {
+  chainSummaries,
+  earlierSubmission,
+  type KeyEntry,
+  keyEntry,
+  type Ledger,
+  type LedgerBatch,
+  type LedgerItem,
+  ledgerBatch,
+  RETENTION_MS,
+  taskScores,
+} from './ledger.ts';
 
 /** How often what is past its time is removed. */
 const PRUNE_EVERY_MS = 3_600_000;
+
+/** The columns under the names of the records. */
+const BATCH =
+  'batch_id AS batchId, label, model, submitted_at AS submittedAt, item_count AS itemCount, repeat, ' +
+  'input_hash AS inputHash, only_task_id AS onlyTaskId';
+const KEY =
+  'request_hash AS requestHash, state, at, batch_id AS batchId, upstream_request_id AS upstreamRequestId';
+
+const itemRow = z
+  .object({ name: z.string().nullable(), chains: z.string() })
+  .transform(({ name, chains }): LedgerItem => ({ name, chains: chainSummaries.parse(JSON.parse(chains)) }));
 
 /**
  * Opens the ledger in a file.
@@ -19,7 +40,7 @@ const PRUNE_EVERY_MS = 3_600_000;
 export function openSqliteLedger(file: string, now: () => number): Ledger {
   const database = openTables(file);
   const statement = (sql: string) => database.prepare(sql);
-  const selectKey = statement('SELECT * FROM idempotency WHERE principal = ? AND key = ?');
+  const selectKey = statement(`SELECT ${KEY} FROM idempotency WHERE principal = ? AND key = ?`);
   const insertKey = statement(
     'INSERT INTO idempotency (principal, key, request_hash, state, at) ' +
       "VALUES (?, ?, ?, 'pending', ?) ON CONFLICT DO NOTHING",
@@ -34,22 +55,27 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
     "UPDATE idempotency SET state = 'unknown', upstream_request_id = ? WHERE principal = ? AND key = ?",
   );
   const insertUnknown = statement('INSERT INTO unknown_outcome VALUES (?, ?, ?, ?)');
-  const insertBatch = statement('INSERT OR REPLACE INTO batch VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const insertBatch = statement(
+    'INSERT OR REPLACE INTO batch VALUES (:principal, :batchId, :label, :model, :submittedAt, :itemCount, :repeat, ' +
+      ':inputHash, :onlyTaskId)',
+  );
   const insertItem = statement('INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?)');
-  const selectBatch = statement('SELECT * FROM batch WHERE principal = ? AND batch_id = ?');
-  const selectOnlyTask = statement('SELECT * FROM batch WHERE principal = ? AND only_task_id = ?');
+  const selectBatch = statement(`SELECT ${BATCH} FROM batch WHERE principal = ? AND batch_id = ?`);
+  const selectOnlyTask = statement(`SELECT ${BATCH} FROM batch WHERE principal = ? AND only_task_id = ?`);
   const selectItem = statement('SELECT * FROM item WHERE principal = ? AND batch_id = ? AND input_index = ?');
   const countBatches = statement('SELECT count(*) AS total FROM batch WHERE principal = ?');
   const selectBatches = statement(
-    `SELECT * FROM batch WHERE principal = ? AND (submitted_at, batch_id) < (?, ?)
+    `SELECT ${BATCH} FROM batch WHERE principal = ? AND (submitted_at, batch_id) < (?, ?)
      ORDER BY submitted_at DESC, batch_id DESC LIMIT ?`,
   );
   const selectEarlier = statement(
-    `SELECT batch_id, submitted_at AS at FROM batch WHERE principal = ?1 AND input_hash = ?2
+    `SELECT batch_id AS batchId, submitted_at AS at FROM batch WHERE principal = ?1 AND input_hash = ?2
      UNION ALL SELECT NULL, at FROM unknown_outcome WHERE principal = ?1 AND input_hash = ?2
      ORDER BY at DESC LIMIT 1`,
   );
-  const selectScore = statement('SELECT * FROM score WHERE principal = ? AND task_id = ?');
+  const selectScore = statement(
+    'SELECT ptm, iptm, mean_plddt AS meanPlddt FROM score WHERE principal = ? AND task_id = ?',
+  );
   const selectSealed = statement('SELECT sealed FROM sealed_key');
   const insertSealed = statement('INSERT INTO sealed_key VALUES (1, ?) ON CONFLICT DO NOTHING');
   const updateSealed = statement('UPDATE sealed_key SET sealed = ? WHERE sealed = ?');
@@ -93,9 +119,9 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
 
   const entry = (principal: string, key: string): KeyEntry | null => {
     const row: unknown = selectKey.get(principal, key);
-    return row === undefined ? null : readKeyRow(row);
+    return row === undefined ? null : keyEntry.parse(row);
   };
-  const oneBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : readBatchRow(row));
+  const oneBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : ledgerBatch.parse(row));
 
   return {
     async check() {
@@ -119,17 +145,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
     async record(principal, key, batch, items) {
       prune();
       together(() => {
-        insertBatch.run(
-          principal,
-          batch.batchId,
-          batch.label,
-          batch.model,
-          batch.submittedAt,
-          batch.itemCount,
-          batch.repeat,
-          batch.inputHash,
-          batch.onlyTaskId,
-        );
+        insertBatch.run({ principal, ...batch });
         for (const [index, item] of items.entries()) {
           insertItem.run(principal, batch.batchId, index, item.name, JSON.stringify(item.chains));
         }
@@ -144,11 +160,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
     },
     async earlier(principal, inputHash) {
       const row: unknown = selectEarlier.get(principal, inputHash);
-      if (row === undefined) return null;
-      const { batch_id: batchId, at } = z
-        .object({ batch_id: z.string().nullable(), at: z.number() })
-        .parse(row);
-      return { batchId, at };
+      return row === undefined ? null : earlierSubmission.parse(row);
     },
     async batch(principal, batchId) {
       return oneBatch(selectBatch.get(principal, batchId));
@@ -160,8 +172,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       const found = new Map<number, LedgerItem>();
       for (const index of inputIndexes) {
         const row: unknown = selectItem.get(principal, batchId, index);
-        if (row === undefined) continue;
-        found.set(index, readItemRow(row));
+        if (row !== undefined) found.set(index, itemRow.parse(row));
       }
       return found;
     },
@@ -169,14 +180,13 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       const { total } = z.object({ total: z.number() }).parse(countBatches.get(principal));
       const from = after ?? { submittedAt: Number.MAX_SAFE_INTEGER, batchId: '' };
       const rows = selectBatches.all(principal, from.submittedAt, from.batchId, first);
-      return { total, batches: rows.map(readBatchRow) };
+      return { total, batches: rows.map((row) => ledgerBatch.parse(row)) };
     },
     async scores(principal, taskIds) {
       return new Map(
         taskIds.flatMap((id) => {
           const row: unknown = selectScore.get(principal, id);
-          if (row === undefined) return [];
-          return [[id, readScoreRow(row)]] as const;
+          return row === undefined ? [] : [[id, taskScores.parse(row)] as const];
         }),
       );
     },
@@ -207,4 +217,84 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       database.close();
     },
   };
+}
+
+/** Counts up whenever the tables change; stored in the file as user_version. */
+const VERSION = 2;
+
+const TABLES = `
+  CREATE TABLE batch (
+    principal TEXT NOT NULL,
+    batch_id TEXT NOT NULL,
+    label TEXT,
+    model TEXT NOT NULL,
+    submitted_at INTEGER NOT NULL,
+    item_count INTEGER NOT NULL,
+    repeat INTEGER NOT NULL,
+    input_hash TEXT NOT NULL,
+    only_task_id TEXT,
+    PRIMARY KEY (principal, batch_id)
+  ) WITHOUT ROWID;
+  CREATE INDEX batch_newest ON batch (principal, submitted_at DESC, batch_id DESC);
+  CREATE INDEX batch_input ON batch (principal, input_hash);
+  CREATE INDEX batch_only_task ON batch (principal, only_task_id) WHERE only_task_id IS NOT NULL;
+  CREATE TABLE item (
+    principal TEXT NOT NULL,
+    batch_id TEXT NOT NULL,
+    input_index INTEGER NOT NULL,
+    name TEXT,
+    chains TEXT NOT NULL,
+    PRIMARY KEY (principal, batch_id, input_index)
+  ) WITHOUT ROWID;
+  CREATE TABLE idempotency (
+    principal TEXT NOT NULL,
+    key TEXT NOT NULL,
+    request_hash TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'submitted', 'unknown')),
+    batch_id TEXT,
+    upstream_request_id TEXT,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (principal, key)
+  ) WITHOUT ROWID;
+  CREATE TABLE unknown_outcome (
+    principal TEXT NOT NULL,
+    input_hash TEXT NOT NULL,
+    upstream_request_id TEXT,
+    at INTEGER NOT NULL
+  );
+  CREATE INDEX unknown_outcome_input ON unknown_outcome (principal, input_hash);
+  CREATE TABLE score (
+    principal TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    ptm REAL,
+    iptm REAL,
+    mean_plddt REAL,
+    PRIMARY KEY (principal, task_id)
+  ) WITHOUT ROWID;
+`;
+
+/** Since version 2: at most one row. */
+const SEALED_KEY = `
+  CREATE TABLE sealed_key (id INTEGER PRIMARY KEY CHECK (id = 1), sealed TEXT NOT NULL);
+`;
+
+/** Opens or creates the database. WAL, synchronised at commit: a spent key survives a power cut. */
+function openTables(file: string): DatabaseSyncInstance {
+  makePrivate(file);
+  const database = new DatabaseSync(file);
+  database.exec('PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  database.exec('BEGIN IMMEDIATE');
+  const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
+  if (version > VERSION) {
+    database.exec('ROLLBACK');
+    database.close();
+    throw new Error(
+      `The ledger in ${file} was made by a newer gateway (version ${version}; this one knows ${VERSION}).`,
+    );
+  }
+  if (version === 0) database.exec(TABLES);
+  if (version < 2) database.exec(SEALED_KEY);
+  database.exec(`PRAGMA user_version = ${VERSION}`);
+  database.exec('COMMIT');
+  return database;
 }

@@ -1,6 +1,11 @@
 // Token buckets as GCRA: one number per bucket, the time at which it will be full again, so that
 // every store can hold it in one field.
+
+import { DatabaseSync } from '@photostructure/sqlite';
 import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { makePrivate } from '../private-file.ts';
+import { NOW, openRedis } from '../redis-connection.ts';
 
 /** What to take of which bucket. */
 export interface TokenRequest {
@@ -26,7 +31,7 @@ export interface TokenBucketStore {
   close(): Promise<void>;
 }
 
-export const MINUTE_MS = 60_000;
+const MINUTE_MS = 60_000;
 
 /**
  * Takes of a bucket.
@@ -66,4 +71,98 @@ export function openMemoryRates(now: () => number = Date.now): TokenBucketStore 
       buckets.clear();
     },
   };
+}
+
+const TABLE = `
+  CREATE TABLE IF NOT EXISTS rate (key TEXT PRIMARY KEY, full_at REAL NOT NULL) STRICT, WITHOUT ROWID;
+`;
+const SWEEP_MS = 60_000;
+
+/** Opens the file and creates its folder when missing. @param now - milliseconds since the epoch */
+function openSqliteRates(file: string, now: () => number = Date.now): TokenBucketStore {
+  makePrivate(file);
+  const database = new DatabaseSync(file);
+  // Losing a count is harmless, so no write waits for the disk.
+  database.exec('PRAGMA busy_timeout = 50; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF');
+  database.exec(TABLE);
+  const read = database.prepare('SELECT full_at FROM rate WHERE key = ?');
+  const write = database.prepare('INSERT OR REPLACE INTO rate VALUES (?, ?)');
+  const sweep = database.prepare('DELETE FROM rate WHERE full_at <= ?');
+  let swept = 0;
+  return {
+    async take(take) {
+      const at = now();
+      database.exec('BEGIN IMMEDIATE');
+      try {
+        if (at - swept > SWEEP_MS) {
+          swept = at;
+          sweep.run(at);
+        }
+        const { fullAt, ...taken } = takeTokens(Number(read.get(take.key)?.full_at ?? 0), at, take);
+        if (taken.granted > 0) write.run(take.key, fullAt);
+        database.exec('COMMIT');
+        return taken;
+      } catch (error) {
+        if (database.isTransaction) database.exec('ROLLBACK');
+        throw error;
+      }
+    },
+    async close() {
+      database.close();
+    },
+  };
+}
+
+const PREFIX = 'foldatlas:rate:1:';
+
+/** KEYS bucket; ARGV time, tokens, per minute. The same sum as `takeAt`. */
+const TAKE = `${NOW}
+  local each = ${MINUTE_MS} / tonumber(ARGV[3])
+  local from = math.min(math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now), now + ${MINUTE_MS})
+  local available = math.floor((${MINUTE_MS} - (from - now)) / each + 0.0001)
+  local granted = math.max(0, math.min(tonumber(ARGV[2]), available))
+  local full = from + granted * each
+  local left = math.max(0, available - granted)
+  if granted > 0 then
+    redis.call('SET', KEYS[1], string.format('%.4f', full), 'PX', math.max(1, math.ceil(full - now)))
+  end
+  local wait = 0
+  if left == 0 then wait = math.max(0, math.ceil(full + each - ${MINUTE_MS} - now)) end
+  return { granted, left, wait }
+`;
+
+const reply = z.tuple([z.number(), z.number(), z.number()]);
+
+/** Opens the buckets. @param onError - called with every lost connection */
+function openRedisRates(url: string, onError: (error: unknown) => void): TokenBucketStore {
+  const redis = openRedis(url, onError);
+  return {
+    async take({ key, tokens, perMinute }) {
+      const answer = await redis.run(TAKE, [PREFIX + key], ['', String(tokens), String(perMinute)]);
+      const [granted, left, waitMs] = reply.parse(answer);
+      return { granted, left, waitMs };
+    },
+    close: () => redis.close(),
+  };
+}
+
+/** A file of their own: counting must not wait for what must not be lost. */
+const rateFile = (file: string): string => `${file.replace(/\.(db|sqlite3?)$/, '')}.rate.db`;
+
+/**
+ * Opens the buckets.
+ *
+ * @param storeUrl - `memory:`, `sqlite:PATH`, `redis://…` or `rediss://…`
+ */
+export function openRates(storeUrl: string, onError: (error: unknown) => void): TokenBucketStore {
+  if (/^rediss?:/.test(storeUrl)) return openRedisRates(storeUrl, onError);
+  const file = /^sqlite:(.+)$/.exec(storeUrl)?.[1];
+  if (file === undefined) return openMemoryRates();
+  try {
+    return openSqliteRates(rateFile(file));
+  } catch (error) {
+    // Counts in a file that cannot be written are no reason not to start.
+    onError(error);
+    return openMemoryRates();
+  }
 }

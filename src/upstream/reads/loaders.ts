@@ -3,7 +3,7 @@
 
 import { createSingleFlight } from '../../async/single-flight.ts';
 import { type Cache, type CacheOptions, openCache } from '../../store/cache/cache.ts';
-import type { SharedStore } from '../../store/cache/cache-shared.ts';
+import type { SharedStore } from '../../store/cache/shared-cache.ts';
 import type { Downloads } from '../http/download.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import { type CachedPart, openProteinCache, sizeOfPart } from '../proteins/protein-cache.ts';
