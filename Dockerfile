@@ -21,6 +21,7 @@ WORKDIR /app
 RUN mkdir /data && chown node:node /data
 COPY package.json LICENSE README.md CHANGELOG.md schema.graphql subgraph.graphql persisted-operations.json ./
 COPY examples/*.graphql ./examples/
+COPY examples/browser ./examples/browser
 COPY public ./public
 COPY docs ./docs
 COPY --from=build /app/node_modules ./node_modules

@@ -1,4 +1,7 @@
-// The gateway that a command queries: a remote one by URL, or one within this process.
+// The gateway that a command queries: one by URL, the one that runs in this folder, or one within
+// this process.
+import type { Config } from '../config.ts';
+import { findRunningGateway } from '../process/running-gateway.ts';
 import { sandboxOptionsOf } from '../process/sandbox-options.ts';
 import { CliExit, EXIT, type Session } from './session.ts';
 import { configOf, TOKEN_FILE, tokenOf } from './settings.ts';
@@ -34,7 +37,8 @@ export const TARGET_ARGS = {
   url: {
     type: 'string',
     description:
-      'Gateway to ask, such as http://127.0.0.1:4000/graphql; else FOLDATLAS_URL; else one in this process',
+      'Gateway to ask, such as http://127.0.0.1:4000/graphql; else FOLDATLAS_URL; else the one that ' +
+      'runs in this folder; else one in this process',
     valueHint: 'URL',
   },
   'token-file': TOKEN_FILE,
@@ -49,11 +53,15 @@ function remote(given: string): { send: Fetch; base: string } {
   return { base, send: (path, init) => fetch(`${base}${path}`, init) };
 }
 
+interface OpenedGateway {
+  readonly send: Fetch;
+  /** Whether the gateway answers from a sandbox, where any token does. */
+  readonly sandbox: boolean;
+  close(): Promise<void>;
+}
+
 /** A gateway of its own, without a port; over the sandbox where no upstream is set. */
-async function embedded(
-  session: Session,
-): Promise<{ send: Fetch; sandbox: boolean; close(): Promise<void> }> {
-  const config = await configOf(session, { LOG_LEVEL: 'error' });
+async function embedded(session: Session, config: Config): Promise<OpenedGateway> {
   // Imported only here, because a remote gateway needs none of it.
   const [{ createGateway }, { createLogger }, { startSandboxThread }, { openPrincipalKey }, { ConfigError }] =
     await Promise.all([
@@ -72,13 +80,14 @@ async function embedded(
         }).catch((error: unknown) => {
           throw new CliExit(
             EXIT.unreachable,
-            `The sandbox cannot start: ${error instanceof Error ? error.message : String(error)}`,
+            `The sandbox cannot start: ${error instanceof Error ? error.message : String(error)}\n` +
+              'If a gateway runs over it, ask that one: --url http://127.0.0.1:4000/graphql or FOLDATLAS_URL.',
           );
         })
       : undefined;
   if (sandbox !== undefined)
     session.say(
-      'Asking the embedded SANDBOX: its folds are geometry, no predictions. ' +
+      'Asking the embedded SANDBOX: its folds are geometry, not predictions. ' +
         'Set UPSTREAM_URL or --url for anything else.',
     );
   const principalKey = await openPrincipalKey(config).catch(async (error: unknown) => {
@@ -106,6 +115,16 @@ async function embedded(
   };
 }
 
+/** The gateway that runs in this folder, else one of its own. */
+async function openLocal(session: Session): Promise<OpenedGateway> {
+  const config = await configOf(session, { LOG_LEVEL: 'error' });
+  const running = await findRunningGateway(config);
+  if (running === undefined) return embedded(session, config);
+  const over = running.sandbox ? ', over the SANDBOX: its folds are geometry, not predictions' : '';
+  session.say(`Asking the gateway that runs here, ${running.url}/graphql${over}.`);
+  return { ...remote(running.url), sandbox: running.sandbox, close: async () => undefined };
+}
+
 /** Events of a stream, without its comments. */
 async function* eventsOf(response: Response): AsyncGenerator<Answer> {
   let text = '';
@@ -128,7 +147,7 @@ export async function connect(
 ): Promise<GatewayTarget> {
   const token = tokenOf(session, args.tokenFile);
   const given = args.url ?? session.env.FOLDATLAS_URL;
-  const own = given === undefined || given === '' ? await embedded(session) : undefined;
+  const own = given === undefined || given === '' ? await openLocal(session) : undefined;
   const { send } = own ?? remote(given ?? '');
   const bearer = token ?? (own?.sandbox === true ? 'sandbox' : undefined);
   const headers = {

@@ -6,7 +6,7 @@ const metricValues = z.array(z.custom<object>((value) => typeof value === 'objec
 
 const message = z.discriminatedUnion('foldatlas', [
   /** A worker to the primary: it takes requests at this address. */
-  z.object({ foldatlas: z.literal('listening'), url: z.string() }),
+  z.object({ foldatlas: z.literal('listening'), url: z.string(), localUrl: z.string() }),
   /** A worker to the primary: send me the metrics of all workers. */
   z.object({ foldatlas: z.literal('all-metrics'), id: z.number() }),
   /** The primary's answer. */

@@ -11,7 +11,7 @@ export interface PrimaryOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly log: Logger;
   /** Told once, when all listen. */
-  readonly onListening: (url: string) => void;
+  readonly onListening: (url: string, localUrl: string) => void;
   /** Told when there is no use in going on: no worker could start, or they keep dying. */
   readonly onGivingUp: (code: number) => void;
 }
@@ -79,7 +79,7 @@ export function startWorkers(options: PrimaryOptions): Primary {
     listening.add(worker.id);
     if (everReady || listening.size < workers) return;
     everReady = true;
-    onListening(heard.url);
+    onListening(heard.url, heard.localUrl);
   }
 
   cluster.on('exit', (worker, code, signal) => {

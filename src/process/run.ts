@@ -10,6 +10,7 @@ import { createLogger } from '../telemetry/log.ts';
 import { openMetricsPort } from './metrics-port.ts';
 import { startWorkers } from './primary.ts';
 import { openPrincipalKey } from './principal-key.ts';
+import { announceGateway, findRunningGateway } from './running-gateway.ts';
 import { sandboxOptionsOf } from './sandbox-options.ts';
 import { installShutdownHandler } from './shutdown.ts';
 import { allMetrics, answerPrimary } from './worker-ipc.ts';
@@ -39,8 +40,11 @@ function configOrExit(): Config {
 const config = configOrExit();
 const log = createLogger(config.LOG_LEVEL, config.production);
 
-function failStart(error: unknown): never {
+async function failStart(error: unknown): Promise<never> {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  const other = await findRunningGateway(config);
+  if (other !== undefined)
+    process.stderr.write(`A gateway of this folder runs at ${other.url}/graphql (process ${other.pid}).\n`);
   process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
 }
 
@@ -101,6 +105,7 @@ async function runAlone(): Promise<void> {
   });
   process.on('SIGHUP', () => served.gateway.reload());
   tellStart(source, served.url);
+  announceGateway(config, served.localUrl);
 }
 
 /**
@@ -140,7 +145,10 @@ async function runPrimary(): Promise<void> {
     workers: config.WORKERS,
     env: { [WORKER_VARIABLE]: JSON.stringify({ upstreamUrl, sandbox }) },
     log,
-    onListening: (url) => tellStart(source, url),
+    onListening(url, localUrl) {
+      tellStart(source, url);
+      announceGateway(config, localUrl);
+    },
     onGivingUp: (code) => ending.end(code),
   });
   process.on('SIGHUP', () => primary.reload());
@@ -163,6 +171,7 @@ async function runWorker(source: Source): Promise<void> {
   answerPrimary({
     gateway: served.gateway,
     url: served.url,
+    localUrl: served.localUrl,
     stop: () => ending.end(0),
     reload: () => served.gateway.reload(),
   });

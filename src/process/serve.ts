@@ -23,6 +23,8 @@ export interface ServeOptions {
 export interface Served {
   /** Where callers reach it. */
   readonly url: string;
+  /** Where programs on this machine reach it. */
+  readonly localUrl: string;
   readonly gateway: Gateway;
   /**
    * Fails /ready, takes no new connections, ends streams, waits for running requests (at most
@@ -111,6 +113,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   let stopping: Promise<void> | undefined;
   return {
     url: config.PUBLIC_URL ?? url,
+    localUrl: url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:'),
     gateway,
     stop() {
       stopping ??= (async () => {

@@ -36,12 +36,13 @@ export function allMetrics(): Promise<string> {
 export interface WorkerHandlers {
   readonly gateway: Gateway;
   readonly url: string;
+  readonly localUrl: string;
   readonly stop: () => void;
   readonly reload: () => void;
 }
 
 /** Answers the primary's messages, and stops the worker when the channel closes. */
-export function answerPrimary({ gateway, url, stop, reload }: WorkerHandlers): void {
+export function answerPrimary({ gateway, url, localUrl, stop, reload }: WorkerHandlers): void {
   process.on('message', (raw) => {
     const heard = readMessage(raw);
     if (heard?.foldatlas === 'stop') stop();
@@ -56,5 +57,5 @@ export function answerPrimary({ gateway, url, stop, reload }: WorkerHandlers): v
     }
   });
   process.on('disconnect', stop);
-  send({ foldatlas: 'listening', url });
+  send({ foldatlas: 'listening', url, localUrl });
 }

@@ -1,4 +1,5 @@
 // The bin at a gateway that runs: help, exit codes, data on standard output and everything else on standard error.
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -293,6 +294,63 @@ describe('doctor', () => {
     expect(nobody).toMatchObject({ code: 2, out: expect.stringContaining('UNREACHABLE') });
     // Nobody there to say yes: nothing is spent.
     expect(unasked).toMatchObject({ code: 64, out: '', err: expect.stringContaining('--yes') });
+  });
+});
+
+/** The first line that a server writes: where it listens. */
+const firstLine = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve) => child.stdout?.once('data', (chunk: Buffer) => resolve(chunk.toString())));
+
+describe('beside a gateway that runs in the same folder', () => {
+  const env = { PORT: '0', LOG_LEVEL: 'error', SANDBOX_SIZE: 'small' };
+  const LIMITS = { input: '{ limits { maxTasks } }' };
+
+  it.each([{ WORKERS: '1' }, { WORKERS: '2' }])('asks that one, with %j', async (workers) => {
+    const cwd = mkdtempSync(join(folder, 'beside-'));
+    const gateway = start(['serve'], { cwd, env: { ...env, ...workers } });
+    const [url = ''] = /http:\S+\/graphql/.exec(await firstLine(gateway.child)) ?? [];
+    const submitted = await run(['fold', '-'], { cwd, env, input: '>one\nMQIFVKTLTGK\n' });
+    expect(submitted.err).toContain(`Asking the gateway that runs here, ${url}, over the SANDBOX`);
+    expect(submitted.code).toBe(0);
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer sandbox' },
+      body: JSON.stringify({ query: '{ myBatches { nodes { batchId } } }' }),
+    });
+    expect(await response.json()).toEqual({
+      data: { myBatches: { nodes: [{ batchId: submitted.out.trim() }] } },
+    });
+
+    const [second, otherUpstream] = await Promise.all([
+      run(['serve'], { cwd, env }),
+      run(['query', '-'], { cwd, env: { ...env, UPSTREAM_URL: world.sandboxUrl }, ...LIMITS }),
+    ]);
+    expect(second.code).toBe(1);
+    expect(second.err).toContain(`A gateway of this folder runs at ${url}`);
+    expect(otherUpstream).toMatchObject({ code: 0, err: '' });
+
+    gateway.child.kill('SIGTERM');
+    await gateway.ended;
+    expect(readdirSync(join(cwd, '.data')).filter((name) => name.endsWith('.running'))).toEqual([]);
+  });
+
+  it('starts one of its own where the other died, and says what to do where only a sandbox runs', async () => {
+    const cwd = mkdtempSync(join(folder, 'beside-'));
+    const killed = start(['serve'], { cwd, env });
+    await firstLine(killed.child);
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    const alone = await run(['query', '-'], { cwd, env, ...LIMITS });
+    expect(alone).toMatchObject({ code: 0, err: expect.stringContaining('Asking the embedded SANDBOX') });
+
+    const sandbox = start(['sandbox'], { cwd, env: { SANDBOX_SIZE: 'small', SANDBOX_PORT: '0' } });
+    await firstLine(sandbox.child);
+    const refused = await run(['query', '-'], { cwd, env, ...LIMITS });
+    expect(refused).toMatchObject({ code: 2, out: '' });
+    expect(refused.err).toContain('another running sandbox uses the folder');
+    expect(refused.err).toContain('ask that one: --url');
+    sandbox.child.kill('SIGTERM');
+    await sandbox.ended;
   });
 });
 
