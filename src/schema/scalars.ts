@@ -1,5 +1,12 @@
 // The scalars: parsing of input values and serialisation of results.
-import { GraphQLError, type GraphQLScalarType, GraphQLString } from 'graphql';
+import {
+  GraphQLError,
+  type GraphQLScalarType,
+  GraphQLString,
+  TokenKind,
+  type ValueNode,
+  valueFromASTUntyped,
+} from 'graphql';
 import { isLazyText } from '../structure/lazy-text.ts';
 import { builder } from './builder.ts';
 
@@ -7,19 +14,50 @@ import { builder } from './builder.ts';
 export const badInput = (message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', retryable: false } });
 
+/** What is wrong with a text that is no hash; never the text, which may be long or private. */
+export function hashFault(text: string): string {
+  if (text.length !== 32) return `It has ${text.length} characters instead of 32.`;
+  const wrong = text.search(/[^0-9a-f]/i);
+  return `Its character ${wrong} (0-based) is ${JSON.stringify(text[wrong])}, not a hexadecimal digit.`;
+}
+
 /**
  * Reads a protein hash: 32 hexadecimal characters, trimmed and lower-cased.
  *
+ * @param place - where the value stands, such as "`hashes[1]`: "
  * @throws GraphQLError BAD_USER_INPUT
  */
-export function readHash(value: unknown): string {
+export function readHash(value: unknown, place = ''): string {
   const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
   if (/^[0-9a-f]{32}$/.test(text)) return text;
   throw badInput(
-    'A ProteinHash is the MD5 of the upper-case sequence: 32 hexadecimal characters, such as ' +
+    `${place}This is not a ProteinHash. ${typeof value === 'string' ? hashFault(text) : 'It is not a string.'} ` +
+      'A ProteinHash is the MD5 of the upper-case sequence in hexadecimal, such as ' +
       '"12e9c9e4e2835c302e8ba615115edda3". Use proteinBySequence to look up a sequence and uniprotEntry ' +
       'for an accession.',
   );
+}
+
+const OPENING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACKET_L, TokenKind.BRACE_L]);
+const CLOSING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACKET_R, TokenKind.BRACE_R]);
+const IGNORED: ReadonlySet<TokenKind> = new Set([TokenKind.COMMENT, TokenKind.DOLLAR]);
+
+/** The argument, or input field, and the position of a literal, from the tokens before it. */
+function placeOfLiteral({ loc }: ValueNode): string {
+  let index = 0;
+  let depth = 0;
+  let token = loc?.startToken.prev;
+  while (token != null && (depth > 0 || token.kind !== TokenKind.COLON)) {
+    if (CLOSING.has(token.kind)) depth += 1;
+    else if (depth === 0 && OPENING.has(token.kind)) {
+      const name = token.prev?.kind === TokenKind.COLON ? token.prev.prev?.value : undefined;
+      return name === undefined ? '' : `\`${name}[${index}]\`: `;
+    } else if (OPENING.has(token.kind)) depth -= 1;
+    if (depth === 0 && !IGNORED.has(token.kind)) index += 1;
+    token = token.prev;
+  }
+  const name = index === 0 ? token?.prev?.value : undefined;
+  return name === undefined ? '' : `\`${name}\`: `;
 }
 
 /**
@@ -122,7 +160,8 @@ builder.scalarType('ProteinHash', {
     'The MD5 of the upper-case amino-acid sequence as 32 lower-case hexadecimal characters, such as ' +
     '"12e9c9e4e2835c302e8ba615115edda3" (insulin). Input is trimmed and lower-cased.',
   serialize: (value) => value,
-  parseValue: readHash,
+  parseValue: (value) => readHash(value),
+  parseLiteral: (node) => readHash(valueFromASTUntyped(node), placeOfLiteral(node)),
 });
 
 builder.scalarType('AminoAcidSequence', {

@@ -15,7 +15,7 @@ import { checkContentType, readBody, readSearch } from '../../src/http/graphql/r
 import { maskError, withErrorCode } from '../../src/http/plugins/errors.ts';
 import { addVary } from '../../src/http/plugins/use-response-headers.ts';
 import { byteRange } from '../../src/http/routes/responses.ts';
-import { isUniprotId } from '../../src/resolvers/atlas/uniprot.ts';
+import { readIdentifier } from '../../src/resolvers/atlas/identifier.ts';
 import { readCursor } from '../../src/resolvers/relay/cursor.ts';
 import { readHash } from '../../src/schema/scalars.ts';
 import { indexInBatch } from '../../src/store/ledger/submissions.ts';
@@ -79,7 +79,7 @@ const READERS: Readonly<Record<string, Read>> = {
     }),
   'a cursor': (text) => readCursor(z.unknown(), text),
   'a hash': (text) => readHash(text),
-  'a UniProt accession': (text) => isUniprotId(text),
+  'an identifier': (text) => readIdentifier(text),
   'a task id': (text) => indexInBatch(text, text.slice(0, 9)),
   'a SMILES string': (text) => scanSmiles(text, () => undefined),
   'a sequence': (text) => findInvalidLetters('protein', text, () => undefined),

@@ -48,7 +48,7 @@ export function maskError(error: unknown, log: (error: unknown) => void, suggest
   if (cause instanceof GraphQLError) {
     const { code } = cause.extensions;
     return typeof code === 'string'
-      ? placed(located, cause.message, cause.extensions)
+      ? placed(located, placeOf(located, cause) + cause.message, cause.extensions)
       : badInput(located, cause, suggestions);
   }
   if (cause instanceof Error && 'code' in cause && cause.code === 'UPSTREAM_DRIFT') {

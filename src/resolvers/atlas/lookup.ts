@@ -1,4 +1,4 @@
-// lookup: a mix of hashes, accessions and entry names. All identifiers are resolved first, so that
+// lookup: a mix of identifiers. All identifiers are resolved first, so that
 // their proteins share one bulk call for each 500.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
@@ -6,78 +6,27 @@ import { hasStreamDirective, withBackpressure } from '../../execution/backpressu
 import type { IncrementalList } from '../../execution/incremental-list.ts';
 import { builder } from '../../schema/builder.ts';
 import { type LookupRef, ProteinLookup } from '../../schema/lookup.ts';
-import type { InvalidInputShape, ProblemShape } from '../../schema/problem.ts';
+import type { ProblemShape } from '../../schema/problem.ts';
 import { Protein } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
-import { hashOfEntry } from '../../schema/uniprot.ts';
-import { asError, UpstreamError } from '../../upstream/errors.ts';
+import { asError } from '../../upstream/errors.ts';
 import type { LoadResult } from '../../upstream/proteins/protein-loader.ts';
 import type { RequiredParts } from '../../upstream/proteins/required-parts.ts';
 import { bulkCalls } from '../costs.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
 import { selectedFields } from '../selection.ts';
+import { type Resolved, readIdentifier, resolveIdentifiers } from './identifier.ts';
 import { findProtein } from './protein.ts';
 import { incrementalList, loadProteins, shouldRespondIncrementally } from './protein-list.ts';
 import { requiredPartsOf } from './protein-parts.ts';
-import { findEntry, isUniprotId } from './uniprot.ts';
 
 /** Largest number of ids in a query. */
 const MAX_IDS = 5000;
 
-/** The result of resolving an identifier. */
-type Resolved =
-  | { readonly hash: string }
-  | { readonly problem: ProblemShape }
-  | { readonly failure: unknown };
-
-const notFound = (message: string, hint: string): ProblemShape => ({ kind: 'NotFound', message, hint });
-
-const UNKNOWN = notFound(
-  'The Atlas does not hold this protein.',
-  'Fold it with submitFold, or search for similar ones.',
-);
-
-const invalid = (path: string, message: string): InvalidInputShape => ({
-  kind: 'InvalidInput',
-  message,
-  hint:
-    'Give a protein hash (32 hexadecimal characters), a UniProt accession such as P01308 or an entry name ' +
-    'such as INS_HUMAN.',
-  issues: [{ path, code: 'NOT_AN_IDENTIFIER', message }],
-});
-
-const isHash = (id: string): boolean => /^[0-9a-f]{32}$/i.test(id);
-
-function resolveId(ctx: GatewayContext, requested: string, index: number): MaybePromise<Resolved> {
-  const id = requested.trim();
-  if (isHash(id)) return { hash: id.toLowerCase() };
-  const path = `ids.${index}`;
-  if (!isUniprotId(id))
-    return { problem: invalid(path, `${JSON.stringify(requested.slice(0, 60))} is no protein identifier.`) };
-  return resolveEntry(ctx, id, path);
-}
-
-async function resolveEntry(ctx: GatewayContext, id: string, path: string): Promise<Resolved> {
-  try {
-    const entry = await findEntry(ctx, id);
-    if (entry === null)
-      return {
-        problem: notFound(
-          `UniProt has no entry ${id}.`,
-          'Check the spelling; obsolete entries are not kept.',
-        ),
-      };
-    const hash = hashOfEntry(entry);
-    return hash === null
-      ? { problem: notFound(`UniProt entry ${id} has no sequence.`, 'Look up the protein by its hash.') }
-      : { hash };
-  } catch (error) {
-    // The service refuses identifiers of other databases; its message is passed on.
-    if (error instanceof UpstreamError && error.failure.code === 'BAD_USER_INPUT')
-      return { problem: invalid(path, error.message) };
-    return { failure: error };
-  }
-}
+const UNKNOWN: ProblemShape = {
+  kind: 'NotFound',
+  message: 'The Atlas does not hold this protein.',
+  hint: 'Fold it with submitFold, or search for similar ones.',
+};
 
 /** What the query selects on each result. */
 interface Selected {
@@ -114,24 +63,11 @@ function selectedOf(info: GraphQLResolveInfo): Selected {
   return { needs: requiredPartsOf(info, nodes), failsAt: nodes.length > 0 ? 'protein' : 'problem' };
 }
 
-/** Resolves all identifiers. */
+/** Resolves all identifiers. @throws GraphQLError BAD_USER_INPUT for too many */
 async function resolveAll(ctx: GatewayContext, ids: readonly string[]): Promise<readonly Resolved[]> {
   if (ids.length > MAX_IDS)
     throw badInput(`\`ids\` holds ${ids.length} ids; at most ${MAX_IDS} fit in one query. Ask in several.`);
-  const resolved: Resolved[] = [];
-  const late: Promise<void>[] = [];
-  // Hashes, the usual case, resolve synchronously: a promise for each is slower than the rest of
-  // this loop.
-  for (const [index, id] of ids.entries()) {
-    const one = resolveId(ctx, id, index);
-    const take = (found: Resolved): void => {
-      resolved[index] = found;
-    };
-    if (one instanceof Promise) late.push(one.then(take));
-    else take(one);
-  }
-  await Promise.all(late);
-  return resolved;
+  return resolveIdentifiers(ctx, ids, 'ids');
 }
 
 /**
@@ -215,12 +151,12 @@ builder.queryField('lookup', (t) =>
     nullable: { list: false, items: false },
     cost: ({ ids }) => {
       const distinct = [...new Set(ids.map((id) => id.trim()))];
-      const entries = distinct.filter((id) => !isHash(id)).length;
+      const entries = distinct.filter((id) => 'entry' in readIdentifier(id)).length;
       return { calls: entries + bulkCalls(distinct.length), items: distinct.length };
     },
     description:
-      `A mix of hashes, UniProt accessions and entry names, at most ${MAX_IDS}; one result for each, ` +
-      'in your order. ' +
+      `A mix of hashes, UniProt accessions, entry names and sequences, at most ${MAX_IDS}; one result for ` +
+      'each, in your order. FASTA headers, versions and addresses of UniProt are read, too. ' +
       'Accessions cost one call each (cached for a day), the proteins one for each 500.',
     args: {
       ids: t.arg.stringList({

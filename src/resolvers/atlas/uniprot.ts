@@ -5,11 +5,9 @@ import { builder } from '../../schema/builder.ts';
 import { Protein } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { hashOfEntry, UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
+import { faultOf, readIdentifier } from './identifier.ts';
 import { findProtein } from './protein.ts';
 import { requiredPartsOf } from './protein-parts.ts';
-
-/** Whether a text has the form of an accession or entry name. */
-export const isUniprotId = (text: string): boolean => /^[A-Z0-9_.-]{1,40}$/i.test(text.trim());
 
 /**
  * An entry by accession or entry name; null when UniProt has none.
@@ -17,14 +15,15 @@ export const isUniprotId = (text: string): boolean => /^[A-Z0-9_.-]{1,40}$/i.tes
  * @throws UpstreamError BAD_USER_INPUT for identifiers of other databases
  */
 export async function findEntry(ctx: GatewayContext, id: string): Promise<UniprotRef | null> {
-  const requested = id.trim().toUpperCase();
-  if (!isUniprotId(requested)) {
+  const read = readIdentifier(id);
+  if ('fault' in read) throw badInput(`${faultOf('id', id, read.fault)} ${read.hint}`);
+  if ('hash' in read)
     throw badInput(
-      'A UniProt identifier is an accession such as "P01308" or an entry name such as "INS_HUMAN".',
+      'A UniProt identifier is an accession such as "P01308" or an entry name such as "INS_HUMAN". Use ' +
+        'protein(hash:) for a hash and proteinBySequence for a sequence.',
     );
-  }
-  const found = await ctx.uniprot.load(requested);
-  return found === null ? null : { ...found, requested };
+  const found = await ctx.uniprot.load(read.entry);
+  return found === null ? null : { ...found, requested: read.entry };
 }
 
 builder.objectField(UniprotEntry, 'protein', (t) =>

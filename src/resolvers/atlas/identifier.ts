@@ -1,0 +1,181 @@
+// Reads what people paste as an identifier of a protein: hashes, accessions, entry names, FASTA,
+// cells of tables and addresses of UniProt.
+import type { GatewayContext } from '../../context.ts';
+import type { InvalidInputShape, ProblemShape } from '../../schema/problem.ts';
+import { hashFault } from '../../schema/scalars.ts';
+import { hashOfEntry, hashOfSequence, type UniprotRef } from '../../schema/uniprot.ts';
+import { UpstreamError } from '../../upstream/errors.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+
+/**
+ * What a text means: a protein, an entry that the service resolves, or why it means neither. The
+ * fault is what follows its name in a sentence; it never quotes the text, which may be private.
+ */
+export type Identifier =
+  | { readonly hash: string }
+  | { readonly entry: string }
+  | { readonly fault: string; readonly hint: string };
+
+const HASH = /^[0-9a-f]{32}$/i;
+const ACCESSION =
+  /^(?:UniRef\d{2,3}_)?((?:[OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d(?:[A-Z][A-Z\d]{2}\d){1,2})(?:-\d{1,3})?)(?:\.\w{1,5})?$/i;
+const ENTRY_NAME = /^[A-Z\d]{1,10}_[A-Z\d]{1,5}$/i;
+/** Other databases whose accessions the Atlas names as `accession`. */
+const OTHERS: readonly (readonly [form: RegExp, database: string])[] = [
+  [/^MGYP\d{6,}/i, 'MGnify'],
+  [/^(UniRef\d{2,3}_)?UPI[\dA-F]{10}$/i, 'UniParc'],
+  [/^\d{8,}_Ga\d/i, 'IMG/M'],
+  [/^SPIRE_/i, 'SPIRE'],
+];
+const RESIDUES = /^[ACDEFGHIKLMNPQRSTUVWXY]{20,}\*?$/i;
+const NUCLEOTIDES = /^[ACGTUN]+$/i;
+const NEARLY_HASH = /^[0-9a-f]{24,40}$/i;
+/** Anything else that the service may know: no word of a language, which has neither digits nor `_`. */
+const SERVICE_ID = /^(?=\D{0,40}\d|[^_]{0,40}_)[A-Z0-9_.-]{1,40}$/i;
+
+const HINT =
+  'Give a protein hash (32 hexadecimal characters), a UniProt accession such as P01308, an entry name such ' +
+  'as INS_HUMAN, or the sequence.';
+const NO_ACCESSION =
+  'The service resolves accessions of UniProt only. Give the hash of the protein, which every answer and ' +
+  'table has beside its accession, or its sequence.';
+
+/** Longest text that is looked through for words; longer ones are sequences or no identifiers. */
+const MAX_LENGTH = 1000;
+const EDGES = '"\'`,;()[]<> \t\r\n';
+
+/** The text without the quotes, separators and brackets around it. */
+function withoutEdges(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && EDGES.includes(text.charAt(start))) start += 1;
+  while (end > start && EDGES.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+/** Whether a sequence has the letters of nucleic acids only, as hardly any protein has. */
+export const looksLikeDna = (sequence: string): boolean =>
+  sequence.length >= 20 && NUCLEOTIDES.test(sequence);
+
+/** The sequence of a FASTA record, or of lines of letters; undefined for anything else. */
+function sequenceIn(text: string): string | undefined {
+  const lines = text.split(/\r?\n/);
+  const letters = (lines.length > 1 && text.trimStart().startsWith('>') ? lines.slice(1) : lines)
+    .map((line) => line.trim())
+    .join('');
+  return RESIDUES.test(letters) ? letters.replace('*', '').toUpperCase() : undefined;
+}
+
+/** Reads one identifier. */
+export function readIdentifier(requested: string): Identifier {
+  const text = withoutEdges(requested);
+  if (HASH.test(text)) return { hash: text.toLowerCase() };
+  const sequence = sequenceIn(requested) ?? sequenceIn(text);
+  if (sequence !== undefined) {
+    if (!looksLikeDna(sequence)) return { hash: hashOfSequence(sequence) };
+    return { fault: 'is DNA or RNA, not a protein.', hint: 'Translate it first.' };
+  }
+  const words = text.slice(0, MAX_LENGTH).split(/[\s|/?#:=,;"'()]+/);
+  const found = new Set<string>();
+  for (const word of words) {
+    if (HASH.test(word)) return { hash: word.toLowerCase() };
+    const accession = ACCESSION.exec(word)?.[1];
+    if (accession !== undefined) found.add(accession.toUpperCase());
+  }
+  const [first] = found;
+  if (found.size > 1) return { fault: 'holds several accessions.', hint: 'Give each as an item of its own.' };
+  if (first !== undefined) return { entry: first };
+  const named = words.find((word) => ENTRY_NAME.test(word));
+  if (named !== undefined) return { entry: named.toUpperCase() };
+  for (const [form, database] of OTHERS)
+    if (words.some((word) => form.test(word)))
+      return { fault: `is an accession of ${database}.`, hint: NO_ACCESSION };
+  if (NEARLY_HASH.test(text)) return { fault: `is not a protein hash. ${hashFault(text)}`, hint: HINT };
+  return SERVICE_ID.test(text)
+    ? { entry: text.toUpperCase() }
+    : { fault: 'is not an identifier of a protein.', hint: HINT };
+}
+
+/** The result of resolving an identifier. */
+export type Resolved =
+  | { readonly hash: string; readonly entry?: UniprotRef }
+  | { readonly problem: ProblemShape }
+  | { readonly failure: unknown };
+
+const notFound = (message: string, hint: string): Resolved => ({
+  problem: { kind: 'NotFound', message, hint },
+});
+
+const invalid = (
+  { argument, index }: Place,
+  message: string,
+  hint: string,
+): { problem: InvalidInputShape } => ({
+  problem: {
+    kind: 'InvalidInput',
+    message,
+    hint,
+    issues: [{ path: `${argument}.${index}`, code: 'NOT_AN_IDENTIFIER', message, hint }],
+  },
+});
+
+/** A sentence about a text that is no identifier. */
+export const faultOf = (place: string, text: string, fault: string): string =>
+  `\`${place}\` (${text.length} characters) ${fault}`;
+
+/** Where an identifier stands in the input. */
+interface Place {
+  readonly argument: string;
+  readonly index: number;
+}
+
+/** Resolves an identifier; hashes and sequences synchronously. */
+export function resolveIdentifier(
+  ctx: GatewayContext,
+  requested: string,
+  place: Place,
+): MaybePromise<Resolved> {
+  const read = readIdentifier(requested);
+  if ('fault' in read)
+    return invalid(place, faultOf(`${place.argument}[${place.index}]`, requested, read.fault), read.hint);
+  return 'hash' in read ? read : resolveEntry(ctx, read.entry, place);
+}
+
+async function resolveEntry(ctx: GatewayContext, id: string, place: Place): Promise<Resolved> {
+  try {
+    const found = await ctx.uniprot.load(id);
+    if (found === null)
+      return notFound(`UniProt has no entry ${id}.`, 'Check the spelling; obsolete entries are not kept.');
+    const entry = { ...found, requested: id };
+    const hash = hashOfEntry(entry);
+    return hash === null
+      ? notFound(`UniProt entry ${id} has no sequence.`, 'Look up the protein by its hash.')
+      : { hash, entry };
+  } catch (error) {
+    // The service refuses identifiers of other databases; its message is passed on.
+    if (error instanceof UpstreamError && error.failure.code === 'BAD_USER_INPUT')
+      return invalid(place, error.message, HINT);
+    return { failure: error };
+  }
+}
+
+/** Resolves all identifiers of an argument, in their order. */
+export async function resolveIdentifiers(
+  ctx: GatewayContext,
+  ids: readonly string[],
+  argument: string,
+): Promise<readonly Resolved[]> {
+  const resolved: Resolved[] = [];
+  const late: Promise<void>[] = [];
+  // Hashes, the usual case, resolve synchronously: a promise for each is slower than the rest of
+  // this loop.
+  for (const [index, id] of ids.entries()) {
+    const one = resolveIdentifier(ctx, id, { argument, index });
+    const take = (found: Resolved): void => {
+      resolved[index] = found;
+    };
+    if (one instanceof Promise) late.push(one.then(take));
+    else take(one);
+  }
+  await Promise.all(late);
+  return resolved;
+}

@@ -1,0 +1,130 @@
+// What people paste as an identifier: read as what it means, or answered with what to type and where it stands.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { at, listAt, openWorld, type World } from '../support.ts';
+
+const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
+const HBA = '6077c452d1dc6151040b2b179e2294c7';
+const HBA_SEQUENCE =
+  'MVLSPADKTNVKAAWGKVGAHAGEYGAEALERMFLSFPTTKTYFPHFDLSHGSAQVKGHGKKVADALTNAVAHVDDMPNALSALSDLHAHKLRVDPVNFKLLSHCLLVTLAAHLPAEFTPAVHASLDKFLASVSTVLTSKYR';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+const messageOf = async (query: string, variables = {}) => {
+  const { errors = [] } = await world.query(query, variables);
+  return errors.map(({ message, extensions }) => [extensions.code, message]);
+};
+
+describe('one bad hash in a list', () => {
+  it.each([
+    [
+      '`hashes[1]`: This is not a ProteinHash. It has 3 characters instead of 32.',
+      `{ proteins(hashes: ["${INSULIN}", "abc"]) { hash } }`,
+      {},
+    ],
+    [
+      '`hashes[2]`: This is not a ProteinHash. Its character 31 (0-based) is "g"',
+      `query ($one: ProteinHash!) { proteins(hashes: [$one, "${HBA}" # a comment
+        , "${INSULIN.slice(0, 31)}g"]) { hash } }`,
+      { one: HBA },
+    ],
+    [
+      '$hashes[1]: This is not a ProteinHash. It has 31 characters instead of 32.',
+      'query ($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) { hash } }',
+      { hashes: [INSULIN, INSULIN.slice(1)] },
+    ],
+    [
+      '$input.hashes[1]: This is not a ProteinHash. It is not a string.',
+      'mutation ($input: BulkLookupInput!) { startBulkLookup(input: $input) { __typename } }',
+      { input: { hashes: [INSULIN, 7] } },
+    ],
+    ['`hash`: This is not a ProteinHash. It has 6 characters', '{ protein(hash: "P01308") { hash } }', {}],
+  ])('is named: %s', async (start, query, variables) => {
+    const found = await messageOf(query, variables);
+    expect(found).toEqual([['BAD_USER_INPUT', expect.stringContaining(start)]]);
+    expect(found[0]?.[1]).toMatch(/^(`|\$)/);
+  });
+
+  it('has its problem in its place in `lookup`', async () => {
+    const { data } = await world.query(
+      `{ lookup(ids: ["${INSULIN}", "${INSULIN.slice(1)}"]) {
+        problem { message ... on InvalidInput { issues { path code message } } } } }`,
+    );
+    expect(at(data, 'lookup.0.problem')).toBeNull();
+    const message = `\`ids[1]\` (31 characters) is not a protein hash. It has 31 characters instead of 32.`;
+    expect(at(data, 'lookup.1.problem')).toEqual({
+      message,
+      issues: [{ path: 'ids.1', code: 'NOT_AN_IDENTIFIER', message }],
+    });
+  });
+});
+
+describe('what people paste', () => {
+  it.each([
+    'sp|P69905|HBA_HUMAN',
+    '>sp|P69905|HBA_HUMAN Hemoglobin subunit alpha OS=Homo sapiens OX=9606 GN=HBA1',
+    '"P69905",',
+    'P69905.2',
+    'uniprotkb:p69905',
+    'https://www.uniprot.org/uniprotkb/P69905/entry',
+    'https://rest.uniprot.org/uniprotkb/P69905.fasta',
+    'UniRef90_P69905',
+  ])('is read as an accession: %s', async (id) => {
+    const { data } = await world.query(
+      'query ($id: String!) { uniprotEntry(id: $id) { entryName } lookup(ids: [$id]) { protein { hash } } }',
+      { id },
+    );
+    expect(data).toEqual({
+      uniprotEntry: { entryName: 'HBA_HUMAN' },
+      lookup: [{ protein: { hash: HBA } }],
+    });
+  });
+
+  it.each([
+    `>${HBA}|P69905|uniprotkb`,
+    `>anything at all\n${HBA_SEQUENCE.slice(0, 60)}\n${HBA_SEQUENCE.slice(60)}\n`,
+    HBA_SEQUENCE.toLowerCase(),
+  ])('is read without a call of the service for it: %s', async (id) => {
+    world.forget();
+    const { data } = await world.query('query ($id: String!) { lookup(ids: [$id]) { protein { hash } } }', {
+      id,
+    });
+    expect(data).toEqual({ lookup: [{ protein: { hash: HBA } }] });
+    expect(world.counts()).toEqual({ protein: 1 });
+  });
+
+  it('is answered with what to type where it cannot be read, without a call', async () => {
+    world.forget();
+    const ids = [
+      'MGYP000261684433',
+      'UPI0000000001',
+      '3300012345_Ga0123456_123456',
+      'insulin',
+      'P01308 P69905',
+      'ATGGCCCTGTGGATGCGCCTCCTGCCC',
+    ];
+    const { data } = await world.query(
+      'query ($ids: [String!]!) { lookup(ids: $ids) { problem { __typename message hint } } }',
+      { ids },
+    );
+    const hash = expect.stringContaining('Give the hash of the protein');
+    expect(listAt(data, 'lookup').map((one) => at(one, 'problem'))).toEqual(
+      [
+        ['is an accession of MGnify.', hash],
+        ['is an accession of UniParc.', hash],
+        ['is an accession of IMG/M.', hash],
+        ['is not an identifier of a protein.', expect.stringContaining('such as P01308')],
+        ['holds several accessions.', 'Give each as an item of its own.'],
+        ['is DNA or RNA, not a protein.', 'Translate it first.'],
+      ].map(([message, hint], i) => ({
+        __typename: 'InvalidInput',
+        message: `\`ids[${i}]\` (${ids[i]?.length} characters) ${message}`,
+        hint,
+      })),
+    );
+    expect(world.counts()).toEqual({});
+  });
+});
