@@ -53,8 +53,7 @@ function withoutEdges(text: string): string {
 }
 
 /** Whether a sequence has the letters of nucleic acids only, as hardly any protein has. */
-export const looksLikeDna = (sequence: string): boolean =>
-  sequence.length >= 20 && NUCLEOTIDES.test(sequence);
+const looksLikeDna = (sequence: string): boolean => sequence.length >= 20 && NUCLEOTIDES.test(sequence);
 
 /** The sequence of a FASTA record, or of lines of letters; undefined for anything else. */
 function sequenceIn(text: string): string | undefined {
@@ -129,11 +128,7 @@ interface Place {
 }
 
 /** Resolves an identifier; hashes and sequences synchronously. */
-export function resolveIdentifier(
-  ctx: GatewayContext,
-  requested: string,
-  place: Place,
-): MaybePromise<Resolved> {
+function resolveIdentifier(ctx: GatewayContext, requested: string, place: Place): MaybePromise<Resolved> {
   const read = readIdentifier(requested);
   if ('fault' in read)
     return invalid(place, faultOf(`${place.argument}[${place.index}]`, requested, read.fault), read.hint);
