@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { fileURLToPath } from 'node:url';
+import { startSandbox } from '../sandbox/src/sandbox.ts';
 import { readConfig } from '../src/config.ts';
 import { createGateway } from '../src/gateway.ts';
-import { startSandbox } from '../src/sandbox/sandbox.ts';
 import { createLogger } from '../src/telemetry/log.ts';
 
 const SRC = new URL('../src/', import.meta.url);

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startSandboxThread } from '../src/sandbox/sandbox.ts';
+import { startSandboxThread } from '../sandbox/src/sandbox.ts';
 import { startServer } from '../test/server-process.ts';
 import { judge } from './soak/judge.ts';
 import { startLoad } from './soak/load.ts';

@@ -1,8 +1,9 @@
 // What tests of the gateway share: a sandbox with a small universe, a gateway in front of it, and every upstream call written down.
+
+import type { Clock } from '../sandbox/src/clock.ts';
+import { type SandboxOptions, startSandbox } from '../sandbox/src/sandbox.ts';
 import { readConfig } from '../src/config.ts';
 import { createGateway, type Gateway } from '../src/gateway.ts';
-import type { Clock } from '../src/sandbox/clock.ts';
-import { type SandboxOptions, startSandbox } from '../src/sandbox/sandbox.ts';
 import { recordCall, recorded, testLogger } from './record.ts';
 
 /** What the sandboxes of the tests speak where a test does not say: `TEST_DIALECT=rich npx vitest run ...` */

@@ -2,7 +2,7 @@
 // descriptors, memory, /health) the runner looks at.
 import { setTimeout as sleep } from 'node:timers/promises';
 import WebSocket from 'ws';
-import { REFERENCE_PROTEINS } from '../../src/sandbox/atlas/reference-proteins.ts';
+import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
 import type { Malice } from './hostile-service.ts';
 import { openRaw, post, type Reply } from './send.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { startSandboxThread } from '../../src/sandbox/sandbox.ts';
+import { startSandboxThread } from '../../sandbox/src/sandbox.ts';
 import { build } from '../../test/built.ts';
 import { type ServerProcess, startServer } from '../../test/server-process.ts';
 import { ATTACKS, type Attack, type Target } from './attacks.ts';

@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
+import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
 import { readExamples } from '../../src/http/pages/examples.ts';
-import { REFERENCE_PROTEINS } from '../../src/sandbox/atlas/reference-proteins.ts';
 
 export interface Load {
   /** How often which status, which code and which trouble was met. */

@@ -1,13 +1,13 @@
 // foldatlas doctor: examines the upstream (src/doctor) and prints the findings.
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
+import { startSandboxThread } from '../../sandbox/src/sandbox.ts';
 import type { Config } from '../config.ts';
 import type { CheckStatus } from '../doctor/report.ts';
 import { runChecks } from '../doctor/run-checks.ts';
 import { proposalText, suggestMapping } from '../doctor/suggested-mapping.ts';
 import { jsonOfReport, tableOf } from '../doctor/table.ts';
 import { sandboxOptionsOf } from '../process/sandbox-options.ts';
-import { startSandboxThread } from '../sandbox/sandbox.ts';
 import { openPublicAgent } from '../upstream/http/download.ts';
 import { openAgent, type Upstream } from '../upstream/http/upstream-client.ts';
 import { writtenMapping } from '../upstream/mapping/rules.ts';

@@ -67,7 +67,7 @@ async function embedded(session: Session, config: Config): Promise<OpenedGateway
     await Promise.all([
       import('../gateway.ts'),
       import('../telemetry/log.ts'),
-      import('../sandbox/sandbox.ts'),
+      import('../../sandbox/src/sandbox.ts'),
       import('../process/principal-key.ts'),
       import('../config.ts'),
     ]);

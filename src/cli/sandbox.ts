@@ -4,7 +4,7 @@ import { command } from './command.ts';
 import { EXIT } from './session.ts';
 
 /** Not within the method below: there the compiler leaves the ending of the name as it is. */
-const begin = () => import('../sandbox/main.ts');
+const begin = () => import('../../sandbox/src/main.ts');
 
 export default command({
   name: 'sandbox',

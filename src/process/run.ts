@@ -1,8 +1,8 @@
 // Starts the server: reads the configuration on import, starts the sandbox when no upstream is set,
 // then listens or starts workers that listen.
 import cluster from 'node:cluster';
+import { startSandboxThread } from '../../sandbox/src/sandbox.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
-import { startSandboxThread } from '../sandbox/sandbox.ts';
 import { openSharedCache } from '../store/cache/shared-cache.ts';
 import { openDocuments } from '../store/documents/leased-documents.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';

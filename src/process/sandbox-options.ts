@@ -1,6 +1,7 @@
 // The options of the sandbox that stands in for the service where UPSTREAM_URL is not set.
+
+import type { ThreadOptions } from '../../sandbox/src/sandbox.ts';
 import type { Config } from '../config.ts';
-import type { ThreadOptions } from '../sandbox/sandbox.ts';
 
 /**
  * The sandbox's options from the configuration, with the gateway's prefixes, models and field

@@ -1,7 +1,7 @@
 // The fewest calls for nested queries, and none for what an earlier request has learnt or another is asking at the moment.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../src/sandbox/clock.ts';
+import { ManualClock } from '../../sandbox/src/clock.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';

@@ -1,6 +1,6 @@
 // Residue regions through the gateway: the residue after the last as `end`, whichever end the service sends.
 import { describe, expect, it } from 'vitest';
-import { DIALECTS } from '../../src/sandbox/wire/conventions.ts';
+import { DIALECTS } from '../../sandbox/src/wire/conventions.ts';
 import { at, listAt, openWorld } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';

@@ -5,10 +5,10 @@ import { type GraphQLNamedType, getNamedType, isAbstractType, isObjectType, pars
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
+import { ManualClock } from '../../sandbox/src/clock.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { subgraphSchema } from '../../src/resolvers/schema.ts';
-import { ManualClock } from '../../src/sandbox/clock.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { answersOf, type Served, serve, submit, subscribe } from '../live/streams.ts';
 import { ask, openGateway } from '../live/support.ts';
 import { at, listAt, type SeenCall } from '../support.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../src/sandbox/clock.ts';
+import { ManualClock } from '../../sandbox/src/clock.ts';
 import { build } from '../built.ts';
 import { openProxy, renamedKey } from '../doctor/proxy.ts';
 import { type Served, serve } from '../live/streams.ts';

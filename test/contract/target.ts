@@ -1,7 +1,7 @@
 // What the contract suite runs against: a deployment named by CONTRACT_URL, or a sandbox started here. It must not know
 // any row of the contract.
-import { ManualClock } from '../../src/sandbox/clock.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { ManualClock } from '../../sandbox/src/clock.ts';
+import { startSandbox } from '../../sandbox/src/sandbox.ts';
 
 const env = process.env;
 

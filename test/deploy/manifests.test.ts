@@ -25,7 +25,7 @@ const objectOf = (kind: string, name: string): unknown =>
 const SETTINGS = new Set(
   [...read('.env.example').matchAll(/^# ?([A-Z][A-Z0-9_]+)=/gm)].map(([, name]) => name),
 );
-const SANDBOX_SETTINGS = read('src/sandbox/environment.ts');
+const SANDBOX_SETTINGS = read('sandbox/src/environment.ts');
 
 /** `${NAME:-default}` and `${NAME:?hint}` as compose fills them in when nothing but a secret is set. */
 const filledIn = (value: unknown): string =>

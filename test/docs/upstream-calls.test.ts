@@ -3,8 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type OperationDefinitionNode, parse } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { DIALECTS, type Dialect } from '../../sandbox/src/wire/conventions.ts';
 import { readExamples } from '../../src/http/pages/examples.ts';
-import { DIALECTS, type Dialect } from '../../src/sandbox/wire/conventions.ts';
 import { at, openWorld, type SeenCall, type World } from '../support.ts';
 
 const PAGE = new URL('../../docs/upstream-calls.md', import.meta.url);

@@ -2,12 +2,12 @@
 // the sentence names is read before and after it.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { readConfig } from '../../src/config.ts';
 import { FIELD_BY_WIRE_KEY } from '../../src/doctor/graphql-impact.ts';
 import { finding } from '../../src/doctor/probe.ts';
 import { runChecks } from '../../src/doctor/run-checks.ts';
 import { createGateway } from '../../src/gateway.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { compare } from '../../src/upstream/contract/compare.ts';
 import { isAnswerName, PROMISED } from '../../src/upstream/contract/operations.ts';
 import { openPublicAgent } from '../../src/upstream/http/download.ts';

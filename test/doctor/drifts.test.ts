@@ -1,11 +1,11 @@
 // Drifts with consequences, each injected by a proxy in front of a service that keeps its contract: the doctor notices
 // every one, names the place, and proposes only mappings that it has tried.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { readConfig } from '../../src/config.ts';
 import { isProblem, type Report } from '../../src/doctor/report.ts';
 import { runChecks } from '../../src/doctor/run-checks.ts';
 import { suggestMapping } from '../../src/doctor/suggested-mapping.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openPublicAgent } from '../../src/upstream/http/download.ts';
 import { openAgent } from '../../src/upstream/http/upstream-client.ts';
 import { settingsOf } from '../../src/upstream/settings.ts';

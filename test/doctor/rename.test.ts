@@ -1,7 +1,7 @@
 // Any one field of any answer, renamed to anything: it is found, and the mapping that is proposed puts it right.
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/src/sandbox.ts';
 import { compare } from '../../src/upstream/contract/compare.ts';
 import { type AnswerName, PROMISED } from '../../src/upstream/contract/operations.ts';
 import { pathsOf, shapeOf } from '../../src/upstream/contract/shape.ts';

@@ -2,8 +2,8 @@
 // it forbids is either refused there or one of the rules that are knowingly stricter here.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { submitReader } from '../../src/sandbox/batch/request/submit.ts';
-import { defaultLimits } from '../../src/sandbox/limits.ts';
+import { submitReader } from '../../sandbox/src/batch/request/submit.ts';
+import { defaultLimits } from '../../sandbox/src/limits.ts';
 import { checkSubmission } from '../../src/submission/check.ts';
 import type { Issue } from '../../src/submission/issues.ts';
 import { readSubmission, type SubmissionInput } from '../../src/submission/submission.ts';

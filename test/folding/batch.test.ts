@@ -1,6 +1,6 @@
 // Batches and tasks through GraphQL: paging over the upstream's pages, counts and outcomes, names, what each costs.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { DIALECTS } from '../../src/sandbox/wire/conventions.ts';
+import { DIALECTS } from '../../sandbox/src/wire/conventions.ts';
 import { at, listAt } from '../support.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein, tiny } from './bench.ts';
 

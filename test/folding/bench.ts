@@ -1,7 +1,7 @@
 // What the tests of folding through GraphQL share: a sandbox whose clock is held, a gateway over it, and short words for
 // submitting and for letting time pass.
-import { ManualClock } from '../../src/sandbox/clock.ts';
-import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { ManualClock } from '../../sandbox/src/clock.ts';
+import type { SandboxOptions } from '../../sandbox/src/sandbox.ts';
 import { type Answer, at, openWorld, type World } from '../support.ts';
 
 export const INSULIN_A = 'GIVEQCCTSICSLYQLENYCN';

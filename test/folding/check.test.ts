@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { submitReader } from '../../src/sandbox/batch/request/submit.ts';
-import { defaultLimits } from '../../src/sandbox/limits.ts';
+import { submitReader } from '../../sandbox/src/batch/request/submit.ts';
+import { defaultLimits } from '../../sandbox/src/limits.ts';
 import { checkSubmission } from '../../src/submission/check.ts';
 import { type Issue, MAX_NOTES } from '../../src/submission/issues.ts';
 import { readSubmission, type SubmissionInput, weightOf } from '../../src/submission/submission.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { ResultForm } from '../../src/sandbox/folding/rows.ts';
+import type { ResultForm } from '../../sandbox/src/folding/rows.ts';
 import { openFoldResult } from '../../src/upstream/folds/open-fold-result.ts';
 import { smallFold } from '../structure/fold.ts';
 import { at, listAt } from '../support.ts';

@@ -1,7 +1,8 @@
 // What fuzzing is done to: a sandbox, a gateway over it on a real socket, and one over a proxy that spoils answers.
+
+import { startSandbox } from '../../sandbox/src/sandbox.ts';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { type ChangingProxy, openProxy } from '../doctor/proxy.ts';
 import { type Served, serve, submit } from '../live/streams.ts';

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { JOB_LIMITS } from '../../sandbox/src/atlas/bulk-jobs.ts';
+import { ManualClock } from '../../sandbox/src/clock.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
+import { DIALECTS } from '../../sandbox/src/wire/conventions.ts';
 import type { Gateway } from '../../src/gateway.ts';
-import { JOB_LIMITS } from '../../src/sandbox/atlas/bulk-jobs.ts';
-import { ManualClock } from '../../src/sandbox/clock.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { DIALECTS } from '../../src/sandbox/wire/conventions.ts';
 import { at, listAt } from '../support.ts';
 import {
   ask,

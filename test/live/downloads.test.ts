@@ -1,9 +1,9 @@
 // Downloads of look-ups over real HTTP when clients do as they please: only the head, half of it, too slowly.
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../sandbox/src/clock.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
-import { ManualClock } from '../../src/sandbox/clock.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { at, listAt } from '../support.ts';
 import { type Served, serve } from './streams.ts';
 import { ask, endedLookup, fault, KNOWN, openGateway, run, startLookup } from './support.ts';

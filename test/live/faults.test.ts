@@ -1,10 +1,10 @@
 // When things go wrong around a watch or a look-up: an upstream that answers badly for a while, a store that does not answer at all.
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../sandbox/src/clock.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { createProgressHub } from '../../src/progress/progress-hub.ts';
-import { ManualClock } from '../../src/sandbox/clock.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { LeasedDocumentStore } from '../../src/store/documents/leased-documents.ts';
 import { openAgent, type Upstream } from '../../src/upstream/http/upstream-client.ts';
 import { at } from '../support.ts';

@@ -1,6 +1,6 @@
 // lookup: hashes, accessions and entry names mixed; each answered in its place, resolved few at a time, once.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { REFERENCE_PROTEINS } from '../../src/sandbox/atlas/reference-proteins.ts';
+import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';
 import { fault, unknownHash } from './support.ts';
 

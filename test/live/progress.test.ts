@@ -1,9 +1,9 @@
 // batchProgress over Server-Sent Events: what a watcher sees from the first event to the last, and what the upstream is asked meanwhile.
 import { createClient } from 'graphql-sse';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../sandbox/src/clock.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
-import { ManualClock } from '../../src/sandbox/clock.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Answer, at, listAt } from '../support.ts';
 import { answersOf, eventsOf, serve, submit, subscribe, TOKEN } from './streams.ts';
 import { ask, fault, openGateway, run, until } from './support.ts';

@@ -1,11 +1,11 @@
 // What tests of live progress and bulk look-ups share: hashes known and unknown, waiting for what must come, a clock that runs fast.
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
+import { ManualClock } from '../../sandbox/src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import type { PollScheduleOptions } from '../../src/progress/poll-schedule.ts';
-import { REFERENCE_PROTEINS } from '../../src/sandbox/atlas/reference-proteins.ts';
-import { ManualClock } from '../../src/sandbox/clock.ts';
 import type { BreakerRules } from '../../src/upstream/http/breaker.ts';
 import { recorded, testLogger } from '../record.ts';
 import { type Answer, at, listAt } from '../support.ts';

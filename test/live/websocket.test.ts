@@ -2,9 +2,9 @@
 import { type Client, createClient } from 'graphql-ws';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
+import { ManualClock } from '../../sandbox/src/clock.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
-import { ManualClock } from '../../src/sandbox/clock.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { at } from '../support.ts';
 import { type Served, serve, submit, TOKEN } from './streams.ts';
 import { openGateway, run, until } from './support.ts';

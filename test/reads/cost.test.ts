@@ -14,8 +14,8 @@ import {
   isObjectType,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
 import { readConfig } from '../../src/config.ts';
-import { REFERENCE_PROTEINS } from '../../src/sandbox/atlas/reference-proteins.ts';
 import { at, openWorld, type World } from '../support.ts';
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));

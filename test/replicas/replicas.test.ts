@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../sandbox/src/clock.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
-import { ManualClock } from '../../src/sandbox/clock.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { INSULIN_A, protein } from '../folding/bench.ts';
 import { answersOf, submit, subscribe, TOKEN } from '../live/streams.ts';
 import {

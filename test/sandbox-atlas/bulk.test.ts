@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { crc32, inflateRawSync } from 'node:zlib';
 import { strFromU8, unzipSync } from 'fflate';
 import { expect, test } from 'vitest';
-import { ManualClock, systemClock } from '../../src/sandbox/clock.ts';
-import { openDatabase } from '../../src/sandbox/database.ts';
+import { ManualClock, systemClock } from '../../sandbox/src/clock.ts';
+import { openDatabase } from '../../sandbox/src/database.ts';
 import { allHashes, allProteins, smallUniverse, startAtlas } from './harness.ts';
 import * as wire from './wire.ts';
 

@@ -1,13 +1,13 @@
 // An Atlas over the small universe, for the tests beside this file: every call goes through app.fetch.
 import type { z } from 'zod';
-import { createAtlasApp } from '../../src/sandbox/atlas/app.ts';
-import { openUniverse } from '../../src/sandbox/atlas/universe.ts';
-import { type Clock, ManualClock } from '../../src/sandbox/clock.ts';
-import { openDatabase } from '../../src/sandbox/database.ts';
-import { createRoutes } from '../../src/sandbox/routes.ts';
-import { createSigner } from '../../src/sandbox/signing.ts';
-import { conventionsOf, type Dialect } from '../../src/sandbox/wire/conventions.ts';
-import { readWireSettings } from '../../src/sandbox/wire/settings.ts';
+import { createAtlasApp } from '../../sandbox/src/atlas/app.ts';
+import { openUniverse } from '../../sandbox/src/atlas/universe.ts';
+import { type Clock, ManualClock } from '../../sandbox/src/clock.ts';
+import { openDatabase } from '../../sandbox/src/database.ts';
+import { createRoutes } from '../../sandbox/src/routes.ts';
+import { createSigner } from '../../sandbox/src/signing.ts';
+import { conventionsOf, type Dialect } from '../../sandbox/src/wire/conventions.ts';
+import { readWireSettings } from '../../sandbox/src/wire/settings.ts';
 
 export const PREFIX = '/atlas/protein/api/v1alpha1';
 const BASE = 'http://sandbox.test';

@@ -1,4 +1,4 @@
-// The feature definition of src/sandbox/atlas/README.md, written down a second time in the slowest and plainest way, to
+// The feature definition of sandbox/src/atlas/README.md, written down a second time in the slowest and plainest way, to
 // compare with. It imports nothing of the sandbox.
 const CLASSES = ['LM', 'IV', 'FYW', 'KRH', 'EDQN', 'ST', 'AG', 'PC'];
 const TYPICAL: Record<string, number> = {

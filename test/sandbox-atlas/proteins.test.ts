@@ -1,6 +1,6 @@
 // Single records, clusters, thumbnails and knowledge-base entries, in the shapes and with the rules of the wire.
 import { expect, test } from 'vitest';
-import { openDatabase } from '../../src/sandbox/database.ts';
+import { openDatabase } from '../../sandbox/src/database.ts';
 import { allHashes, allProteins, smallUniverse, startAtlas } from './harness.ts';
 import * as wire from './wire.ts';
 

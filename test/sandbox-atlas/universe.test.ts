@@ -4,9 +4,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { openUniverse } from '../../src/sandbox/atlas/universe.ts';
-import type { Universe } from '../../src/sandbox/atlas/universe-reader.ts';
-import { openDatabase } from '../../src/sandbox/database.ts';
+import { openUniverse } from '../../sandbox/src/atlas/universe.ts';
+import type { Universe } from '../../sandbox/src/atlas/universe-reader.ts';
+import { openDatabase } from '../../sandbox/src/database.ts';
 import { PREFIX, smallUniverse, startAtlas } from './harness.ts';
 import { identity } from './naive.ts';
 import * as wire from './wire.ts';

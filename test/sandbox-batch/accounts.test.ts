@@ -1,7 +1,7 @@
 // Rate limit and credits, per token, with Retry-After; the tokens with a fixed fate; Submit that breaks off.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ManualClock } from '../../src/sandbox/clock.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { ManualClock } from '../../sandbox/src/clock.ts';
+import type { Sandbox } from '../../sandbox/src/sandbox.ts';
 import { batch, client, DAY, fold, input, isJson, MINUTE, startHeld, textOf } from './harness.ts';
 
 let sandbox: Sandbox;

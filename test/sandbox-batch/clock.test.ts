@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { type Clock, ManualClock, systemClock } from '../../src/sandbox/clock.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Clock, ManualClock, systemClock } from '../../sandbox/src/clock.ts';
+import { startSandbox } from '../../sandbox/src/sandbox.ts';
 import { batch, client, fold } from './harness.ts';
 
 describe('a clock that is advanced by hand', () => {

@@ -1,8 +1,8 @@
 // What is behind the signed URLs of Status: no bearer token, Range, expiry, fresh URLs at each reading.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ManualClock } from '../../src/sandbox/clock.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { ManualClock } from '../../sandbox/src/clock.ts';
+import type { Sandbox } from '../../sandbox/src/sandbox.ts';
 import { batch, type client, fold, HOUR, input, isJson, MINUTE, startHeld, textOf } from './harness.ts';
 
 let sandbox: Sandbox;

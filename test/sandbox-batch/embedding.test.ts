@@ -1,6 +1,6 @@
 // What a sandbox in the same process must leave alone.
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/src/sandbox.ts';
 
 test('starting it changes no global of whoever starts it', async () => {
   const before = [globalThis.Request, globalThis.Response, globalThis.fetch];

@@ -1,6 +1,6 @@
 // The control routes: faults of every kind, used up as often as was asked; absent unless asked for.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { batch, type client, DAY, fold, isJson, startHeld, textOf } from './harness.ts';
 
 let sandbox: Sandbox;

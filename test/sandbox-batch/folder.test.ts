@@ -1,7 +1,7 @@
 // The thread that folds: what it answers, and that its end holds nothing up.
 import { gunzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
-import { createFolder, type Folder } from '../../src/sandbox/batch/folder.ts';
+import { createFolder, type Folder } from '../../sandbox/src/batch/folder.ts';
 
 let folder: Folder;
 afterEach(() => folder.close());

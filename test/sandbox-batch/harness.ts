@@ -1,6 +1,6 @@
 // A sandbox with a clock in the test's hand, and the Batch API called the way a client calls it: over HTTP.
-import { ManualClock } from '../../src/sandbox/clock.ts';
-import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { ManualClock } from '../../sandbox/src/clock.ts';
+import { type SandboxOptions, startSandbox } from '../../sandbox/src/sandbox.ts';
 
 export const MODEL = 'foldmodel2-2026-05-cutoff-2025';
 export const MINUTE = 60_000;

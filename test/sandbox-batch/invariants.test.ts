@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ManualClock } from '../../src/sandbox/clock.ts';
+import { ManualClock } from '../../sandbox/src/clock.ts';
 import { batch, fold, HOUR, isJson, itemsOf, startHeld, textOf } from './harness.ts';
 
 type Step =

@@ -1,7 +1,7 @@
 // The life of a batch, told by the clock: each defined state and transition of the spec.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ManualClock } from '../../src/sandbox/clock.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { ManualClock } from '../../sandbox/src/clock.ts';
+import type { Sandbox } from '../../sandbox/src/sandbox.ts';
 import { batch, client, DAY, fold, HOUR, isJson, itemsOf, startHeld, textOf } from './harness.ts';
 
 let sandbox: Sandbox;

@@ -1,7 +1,7 @@
 // List's pages: limits, cursor, filter, the extra empty page, and what is told without responses.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/src/sandbox.ts';
 import { batch, type client, fold, itemsOf, type Json, startHeld, textOf } from './harness.ts';
 
 let sandbox: Sandbox;

@@ -1,7 +1,7 @@
 // Thousands of bodies that are almost right: never a 500, never a hang, and nothing is stored by a refusal.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/src/sandbox.ts';
 import { type Answer, batch, type client, input, isJson, startHeld, textOf } from './harness.ts';
 
 let sandbox: Sandbox;

@@ -1,14 +1,14 @@
 // The sandbox's README is true: its example runs, its variables and numbers are the code's.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { JOB_LIMITS } from '../../src/sandbox/atlas/bulk-jobs.ts';
-import { readEnvironment } from '../../src/sandbox/environment.ts';
-import { defaultLimits } from '../../src/sandbox/limits.ts';
-import { createRoutes } from '../../src/sandbox/routes.ts';
-import { readWireSettings } from '../../src/sandbox/wire/settings.ts';
+import { JOB_LIMITS } from '../../sandbox/src/atlas/bulk-jobs.ts';
+import { readEnvironment } from '../../sandbox/src/environment.ts';
+import { defaultLimits } from '../../sandbox/src/limits.ts';
+import { createRoutes } from '../../sandbox/src/routes.ts';
+import { readWireSettings } from '../../sandbox/src/wire/settings.ts';
 import { startHeld } from './harness.ts';
 
-const text = readFileSync(new URL('../../src/sandbox/README.md', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../../sandbox/README.md', import.meta.url), 'utf8');
 
 test('the example of a submission is accepted', async () => {
   const body = /-d '(\{.*?\})'\n/s.exec(text)?.[1] ?? '';
@@ -19,7 +19,7 @@ test('the example of a submission is accepted', async () => {
 
 test('every variable that is told of is read, every one that is read is told of', () => {
   const told = new Set(text.match(/SANDBOX_[A-Z_]+/g));
-  const code = readFileSync(new URL('../../src/sandbox/environment.ts', import.meta.url), 'utf8');
+  const code = readFileSync(new URL('../../sandbox/src/environment.ts', import.meta.url), 'utf8');
   expect([...told].sort()).toEqual([...new Set(code.match(/SANDBOX_[A-Z_]+/g))].sort());
   expect(readEnvironment({})).toMatchObject({
     options: {

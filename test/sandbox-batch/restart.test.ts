@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ManualClock } from '../../src/sandbox/clock.ts';
-import { openDatabase } from '../../src/sandbox/database.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { ManualClock } from '../../sandbox/src/clock.ts';
+import { openDatabase } from '../../sandbox/src/database.ts';
+import { startSandbox } from '../../sandbox/src/sandbox.ts';
 import { type Answer, batch, client, DAY, fold, isJson, itemsOf, startHeld, textOf } from './harness.ts';
 
 let dataDir: string;
@@ -19,7 +19,7 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 function spawnSandbox(
   env: Record<string, string>,
 ): Promise<{ process: ChildProcess; url: string; line: string }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/sandbox/main.ts'], {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'sandbox/src/main.ts'], {
     env: { ...process.env, SANDBOX_SIZE: 'small', SANDBOX_PORT: '0', SANDBOX_DATA: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ManualClock } from '../../src/sandbox/clock.ts';
-import { openDatabase } from '../../src/sandbox/database.ts';
-import { createSigner } from '../../src/sandbox/signing.ts';
+import { ManualClock } from '../../sandbox/src/clock.ts';
+import { openDatabase } from '../../sandbox/src/database.ts';
+import { createSigner } from '../../sandbox/src/signing.ts';
 
 const clock = new ManualClock();
 const signer = createSigner({ secret: 's', baseUrl: () => 'http://127.0.0.1:1234', clock });

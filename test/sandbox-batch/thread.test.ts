@@ -1,6 +1,6 @@
 // The sandbox in a thread of its own, as the gateway embeds it.
 import { expect, test } from 'vitest';
-import { startSandbox, startSandboxThread } from '../../src/sandbox/sandbox.ts';
+import { startSandbox, startSandboxThread } from '../../sandbox/src/sandbox.ts';
 import { batch, client, fold, textOf } from './harness.ts';
 
 test('it serves, folds and ends like one in this thread, and tells its progress', async () => {

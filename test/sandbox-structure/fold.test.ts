@@ -1,9 +1,9 @@
 // Folds of the sandbox, looked at from outside: distances, bonds, scores computed again from the errors, flags, failures.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FoldRequest, fold } from '../../src/sandbox/folding/fold.ts';
-import type { FoldAllAtomInput } from '../../src/sandbox/folding/input.ts';
-import type { FoldingResultJson } from '../../src/sandbox/folding/result.ts';
+import { type FoldRequest, fold } from '../../sandbox/src/folding/fold.ts';
+import type { FoldAllAtomInput } from '../../sandbox/src/folding/input.ts';
+import type { FoldingResultJson } from '../../sandbox/src/folding/result.ts';
 
 const BETA = 'MVHLTPEEKSAVTALWGKVNVDEVGGEALGRLLVVYPWTQRFFESFGDLS';
 

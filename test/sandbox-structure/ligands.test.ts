@@ -1,10 +1,10 @@
 // Ligands of a fold: several components in one chain, copies, haem, and SMILES that cannot be read.
 import { describe, expect, it } from 'vitest';
-import { component, componentCodes } from '../../src/sandbox/folding/components.ts';
-import { type FoldRequest, fold } from '../../src/sandbox/folding/fold.ts';
-import type { FoldAllAtomInput } from '../../src/sandbox/folding/input.ts';
-import { checkSmiles } from '../../src/sandbox/folding/ligand.ts';
-import type { FoldingResultJson } from '../../src/sandbox/folding/result.ts';
+import { component, componentCodes } from '../../sandbox/src/folding/components.ts';
+import { type FoldRequest, fold } from '../../sandbox/src/folding/fold.ts';
+import type { FoldAllAtomInput } from '../../sandbox/src/folding/input.ts';
+import { checkSmiles } from '../../sandbox/src/folding/ligand.ts';
+import type { FoldingResultJson } from '../../sandbox/src/folding/result.ts';
 
 const request = (input: FoldAllAtomInput): FoldRequest => ({
   model: 'foldmodel2-2026-05-cutoff-2025',

@@ -1,7 +1,7 @@
 // Every modification of the table on its parent: new atoms under new names, each bonded, none on top of another.
 import { describe, expect, it } from 'vitest';
-import { fold } from '../../src/sandbox/folding/fold.ts';
-import { modificationParents } from '../../src/sandbox/folding/modifications.ts';
+import { fold } from '../../sandbox/src/folding/fold.ts';
+import { modificationParents } from '../../sandbox/src/folding/modifications.ts';
 
 const LETTER: Readonly<Record<string, string>> = {
   SER: 'S',

@@ -1,9 +1,9 @@
 // Measures nucleotides, haem and the component table with formulas of its own.
 import { Molecule } from 'openchemlib';
 import { describe, expect, it } from 'vitest';
-import { component, componentCodes } from '../../src/sandbox/folding/components.ts';
-import { buildHaem } from '../../src/sandbox/folding/haem.ts';
-import { buildStrand } from '../../src/sandbox/folding/nucleic.ts';
+import { component, componentCodes } from '../../sandbox/src/folding/components.ts';
+import { buildHaem } from '../../sandbox/src/folding/haem.ts';
+import { buildStrand } from '../../sandbox/src/folding/nucleic.ts';
 
 type Point = readonly number[];
 const minus = (a: Point, b: Point): number[] => a.map((x, k) => x - (b[k] ?? 0));

@@ -2,9 +2,9 @@
 import { inflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bulkPdb, proteinPdb } from '../../src/sandbox/structure/pdb.ts';
-import { buildProtein, type ProteinModel } from '../../src/sandbox/structure/protein.ts';
-import { renderThumbnail } from '../../src/sandbox/thumbnail/thumbnail.ts';
+import { bulkPdb, proteinPdb } from '../../sandbox/src/structure/pdb.ts';
+import { buildProtein, type ProteinModel } from '../../sandbox/src/structure/protein.ts';
+import { renderThumbnail } from '../../sandbox/src/thumbnail/thumbnail.ts';
 
 const sequences = fc
   .array(fc.constantFrom(...'ACDEFGHIKLMNPQRSTVWY'), { minLength: 5, maxLength: 120 })

@@ -2,8 +2,8 @@
 // that knows nothing of it: submit, poll, download, parse, cancel, and what it reads of the Atlas.
 import { strFromU8, unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { DIALECTS } from '../../src/sandbox/wire/conventions.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
+import { DIALECTS } from '../../sandbox/src/wire/conventions.ts';
 import { at, listAt } from '../support.ts';
 
 const BATCH = '/api/v2/inference/batch';

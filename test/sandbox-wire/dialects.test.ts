@@ -1,7 +1,7 @@
 // Both dialects of the sandbox over HTTP: `rich` follows every convention of the table, `plain` none.
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CONVENTIONS, type ConventionName, conventionsOf } from '../../src/sandbox/wire/conventions.ts';
+import { CONVENTIONS, type ConventionName, conventionsOf } from '../../sandbox/src/wire/conventions.ts';
 import { type Answer, batch, fold, HOUR, isJson, type Json, startHeld } from '../sandbox-batch/harness.ts';
 
 const ACTIN = 'efebacde779fb9ede77f2039ec6cfe09';

@@ -1,8 +1,8 @@
 // The tables of docs/sandbox.md are those of the code.
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { CHOICES, CONVENTIONS } from '../../src/sandbox/wire/conventions.ts';
-import { readWireSettings } from '../../src/sandbox/wire/settings.ts';
+import { CHOICES, CONVENTIONS } from '../../sandbox/src/wire/conventions.ts';
+import { readWireSettings } from '../../sandbox/src/wire/settings.ts';
 
 const text = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8');
 const variable = (setting: string): string =>

@@ -1,9 +1,9 @@
 // A sandbox whose every setting of the wire is another one: clients that are told the same work on it, bad settings are refused.
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readEnvironment } from '../../src/sandbox/environment.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { WireOptions } from '../../src/sandbox/wire/settings.ts';
+import { readEnvironment } from '../../sandbox/src/environment.ts';
+import { startSandbox } from '../../sandbox/src/sandbox.ts';
+import type { WireOptions } from '../../sandbox/src/wire/settings.ts';
 import { fold, HOUR, isJson, type Json, startHeld } from '../sandbox-batch/harness.ts';
 import { at, openWorld, type World } from '../support.ts';
 

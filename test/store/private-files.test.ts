@@ -4,9 +4,9 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../sandbox/src/sandbox.ts';
 import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { testLogger } from '../record.ts';
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);

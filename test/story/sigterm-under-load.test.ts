@@ -2,7 +2,7 @@
 // streams are completed, whoever comes later finds the door closed, and the process ends by itself with 0.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { answersOf, subscribe } from '../live/streams.ts';
 import { fault, until } from '../live/support.ts';
 import { queuedBatches, type ServerProcess, startServer, submitOnce } from '../server-process.ts';

@@ -1,8 +1,8 @@
 // The store that replicas share goes away for a while. What an operator sees: /ready says 503 and why, queries, files and streams go on,
 // submissions with a key are refused before anything is sent, and all of it comes back by itself with the store.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { answersOf, subscribe, TOKEN } from '../live/streams.ts';
 import { ask, get, openGateway, until } from '../live/support.ts';
 import { batchIds, queuedBatches, submitOnce } from '../server-process.ts';

@@ -2,7 +2,7 @@
 // gateway says how full it is. With a real Redis and a small maxmemory that evicts nothing.
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { INSULIN_A, protein } from '../folding/bench.ts';
 import { TOKEN } from '../live/streams.ts';
 import { ask, KNOWN, openGateway, unknownHash, until } from '../live/support.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fold } from '../../src/sandbox/folding/fold.ts';
+import { fold } from '../../sandbox/src/folding/fold.ts';
 import { openFoldResult } from '../../src/upstream/folds/open-fold-result.ts';
 import { largeFold, smallFold } from './fold.ts';
 import { readCif } from './read-cif.ts';

@@ -23,13 +23,13 @@ export interface Unread {
   readonly text: string;
 }
 
-/** Reads the patterns of src, the sandbox left out: it is a program of its own. */
+/** Reads the patterns of src. */
 export function readPatterns(): { readonly patterns: Pattern[]; readonly unread: Unread[] } {
   const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src/*.ts'], {
     cwd: ROOT,
     encoding: 'utf8',
   });
-  const files = listed.split('\n').filter((file) => file !== '' && !file.startsWith('src/sandbox/'));
+  const files = listed.split('\n').filter((file) => file !== '');
   const patterns: Pattern[] = [];
   const unread: Unread[] = [];
   for (const file of files) {

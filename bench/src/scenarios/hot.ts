@@ -1,5 +1,5 @@
 // Hot public queries: the same small question again and again.
-import { describeFeature } from '../../../src/sandbox/atlas/feature-text.ts';
+import { describeFeature } from '../../../sandbox/src/atlas/feature-text.ts';
 import { operationBytes } from '../load/connection.ts';
 import type { ContestantName } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';

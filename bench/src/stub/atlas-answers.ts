@@ -1,6 +1,6 @@
 // The Atlas half of the stand-in service: each answer as bytes, put together from what was made at the start. It knows no HTTP.
-import { catalogueJson } from '../../../src/sandbox/atlas/catalogue.ts';
-import { describeFeature } from '../../../src/sandbox/atlas/feature-text.ts';
+import { catalogueJson } from '../../../sandbox/src/atlas/catalogue.ts';
+import { describeFeature } from '../../../sandbox/src/atlas/feature-text.ts';
 import {
   accessionOf,
   clusterFacts,

@@ -3,16 +3,16 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
-import type { FeatureEntry, Scale } from '../../../src/sandbox/atlas/feature-values.ts';
+import type { FeatureEntry, Scale } from '../../../sandbox/src/atlas/feature-values.ts';
 import {
   fourDecimals,
   perResidueJson,
   proteinLevelJson,
   topFeatures,
-} from '../../../src/sandbox/atlas/feature-values.ts';
-import { findWindows, proteinVector } from '../../../src/sandbox/atlas/features.ts';
-import { makeStructure } from '../../../src/sandbox/atlas/structure-making.ts';
-import { predictConfidence } from '../../../src/sandbox/structure/confidence.ts';
+} from '../../../sandbox/src/atlas/feature-values.ts';
+import { findWindows, proteinVector } from '../../../sandbox/src/atlas/features.ts';
+import { makeStructure } from '../../../sandbox/src/atlas/structure-making.ts';
+import { predictConfidence } from '../../../sandbox/src/structure/confidence.ts';
 import { TEMPLATE_SEQUENCES } from './facts.ts';
 
 /** One protein, in the pieces that answers are put together from. */
