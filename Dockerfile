@@ -1,22 +1,48 @@
-# The gateway as a small image: compiled code and runtime packages only, no compiler, no test, no root.
-# Build: docker build -t foldatlas .        Run: docker run --rm -p 4000:4000 foldatlas   (over the embedded sandbox)
+# The gateway as a small image: compiled code and runtime packages only, no compiler, no test, no sandbox, no root.
+# Build: docker build -t foldatlas .        Run: docker run --rm -p 4000:4000 -e UPSTREAM_URL=https://api.example.org foldatlas
+# The sandbox, which stands in for the service, is an image of its own: docker build --target sandbox -t foldatlas-sandbox .
 # The digest decides what is pulled; docs/operators.md (Images) says how to take a newer one.
 ARG NODE_IMAGE=node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 
-FROM ${NODE_IMAGE} AS build
+FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY sandbox/package.json ./sandbox/
+
+FROM packages AS build
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
+COPY sandbox/tsconfig.json ./sandbox/
+COPY sandbox/src ./sandbox/src
 COPY src ./src
-RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+RUN npm run build
+
+FROM packages AS gateway-packages
+RUN npm ci --omit=dev --workspaces=false --no-audit --no-fund
+
+FROM packages AS sandbox-packages
+RUN npm ci --omit=dev --workspace=foldatlas-sandbox --no-audit --no-fund
+
+FROM ${NODE_IMAGE} AS sandbox
+ENV NODE_ENV=production \
+    SANDBOX_HOST=0.0.0.0 \
+    SANDBOX_DATA=/data/sandbox
+WORKDIR /app
+RUN mkdir /data && chown node:node /data
+COPY LICENSE ./
+COPY sandbox/package.json ./sandbox/
+COPY --from=sandbox-packages /app/node_modules ./node_modules
+COPY --from=build /app/sandbox/dist ./sandbox/dist
+USER 1000:1000
+VOLUME /data
+EXPOSE 4010
+CMD ["node", "sandbox/dist/main.js"]
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=4000 \
-    STORE_URL=sqlite:/data/gateway.db \
-    SANDBOX_DATA=/data/sandbox
+    STORE_URL=sqlite:/data/gateway.db
 WORKDIR /app
 RUN mkdir /data && chown node:node /data
 COPY package.json LICENSE README.md CHANGELOG.md schema.graphql subgraph.graphql persisted-operations.json ./
@@ -24,7 +50,7 @@ COPY examples/*.graphql ./examples/
 COPY examples/browser ./examples/browser
 COPY public ./public
 COPY docs ./docs
-COPY --from=build /app/node_modules ./node_modules
+COPY --from=gateway-packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 # By number, so that Kubernetes can see that it is not root.
 USER 1000:1000

@@ -1,11 +1,12 @@
 // Imports go down, never up. A room is a folder or a file directly under src/; each stands on a floor and imports only from floors
-// below its own. The sandbox is a program of its own: it imports nothing of the gateway, and only the two that start it import it.
+// below its own. The sandbox is a package of its own: neither imports files of the other, and one file of the gateway starts it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
+const SANDBOX = fileURLToPath(new URL('../sandbox/src', import.meta.url));
 
 /** Rooms by floor, the top one first. */
 const FLOORS: readonly (readonly string[])[] = [
@@ -27,22 +28,24 @@ const floorOf = new Map(
 );
 const roomOf = (file: string): string => (file.split('/')[0] ?? '').replace(/\.ts$/, '');
 
-const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const files = filesIn(SRC);
 const textOf = (file: string): string => readFileSync(join(SRC, file), 'utf8');
 
 /** Files that a file imports; type-only imports vanish when it is compiled. */
-const importsOf = (file: string): string[] =>
+const importsOf = (file: string, folder = SRC): string[] =>
   [
-    ...textOf(file).matchAll(
+    ...readFileSync(join(folder, file), 'utf8').matchAll(
       /^(?:import|export)(?! type)[^;]*?from '(\.[^']+)'|^import '(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm,
     ),
-  ]
-    .map(([, from, bare, dynamic]) => relative(SRC, join(SRC, dirname(file), from ?? bare ?? dynamic ?? '')))
-    .filter((target) => !target.startsWith('..'));
+  ].map(([, from, bare, dynamic]) =>
+    relative(folder, join(folder, dirname(file), from ?? bare ?? dynamic ?? '')),
+  );
 
 describe('the direction of imports', () => {
   it('has a floor for every room, and few of both', () => {
-    const rooms = [...new Set(files.map(roomOf))].filter((room) => room !== 'sandbox');
+    const rooms = [...new Set(files.map(roomOf))];
     expect(rooms.filter((room) => !floorOf.has(room))).toEqual([]);
     expect([...floorOf.keys()].filter((room) => !rooms.includes(room))).toEqual([]);
     expect(rooms.length).toBeLessThanOrEqual(MAX_ROOMS);
@@ -50,18 +53,24 @@ describe('the direction of imports', () => {
   });
 
   it('is down, for every file', () => {
-    const isAllowed = (from: string, to: string): boolean => {
-      if (from === to) return true;
-      if (from === 'sandbox') return false;
-      if (to === 'sandbox') return from === 'process' || from === 'cli';
-      return (floorOf.get(to) ?? 0) < (floorOf.get(from) ?? 0);
-    };
+    const isAllowed = (from: string, to: string): boolean =>
+      from === to || (floorOf.get(to) ?? Number.POSITIVE_INFINITY) < (floorOf.get(from) ?? 0);
     const wrong = files.flatMap((file) =>
       importsOf(file)
         .filter((target) => !isAllowed(roomOf(file), roomOf(target)))
         .map((target) => `${file} -> ${target}`),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('stays within the package, for the sandbox and the gateway', () => {
+    const leaving = (folder: string) =>
+      filesIn(folder).flatMap((file) => importsOf(file, folder).filter((target) => target.startsWith('..')));
+    expect(leaving(SANDBOX)).toEqual([]);
+    expect(leaving(SRC)).toEqual([]);
+    expect(files.filter((file) => textOf(file).includes("from 'foldatlas-sandbox/"))).toEqual([
+      'process/embedded-sandbox.ts',
+    ]);
   });
 
   it('has no circles of files', () => {
@@ -82,9 +91,7 @@ describe('the direction of imports', () => {
   });
 
   it('reads process.env in one file of the gateway', () => {
-    const readers = files.filter(
-      (file) => roomOf(file) !== 'sandbox' && textOf(file).includes('process.env'),
-    );
+    const readers = files.filter((file) => textOf(file).includes('process.env'));
     expect(readers.filter((file) => file !== 'config.ts').sort()).toEqual([
       'cli/session.ts',
       'process/run.ts',
@@ -92,6 +99,9 @@ describe('the direction of imports', () => {
   });
 
   it('opens each file with a sentence on what it is for', () => {
-    expect(files.filter((file) => !/^(#!.*\n)?\/[/*]/.test(textOf(file)))).toEqual([]);
+    for (const folder of [SRC, SANDBOX])
+      expect(
+        filesIn(folder).filter((file) => !/^(#!.*\n)?\/[/*]/.test(readFileSync(join(folder, file), 'utf8'))),
+      ).toEqual([]);
   });
 });

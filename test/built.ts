@@ -1,4 +1,4 @@
-// Compiles the gateway to dist/ for tests of what is shipped: once at a time, and only what has changed.
+// Compiles the gateway and the sandbox for tests of what is shipped: once at a time, and only what has changed.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,14 @@ async function lock(): Promise<void> {
 /** What the compiler knows of its last run, and what says that it was this one and that all of it was good. */
 const BUILT = `${ROOT}dist/.tsbuildinfo`;
 const GOOD = `${ROOT}dist/.tsbuildinfo.good`;
-const SOURCES = ['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
+const SOURCES = [
+  'src',
+  'sandbox/src',
+  'sandbox/tsconfig.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'package-lock.json',
+];
 
 /** When a file was changed last, or anything in a folder, also by being taken away; never where there is none. */
 function changedAt(path: string): number {
@@ -42,12 +49,12 @@ const isBuilt = (): boolean =>
   changedAt(BUILT) > Number.NEGATIVE_INFINITY &&
   changedAt(GOOD) > Math.max(...SOURCES.map((path) => changedAt(join(ROOT, path))));
 
-/** Brings dist/ up to date; other test files wait meanwhile. @throws when the compiler finds an error */
+/** Brings dist/ and sandbox/dist/ up to date; other test files wait meanwhile. @throws when the compiler finds an error */
 export async function build(): Promise<void> {
   await lock();
   try {
     if (isBuilt()) return;
-    execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
+    execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'tsconfig.build.json'], {
       cwd: ROOT,
       stdio: 'inherit',
     });

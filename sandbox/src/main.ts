@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // The sandbox by itself: `npm run sandbox`. Reads the SANDBOX_* environment, starts, says loudly what it is, and ends
 // cleanly on a signal. It must not know anything that an option of startSandbox does not say.
 import { ManualClock } from './clock.ts';

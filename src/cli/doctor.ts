@@ -1,13 +1,12 @@
 // foldatlas doctor: examines the upstream (src/doctor) and prints the findings.
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
-import { startSandboxThread } from '../../sandbox/src/sandbox.ts';
 import type { Config } from '../config.ts';
 import type { CheckStatus } from '../doctor/report.ts';
 import { runChecks } from '../doctor/run-checks.ts';
 import { proposalText, suggestMapping } from '../doctor/suggested-mapping.ts';
 import { jsonOfReport, tableOf } from '../doctor/table.ts';
-import { sandboxOptionsOf } from '../process/sandbox-options.ts';
+import { sandboxOptionsOf, startEmbeddedSandbox } from '../process/embedded-sandbox.ts';
 import { openPublicAgent } from '../upstream/http/download.ts';
 import { openAgent, type Upstream } from '../upstream/http/upstream-client.ts';
 import { writtenMapping } from '../upstream/mapping/rules.ts';
@@ -40,7 +39,7 @@ async function mayspend(session: Session, yes: boolean): Promise<boolean> {
 async function openUpstream(config: Config, session: Session, token: string | undefined) {
   const sandbox =
     config.UPSTREAM_URL === undefined
-      ? await startSandboxThread({
+      ? await startEmbeddedSandbox({
           dialect: config.SANDBOX_DIALECT,
           wire: sandboxOptionsOf(config).wire,
           size: 'small',

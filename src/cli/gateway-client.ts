@@ -1,8 +1,8 @@
 // The gateway that a command queries: one by URL, the one that runs in this folder, or one within
 // this process.
 import type { Config } from '../config.ts';
+import { sandboxOptionsOf, startEmbeddedSandbox } from '../process/embedded-sandbox.ts';
 import { findRunningGateway } from '../process/running-gateway.ts';
-import { sandboxOptionsOf } from '../process/sandbox-options.ts';
 import { CliExit, EXIT, type Session } from './session.ts';
 import { configOf, TOKEN_FILE, tokenOf } from './settings.ts';
 
@@ -63,21 +63,20 @@ interface OpenedGateway {
 /** A gateway of its own, without a port; over the sandbox where no upstream is set. */
 async function embedded(session: Session, config: Config): Promise<OpenedGateway> {
   // Imported only here, because a remote gateway needs none of it.
-  const [{ createGateway }, { createLogger }, { startSandboxThread }, { openPrincipalKey }, { ConfigError }] =
-    await Promise.all([
-      import('../gateway.ts'),
-      import('../telemetry/log.ts'),
-      import('../../sandbox/src/sandbox.ts'),
-      import('../process/principal-key.ts'),
-      import('../config.ts'),
-    ]);
+  const [{ createGateway }, { createLogger }, { openPrincipalKey }, { ConfigError }] = await Promise.all([
+    import('../gateway.ts'),
+    import('../telemetry/log.ts'),
+    import('../process/principal-key.ts'),
+    import('../config.ts'),
+  ]);
   const sandbox =
     config.UPSTREAM_URL === undefined
-      ? await startSandboxThread({
+      ? await startEmbeddedSandbox({
           ...sandboxOptionsOf(config),
           port: 0,
           onProgress: (line) => session.live(line),
         }).catch((error: unknown) => {
+          if (error instanceof ConfigError) throw error;
           throw new CliExit(
             EXIT.unreachable,
             `The sandbox cannot start: ${error instanceof Error ? error.message : String(error)}\n` +
@@ -92,10 +91,8 @@ async function embedded(session: Session, config: Config): Promise<OpenedGateway
     );
   const principalKey = await openPrincipalKey(config).catch(async (error: unknown) => {
     await sandbox?.close();
-    throw new CliExit(
-      error instanceof ConfigError ? EXIT.config : EXIT.unreachable,
-      error instanceof Error ? error.message : String(error),
-    );
+    if (error instanceof ConfigError) throw error;
+    throw new CliExit(EXIT.unreachable, error instanceof Error ? error.message : String(error));
   });
   const gateway = createGateway({
     config,

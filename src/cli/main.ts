@@ -32,9 +32,16 @@ try {
   process.exitCode = await run(process.argv.slice(2), session);
 } catch (error) {
   const cause = error instanceof CliExit ? error : (session.interruption() ?? error);
-  if (cause instanceof CliExit) session.say(cause.message);
-  else session.say(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  process.exitCode = cause instanceof CliExit ? cause.exit : EXIT.fault;
+  if (cause instanceof CliExit) {
+    session.say(cause.message);
+    process.exitCode = cause.exit;
+  } else if (error instanceof Error && error.name === 'ConfigError') {
+    session.say(error.message);
+    process.exitCode = EXIT.config;
+  } else {
+    session.say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    process.exitCode = EXIT.fault;
+  }
 }
 // What a command left open must not keep the process: everything it promised is written by now.
 if (process.exitCode !== undefined) setImmediate(() => process.exit());

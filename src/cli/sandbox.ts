@@ -1,10 +1,7 @@
-// foldatlas sandbox: runs the upstream's stand-in, as `npm run sandbox` does. sandbox/main.ts runs
-// on import.
+// foldatlas sandbox: runs the upstream's stand-in, as `npm run sandbox` does.
+import { runSandbox } from '../process/embedded-sandbox.ts';
 import { command } from './command.ts';
 import { EXIT } from './session.ts';
-
-/** Not within the method below: there the compiler leaves the ending of the name as it is. */
-const begin = () => import('../../sandbox/src/main.ts');
 
 export default command({
   name: 'sandbox',
@@ -22,7 +19,7 @@ export default command({
     [1, 'it cannot start: a setting is wrong, the port is taken, or another one has its data folder'],
   ],
   async run() {
-    await begin();
+    await runSandbox();
     // It ends the process itself.
     return new Promise<number>(() => undefined);
   },

@@ -5,18 +5,13 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { CliExit, EXIT, type Session } from './session.ts';
 
-/** Reads the configuration. @param more - defaults that a command has */
+/** Reads the configuration. @param more - defaults that a command has @throws ConfigError */
 export async function configOf(
   { env }: Session,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Config> {
-  const { ConfigError, readConfig } = await import('../config.ts');
-  try {
-    return readConfig({ ...more, ...env });
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new CliExit(EXIT.config, error.message);
-  }
+  const { readConfig } = await import('../config.ts');
+  return readConfig({ ...more, ...env });
 }
 
 /** The option that every command with a token has. */

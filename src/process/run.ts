@@ -1,17 +1,16 @@
 // Starts the server: reads the configuration on import, starts the sandbox when no upstream is set,
 // then listens or starts workers that listen.
 import cluster from 'node:cluster';
-import { startSandboxThread } from '../../sandbox/src/sandbox.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { openSharedCache } from '../store/cache/shared-cache.ts';
 import { openDocuments } from '../store/documents/leased-documents.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import { createLogger } from '../telemetry/log.ts';
+import { sandboxOptionsOf, startEmbeddedSandbox } from './embedded-sandbox.ts';
 import { openMetricsPort } from './metrics-port.ts';
 import { startWorkers } from './primary.ts';
 import { openPrincipalKey } from './principal-key.ts';
 import { announceGateway, findRunningGateway } from './running-gateway.ts';
-import { sandboxOptionsOf } from './sandbox-options.ts';
 import { installShutdownHandler } from './shutdown.ts';
 import { allMetrics, answerPrimary } from './worker-ipc.ts';
 
@@ -57,7 +56,7 @@ const loadServe = () => import('./serve.ts');
 async function openSource(): Promise<Source & { close(): Promise<void> }> {
   if (config.UPSTREAM_URL !== undefined)
     return { upstreamUrl: config.UPSTREAM_URL, sandbox: false, close: async () => undefined };
-  const { url, close } = await startSandboxThread({
+  const { url, close } = await startEmbeddedSandbox({
     ...sandboxOptionsOf(config),
     port: config.SANDBOX_PORT,
     control: config.SANDBOX_CONTROL,

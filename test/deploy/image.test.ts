@@ -1,5 +1,6 @@
 // The image without a container: what the last stage of the Dockerfile copies is laid out in a folder, and its command and
-// health check are run there with its environment, so that a file that was forgotten is missed here.
+// health check are run there with its environment, so that a file that was forgotten is missed here. The sandbox and the packages
+// that only it needs are left out, as `npm ci --workspaces=false` does.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -8,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { build, ROOT } from '../built.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'foldatlas-image-'));
@@ -40,6 +42,32 @@ const freePort = async (): Promise<number> => {
   return typeof address === 'object' && address !== null ? address.port : 0;
 };
 
+const dependenciesOf = (path: string): string[] => {
+  const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
+    readFileSync(`${ROOT}${path}`, 'utf8'),
+  );
+  return Object.keys(dependencies);
+};
+const needed = dependenciesOf('package.json');
+const LEFT_OUT = [
+  'foldatlas-sandbox',
+  ...dependenciesOf('sandbox/package.json').filter((name) => !needed.includes(name)),
+];
+
+function linkPackages(target: string): void {
+  mkdirSync(target);
+  for (const entry of readdirSync(join(ROOT, 'node_modules'))) {
+    const within = entry.startsWith('@')
+      ? readdirSync(join(ROOT, 'node_modules', entry)).map((name) => `${entry}/${name}`)
+      : [entry];
+    if (entry.startsWith('@')) mkdirSync(join(target, entry));
+    for (const name of within)
+      if (!LEFT_OUT.includes(name)) symlinkSync(join(ROOT, 'node_modules', name), join(target, name));
+  }
+}
+
+let sandbox: Sandbox;
+
 /** One source of a COPY: a file, a folder, or the files of a folder by their ending. Into a folder when the target ends in a slash. */
 function copy(source: string, target: string): void {
   const [, parent, ending] = /^(.+)\/\*(\.\w+)$/.exec(source) ?? [];
@@ -57,20 +85,24 @@ function copy(source: string, target: string): void {
 
 beforeAll(async () => {
   await build();
+  sandbox = await startSandbox({ size: 'small' });
   mkdirSync(app);
   mkdirSync(join(folder, 'data'));
-  for (const [, flag, words = ''] of stage.matchAll(/^COPY (--from=build )?(.+)$/gm)) {
+  for (const [, flag, words = ''] of stage.matchAll(/^COPY (--from=\S+ )?(.+)$/gm)) {
     const names = words.split(' ');
     const target = join(app, names.pop() ?? '');
     for (const name of names) {
       const source = flag === undefined ? name : name.replace('/app/', '');
-      if (source === 'node_modules') symlinkSync(join(ROOT, source), target);
+      if (source === 'node_modules') linkPackages(target);
       else if (flag !== undefined) cpSync(join(ROOT, source), target, { recursive: true });
       else copy(source, target);
     }
   }
 }, 180_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await sandbox.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 describe('the image', () => {
   it('starts by its command, passes its own health check, answers, and ends cleanly when it is told to', async () => {
@@ -80,7 +112,7 @@ describe('the image', () => {
       PATH: process.env.PATH ?? '',
       PORT: port,
       HOST: '127.0.0.1',
-      SANDBOX_SIZE: 'small',
+      UPSTREAM_URL: sandbox.url,
     };
     const child = spawn(command, args, { cwd: app, env, stdio: ['ignore', 'pipe', 'inherit'] });
     try {
@@ -103,6 +135,18 @@ describe('the image', () => {
     }
     expect(await once(child, 'exit')).toEqual([0, null]);
   }, 120_000);
+
+  it('says that it needs UPSTREAM_URL, because it has no sandbox', async () => {
+    expect(LEFT_OUT).toContain('hono');
+    const env = { ...environment, PATH: process.env.PATH ?? '', PORT: '0', HOST: '127.0.0.1' };
+    await expect(promisify(execFile)(command, args, { cwd: app, env })).rejects.toMatchObject({
+      code: 78,
+      stderr: expect.stringMatching(/UPSTREAM_URL: set the address of the service.*foldatlas-sandbox/),
+    });
+    await expect(
+      promisify(execFile)(command, ['dist/cli/main.js', 'doctor'], { cwd: app, env }),
+    ).rejects.toMatchObject({ code: 78, stderr: expect.stringContaining('UPSTREAM_URL') });
+  });
 
   it('fails its health check when nothing answers', async () => {
     const env = { ...environment, PATH: process.env.PATH ?? '', PORT: String(await freePort()) };

@@ -47,6 +47,7 @@ describe('the image', () => {
       (names ?? '').split(' '),
     );
     expect(sources).toContain('src');
+    expect(sources).toContain('sandbox/src');
     const passed = read('.dockerignore').split('\n');
     for (const source of sources) {
       expect(existsSync(`${ROOT}${source.replace(/\/\*.*$/, '')}`), source).toBe(true);
@@ -58,7 +59,10 @@ describe('the image', () => {
   it('sets only settings that there are', () => {
     const names = [...text.matchAll(/^(?:ENV| {3}) ([A-Z_]+)=/gm)].map(([, name]) => name);
     expect(names).toContain('STORE_URL');
-    for (const name of names) expect(name === 'NODE_ENV' || SETTINGS.has(name), name).toBe(true);
+    for (const name of names)
+      expect(name === 'NODE_ENV' || SETTINGS.has(name) || SANDBOX_SETTINGS.includes(`  ${name}:`), name).toBe(
+        true,
+      );
   });
 });
 
@@ -102,7 +106,7 @@ describe('the images', () => {
         return Array.isArray(containers) ? containers.map((one) => String(at(one, 'image'))) : [];
       }),
       ...[...read('Dockerfile').matchAll(/^ARG NODE_IMAGE=(.+)$/gm)].map(([, image]) => String(image)),
-    ].filter((image) => image !== 'foldatlas');
+    ].filter((image) => !image.startsWith('foldatlas'));
     expect(images.length).toBeGreaterThan(5);
     for (const image of images) expect(image).toMatch(/^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
     // One version of each, wherever it is named.

@@ -27,22 +27,22 @@ beforeAll(async () => {
   const { data } = await place.world.query(SUBMIT, FOLD, { authorization: `Bearer ${TOKEN}` });
   batchId = String(at(data, 'submitFold.batch.batchId'));
   mkdirSync(join(scratch, 'bin'));
-  const source = `${process.execPath} --import ${import.meta.resolve('tsx')} ${ROOT}src`;
+  const source = `${process.execPath} --import ${import.meta.resolve('tsx')} ${ROOT}`;
   const command = (name: string, text: string) =>
     writeFileSync(join(scratch, 'bin', name), `#!/usr/bin/env bash\n${text}`, { mode: 0o755 });
   // An address that answers 404 is no command that works.
   command('curl', `PATH=${process.env.PATH}; exec curl --fail "$@"\n`);
-  command('foldatlas', `exec ${source}/cli/main.ts "$@"\n`);
+  command('foldatlas', `exec ${source}src/cli/main.ts "$@"\n`);
   // What the scripts of package.json start, from source; a server is stopped in order once it says where it listens.
   command(
     'npm',
     `case "$*" in
-  start) main=server.ts ;;
-  'run sandbox') main=sandbox/main.ts ;;
+  start) main=src/server.ts ;;
+  'run sandbox') main=sandbox/src/main.ts ;;
   *) echo "npm $*: this test knows no such script" >&2; exit 64 ;;
 esac
 said=$(mktemp)
-${source}/$main >"$said" & server=$!
+${source}$main >"$said" & server=$!
 until grep -q http:// "$said"; do kill -0 $server || { wait $server; exit; }; sleep 0.1; done
 kill -TERM $server; wait $server
 `,

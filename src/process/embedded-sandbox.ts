@@ -1,0 +1,57 @@
+// The sandbox, which stands in for the service where UPSTREAM_URL is not set. It is a package of its
+// own (`sandbox/`), which an installation of the gateway alone leaves out.
+
+import type * as Sandbox from 'foldatlas-sandbox/sandbox';
+import type { Config } from '../config.ts';
+
+/**
+ * The sandbox's options from the configuration, with the gateway's prefixes, models and field
+ * names.
+ */
+export const sandboxOptionsOf = (config: Config) =>
+  ({
+    dataDir: config.SANDBOX_DATA,
+    seed: config.SANDBOX_SEED,
+    size: config.SANDBOX_SIZE,
+    dialect: config.SANDBOX_DIALECT,
+    speed: config.SANDBOX_SPEED,
+    resultForm: { rows: config.SANDBOX_PAE_ROWS, entities: config.SANDBOX_ENTITY_FORM },
+    wire: {
+      batchPrefix: config.UPSTREAM_BATCH_PREFIX,
+      atlasPrefix: config.UPSTREAM_ATLAS_PREFIX,
+      listLimitField: config.UPSTREAM_LIST_LIMIT_FIELD,
+      listCursorField: config.UPSTREAM_LIST_CURSOR_FIELD,
+      models: config.FOLD_MODELS,
+    },
+    ...(config.SANDBOX_FASTA === undefined ? {} : { fasta: config.SANDBOX_FASTA }),
+  }) satisfies Sandbox.ThreadOptions;
+
+/** Node runs no TypeScript of a package, so a gateway that runs from source takes the source. */
+const load = (name: 'main' | 'sandbox') =>
+  import(
+    import.meta.url.endsWith('.ts')
+      ? new URL(`../../sandbox/src/${name}.ts`, import.meta.url).href
+      : `foldatlas-sandbox/${name}`
+  ).catch(async (error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error;
+    const { ConfigError } = await import('../config.ts');
+    throw new ConfigError([
+      'UPSTREAM_URL: set the address of the service. The sandbox, which would stand in for it, is not ' +
+        'installed (package foldatlas-sandbox; in a checkout: npm ci && npm run build)',
+    ]);
+  });
+
+/**
+ * Starts the sandbox in a worker thread and resolves once it listens.
+ *
+ * @throws ConfigError when it is not installed; Error when it cannot start
+ */
+export async function startEmbeddedSandbox(
+  options: Parameters<typeof Sandbox.startSandboxThread>[0],
+): ReturnType<typeof Sandbox.startSandboxThread> {
+  const { startSandboxThread }: typeof Sandbox = await load('sandbox');
+  return startSandboxThread(options);
+}
+
+/** Runs the sandbox by itself, as `npm run sandbox` does. @throws ConfigError when it is not installed */
+export const runSandbox = (): Promise<unknown> => load('main');
