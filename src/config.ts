@@ -2,7 +2,7 @@
 // once.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { readKey, readKeyFile, weaknessOf } from './http/auth/api-key-file.ts';
+import { readKey, readKeyFile, weaknessOf } from './http/auth/api-keys.ts';
 import { isLoopback } from './http/auth/loopback.ts';
 import { readManifest } from './http/graphql/persisted-operations-manifest.ts';
 import { readMapping } from './upstream/mapping/read.ts';

@@ -1,20 +1,19 @@
 // The gateway as a function from requests to responses; joins the parts of src/gateway/. It opens
 // no port and reads no environment, so that tests can call `gateway.fetch`.
 import type { Config } from './config.ts';
-import { gatewayListener } from './gateway/listener.ts';
 import { documentLimits, gatewayPlugins } from './gateway/plugins.ts';
 import { createContextFactory } from './gateway/request-context.ts';
 import { gatewayRoutes } from './gateway/routes.ts';
 import { createServices } from './gateway/services.ts';
 import { connectUpstream, createHostLimiters } from './gateway/upstream-connections.ts';
-import { type GatewayYoga, openYoga } from './gateway/yoga.ts';
+import { type GatewayYoga, gatewayListener, openYoga } from './gateway/yoga.ts';
 import { type AccessControl, createAccessControl } from './http/access-control.ts';
 import { createPersistedOperations, type PersistedOperations } from './http/graphql/persisted-operations.ts';
 import type { HttpHandler } from './http/limits/http-server.ts';
 import { operationNames, readExamples } from './http/pages/examples.ts';
-import { createClientErrors } from './http/plugins/client-errors.ts';
-import { CHECK_MS, openReadiness } from './http/readiness.ts';
+import { createClientErrors } from './http/plugins/errors.ts';
 import { createResponseStore } from './http/response-cache/response-store.ts';
+import { CHECK_MS, openReadiness } from './http/routes/health.ts';
 import type { PollScheduleOptions } from './progress/poll-schedule.ts';
 import { schema, subgraphSchema } from './resolvers/schema.ts';
 import type { Logger } from './telemetry/log.ts';

@@ -7,24 +7,21 @@ import type { AnswerLimits } from '../execution/execution-budget.ts';
 import type { AccessControl } from '../http/access-control.ts';
 import { FIXED_LIMITS } from '../http/graphql/document-limits.ts';
 import type { PersistedOperations } from '../http/graphql/persisted-operations.ts';
-import { createConcurrencyQuota } from '../http/limits/subscription-quota.ts';
-import type { ClientErrors } from '../http/plugins/client-errors.ts';
-import { useErrorCodes } from '../http/plugins/errors.ts';
+import { createConcurrencyQuota } from '../http/limits/shares.ts';
+import { type ClientErrors, useErrorCodes } from '../http/plugins/errors.ts';
 import { wrapPluginHooks } from '../http/plugins/safe-hooks.ts';
-import { useCors, useHostCheck, useProof } from '../http/plugins/use-access-checks.ts';
+import { useHostCheck, useLoadShedding, useProof, useRateLimit } from '../http/plugins/use-access-checks.ts';
+import { useExecution, usePerEventContext, useSubscriptionLimit } from '../http/plugins/use-execution.ts';
+import { useIncrementalDelivery } from '../http/plugins/use-incremental-delivery.ts';
+import { useMediaTypes } from '../http/plugins/use-media-types.ts';
 import {
   useDocumentLimits,
   useIntrospection,
+  useRequestParser,
   useTrustedDocuments,
-} from '../http/plugins/use-document-limits.ts';
-import { useExecution, usePerEventContext } from '../http/plugins/use-execution.ts';
-import { useIncrementalDelivery } from '../http/plugins/use-incremental-delivery.ts';
-import { useMediaTypes } from '../http/plugins/use-media-types.ts';
-import { useLoadShedding, useRateLimit } from '../http/plugins/use-request-limits.ts';
-import { useRequestParser } from '../http/plugins/use-request-parser.ts';
-import { useResponseHeaders } from '../http/plugins/use-response-headers.ts';
+} from '../http/plugins/use-request-parser.ts';
+import { useCors, useResponseHeaders } from '../http/plugins/use-response-headers.ts';
 import { type Route, useRoutes } from '../http/plugins/use-routes.ts';
-import { useSubscriptionLimit } from '../http/plugins/use-subscription-limit.ts';
 import { useTelemetry, useUpstreamReport } from '../http/plugins/use-telemetry.ts';
 import type { ResponseStore } from '../http/response-cache/response-store.ts';
 import { responseCachePlugins } from '../http/response-cache/use-response-cache.ts';

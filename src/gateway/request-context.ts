@@ -4,8 +4,8 @@
 import { startDeadline } from '../async/deadline.ts';
 import type { GatewayContext } from '../context.ts';
 import type { Authenticator, Caller } from '../http/auth/authenticate.ts';
-import { clientIpOf } from '../http/auth/client-ip.ts';
-import { isFederationRouter } from '../http/auth/metrics-access.ts';
+import { clientIpOf } from '../http/auth/node-request.ts';
+import { isFederationRouter } from '../http/auth/shared-secrets.ts';
 import { storageAccountOf } from '../http/limits/rate-limit.ts';
 import { callRecordOf } from '../http/plugins/use-telemetry.ts';
 import { createSubmissions } from '../store/ledger/submissions.ts';

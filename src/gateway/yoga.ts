@@ -1,9 +1,20 @@
-// Creates the Yoga server. Plugins of the gateway replace Yoga's own request parsing, CORS and
-// error masking.
+// Yoga and, in front of it, the node:http listener: request limits first, then the response cache. Plugins
+// of the gateway replace Yoga's own request parsing, CORS and error masking.
+
+import type { RequestListener } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
-import type { ClientErrors } from '../http/plugins/client-errors.ts';
+import type { Config } from '../config.ts';
+import type { AccessControl } from '../http/access-control.ts';
+import { limitRequests } from '../http/limits/request-limits.ts';
+import { oneAtATime } from '../http/limits/turns.ts';
+import type { ClientErrors } from '../http/plugins/errors.ts';
+import { destroyResponse, wrapListener } from '../http/plugins/safe-hooks.ts';
+import { withResponseCache } from '../http/response-cache/response-cache.ts';
+import type { ResponseStore } from '../http/response-cache/response-store.ts';
+import type { Logger } from '../telemetry/log.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 
 export type GatewayYoga = YogaServerInstance<object, object>;
 
@@ -54,4 +65,36 @@ function createDocumentCache<T extends object>(most = MAX_CACHED_CHARACTERS): Do
     get: (text) => cache.get(text),
     set: (text, value) => void cache.set(text, value),
   };
+}
+
+export interface ListenerSources
+  extends Pick<AccessControl, 'admission' | 'pressure' | 'bodies' | 'connections' | 'slowReaders'> {
+  readonly config: Config;
+  readonly yoga: GatewayYoga;
+  readonly store: ResponseStore;
+  readonly telemetry: Telemetry;
+  readonly log: Logger;
+}
+
+/** Makes the listener. */
+export function gatewayListener(sources: ListenerSources): RequestListener {
+  const { config, yoga, store, admission, telemetry, log } = sources;
+  const { pressure, bodies, connections, slowReaders } = sources;
+  const onFault = (error: unknown) => log.error({ error }, 'request');
+  const origins = config.CORS_ORIGINS;
+  const cached = withResponseCache(wrapListener(yoga), { store, telemetry, origins, onFault });
+  const limited = limitRequests(cached, {
+    admission,
+    pressure,
+    bodies,
+    connections,
+    slowReaders,
+    proofNeeded: config.proofNeeded,
+    maxBodyBytes: config.MAX_BODY_BYTES,
+    onFault(error, res) {
+      onFault(error);
+      destroyResponse(res);
+    },
+  });
+  return oneAtATime(limited);
 }

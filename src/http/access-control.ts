@@ -17,7 +17,7 @@ import { createFailedAuthLimit, openRateLimit } from './limits/rate-limit.ts';
 import { openRequestBodies, type RequestBodies } from './limits/request-bodies.ts';
 import { createShares } from './limits/shares.ts';
 import { openSlowReaders, type SlowReaders } from './limits/slow-readers.ts';
-import { rateLimitError } from './plugins/use-request-limits.ts';
+import { rateLimitError } from './plugins/use-access-checks.ts';
 
 export interface AccessControl {
   readonly callers: Authenticator;

@@ -1,6 +1,6 @@
 // /metrics on a port of its own, for a network that only Prometheus reaches.
 import { createServer } from 'node:http';
-import { refuseMetrics } from '../http/auth/metrics-access.ts';
+import { refuseMetrics } from '../http/auth/shared-secrets.ts';
 import { closeServer, listen } from './serve.ts';
 
 export interface MetricsPortOptions {

@@ -12,7 +12,7 @@ import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { openApiKeys } from '../../src/http/auth/api-keys.ts';
-import { limitChecks } from '../../src/http/auth/concurrent-checks.ts';
+import { openJwt, TooManyChecksError } from '../../src/http/auth/jwt.ts';
 import { isAllowedHost } from '../../src/http/auth/loopback.ts';
 import { answersOf, type Served, serve, submit, subscribe } from '../live/streams.ts';
 import { KNOWN, openGateway, run, until } from '../live/support.ts';
@@ -270,28 +270,15 @@ describe('tokens of an issuer', () => {
   });
 
   it('are checked a few at a time; of those that wait too many are told to come again', async () => {
-    const limited = limitChecks({ running: 2, waiting: 3 });
-    let running = 0;
-    let most = 0;
-    const check = async (i: number): Promise<number> => {
-      running += 1;
-      most = Math.max(most, running);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      running -= 1;
-      if (i === 1) throw new Error('a bad one');
-      return i;
-    };
-    const all = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => limited(() => check(i))));
-    expect(all.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.constructor.name))).toEqual([
-      0,
-      'Error',
-      2,
-      3,
-      4,
-      ...Array.from({ length: 3 }, () => 'TooManyChecksError'),
-    ]);
-    expect(most).toBe(2);
-    expect(await limited(() => check(9))).toBe(9);
+    const verify = openJwt({ jwksUrl: issuer.url, issuer: ISSUER, audience: [AUDIENCE] });
+    const token = await issuer.sign('ann');
+    expect(await verify(token)).toMatchObject({ subject: 'ann' });
+    // Four are checked at a time, and 512 wait.
+    const all = await Promise.allSettled(Array.from({ length: 600 }, () => verify(token)));
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(516);
+    for (const one of all.filter(({ status }) => status === 'rejected'))
+      expect(one).toMatchObject({ reason: expect.any(TooManyChecksError) });
+    expect(await verify(token)).toMatchObject({ subject: 'ann' });
   });
 
   it('end the streams that they opened when their own life ends', async () => {

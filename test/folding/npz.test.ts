@@ -1,7 +1,7 @@
 // The NumPy archive: read back by its format, byte for byte.
 import { unzipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
-import { npz } from '../../src/http/routes/npz.ts';
+import { npz } from '../../src/http/routes/tasks.ts';
 
 /** Reads one .npy file of version 1.0 as numpy.lib.format describes it. */
 function readNpy(bytes: Uint8Array | undefined): { shape: number[]; values: number[] } {

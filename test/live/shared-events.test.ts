@@ -1,7 +1,7 @@
 // Which answers to an event are shared between streams, and which are everybody's own.
 import { GraphQLSchema, parse } from 'graphql';
 import { expect, it } from 'vitest';
-import { executionKeyOf, shareExecution } from '../../src/http/plugins/event-result-sharing.ts';
+import { executionKeyOf, shareExecution } from '../../src/http/plugins/use-execution.ts';
 
 const schema = new GraphQLSchema({});
 const document = parse('subscription { x }');

@@ -1,7 +1,59 @@
-// The gateway's API keys at run time: compared in constant time, reloaded when their file changes.
+// The gateway's API keys: one key, or a name and a key, per line; compared in constant time, reloaded
+// when their file changes. No error message contains a key.
+
 import { timingSafeEqual } from 'node:crypto';
-import { type GatewayKey, readKeyFile } from './api-key-file.ts';
-import { sha256 } from './timing-safe.ts';
+import { readFileSync } from 'node:fs';
+import { sha256 } from './shared-secrets.ts';
+
+export interface GatewayKey {
+  /**
+   * The owner; keys with the same name are one caller, so that a key can be rotated without losing
+   * its batches.
+   */
+  readonly name: string | null;
+  readonly key: string;
+}
+
+/** Reads `KEY` or `NAME KEY`. @returns null for anything else */
+export function readKey(text: string): GatewayKey | null {
+  const [first, second, ...more] = text.trim().split(/\s+/);
+  if (first === undefined || first === '' || more.length > 0) return null;
+  return second === undefined ? { name: null, key: first } : { name: first, key: second };
+}
+
+/** Characters of a key at least: guessing one of so many is hopeless, however often it is tried. */
+const SHORTEST_KEY = 16;
+
+/** Why a key is too easily guessed, as the rest of a sentence; null for one that is not. */
+export function weaknessOf(key: GatewayKey | null): string | null {
+  if (key === null || key.key.length >= SHORTEST_KEY) return null;
+  const made = 'make one with `openssl rand -hex 24`';
+  return `has ${key.key.length} character(s) and needs at least ${SHORTEST_KEY}: ${made}`;
+}
+
+/**
+ * Reads a file of keys, one per line; empty lines and `#` comments are skipped.
+ *
+ * @throws Error with the file and the line for an unreadable file, a malformed line, a short key,
+ *   no key at all, or one key under two names
+ */
+export function readKeyFile(file: string): GatewayKey[] {
+  const keys: GatewayKey[] = [];
+  const names = new Map<string, string | null>();
+  for (const [index, line] of readFileSync(file, 'utf8').split('\n').entries()) {
+    if (line.trim() === '' || line.trim().startsWith('#')) continue;
+    const key = readKey(line);
+    if (key === null) throw new Error(`${file}, line ${index + 1}: write one key, or a name and a key`);
+    const weakness = weaknessOf(key);
+    if (weakness !== null) throw new Error(`${file}, line ${index + 1}: this key ${weakness}`);
+    if (names.has(key.key) && names.get(key.key) !== key.name)
+      throw new Error(`${file}, line ${index + 1}: this key stands above under another name`);
+    names.set(key.key, key.name);
+    keys.push(key);
+  }
+  if (keys.length === 0) throw new Error(`${file} holds no key`);
+  return keys;
+}
 
 export interface ApiKeys {
   /**

@@ -3,12 +3,10 @@
 import { createHash, createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config.ts';
-import { type GatewayKey, readKey } from './api-key-file.ts';
-import { openApiKeys } from './api-keys.ts';
+import { type GatewayKey, openApiKeys, readKey } from './api-keys.ts';
 import { authBackendUnavailable, overloaded, rateLimited, unauthenticated } from './auth-errors.ts';
-import { clientIpOf } from './client-ip.ts';
-import { TooManyChecksError } from './concurrent-checks.ts';
-import { openJwt } from './jwt.ts';
+import { openJwt, TooManyChecksError } from './jwt.ts';
+import { clientIpOf } from './node-request.ts';
 
 export interface Caller {
   /** The bearer token for the Batch API; undefined when the caller gave none. */

@@ -1,7 +1,7 @@
 // Authenticates callers by JSON Web Tokens of a trusted issuer. Only asymmetric signatures; the
 // keys come from the JWKS URL and are cached.
 
-import { limitChecks, TooManyChecksError } from './concurrent-checks.ts';
+import pLimit from 'p-limit';
 
 export interface JwtOptions {
   readonly jwksUrl: string;
@@ -19,6 +19,9 @@ export interface JwtProof {
 
 /** The issuer's keys cannot be fetched, so no token can be checked. */
 class KeysUnavailableError extends Error {}
+
+/** As many tokens wait to be checked as may: invalid ones cannot take more of the processor. */
+export class TooManyChecksError extends Error {}
 
 /**
  * Checks a token. @returns null for one that proves nothing
@@ -112,7 +115,7 @@ function isPlausible(
 /** Opens the check; keys are fetched with the first token. */
 export function openJwt(options: JwtOptions): VerifyJwt {
   const { jwksUrl, issuer, audience } = options;
-  const limited = limitChecks(CHECKS);
+  const limited = pLimit(CHECKS.running);
   let opening: ReturnType<typeof openKeys> | undefined;
   return async (token) => {
     if (token.split('.', 4).length !== 3) return null;
@@ -120,6 +123,7 @@ export function openJwt(options: JwtOptions): VerifyJwt {
     const { jose, keys } = await opening;
     // A signature takes far longer to check: that is done for what would be good with a right one.
     if (!isPlausible(token, jose, options)) return null;
+    if (limited.pendingCount >= CHECKS.waiting) throw new TooManyChecksError();
     try {
       const { payload } = await limited(() =>
         jose.jwtVerify(token, keys, {
@@ -133,7 +137,6 @@ export function openJwt(options: JwtOptions): VerifyJwt {
       if (typeof payload.sub !== 'string' || payload.sub === '' || payload.exp === undefined) return null;
       return { issuer, subject: payload.sub, expiresAt: (payload.exp + TOLERANCE) * 1000 };
     } catch (error) {
-      if (error instanceof TooManyChecksError) throw error;
       if (ofTheToken(jose).some((kind) => error instanceof kind)) return null;
       throw new KeysUnavailableError('The keys that tokens are checked with cannot be had.', {
         cause: error,

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Authenticator, Caller } from '../auth/authenticate.ts';
-import { clientIp, clientIpOf, type SocketInfo, setClientIp } from '../auth/client-ip.ts';
+import { clientIp, clientIpOf, type SocketInfo, setClientIp } from '../auth/node-request.ts';
 import { bucketsOf, type RateLimit, type RateLimitBucket, type RateLimitResult } from './rate-limit.ts';
 
 /** A request that has come over a connection, before anything is made of it. */

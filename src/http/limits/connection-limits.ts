@@ -3,7 +3,7 @@
 // them, all other requests are refused.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { clientIp } from '../auth/client-ip.ts';
+import { clientIp } from '../auth/node-request.ts';
 import { createShares } from './shares.ts';
 
 export interface ConnectionLimits {

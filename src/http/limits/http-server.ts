@@ -1,9 +1,14 @@
 // A node:http server with timeouts against slow clients: for headers, bodies, and for reading the
 // response.
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionLimits } from './connection-limits.ts';
-import { deferContinue } from './expect-continue.ts';
 
 export interface ServerLimits {
   /** Bytes of a request's headers at most; more are answered 431. */
@@ -69,3 +74,21 @@ export function createHttpServer({ listener, connections }: HttpHandler, limits:
   });
   return server;
 }
+
+const waiting = new WeakSet<IncomingMessage>();
+
+/** Leaves it to the listener when to send the 100; node would send it at once. */
+function deferContinue(server: Server, listener: RequestListener): void {
+  server.on('checkContinue', (req, res) => {
+    waiting.add(req);
+    listener(req, res);
+  });
+}
+
+/** Asks a client that waits for its body. */
+export function sendContinue(req: IncomingMessage, res: ServerResponse): void {
+  if (waiting.delete(req)) res.writeContinue();
+}
+
+/** Whether a client still waits to be asked for its body. */
+export const isAwaitingContinue = (req: IncomingMessage): boolean => waiting.has(req);

@@ -7,7 +7,7 @@ import type { GraphQLError } from 'graphql';
 import { bodyTooLarge, bodyTooSlow, overloaded } from '../auth/auth-errors.ts';
 import type { Admission, AdmittedClient } from './admission.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
-import { isAwaitingContinue, sendContinue } from './expect-continue.ts';
+import { isAwaitingContinue, sendContinue } from './http-server.ts';
 import type { LoadShedder } from './load-shedding.ts';
 import type { BodyFailure, RequestBodies } from './request-bodies.ts';
 import type { SlowReaders } from './slow-readers.ts';

@@ -1,6 +1,5 @@
-// Shares a bounded amount out by key, such as places or bytes by client address: one key alone may
-// hold three quarters of it, and of what some hold, any other may have three quarters of the rest,
-// so that there is always something left for the next.
+// Bounded amounts and how they are shared out: places and bytes by client address, open streams by account.
+import type { RateLimitBucket } from './rate-limit.ts';
 
 const SHARE = 0.75;
 
@@ -51,6 +50,38 @@ export function createShares(total: number): Shares {
     isOver: (key) => (held.get(key) ?? 0) > mostOf(key),
     get used() {
       return used;
+    },
+  };
+}
+
+export interface ConcurrencyQuota {
+  /**
+   * Takes a slot of every account.
+   *
+   * @returns an idempotent release; null when one account has no slot left
+   */
+  take(accounts: readonly RateLimitBucket[]): (() => void) | null;
+}
+
+/** @param most - places of an account with a share of 1; 0: any number */
+export function createConcurrencyQuota(most: number): ConcurrencyQuota {
+  const taken = new Map<string, number>();
+  const change = (key: string, by: number): void => {
+    const count = (taken.get(key) ?? 0) + by;
+    if (count === 0) taken.delete(key);
+    else taken.set(key, count);
+  };
+  return {
+    take(accounts) {
+      const isFull = ({ key, share }: RateLimitBucket) => most > 0 && (taken.get(key) ?? 0) >= most * share;
+      if (accounts.some(isFull)) return null;
+      for (const { key } of accounts) change(key, 1);
+      let held = true;
+      return () => {
+        if (!held) return;
+        held = false;
+        for (const { key } of accounts) change(key, -1);
+      };
     },
   };
 }

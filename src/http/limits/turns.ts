@@ -1,5 +1,7 @@
 // Spreads the work on requests over turns of the event loop: the system may hand over requests of
 // hundreds of connections in one turn, which would all be worked on before anything else.
+
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export interface Turns {
@@ -69,5 +71,28 @@ export function openTurns(turnMs = TURN_MS): Turns {
       waiting += 1;
       if (!isWorking) void workOff();
     },
+  };
+}
+
+/** Requests that may wait on one connection for earlier answers; with more it is closed. */
+const MAX_WAITING = 100;
+
+/** The same listener, given the next request of a connection when the one before is answered. */
+export function oneAtATime(listener: RequestListener): RequestListener {
+  const waiting = new WeakMap<IncomingMessage['socket'], number>();
+  return (req, res) => {
+    // A response without its connection is behind another one.
+    if (res.socket !== null) return listener(req, res);
+    const { socket } = req;
+    const many = (waiting.get(socket) ?? 0) + 1;
+    if (many > MAX_WAITING) {
+      socket.destroy();
+      return;
+    }
+    waiting.set(socket, many);
+    res.once('socket', () => {
+      waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
+      setImmediate(listener, req, res);
+    });
   };
 }

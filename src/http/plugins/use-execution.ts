@@ -1,16 +1,20 @@
-// Executes operations with the gateway's executor and its limits, over HTTP and WebSocket alike.
-// The context of a request is created here, because refused requests need none.
+// Executes operations with the gateway's executor and its limits, over HTTP and WebSocket alike, and
+// each event of a subscription. The context of a request is created here, because refused requests
+// need none.
 import {
   createSourceEventStream,
+  type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
   execute,
   GraphQLError,
 } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+import type { Plugin, YogaInitialContext } from 'graphql-yoga';
 import type { AnswerLimits } from '../../execution/execution-budget.ts';
 import { limitedExecution } from '../../execution/executor.ts';
-import { executionKeyOf, shareExecution } from './event-result-sharing.ts';
+import { rateLimited } from '../auth/auth-errors.ts';
+import type { Admission } from '../limits/admission.ts';
+import type { ConcurrencyQuota } from '../limits/shares.ts';
 import { REPORT_HEADER } from './use-telemetry.ts';
 
 /**
@@ -126,6 +130,121 @@ export const usePerEventContext = (
       args.contextValue = await openContext(request);
       const source = await createSourceEventStream(args);
       return isStream(source) ? executeEach(source, args, limits) : source;
+    });
+  },
+});
+
+/** What an event is answered to. Equal questions to one event have equal answers. */
+export type SharedExecutionKey = string;
+
+let lastDocument = 0;
+const documents = new WeakMap<DocumentNode, number>();
+
+/**
+ * The key under which streams share results.
+ *
+ * @param audience - what else decides the result: the caller and the gateway's URL
+ */
+export function executionKeyOf(
+  { document, operationName, variableValues }: ExecutionArgs,
+  audience: readonly unknown[],
+): SharedExecutionKey {
+  // Numbered by the parser's cached document; a document that left the cache gets a new number and
+  // is not shared.
+  const number = documents.get(document) ?? ++lastDocument;
+  documents.set(document, number);
+  return JSON.stringify([number, operationName, variableValues, audience]);
+}
+
+const answers = new WeakMap<object, Map<SharedExecutionKey, Promise<ExecutionResult | null>>>();
+
+/**
+ * The result for an event: that of another stream with the same object and key, or a new one.
+ * Results with errors are not shared.
+ *
+ * @param isStill - whether the client is still connected; the result for one that left may be
+ *   incomplete
+ */
+export async function shareExecution(
+  event: unknown,
+  question: SharedExecutionKey,
+  execute: () => Promise<ExecutionResult>,
+  isStill: () => boolean,
+): Promise<ExecutionResult> {
+  if (typeof event !== 'object' || event === null) return execute();
+  const known = answers.get(event)?.get(question);
+  if (known !== undefined) return (await known) ?? execute();
+  const executing = execute();
+  const of = answers.get(event) ?? new Map<SharedExecutionKey, Promise<ExecutionResult | null>>();
+  answers.set(event, of);
+  of.set(
+    question,
+    executing.then(
+      (result) => (result.errors === undefined && isStill() ? result : null),
+      () => null,
+    ),
+  );
+  return executing;
+}
+
+const RETRY_SECONDS = 10;
+
+type Results = AsyncIterable<ExecutionResult>;
+
+const isResults = (result: unknown): result is Results =>
+  typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
+
+/** The same results, whose end, however it comes, gives the place back. */
+function releaseOnReturn(results: Results, leave: () => void): AsyncIterableIterator<ExecutionResult> {
+  const source = results[Symbol.asyncIterator]();
+  return {
+    async next() {
+      try {
+        const result = await source.next();
+        if (result.done === true) leave();
+        return result;
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
+    async return() {
+      leave();
+      await source.return?.();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+/** @param most - subscriptions of one caller, for the message */
+export const useSubscriptionLimit = (
+  admission: Admission,
+  places: ConcurrencyQuota,
+  most: number,
+): Plugin<YogaInitialContext> => ({
+  onSubscribe({ subscribeFn, setSubscribeFn, args }) {
+    const { request } = args.contextValue;
+    setSubscribeFn(async (subscribing: ExecutionArgs) => {
+      const leave = places.take(await admission.accounts(request));
+      if (leave === null) {
+        const message = `You have ${most} subscriptions open (MAX_SUBSCRIPTIONS). End one, then open another.`;
+        return { errors: [rateLimited(message, RETRY_SECONDS)] };
+      }
+      // Also releases the slot of a client that disconnected while no event was read.
+      request.signal.addEventListener('abort', leave, { once: true });
+      if (request.signal.aborted) leave();
+      try {
+        const results: unknown = await subscribeFn(subscribing);
+        if (isResults(results)) return releaseOnReturn(results, leave);
+        leave();
+        return results;
+      } catch (error) {
+        leave();
+        throw error;
+      }
     });
   },
 });

@@ -1,13 +1,16 @@
-// Parses GraphQL requests in place of Yoga: checks method, content type, origin and size.
+// Parses GraphQL requests in place of Yoga (method, content type, origin, size), and says which
+// documents may run, over HTTP and WebSocket alike: limits, trusted documents, introspection.
 import type { IncomingMessage } from 'node:http';
-import { GraphQLError } from 'graphql';
+import { GraphQLError, NoSchemaIntrospectionCustomRule, validate } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { bodyTooLarge } from '../auth/auth-errors.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
-import { checkRequest } from '../graphql/check-request.ts';
+import { checkDocument, checkLength, checkTokens, type DocumentLimits } from '../graphql/document-limits.ts';
 import { httpError } from '../graphql/http-error.ts';
-import { type OperationParams, readBody, readSearch } from '../graphql/read-params.ts';
+import { negotiateResponseType } from '../graphql/media-type.ts';
+import { checkContentType, type OperationParams, readBody, readSearch } from '../graphql/read-params.ts';
 import { limitedRequestOf } from '../limits/request-limits.ts';
+import { isListed } from './use-response-headers.ts';
 
 /** What Yoga is given: `query` is there, or says itself that it is missing. */
 export interface RequestParserOptions {
@@ -77,5 +80,89 @@ export const useRequestParser = ({ maxBytes, origins, documentOf }: RequestParse
           : readBody(await bytesOf(request, nodeRequestOf(serverContext), maxBytes));
       return paramsOf(params, documentOf(params));
     });
+  },
+});
+
+/**
+ * Refuses what must not even be read.
+ *
+ * @param origins - as CORS_ORIGINS lists them
+ * @throws GraphQLError (403, 405, 406, 415)
+ */
+function checkRequest(
+  method: string | undefined,
+  headers: HeaderReader,
+  origins: readonly string[],
+): void {
+  if (method !== 'GET' && method !== 'POST')
+    throw httpError(405, 'GraphQL is asked by GET or POST.', { headers: { allow: 'GET, POST, OPTIONS' } });
+  if (method === 'GET' && isCrossSiteRequest(headers, origins))
+    throw httpError(
+      403,
+      'A page of another site asks by GET: only scripts of pages that CORS_ORIGINS lists are answered. ' +
+        'List the origin of the page, or ask by POST.',
+      { code: 'FORBIDDEN' },
+    );
+  if (negotiateResponseType(headers.get('accept')) === null)
+    throw httpError(
+      406,
+      'Accept application/json, application/graphql-response+json, text/event-stream or multipart/mixed; ' +
+        'nothing else is answered.',
+    );
+  if (method === 'POST') checkContentType(headers.get('content-type'), headers.get('content-encoding'));
+}
+
+/** The headers that tell. */
+export type HeaderReader = Pick<Headers, 'get'>;
+
+/**
+ * Whether a GET comes from a page of another site that may not read the response: a link, a form,
+ * an image, or a script of a page that CORS_ORIGINS does not list. A browser sends such a script's
+ * request before it withholds the response, so the gateway would do the work. Clients other than
+ * browsers send no `sec-fetch-site`. POSTs need no such check: only JSON is read, which browsers
+ * send to other sites after a preflight.
+ *
+ * @param origins - as CORS_ORIGINS lists them
+ */
+const isCrossSiteRequest = (headers: HeaderReader, origins: readonly string[]): boolean =>
+  headers.get('sec-fetch-site') === 'cross-site' &&
+  (headers.get('sec-fetch-mode') !== 'cors' || !isListed(headers.get('origin'), origins));
+
+/** Errors reported per document; more are of no use, and each costs time. */
+const MAX_ERRORS = 20;
+
+/**
+ * @param suggestions - whether errors may suggest names, which reveals the schema piece by piece
+ */
+export const useDocumentLimits = (limits: DocumentLimits, suggestions: boolean): Plugin => ({
+  onParse({ params, parseFn, setParseFn }) {
+    // Before the document cache, which must not store texts that are too long.
+    const text = typeof params.source === 'string' ? params.source : params.source.body;
+    checkLength(text, limits);
+    setParseFn((source, options) => {
+      checkTokens(text, limits);
+      const document = parseFn(source, options);
+      checkDocument(document, limits);
+      return document;
+    });
+  },
+  onValidate({ setValidationFn }) {
+    setValidationFn((schema, document, rules) =>
+      validate(schema, document, rules, { maxErrors: MAX_ERRORS, hideSuggestions: !suggestions }),
+    );
+  },
+});
+
+/** @param open - whether clients may introspect; closed in production by default */
+export const useIntrospection = (open: boolean): Plugin => ({
+  onValidate({ addValidationRule }) {
+    if (!open) addValidationRule(NoSchemaIntrospectionCustomRule);
+  },
+});
+
+/** @param check - throws for a document that PERSISTED_OPERATIONS=only does not list */
+export const useTrustedDocuments = (check: (text: string) => void): Plugin => ({
+  onParse({ params }) {
+    check(typeof params.source === 'string' ? params.source : params.source.body);
   },
 });

@@ -6,11 +6,11 @@ import { matchesIfNoneMatch } from '../../etag.ts';
 import { makeRequestId } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { traceparent } from '../../telemetry/trace-context.ts';
-import { corsHeaders } from '../cors.ts';
 import type { AdmittedClient } from '../limits/admission.ts';
 import { limitedRequestOf } from '../limits/request-limits.ts';
 import { destroyResponse } from '../plugins/safe-hooks.ts';
-import { rateLimitHeaders } from '../plugins/use-request-limits.ts';
+import { rateLimitHeaders } from '../plugins/use-access-checks.ts';
+import { corsHeaders } from '../plugins/use-response-headers.ts';
 import { cacheKey } from './cache-key.ts';
 import type { CachedResponse, PendingResponse, ResponseStore } from './response-store.ts';
 

@@ -6,7 +6,7 @@ import { withTimeout } from '../../async/timeout.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/thumbnails.ts';
 import type { UniprotLoader } from '../../upstream/reads/uniprot-loader.ts';
-import type { Readiness } from '../readiness.ts';
+import type { Readiness } from './health.ts';
 
 /** A protein as the front page shows it. */
 export interface ShownProtein {

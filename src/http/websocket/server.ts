@@ -7,12 +7,12 @@ import { CloseCode, type Context, handleProtocols, makeServer } from 'graphql-ws
 import { WebSocketServer } from 'ws';
 import type { Gateway } from '../../gateway.ts';
 import { overloaded } from '../auth/auth-errors.ts';
-import { clientIp } from '../auth/client-ip.ts';
+import { clientIp } from '../auth/node-request.ts';
 import { readMembers } from '../graphql/read-params.ts';
 import { toClientError } from '../graphql/serialize-result.ts';
-import { createConcurrencyQuota } from '../limits/subscription-quota.ts';
-import { stripHttpExtensions } from '../plugins/error-response.ts';
+import { createConcurrencyQuota } from '../limits/shares.ts';
 import { withErrorCode } from '../plugins/errors.ts';
+import { stripHttpExtensions } from '../plugins/use-access-checks.ts';
 import { type Connection, closeWhenIdle, openConnection, refuseConnection } from './connection.ts';
 import { refuseUpgrade, type UpgradeRules, upgradeRefusal } from './upgrade.ts';
 
