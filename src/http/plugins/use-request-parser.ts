@@ -89,11 +89,7 @@ export const useRequestParser = ({ maxBytes, origins, documentOf }: RequestParse
  * @param origins - as CORS_ORIGINS lists them
  * @throws GraphQLError (403, 405, 406, 415)
  */
-function checkRequest(
-  method: string | undefined,
-  headers: HeaderReader,
-  origins: readonly string[],
-): void {
+function checkRequest(method: string | undefined, headers: HeaderReader, origins: readonly string[]): void {
   if (method !== 'GET' && method !== 'POST')
     throw httpError(405, 'GraphQL is asked by GET or POST.', { headers: { allow: 'GET, POST, OPTIONS' } });
   if (method === 'GET' && isCrossSiteRequest(headers, origins))
