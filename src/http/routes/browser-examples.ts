@@ -3,8 +3,14 @@
 import { pageCsp } from '../csp.ts';
 import { type BrowserExample, readGraphqlWs } from '../pages/browser-examples.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import { type CachedPage, cachedPageResponse, cachePage, PAGE_HEADERS } from './pages.ts';
-import { handleGetOrHead, textResponse } from './responses.ts';
+import {
+  type CachedPage,
+  cachedPageResponse,
+  cachePage,
+  handleGetOrHead,
+  PAGE_HEADERS,
+  textResponse,
+} from './responses.ts';
 
 interface ServedFile {
   readonly page: CachedPage;
