@@ -2,11 +2,11 @@
 // once.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { readMapping } from './contract/mapping.ts';
 import { readKey, readKeyFile, weaknessOf } from './http/auth/api-keys.ts';
 import { isLoopback } from './http/auth/loopback.ts';
 import { readManifest } from './http/graphql/persisted-operations-manifest.ts';
-import { readMapping } from './upstream/mapping/read.ts';
-import type { WireMapping } from './upstream/mapping/rules.ts';
+import type { WireMapping } from './upstream/renames.ts';
 
 const flag = z
   .enum(['', '0', '1', 'false', 'true', 'off', 'on', 'no', 'yes'])

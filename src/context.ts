@@ -2,7 +2,7 @@
 // the services of the process. gateway/request-context.ts creates one for each request.
 
 import type { Config } from './config.ts';
-import type { ContractWatch } from './doctor/watch.ts';
+import type { ContractWatch } from './contract/watch.ts';
 import type { BulkLookups } from './lookups/bulk.ts';
 import type { ProgressHub } from './progress/progress-hub.ts';
 import type { Ledger } from './store/ledger/ledger.ts';

@@ -15,7 +15,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['gateway', 'config'],
   ['http'],
   ['resolvers'],
-  ['progress', 'lookups', 'doctor'],
+  ['progress', 'lookups', 'contract'],
   ['upstream', 'schema'],
   ['store', 'telemetry', 'execution', 'submission'],
   ['context', 'structure', 'async', 'etag', 'version'],

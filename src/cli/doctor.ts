@@ -1,15 +1,15 @@
-// foldatlas doctor: examines the upstream (src/doctor) and prints the findings.
+// foldatlas doctor: examines the upstream (src/contract) and prints the findings.
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import type { Config } from '../config.ts';
-import type { CheckStatus } from '../doctor/report.ts';
-import { runChecks } from '../doctor/run-checks.ts';
-import { proposalText, suggestMapping } from '../doctor/suggested-mapping.ts';
-import { jsonOfReport, tableOf } from '../doctor/table.ts';
+import { runChecks } from '../contract/checks/run-checks.ts';
+import type { CheckStatus } from '../contract/report.ts';
+import { proposalText, suggestMapping } from '../contract/suggested-mapping.ts';
+import { jsonOfReport, tableOf } from '../contract/table.ts';
 import { sandboxOptionsOf, startEmbeddedSandbox } from '../process/embedded-sandbox.ts';
 import { openPublicAgent } from '../upstream/http/download.ts';
 import { openAgent, type Upstream } from '../upstream/http/upstream-client.ts';
-import { writtenMapping } from '../upstream/mapping/rules.ts';
+import { writtenMapping } from '../upstream/renames.ts';
 import { settingsOf } from '../upstream/settings.ts';
 import { command } from './command.ts';
 import { EXIT, type Session } from './session.ts';

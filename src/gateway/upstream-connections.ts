@@ -3,8 +3,8 @@
 
 import { CollectWindow } from '../async/collect-window.ts';
 import type { Config } from '../config.ts';
-import { openContractMetrics } from '../doctor/metrics.ts';
-import { type ContractWatch, openContractWatch } from '../doctor/watch.ts';
+import { openContractMetrics } from '../contract/metrics.ts';
+import { type ContractWatch, openContractWatch } from '../contract/watch.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';

@@ -2,8 +2,8 @@
 // repeated hashes until their last appearance. A part that cannot be read yields rows that say why.
 import { UpstreamError } from '../upstream/errors.ts';
 import type { StreamedResponse } from '../upstream/http/upstream-client.ts';
-import type { WireMapping } from '../upstream/mapping/rules.ts';
 import type { ProteinLoader } from '../upstream/proteins/protein-loader.ts';
+import type { WireMapping } from '../upstream/renames.ts';
 import { chunkHashes, hashesOfChunk, PART_SIZE } from './chunk.ts';
 import { completeRows } from './complete-rows.ts';
 import type { ExportRow, RowStatus } from './export-row.ts';

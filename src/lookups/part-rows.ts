@@ -2,7 +2,7 @@
 // skipped piece by piece, so memory grows with the rows, not with the archive.
 import { archiveLimits } from '../upstream/archive/archive-limits.ts';
 import { readBulkRecords } from '../upstream/archive/bulk-stream.ts';
-import type { WireMapping } from '../upstream/mapping/rules.ts';
+import type { WireMapping } from '../upstream/renames.ts';
 import { type ClusterInfo, clusterInfo, type FeatureValue } from '../upstream/wire.ts';
 import type { ExportRow } from './export-row.ts';
 import type { BulkOptions } from './lookup.ts';

@@ -26,10 +26,10 @@ import {
 import { requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
 import { drifted, namedJson, readValidated, toContractNames, validate } from './http/validate-response.ts';
 import { removeMembers } from './json/json-filter.ts';
-import { namesSeen } from './mapping/rules.ts';
 import { recordActivations } from './proteins/activations.ts';
 import { lazyRecord, normalizedFeatures, type RecordParts } from './proteins/protein-record.ts';
 import { findRegionEnd, normalizeRegions, omitRegions } from './reads/region-ends.ts';
+import { namesSeen } from './renames.ts';
 import * as wire from './wire.ts';
 
 /** GET /features: the whole catalogue, some 16,384 rows and 7 MB in one answer, as it came. */

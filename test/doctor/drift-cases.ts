@@ -1,7 +1,7 @@
 // Drifts with consequences, by what they do to an answer on its way: the doctor has to notice each, and what it says of
 // each is what the gateway then does.
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
-import type { runChecks } from '../../src/doctor/run-checks.ts';
+import type { runChecks } from '../../src/contract/checks/run-checks.ts';
 import { type Change, inJson, renamedKey } from './proxy.ts';
 
 const MODEL = 'foldmodel2-2026-05-cutoff-2025';

@@ -3,9 +3,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { readConfig } from '../../src/config.ts';
-import { isProblem, type Report } from '../../src/doctor/report.ts';
-import { runChecks } from '../../src/doctor/run-checks.ts';
-import { suggestMapping } from '../../src/doctor/suggested-mapping.ts';
+import { runChecks } from '../../src/contract/checks/run-checks.ts';
+import { isProblem, type Report } from '../../src/contract/report.ts';
+import { suggestMapping } from '../../src/contract/suggested-mapping.ts';
 import { openPublicAgent } from '../../src/upstream/http/download.ts';
 import { openAgent } from '../../src/upstream/http/upstream-client.ts';
 import { settingsOf } from '../../src/upstream/settings.ts';

@@ -2,10 +2,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { readConfig } from '../../src/config.ts';
-import type { Finding, Report } from '../../src/doctor/report.ts';
-import { runChecks } from '../../src/doctor/run-checks.ts';
-import { proposalText, suggestMapping } from '../../src/doctor/suggested-mapping.ts';
-import { tableOf } from '../../src/doctor/table.ts';
+import { runChecks } from '../../src/contract/checks/run-checks.ts';
+import type { Finding, Report } from '../../src/contract/report.ts';
+import { proposalText, suggestMapping } from '../../src/contract/suggested-mapping.ts';
+import { tableOf } from '../../src/contract/table.ts';
 import { openPublicAgent } from '../../src/upstream/http/download.ts';
 import { openAgent } from '../../src/upstream/http/upstream-client.ts';
 import { settingsOf } from '../../src/upstream/settings.ts';

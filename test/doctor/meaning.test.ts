@@ -1,10 +1,10 @@
 // What the doctor says a difference means in GraphQL names fields that exist, and misses none that the wire feeds.
 import { isObjectType } from 'graphql';
 import { expect, it } from 'vitest';
-import { FIELD_BY_WIRE_KEY } from '../../src/doctor/graphql-impact.ts';
+import { type AnswerName, isAnswerName, PROMISED } from '../../src/contract/answers.ts';
+import { FIELD_BY_WIRE_KEY } from '../../src/contract/graphql-impact.ts';
+import { shapeOf } from '../../src/contract/shape.ts';
 import { schema } from '../../src/resolvers/schema.ts';
-import { type AnswerName, isAnswerName, PROMISED } from '../../src/upstream/contract/operations.ts';
-import { shapeOf } from '../../src/upstream/contract/shape.ts';
 
 it('names fields of the schema', () => {
   const unknown = Object.values(FIELD_BY_WIRE_KEY)

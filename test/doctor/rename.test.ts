@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startSandbox } from '../../sandbox/src/sandbox.ts';
-import { compare } from '../../src/upstream/contract/compare.ts';
-import { type AnswerName, PROMISED } from '../../src/upstream/contract/operations.ts';
-import { pathsOf, shapeOf } from '../../src/upstream/contract/shape.ts';
-import { readMapping } from '../../src/upstream/mapping/read.ts';
-import { fromWire, toWire, writtenMapping } from '../../src/upstream/mapping/rules.ts';
+import { type AnswerName, PROMISED } from '../../src/contract/answers.ts';
+import { compare } from '../../src/contract/compare.ts';
+import { readMapping } from '../../src/contract/mapping.ts';
+import { pathsOf, shapeOf } from '../../src/contract/shape.ts';
+import { fromWire, toWire, writtenMapping } from '../../src/upstream/renames.ts';
 import { at } from '../support.ts';
 
 const HASH = 'efebacde779fb9ede77f2039ec6cfe09';

@@ -4,6 +4,8 @@ import { GraphQLError } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { errorLines } from '../../src/cli/gateway-client.ts';
+import { compare, keyName } from '../../src/contract/compare.ts';
+import { likeness, pairRenames } from '../../src/contract/rename.ts';
 import { matchesIfNoneMatch } from '../../src/etag.ts';
 import { isAllowedHost } from '../../src/http/auth/loopback.ts';
 import { clientIp } from '../../src/http/auth/node-request.ts';
@@ -28,8 +30,6 @@ import { boundedOperationName, makeRequestId } from '../../src/telemetry/request
 import { readTraceparent } from '../../src/telemetry/trace-context.ts';
 import { readFasta } from '../../src/upstream/archive/bulk-record.ts';
 import { safeName } from '../../src/upstream/archive/zip-limits.ts';
-import { compare, keyName } from '../../src/upstream/contract/compare.ts';
-import { likeness, pairRenames } from '../../src/upstream/contract/rename.ts';
 import { errorText, retryAfterSeconds, subjectOf429 } from '../../src/upstream/errors.ts';
 import { validationIssues } from '../../src/upstream/http/validation-detail.ts';
 import { extractMatrix } from '../../src/upstream/json/extract-matrix.ts';

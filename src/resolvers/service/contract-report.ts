@@ -1,7 +1,7 @@
 // contractReport: the latest report of the contract watch, or the report of new checks.
 
 import type { GatewayContext } from '../../context.ts';
-import type { Check, Report } from '../../doctor/report.ts';
+import type { Check, Report } from '../../contract/report.ts';
 import { builder } from '../../schema/builder.ts';
 import { type ContractCheckShape, ContractReport } from '../../schema/contract-report.ts';
 

@@ -1,7 +1,7 @@
 // A bulk archive as a stream of records, one protein's part at a time, to hold little memory.
 import { JsonError } from '../json/lenient-json.ts';
 import { parseJson } from '../json/parse-json.ts';
-import { fromWire, namesSeen, type WireMapping, wireName } from '../mapping/rules.ts';
+import { fromWire, namesSeen, type WireMapping, wireName } from '../renames.ts';
 import { ArchiveError } from './archive-error.ts';
 import {
   type BulkFeatures,

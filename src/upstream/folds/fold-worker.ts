@@ -3,7 +3,7 @@
 import { type FoldQuery, runFoldQuery } from '../../structure/fold/queries.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
 import { handleWorkerMessages } from '../json/worker-thread.ts';
-import type { WireMapping } from '../mapping/rules.ts';
+import type { WireMapping } from '../renames.ts';
 import { readFold } from './read-fold.ts';
 
 /** A query on one result by number, with its bytes when the thread may not hold it. */

@@ -5,7 +5,7 @@ import { listsOf, type Matrix } from '../../structure/fold/matrix.ts';
 import { type FoldingResult, fieldsOfResult, readFoldingResult } from '../../structure/fold/result.ts';
 import { extractMatrix } from '../json/extract-matrix.ts';
 import { parseLenient } from '../json/lenient-json.ts';
-import { fromWire, namesSeen, type WireMapping } from '../mapping/rules.ts';
+import { fromWire, namesSeen, type WireMapping } from '../renames.ts';
 
 const PAE = new Set(['pae']);
 /** Stands where the matrix was; no JSON that comes here holds it. */

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import type { CollectWindow } from '../../async/collect-window.ts';
 import { isAboutCredits } from '../errors.ts';
-import { toWire, type WireMapping } from '../mapping/rules.ts';
+import { toWire, type WireMapping } from '../renames.ts';
 import type { HostLimiter } from './host-limiter.ts';
 import { noteAnswer } from './prefix-state.ts';
 import { upstreamErrorOf } from './response-body.ts';
@@ -76,7 +76,7 @@ export interface Upstream {
   readonly onCacheHit?: ((what: string, count: number) => void) | undefined;
   /** Whether `onAnswer` gets a readable answer of this name; always when absent. */
   readonly looksAt?: ((name: string) => boolean) | undefined;
-  /** Called with answers under their name in contract/operations.ts, to detect drift. */
+  /** Called with answers under their name in contract/answers.ts, to detect drift. */
   readonly onAnswer?: ((name: string, value: unknown, readable: boolean) => void) | undefined;
 }
 

@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { redact } from '../../telemetry/redact.ts';
 import { UpstreamError } from '../errors.ts';
-import { fromWire } from '../mapping/rules.ts';
+import { fromWire } from '../renames.ts';
 import { readJson } from './response-body.ts';
 import type { StreamedResponse, Upstream } from './upstream-client.ts';
 

@@ -1,22 +1,22 @@
 // One check of the doctor: a call that is sent once, and the comparison of its answer with the
 // contract.
 
-import { compare, type Drift, keyName } from '../upstream/contract/compare.ts';
-import { type AnswerName, PROMISED } from '../upstream/contract/operations.ts';
-import { likeness } from '../upstream/contract/rename.ts';
-import { type Asked as AskedFor, isFields } from '../upstream/contract/rules.ts';
-import { shapeOf } from '../upstream/contract/shape.ts';
-import { UpstreamError } from '../upstream/errors.ts';
-import { parseJsonBody, readBytes } from '../upstream/http/response-body.ts';
+import { UpstreamError } from '../../upstream/errors.ts';
+import { parseJsonBody, readBytes } from '../../upstream/http/response-body.ts';
 import {
   type Call,
   requestStream,
   type StreamedResponse,
   type Upstream,
-} from '../upstream/http/upstream-client.ts';
-import { fromWire } from '../upstream/mapping/rules.ts';
-import { graphqlImpactOf } from './graphql-impact.ts';
-import { type Check, type CheckStatus, type Finding, isProblem } from './report.ts';
+} from '../../upstream/http/upstream-client.ts';
+import { fromWire } from '../../upstream/renames.ts';
+import { type AnswerName, PROMISED } from '../answers.ts';
+import { compare, type Drift, keyName } from '../compare.ts';
+import { graphqlImpactOf } from '../graphql-impact.ts';
+import { likeness } from '../rename.ts';
+import { type Check, type CheckStatus, type Finding, isProblem } from '../report.ts';
+import { type Asked as AskedFor, isFields } from '../rules.ts';
+import { shapeOf } from '../shape.ts';
 
 /** A call and the requirements for its answer. */
 export interface Probe {

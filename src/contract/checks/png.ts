@@ -1,5 +1,5 @@
 // Checks that bytes are a whole PNG image: signature, size, end.
-import type { Drift } from '../upstream/contract/compare.ts';
+import type { Drift } from '../compare.ts';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const WIDTH_AT = 16;

@@ -1,10 +1,10 @@
 // Parses the mapping file: a deployment's names by operation and path, in YAML or JSON. Reports all
 // mistakes at once.
 import { createRequire } from 'node:module';
-import { isAnswerName, PROMISED } from '../contract/operations.ts';
-import { likeness } from '../contract/rename.ts';
-import { pathsOf, shapeOf } from '../contract/shape.ts';
-import type { Renames, Rule, WireMapping } from './rules.ts';
+import type { Renames, Rule, WireMapping } from '../upstream/renames.ts';
+import { isAnswerName, PROMISED } from './answers.ts';
+import { likeness } from './rename.ts';
+import { pathsOf, shapeOf } from './shape.ts';
 
 const polymer = [
   'type',

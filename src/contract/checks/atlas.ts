@@ -1,11 +1,12 @@
 // The doctor's checks of the Atlas: every operation that costs nothing, with well-known proteins.
-import type { Drift } from '../upstream/contract/compare.ts';
-import { type Fields, isFields } from '../upstream/contract/rules.ts';
-import type { Call, Upstream } from '../upstream/http/upstream-client.ts';
+
+import type { Call, Upstream } from '../../upstream/http/upstream-client.ts';
+import type { Drift } from '../compare.ts';
+import type { Check, Measured } from '../report.ts';
+import { type Fields, isFields } from '../rules.ts';
 import { archiveDrifts, sequencesDrifts } from './archive.ts';
 import { pngDrifts } from './png.ts';
 import { type Probe, type ProbeResult, runProbe, skippedCheck } from './probe.ts';
-import type { Check, Measured } from './report.ts';
 
 /** Well-known proteins with short sequences: hash, accession and sequence. */
 const KNOWN = [

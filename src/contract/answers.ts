@@ -1,7 +1,7 @@
 // The contract of each operation beyond what its reader requires: the shape with every known key,
 // the words of its states, and the GraphQL fields that it feeds.
 import { z } from 'zod';
-import * as wire from '../wire.ts';
+import * as wire from '../upstream/wire.ts';
 import { ATLAS_RULES } from './atlas-rules.ts';
 import { BATCH_RULES } from './batch-rules.ts';
 import type { Promised } from './compare.ts';

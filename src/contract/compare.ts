@@ -1,7 +1,7 @@
 // Compares an answer with its expected shape and lists the differences: missing, renamed, other
 // kind, new, unknown word. It reports names and kinds only, never values, except words of states.
 import type { z } from 'zod';
-import { normalizeState } from '../wire-values.ts';
+import { normalizeState } from '../upstream/wire-values.ts';
 import { pairRenames } from './rename.ts';
 import { type Asked, brokenRules, type Effect, type ValueRule } from './rules.ts';
 import { fits, type Kind, kindOf, pathsOf, type Shape, shapeOf, wordsOf } from './shape.ts';
@@ -33,7 +33,7 @@ export interface Drift {
   readonly effect?: Effect;
   /** Of a renamed key: the name that it has now. */
   readonly name?: string;
-  /** The name in operations.ts of what was compared, if a part of the answer. */
+  /** The name in answers.ts of what was compared, if a part of the answer. */
   readonly as?: string;
 }
 

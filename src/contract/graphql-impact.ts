@@ -1,6 +1,6 @@
 // Translates a difference in an upstream answer to its effect on GraphQL queries.
-import type { Drift } from '../upstream/contract/compare.ts';
-import type { Effect } from '../upstream/contract/rules.ts';
+import type { Drift } from './compare.ts';
+import type { Effect } from './rules.ts';
 
 /** The GraphQL fields that an answer supplies. */
 const FEEDS: Readonly<Record<string, string>> = {

@@ -1,13 +1,14 @@
 // The doctor's checks of the Batch API: those that cost nothing and, on request, the smallest fold
 // from Submit to its result.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Drift } from '../upstream/contract/compare.ts';
-import type { Fields } from '../upstream/contract/rules.ts';
-import { errorText } from '../upstream/errors.ts';
-import { type Downloads, download } from '../upstream/http/download.ts';
-import { parseJsonBody, readBytes } from '../upstream/http/response-body.ts';
-import type { Upstream } from '../upstream/http/upstream-client.ts';
-import { fromWire } from '../upstream/mapping/rules.ts';
+import { errorText } from '../../upstream/errors.ts';
+import { type Downloads, download } from '../../upstream/http/download.ts';
+import { parseJsonBody, readBytes } from '../../upstream/http/response-body.ts';
+import type { Upstream } from '../../upstream/http/upstream-client.ts';
+import { fromWire } from '../../upstream/renames.ts';
+import type { Drift } from '../compare.ts';
+import { type Check, isProblem, type Measured } from '../report.ts';
+import type { Fields } from '../rules.ts';
 import { fieldsOf, type Part } from './atlas.ts';
 import {
   differences,
@@ -18,7 +19,6 @@ import {
   runProbe,
   skippedCheck,
 } from './probe.ts';
-import { type Check, isProblem, type Measured } from './report.ts';
 
 const post = (operation: string, body: unknown): Probe['call'] => ({
   operation,

@@ -1,14 +1,14 @@
 // Runs all checks of an upstream, from its prefixes to the optional ones.
-import type { Downloads } from '../upstream/http/download.ts';
-import type { Upstream } from '../upstream/http/upstream-client.ts';
-import { readRules } from '../upstream/mapping/read.ts';
-import { type WireMapping, writtenMapping } from '../upstream/mapping/rules.ts';
+import type { Downloads } from '../../upstream/http/download.ts';
+import type { Upstream } from '../../upstream/http/upstream-client.ts';
+import { type WireMapping, writtenMapping } from '../../upstream/renames.ts';
+import { readRules } from '../mapping.ts';
+import { type Check, type Finding, isProblem, type Report, shownUrl, statusOf } from '../report.ts';
+import { type SuggestedMapping, suggestMapping } from '../suggested-mapping.ts';
 import { checkAtlas, type Part } from './atlas.ts';
 import { examineBatch, examineFold, type Spent } from './batch.ts';
 import { examineJob } from './job.ts';
 import { findMoved } from './prefixes.ts';
-import { type Check, type Finding, isProblem, type Report, shownUrl, statusOf } from './report.ts';
-import { type SuggestedMapping, suggestMapping } from './suggested-mapping.ts';
 
 export interface ExamineOptions {
   readonly downloads: Downloads;

@@ -1,10 +1,10 @@
 // Finds the new prefix of an API that has moved, by trying likely ones.
 
-import { errorText } from '../upstream/errors.ts';
-import { parseJsonBody, readBytes } from '../upstream/http/response-body.ts';
-import { requestStream, type Upstream } from '../upstream/http/upstream-client.ts';
+import { errorText } from '../../upstream/errors.ts';
+import { parseJsonBody, readBytes } from '../../upstream/http/response-body.ts';
+import { requestStream, type Upstream } from '../../upstream/http/upstream-client.ts';
+import type { Check } from '../report.ts';
 import { finding } from './probe.ts';
-import type { Check } from './report.ts';
 
 const VERSIONS = [
   'v1alpha1',

@@ -1,13 +1,13 @@
 // The doctor's check of a bulk job: it is sent, polled until its archive is ready, and cancelled.
 // Free, but slow.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Downloads, download } from '../upstream/http/download.ts';
-import { readBytes } from '../upstream/http/response-body.ts';
-import type { Upstream } from '../upstream/http/upstream-client.ts';
+import { type Downloads, download } from '../../upstream/http/download.ts';
+import { readBytes } from '../../upstream/http/response-body.ts';
+import type { Upstream } from '../../upstream/http/upstream-client.ts';
+import { type Check, isProblem } from '../report.ts';
 import { archiveDrifts } from './archive.ts';
 import { bulkCall, fieldsOf, type Part, unknownFields } from './atlas.ts';
 import { finding, type Probe, runProbe, skippedCheck } from './probe.ts';
-import { type Check, isProblem } from './report.ts';
 
 /** One real protein among unknown hashes: enough for a job, and a small archive. */
 const KNOWN_HASH = '12e9c9e4e2835c302e8ba615115edda3';

@@ -1,13 +1,13 @@
 // The report as plain data: checks, differences, measured limits. It holds names, kinds and
 // numbers, never a value of an answer.
-import type { Drift } from '../upstream/contract/compare.ts';
+import type { Drift } from './compare.ts';
 
 /** How a check ended. */
 export type CheckStatus = 'OK' | 'CHANGED' | 'UNREACHABLE' | 'SKIPPED';
 
 /** A difference, with what was compared: an operation's answer or a file in it. */
 export interface Finding extends Drift {
-  /** Name in contract/operations.ts, or that of the operation for a difference outside the body. */
+  /** Name in contract/answers.ts, or that of the operation for a difference outside the body. */
   readonly answer: string;
   /** What it means for GraphQL users. */
   readonly meaning: string;

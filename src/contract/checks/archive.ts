@@ -1,13 +1,13 @@
 // Checks the files of a bulk archive, and what they contain about one protein.
 import { createHash } from 'node:crypto';
 import { unzipSync } from 'fflate';
-import { compare, type Drift, keyName } from '../upstream/contract/compare.ts';
-import { type AnswerName, PROMISED } from '../upstream/contract/operations.ts';
-import { likeness } from '../upstream/contract/rename.ts';
-import type { Effect } from '../upstream/contract/rules.ts';
-import { parseJsonBody } from '../upstream/http/response-body.ts';
-import type { Upstream } from '../upstream/http/upstream-client.ts';
-import { fromWire, wireName } from '../upstream/mapping/rules.ts';
+import { parseJsonBody } from '../../upstream/http/response-body.ts';
+import type { Upstream } from '../../upstream/http/upstream-client.ts';
+import { fromWire, wireName } from '../../upstream/renames.ts';
+import { type AnswerName, PROMISED } from '../answers.ts';
+import { compare, type Drift, keyName } from '../compare.ts';
+import { likeness } from '../rename.ts';
+import type { Effect } from '../rules.ts';
 
 const FILES = ['structures', 'sequences.fasta', 'cluster_info.json', 'features.json'] as const;
 const JSON_FILES: Readonly<Record<string, AnswerName>> = {

@@ -1,9 +1,9 @@
 // Prometheus metrics of the upstream's contract. Labels come from the contract, never from an
 // answer.
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { PROMISED } from '../upstream/contract/operations.ts';
-import { pathsOf, shapeOf } from '../upstream/contract/shape.ts';
+import { PROMISED } from './answers.ts';
 import type { Finding, Report } from './report.ts';
+import { pathsOf, shapeOf } from './shape.ts';
 
 const PATHS = new Set(Object.values(PROMISED).flatMap(({ schema }) => pathsOf(shapeOf(schema))));
 const OTHERS = /^(HTTP status|content-type|body|UPSTREAM_\w+|\w+\.(json|fasta)|structures)$/;

@@ -1,13 +1,13 @@
 // The contract watch of a running gateway: repeats the checks in the background and adds
 // differences seen in answers to ordinary queries.
 import { randomUUID } from 'node:crypto';
-import { compare } from '../upstream/contract/compare.ts';
-import { isAnswerName, PROMISED } from '../upstream/contract/operations.ts';
 import type { Downloads } from '../upstream/http/download.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
-import { finding } from './probe.ts';
+import { isAnswerName, PROMISED } from './answers.ts';
+import { finding } from './checks/probe.ts';
+import { type ExamineOptions, runChecks } from './checks/run-checks.ts';
+import { compare } from './compare.ts';
 import { type Check, type Finding, isProblem, type Report, shownUrl, statusOf } from './report.ts';
-import { type ExamineOptions, runChecks } from './run-checks.ts';
 
 export interface ContractWatch {
   /** Every `Upstream` passes its answers to this function. */
