@@ -1,24 +1,32 @@
 // Runs every attack against built gateways with a small heap, one after the other, and measures what each costs: memory at its peak above
 // idle, the slowest /health meanwhile, descriptors that do not come back.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
+import { fileURLToPath } from 'node:url';
 import { startSandboxThread } from '../../sandbox/src/sandbox.ts';
 import { build } from '../../test/built.ts';
 import { type ServerProcess, startServer } from '../../test/server-process.ts';
 import { ATTACKS, type Attack, type Target } from './attacks.ts';
 import { startHostileService } from './hostile-service.ts';
 import { descriptors, forgetPeak, peakBytes, residentBytes } from './process.ts';
+import { METRICS_TOKEN, sampleOf } from './sample.ts';
 import { post } from './send.ts';
 
 export interface Finding {
   readonly attack: string;
   /** Bytes above what the process held when it was idle. */
   readonly peak: number;
-  /** Milliseconds of the slowest answer of /health. */
+  /** Milliseconds of the slowest answer of /health; endless when one failed. */
   readonly health: number;
+  /** The same without the time in which the gateway waited for a core. */
+  readonly ownHealth: number;
+  /** Milliseconds by which the event loop was late at most. */
+  readonly late: number;
   /** Descriptors that did not come back. */
   readonly lost: number;
   readonly alive: boolean;
@@ -28,52 +36,22 @@ export interface Finding {
 
 const HEAP_MB = 400;
 const KEY = 'the-right-key-of-a-caller-0123456789';
-const HEALTH_EVERY_MS = 50;
 /** How long descriptors may take to come back: kept connections to the service among them. */
 const SETTLE_MS = 15_000;
 /** Connections to the service that are kept for the next call: UPSTREAM_MAX_IN_FLIGHT at most. Attacks open more than that. */
 const KEPT_DESCRIPTORS = 64;
 
-/**
- * Asks /health again and again, in a thread of its own, because sending attacks keeps this one busy. Plain JavaScript: it has no loader.
- */
-const WATCHER = `
-  const { parentPort, workerData } = require('node:worker_threads');
-  const { get } = require('node:http');
-  const once = () => new Promise((resolve) => {
-    const since = performance.now();
-    const asking = get(workerData.url + '/health', { agent: false, localAddress: '127.0.0.3' }, (response) => {
-      response.resume();
-      response.on('close', () => resolve(response.statusCode === 200 ? performance.now() - since : Infinity));
-    });
-    asking.on('error', () => resolve(Infinity));
-    asking.setTimeout(30_000, () => asking.destroy());
+/** Begins to watch /health. @returns ends it, and gives the slowest answer: all of it, and its own part */
+async function watchHealth(url: string, pid: number): Promise<() => Promise<number[]>> {
+  const program = fileURLToPath(new URL('health-watcher.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', program, url, String(pid)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
-  let isOver = false;
-  parentPort.once('message', () => { isOver = true; });
-  (async () => {
-    let slowest = 0;
-    while (!isOver) {
-      slowest = Math.max(slowest, await once());
-      await new Promise((resolve) => setTimeout(resolve, workerData.everyMs));
-    }
-    parentPort.postMessage(slowest);
-  })();
-`;
-
-/** Begins to watch. @returns ends it, and gives the milliseconds of the slowest answer; endless when there was none */
-function watchHealth(url: string): () => Promise<number> {
-  const worker = new Worker(WATCHER, {
-    eval: true,
-    execArgv: [],
-    workerData: { url, everyMs: HEALTH_EVERY_MS },
-  });
-  return () =>
-    new Promise((resolve, reject) => {
-      worker.once('error', reject);
-      worker.once('message', resolve);
-      worker.postMessage('end');
-    });
+  await once(child.stdout, 'data');
+  return async () => {
+    child.stdin.end();
+    return (await text(child.stdout)).split(' ').map(Number);
+  };
 }
 
 interface Running {
@@ -124,6 +102,7 @@ export async function runAttacks(
         STORE_URL: `sqlite:${join(folder, `${target}.db`)}`,
         NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
         LOG_LEVEL: 'error',
+        METRICS_TOKEN,
         // As operators have it; other tests switch it off.
         MAX_EVENT_LOOP_DELAY_MS: '500',
         ...settings[target],
@@ -143,17 +122,22 @@ export async function runAttacks(
   for (const attack of attacks) {
     const place = await open(attack.target);
     const { pid, idle, server } = place;
+    // What it says of the event loop is since it was asked last.
+    await sampleOf(server, 0);
     forgetPeak(pid);
-    const slowestHealth = watchHealth(server.url);
+    const slowestHealth = await watchHealth(server.url, pid);
     const wrong = await attack.run({ url: server.url, key: KEY, answer: service.answer, isShort });
     // What is read behind an answer would show now.
     await sleep(isShort ? 500 : 2_000);
-    const slowest = await slowestHealth();
+    const [health = Infinity, ownHealth = Infinity] = await slowestHealth();
     const alive = isAlive(place);
+    const late = alive ? (await sampleOf(server, 0)).longest * 1000 : Infinity;
     const finding: Finding = {
       attack: attack.name,
       peak: alive ? peakBytes(pid) - idle : Infinity,
-      health: slowest,
+      health,
+      ownHealth,
+      late,
       lost: alive ? await settled(place) : 0,
       alive,
       wrong,
@@ -165,7 +149,16 @@ export async function runAttacks(
   for (const { server } of running.values()) {
     const code = await server.end('SIGTERM');
     if (code !== 0)
-      findings.push({ attack: 'SIGTERM', peak: 0, health: 0, lost: 0, alive: false, wrong: `code ${code}` });
+      findings.push({
+        attack: 'SIGTERM',
+        peak: 0,
+        health: 0,
+        ownHealth: 0,
+        late: 0,
+        lost: 0,
+        alive: false,
+        wrong: `code ${code}`,
+      });
   }
   await Promise.all([service.close(), sandbox.close()]);
   rmSync(folder, { recursive: true, force: true });
@@ -192,11 +185,15 @@ export const problemsOf = (finding: Finding, bounds: Bounds): string[] => [
 /** Runs all of them and prints a table. @returns whether every one keeps to the goal */
 export async function runHostile(only: string | undefined): Promise<boolean> {
   const attacks = ATTACKS.filter(({ name }) => only === undefined || name.startsWith(only));
-  process.stdout.write('\n| Attack | MB above idle | slowest /health, ms | |\n|---|---|---|---|\n');
+  process.stdout.write(
+    `load ${loadavg()[0]?.toFixed(1)}\n\n| Attack | MB above idle | slowest /health, ms | of it not for want of a core | event loop late, ms | |\n|---|---|---|---|---|---|\n`,
+  );
   const findings = await runAttacks(attacks, false, (finding) => {
-    const { attack, peak, health } = finding;
+    const { attack, peak, health, ownHealth, late } = finding;
+    const cells = [peak / 1e6, health, ownHealth, late].map((cell) => cell.toFixed(0));
     const problems = problemsOf(finding, GOAL).join('; ');
-    process.stdout.write(`| ${attack} | ${(peak / 1e6).toFixed(0)} | ${health.toFixed(0)} | ${problems} |\n`);
+    process.stdout.write(`| ${attack} | ${cells.join(' | ')} | ${problems} |\n`);
   });
+  process.stdout.write(`\nload ${loadavg()[0]?.toFixed(1)}\n`);
   return findings.every((finding) => problemsOf(finding, GOAL).length === 0);
 }

@@ -13,6 +13,8 @@ export interface Sample {
   readonly heap: number;
   /** Seconds by which the event loop is late: the 99th of a hundred. */
   readonly loop: number;
+  /** Seconds by which it was late at most since the sample before. */
+  readonly longest: number;
   /** Open sockets and open files; 0 where the system does not tell. */
   readonly sockets: number;
   readonly files: number;
@@ -48,6 +50,7 @@ export async function sampleOf({ url, child }: ServerProcess, at: number): Promi
     memory: numberIn(text, /(?:\w+_)?process_resident_memory_bytes/),
     heap: numberIn(text, /(?:\w+_)?nodejs_heap_size_used_bytes/),
     loop: numberIn(text, /(?:\w+_)?nodejs_eventloop_lag_p99_seconds/),
+    longest: numberIn(text, /(?:\w+_)?nodejs_eventloop_lag_max_seconds/),
     ...openFiles(child.pid),
   };
   if (!Number.isFinite(sample.memory))

@@ -68,7 +68,7 @@ function createDocumentCache<T extends object>(most = MAX_CACHED_CHARACTERS): Do
 }
 
 export interface ListenerSources
-  extends Pick<AccessControl, 'admission' | 'pressure' | 'bodies' | 'connections' | 'slowReaders'> {
+  extends Pick<AccessControl, 'admission' | 'pressure' | 'bodies' | 'connections' | 'slowReaders' | 'turns'> {
   readonly config: Config;
   readonly yoga: GatewayYoga;
   readonly store: ResponseStore;
@@ -79,7 +79,7 @@ export interface ListenerSources
 /** Makes the listener. */
 export function gatewayListener(sources: ListenerSources): RequestListener {
   const { config, yoga, store, admission, telemetry, log } = sources;
-  const { pressure, bodies, connections, slowReaders } = sources;
+  const { pressure, bodies, connections, slowReaders, turns } = sources;
   const onFault = (error: unknown) => log.error({ error }, 'request');
   const origins = config.CORS_ORIGINS;
   const cached = withResponseCache(wrapListener(yoga), { store, telemetry, origins, onFault });
@@ -89,6 +89,7 @@ export function gatewayListener(sources: ListenerSources): RequestListener {
     bodies,
     connections,
     slowReaders,
+    turns,
     proofNeeded: config.proofNeeded,
     maxBodyBytes: config.MAX_BODY_BYTES,
     onFault(error, res) {

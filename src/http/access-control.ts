@@ -17,6 +17,7 @@ import { createFailedAuthLimit, openRateLimit } from './limits/rate-limit.ts';
 import { openRequestBodies, type RequestBodies } from './limits/request-bodies.ts';
 import { createShares } from './limits/shares.ts';
 import { openSlowReaders, type SlowReaders } from './limits/slow-readers.ts';
+import { openTurns, type Turns } from './limits/turns.ts';
 import { rateLimitError } from './plugins/use-access-checks.ts';
 
 export interface AccessControl {
@@ -28,6 +29,8 @@ export interface AccessControl {
   readonly bodies: RequestBodies;
   readonly slowReaders: SlowReaders;
   readonly connections: ConnectionLimits;
+  /** Turns of the event loop in which requests begin. */
+  readonly turns: Turns;
   /**
    * Takes a place for an operation that came by no HTTP.
    *
@@ -75,11 +78,13 @@ export function createAccessControl(
     mostDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
   });
   const buffered = createShares(config.MAX_BUFFERED_BYTES);
+  const turns = openTurns();
   const bodies = openRequestBodies({
     maxBytes: config.MAX_BODY_BYTES,
     maxUnfinished: config.MAX_UNFINISHED_BODIES,
     timeoutMs: config.REQUEST_BODY_SECONDS * 1000,
     buffered,
+    turns,
   });
   const slowReaders = openSlowReaders({
     timeoutMs: config.SLOW_READER_SECONDS * 1000,
@@ -90,6 +95,7 @@ export function createAccessControl(
     maxConnections: config.MAX_CONNECTIONS,
     isShared: config.TRUST_PROXY === 0,
     onCut: () => metrics.cutOff.inc({ reason: 'too_many_connections' }),
+    onAccepted: turns.accepted,
   });
   return {
     callers,
@@ -98,6 +104,7 @@ export function createAccessControl(
     bodies,
     slowReaders,
     connections,
+    turns,
     enter: (incoming) => pressure.enter(admission.addressOf(incoming)),
     load: () => ({
       connections: connections.open,

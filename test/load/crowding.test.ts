@@ -411,3 +411,20 @@ it('a connection that sends hundreds of requests ahead of answers is closed', as
   await until('it to be closed', () => socket.destroyed);
   expect((await ask('127.0.0.1')).status).toBe(200);
 });
+
+it('connections are accepted before the requests of others begin', async () => {
+  await open({});
+  let accepted = 0;
+  let atFirstAnswer = 0;
+  server.on('connection', () => {
+    accepted += 1;
+  });
+  const sent = times(200, () => send(`${head(QUERY.length)}${QUERY}`));
+  for (const { socket } of sent)
+    socket.once('data', () => {
+      atFirstAnswer ||= accepted;
+    });
+  await until('all to be answered', () => sent.every(({ text }) => statusOf(text()) === 200));
+  // All 200, where the machine takes less than 40 ms to accept them.
+  expect(atFirstAnswer).toBeGreaterThan(30);
+});

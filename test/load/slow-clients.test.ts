@@ -16,7 +16,12 @@ async function listen(listener: RequestListener, slowReaderMs: number): Promise<
   server = createHttpServer(
     {
       listener,
-      connections: createConnectionLimits({ maxConnections: 0, isShared: true, onCut: () => undefined }),
+      connections: createConnectionLimits({
+        maxConnections: 0,
+        isShared: true,
+        onCut: () => undefined,
+        onAccepted: () => undefined,
+      }),
     },
     {
       maxHeaderBytes: 4096,

@@ -1,5 +1,11 @@
 // Work on requests is spread over turns of the event loop, and shared out by address.
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { openRequestBodies } from '../../src/http/limits/request-bodies.ts';
+import { createShares } from '../../src/http/limits/shares.ts';
 import { openTurns } from '../../src/http/limits/turns.ts';
 import { until } from '../live/support.ts';
 
@@ -36,4 +42,60 @@ it('takes those that wait in rotation over addresses', async () => {
   expect(order).toEqual([]);
   await until('all to be begun', () => order.length === 10);
   expect(order.join('')).toBe('abcaaaaaaa');
+});
+
+it('begins nothing while each turn brings a connection, for a while', async () => {
+  const turns = openTurns(5, 60_000);
+  let begun = 0;
+  turns.accepted();
+  turns.begin('a', () => {
+    begun += 1;
+  });
+  for (let i = 0; i < 50; i += 1) {
+    await nextTurn();
+    turns.accepted();
+  }
+  expect(begun).toBe(0);
+  await until('it to be begun', () => begun === 1);
+
+  const impatient = openTurns(5, 0);
+  for (let i = 0; i < 50; i += 1) {
+    impatient.accepted();
+    impatient.begin('a', () => {
+      begun += 1;
+    });
+    await nextTurn();
+  }
+  expect(begun).toBeGreaterThan(20);
+});
+
+it('reads the next piece of a body in a later turn when this one has no time left', async () => {
+  const bodies = openRequestBodies({
+    maxBytes: 10_000_000,
+    maxUnfinished: 0,
+    timeoutMs: 60_000,
+    buffered: createShares(0),
+    turns: openTurns(0),
+  });
+  let inTurn = 0;
+  let most = 0;
+  const server = createServer((req, res) => {
+    req.on('data', (chunk: Buffer) => {
+      if (inTurn === 0)
+        setImmediate(() => {
+          inTurn = 0;
+        });
+      inTurn += chunk.length;
+      most = Math.max(most, inTurn);
+    });
+    bodies.read(req, 'a', (body) => res.end(String(body.length)));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const sending = request({ port: (server.address() as AddressInfo).port, method: 'POST' });
+  sending.end(Buffer.alloc(8_000_000));
+  const [answer] = await once(sending, 'response');
+  expect(String((await answer.toArray())[0])).toBe('8000000');
+  // What libuv reads at once, twice.
+  expect(most).toBeLessThanOrEqual(2 * 65_536);
+  server.close();
 });

@@ -25,6 +25,8 @@ export interface ConnectionLimitOptions {
   readonly isShared: boolean;
   /** Called for each connection that is closed to make room for a newer one beyond the limit. */
   readonly onCut: () => void;
+  /** Called for each connection when it is accepted. */
+  readonly onAccepted: () => void;
 }
 
 /** Connections beyond the bound. With more, the one that came first is closed. */
@@ -32,7 +34,7 @@ const MAX_SURPLUS = 64;
 
 /** Creates the limits of one process. */
 export function createConnectionLimits(options: ConnectionLimitOptions): ConnectionLimits {
-  const { maxConnections, isShared, onCut } = options;
+  const { maxConnections, isShared, onCut, onAccepted } = options;
   const shares = createShares(maxConnections);
   const addresses = new WeakMap<Socket, string | undefined>();
   /** In the order in which they came. */
@@ -46,6 +48,7 @@ export function createConnectionLimits(options: ConnectionLimitOptions): Connect
   }
 
   function connected(socket: Socket): void {
+    onAccepted();
     // A client may be gone before its connection is taken.
     const address = isShared ? clientIp({ headers: {}, socket }, 0) : undefined;
     addresses.set(socket, address);

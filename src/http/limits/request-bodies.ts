@@ -1,7 +1,9 @@
 // Reads the bodies of requests into memory within bounds: bytes of each, bytes and number of all
-// that are not complete, by client address, and time.
+// that are not complete, by client address, and time. Of a body that goes on, the next piece is read
+// when a turn of the event loop has time for it.
 import type { IncomingMessage } from 'node:http';
 import { createShares, type Shares } from './shares.ts';
+import type { Turns } from './turns.ts';
 
 /** Why a body was not read to its end. */
 export type BodyFailure = 'too_large' | 'too_slow' | 'too_many' | 'no_memory';
@@ -15,6 +17,7 @@ export interface BodyLimits {
   readonly timeoutMs: number;
   /** Bytes buffered for clients. */
   readonly buffered: Shares;
+  readonly turns: Pick<Turns, 'begin'>;
 }
 
 export interface RequestBodies {
@@ -41,7 +44,7 @@ function announcedLength({ headers }: IncomingMessage): number | undefined {
 
 /** Opens the reading of bodies. */
 export function openRequestBodies(limits: BodyLimits): RequestBodies {
-  const { maxBytes, maxUnfinished, timeoutMs, buffered } = limits;
+  const { maxBytes, maxUnfinished, timeoutMs, buffered, turns } = limits;
   const unfinished = createShares(maxUnfinished);
 
   function read(
@@ -112,6 +115,10 @@ export function openRequestBodies(limits: BodyLimits): RequestBodies {
       bytes = needed;
       // To wait for the end of what is complete already would take another turn.
       if (bytes === announced && incoming.complete) finish();
+      else {
+        incoming.pause();
+        turns.begin(address, () => incoming.resume());
+      }
     };
 
     if (!unfinished.take(address, 1)) {

@@ -11,7 +11,7 @@ import { isAwaitingContinue, sendContinue } from './http-server.ts';
 import type { LoadShedder } from './load-shedding.ts';
 import type { BodyFailure, RequestBodies } from './request-bodies.ts';
 import type { SlowReaders } from './slow-readers.ts';
-import { openTurns } from './turns.ts';
+import type { Turns } from './turns.ts';
 
 /** Why a request is refused before it runs, as metrics name it. */
 export type RefusalReason =
@@ -49,6 +49,7 @@ export interface RequestLimits {
   readonly bodies: Pick<RequestBodies, 'read'>;
   readonly connections: Pick<ConnectionLimits, 'isWithin'>;
   readonly slowReaders: Pick<SlowReaders, 'watch'>;
+  readonly turns: Pick<Turns, 'begin'>;
   /** Whether callers must send credentials: without valid ones, no body is read. */
   readonly proofNeeded: boolean;
   /** Bytes of a body at most, for the message. */
@@ -84,9 +85,8 @@ function answerTo(failure: BodyFailure, maxBodyBytes: number): Pick<LimitedReque
 
 /** The same listener behind the limits. */
 export function limitRequests(listener: RequestListener, limits: RequestLimits): RequestListener {
-  const { admission, pressure, bodies, connections, slowReaders, proofNeeded, maxBodyBytes, onFault } =
+  const { admission, pressure, bodies, connections, slowReaders, turns, proofNeeded, maxBodyBytes, onFault } =
     limits;
-  const turns = openTurns();
 
   function pass(req: IncomingMessage, res: Response, met: LimitedRequest): void {
     limited.set(req, met);

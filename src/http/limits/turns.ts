@@ -1,5 +1,7 @@
 // Spreads the work on requests over turns of the event loop: the system may hand over requests of
-// hundreds of connections in one turn, which would all be worked on before anything else.
+// hundreds of connections in one turn, which would all be worked on before anything else. Of the
+// connections that wait to be accepted, libuv takes one in each turn, so while connections come,
+// the work waits: behind 200 turns of 20 ms, a health check would be seen after four seconds.
 
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -10,21 +12,32 @@ export interface Turns {
    * Those that wait are taken in rotation over their clients' addresses.
    */
   begin(address: string, work: () => void): void;
+  /** Says that a connection was accepted in this turn, so that more may wait. */
+  accepted(): void;
 }
 
 /** Milliseconds of one turn for the beginning of requests. */
 const TURN_MS = 10;
+/** Milliseconds that work waits at most while each turn brings a connection. */
+const MAX_ACCEPT_MS = 40;
 
 /** Resolves when all promises that are settled by now have had their consequences. */
 const afterMicrotasks = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
-/** Opens the turns. @param turnMs - how long requests may keep the event loop at once */
-export function openTurns(turnMs = TURN_MS): Turns {
+/**
+ * Opens the turns.
+ *
+ * @param turnMs - how long requests may keep the event loop at once
+ * @param maxAcceptMs - how long they wait for connections to be accepted
+ */
+export function openTurns(turnMs = TURN_MS, maxAcceptMs = MAX_ACCEPT_MS): Turns {
   const queues = new Map<string, (() => void)[]>();
   let waiting = 0;
   let isWorking = false;
   /** When the time of this turn is used up; 0 while none of it is used. */
   let turnEnd = 0;
+  /** Turns that must bring no connection, this one among them, before work begins. */
+  let acceptTurns = 0;
 
   /** The next work, of the address that was served longest ago. */
   function take(): (() => void) | undefined {
@@ -40,13 +53,16 @@ export function openTurns(turnMs = TURN_MS): Turns {
 
   async function workOff(): Promise<void> {
     isWorking = true;
+    let acceptEnd = performance.now() + maxAcceptMs;
     while (waiting > 0) {
       await nextTurn();
+      if (acceptTurns > 0 && performance.now() < acceptEnd) continue;
       const end = performance.now() + turnMs;
       do {
         take()?.();
         await afterMicrotasks();
       } while (waiting > 0 && performance.now() < end);
+      acceptEnd = performance.now() + maxAcceptMs;
     }
     isWorking = false;
   }
@@ -63,9 +79,18 @@ export function openTurns(turnMs = TURN_MS): Turns {
     return now < turnEnd;
   }
 
+  function endTurn(): void {
+    acceptTurns -= 1;
+    if (acceptTurns > 0) setImmediate(endTurn);
+  }
+
   return {
+    accepted() {
+      if (acceptTurns === 0) setImmediate(endTurn);
+      acceptTurns = 2;
+    },
     begin(address, work) {
-      if (waiting === 0 && hasTime()) return work();
+      if (waiting === 0 && acceptTurns === 0 && hasTime()) return work();
       const queue = queues.get(address) ?? [];
       if (queue.push(work) === 1) queues.set(address, queue);
       waiting += 1;
