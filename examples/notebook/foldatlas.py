@@ -50,8 +50,9 @@ def query(document, **variables):
     return answer["data"]
 
 
+KEYS = ("hash", "name", "organism", "accession", "source", "length", "ptm")
 LOOKUP = """query ($ids: [String!]!) { lookup(ids: $ids) { requested problem { message }
-  protein { hash name accession source length ptm plddt { mean } cluster { size } } } }"""
+  protein { hash name organism accession source length ptm plddt { mean } cluster { size } } } }"""
 
 
 def lookup(ids):
@@ -61,7 +62,7 @@ def lookup(ids):
         for found in query(LOOKUP, ids=ids[start : start + LOOKUP_AT_ONCE])["lookup"]:
             protein = found["protein"] or {}
             row = {"requested": found["requested"]}
-            row.update((key, protein.get(key)) for key in ("hash", "name", "accession", "source", "length", "ptm"))
+            row.update((key, protein.get(key)) for key in KEYS)
             row["plddt"] = (protein.get("plddt") or {}).get("mean")
             row["cluster_size"] = (protein.get("cluster") or {}).get("size")
             row["problem"] = (found["problem"] or {}).get("message")

@@ -28,7 +28,7 @@ def show(rows, columns):
 
 # %% A table in the same order, with gaps.
 proteins = foldatlas.lookup(PASTED.split())
-show(proteins, ["requested", "name", "length", "plddt", "cluster_size", "problem"])
+show(proteins, ["requested", "name", "organism", "length", "plddt", "cluster_size", "problem"])
 
 # %% Fold insulin's two chains with and without zinc, each twice. The key makes it safe to run this cell again.
 CHAINS = [

@@ -15,7 +15,7 @@ const QUERY = `query Lookup($ids: [String!]!) {
     requested
     problem { message }
     protein {
-      hash accession source name length ptm
+      hash accession source name organism length ptm
       plddt { mean }
       cluster { representativeHash size percentCharacterized name }
     }
@@ -27,6 +27,7 @@ interface Found {
   readonly accession: string | null;
   readonly source: string | null;
   readonly name: string | null;
+  readonly organism: string | null;
   readonly length: number | null;
   readonly ptm: number | null;
   readonly plddt: { readonly mean: number | null } | null;
@@ -52,6 +53,7 @@ const COLUMNS: readonly (readonly [name: string, of: (row: Row) => Cell])[] = [
   ['accession', ({ protein }) => protein?.accession],
   ['source', ({ protein }) => protein?.source],
   ['name', ({ protein }) => protein?.name],
+  ['organism', ({ protein }) => protein?.organism],
   ['length', ({ protein }) => protein?.length],
   ['ptm', ({ protein }) => protein?.ptm],
   ['mean_plddt', ({ protein }) => protein?.plddt?.mean],

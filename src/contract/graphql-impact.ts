@@ -45,7 +45,7 @@ export const FIELD_BY_WIRE_KEY: Readonly<Record<string, Readonly<Record<string, 
   protein: {
     accession: 'Protein.accession',
     source: 'Protein.source',
-    header: 'Protein.raw',
+    header: 'Protein.header',
     protein_name: 'Protein.name',
     sequence: 'Protein.sequence',
     sequence_length: 'Protein.length',

@@ -17,6 +17,8 @@ export const countDistinct = (values: readonly unknown[]): number => new Set(val
  * A field of Protein that an archive may leave out. All such fields of a protein share its record.
  */
 export const RECORD: FieldCost = { shared: { record: 1 } };
+/** A field of Protein that its record has, or else the UniProt entry of its accession. */
+export const NAMES_OF_PROTEIN: FieldCost = { shared: { record: 1, uniprot: 1 } };
 /**
  * A field of Protein that needs the cluster: its record may name only the representative, whose
  * record has the rest.

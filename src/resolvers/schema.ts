@@ -1,6 +1,7 @@
 // Builds the schema. Importing a file of types or resolvers registers it with the builder.
 import '../schema/scalars.ts';
 import './atlas/protein.ts';
+import './atlas/protein-names.ts';
 import './atlas/structure.ts';
 import './atlas/thumbnail.ts';
 import './atlas/cluster.ts';

@@ -1,11 +1,14 @@
 // One result of `lookup`: the id, and the protein or the reason why there is none.
 import { builder } from './builder.ts';
 import { Problem, type ProblemShape } from './problem.ts';
+import type { UniprotRef } from './uniprot.ts';
 
 /** `hash` is the protein of the identifier; the field that `failsAt` names throws `failure`. */
 export interface LookupRef {
   readonly requested: string;
   readonly hash: string | null;
+  /** The UniProt entry that led to the protein. */
+  readonly entry?: UniprotRef | undefined;
   readonly exists: boolean;
   readonly problem: ProblemShape | null;
   readonly failure: unknown;

@@ -2,6 +2,7 @@
 // in parts.
 import { builder } from './builder.ts';
 import { keyedBy } from './keys.ts';
+import type { UniprotRef } from './uniprot.ts';
 
 /**
  * A protein by its hash. The code that makes the reference checks, where it matters, that the Atlas
@@ -9,6 +10,8 @@ import { keyedBy } from './keys.ts';
  */
 export interface ProteinRef {
   readonly hash: string;
+  /** The UniProt entry that led to it, whose names cost no call. */
+  readonly entry?: UniprotRef | undefined;
 }
 
 export const Protein = builder.objectRef<ProteinRef>('Protein');

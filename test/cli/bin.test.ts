@@ -133,7 +133,7 @@ describe('lookup', () => {
       ["'=1+1", 'NOT_FOUND'],
       ['P01308', 'FOUND'],
     ]);
-    expect(new Set(rows.map((row) => row.length))).toEqual(new Set([13]));
+    expect(new Set(rows.map((row) => row.length))).toEqual(new Set([14]));
     expect(rows[1]?.[2]).toBe('12e9c9e4e2835c302e8ba615115edda3');
     expect(table.err).toContain('6 looked up: 3 found, 3 not found, 0 unavailable.');
     const objects = lines.out

@@ -32,7 +32,7 @@ describe.skipIf(missing)('the notebook example', () => {
     place.world.forget();
     const { stdout } = await python(['table.py']);
     const lines = stdout.trimEnd().split('\n');
-    expect(lines[0]).toMatch(/^requested +name +length +plddt +cluster_size +problem$/);
+    expect(lines[0]).toMatch(/^requested +name +organism +length +plddt +cluster_size +problem$/);
     expect(lines.slice(1, 7).map((line) => line.split(' ')[0])).toEqual([
       'P01308',
       'HBA_HUMAN',
@@ -41,8 +41,8 @@ describe.skipIf(missing)('the notebook example', () => {
       'P01308',
       'insulin?',
     ]);
-    expect(lines[1]).toMatch(/^P01308 +Insulin +110 +[\d.]+ +\d+ +–$/);
-    expect(lines[3]).toMatch(/^0{32}( +–){4} +\S.*\S$/);
+    expect(lines[1]).toMatch(/^P01308 +Insulin +Homo sapiens +110 +[\d.]+ +\d+ +–$/);
+    expect(lines[3]).toMatch(/^0{32}( +–){5} +\S.*\S$/);
     expect(lines[5]).toBe(lines[1]);
     expect(stdout).toMatch(/^4 of 4 done, 0 running$/m);
     const ranked = lines.slice(-4).map((line) => Number(/DONE +([\d.]+)/.exec(line)?.[1]));

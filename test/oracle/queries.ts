@@ -89,7 +89,8 @@ function choicesOf({ hashes, accessions, sequences, features }: Subjects) {
     ],
     Protein: [
       ...leaves('id', 'hash', 'accession', 'source', 'sequence', 'length', 'ptm', 'foldedOnDemand'),
-      ...leaves('isClusterRepresentative', 'ptm', 'length'),
+      ...leaves('isClusterRepresentative', 'ptm', 'length', 'name', 'organism', 'gene', 'header'),
+      { name: 'uniprotEntry', type: 'UniprotEntry' },
       { name: 'plddt', type: 'Plddt' },
       { name: 'structure', type: 'Structure' },
       { name: 'cluster', type: 'Cluster' },

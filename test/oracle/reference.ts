@@ -89,6 +89,12 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
     (key: string) =>
     async ({ hash }: Json) =>
       (await protein(hash))?.[key] ?? null;
+  const ofHeader =
+    (form: RegExp) =>
+    async ({ hash }: Json) => {
+      const [, one, other] = form.exec(String((await protein(hash))?.header)) ?? [];
+      return one ?? other ?? null;
+    };
   const ofCluster =
     (key: string) =>
     async ({ hash }: Json) =>
@@ -198,6 +204,14 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
     'Protein.hash': as('hash'),
     'Protein.accession': ofRecord('accession'),
     'Protein.source': ofRecord('source'),
+    'Protein.header': ofRecord('header'),
+    'Protein.name': ofHeader(/^\S+ (.*?)(?: OS=.*| \[[^[]*\])?$/),
+    'Protein.organism': ofHeader(/(?: OS=(.*?) OX=.*| \[([^[]*)\])$/),
+    'Protein.gene': ofHeader(/ GN=(\S+)/),
+    'Protein.uniprotEntry': async ({ hash }) => {
+      const record = await protein(hash);
+      return record?.source === 'uniprotkb' ? entry(String(record.accession)) : null;
+    },
     'Protein.sequence': ofRecord('sequence'),
     'Protein.length': ofRecord('sequence_length'),
     'Protein.ptm': ofRecord('ptm'),

@@ -233,7 +233,7 @@ describe.each(['plain', 'rich'] as const)('the cost of a query to a service that
 
   it('of 5,000 proteins with cluster and ten features is within the default limit', async () => {
     const query = `query($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) {
-      hash name length ptm cluster { size percentCharacterized taxonomy { name } } features(top: 10) { value feature { index label } }
+      hash accession length ptm cluster { size percentCharacterized taxonomy { name } } features(top: 10) { value feature { index label } }
     } }`;
     const hashes = Array.from({ length: 5000 }, (_, i) => String(i).padStart(32, '0'));
     const { answer, cost } = await costAndCalls(query, { hashes });

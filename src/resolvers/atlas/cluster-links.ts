@@ -7,7 +7,6 @@ import type { PresentProtein } from '../../upstream/proteins/protein-data.ts';
 import type { RequiredParts } from '../../upstream/proteins/required-parts.ts';
 import { fromProtein, type MaybePromise } from '../maybe-promise.ts';
 import { selectedFields } from '../selection.ts';
-import { PARTS_OF_FIELD } from './protein-parts.ts';
 
 /**
  * The cluster of a protein; null when it belongs to none.
@@ -17,7 +16,7 @@ import { PARTS_OF_FIELD } from './protein-parts.ts';
 export const clusterOf = (
   ctx: GatewayContext,
   { hash }: ProteinRef,
-  needs: RequiredParts = PARTS_OF_FIELD.name,
+  needs: RequiredParts = { cluster: true },
 ): MaybePromise<ClusterRef | null> => fromProtein(ctx, hash, needs, (data) => clusterIn(ctx, hash, data));
 
 function clusterIn(

@@ -40,6 +40,9 @@ const NO_ACCESSION =
   'The service resolves accessions of UniProt only. Give the hash of the protein, which every answer and ' +
   'table has beside its accession, or its sequence.';
 
+/** Whether a text is an accession of UniProt. */
+export const isAccession = (text: string): boolean => ACCESSION.test(text);
+
 /** Longest text that is looked through for words; longer ones are sequences or no identifiers. */
 const MAX_LENGTH = 1000;
 const EDGES = '"\'`,;()[]<> \t\r\n';

@@ -17,7 +17,7 @@ import { selectedFields } from '../selection.ts';
 import { type Resolved, readIdentifier, resolveIdentifiers } from './identifier.ts';
 import { findProtein } from './protein.ts';
 import { incrementalList, loadProteins, shouldRespondIncrementally } from './protein-list.ts';
-import { requiredPartsOf } from './protein-parts.ts';
+import { requiredPartsOf, withoutNames } from './protein-parts.ts';
 
 /** Largest number of ids in a query. */
 const MAX_IDS = 5000;
@@ -52,9 +52,9 @@ function refOf(
   const ref: LookupRef = { requested, hash: null, exists: false, problem: null, failure: undefined, failsAt };
   if ('problem' in resolved) return { ...ref, problem: resolved.problem };
   if ('failure' in resolved) return { ...ref, failure: resolved.failure };
-  const { hash } = resolved;
+  const { hash, entry } = resolved;
   if (found instanceof Error) return { ...ref, hash, failure: found };
-  return found == null ? { ...ref, hash, problem: UNKNOWN } : { ...ref, hash, exists: true };
+  return found == null ? { ...ref, hash, problem: UNKNOWN } : { ...ref, hash, entry, exists: true };
 }
 
 function selectedOf(info: GraphQLResolveInfo): Selected {
@@ -63,11 +63,23 @@ function selectedOf(info: GraphQLResolveInfo): Selected {
   return { needs: requiredPartsOf(info, nodes), failsAt: nodes.length > 0 ? 'protein' : 'problem' };
 }
 
+/** Identifiers and what is loaded of their proteins at once. */
+interface ResolvedAll {
+  readonly resolved: readonly Resolved[];
+  readonly needs: RequiredParts;
+}
+
 /** Resolves all identifiers. @throws GraphQLError BAD_USER_INPUT for too many */
-async function resolveAll(ctx: GatewayContext, ids: readonly string[]): Promise<readonly Resolved[]> {
+async function resolveAll(
+  ctx: GatewayContext,
+  ids: readonly string[],
+  { needs }: Selected,
+): Promise<ResolvedAll> {
   if (ids.length > MAX_IDS)
     throw badInput(`\`ids\` holds ${ids.length} ids; at most ${MAX_IDS} fit in one query. Ask in several.`);
-  return resolveIdentifiers(ctx, ids, 'ids');
+  const resolved = await resolveIdentifiers(ctx, ids, 'ids');
+  const isNamed = resolved.some((one) => 'entry' in one);
+  return { resolved, needs: isNamed ? withoutNames(needs) : needs };
 }
 
 /**
@@ -98,8 +110,8 @@ const hashesOf = (resolved: readonly Resolved[]): string[] =>
 
 /** All results at once. */
 async function lookup(ctx: GatewayContext, selected: Selected, ids: readonly string[]): Promise<LookupRef[]> {
-  const resolved = await resolveAll(ctx, ids);
-  return createRefs(ids, resolved, selected)(await loadProteins(ctx, hashesOf(resolved), selected.needs));
+  const { resolved, needs } = await resolveAll(ctx, ids, selected);
+  return createRefs(ids, resolved, selected)(await loadProteins(ctx, hashesOf(resolved), needs));
 }
 
 /** All results as an incremental list. */
@@ -108,10 +120,10 @@ async function lookupGrowing(
   selected: Selected,
   ids: readonly string[],
 ): Promise<IncrementalList<LookupRef>> {
-  const resolved = await resolveAll(ctx, ids);
+  const { resolved, needs } = await resolveAll(ctx, ids, selected);
   const hashes = hashesOf(resolved);
   return incrementalList(
-    (onNext) => loadProteins(ctx, hashes, selected.needs, onNext),
+    (onNext) => loadProteins(ctx, hashes, needs, onNext),
     createRefs(ids, resolved, selected),
   );
 }
@@ -123,11 +135,11 @@ async function lookupInParts(
   selected: Selected,
   ids: readonly string[],
 ): Promise<AsyncIterable<LookupRef>> {
-  const resolved = await resolveAll(ctx, ids);
+  const { resolved, needs } = await resolveAll(ctx, ids, selected);
   const items = resolved.map(async (one, i): Promise<LookupRef> => {
     const id = ids[i] ?? '';
     if (!('hash' in one)) return refOf(id, one, selected);
-    return refOf(id, one, selected, await findProtein(ctx, one.hash, selected.needs).catch(asError));
+    return refOf(id, one, selected, await findProtein(ctx, one.hash, needs).catch(asError));
   });
   return withBackpressure(ctx, info, items);
 }
@@ -137,9 +149,9 @@ builder.objectField(ProteinLookup, 'protein', (t) =>
     public: 'record',
     type: Protein,
     description: 'The protein; null where `problem` says why there is none.',
-    resolve: ({ hash, exists, failure }) => {
+    resolve: ({ hash, entry, exists, failure }) => {
       if (failure !== undefined) throw failure;
-      return exists && hash !== null ? { hash } : null;
+      return exists && hash !== null ? { hash, entry } : null;
     },
   }),
 );

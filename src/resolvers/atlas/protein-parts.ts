@@ -24,7 +24,11 @@ export const PARTS_OF_FIELD = {
   source: { sequence: true },
   sequence: { sequence: true },
   length: { sequence: true },
-  name: { cluster: true },
+  name: { header: true },
+  organism: { header: true },
+  gene: { header: true },
+  header: { header: true },
+  uniprotEntry: { sequence: true },
   ptm: { scores: true },
   isClusterRepresentative: { link: true },
   foldedOnDemand: { record: true },
@@ -119,6 +123,9 @@ function needsOf(info: GraphQLResolveInfo, field: Selected): RequiredParts {
   if (field.name === 'structure') return selectsFileText(info, field.nodes) ? { structure: true } : {};
   return {};
 }
+
+/** The needs of proteins that a UniProt entry led to: it has their names. */
+export const withoutNames = ({ header: _, ...needs }: RequiredParts): RequiredParts => needs;
 
 /** Needs by selection. A selection that depends on variables is a new object for each execution. */
 const known = new WeakMap<readonly Selected[], RequiredParts>();

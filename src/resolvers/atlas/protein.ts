@@ -31,15 +31,6 @@ function part<K extends keyof ProteinParts>(
   return known === undefined ? fromProtein(ctx, hash, needs, (data) => data?.[key]) : known;
 }
 
-async function nameOf(ctx: GatewayContext, protein: ProteinRef): Promise<string | null> {
-  const own = ctx.proteins.peek(protein.hash)?.name;
-  if (own != null) return own;
-  const cluster = await clusterOf(ctx, protein);
-  if (cluster?.representative === undefined) return null;
-  if (cluster.info?.protein_name !== undefined) return cluster.info.protein_name;
-  return (await ctx.clusters.load(cluster.representative))?.record.protein_name ?? null;
-}
-
 async function provenanceOf(ctx: GatewayContext, hash: string): Promise<Source> {
   if (ctx.proteins.peek(hash)?.from === undefined) await ctx.proteins.load(hash, {});
   const from = ctx.proteins.peek(hash)?.from;
@@ -57,13 +48,6 @@ builder.objectFields(Protein, (t) => ({
     public: 'record',
     description: 'Database of the accession: uniprotkb, uniparc, mgy, img_m, spire, ...',
     resolve: (protein, _, ctx) => part(ctx, protein, 'source', PARTS_OF_FIELD.source),
-  }),
-  name: t.string({
-    public: 'record',
-    cost: CLUSTER_OF_PROTEIN,
-    description:
-      'The name of the protein where the Atlas has one; otherwise that of its cluster. Such as "Insulin".',
-    resolve: (protein, _, ctx) => nameOf(ctx, protein),
   }),
   sequence: t.string({
     public: 'record',

@@ -7,7 +7,7 @@ import { badInput } from '../../schema/scalars.ts';
 import { hashOfEntry, UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
 import { faultOf, readIdentifier } from './identifier.ts';
 import { findProtein } from './protein.ts';
-import { requiredPartsOf } from './protein-parts.ts';
+import { requiredPartsOf, withoutNames } from './protein-parts.ts';
 
 /**
  * An entry by accession or entry name; null when UniProt has none.
@@ -33,9 +33,11 @@ builder.objectField(UniprotEntry, 'protein', (t) =>
     cost: 1,
     description:
       'Its protein in the Atlas, found by the hash of the sequence. Null when the Atlas does not have it.',
-    resolve: (entry, _, ctx, info) => {
+    resolve: async (entry, _, ctx, info) => {
       const hash = hashOfEntry(entry);
-      return hash === null ? null : findProtein(ctx, hash, requiredPartsOf(info));
+      if (hash === null) return null;
+      const found = await findProtein(ctx, hash, withoutNames(requiredPartsOf(info)));
+      return found && { ...found, entry };
     },
   }),
 );

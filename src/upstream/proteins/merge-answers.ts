@@ -103,10 +103,11 @@ export function fromRecord(
     length: record.sequence_length ?? record.sequence?.length ?? null,
     accession: record.accession ?? null,
     source: record.source ?? null,
+    name: record.protein_name ?? null,
+    header: record.header ?? null,
     from,
   };
   if (record.sequence != null) data.sequence = record.sequence;
-  if (record.protein_name != null) data.name = record.protein_name;
   addParts(data, found);
   if (needs !== null) addFeatures(data, found, needs);
   if (needs?.fold === true) data.folded = true;

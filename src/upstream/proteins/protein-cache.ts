@@ -16,7 +16,8 @@ import type { RequiredParts } from './required-parts.ts';
 
 /** The parts as they are cached: plain JSON. */
 interface Parts {
-  identity: Pick<ProteinParts, 'sequence' | 'length' | 'accession' | 'source' | 'name'>;
+  identity: Pick<ProteinParts, 'sequence' | 'length' | 'accession' | 'source'>;
+  names: Pick<ProteinParts, 'name' | 'header'>;
   structure: NonNullable<ProteinParts['structure']> | null;
   /** What the single record names as representative; it names none for a representative, either. */
   link: { readonly representative: string | null };
@@ -72,6 +73,7 @@ const PARTS: Readonly<Record<keyof RequiredParts, readonly PartName[]>> = {
   residues: ['features', 'rows'],
   rows: ['rows'],
   level: ['level'],
+  header: ['names'],
   record: ['record'],
   fold: ['structure'],
 };
@@ -99,7 +101,7 @@ const wantsFeatures = (asked: RequiredParts | undefined): boolean =>
   asked === undefined || partsFor(asked).has('features');
 
 /** Counts up when the parts change, so that a store is not read as what it does not hold. */
-const VERSION = 3;
+const VERSION = 4;
 
 const keyOf = (part: PartName, hash: string): string => `${VERSION}:${part}:${hash}`;
 
@@ -113,6 +115,7 @@ function dataOf(hash: string, cached: CachedPart): PresentProtein {
   const base = { hash, state: 'present', from } as const;
   switch (cached.part) {
     case 'identity':
+    case 'names':
       return { ...base, ...cached.value };
     case 'rows':
       return { ...base, rows: { top: cached.value.top, rows: new Map(cached.value.rows) } };
@@ -139,7 +142,7 @@ const rowsPart = ({ top, rows }: RowsData): Parts['rows'] => ({ top, rows: [...r
 
 /** The parts that an answer holds. */
 function partsOf(data: PresentProtein, from: PartSource): CachedPart[] {
-  const { sequence, length, accession, source, name } = data;
+  const { sequence, length, accession, source, name, header } = data;
   const cached: CachedPart[] = [];
   if (sequence !== undefined && accession !== undefined)
     cached.push({
@@ -149,10 +152,11 @@ function partsOf(data: PresentProtein, from: PartSource): CachedPart[] {
         accession,
         ...(length === undefined ? {} : { length }),
         ...(source === undefined ? {} : { source }),
-        ...(name === undefined ? {} : { name }),
       },
       from,
     });
+  if (name !== undefined && header !== undefined)
+    cached.push({ part: 'names', value: { name, header }, from });
   if (data.structure !== undefined) cached.push({ part: 'structure', value: data.structure, from });
   const { cluster } = data;
   if (cluster === null || cluster?.info != null) cached.push({ part: 'cluster', value: cluster, from });
@@ -177,6 +181,8 @@ export function sizeOfPart(cached: CachedPart): number {
         : 300 + Math.ceil(cached.value.held ?? 1.03 * cached.value.size);
     case 'link':
       return 200;
+    case 'names':
+      return 300 + 2 * (cached.value.header?.length ?? 0);
     case 'cluster':
       return 4000;
     case 'features':

@@ -63,7 +63,10 @@ export interface ProteinParts {
   readonly length?: number | null;
   readonly accession?: string | null;
   readonly source?: string | null;
+  /** The `protein_name` of its record. */
   readonly name?: string | null;
+  /** The FASTA header of its record. */
+  readonly header?: string | null;
   readonly structure?: StructureData | null;
   /** The scores of the structure, where an answer gave them without it. */
   readonly scores?: Pick<StructureData, 'ptm' | 'meanPlddt'>;
@@ -154,7 +157,16 @@ function settleGaps(data: Mutable): void {
   if (data.cluster === undefined && isMissing('cluster')) data.cluster = null;
 }
 
-const SIMPLE = ['sequence', 'length', 'accession', 'source', 'name', 'structure', 'scores'] as const;
+const SIMPLE = [
+  'sequence',
+  'length',
+  'accession',
+  'source',
+  'name',
+  'header',
+  'structure',
+  'scores',
+] as const;
 
 /** Keeps a value where a later answer has none. */
 function keep<K extends (typeof SIMPLE)[number]>(merged: Mutable, before: PresentProtein, key: K): void {
@@ -206,6 +218,7 @@ const EVERYTHING: AvailableParts = {
   link: true,
   cluster: true,
   level: true,
+  header: true,
   record: true,
   fold: true,
   features: 100,
@@ -227,6 +240,7 @@ export function availablePartsOf(data: ProteinData): AvailableParts {
   if (cluster === null || cluster?.info != null || data.clusterAsked === true) had.cluster = true;
   if (cluster !== undefined || gaps?.includes('record:cluster') === true) had.link = true;
   if (data.level !== undefined) had.level = true;
+  if (data.header !== undefined) had.header = true;
   if (data.record !== undefined) had.record = true;
   if (data.folded === true || (structure != null && hasCoordinates(structure))) had.fold = true;
   if (features !== undefined) {

@@ -8,8 +8,8 @@
  * mean pLDDT · `link`: the representative of its cluster · `cluster`: that and the bulk answer's
  * cluster · `features`: that many top features · `regions`: that many with residue regions ·
  * `residues`: that many with activations along the sequence · `rows`: activations of these features
- * along the sequence · `level`: the activations of all features · `record`: what only the single
- * record has · `fold`: fold it when it has no structure.
+ * along the sequence · `level`: the activations of all features · `header`: the FASTA header and name of
+ * its record · `record`: what only the single record has · `fold`: fold it when it has no structure.
  */
 export interface RequiredParts {
   readonly sequence?: boolean;
@@ -26,6 +26,7 @@ export interface RequiredParts {
   /** Indices of features. */
   readonly rows?: readonly number[];
   readonly level?: boolean;
+  readonly header?: boolean;
   readonly record?: boolean;
   readonly fold?: boolean;
 }
@@ -35,7 +36,17 @@ export type AvailableParts = RequiredParts & { readonly everyRow?: boolean };
 
 type Joined = { -readonly [K in keyof RequiredParts]: RequiredParts[K] };
 
-const FLAGS = ['sequence', 'structure', 'scores', 'link', 'cluster', 'level', 'record', 'fold'] as const;
+const FLAGS = [
+  'sequence',
+  'structure',
+  'scores',
+  'link',
+  'cluster',
+  'level',
+  'header',
+  'record',
+  'fold',
+] as const;
 const AMOUNTS = ['features', 'regions', 'residues'] as const;
 
 /** Whether nothing is needed. */
@@ -100,7 +111,7 @@ export function missingParts(needs: RequiredParts, had: AvailableParts): Require
 
 /** Whether only `GET /proteins/{hash}` can give it. */
 export const needsRecord = (needs: RequiredParts): boolean =>
-  needs.record === true || needs.fold === true || needs.regions !== undefined;
+  needs.record === true || needs.header === true || needs.fold === true || needs.regions !== undefined;
 
 /** Whether activations along the sequence are needed, which are most of an archive. */
 export const needsRows = (needs: RequiredParts): boolean =>

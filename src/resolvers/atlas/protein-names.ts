@@ -1,0 +1,81 @@
+// The names of a protein: of its own record, or of the UniProt entry that led to it or that its
+// accession names; never those of the cluster's representative.
+import type { GatewayContext } from '../../context.ts';
+import { builder } from '../../schema/builder.ts';
+import { Protein, type ProteinRef } from '../../schema/protein.ts';
+import { UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
+import { type HeaderNames, readHeader } from '../../upstream/proteins/protein-header.ts';
+import { NAMES_OF_PROTEIN, RECORD } from '../costs.ts';
+import { fromProtein } from '../maybe-promise.ts';
+import { isAccession } from './identifier.ts';
+import { PARTS_OF_FIELD } from './protein-parts.ts';
+
+/** The wire name of each name in a UniProt entry. */
+const IN_ENTRY = { name: 'protein_name', organism: 'organism', gene: 'gene' } as const;
+
+/** The UniProt entry of a protein: one call unless it led here. Null for other databases. */
+async function entryOf(ctx: GatewayContext, { hash, entry }: ProteinRef): Promise<UniprotRef | null> {
+  if (entry !== undefined) return entry;
+  const needs = PARTS_OF_FIELD.uniprotEntry;
+  const { accession, source } = (await ctx.proteins.load(hash, needs)) ?? {};
+  if (accession == null || !isAccession(accession) || (source != null && source !== 'uniprotkb')) return null;
+  const found = await ctx.uniprot.load(accession);
+  return found && { ...found, requested: accession };
+}
+
+async function nameOf(
+  ctx: GatewayContext,
+  protein: ProteinRef,
+  key: keyof typeof IN_ENTRY,
+): Promise<string | null> {
+  const known = protein.entry?.record[IN_ENTRY[key]];
+  if (known != null) return known;
+  const names = await fromProtein(ctx, protein.hash, PARTS_OF_FIELD[key], (data): HeaderNames => {
+    const { name, ...others } = readHeader(data?.header);
+    return { name: data?.name ?? name, ...others };
+  });
+  if (names[key] !== undefined) return names[key];
+  return names.isComplete ? null : ((await entryOf(ctx, protein))?.record[IN_ENTRY[key]] ?? null);
+}
+
+builder.objectFields(Protein, (t) => ({
+  name: t.string({
+    public: 'record',
+    cost: NAMES_OF_PROTEIN,
+    description:
+      'Its own name, such as "Insulin": of its record, or of its UniProt entry. Null where neither has ' +
+      'one; the name of the representative of its cluster is `cluster { name }`.',
+    resolve: (protein, _, ctx) => nameOf(ctx, protein, 'name'),
+  }),
+  organism: t.string({
+    public: 'record',
+    cost: NAMES_OF_PROTEIN,
+    description:
+      'The organism as its record or its UniProt entry names it, such as "Homo sapiens"; of proteins of ' +
+      'metagenomes often only a group, such as "Bacteria". Null where neither says.',
+    resolve: (protein, _, ctx) => nameOf(ctx, protein, 'organism'),
+  }),
+  gene: t.string({
+    public: 'record',
+    cost: NAMES_OF_PROTEIN,
+    description: 'Gene name of its record or its UniProt entry, such as "INS"; null where neither has one.',
+    resolve: (protein, _, ctx) => nameOf(ctx, protein, 'gene'),
+  }),
+  header: t.string({
+    public: 'record',
+    cost: RECORD,
+    description:
+      'Header in the FASTA file of its database, such as "sp|P01308|INS_HUMAN Insulin OS=Homo sapiens ' +
+      'OX=9606 GN=INS". Null where the record has none.',
+    resolve: ({ hash }, _, ctx) => fromProtein(ctx, hash, PARTS_OF_FIELD.header, (data) => data?.header),
+  }),
+  uniprotEntry: t.field({
+    public: 'record',
+    type: UniprotEntry,
+    cost: { shared: { uniprot: 1 } },
+    description:
+      'The UniProt entry of its accession: one upstream call for each, cached for a day, none when the ' +
+      'entry led to the protein. Null for proteins of other databases.',
+    resolve: (protein, _, ctx) => entryOf(ctx, protein),
+  }),
+}));
