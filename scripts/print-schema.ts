@@ -2,9 +2,9 @@
 // are what the code makes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { apiSdl, subgraphSdl } from '../src/resolvers/federation/sdl.ts';
-import { subgraphSchema } from '../src/resolvers/schema.ts';
+import { schema, subgraphSchema } from '../src/resolvers/schema.ts';
 
-const FILES = { 'schema.graphql': apiSdl(subgraphSchema), 'subgraph.graphql': subgraphSdl(subgraphSchema) };
+const FILES = { 'schema.graphql': apiSdl(schema), 'subgraph.graphql': subgraphSdl(subgraphSchema) };
 
 for (const [name, printed] of Object.entries(FILES)) {
   const file = new URL(`../${name}`, import.meta.url);

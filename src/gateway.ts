@@ -86,7 +86,6 @@ export interface Gateway
 /** Makes a gateway. */
 export function createGateway(options: GatewayOptions): Gateway {
   const { config, upstreamUrl, log, sandbox = false, pace, pulseMs = 12_000 } = options;
-  const shownSchema = config.FEDERATION ? subgraphSchema : schema;
   const examples = readExamples();
   const gates = createHostLimiters(config, options.breaker);
   const metrics: Metrics = openMetrics({
@@ -133,7 +132,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const routes = gatewayRoutes({
     services,
     loaders,
-    schema: shownSchema,
+    schema,
     examples,
     sandbox,
     upstreamUrl,
@@ -154,10 +153,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     store,
     ...accessControl,
     routes,
+    publicSchema: schema,
     sandbox,
     pulseMs,
   });
-  const yoga = openYoga({ schema: shownSchema, plugins, errors });
+  const yoga = openYoga({ schema: config.FEDERATION ? subgraphSchema : schema, plugins, errors });
   return {
     fetch: async (request) => yoga.fetch(request),
     listener: gatewayListener({ ...accessControl, config, yoga, store, telemetry, log }),

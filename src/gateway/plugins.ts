@@ -1,6 +1,7 @@
 // All Yoga plugins in the order in which they see a request: telemetry, cheap refusals, parsing,
 // validation, execution. The order is part of the behaviour: a refusal must come before the work it
 // saves.
+import type { GraphQLSchema } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import type { AnswerLimits } from '../execution/execution-budget.ts';
@@ -12,11 +13,13 @@ import { type ClientErrors, useErrorCodes } from '../http/plugins/errors.ts';
 import { wrapPluginHooks } from '../http/plugins/safe-hooks.ts';
 import { useHostCheck, useLoadShedding, useProof, useRateLimit } from '../http/plugins/use-access-checks.ts';
 import { useExecution, usePerEventContext, useSubscriptionLimit } from '../http/plugins/use-execution.ts';
+import { headPlugins } from '../http/plugins/use-head.ts';
 import { useIncrementalDelivery } from '../http/plugins/use-incremental-delivery.ts';
 import { useMediaTypes } from '../http/plugins/use-media-types.ts';
 import {
   useDocumentLimits,
   useIntrospection,
+  usePublicIntrospection,
   useRequestParser,
   useTrustedDocuments,
 } from '../http/plugins/use-request-parser.ts';
@@ -38,6 +41,8 @@ export interface PluginSources extends Pick<AccessControl, 'callers' | 'admissio
   readonly openContext: OpenContext;
   readonly store: ResponseStore;
   readonly routes: readonly Route[];
+  /** The schema that introspection shows. */
+  readonly publicSchema: GraphQLSchema;
   readonly sandbox: boolean;
   /** Milliseconds between two signs of life in a silent event stream. */
   readonly pulseMs: number;
@@ -62,7 +67,8 @@ const answerLimits = (config: Config): AnswerLimits => ({
 export function gatewayPlugins(sources: PluginSources): Plugin[] {
   const { config, log, telemetry, errors, operations, openContext, store, callers, admission, pressure } =
     sources;
-  const { routes, sandbox, pulseMs } = sources;
+  const { routes, sandbox, pulseMs, publicSchema } = sources;
+  const head = headPlugins();
   const cache = responseCachePlugins({
     store,
     recordSeconds: config.CACHE_RECORDS_SECONDS,
@@ -70,6 +76,7 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
   });
   return wrapPluginHooks(
     [
+      head.first,
       useTelemetry(telemetry, errors.owners),
       cache.first,
       useResponseHeaders({ sandbox, proofNeeded: config.proofNeeded }),
@@ -92,6 +99,7 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
       }),
       useUpstreamReport(),
       useIntrospection(config.INTROSPECTION),
+      ...(config.FEDERATION ? [usePublicIntrospection(publicSchema)] : []),
       useIncrementalDelivery(errors.showPart),
       useExecution(answerLimits(config), openContext),
       usePerEventContext(answerLimits(config), openContext),
@@ -102,6 +110,7 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
       ),
       useRoutes(routes),
       cache.last,
+      head.last,
     ],
     (error) => log.error({ error }, 'request'),
   );

@@ -10,7 +10,7 @@ import type { AccessControl } from '../http/access-control.ts';
 import { limitRequests } from '../http/limits/request-limits.ts';
 import { oneAtATime } from '../http/limits/turns.ts';
 import type { ClientErrors } from '../http/plugins/errors.ts';
-import { destroyResponse, wrapListener } from '../http/plugins/safe-hooks.ts';
+import { destroyResponse, toOriginForm, wrapListener } from '../http/plugins/safe-hooks.ts';
 import { withResponseCache } from '../http/response-cache/response-cache.ts';
 import type { ResponseStore } from '../http/response-cache/response-store.ts';
 import type { Logger } from '../telemetry/log.ts';
@@ -97,5 +97,9 @@ export function gatewayListener(sources: ListenerSources): RequestListener {
       destroyResponse(res);
     },
   });
-  return oneAtATime(limited);
+  const oneByOne = oneAtATime(limited);
+  return (request, response) => {
+    toOriginForm(request);
+    return oneByOne(request, response);
+  };
 }

@@ -99,6 +99,7 @@ const { serialize } = string;
 string.serialize = (value) => (isLazyText(value) ? value : serialize(value));
 
 builder.scalarType('DateTime', {
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   description: 'A time as ISO 8601 text in UTC, such as "2026-05-01T12:00:00.000Z".',
   serialize: (value) => (value instanceof Date ? value : new Date(value)).toISOString(),
   parseValue: (value) => {
@@ -140,12 +141,14 @@ function shallow(value: unknown): unknown {
 }
 
 builder.scalarType('JSON', {
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
   description: 'Any JSON value.',
   serialize: shallow,
   parseValue: (value) => value,
 });
 
 builder.scalarType('URL', {
+  specifiedByURL: 'https://url.spec.whatwg.org/',
   description:
     'An absolute URL, such as "http://127.0.0.1:4000/thumbnails/12e9c9e4e2835c302e8ba615115edda3/plddt.png".',
   serialize: (value) => value,
@@ -156,6 +159,7 @@ builder.scalarType('URL', {
 });
 
 builder.scalarType('ProteinHash', {
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc1321',
   description:
     'The MD5 of the upper-case amino-acid sequence as 32 lower-case hexadecimal characters, such as ' +
     '"12e9c9e4e2835c302e8ba615115edda3" (insulin). Input is trimmed and lower-cased.',
@@ -165,6 +169,7 @@ builder.scalarType('ProteinHash', {
 });
 
 builder.scalarType('AminoAcidSequence', {
+  specifiedByURL: 'https://iupac.qmul.ac.uk/AminoAcid/',
   description:
     'An amino-acid sequence in one-letter codes, such as "MALWMRLLPLLALLALWGPDPAAA". Input may be ' +
     'FASTA: the gateway drops a header line, white space and a final * and makes letters upper case.',

@@ -238,6 +238,19 @@ describe('_service', () => {
     expect(at((await ask({})).data, '_service.sdl')).toMatch(/^extend schema @link\(url: "https:\/\/specs/);
   });
 
+  it('is shown by introspection only to those who ask for it', async () => {
+    const world = await openWorld();
+    const typesOf = async (more: string) =>
+      listAt(
+        (await world.query(`{ __schema { types { name } } any: __type(name: "_Any") { name } ${more} }`))
+          .data,
+        '__schema.types',
+      ).map((type) => at(type, 'name'));
+    expect(await typesOf('')).not.toContain('_Service');
+    expect(await typesOf('_service { sdl }')).toContain('_Service');
+    await world.close();
+  });
+
   it('is closed with introspection, but for the router', async () => {
     expect((await ask({ INTROSPECTION: '0' }, { 'x-federation-token': '' })).errors?.[0]).toMatchObject({
       path: ['_service'],

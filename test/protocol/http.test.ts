@@ -316,7 +316,7 @@ describe('a request', () => {
   ])('is refused with %s: %i', async (_, status, message, send) => {
     const answer = await refused(send());
     expect(answer).toMatchObject({ status, message: expect.stringMatching(message), code: 'BAD_USER_INPUT' });
-    if (status === 405) expect(answer.headers.get('allow')).toBe('GET, POST, OPTIONS');
+    if (status === 405) expect(answer.headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS');
     if (status === 415 && String(answer.message).includes('content-type:'))
       expect(answer.headers.get('accept-post')).toBe('application/json');
   });
@@ -334,11 +334,104 @@ describe('a request', () => {
     expect(world.calls).toEqual([]);
   });
 
-  it('gets no body but the length of nothing for HEAD, and says what may be asked for OPTIONS', async () => {
-    const head = await fetch(url, { method: 'HEAD' });
-    expect([head.status, head.headers.get('allow')]).toEqual([405, 'GET, POST, OPTIONS']);
+  it.each([
+    ['a query', '?query=%7B__typename%7D', 'application/json', 200],
+    ['a cacheable query', '?query=%7Blimits%7BmaxTasks%7D%7D', 'application/json', 200],
+    ['a mutation', '?query=mutation%7BcancelBatch(batchId%3A%22x%22)%7B__typename%7D%7D', '*/*', 405],
+    ['nothing', '', '*/*', 400],
+    ['GraphiQL', '', 'text/html', 200],
+  ])('is answered for HEAD as for GET, without the body: %s', async (_, search, accept, status) => {
+    const [get, head] = await Promise.all(
+      ['GET', 'HEAD'].map((method) => fetch(url + search, { method, headers: { accept } })),
+    );
+    const text = await get?.text();
+    expect([get?.status, head?.status, await head?.text()]).toEqual([status, status, '']);
+    for (const name of ['content-type', 'etag', 'cache-control', 'allow', 'vary'])
+      expect(head?.headers.get(name), name).toBe(get?.headers.get(name));
+    if (accept !== 'text/html')
+      expect(head?.headers.get('content-length')).toBe(String(Buffer.byteLength(text ?? '')));
+  });
+
+  it('ends the subscription of a HEAD at once', async () => {
+    const query = 'subscription { bulkLookupProgress(lookupId: "x") { __typename } }';
+    const head = await fetch(`${url}?${new URLSearchParams({ query })}`, {
+      method: 'HEAD',
+      headers: { accept: 'text/event-stream' },
+    });
+    expect([head.status, head.headers.get('content-type')]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ]);
+  });
+
+  it('says what may be asked for OPTIONS', async () => {
     const options = await fetch(url, { method: 'OPTIONS' });
     expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, POST, OPTIONS']);
+  });
+
+  it('may name its whole address in the request line, which then names the host', async () => {
+    const { port, host } = new URL(url);
+    const sendTo = (path: string): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const headers = { host: 'elsewhere.example' };
+        rawRequest({ port, host: '127.0.0.1', path, headers }, (answer) => {
+          let text = '';
+          answer.setEncoding('utf8').on('data', (part: string) => {
+            text += part;
+          });
+          answer.on('end', () => resolve(`${answer.statusCode} ${text}`));
+        })
+          .on('error', reject)
+          .end();
+      });
+    expect(await sendTo(`http://${host}/graphql?query=%7B__typename%7D`)).toBe(
+      '200 {"data":{"__typename":"Query"}}',
+    );
+    expect(await sendTo(`HTTP://${host}/health`)).toMatch(/^200 /);
+    // The front page names the address under which it was asked.
+    expect(await sendTo(`http://${host}`)).toContain(`http://${host}/graphql`);
+    expect(await sendTo('http://[/')).toMatch(/^400 /);
+  });
+
+  it.each([
+    ['missing', {}],
+    ['null', { hash: null }],
+    ['malformed', { hash: 'xyz' }],
+    ['of another type', { hash: 3 }],
+  ])('has one status for variables that are %s', async (_, variables) => {
+    const statuses = async (query: string) => {
+      const body = JSON.stringify({ query, variables });
+      const answers = ['application/json', 'application/graphql-response+json'].map((accept) =>
+        refused(post(body, { accept })),
+      );
+      return (await Promise.all(answers)).map(({ status, code }) => [status, code]);
+    };
+    const expected = [
+      [200, 'BAD_USER_INPUT'],
+      [400, 'BAD_USER_INPUT'],
+    ];
+    expect(await statuses('query($hash: ProteinHash!) { protein(hash: $hash) { hash } }')).toEqual(expected);
+    const deferred = 'query($hash: ProteinHash!) { protein(hash: $hash) { ... @defer { name } } }';
+    expect(await statuses(deferred)).toEqual(expected);
+  });
+
+  it.each([
+    ['text/html', true],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', true],
+    ['application/json, text/html;q=0.5', false],
+    ['application/json;q=0.5, text/html', true],
+    ['*/*, text/html;q=0', false],
+    ['*/*', false],
+  ])('is answered with a page for accept %s: %s', async (accept, isPage) => {
+    for (const address of [url, new URL('/', url)]) {
+      const preferred = accept.replace(
+        'application/json',
+        address === url ? 'application/json' : 'text/plain',
+      );
+      const response = await fetch(address, { headers: { accept: preferred } });
+      await response.body?.cancel();
+      expect(response.headers.get('content-type')?.startsWith('text/html')).toBe(isPage);
+    }
   });
 
   it('is refused with a length that is none, and with addresses that are none, without a stack trace', async () => {

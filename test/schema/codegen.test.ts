@@ -18,11 +18,26 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { preset } from '@graphql-codegen/client-preset';
 import { codegen } from '@graphql-codegen/core';
-import { buildSchema, type DocumentNode, parse, print, visit } from 'graphql';
+import {
+  buildClientSchema,
+  buildSchema,
+  type DocumentNode,
+  getIntrospectionQuery,
+  type IntrospectionQuery,
+  isScalarType,
+  isSpecifiedScalarType,
+  lexicographicSortSchema,
+  parse,
+  print,
+  printSchema,
+  visit,
+} from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import codegenConfig, { SCALARS } from '../../examples/codegen.ts';
 import relayConfig from '../../examples/relay.config.json' with { type: 'json' };
 import { readExamples } from '../../src/http/pages/examples.ts';
+import { serve } from '../live/streams.ts';
+import { openWorld } from '../support.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -42,14 +57,14 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What graphql-codegen's command line does for one folder of its configuration. */
-async function runClientPreset(): Promise<string[]> {
+/** What graphql-codegen's command line does for one folder of its configuration: names and texts of files. */
+async function runClientPreset(sdl: string): Promise<[string, string][]> {
   const { config, presetConfig } = codegenConfig.generates['./src/gql/'];
-  const schema = parse(SDL);
+  const schema = parse(sdl);
   const made = await preset.buildGeneratesSection({
     baseOutputDir: `${join(folder, 'src/gql')}/`,
     schema,
-    schemaAst: buildSchema(SDL),
+    schemaAst: buildSchema(sdl),
     documents: examples.map(({ name, query }) => ({
       location: `${name}.graphql`,
       rawSDL: query,
@@ -60,8 +75,7 @@ async function runClientPreset(): Promise<string[]> {
     plugins: [],
     pluginMap: {},
   });
-  for (const one of made) writeFileSync(one.filename, await codegen(one));
-  return made.map(({ filename }) => filename);
+  return Promise.all(made.map(async (one): Promise<[string, string]> => [one.filename, await codegen(one)]));
 }
 
 /** An example as Relay wants it: the operation named for its module and kind, and no defaults for variables that must be given. */
@@ -121,7 +135,36 @@ const STRICT = {
   types: [],
 };
 
+/** What code generators ask of a schema. */
+const EVERYTHING = { specifiedByUrl: true, inputValueDeprecation: true, oneOf: true };
+
 describe('generated types', () => {
+  it('are the same from a running gateway, by introspection and by /schema.graphql', async () => {
+    const world = await openWorld();
+    const served = await serve(world.gateway);
+    const response = await fetch(served.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: getIntrospectionQuery(EVERYTHING) }),
+    });
+    const { data } = (await response.json()) as { data: IntrospectionQuery };
+    const sdl = await (await fetch(new URL('/schema.graphql', served.url))).text();
+    await served.close();
+    await world.close();
+    expect(sdl).toBe(SDL);
+    const introspected = buildClientSchema(data);
+    expect(Object.keys(introspected.getTypeMap()).filter((name) => /^_[^_]/.test(name))).toEqual([]);
+    const scalars = Object.values(introspected.getTypeMap()).filter(isScalarType);
+    expect(
+      scalars
+        .filter((scalar) => !isSpecifiedScalarType(scalar) && !scalar.specifiedByURL)
+        .map(({ name }) => name),
+    ).toEqual([]);
+    expect(await runClientPreset(printSchema(lexicographicSortSchema(introspected)))).toEqual(
+      await runClientPreset(SDL),
+    );
+  });
+
   it('name every scalar of the schema, for both generators', () => {
     const scalars = [...SDL.matchAll(/^scalar (\w+)/gm)].map(([, name]) => name);
     expect(Object.keys(SCALARS).sort()).toEqual(scalars.sort());
@@ -129,8 +172,9 @@ describe('generated types', () => {
   });
 
   it('come from the client preset and the Relay compiler for all examples, and hold at the strictest', async () => {
-    const files = await runClientPreset();
+    const files = await runClientPreset(SDL);
     expect(files.length).toBeGreaterThanOrEqual(3);
+    for (const [name, text] of files) writeFileSync(name, text);
 
     for (const { query } of examples) {
       const { module, text } = forRelay(parse(query));

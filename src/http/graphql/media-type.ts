@@ -51,7 +51,7 @@ function rangesOf(accept: string | null): readonly Range[] {
 /**
  * How specifically a range matches a type: 2 by name, 1 by `type/*`, 0 by any range, -1 not at all.
  */
-function closeness(range: string, type: MediaType): number {
+function closeness(range: string, type: string): number {
   if (range === type) return 2;
   if (range === `${type.split('/')[0]}/*`) return 1;
   return range === '*/*' ? 0 : -1;
@@ -64,7 +64,7 @@ function closeness(range: string, type: MediaType): number {
  *
  * @param accept - the Accept header; null or empty accepts any type
  */
-function chooseMediaType(accept: string | null, offers: readonly MediaType[]): MediaType | null {
+function chooseMediaType<T extends string>(accept: string | null, offers: readonly T[]): T | null {
   const ranges = rangesOf(accept);
   const rated = offers.flatMap((type) => {
     const best = ranges
@@ -100,6 +100,14 @@ function chooseNamed(accept: string | null, offers: readonly MediaType[]): Media
     offers.filter((type) => named.includes(type)),
   );
 }
+
+/**
+ * Whether a client wants a page, as a browser that opens an address does: it names text/html, and
+ * not with less weight than the other type that is offered there.
+ */
+export const prefersHtml = (accept: string | null, other: 'application/json' | 'text/plain'): boolean =>
+  (accept ?? '').toLowerCase().includes('text/html') &&
+  chooseMediaType(accept, ['text/html', other]) === 'text/html';
 
 /** The media type of a result in parts; null where the client names none that can carry parts. */
 export const negotiateIncrementalType = (accept: string | null): MediaType | null =>

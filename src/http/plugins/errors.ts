@@ -98,12 +98,18 @@ function placeOf(located: GraphQLError, cause: GraphQLError): string {
  * Errors of graphql-js (syntax, validation, coercion) are about the client's input, which they
  * quote.
  */
-const badInput = (located: GraphQLError, cause: GraphQLError, suggestions: boolean): GraphQLError =>
-  placed(
-    located,
-    placeOf(located, cause) + redact(suggestions ? cause.message : withoutSuggestion(cause.message)),
-    { ...cause.extensions, code: 'BAD_USER_INPUT', retryable: false },
-  );
+function badInput(located: GraphQLError, cause: GraphQLError, suggestions: boolean): GraphQLError {
+  const message = redact(suggestions ? cause.message : withoutSuggestion(cause.message));
+  // The executor gives missing variables a status of their own, but not variables of a wrong value.
+  const { http, ...rest } = cause.extensions;
+  const isDefault = Object(http).status === 400;
+  return placed(located, placeOf(located, cause) + message, {
+    ...rest,
+    ...(http === undefined || isDefault ? {} : { http }),
+    code: 'BAD_USER_INPUT',
+    retryable: false,
+  });
+}
 
 /** The error that was thrown, below the ones that graphql-js wrapped around it. */
 function rootOf(error: GraphQLError): unknown {

@@ -77,6 +77,20 @@ function isParsableUrl({ headers: { host = 'localhost' }, url = '/' }: IncomingM
 /** What could be read last: most requests go where others have just gone. */
 let lastAddress = { host: '', url: '' };
 
+const ABSOLUTE_FORM = /^https?:\/\//i;
+
+/**
+ * Turns an absolute-form request target (`GET http://host/path`, as proxies send it) into a path.
+ * Its host replaces the Host header (RFC 9112, section 3.2.2).
+ */
+export function toOriginForm(request: IncomingMessage): void {
+  const { url = '' } = request;
+  if (!ABSOLUTE_FORM.test(url) || !URL.canParse(url)) return;
+  const { host, pathname, search } = new URL(url);
+  request.url = pathname + search;
+  request.headers.host = host;
+}
+
 /** The same listener, which refuses requests whose address cannot be read. */
 export const wrapListener =
   (listener: RequestListener): RequestListener =>

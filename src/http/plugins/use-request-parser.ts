@@ -1,7 +1,13 @@
 // Parses GraphQL requests in place of Yoga (method, content type, origin, size), and says which
 // documents may run, over HTTP and WebSocket alike: limits, trusted documents, introspection.
 import type { IncomingMessage } from 'node:http';
-import { GraphQLError, NoSchemaIntrospectionCustomRule, validate } from 'graphql';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  validate,
+} from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { bodyTooLarge } from '../auth/auth-errors.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
@@ -91,7 +97,9 @@ export const useRequestParser = ({ maxBytes, origins, documentOf }: RequestParse
  */
 function checkRequest(method: string | undefined, headers: HeaderReader, origins: readonly string[]): void {
   if (method !== 'GET' && method !== 'POST')
-    throw httpError(405, 'GraphQL is asked by GET or POST.', { headers: { allow: 'GET, POST, OPTIONS' } });
+    throw httpError(405, 'GraphQL is asked by GET or POST.', {
+      headers: { allow: 'GET, HEAD, POST, OPTIONS' },
+    });
   if (method === 'GET' && isCrossSiteRequest(headers, origins))
     throw httpError(
       403,
@@ -153,6 +161,30 @@ export const useDocumentLimits = (limits: DocumentLimits, suggestions: boolean):
 export const useIntrospection = (open: boolean): Plugin => ({
   onValidate({ addValidationRule }) {
     if (!open) addValidationRule(NoSchemaIntrospectionCustomRule);
+  },
+});
+
+const introspective = new WeakMap<DocumentNode, boolean>();
+
+/** Whether it asks for the schema, and not for what is for routers as well. */
+function isForClients(document: DocumentNode): boolean {
+  const found = introspective.get(document);
+  if (found !== undefined) return found;
+  const text = document.loc?.source.body ?? '';
+  const answer = /\b__(schema|type)\b/.test(text) && !/\b_(service|entities)\b/.test(text);
+  introspective.set(document, answer);
+  return answer;
+}
+
+/**
+ * Introspection shows clients the schema without `_service`, `_entities` and their types: code
+ * generators would have to know the scalar `_Any`.
+ *
+ * @param clients - that schema
+ */
+export const usePublicIntrospection = (clients: GraphQLSchema): Plugin => ({
+  onExecute({ args }) {
+    if (isForClients(args.document)) args.schema = clients;
   },
 });
 

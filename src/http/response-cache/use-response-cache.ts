@@ -68,6 +68,9 @@ export function noteBody<T extends Response>(response: T, body: string | Buffer<
   return response;
 }
 
+/** The body that was noted. */
+export const bodyOf = (response: Response): string | Buffer | undefined => bodies.get(response);
+
 /** Seconds that a result may be stored; null for one that is not whole. */
 function storableSeconds(result: ExecutionResult, seconds: number): number | null {
   if (result.errors !== undefined || result.data == null) return null;

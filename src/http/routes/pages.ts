@@ -1,9 +1,11 @@
 // The routes of the pages for people, as configured: / (front page), /graphiql, /reference,
 // /schema.graphql, /docs/{name}.md, /examples/{name}.html, and /assets/{name}.{version}.{ending} under immutable URLs.
 
-import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../../config.ts';
+import { apiSdl } from '../../resolvers/federation/sdl.ts';
 import { pageCsp } from '../csp.ts';
+import { prefersHtml } from '../graphql/media-type.ts';
 import type { Asset, Assets } from '../pages/assets.ts';
 import { readBrowserExamples } from '../pages/browser-examples.ts';
 import { type DocsFile, readDocsFiles } from '../pages/docs-files.ts';
@@ -16,7 +18,6 @@ import type { Route } from '../plugins/use-routes.ts';
 import { browserExampleRoute } from './browser-examples.ts';
 import { createFrontPageData, type FactSources, type FrontFacts } from './front-page-data.ts';
 import {
-  acceptsHtml,
   type CachedPage,
   cachedPageResponse,
   cachePage,
@@ -112,7 +113,7 @@ function graphiqlRoute(page: GraphiqlPage): Route {
   return (request, url) =>
     url.pathname === '/graphql' &&
     (request.method === 'GET' || request.method === 'HEAD') &&
-    acceptsHtml(request)
+    prefersHtml(request.headers.get('accept'), 'application/json')
       ? cachedPageResponse(request, kept, headers)
       : null;
 }
@@ -157,7 +158,7 @@ const homeRoute =
     if (url.pathname !== '/') return null;
     return handleGetOrHead(request, async () => {
       const publicUrl = settings.publicUrl ?? url.origin;
-      const asked = acceptsHtml(request);
+      const asked = prefersHtml(request.headers.get('accept'), 'text/plain');
       const { upstream, store, proteins } = asked
         ? await facts()
         : { upstream: undefined, store: undefined, proteins: [] };
@@ -180,7 +181,7 @@ const once = (make: () => string): (() => CachedPage) => {
 /** Rendered on first use, then cached: the schema of a process does not change. */
 function referenceRoute(options: ReferenceOptions): Route {
   const page = once(() => textOf(referencePage(options)));
-  const sdl = once(() => printed(options.schema));
+  const sdl = once(() => apiSdl(options.schema));
   const answers: Readonly<Record<string, (request: Request) => Promise<Response>>> = {
     '/reference': (request) => cachedPageResponse(request, page(), PAGE_HEADERS),
     '/schema.graphql': (request) =>
@@ -199,5 +200,3 @@ function referenceRoute(options: ReferenceOptions): Route {
     );
   };
 }
-
-const printed = (schema: GraphQLSchema): string => `${printSchema(lexicographicSortSchema(schema))}\n`;

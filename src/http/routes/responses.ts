@@ -210,7 +210,3 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; " +
     "form-action 'none'; frame-ancestors 'none'",
 };
-
-/** Whether the caller is a browser that opens an address. */
-export const acceptsHtml = (request: Request): boolean =>
-  (request.headers.get('accept') ?? '').includes('text/html');

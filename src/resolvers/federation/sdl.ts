@@ -72,11 +72,13 @@ directive @key(fields: String!, resolvable: Boolean = true) repeatable on OBJECT
 `;
 
 /**
- * The SDL for clients, with the keys of objects. `npm run schema:print` writes it to
- * schema.graphql.
+ * The SDL for clients, with the keys of objects: schema.graphql, which `npm run schema:print`
+ * writes, and the answer of /schema.graphql.
+ *
+ * @param api - the schema for clients
  */
-export function apiSdl(whole: GraphQLSchema): string {
-  const schema = lexicographicSortSchema(apiSchema(whole));
+export function apiSdl(api: GraphQLSchema): string {
+  const schema = lexicographicSortSchema(api);
   const sdl = printSchema(schema).replace(/^type (\w+)[^{\n]*/gm, (head, name: string) => {
     const keys = getDirectiveInExtensions(schema.getType(name) ?? {}, 'key') ?? [];
     return head + keys.map(({ fields }) => `@key(fields: ${JSON.stringify(fields)}) `).join('');
