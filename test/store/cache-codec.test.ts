@@ -28,6 +28,9 @@ test('values of JSON and bytes are read back as they were, wherever the bytes ar
 });
 
 test('what has a toJSON of its own is kept as that says', async () => {
-  const lazy = { hidden: 1, toJSON: () => ({ shown: 2 }) };
-  expect((await decodeEntry(await encodeEntry({ value: { lazy } })))?.value).toEqual({ lazy: { shown: 2 } });
+  const toJSON = () => ({ shown: 2 });
+  for (const hidden of [1, Buffer.of(1)]) {
+    const value = { lazy: { hidden, toJSON } };
+    expect((await decodeEntry(await encodeEntry({ value })))?.value).toEqual({ lazy: { shown: 2 } });
+  }
 });
