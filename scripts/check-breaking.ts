@@ -1,6 +1,6 @@
 // Compares schema.graphql with that of the last release and fails when an operation that worked would not any more. The schemas
-// of releases stand in releases/, named by version.
-import { readdirSync, readFileSync } from 'node:fs';
+// of releases stand in releases/, named by version; beside one, `<version>.breaks.txt` lists the breaking changes that were decided.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { schemaChanges } from './schema-changes.ts';
 
 const [given = new URL('../schema.graphql', import.meta.url)] = process.argv.slice(2);
@@ -17,13 +17,24 @@ const { breaking, dangerous } = schemaChanges(
   readFileSync(given, 'utf8'),
   new Date().toISOString().slice(0, 10),
 );
+const decidedFile = new URL(last.replace(/graphql$/, 'breaks.txt'), RELEASES);
+const decided = existsSync(decidedFile) ? readFileSync(decidedFile, 'utf8').split('\n').filter(Boolean) : [];
+const undecided = breaking.filter((change) => !decided.includes(change));
+const gone = decided.filter((change) => !breaking.includes(change));
+
+for (const change of breaking)
+  if (decided.includes(change)) process.stdout.write(`Breaks clients, as decided: ${change}\n`);
 for (const change of dangerous) process.stdout.write(`Clients may be surprised: ${change}\n`);
-if (breaking.length > 0) {
-  for (const change of breaking) process.stderr.write(`Breaks clients: ${change}\n`);
+if (gone.length > 0) {
+  for (const change of gone)
+    process.stderr.write(`No longer so, take it out of ${decidedFile.pathname}: ${change}\n`);
+  process.exitCode = 1;
+} else if (undecided.length > 0) {
+  for (const change of undecided) process.stderr.write(`Breaks clients: ${change}\n`);
   process.stderr.write(
-    `${breaking.length} change(s) since releases/${last} break clients. Keep what was there, mark it with @deprecated, and remove it after the date named there (docs/deprecation.md).\n`,
+    `${undecided.length} change(s) since releases/${last} break clients. Keep what was there, mark it with @deprecated, and remove it after the date named there (docs/deprecation.md).\n`,
   );
   process.exitCode = 1;
 } else {
-  process.stdout.write(`Nothing that clients of releases/${last} use is gone or changed.\n`);
+  process.stdout.write(`Nothing else that clients of releases/${last} use is gone or changed.\n`);
 }

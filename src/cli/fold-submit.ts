@@ -10,7 +10,7 @@ const SUBMIT = `mutation Submit($input: SubmitFoldInput!) {
     ... on Problem { problem: message hint }
     ... on InvalidInput { issues { path message hint } }
     ... on Refused { reason retryAfterSeconds }
-    ... on IdempotencyConflict { earlier: batch { batchId } }
+    ... on IdempotencyConflict { existingBatch { batchId } }
   }
 }`;
 
@@ -20,7 +20,7 @@ interface Ended {
   readonly message?: string;
   readonly warnings?: readonly { readonly path: string; readonly message: string }[];
   readonly batch?: { readonly batchId: string } | null;
-  readonly earlier?: { readonly batchId: string } | null;
+  readonly existingBatch?: { readonly batchId: string } | null;
   readonly problem?: string;
   readonly hint?: string | null;
   readonly issues?: readonly {
@@ -50,7 +50,7 @@ export async function submitFold(place: GatewayTarget, session: Session, input: 
     ({ path, message, hint }) => `  ${path}: ${message}${hint === null ? '' : ` ${hint}`}`,
   );
   const wait = ended.retryAfterSeconds == null ? [] : [`Try again in ${ended.retryAfterSeconds} seconds.`];
-  const earlier = ended.earlier == null ? [] : [`The earlier batch is ${ended.earlier.batchId}.`];
+  const earlier = ended.existingBatch == null ? [] : [`The earlier batch is ${ended.existingBatch.batchId}.`];
   const lines = [
     `${ended.__typename}: ${ended.problem ?? ''}`,
     ...issues,

@@ -16,7 +16,7 @@ const SUBMIT = `mutation($input: SubmitFoldInput!) {
     ... on InvalidInput { issues { path code message hint } }
     ... on Refused { reason retryable retryAfterSeconds }
     ... on OutcomeUnknown { idempotencyKey }
-    ... on IdempotencyConflict { earlier: batch { batchId } }
+    ... on IdempotencyConflict { existingBatch { batchId } }
   }
 }`;
 
@@ -228,7 +228,7 @@ describe('an idempotency key', () => {
     const other = await send({ items: [protein(INSULIN_B)], idempotencyKey });
     expect(other).toMatchObject({
       __typename: 'IdempotencyConflict',
-      earlier: { batchId: at(first, 'batch.batchId') },
+      existingBatch: { batchId: at(first, 'batch.batchId') },
     });
     expect(bench.counts()).toMatchObject({ submit: 1 });
   });

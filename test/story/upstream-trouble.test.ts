@@ -60,6 +60,17 @@ describe('one operation fails', () => {
     expect(world.counts().protein).toBe(3);
   });
 
+  it.each([
+    ['similarity', 'similarProteins(sequence: "MKVLAAGIVALLAAGCSS") { hits { score } }'],
+    ['features', 'features(first: 2) { nodes { index label } }'],
+    [undefined, 'myBatches { nodes { batchId } }'],
+  ])('of which %s is the operation: the root field is null, its siblings answer', async (operation, field) => {
+    if (operation !== undefined) await fault({ operation, status: 503, times: 10 });
+    const answer = await world.query(`{ failing: ${field} uniprotEntry(id: "P01308") { name } }`);
+    expect(onlyError(answer)?.path?.[0]).toBe('failing');
+    expect(answer.data).toEqual({ failing: null, uniprotEntry: { name: 'Insulin' } });
+  });
+
   it('a failure that passes is not seen at all', async () => {
     await fault({ operation: 'protein', status: 503, times: 1 });
     const answer = await world.query(CARD);

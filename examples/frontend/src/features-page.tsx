@@ -24,12 +24,12 @@ export function FeaturesPage({ words }: { words: string }) {
   return (
     <>
       <Failures error={error} />
-      {data && (
+      {data?.features && (
         <h1>
           {data.features.totalCount} {data.features.totalCount === 1 ? 'feature' : 'features'} for “{words}”
         </h1>
       )}
-      {data?.features.nodes.map(({ index, label, category, description, topProteins }) => (
+      {data?.features?.nodes.map(({ index, label, category, description, topProteins }) => (
         <article key={index} className="card">
           <h2>{label}</h2>
           <p>

@@ -35,7 +35,7 @@ const SubmitFold = graphql(`
       ... on FoldSubmitted { batch { batchId } }
       ... on Problem { message hint }
       ... on InvalidInput { issues { path message hint } }
-      ... on IdempotencyConflict { spentOn: batch { batchId } }
+      ... on IdempotencyConflict { existingBatch { batchId } }
     }
   }
 `);
@@ -232,7 +232,7 @@ export function FoldPage({ sequence }: { sequence: string }) {
       {result && 'message' in result && <Problem message={result.message} hint={result.hint} />}
       {result?.__typename === 'IdempotencyConflict' && (
         <p>
-          {result.spentOn && <a href={`#/batch/${result.spentOn.batchId}`}>See what it became</a>}{' '}
+          {result.existingBatch && <a href={`#/batch/${result.existingBatch.batchId}`}>See what it became</a>}{' '}
           <button type="button" onClick={() => setKey(crypto.randomUUID())}>
             This is a new fold
           </button>

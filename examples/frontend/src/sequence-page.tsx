@@ -38,7 +38,7 @@ export function SequencePage({ sequence }: { sequence: string }) {
       {data && (
         <section className="card" aria-labelledby="similar">
           <h2 id="similar">Similar proteins</h2>
-          <SimilarCard search={data.similarProteins} />
+          {data.similarProteins && <SimilarCard search={data.similarProteins} />}
         </section>
       )}
     </>

@@ -267,7 +267,6 @@ builder.queryFields((t) => ({
     {
       public: 'release',
       type: Feature,
-      nullable: false,
       cost: ({ search, ...page }) => ({
         ...CATALOGUE,
         calls: SEARCHED_WORD * (search == null ? 0 : searchWords(search).length),
@@ -275,7 +274,8 @@ builder.queryFields((t) => ({
       }),
       description:
         'The catalogue. With `search`: matches in label and description, best first; words may be ' +
-        'incomplete or slightly misspelt. Without: by index, or in the order of `indices`.',
+        'incomplete or slightly misspelt. Without: by index, or in the order of `indices`. Null only ' +
+        'with an error.',
       args: {
         search: t.arg.string({
           description:

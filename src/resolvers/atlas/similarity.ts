@@ -200,10 +200,9 @@ builder.queryField('similarProteins', (t) =>
     public: 'record',
     type: SimilaritySearch,
     cost: ({ first }) => ({ calls: SEARCH_CALLS, items: first ?? 10 }),
-    nullable: false,
     description:
       'Proteins of the Atlas with features similar to those of a sequence. The sequence need not be in ' +
-      'the Atlas.',
+      'the Atlas. Null only with an error.',
     args: {
       sequence: t.arg({
         type: 'AminoAcidSequence',

@@ -61,11 +61,10 @@ const QueryMyBatchesConnection = builder.connectionObject(
 builder.queryFields((t) => ({
   myBatches: t.field({
     type: QueryMyBatchesConnection,
-    nullable: false,
     cost: ({ first }) => ({ items: first ?? DEFAULT_PAGE }),
     description:
       'Batches submitted through this gateway with your token, newest first. Labels and times cost ' +
-      'nothing; state and counts cost one List call for each batch.',
+      'nothing; state and counts cost one List call for each batch. Null only with an error.',
     args: {
       first: t.arg.int({ description: 'Return at most this many, 0 to 1000; 20 when left out.' }),
       after: t.arg.string({ description: 'Return only what follows this cursor.' }),

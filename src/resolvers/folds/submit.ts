@@ -1,10 +1,15 @@
 // submitFold: checks the input, sends it once and records the outcome.
 
 import type { GatewayContext } from '../../context.ts';
-import { Batch } from '../../schema/batch.ts';
+import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
 import type { InvalidInputShape, IssueShape } from '../../schema/problem.ts';
-import { IdempotencyConflict, SubmitFoldResult, type SubmitFoldResultShape } from '../../schema/submit.ts';
+import {
+  IdempotencyConflict,
+  type IdempotencyConflictShape,
+  SubmitFoldResult,
+  type SubmitFoldResultShape,
+} from '../../schema/submit.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
 import type { LedgerItem } from '../../store/ledger/ledger.ts';
 import { checkSubmission, type ItemCheck, type SubmissionCheck } from '../../submission/check.ts';
@@ -209,12 +214,25 @@ async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<
   return issues.length > 0 ? invalidInput(issues) : submitOnce(ctx, examined);
 }
 
+const existingBatch = (
+  { batchId }: IdempotencyConflictShape,
+  _: unknown,
+  ctx: GatewayContext,
+): Promise<BatchShape | null> | null => (batchId === null ? null : loadBatch(ctx, batchId));
+
 builder.objectFields(IdempotencyConflict, (t) => ({
-  batch: t.field({
+  existingBatch: t.field({
     type: Batch,
     cost: 1,
     description: 'The batch of the first submission with this key; null when its outcome is unknown.',
-    resolve: ({ batchId }, _, ctx) => (batchId === null ? null : loadBatch(ctx, batchId)),
+    resolve: existingBatch,
+  }),
+  batch: t.field({
+    type: Batch,
+    cost: 1,
+    deprecationReason: 'Use `existingBatch`. Removed after 2027-05-31.',
+    description: 'The same; it cannot be selected beside the `batch` of FoldSubmitted, which is never null.',
+    resolve: existingBatch,
   }),
 }));
 
