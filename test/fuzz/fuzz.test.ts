@@ -4,6 +4,7 @@ import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { schema } from '../../src/resolvers/schema.ts';
+import { openOracleWorld } from '../oracle/world.ts';
 import { CHECK } from './targets/folds.ts';
 import { READS } from './targets/upstream.ts';
 import { TARGETS, tryTarget } from './targets.ts';
@@ -25,12 +26,29 @@ describe('whatever is sent', () => {
     expect(validate(schema, parse(query))).toEqual([]);
   });
 
-  it.each(Object.keys(TARGETS))('%s hold with every kept seed', async (name) => {
+  it.each(
+    Object.keys(TARGETS).filter((name) => name !== 'oracle'),
+  )('%s hold with every kept seed', async (name) => {
     const kept = seeds[name] ?? [];
     expect(kept.length).toBeGreaterThan(0);
-    // The oracle calls the gateway as a function whatever way tests take: the second run of CI tries fewer of its seeds.
-    const isOften = name === 'oracle' && process.env.TEST_THROUGH === 'listener';
-    for (const seed of isOften ? kept.slice(0, 1) : kept)
-      expect(await tryTarget(world, name, seed, RUNS)).toBeUndefined();
+    for (const seed of kept) expect(await tryTarget(world, name, seed, RUNS)).toBeUndefined();
+  }, 600_000);
+
+  it('oracle hold with every kept seed', async () => {
+    const kept = seeds.oracle ?? [];
+    expect(kept.length).toBeGreaterThan(1);
+    // The oracle calls the gateway as a function whatever way tests take: each of CI's two runs tries half of the seeds.
+    const isSecond = process.env.TEST_THROUGH === 'listener';
+    const own = kept.filter((_, i) => (i % 2 === 1) === isSecond);
+    // Much of it is waiting for calls that fail: several at once, each with a service of its own.
+    const outcomes = await Promise.all(
+      own.map(async (seed) => {
+        const oracle = await openOracleWorld();
+        const outcome = await tryTarget({ ...world, oracle }, 'oracle', seed, RUNS);
+        await oracle.close();
+        return outcome;
+      }),
+    );
+    expect(outcomes.filter((outcome) => outcome !== undefined)).toEqual([]);
   }, 600_000);
 });
