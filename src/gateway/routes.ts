@@ -42,28 +42,30 @@ export function gatewayRoutes(sources: RouteSources): Route[] {
   const { services, loaders, schema, examples, sandbox, upstreamUrl, readiness } = sources;
   const { openContext, openUpstream } = sources;
   const { config, thumbnails } = services;
+  const pages = pageRoutes({
+    config,
+    schema,
+    examples,
+    assets: openAssets(),
+    sandbox,
+    upstreamHost: new URL(upstreamUrl).host,
+    thumbnails,
+    open(signal) {
+      const upstream = openUpstream('front-page', undefined, signal);
+      return { upstream, uniprot: loaders(upstream).uniprot };
+    },
+    readiness,
+    picturesOpen: !config.proofNeeded,
+  });
   return [
     healthRoute,
     readyRoute(readiness),
     ...metricsRoutes(config, sources),
-    ...pageRoutes({
-      config,
-      schema,
-      examples,
-      assets: openAssets(),
-      sandbox,
-      upstreamHost: new URL(upstreamUrl).host,
-      thumbnails,
-      open(signal) {
-        const upstream = openUpstream('front-page', undefined, signal);
-        return { upstream, uniprot: loaders(upstream).uniprot };
-      },
-      readiness,
-      picturesOpen: !config.proofNeeded,
-    }),
+    ...pages.routes,
     thumbnailRoute(thumbnails, async (request) => (await openContext(request)).upstream),
     structureRoute(openContext),
     taskRoutes(openContext),
     bulkRoutes(openContext),
+    pages.missing,
   ];
 }

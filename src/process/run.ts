@@ -68,7 +68,7 @@ async function openSource(): Promise<Source & { close(): Promise<void> }> {
 
 function tellStart({ upstreamUrl, sandbox }: Source, url: string): void {
   const upstream = sandbox
-    ? `SANDBOX upstream ${upstreamUrl} (a stand-in: its folds are geometry, no predictions)`
+    ? `SANDBOX upstream ${upstreamUrl} (a stand-in: its folds are geometry, not predictions)`
     : `upstream ${upstreamUrl}`;
   const store = config.STORE_URL.replace(/\/\/[^/@]*@/, '//');
   const workers = config.WORKERS === 1 ? '' : ` · ${config.WORKERS} workers`;

@@ -25,7 +25,7 @@ describe.skipIf(NO_BROWSER)('the front page', () => {
     expect(await page.title()).toBe('FoldAtlas');
     const state = page.getByRole('region', { name: 'This gateway' });
     expect(await state.innerText()).toMatch(/embedded sandbox\s+answers[\s\S]*in memory\s+answers/);
-    expect(await page.getByRole('note').innerText()).toContain('no predictions');
+    expect(await page.getByRole('note').innerText()).toContain('not predictions');
     const proteins = page.getByRole('region', { name: 'Some proteins of the Atlas' });
     expect(await proteins.getByRole('link').count()).toBeGreaterThan(5);
     expect(await proteins.innerText()).toContain('Insulin');
@@ -136,6 +136,51 @@ describe('the front page, without a browser', () => {
     expect(text).toContain('How to ask');
     expect(text).not.toContain('Sandbox');
     await gateway.close();
+  });
+
+  const KEY = 'key-of-the-folding-service';
+  it.each([
+    [
+      'each caller has a key',
+      {},
+      /needs no key[\s\S]*under your own key/,
+      /Folding needs/,
+      'key of the folding service',
+    ],
+    [
+      'the gateway holds one',
+      { UPSTREAM_API_KEY: KEY },
+      /you need none/,
+      /send no key/,
+      'no key is needed here',
+    ],
+    [
+      'it holds one for callers with keys',
+      { UPSTREAM_API_KEY: KEY, GATEWAY_API_KEYS: 'lab=a-key-of-sixteen-characters' },
+      /Every query\s+needs a key of this gateway/,
+      /Bearer &lt;your key&gt;&#39; -d/,
+      'key of this gateway',
+    ],
+  ])('says whose key folds where %s', async (_, env, lead, note, hint) => {
+    const world = await openWorld(env);
+    const front = await (await world.gateway.fetch(asPage('/'))).text();
+    const graphiql = await (await world.gateway.fetch(asPage('/graphql'))).text();
+    await world.close();
+    expect(front).toMatch(lead);
+    expect(front).toMatch(note);
+    expect(graphiql).toContain(`placeholder="${hint}"`);
+    expect(front + graphiql).not.toContain(KEY);
+  });
+
+  it('gives no command where only listed operations run', async () => {
+    const world = await openWorld({
+      PERSISTED_OPERATIONS: 'only',
+      PERSISTED_OPERATIONS_FILE: 'persisted-operations.json',
+    });
+    const front = await (await world.gateway.fetch(asPage('/'))).text();
+    await world.close();
+    expect(front).toContain('send their <code>documentId</code>');
+    expect(front).not.toContain('curl -s');
   });
 
   it('runs nothing that is written into it', async () => {

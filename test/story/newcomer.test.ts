@@ -72,7 +72,7 @@ describe('the built server', () => {
   it('says upstream, store and address in one line, and that the sandbox predicts nothing', () => {
     expect(server.line.split('\n')).toHaveLength(1);
     expect(server.line).toMatch(
-      /SANDBOX upstream http:\/\/127\.0\.0\.1:\d+ .*no predictions.* store sqlite:.* GraphiQL http:\/\/127\.0\.0\.1:\d+\/graphql$/,
+      /SANDBOX upstream http:\/\/127\.0\.0\.1:\d+ .*not predictions.* store sqlite:.* GraphiQL http:\/\/127\.0\.0\.1:\d+\/graphql$/,
     );
   });
 

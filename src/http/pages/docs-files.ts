@@ -1,4 +1,4 @@
-// The guides README.md and docs/*.md, read on first use.
+// The guides README.md, docs/*.md and CHANGELOG.md, and the pictures that they show.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const ROOT = new URL('../../../', import.meta.url);
@@ -6,20 +6,22 @@ const ROOT = new URL('../../../', import.meta.url);
 export interface DocsFile {
   /** File name, such as `README.md`. */
   readonly name: string;
+  /** Where it is in the repository: empty, or `docs/`. */
+  readonly folder: string;
   /** Its first heading. */
   readonly title: string;
   readonly text: string;
 }
 
-const read = (folder: URL, name: string): DocsFile => {
-  const text = readFileSync(new URL(name, folder), 'utf8');
-  return { name, title: /^# (.+)$/m.exec(text)?.[1] ?? name, text };
+const read = (folder: string, name: string): DocsFile => {
+  const text = readFileSync(new URL(folder + name, ROOT), 'utf8');
+  return { name, folder, title: /^# (.+)$/m.exec(text)?.[1] ?? name, text };
 };
 
-const namesIn = (folder: URL): string[] => {
+const namesIn = (folder: string, ending: string): string[] => {
   try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith('.md'))
+    return readdirSync(new URL(folder, ROOT))
+      .filter((name) => name.endsWith(ending))
       .sort();
   } catch {
     return [];
@@ -28,14 +30,20 @@ const namesIn = (folder: URL): string[] => {
 
 /** Reads the guides, the README first; none where they were not shipped. */
 export function readDocsFiles(): DocsFile[] {
-  const docs = new URL('docs/', ROOT);
+  const atRoot = (wanted: string) =>
+    namesIn('./', '.md')
+      .filter((name) => name === wanted)
+      .map((name) => read('', name));
   return [
-    ...namesIn(ROOT)
-      .filter((name) => name === 'README.md')
-      .map((name) => read(ROOT, name)),
+    ...atRoot('README.md'),
     // The index is for readers of the folder; the front page links the guides itself.
-    ...namesIn(docs)
+    ...namesIn('docs/', '.md')
       .filter((name) => name !== 'README.md')
-      .map((name) => read(docs, name)),
+      .map((name) => read('docs/', name)),
+    ...atRoot('CHANGELOG.md'),
   ];
 }
+
+/** Reads the pictures of the guides by name. */
+export const readDocsPictures = (): ReadonlyMap<string, Buffer> =>
+  new Map(namesIn('docs/', '.svg').map((name) => [name, readFileSync(new URL(`docs/${name}`, ROOT))]));

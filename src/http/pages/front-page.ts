@@ -14,6 +14,12 @@ interface Shown {
   readonly hash: string;
 }
 
+/**
+ * Whose key folds: each caller's own; the gateway's, for anybody on this machine; or the gateway's,
+ * for callers that prove who they are with every query.
+ */
+export type Access = 'own-key' | 'held-key' | 'held-key-for-callers';
+
 export interface FrontPage {
   readonly assets: Assets;
   readonly places: Links;
@@ -29,8 +35,11 @@ export interface FrontPage {
   /** What keeps the state, such as `SQLite`. */
   readonly storeKind: string;
   readonly storeAnswers: boolean | undefined;
+  readonly access: Access;
   /** Whether any token is a key that folds. */
   readonly anyKey: boolean;
+  /** Whether only listed operations run, by their ids. */
+  readonly onlyListed: boolean;
   /** Whether a visitor may read /metrics. */
   readonly openMetrics: boolean;
   readonly proteins: readonly Shown[];
@@ -45,9 +54,13 @@ const state = (answers: boolean | undefined): Html =>
       ? html`<span class="state good">answers</span>`
       : html`<span class="state bad">does not answer</span>`;
 
+const KEY_HEADER = "-H 'authorization: Bearer <your key>'";
+
 /** A command that asks this gateway, to be pasted into a shell. */
-const curlCommand = (publicUrl: string): string =>
-  `curl -s ${publicUrl}/graphql -H 'content-type: application/json' -d '{"query":
+const curlCommand = ({ publicUrl, access }: Pick<FrontPage, 'publicUrl' | 'access'>): string =>
+  `curl -s ${publicUrl}/graphql -H 'content-type: application/json' ${
+    access === 'held-key-for-callers' ? `${KEY_HEADER} ` : ''
+  }-d '{"query":
   "{ uniprotEntry(id: \\"P01308\\") { name organism protein { hash length ptm } } }"}'`;
 
 const stateCard = (page: FrontPage): Html => html`
@@ -60,12 +73,25 @@ const stateCard = (page: FrontPage): Html => html`
 </dl>
 </section>`;
 
+/** What each service of the two wants of a caller. */
+const SERVICES: Readonly<Record<Access, string>> = {
+  'own-key':
+    'the Atlas of proteins, clusters and learned features, which needs no key, and the Batch API, which folds your ' +
+    'molecules under your own key',
+  'held-key':
+    'the Atlas of proteins, clusters and learned features, and the Batch API, which folds your molecules under the ' +
+    'key of this gateway: you need none',
+  'held-key-for-callers':
+    'the Atlas of proteins, clusters and learned features, and the Batch API, which folds your molecules. Every query ' +
+    'needs a key of this gateway',
+};
+
 const hero = (page: FrontPage): Html => html`
 <section class="hero">
 <div>
 <h1>Proteins, folds and features in one <span>GraphQL</span> query</h1>
-<p class="lead">FoldAtlas answers from two services at once: the Atlas of proteins, clusters and learned features, which needs no key, and the
-Batch API, which folds your molecules under your own key. It plans the upstream calls, so that what you ask for costs the fewest.</p>
+<p class="lead">FoldAtlas answers from two services at once: ${SERVICES[page.access]}.
+It plans the upstream calls, so that what you ask for costs the fewest.</p>
 <p class="actions">
 ${page.places.graphiql && html`<a class="button" href="graphql">Open GraphiQL</a>`}
 ${page.places.reference && html`<a class="button quiet" href="reference">Schema reference</a>`}
@@ -75,11 +101,25 @@ ${!page.places.graphiql && html`<a class="button quiet" href="#ask">How to ask</
 ${stateCard(page)}
 </section>`;
 
+/** What a query has to carry. */
+const keyNote = ({ access, anyKey }: FrontPage): Part =>
+  access === 'own-key'
+    ? html`Folding needs <code>${KEY_HEADER}</code>${anyKey && '; in the sandbox any key will do'}.`
+    : access === 'held-key'
+      ? 'This gateway folds under its own key for everybody on this machine: send no key.'
+      : 'Ask the operator for your key.';
+
+const command = (page: FrontPage): Html =>
+  page.onlyListed
+    ? html`<p>Only the operations that the operator has listed run here: send their <code>documentId</code>.</p>`
+    : html`<div class="code"><pre tabindex="0" aria-label="Command"><code id="curl">${curlCommand(page)}</code></pre>
+<button type="button" data-copy="curl" hidden>Copy</button></div>`;
+
 const ask = (page: FrontPage): Html => html`
 <section aria-labelledby="ask">
 <h2 id="ask">Ask from a shell</h2>
-<div class="code"><pre tabindex="0" aria-label="Command"><code id="curl">${curlCommand(page.publicUrl)}</code></pre><button type="button" data-copy="curl" hidden>Copy</button></div>
-<p>Folding needs <code>-H 'authorization: Bearer &lt;your key&gt;'</code>${page.anyKey && html`; in the sandbox any key will do`}.
+${command(page)}
+<p>${keyNote(page)}
 A query can come by GET too, and a subscription as Server-Sent Events or over WebSocket at the same address.</p>
 </section>`;
 
@@ -161,7 +201,13 @@ ${row('ready', '/ready', 'whether traffic may come: the state of store and upstr
 ${page.openMetrics && row('metrics', '/metrics', 'counters for Prometheus')}
 ${row(null, '/thumbnails/{hash}/plddt.png', 'picture of a structure')}
 ${row(null, '/structures/{hash}.cif', 'structure of an Atlas protein, also .pdb')}
-${row(null, '/tasks/{taskId}/structure.cif', 'structure of your fold, also .pdb and result.json, with your token')}
+${row(
+  null,
+  '/tasks/{taskId}/structure.cif',
+  `structure of your fold, also .pdb and result.json${page.access === 'held-key' ? '' : ', with your key'}`,
+)}
+${page.examples.length > 0 && row(null, '/examples/{name}.graphql', 'the examples above')}
+${page.guides.length > 0 && row('docs/README.md', '/docs/{name}.md', 'the guides below')}
 ${row(null, '/bulk/{lookupId}.tsv', 'a bulk look-up as a table, also .ndjson')}
 </tbody></table></div>
 </section>`;
@@ -192,9 +238,9 @@ export const frontText = (page: FrontPage): string =>
   [
     `FoldAtlas answers GraphQL at ${page.publicUrl}/graphql.`,
     page.sandbox
-      ? 'Upstream: embedded sandbox (its structures and scores are geometry and no predictions).'
+      ? 'Upstream: embedded sandbox (its structures and scores are geometry, not predictions).'
       : `Upstream: ${page.upstreamHost}.`,
     '',
-    curlCommand(page.publicUrl),
+    ...(page.onlyListed ? ['Only listed operations run here: send their documentId.'] : [curlCommand(page)]),
     ...(page.places.reference ? ['', `The schema: ${page.publicUrl}/schema.graphql`] : []),
   ].join('\n');

@@ -49,7 +49,7 @@ ${dataBlock('settings', {
 <body>
 <header class="bar">
 <a class="brand" href="./"><img src="${assets.url('favicon.svg')}" alt="" width="24" height="24">FoldAtlas</a>
-${sandbox && html`<p class="sandbox" role="note" title="${SANDBOX_NOTICE}"><strong>Sandbox</strong><span> no predictions</span></p>`}
+${sandbox && html`<p class="sandbox" role="note" title="${SANDBOX_NOTICE}"><strong>Sandbox</strong><span> not predictions</span></p>`}
 <form id="bar">
 <label for="example">Example</label>
 <select id="example"><option value="">Open an example …</option>${examples.map(({ name, title }) => html`<option value="${name}">${title}</option>`)}</select>

@@ -12,7 +12,9 @@ export interface Links {
 export interface Page {
   readonly title: string;
   /** Which entry of the navigation this is. */
-  readonly here: 'home' | 'reference';
+  readonly here: 'home' | 'reference' | 'guide';
+  /** The way to the root of the gateway, such as `../`; empty for a page at the root. */
+  readonly root?: string;
   readonly description: string;
   readonly places: Links;
   readonly sandbox: boolean;
@@ -28,13 +30,17 @@ export interface Page {
 
 /** Sandbox data must never be taken for predictions. */
 export const SANDBOX_NOTICE =
-  'The upstream is an embedded sandbox: its structures and scores are geometry and no predictions.';
+  'The upstream is an embedded sandbox: its structures and scores are geometry, not predictions.';
 
 const entry = (here: boolean, href: string, label: string): Html =>
   html`<li><a href="${href}"${here && html` aria-current="page"`}>${label}</a></li>`;
 
 /** A whole page. */
-export const layout = (page: Page): Html => html`<!doctype html>
+export function layout(page: Page): Html {
+  const { assets, here, places, root = '' } = page;
+  const home = root === '' ? './' : root;
+  const asset = (name: string): string => root + assets.url(name);
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -42,19 +48,20 @@ export const layout = (page: Page): Html => html`<!doctype html>
 <meta name="color-scheme" content="light dark">
 <meta name="description" content="${page.description}">
 <title>${page.title}</title>
-<link rel="icon" type="image/svg+xml" href="${page.assets.url('favicon.svg')}">
-${['pages.css', ...(page.styles ?? [])].map((name) => html`<link rel="stylesheet" href="${page.assets.url(name)}">\n`)}
-${page.scripts.map((name) => html`<script src="${page.assets.url(name)}" defer></script>\n`)}
+<link rel="icon" type="image/svg+xml" href="${asset('favicon.svg')}">
+${['pages.css', ...(page.styles ?? [])].map((name) => html`<link rel="stylesheet" href="${asset(name)}">\n`)}
+${page.scripts.map((name) => html`<script src="${asset(name)}" defer></script>\n`)}
 </head>
-<body class="${page.here}">
+<body class="${here}">
 <a class="skip" href="#main">Skip to the content</a>
 ${page.sandbox && html`<p class="sandbox" role="note"><strong>Sandbox</strong> ${SANDBOX_NOTICE}</p>`}
 <header class="top">
-<a class="brand" href="./" aria-label="FoldAtlas, front page"><img src="${page.assets.url('favicon.svg')}" alt="" width="28" height="28">FoldAtlas</a>
+<a class="brand" href="${home}" aria-label="FoldAtlas, front page">
+<img src="${asset('favicon.svg')}" alt="" width="28" height="28">FoldAtlas</a>
 <nav aria-label="Pages"><ul>
-${entry(page.here === 'home', './', 'Overview')}
-${page.places.graphiql && entry(false, 'graphql', 'GraphiQL')}
-${page.places.reference && entry(page.here === 'reference', 'reference', 'Reference')}
+${entry(here === 'home', home, 'Overview')}
+${places.graphiql && entry(false, `${root}graphql`, 'GraphiQL')}
+${places.reference && entry(here === 'reference', `${root}reference`, 'Reference')}
 </ul></nav>
 </header>
 ${page.bar}
@@ -64,3 +71,4 @@ ${page.main}
 </body>
 </html>
 `;
+}

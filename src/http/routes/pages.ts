@@ -1,5 +1,5 @@
 // The routes of the pages for people, as configured: / (front page), /graphiql, /reference,
-// /schema.graphql, /docs/{name}.md, /examples/{name}.html, and /assets/{name}.{version}.{ending} under immutable URLs.
+// /schema.graphql, /docs/{name}.md, /examples/{name}, and /assets/{name}.{version}.{ending} under immutable URLs.
 
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../../config.ts';
@@ -8,15 +8,16 @@ import { pageCsp } from '../csp.ts';
 import { prefersHtml } from '../graphql/media-type.ts';
 import type { Asset, Assets } from '../pages/assets.ts';
 import { readBrowserExamples } from '../pages/browser-examples.ts';
-import { type DocsFile, readDocsFiles } from '../pages/docs-files.ts';
+import { readDocsFiles } from '../pages/docs-files.ts';
 import type { Example } from '../pages/examples.ts';
-import { type FrontPage, frontPage, frontText } from '../pages/front-page.ts';
+import { type Access, type FrontPage, frontPage, frontText } from '../pages/front-page.ts';
 import { type GraphiqlPage, graphiqlPage } from '../pages/graphiql-page.ts';
 import { textOf } from '../pages/html.ts';
 import { type ReferenceOptions, referencePage } from '../pages/reference/page.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import { browserExampleRoute } from './browser-examples.ts';
+import { exampleRoute } from './examples.ts';
 import { createFrontPageData, type FactSources, type FrontFacts } from './front-page-data.ts';
+import { guideRoute, missingRoute } from './guides.ts';
 import {
   type CachedPage,
   cachedPageResponse,
@@ -41,14 +42,29 @@ export interface PageSources extends FactSources {
 const storeKind = (url: string): string =>
   url.startsWith('sqlite:') ? 'SQLite file' : url.startsWith('memory:') ? 'in memory' : 'Redis or Valkey';
 
+const accessOf = (config: Config): Access =>
+  config.UPSTREAM_API_KEY === undefined
+    ? 'own-key'
+    : config.proofNeeded
+      ? 'held-key-for-callers'
+      : 'held-key';
+
+/** What GraphiQL's field for a token asks for. */
+const KEY_HINTS: Readonly<Record<Access, string>> = {
+  'own-key': 'key of the folding service',
+  'held-key': 'no key is needed here',
+  'held-key-for-callers': 'key of this gateway',
+};
+
 /** A token that works in the sandbox, unless the sandbox takes certain keys only. */
 const sandboxToken = ({ config, sandbox }: PageSources): string | null =>
-  sandbox && config.SANDBOX_API_KEYS.length === 0 && !config.proofNeeded ? 'sandbox' : null;
+  sandbox && config.SANDBOX_API_KEYS.length === 0 && config.UPSTREAM_API_KEY === undefined ? 'sandbox' : null;
 
-/** The routes. */
-export function pageRoutes(world: PageSources): Route[] {
+/** The routes, and the one for addresses that no route has, which must be the last of all. */
+export function pageRoutes(world: PageSources): { readonly routes: Route[]; readonly missing: Route } {
   const { config, schema, assets, examples, sandbox, upstreamHost } = world;
   const guides = readDocsFiles();
+  const access = accessOf(config);
   const browserExamples = readBrowserExamples();
   const places = { graphiql: config.GRAPHIQL, reference: config.INTROSPECTION };
   const front = {
@@ -60,7 +76,9 @@ export function pageRoutes(world: PageSources): Route[] {
     upstreamHost,
     publicUrl: config.PUBLIC_URL,
     guides,
+    access,
     anyKey: sandboxToken(world) !== null,
+    onlyListed: config.PERSISTED_OPERATIONS === 'only',
     picturesOpen: world.picturesOpen,
     storeKind: storeKind(config.STORE_URL),
     // Else they want a token, or are at a port of their own.
@@ -76,32 +94,23 @@ export function pageRoutes(world: PageSources): Route[] {
     reference: places.reference,
     sandbox,
     token: sandboxToken(world),
-    keyHint: config.UPSTREAM_API_KEY === undefined ? 'key of the folding service' : 'key of this gateway',
+    keyHint: KEY_HINTS[access],
   });
-  return [
-    homeRoute(front, createFrontPageData(world)),
-    referenceRoute({ schema, examples, assets, places, sandbox }),
-    assetRoute(assets),
-    guideRoute(guides),
-    browserExampleRoute(browserExamples),
-    ...(config.GRAPHIQL ? [graphiql] : []),
-  ];
-}
-
-/** The route. Only these guides are served; no other file can be asked for. */
-function guideRoute(guides: readonly DocsFile[]): Route {
-  const kept = new Map(guides.map(({ name, text }) => [`/docs/${name}`, cachePage(Buffer.from(text))]));
-  return (request, url) => {
-    if (!url.pathname.startsWith('/docs/')) return null;
-    const guide = kept.get(url.pathname);
-    return handleGetOrHead(request, async () =>
-      guide === undefined
-        ? textResponse(404, `There are ${[...kept.keys()].join(', ')}.`)
-        : cachedPageResponse(request, guide, {
-            'content-type': 'text/plain; charset=utf-8',
-            'cache-control': 'no-cache',
-          }),
-    );
+  const exampleFiles = new Set([
+    ...browserExamples.map(({ name }) => name),
+    ...examples.map(({ name }) => `${name}.graphql`),
+  ]);
+  const guidePages = { assets, places, sandbox, guides, exampleFiles };
+  return {
+    routes: [
+      homeRoute(front, createFrontPageData(world)),
+      referenceRoute({ schema, examples, assets, places, sandbox }),
+      assetRoute(assets),
+      guideRoute(guidePages),
+      exampleRoute(browserExamples, examples),
+      ...(config.GRAPHIQL ? [graphiql] : []),
+    ],
+    missing: missingRoute(guidePages),
   };
 }
 

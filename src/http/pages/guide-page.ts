@@ -1,0 +1,68 @@
+// A guide as a page: README.md, docs/*.md and CHANGELOG.md, whose links lead to what this gateway
+// serves itself.
+import type { Assets } from './assets.ts';
+import type { DocsFile } from './docs-files.ts';
+import { type Html, html } from './html.ts';
+import { type Links, layout } from './layout.ts';
+import { type ResolveLink, renderMarkdown } from './markdown.ts';
+
+export interface GuidePages {
+  readonly assets: Assets;
+  readonly places: Links;
+  readonly sandbox: boolean;
+  readonly guides: readonly DocsFile[];
+  /** Names of the files of examples/ that are served, such as `websocket.html`. */
+  readonly exampleFiles: ReadonlySet<string>;
+}
+
+/** Where the links of guides lead, by the path in the repository. */
+const resolver = ({ guides, places, exampleFiles }: GuidePages, { folder }: DocsFile): ResolveLink => {
+  const names = new Set(guides.map(({ name }) => name));
+  return (target) => {
+    if (/^(https?:|#)/.test(target)) return target;
+    const { pathname, hash } = new URL(target, `http://repository/${folder}`);
+    const path = pathname.slice(1);
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    if (path === 'docs/README.md') return '../#guides';
+    if (/^(docs\/)?[^/]+$/.test(path) && (names.has(name) || /^docs\/.+\.svg$/.test(path)))
+      return name + hash;
+    if (/^examples\/(browser\/)?[^/]+$/.test(path) && exampleFiles.has(name)) return `../examples/${name}`;
+    if (path === 'schema.graphql' && places.reference) return '../schema.graphql';
+    return null;
+  };
+};
+
+/** The page of a guide. */
+export const guidePage = (pages: GuidePages, guide: DocsFile): Html =>
+  layout({
+    title: `${guide.title} · FoldAtlas`,
+    here: 'guide',
+    root: '../',
+    description: `${guide.title}: a guide to FoldAtlas.`,
+    places: pages.places,
+    sandbox: pages.sandbox,
+    assets: pages.assets,
+    scripts: [],
+    main: html`<nav class="path" aria-label="Guides"><a href="../#guides">All guides</a></nav>
+${renderMarkdown(guide.text, resolver(pages, guide))}`,
+  });
+
+/** The page for an address at which there is nothing. */
+export const missingPage = ({ assets, places, sandbox }: GuidePages, root: string, what: string): Html =>
+  layout({
+    title: 'Not here · FoldAtlas',
+    here: 'guide',
+    root,
+    description: what,
+    places,
+    sandbox,
+    assets,
+    scripts: [],
+    main: html`<h1>Not here</h1>
+<p>${what}</p>
+<ul>
+<li><a href="${root === '' ? './' : root}">The front page</a> lists every address of this gateway.</li>
+<li>${places.graphiql ? html`<a href="${root}graphql">GraphiQL</a> is at <code>/graphql</code>, where clients ask, too.` : html`Clients ask at <code>/graphql</code>.`}</li>
+<li><a href="${root === '' ? './' : root}#guides">The guides</a> say how to ask it and how to run it.</li>
+</ul>`,
+  });
