@@ -14,7 +14,7 @@ import { operationNames, readExamples } from './http/pages/examples.ts';
 import { createClientErrors } from './http/plugins/errors.ts';
 import { createResponseStore } from './http/response-cache/response-store.ts';
 import { CHECK_MS, openReadiness } from './http/routes/health.ts';
-import type { PollScheduleOptions } from './progress/poll-schedule.ts';
+import type { PollScheduleOptions } from './progress/snapshot.ts';
 import { schema, subgraphSchema } from './resolvers/schema.ts';
 import type { Logger } from './telemetry/log.ts';
 import { type Metrics, openMetrics } from './telemetry/metrics.ts';

@@ -4,7 +4,7 @@ import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync, writeFile
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Cell, tableRow } from '../lookups/table.ts';
+import { type Cell, tableRow } from '../lookups/export-row.ts';
 import { errorLines, type GatewayTarget } from './gateway-client.ts';
 import { CliExit, EXIT, type Session } from './session.ts';
 

@@ -2,7 +2,7 @@
 // also for those not found. Holds one chunk of the list in memory.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { type Cell, tableRow } from '../lookups/table.ts';
+import { type Cell, tableRow } from '../lookups/export-row.ts';
 import { command } from './command.ts';
 import { connect, errorLines, type GatewayTarget, TARGET_ARGS } from './gateway-client.ts';
 import { CliExit, EXIT, type Session } from './session.ts';

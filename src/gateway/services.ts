@@ -4,8 +4,8 @@
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
 import { openBulkLookups } from '../lookups/bulk.ts';
-import type { PollScheduleOptions } from '../progress/poll-schedule.ts';
 import { createProgressHub } from '../progress/progress-hub.ts';
+import type { PollScheduleOptions } from '../progress/snapshot.ts';
 import { openSharedCache } from '../store/cache/shared-cache.ts';
 import { openDocuments } from '../store/documents/leased-documents.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';

@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { type Broadcast, createBroadcast } from '../async/broadcast.ts';
 import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
-import { chunkHashes } from './chunk.ts';
 import {
   type BulkLookup,
   type BulkPart,
   type BulkRequest,
+  chunkHashes,
   hasEnded,
   newPart,
   RETENTION_MS,

@@ -1,8 +1,6 @@
 // One row of a look-up as JSON or tab-separated text. Units are those of the schema: pLDDT and
 // shares 0 to 100, pTM 0 to 1.
-
 import type { BulkOptions } from './lookup.ts';
-import { type Cell, tableRow } from './table.ts';
 
 /** Increased when columns or keys of the rows change; part of the file's name. */
 export const ROW_SCHEMA = 1;
@@ -95,3 +93,28 @@ export const csvHeader = (columns: readonly Column[]): string => tableRow(column
 /** A row as one line of tab-separated text; unknown values are empty. */
 export const csvLine = (columns: readonly Column[], row: ExportRow): string =>
   tableRow(columns.map(({ of }) => of(row)));
+
+/** Value of a cell. */
+export type Cell = string | number | null | undefined;
+
+/** First characters of a formula. Tab and carriage return are replaced before the test. */
+const FORMULA = new Set(['=', '+', '-', '@']);
+/**
+ * A number in decimal or scientific notation is data in every spreadsheet program, signed or not.
+ */
+const NUMBER = /^[+-]?\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?$/;
+
+function cellText(cell: Cell): string {
+  if (cell === null || cell === undefined) return '';
+  if (typeof cell === 'number') return String(cell);
+  const text = cell.replace(/[\t\r\n]+/g, ' ');
+  // Programs skip white space before a formula.
+  const first = text.trimStart().charAt(0);
+  return FORMULA.has(first) && !NUMBER.test(text) ? `'${text}` : text;
+}
+
+/**
+ * A row as a line. Unknown values are empty; text that could be run as a formula begins with an
+ * apostrophe.
+ */
+export const tableRow = (cells: readonly Cell[]): string => `${cells.map(cellText).join('\t')}\n`;

@@ -4,11 +4,17 @@ import { UpstreamError } from '../upstream/errors.ts';
 import type { StreamedResponse } from '../upstream/http/upstream-client.ts';
 import type { ProteinLoader } from '../upstream/proteins/protein-loader.ts';
 import type { WireMapping } from '../upstream/renames.ts';
-import { chunkHashes, hashesOfChunk, PART_SIZE } from './chunk.ts';
-import { completeRows } from './complete-rows.ts';
 import type { ExportRow, RowStatus } from './export-row.ts';
-import { type BulkLookup, type BulkPart, type BulkRequest, hasArchive } from './lookup.ts';
-import { readPartRows } from './part-rows.ts';
+import {
+  type BulkLookup,
+  type BulkPart,
+  type BulkRequest,
+  chunkHashes,
+  hasArchive,
+  hashesOfChunk,
+  PART_SIZE,
+} from './lookup.ts';
+import { completeRows, readPartRows } from './part-rows.ts';
 
 /** Opens the archive of a part. */
 export type OpenPart = (

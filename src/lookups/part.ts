@@ -1,10 +1,12 @@
 // Runs one part of a look-up: sends it, polls the job, sends it again when the upstream lost it,
 // cancels it on request.
 
+import { archiveLimits } from '../upstream/archive/archive-limits.ts';
 import * as atlas from '../upstream/atlas-bulk.ts';
 import { UpstreamError } from '../upstream/errors.ts';
+import { type Downloads, download } from '../upstream/http/download.ts';
 import { discard } from '../upstream/http/response-body.ts';
-import type { Upstream } from '../upstream/http/upstream-client.ts';
+import type { StreamedResponse, Upstream } from '../upstream/http/upstream-client.ts';
 import { type BulkOptions, type BulkPart, hasEnded, readJob } from './lookup.ts';
 
 /** Intervals of polling jobs, in milliseconds. */
@@ -38,7 +40,7 @@ const MAX_SENT = 4;
  * The body of the bulk call for a part. It always requests sequences: only they prove which
  * proteins exist.
  */
-export const queryOf = (hashes: readonly string[], options: BulkOptions): atlas.BulkQuery => ({
+const queryOf = (hashes: readonly string[], options: BulkOptions): atlas.BulkQuery => ({
   hashes,
   ...options,
   sequence: true,
@@ -124,4 +126,62 @@ export async function runPart(work: PartWork): Promise<void> {
     await work.pause(pause * (0.8 + 0.4 * Math.random()));
     wait = Math.min(wait * 1.5, work.pace.slowest);
   }
+}
+
+const expired = (): UpstreamError =>
+  new UpstreamError('The upstream no longer has this part. Start the look-up again.', {
+    operation: 'bulkJob',
+    code: 'RESULT_EXPIRED',
+    status: 410,
+    retryable: false,
+  });
+
+const unreadable = (): UpstreamError =>
+  new UpstreamError('The upstream did not give this part, although it is complete. Try again.', {
+    operation: 'bulkJob',
+    code: 'UPSTREAM_UNAVAILABLE',
+    retryable: true,
+  });
+
+/** The URL of a job's archive. */
+async function urlOf(up: Upstream, jobId: string): Promise<string> {
+  try {
+    const { download_url: url } = await atlas.bulkJob(up, jobId);
+    if (url != null) return url;
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    throw error.failure.status === 404 || error.failure.status === 410 ? expired() : error;
+  }
+  throw unreadable();
+}
+
+/**
+ * Starts to download a part's archive.
+ *
+ * @param headers - such as `range`
+ * @returns the response with status 200, 206, 304 or 416, its body unread
+ * @throws UpstreamError RESULT_EXPIRED when the upstream has deleted it
+ */
+export async function openArchive(
+  up: Upstream,
+  downloads: Downloads,
+  { jobId }: BulkPart,
+  what: { readonly hashes: readonly string[]; readonly options: BulkOptions },
+  headers: Readonly<Record<string, string>> = {},
+): Promise<StreamedResponse> {
+  const { receivedBytes: maxBytes } = archiveLimits({
+    proteins: what.hashes.length,
+    perResidue: what.options.residueFeatures,
+  });
+  if (jobId === null) {
+    const sent = await atlas.bulk(up, queryOf(what.hashes, what.options));
+    if (sent.kind === 'zip') return sent.answer;
+    throw unreadable();
+  }
+  // The second try is for a URL that expired before it was used.
+  for (let tries = 0; tries < 2; tries += 1) {
+    const answer = await download(up, downloads, await urlOf(up, jobId), { headers, maxBytes });
+    if (answer !== null) return answer;
+  }
+  throw unreadable();
 }

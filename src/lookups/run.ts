@@ -3,8 +3,14 @@
 
 import pLimit from 'p-limit';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
-import { hashesOfChunk } from './chunk.ts';
-import { type BulkLookup, type BulkPart, type BulkRequest, DEADLINE_MS, hasEnded } from './lookup.ts';
+import {
+  type BulkLookup,
+  type BulkPart,
+  type BulkRequest,
+  DEADLINE_MS,
+  hasEnded,
+  hashesOfChunk,
+} from './lookup.ts';
 import type { KeptLookup, LookupStore } from './lookup-store.ts';
 import { type BulkSchedule, runPart } from './part.ts';
 

@@ -3,7 +3,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { AggregatorRegistry } from 'prom-client';
 import type { Logger } from '../telemetry/log.ts';
-import { type Message, readMessage } from './messages.ts';
+import { type Message, readMessage } from './worker-ipc.ts';
 
 export interface PrimaryOptions {
   readonly workers: number;

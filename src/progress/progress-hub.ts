@@ -4,9 +4,8 @@
 import { createBroadcast } from '../async/broadcast.ts';
 import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
 import { type BatchPoller, type PollerKey, startBatchPoller, type Watch } from './batch-poller.ts';
-import { defaultPollSchedule, firstInterval, type PollScheduleOptions } from './poll-schedule.ts';
 import type { BatchProgressEvent } from './progress-events.ts';
-import type { Snapshot } from './snapshot.ts';
+import { defaultPollSchedule, firstInterval, type PollScheduleOptions, type Snapshot } from './snapshot.ts';
 
 export interface ProgressHub {
   /** Subscribes to a batch: its present state, then every change, until it is settled. */

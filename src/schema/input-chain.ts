@@ -1,6 +1,6 @@
 // A submitted chain. The gateway stores the hash of its sequence, not the sequence.
 
-import type { ChainSummary } from '../submission/measure.ts';
+import type { ChainSummary } from '../submission/check.ts';
 import { builder } from './builder.ts';
 
 export const ChainKind = builder.enumType('ChainKind', {

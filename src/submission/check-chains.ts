@@ -1,10 +1,80 @@
-// Checks the chains of one item: letters, modifications, ligands (spec, "Sequence inputs" and
+// Checks the chains of one item: letters, modifications, ligands, ids (spec, "Sequence inputs" and
 // "Modification").
-import { checkChainIds } from './check-chain-ids.ts';
+import type { ItemNotes } from './check.ts';
 import { findInvalidLetters, LETTERS, parentResidue, scanSmiles } from './chemistry.ts';
-import type { ItemNotes } from './issues.ts';
-import type { Item, Ligand, Modification, Polymer, PolymerType } from './submission.ts';
-import type { Pause } from './yielding.ts';
+import type { Item, Ligand, Modification, Pause, Polymer, PolymerType } from './submission.ts';
+
+const USUAL_CHAIN_ID = /^[^\s\p{C}]{1,32}$/u;
+
+/** An id, quoted and shortened for a message. */
+const quoted = (id: string): string => JSON.stringify(id.length > 40 ? `${id.slice(0, 40)}…` : id);
+
+function checkId(id: string, at: string, first: Map<string, string>, { wrong, odd }: ItemNotes): void {
+  const earlier = first.get(id);
+  if (id.trim() === '') {
+    wrong(at, 'BAD_CHAIN_ID', `${quoted(id)} is no chain id.`, 'Name the chain, such as "A".');
+  } else if (earlier !== undefined) {
+    wrong(
+      at,
+      'DUPLICATE_CHAIN_ID',
+      `The chain id ${quoted(id)} is taken by ${earlier}.`,
+      'Every copy of every chain of an item has an id of its own.',
+    );
+  } else {
+    first.set(id, at);
+    if (!USUAL_CHAIN_ID.test(id)) {
+      odd(
+        at,
+        'UNUSUAL_CHAIN_ID',
+        `${quoted(id)} is long, or has white space or control characters in it.`,
+        'Structure files hold such names badly. Use up to 32 letters and digits, such as "A".',
+      );
+    }
+  }
+}
+
+/** Checks the ids of all chains of an item and their copies. */
+async function checkChainIds(item: Item, notes: ItemNotes, pause: Pause): Promise<void> {
+  const { odd } = notes;
+  const first = new Map<string, string>();
+  for (const [c, chain] of item.chains.entries()) {
+    if (chain?.ids == null) continue;
+    const path = `chains.${c}.${chain.type}.ids`;
+    if (chain.ids.length === 0) {
+      odd(
+        path,
+        'EMPTY_LIST',
+        'The list of ids is empty and counts as left out.',
+        'Leave it out, or name each copy, such as ["A", "B"].',
+      );
+    }
+    for (const [i, id] of chain.ids.entries()) {
+      checkId(id, `${path}.${i}`, first, notes);
+      if (i % 1024 === 1023) await pause();
+    }
+    if (chain.ids.length > 1) {
+      const length = chain.type === 'ligand' ? 0 : chain.sequence.length;
+      odd(
+        path,
+        'COPIES_MULTIPLY',
+        length === 0
+          ? `${chain.ids.length} copies of this ligand are folded.`
+          : `${chain.ids.length} copies of ${length} count as ${chain.ids.length * length}.`,
+        'Every id is one more copy, and each copy counts toward length and credits. Name one id for a ' +
+          'single chain.',
+      );
+    }
+  }
+  const unnamed = item.chains.findIndex((chain) => chain !== null && !chain.ids?.length);
+  if (first.size > 0 && unnamed >= 0) {
+    odd(
+      `chains.${unnamed}`,
+      'MIXED_CHAIN_IDS',
+      'Some chains of this item have ids and this one has none.',
+      'The upstream will choose one for it; name it yourself to be able to refer to it.',
+    );
+  }
+}
 
 const CCD_CODE = /^[A-Z0-9]{1,5}$/;
 const NAMES: Readonly<Record<PolymerType, string>> = { protein: 'a protein', rna: 'an RNA', dna: 'a DNA' };

@@ -1,9 +1,9 @@
 // Checks references to chains: covalent bonds, pocket, distograms (spec, the tables of these
 // names).
+
+import type { ItemNotes } from './check.ts';
 import { heavyAtoms, scanSmiles } from './chemistry.ts';
-import type { ItemNotes } from './issues.ts';
-import type { Chain, Item } from './submission.ts';
-import type { Pause } from './yielding.ts';
+import type { Chain, Item, Pause } from './submission.ts';
 
 const lengthOf = (chain: Chain): number =>
   chain.type === 'ligand' ? Math.max(1, chain.ccd?.length ?? 1) : chain.sequence.length;

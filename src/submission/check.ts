@@ -1,12 +1,121 @@
 // Checks a whole submission before anything is sent: all rules of the spec, with paths in the
 // GraphQL input. Each step takes linear time and yields to other work.
+import { createHash } from 'node:crypto';
 import { checkChains } from './check-chains.ts';
 import { checkReferences } from './check-references.ts';
-import { type AddIssue, addIssue, type Issue } from './issues.ts';
-import { type ItemMeasure, measureItem } from './measure.ts';
-import type { Submission } from './submission.ts';
+import { type Chain, copiesOf, type Item, type Pause, type Submission } from './submission.ts';
 import { itemHash } from './wire-body.ts';
-import type { Pause } from './yielding.ts';
+
+/** A mistake or a likely mistake. */
+export interface Issue {
+  /** Path in the GraphQL input, dotted. */
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+/** Adds an issue at a path. */
+export type AddIssue = (path: string, code: string, message: string, hint?: string) => void;
+
+/** Collects the findings of one item; paths are relative to the item. */
+export interface ItemNotes {
+  /** Mistakes that the service would refuse. */
+  readonly wrong: AddIssue;
+  /** What it accepts and is probably not intended. */
+  readonly odd: AddIssue;
+}
+
+/** Largest number of entries in one list: an input of 16 MiB can have a million mistakes. */
+export const MAX_NOTES = 1000;
+
+const MORE: Issue = {
+  path: '',
+  code: 'MORE',
+  message: `There are more than ${MAX_NOTES}.`,
+  hint: 'Mend these first.',
+};
+
+/** Creates the function that adds to a list; `prefix` stands before every path. */
+const addIssue =
+  (list: Issue[], prefix = ''): AddIssue =>
+  (path, code, message, hint) => {
+    if (list.length > MAX_NOTES) return;
+    list.push(
+      list.length === MAX_NOTES
+        ? MORE
+        : {
+            path: prefix === '' || path === '' ? prefix + path : `${prefix}.${path}`,
+            code,
+            message,
+            hint: hint ?? null,
+          },
+    );
+  };
+
+export type ChainKind = 'PROTEIN' | 'RNA' | 'DNA' | 'LIGAND';
+
+/** A submitted chain without its sequence. */
+export interface ChainSummary {
+  /** One for each copy; empty when the upstream names the chain. */
+  readonly ids: readonly string[];
+  readonly kind: ChainKind;
+  /** Residues or nucleotides of one copy; 0 for a ligand. */
+  readonly length: number;
+  /** MD5 of a protein's sequence, its id in the Atlas; null for the other kinds. */
+  readonly proteinHash: string | null;
+}
+
+const KINDS = { protein: 'PROTEIN', rna: 'RNA', dna: 'DNA', ligand: 'LIGAND' } as const;
+
+/** Letters hashed in one step. */
+const HASHED = 2 ** 20;
+
+async function hashSequence(sequence: string, pause: Pause): Promise<string> {
+  const hash = createHash('md5');
+  for (let at = 0; at < sequence.length; at += HASHED) {
+    if (at > 0) await pause();
+    hash.update(sequence.slice(at, at + HASHED));
+  }
+  return hash.digest('hex');
+}
+
+async function summarizeChain(chain: Chain, pause: Pause): Promise<ChainSummary> {
+  const ids = chain.ids ?? [];
+  const kind = KINDS[chain.type];
+  if (chain.type === 'ligand') return { ids, kind, length: 0, proteinHash: null };
+  const { sequence } = chain;
+  const proteinHash = chain.type === 'protein' ? await hashSequence(sequence, pause) : null;
+  return { ids, kind, length: sequence.length, proteinHash };
+}
+
+export interface ItemMeasure {
+  /** Chains, every copy counted. */
+  readonly chainCount: number;
+  /** Residues and nucleotides, every copy counted. */
+  readonly length: number;
+  /** Ligands, every copy counted. */
+  readonly ligandCount: number;
+  readonly chains: readonly ChainSummary[];
+}
+
+/** Measures an item and hashes its proteins. */
+async function measureItem(item: Item, pause: Pause): Promise<ItemMeasure> {
+  let chainCount = 0;
+  let length = 0;
+  let ligandCount = 0;
+  const chains: ChainSummary[] = [];
+  for (const chain of item.chains) {
+    await pause();
+    if (chain === null) continue;
+    const copies = copiesOf(chain);
+    chainCount += copies;
+    if (chain.type === 'ligand') ligandCount += copies;
+    else length += copies * chain.sequence.length;
+    chains.push(await summarizeChain(chain, pause));
+  }
+  return { chainCount, length, ligandCount, chains };
+}
 
 /** Limits of a submission (spec, section Limits). */
 export const MAX_ITEMS = 2000;

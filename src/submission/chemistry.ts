@@ -1,8 +1,7 @@
 // Chemistry of polymers and ligands: letters, heavy atoms of residues, parents of modifications,
 // SMILES.
 import { residueOf } from '../structure/residues.ts';
-import type { PolymerType } from './submission.ts';
-import type { Pause } from './yielding.ts';
+import type { Pause, PolymerType } from './submission.ts';
 
 /** The letters of a polymer that name one residue. */
 export const LETTERS: Readonly<Record<PolymerType, string>> = {

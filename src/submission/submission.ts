@@ -1,7 +1,6 @@
 // Normalises the input of a fold: white space, case and defaults, so that equivalent inputs are
 // equal. check.ts judges it.
-
-import type { Pause } from './yielding.ts';
+import { setImmediate as turn } from 'node:timers/promises';
 
 type Maybe<T> = T | null | undefined;
 
@@ -230,4 +229,21 @@ export function weightOf({ items }: SubmissionInput): number {
       weight += 4 * distogram.reduce((sum, row) => sum + 1 + row.length, 0);
   }
   return weight;
+}
+
+/** Milliseconds of work before other work gets a turn. */
+const SLICE_MS = 10;
+
+/** Undefined while the check may continue, otherwise a promise to await. */
+export type Pause = () => Promise<void> | undefined;
+
+/** Creates the pause function of one check. */
+export function createPause(): Pause {
+  let since = performance.now();
+  return () =>
+    performance.now() - since < SLICE_MS
+      ? undefined
+      : turn().then(() => {
+          since = performance.now();
+        });
 }

@@ -1,8 +1,7 @@
 // The body of Submit (spec, "Batch submit request" and below), and the hash that identifies equal
 // submissions.
 import { createHash } from 'node:crypto';
-import type { Chain, Item, Submission } from './submission.ts';
-import { createPause, type Pause } from './yielding.ts';
+import { type Chain, createPause, type Item, type Pause, type Submission } from './submission.ts';
 
 const idOf = ({ ids }: Chain): string | readonly string[] | null => {
   if (ids === null || ids.length === 0) return null;

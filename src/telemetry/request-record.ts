@@ -2,8 +2,7 @@
 // the route instead of the path, the operation name instead of the query.
 import { randomUUID } from 'node:crypto';
 import { redact } from './redact.ts';
-import { readTraceparent } from './trace-context.ts';
-import type { TraceSpan, Tracing } from './tracing.ts';
+import { readTraceparent, type TraceSpan, type Tracing } from './tracing.ts';
 
 export interface RequestRecord {
   readonly requestId: string;

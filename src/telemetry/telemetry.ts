@@ -16,8 +16,7 @@ import {
   requestIdOf,
   requestLogFields,
 } from './request-record.ts';
-import { traceparent } from './trace-context.ts';
-import { noopTracing, type Tracing } from './tracing.ts';
+import { noopTracing, type Tracing, traceparent } from './tracing.ts';
 
 export interface Telemetry {
   /** Begins a request that will end. @param method - WS for an operation over WebSocket */

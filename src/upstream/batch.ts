@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { redact } from '../telemetry/redact.ts';
 import { errorText, UpstreamError } from './errors.ts';
-import { type ItemsRequest, readItems, sizeFault } from './folds/batch-items.ts';
+import { type ItemsRequest, readItems, sizeFault } from './folds/batch-states.ts';
 import { confirmNotFound } from './http/prefix.ts';
 import { isWhole, upstreamErrorOf } from './http/response-body.ts';
 import { type Call, requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tableRow } from '../../src/lookups/table.ts';
+import { tableRow } from '../../src/lookups/export-row.ts';
 
 const SRC = fileURLToPath(new URL('../../src', import.meta.url));
 const cellOf = (value: string | number | null): string => tableRow([value]).slice(0, -1);
@@ -33,6 +33,6 @@ describe('a cell of a table', () => {
     const writers = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
       (file) => file.endsWith('.ts') && readFileSync(join(SRC, file), 'utf8').includes("join('\\t')"),
     );
-    expect(writers).toEqual(['lookups/table.ts']);
+    expect(writers).toEqual(['lookups/export-row.ts']);
   });
 });

@@ -4,11 +4,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { submitReader } from '../../sandbox/src/batch/request/submit.ts';
 import { defaultLimits } from '../../sandbox/src/limits.ts';
-import { checkSubmission } from '../../src/submission/check.ts';
-import { type Issue, MAX_NOTES } from '../../src/submission/issues.ts';
-import { readSubmission, type SubmissionInput, weightOf } from '../../src/submission/submission.ts';
+import { checkSubmission, type Issue, MAX_NOTES } from '../../src/submission/check.ts';
+import {
+  type Pause,
+  readSubmission,
+  type SubmissionInput,
+  weightOf,
+} from '../../src/submission/submission.ts';
 import { wireBody } from '../../src/submission/wire-body.ts';
-import type { Pause } from '../../src/submission/yielding.ts';
 import { rightInput } from './inputs.ts';
 
 const MODEL = 'foldmodel2-2026-05-cutoff-2025';

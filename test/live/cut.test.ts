@@ -1,8 +1,14 @@
 // Cutting a list of hashes: nothing lost, nothing twice, never more than 500 in a part; and what the parts make of the whole.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chunkHashes, hashesOfChunk } from '../../src/lookups/chunk.ts';
-import { type BulkState, newPart, readJob, stateOf } from '../../src/lookups/lookup.ts';
+import {
+  type BulkState,
+  chunkHashes,
+  hashesOfChunk,
+  newPart,
+  readJob,
+  stateOf,
+} from '../../src/lookups/lookup.ts';
 
 describe('cutting', () => {
   it('keeps every hash once, in the order of first appearance', () => {

@@ -27,7 +27,7 @@ import { pdbToMmcif, scalePdbBFactors } from '../../src/structure/pdb-to-mmcif.t
 import { findInvalidLetters, scanSmiles } from '../../src/submission/chemistry.ts';
 import { redact } from '../../src/telemetry/redact.ts';
 import { boundedOperationName, makeRequestId } from '../../src/telemetry/request-record.ts';
-import { readTraceparent } from '../../src/telemetry/trace-context.ts';
+import { readTraceparent } from '../../src/telemetry/tracing.ts';
 import { readFasta } from '../../src/upstream/archive/bulk-record.ts';
 import { safeName } from '../../src/upstream/archive/zip-limits.ts';
 import { errorText, retryAfterSeconds, subjectOf429 } from '../../src/upstream/errors.ts';

@@ -7,7 +7,7 @@ import { type ExecutionResult, type GraphQLError, getOperationAST } from 'graphq
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { traceparent } from '../../telemetry/trace-context.ts';
+import { traceparent } from '../../telemetry/tracing.ts';
 import { type CallRecord, openCallRecord } from '../../upstream/http/call-record.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
 

@@ -5,7 +5,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { matchesIfNoneMatch } from '../../etag.ts';
 import { makeRequestId } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { traceparent } from '../../telemetry/trace-context.ts';
+import { traceparent } from '../../telemetry/tracing.ts';
 import type { AdmittedClient } from '../limits/admission.ts';
 import { limitedRequestOf } from '../limits/request-limits.ts';
 import { destroyResponse } from '../plugins/safe-hooks.ts';

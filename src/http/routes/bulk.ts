@@ -2,11 +2,18 @@
 // and .tsv: one protein per line, in the requested order. The look-up's id grants access.
 
 import type { GatewayContext } from '../../context.ts';
-import { openArchive } from '../../lookups/archive.ts';
-import { chunkHashes, hashesOfChunk } from '../../lookups/chunk.ts';
 import { csvHeader, csvLine, exportColumns, jsonLine, ROW_SCHEMA } from '../../lookups/export-row.ts';
 import { isExpired, lookupRows } from '../../lookups/export-rows.ts';
-import { type BulkLookup, type BulkRequest, hasArchive, hasEnded, stateOf } from '../../lookups/lookup.ts';
+import {
+  type BulkLookup,
+  type BulkRequest,
+  chunkHashes,
+  hasArchive,
+  hasEnded,
+  hashesOfChunk,
+  stateOf,
+} from '../../lookups/lookup.ts';
+import { openArchive } from '../../lookups/part.ts';
 import { discard } from '../../upstream/http/response-body.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import { forwardedHeaders, handleGetOrHead, streamOf, textResponse } from './responses.ts';

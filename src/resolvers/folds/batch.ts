@@ -1,13 +1,22 @@
-// Resolvers of Batch: name and time from the ledger, tasks from List. Also finds a batch.
-import type { GraphQLResolveInfo } from 'graphql';
+// Resolvers of Batch: name and time from the ledger, tasks from List. Finds a batch, lists the caller's
+// submissions (the upstream cannot), and sends the events of a shared poll (batchProgress).
+import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
+import { z } from 'zod';
 import type { GatewayContext } from '../../context.ts';
+import type { BatchProgressEvent } from '../../progress/progress-events.ts';
 import { Batch, type BatchShape, TaskState } from '../../schema/batch.ts';
+import { BatchProgress, type BatchProgressShape } from '../../schema/batch-progress.ts';
 import { builder } from '../../schema/builder.ts';
+import { badInput } from '../../schema/scalars.ts';
 import { Task } from '../../schema/task.ts';
+import type { BatchPosition } from '../../store/ledger/ledger.ts';
+import { UpstreamError } from '../../upstream/errors.ts';
 import { type BatchRecord, readBatch, readCounts } from '../../upstream/folds/batch-states.ts';
+import { sizeOf } from '../relay/connection.ts';
+import { readCursor, writeCursor } from '../relay/cursor.ts';
 import { selectedFields } from '../selection.ts';
-import { firstPage, queuedPage, tasksPage } from './batch-tasks.ts';
-import type { TaskPageArgs } from './task-cursor.ts';
+import { firstPage, queuedPage, type TaskPageArgs, tasksPage } from './batch-tasks.ts';
+import { taskFromItem } from './task-shape.ts';
 
 /** The record of a batch that the upstream has deleted. */
 const FORGOTTEN: BatchRecord = {
@@ -113,3 +122,112 @@ builder.queryFields((t) => ({
     resolve: (_, { batchId }, ctx, info) => findBatch(ctx, info, batchId),
   }),
 }));
+
+const DEFAULT_PAGE = 20;
+
+const position = z.strictObject({ submittedAt: z.int(), batchId: z.string() });
+
+interface PageArgs {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+}
+
+const unauthenticated = (): GraphQLError =>
+  new GraphQLError(
+    'Send the token that the batches were submitted with, as `Authorization: Bearer <token>`.',
+    {
+      extensions: { code: 'UNAUTHENTICATED', retryable: false },
+    },
+  );
+
+async function myBatches(ctx: GatewayContext, { first, after }: PageArgs) {
+  if (ctx.principal === null) throw unauthenticated();
+  const size = sizeOf(first, 'first') ?? DEFAULT_PAGE;
+  const { ledger, principal } = ctx.submissions;
+  const from: BatchPosition | null = after == null ? null : readCursor(position, after);
+  // One more than the page, to know whether there is a next page.
+  const { total, batches } = await ledger.batches(principal, { first: size + 1, after: from });
+  const edges = batches.slice(0, size).map((batch) => ({
+    cursor: writeCursor({ submittedAt: batch.submittedAt, batchId: batch.batchId }),
+    node: batchById(ctx, batch.batchId),
+  }));
+  return {
+    totalCount: total,
+    edges,
+    pageInfo: {
+      hasNextPage: batches.length > size,
+      hasPreviousPage: from !== null,
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: edges.at(-1)?.cursor ?? null,
+    },
+  };
+}
+
+const QueryMyBatchesConnection = builder.connectionObject(
+  {
+    type: Batch,
+    name: 'QueryMyBatchesConnection',
+    description: 'A page of your batches, newest first.',
+  },
+  { name: 'QueryMyBatchesEdge', description: 'A batch and its cursor.' },
+);
+
+builder.queryFields((t) => ({
+  myBatches: t.field({
+    type: QueryMyBatchesConnection,
+    cost: ({ first }) => ({ items: first ?? DEFAULT_PAGE }),
+    description:
+      'Batches submitted through this gateway with your token, newest first. Labels and times cost ' +
+      'nothing; state and counts cost one List call for each batch. Null only with an error.',
+    args: {
+      first: t.arg.int({ description: 'Return at most this many, 0 to 1000; 20 when left out.' }),
+      after: t.arg.string({ description: 'Return only what follows this cursor.' }),
+    },
+    resolve: (_, page, ctx) => myBatches(ctx, page),
+  }),
+}));
+
+async function watch(
+  ctx: GatewayContext,
+  info: GraphQLResolveInfo,
+  batchId: string,
+): Promise<AsyncIterable<BatchProgressEvent>> {
+  if (!(await ctx.owned.batch(batchId)))
+    throw badInput(`There is no batch ${batchId.slice(0, 60)} of this caller.`);
+  const { live } = ctx.services;
+  return live.watch(ctx.principal, batchId, {
+    // The poll outlives the request that started it.
+    upstream: { ...ctx.upstream, signal: undefined },
+    signal: ctx.clientSignal,
+    tasks: selectedFields(info, 'BatchProgress').some(({ name }) => name === 'changedTasks'),
+  });
+}
+
+/** @throws UpstreamError when reads failed several times in a row; the stream continues */
+function progressOf(batchId: string, event: BatchProgressEvent): BatchProgressShape {
+  if (event.kind === 'failure') throw new UpstreamError(event.message, event.failure);
+  const { sequence, page, changed, nextPollSeconds, final } = event;
+  return {
+    sequence,
+    batch: { batchId, read: async () => readBatch(page) },
+    changedTasks: changed.map((item) => taskFromItem(batchId, page, item)),
+    nextPollSeconds,
+    final,
+  };
+}
+
+builder.subscriptionField('batchProgress', (t) =>
+  t.field({
+    type: BatchProgress,
+    nullable: false,
+    cost: 1,
+    description:
+      'Progress of a batch: the present state, then every change; the stream ends after the event ' +
+      'whose `final` is true. All clients that watch a batch share one poll of the upstream, every 2 ' +
+      'to 30 seconds. An event with errors means that reads failed three times in a row; polling ' +
+      'continues, and the next successful read sends an event.',
+    args: { batchId: t.arg.id({ required: true, description: 'The `batchId` from submitFold.' }) },
+    subscribe: (_, { batchId }, ctx, info) => watch(ctx, info, batchId),
+    resolve: (event, { batchId }) => progressOf(batchId, event),
+  }),
+);

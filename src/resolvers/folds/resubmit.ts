@@ -9,9 +9,8 @@ import { SubmitFoldResult, type SubmitFoldResultShape } from '../../schema/submi
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
 import { indexInBatch } from '../../store/ledger/submissions.ts';
 import { checkSubmission } from '../../submission/check.ts';
-import type { Submission, SubmissionInput } from '../../submission/submission.ts';
+import { createPause, type Submission, type SubmissionInput } from '../../submission/submission.ts';
 import { submissionHash } from '../../submission/wire-body.ts';
-import { createPause } from '../../submission/yielding.ts';
 import { parseTaskState, type TaskStateName, taskState } from '../../upstream/folds/batch-states.ts';
 import { checkCost, checkInput, type Examined, invalidInput, submitOnce } from './submit.ts';
 

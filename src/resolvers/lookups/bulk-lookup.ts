@@ -1,13 +1,13 @@
 // Bulk look-ups: starting, reading, cancelling and watching them, and where their parts are served.
 
 import type { GatewayContext } from '../../context.ts';
-import { MAX_HASHES } from '../../lookups/chunk.ts';
 import {
   type BulkLookup as BulkLookupRecord,
   type BulkRequest,
   completedCount,
   hasArchive,
   hasEnded,
+  MAX_HASHES,
   RETENTION_MS,
   stateOf,
 } from '../../lookups/lookup.ts';

@@ -1,6 +1,6 @@
 // limits: the limits of the specification and the configuration. It needs no upstream call.
 
-import { MAX_HASHES } from '../../lookups/chunk.ts';
+import { MAX_HASHES } from '../../lookups/lookup.ts';
 import { builder } from '../../schema/builder.ts';
 import { Limits } from '../../schema/limits.ts';
 import { MAX_ITEMS, MAX_TASKS } from '../../submission/check.ts';

@@ -1,7 +1,7 @@
 // The ledger's interface: which batches a principal submitted, under which names, and which
 // idempotency keys are spent, because the upstream cannot say. It stores no sequence and no token.
 import { z } from 'zod';
-import type { ChainSummary } from '../../submission/measure.ts';
+import type { ChainSummary } from '../../submission/check.ts';
 
 /** One item of a submission as it is remembered. */
 export interface LedgerItem {

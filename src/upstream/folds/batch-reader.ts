@@ -1,11 +1,11 @@
 // Reads batches and tasks for one request: identical reads are one call, with limited concurrency.
-
 import pLimit from 'p-limit';
+import type { Submissions } from '../../store/ledger/submissions.ts';
 import { type Enveloped, list, status } from '../batch.ts';
+import { UpstreamError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import type { BatchPage, TaskStatus } from '../wire.ts';
-import type { ItemsRequest } from './batch-items.ts';
-import type { BatchOwnership } from './batch-ownership.ts';
+import type { ItemsRequest } from './batch-states.ts';
 
 /** An answer of List, with the warnings that stood around it. */
 export interface BatchAnswer extends BatchPage {
@@ -70,5 +70,36 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership): BatchRea
       pages.clear();
       statuses.clear();
     },
+  };
+}
+
+/** What one caller may read and cancel. Without a shared key everything: the upstream decides. */
+export interface BatchOwnership {
+  /** @throws UpstreamError UPSTREAM_UNAVAILABLE when the ledger does not answer */
+  batch(batchId: string): Promise<boolean>;
+  /** @throws UpstreamError as `batch` */
+  task(taskId: string): Promise<boolean>;
+}
+
+const undecided = (cause: unknown): never => {
+  throw new UpstreamError(
+    'The gateway cannot look up at present whose batch this is. Try again in a moment.',
+    { operation: 'ledger', code: 'UPSTREAM_UNAVAILABLE', retryable: true },
+    { cause },
+  );
+};
+
+/** What the caller of these submissions may read and cancel. */
+export function createBatchOwnership(submissions: Submissions): BatchOwnership {
+  if (!submissions.keyIsShared) return { batch: async () => true, task: async () => true };
+  const has = async (batchId: string | undefined): Promise<boolean> =>
+    batchId !== undefined && (await submissions.batch(batchId)) !== null;
+  return {
+    batch: (batchId) => has(batchId).catch(undecided),
+    task: (taskId) =>
+      submissions
+        .placeOf(taskId)
+        .then((place) => has(place?.batchId))
+        .catch(undecided),
   };
 }
