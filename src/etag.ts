@@ -1,4 +1,4 @@
-// Strong entity tags: made from the bytes that they name, and found in what a client says that it has. It knows no route.
+// Strong entity tags: made from the bytes that they name, and found in what a client says that it has.
 import { hash } from 'node:crypto';
 
 /** The tag of a content, with its quotes. Make it once for what is kept. */

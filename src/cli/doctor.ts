@@ -12,8 +12,7 @@ import { openAgent, type Upstream } from '../upstream/http/upstream-client.ts';
 import { writtenMapping } from '../upstream/renames.ts';
 import { settingsOf } from '../upstream/settings.ts';
 import { command } from './command.ts';
-import { EXIT, type Session } from './session.ts';
-import { configOf, TOKEN_FILE, tokenOf } from './settings.ts';
+import { configOf, EXIT, type Session, TOKEN_FILE, tokenOf } from './session.ts';
 
 const EXITS: Readonly<Record<CheckStatus, number>> = {
   OK: EXIT.ok,

@@ -3,8 +3,7 @@
 import type { Config } from '../config.ts';
 import { sandboxOptionsOf, startEmbeddedSandbox } from '../process/embedded-sandbox.ts';
 import { findRunningGateway } from '../process/running-gateway.ts';
-import { CliExit, EXIT, type Session } from './session.ts';
-import { configOf, TOKEN_FILE, tokenOf } from './settings.ts';
+import { CliExit, configOf, EXIT, type Session, TOKEN_FILE, tokenOf } from './session.ts';
 
 export interface GraphqlError {
   readonly message: string;

@@ -1,8 +1,41 @@
 #!/usr/bin/env node
-// The bin `foldatlas`: finds the command, runs it and maps its outcome to an exit code.
+// The bin `foldatlas`: finds the command, runs it and maps its outcome to an exit code. Each command is
+// imported only when it runs, so that help is printed at once.
 import { VERSION } from '../version.ts';
-import { COMMANDS, mainHelp } from './commands.ts';
+import type { Command } from './command.ts';
 import { CliExit, createSession, EXIT, type Session } from './session.ts';
+
+/** Each by its name, in the order of the help. */
+const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => Promise<Command>]>> = {
+  serve: ['Starts the gateway', async () => (await import('./start.ts')).serve],
+  sandbox: ['Starts the stand-in of the service by itself', async () => (await import('./start.ts')).sandbox],
+  query: ['Runs a GraphQL document', async () => (await import('./query.ts')).default],
+  fold: ['Submits folds, follows them, saves their results', async () => (await import('./fold.ts')).default],
+  lookup: [
+    'Looks up proteins by hash, accession or entry name',
+    async () => (await import('./lookup.ts')).default,
+  ],
+  doctor: ['Does the upstream still keep its contract?', async () => (await import('./doctor.ts')).default],
+  'rotate-secret': [
+    'Changes GATEWAY_SECRET without losing what is kept',
+    async () => (await import('./rotate-secret.ts')).default,
+  ],
+};
+
+/** The help of the bin. */
+function mainHelp(): string {
+  const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length));
+  const lines = Object.entries(COMMANDS).map(([name, [summary]]) => `  ${name.padEnd(width)}  ${summary}`);
+  return `FoldAtlas: one GraphQL endpoint over a protein service's two APIs
+
+USAGE foldatlas COMMAND [OPTIONS]
+
+${lines.join('\n')}
+
+foldatlas COMMAND --help tells options, examples and exit codes of a command.
+Settings come from the environment (.env.example lists them); a token from FOLDATLAS_TOKEN or --token-file.
+`;
+}
 
 const wantsHelp = (words: readonly string[]): boolean => {
   const end = words.indexOf('--');
@@ -18,10 +51,9 @@ async function run([name, ...rest]: readonly string[], session: Session): Promis
     await session.out(`${VERSION}\n`);
     return EXIT.ok;
   }
-  const found = COMMANDS.find((one) => one.name === name);
-  if (found === undefined)
-    throw new CliExit(EXIT.usage, `There is no command ${name}. See foldatlas --help.`);
-  const command = await found.load();
+  const [, load] = (Object.hasOwn(COMMANDS, name) && COMMANDS[name]) || [];
+  if (load === undefined) throw new CliExit(EXIT.usage, `There is no command ${name}. See foldatlas --help.`);
+  const command = await load();
   if (!wantsHelp(rest)) return command.run(rest, session);
   await session.out(await command.help());
   return EXIT.ok;

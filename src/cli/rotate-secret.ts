@@ -11,8 +11,7 @@ import {
   WrongSecretError,
 } from '../store/ledger/principal-key.ts';
 import { command } from './command.ts';
-import { CliExit, EXIT, type Session } from './session.ts';
-import { configOf } from './settings.ts';
+import { CliExit, configOf, EXIT, type Session } from './session.ts';
 
 /** As GATEWAY_SECRET. */
 const MIN_CHARACTERS = 16;

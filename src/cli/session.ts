@@ -1,9 +1,9 @@
 // The process as commands see it: environment, data on stdout, messages on stderr, Ctrl-C as an
 // AbortSignal.
-
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
+import type { Config } from '../config.ts';
 
 /** Exit codes, the same for every command. */
 export const EXIT = {
@@ -113,4 +113,32 @@ export async function readInput(file: string): Promise<string> {
   } catch (error) {
     throw new CliExit(EXIT.usage, error instanceof Error ? error.message : String(error));
   }
+}
+
+/** Reads the configuration. @param more - defaults that a command has @throws ConfigError */
+export async function configOf(
+  { env }: Session,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Config> {
+  const { readConfig } = await import('../config.ts');
+  return readConfig({ ...more, ...env });
+}
+
+/** The option that every command with a token has. */
+export const TOKEN_FILE = {
+  type: 'string',
+  description: 'File with the bearer token; else FOLDATLAS_TOKEN in the environment',
+  valueHint: 'FILE',
+} as const;
+
+/** The token: of the file, else of the environment; undefined when there is none. */
+export function tokenOf({ env }: Session, file: string | undefined): string | undefined {
+  if (file === undefined) return env.FOLDATLAS_TOKEN === '' ? undefined : env.FOLDATLAS_TOKEN;
+  try {
+    const token = readFileSync(file, 'utf8').trim();
+    if (token !== '') return token;
+  } catch (error) {
+    throw new CliExit(EXIT.usage, `--token-file: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  throw new CliExit(EXIT.usage, '--token-file: the file is empty.');
 }

@@ -17,8 +17,8 @@ function withoutQuery(word: string): string {
   return query >= 0 && word.includes('=', query) ? '[URL]' : word;
 }
 
-const ASSIGNED_SECRET =
-  /\b(authorization|signature|password|secret|api[-_ ]?key|access[-_ ]?token|token)(["']?\s*[:=]\s*["']?)[^\s"',;})]+/gi;
+const SECRET_NAME = 'authorization|signature|password|secret|api[-_ ]?key|access[-_ ]?token|token';
+const ASSIGNED_SECRET = new RegExp(`\\b(${SECRET_NAME})(["']?\\s*[:=]\\s*["']?)[^\\s"',;})]+`, 'gi');
 
 const RULES: readonly ((text: string) => string)[] = [
   (text) => text.replace(SEQUENCE, '[sequence]'),

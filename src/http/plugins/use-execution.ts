@@ -188,6 +188,8 @@ export async function shareExecution(
 }
 
 const RETRY_SECONDS = 10;
+const tooManyOpen = (most: number): string =>
+  `You have ${most} subscriptions open (MAX_SUBSCRIPTIONS). End one, then open another.`;
 
 type Results = AsyncIterable<ExecutionResult>;
 
@@ -230,8 +232,7 @@ export const useSubscriptionLimit = (
     setSubscribeFn(async (subscribing: ExecutionArgs) => {
       const leave = places.take(await admission.accounts(request));
       if (leave === null) {
-        const message = `You have ${most} subscriptions open (MAX_SUBSCRIPTIONS). End one, then open another.`;
-        return { errors: [rateLimited(message, RETRY_SECONDS)] };
+        return { errors: [rateLimited(tooManyOpen(most), RETRY_SECONDS)] };
       }
       // Also releases the slot of a client that disconnected while no event was read.
       request.signal.addEventListener('abort', leave, { once: true });

@@ -1,5 +1,6 @@
 // The routes of the pages for people, as configured: / (front page), /graphiql, /reference,
-// /schema.graphql, /docs/{name}.md, /examples/{name}, and /assets/{name}.{version}.{ending} under immutable URLs.
+// /schema.graphql, /docs/{name}.md, /examples/{name}, and /assets/{name}.{version}.{ending} under
+// immutable URLs.
 
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../../config.ts';

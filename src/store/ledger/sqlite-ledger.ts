@@ -56,8 +56,8 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   );
   const insertUnknown = statement('INSERT INTO unknown_outcome VALUES (?, ?, ?, ?)');
   const insertBatch = statement(
-    'INSERT OR REPLACE INTO batch VALUES (:principal, :batchId, :label, :model, :submittedAt, :itemCount, :repeat, ' +
-      ':inputHash, :onlyTaskId)',
+    'INSERT OR REPLACE INTO batch VALUES (:principal, :batchId, :label, :model, :submittedAt, ' +
+      ':itemCount, :repeat, :inputHash, :onlyTaskId)',
   );
   const insertItem = statement('INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?)');
   const selectBatch = statement(`SELECT ${BATCH} FROM batch WHERE principal = ? AND batch_id = ?`);

@@ -1,0 +1,168 @@
+// The environment variables of the gateway: their defaults and bounds.
+import { z } from 'zod';
+import { readKey, weaknessOf } from '../http/auth/api-keys.ts';
+
+const flag = z
+  .enum(['', '0', '1', 'false', 'true', 'off', 'on', 'no', 'yes'])
+  .transform((word) => ['1', 'true', 'on', 'yes'].includes(word));
+
+const whole = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .refine((n) => n >= least && n <= most, `must be between ${least} and ${most}`);
+
+const httpUrl = z
+  .string()
+  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'must be an http(s) URL')
+  .transform((text) => text.replace(/(?<!\/)\/+$/, ''));
+
+const prefix = z
+  .string()
+  .regex(/^\/[\w\-./]*[^/]$/, 'must start with a slash and not end in one, such as /api/v1/batch');
+
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+);
+
+const LONG_ENOUGH = 'at least 16 characters; make one with `openssl rand -hex 24`';
+export const secret = z.string().min(16, `must have ${LONG_ENOUGH}`);
+const prefixes = list.pipe(z.array(prefix));
+
+export const isRedis = (url: string): boolean => /^rediss?:\/\//.test(url);
+
+/** Whether it names a host and nothing but the number of a database there. */
+const isRedisUrl = (text: string): boolean => {
+  if (!isRedis(text) || !URL.canParse(text)) return false;
+  const { hostname, pathname } = new URL(text);
+  return hostname !== '' && /^(\/\d*)?$/.test(pathname);
+};
+
+const storeUrl = z
+  .string()
+  .refine(
+    (text) => /^(memory:|sqlite:.+)$/.test(text) || isRedisUrl(text),
+    'must be memory:, sqlite:PATH, redis://HOST:PORT/DATABASE or rediss://HOST:PORT/DATABASE',
+  );
+
+const isOrigin = (text: string): boolean => {
+  if (text === '*') return true;
+  if (text.includes('*') || !URL.canParse(text)) return false;
+  const { protocol, origin } = new URL(text);
+  return /^https?:$/.test(protocol) && origin === text;
+};
+
+/** The variables, each with its default and its bounds. */
+export const variables = z.object({
+  UPSTREAM_URL: httpUrl.optional(),
+  UPSTREAM_BATCH_PREFIX: prefix.default('/api/v1/batch'),
+  UPSTREAM_ATLAS_PREFIX: prefix.default('/atlas/protein/api/v1alpha1'),
+  UPSTREAM_LIST_LIMIT_FIELD: z.string().min(1).default('limit'),
+  UPSTREAM_LIST_CURSOR_FIELD: z.string().min(1).default('cursor'),
+  UPSTREAM_THUMBNAIL_PLDDT: z.string().min(1).default('plddt'),
+  UPSTREAM_THUMBNAIL_PCT_CHARACTERIZED: z.string().min(1).default('pct-characterized'),
+  WIRE_MAPPING_FILE: z.string().min(1).optional(),
+  DOCTOR_ATLAS_PREFIXES: prefixes.default([]),
+  DOCTOR_BATCH_PREFIXES: prefixes.default([]),
+  CONTRACT_CHECK_MINUTES: whole(0, 44_640).default(60),
+  UPSTREAM_API_KEY: z.string().min(1).optional(),
+  UPSTREAM_MAX_IN_FLIGHT: whole(1, 10_000).default(64),
+  UPSTREAM_MAX_QUEUE: whole(0, 1_000_000).default(1000),
+  UPSTREAM_PATIENCE: z.coerce.number().min(0.01).max(100).default(1),
+  FOLD_MODELS: list
+    .default(['foldmodel2-2026-05-cutoff-2025'])
+    .refine((names) => names.length > 0, 'must name at least one model'),
+  DOWNLOAD_HOSTS: list.default([]),
+  REQUIRE_UPSTREAM: flag.default(false),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PORT: whole(0, 65_535).default(4000),
+  PUBLIC_URL: httpUrl.optional(),
+  STORE_URL: storeUrl.default('sqlite:.data/gateway.db'),
+  LEDGER_URL: storeUrl.optional(),
+  CACHE_RECORDS_SECONDS: whole(0, 31_536_000).default(3600),
+  CACHE_ANSWERS_MB: whole(0, 4096).default(32),
+  GATEWAY_SECRET: secret.optional(),
+  GATEWAY_SECRET_FILE: z.string().min(1).optional(),
+  GATEWAY_API_KEYS: list
+    .default([])
+    .refine((keys) => keys.every((key) => readKey(key) !== null), 'each must be a key, or a name and a key')
+    .superRefine((keys, { addIssue }) => {
+      for (const [index, text] of keys.entries()) {
+        const weakness = weaknessOf(readKey(text));
+        if (weakness !== null) addIssue(`key ${index + 1} ${weakness}`);
+      }
+    }),
+  GATEWAY_API_KEYS_FILE: z.string().min(1).optional(),
+  GATEWAY_JWKS_URL: httpUrl.optional(),
+  GATEWAY_JWT_ISSUER: z.string().min(1).optional(),
+  GATEWAY_JWT_AUDIENCE: list.default([]),
+  CORS_ORIGINS: list
+    .default([])
+    .refine(
+      (origins) => origins.every(isOrigin),
+      'must list exact origins such as https://app.example.org, without a path, or * for all',
+    ),
+  PERSISTED_OPERATIONS: z.enum(['off', 'allow', 'only']).default('off'),
+  PERSISTED_OPERATIONS_FILE: z.string().min(1).optional(),
+  APQ: flag.default(true),
+  GRAPHIQL: flag.optional(),
+  INTROSPECTION: flag.optional(),
+  FEDERATION: flag.default(true),
+  FEDERATION_TOKEN: secret.optional(),
+  MAX_QUERY_DEPTH: whole(1, 100).default(12),
+  MAX_QUERY_CHARACTERS: whole(1000, 10_000_000).default(200_000),
+  MAX_QUERY_TOKENS: whole(100, 100_000).default(10_000),
+  MAX_QUERY_ALIASES: whole(0, 10_000).default(200),
+  MAX_QUERY_DIRECTIVES: whole(0, 10_000).default(100),
+  MAX_QUERY_COST: whole(1, 10_000_000).default(12_000),
+  MAX_ANSWER_VALUES: whole(1000, 1_000_000_000).default(2_000_000),
+  MAX_ANSWER_BYTES: whole(100_000, 2_147_483_647).default(256 * 1024 * 1024),
+  MAX_BODY_BYTES: whole(1024, 1_073_741_824).default(16 * 1024 * 1024),
+  MAX_HEADER_BYTES: whole(4096, 1_048_576).default(16 * 1024),
+  TRUST_PROXY: whole(0, 10).default(0),
+  RATE_LIMIT_PER_MINUTE: whole(0, 10_000_000).default(6000),
+  AUTH_FAILURES_PER_MINUTE: whole(0, 1_000_000).default(60),
+  MAX_CONCURRENT_REQUESTS: whole(0, 1_000_000).default(500),
+  MAX_CONNECTIONS: whole(0, 1_000_000).default(4000),
+  MAX_UNFINISHED_BODIES: whole(0, 1_000_000).default(1000),
+  MAX_BUFFERED_BYTES: whole(65_536, 8_589_934_592).default(64 * 1024 * 1024),
+  REQUEST_BODY_SECONDS: whole(1, 3600).default(30),
+  MAX_EVENT_LOOP_DELAY_MS: whole(0, 60_000).default(500),
+  MAX_SUBSCRIPTIONS: whole(0, 1_000_000).default(100),
+  MAX_SOCKETS_PER_ADDRESS: whole(0, 1_000_000).default(100),
+  MAX_BULK_RUNNING_PER_CALLER: whole(0, 1_000_000).default(4),
+  MAX_BULK_KEPT_PER_CALLER: whole(0, 1_000_000).default(200),
+  MAX_BULK_MB_PER_CALLER: whole(0, 2000).default(32),
+  MAX_BULK_RUNNING: whole(0, 1_000_000).default(20),
+  MAX_BULK_MB: whole(0, 2000).default(128),
+  SLOW_READER_SECONDS: whole(1, 3600).default(30),
+  REQUEST_TIMEOUT_MS: whole(100, 3_600_000).default(60_000),
+  LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
+  METRICS: flag.default(true),
+  METRICS_TOKEN: z
+    .string()
+    .regex(/^\S{16,}$/, `must have no spaces and ${LONG_ENOUGH}`)
+    .optional(),
+  METRICS_PORT: whole(0, 65_535).optional(),
+  READY_REQUIRES_UPSTREAM: flag.default(false),
+  SHUTDOWN_SECONDS: whole(0, 3600).default(25),
+  WORKERS: whole(1, 64).default(1),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_SERVICE_NAME: z.string().min(1).default('foldatlas'),
+  NODE_ENV: z.string().default('development'),
+  SANDBOX_DATA: z.string().min(1).default('.data/sandbox'),
+  SANDBOX_PORT: whole(0, 65_535).default(0),
+  SANDBOX_SEED: whole(0, 4_294_967_295).default(20_260_501),
+  SANDBOX_SIZE: z.enum(['full', 'small']).default('full'),
+  SANDBOX_DIALECT: z.enum(['plain', 'rich']).default('plain'),
+  SANDBOX_SPEED: z.coerce.number().positive().default(1),
+  SANDBOX_API_KEYS: list.default([]),
+  SANDBOX_CONTROL: flag.default(false),
+  SANDBOX_FASTA: z.string().min(1).optional(),
+  SANDBOX_PAE_ROWS: z.enum(['token', 'atom']).default('token'),
+  SANDBOX_ENTITY_FORM: z.enum(['kind', 'polymer']).default('kind'),
+});
