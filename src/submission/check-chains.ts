@@ -38,7 +38,7 @@ async function checkChainIds(item: Item, notes: ItemNotes, pause: Pause): Promis
   const { odd } = notes;
   const first = new Map<string, string>();
   for (const [c, chain] of item.chains.entries()) {
-    if (chain?.ids == null) continue;
+    if (chain.ids === null) continue;
     const path = `chains.${c}.${chain.type}.ids`;
     if (chain.ids.length === 0) {
       odd(
@@ -65,7 +65,7 @@ async function checkChainIds(item: Item, notes: ItemNotes, pause: Pause): Promis
       );
     }
   }
-  const unnamed = item.chains.findIndex((chain) => chain !== null && !chain.ids?.length);
+  const unnamed = item.chains.findIndex((chain) => !chain.ids?.length);
   if (first.size > 0 && unnamed >= 0) {
     odd(
       `chains.${unnamed}`,
@@ -269,16 +269,7 @@ export async function checkChains(item: Item, notes: ItemNotes, pause: Pause): P
     );
   }
   for (const [c, chain] of item.chains.entries()) {
-    if (c % 64 === 63 || (chain !== null && chain.type !== 'ligand')) await pause();
-    if (chain === null) {
-      notes.wrong(
-        `chains.${c}`,
-        'ONE_KIND',
-        'A chain is exactly one of protein, rna, dna and ligand.',
-        'Give each chain as an entry of its own.',
-      );
-      continue;
-    }
+    if (c % 64 === 63 || chain.type !== 'ligand') await pause();
     const path = `chains.${c}.${chain.type}`;
     if (chain.type === 'ligand') {
       await checkLigand(chain, path, notes, pause);

@@ -14,7 +14,6 @@ async function atomCounter(chains: Item['chains'], pause: Pause) {
   const smilesAtoms = new Map<Chain, number>();
   for (const chain of chains) {
     await pause();
-    if (chain === null) continue;
     if (chain.type !== 'ligand') modified.set(chain, new Set(chain.modifications.map((one) => one.position)));
     else if (chain.smiles !== null && !chain.ccd?.length)
       smilesAtoms.set(chain, (await scanSmiles(chain.smiles, pause)).heavyAtoms);
@@ -30,16 +29,16 @@ async function atomCounter(chains: Item['chains'], pause: Pause) {
 async function referenceChecks(item: Item, { wrong, odd }: ItemNotes, pause: Pause) {
   const byId = new Map<string, Chain>();
   for (const chain of item.chains) {
-    for (const id of chain?.ids ?? []) {
-      if (chain) byId.set(id, chain);
+    for (const id of chain.ids ?? []) {
+      byId.set(id, chain);
       if (byId.size % 4096 === 0) await pause();
     }
   }
   const known = item.chains
-    .flatMap((chain) => chain?.ids?.slice(0, 12) ?? [])
+    .flatMap((chain) => chain.ids?.slice(0, 12) ?? [])
     .slice(0, 12)
     .join(', ');
-  const hasUnnamed = item.chains.some((chain) => chain !== null && !chain.ids?.length);
+  const hasUnnamed = item.chains.some((chain) => !chain.ids?.length);
   const atomsOf = await atomCounter(item.covalentBonds.length === 0 ? [] : item.chains, pause);
 
   const chainAt = (path: string, id: string): Chain | undefined => {

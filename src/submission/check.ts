@@ -107,7 +107,6 @@ async function measureItem(item: Item, pause: Pause): Promise<ItemMeasure> {
   const chains: ChainSummary[] = [];
   for (const chain of item.chains) {
     await pause();
-    if (chain === null) continue;
     const copies = copiesOf(chain);
     chainCount += copies;
     if (chain.type === 'ligand') ligandCount += copies;

@@ -1,66 +1,19 @@
 // Normalises the input of a fold: white space, case and defaults, so that equivalent inputs are
 // equal. check.ts judges it.
 import { setImmediate as turn } from 'node:timers/promises';
-
-type Maybe<T> = T | null | undefined;
+import type { SubmitFoldInput } from '../schema/submit-input.ts';
 
 /** The input of a client (`SubmitFoldInput`). */
-export interface SubmissionInput {
-  readonly items: readonly ItemInput[];
-  readonly repeat?: Maybe<number>;
-  readonly model?: Maybe<string>;
-  readonly label?: Maybe<string>;
-  readonly idempotencyKey?: Maybe<string>;
-}
-interface ItemInput {
-  readonly name?: Maybe<string>;
-  readonly chains: readonly ChainInput[];
-  readonly covalentBonds?: Maybe<readonly Bond[]>;
-  readonly pocket?: Maybe<Pocket>;
-  readonly distogramConditioning?: Maybe<readonly Distogram[]>;
-  readonly includePae?: Maybe<boolean>;
-  readonly includePairChainsIptm?: Maybe<boolean>;
-  readonly includeEmbeddings?: Maybe<boolean>;
-  readonly potentialSequenceOfConcern?: Maybe<boolean>;
-}
-interface ChainInput {
-  readonly protein?: Maybe<PolymerInput>;
-  readonly rna?: Maybe<PolymerInput>;
-  readonly dna?: Maybe<PolymerInput>;
-  readonly ligand?: Maybe<LigandInput>;
-}
-interface PolymerInput {
-  readonly ids?: Maybe<readonly string[]>;
-  readonly sequence: string;
-  readonly modifications?: Maybe<readonly Modification[]>;
-}
-interface LigandInput {
-  readonly ids?: Maybe<readonly string[]>;
-  readonly smiles?: Maybe<string>;
-  readonly ccd?: Maybe<readonly string[]>;
-}
+export type SubmissionInput = typeof SubmitFoldInput.$inferInput;
+type ItemInput = SubmissionInput['items'][number];
+type ChainInput = ItemInput['chains'][number];
+type PolymerInput = NonNullable<ChainInput['protein']>;
 
-export interface Modification {
-  /** 0-based. */
-  readonly position: number;
-  readonly ccd: string;
-}
-export interface Bond {
-  readonly chainId1: string;
-  readonly residueIndex1: number;
-  readonly atomIndex1: number;
-  readonly chainId2: string;
-  readonly residueIndex2: number;
-  readonly atomIndex2: number;
-}
-export interface Pocket {
-  readonly binderChainId: string;
-  readonly contacts: readonly { readonly chainId: string; readonly residueIndex: number }[];
-}
-export interface Distogram {
-  readonly chainId: string;
-  readonly distogram: readonly (readonly number[])[];
-}
+type Entry<K extends 'covalentBonds' | 'distogramConditioning'> = NonNullable<ItemInput[K]>[number];
+export type Modification = NonNullable<PolymerInput['modifications']>[number];
+export type Bond = Entry<'covalentBonds'>;
+export type Pocket = NonNullable<ItemInput['pocket']>;
+export type Distogram = Entry<'distogramConditioning'>;
 
 /** The polymers, by the name of their input field, which is also their wire name. */
 export type PolymerType = 'protein' | 'rna' | 'dna';
@@ -88,8 +41,7 @@ export const copiesOf = ({ ids }: Chain): number => Math.max(1, ids?.length ?? 1
 
 export interface Item {
   readonly name: string | null;
-  /** Null where the input named no kind of chain, or several. */
-  readonly chains: readonly (Chain | null)[];
+  readonly chains: readonly Chain[];
   readonly covalentBonds: readonly Bond[];
   readonly pocket: Pocket | null;
   readonly distogramConditioning: readonly Distogram[];
@@ -148,24 +100,20 @@ const readPolymer = async (type: PolymerType, input: PolymerInput, pause: Pause)
   })),
 });
 
-async function readChain({ protein, rna, dna, ligand }: ChainInput, pause: Pause): Promise<Chain | null> {
-  const given: Chain[] = [];
-  if (protein) given.push(await readPolymer('protein', protein, pause));
-  if (rna) given.push(await readPolymer('rna', rna, pause));
-  if (dna) given.push(await readPolymer('dna', dna, pause));
-  if (ligand) {
-    given.push({
-      type: 'ligand',
-      ids: ligand.ids ?? null,
-      smiles: ligand.smiles?.trim() ?? null,
-      ccd: ligand.ccd?.map((code) => code.trim().toUpperCase()) ?? null,
-    });
-  }
-  return given.length === 1 ? (given[0] ?? null) : null;
+async function readChain({ protein, rna, dna, ligand }: ChainInput, pause: Pause): Promise<Chain> {
+  if (protein !== undefined) return readPolymer('protein', protein, pause);
+  if (rna !== undefined) return readPolymer('rna', rna, pause);
+  if (dna !== undefined) return readPolymer('dna', dna, pause);
+  return {
+    type: 'ligand',
+    ids: ligand.ids ?? null,
+    smiles: ligand.smiles?.trim() ?? null,
+    ccd: ligand.ccd?.map((code) => code.trim().toUpperCase()) ?? null,
+  };
 }
 
-async function readChains(chains: readonly ChainInput[], pause: Pause): Promise<(Chain | null)[]> {
-  const read: (Chain | null)[] = [];
+async function readChains(chains: readonly ChainInput[], pause: Pause): Promise<Chain[]> {
+  const read: Chain[] = [];
   for (const chain of chains) {
     await pause();
     read.push(await readChain(chain, pause));

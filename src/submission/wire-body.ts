@@ -26,7 +26,7 @@ const orNull = <T>(list: readonly T[]): readonly T[] | null => (list.length === 
 
 /** The all-atom input of one item. */
 const wireInput = ({ chains, covalentBonds, pocket, distogramConditioning }: Item) => ({
-  sequences: chains.flatMap((chain) => (chain === null ? [] : [wireChain(chain)])),
+  sequences: chains.map(wireChain),
   covalent_bonds: orNull(
     covalentBonds.map((bond) => ({
       chain_id1: bond.chainId1,

@@ -91,12 +91,6 @@ describe('a single fault', () => {
     ['a blank key', { ...one({}), idempotencyKey: ' ' }, 'idempotencyKey EMPTY'],
     ['an endless name', one({ name: 'x'.repeat(201) }), 'items.0.name TOO_LONG'],
     ['no chains', one({ chains: [] }), 'items.0.chains EMPTY_LIST'],
-    ['a chain of no kind', chain({}), 'items.0.chains.0 ONE_KIND'],
-    [
-      'a chain of two kinds',
-      chain({ rna: { sequence: 'ACGU' }, dna: { sequence: 'ACGT' } }),
-      'items.0.chains.0 ONE_KIND',
-    ],
     [
       'an empty sequence',
       chain({ protein: { sequence: ' \n' } }),

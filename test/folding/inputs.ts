@@ -25,7 +25,11 @@ const nameless: fc.Arbitrary<(ids: string[]) => Chain> = fc.oneof(
   polymer('ACGU', 'ZZZ').map((p) => (ids: string[]) => ({ rna: { ...p, ids } })),
   polymer('ACGT', 'ZZZ').map((p) => (ids: string[]) => ({ dna: { ...p, ids } })),
   fc
-    .constantFrom({ ccd: ['ATP'] }, { ccd: ['NAG', 'NAG'] }, { smiles: 'CC(=O)O' })
+    .constantFrom<{ ccd?: string[]; smiles?: string }[]>(
+      { ccd: ['ATP'] },
+      { ccd: ['NAG', 'NAG'] },
+      { smiles: 'CC(=O)O' },
+    )
     .map((ligand) => (ids: string[]) => ({ ligand: { ...ligand, ids } })),
 );
 

@@ -170,6 +170,19 @@ describe('a refusal', () => {
   });
 });
 
+describe('a chain', () => {
+  it.each([
+    ['no kind', {}],
+    ['two kinds', { rna: { sequence: 'ACGU' }, dna: { sequence: 'ACGT' } }],
+    ['a kind that is null', { protein: null }],
+  ])('of %s is no input of the schema, and nothing is sent', async (_, chain) => {
+    const { data, errors } = await bench.ask(SUBMIT, { input: { items: [{ chains: [chain] }] } });
+    expect(data ?? null).toBeNull();
+    expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    expect(bench.counts()).toEqual({});
+  });
+});
+
 describe('an unknown outcome', () => {
   const troubles: [string, Record<string, unknown>][] = [
     ['a 500 with part of the items queued', { break_off_after: 1 }],
