@@ -3,13 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import type { Config } from '../config.ts';
 import { runChecks } from '../contract/checks/run-checks.ts';
+import { proposalText, suggestMapping } from '../contract/mapping.ts';
 import type { CheckStatus } from '../contract/report.ts';
-import { proposalText, suggestMapping } from '../contract/suggested-mapping.ts';
-import { jsonOfReport, tableOf } from '../contract/table.ts';
+import { jsonOfReport, tableOf } from '../contract/report.ts';
 import { sandboxOptionsOf, startEmbeddedSandbox } from '../process/embedded-sandbox.ts';
 import { openPublicAgent } from '../upstream/http/download.ts';
 import { openAgent, type Upstream } from '../upstream/http/upstream-client.ts';
-import { writtenMapping } from '../upstream/renames.ts';
 import { settingsOf } from '../upstream/settings.ts';
 import { command } from './command.ts';
 import { configOf, EXIT, type Session, TOKEN_FILE, tokenOf } from './session.ts';
@@ -114,7 +113,7 @@ export default command({
         onProgress: (line) => session.live(`${line} …`),
       });
       session.live('');
-      const proposal = suggestMapping(report, writtenMapping(config.wireMapping));
+      const proposal = suggestMapping(report, config.wireMapping);
       if (propose === true) await session.out(proposalText(proposal, report.settings));
       else await session.out(json === true ? jsonOfReport(report, proposal) : tableOf(report));
       return EXITS[report.status];

@@ -1,26 +1,146 @@
 // The contract of the values in the Atlas's answers: ranges, forms and relations, field by field.
-import { clusterRules, confidences, FEATURES, hash, md5, ranking, sparse } from './atlas-values.ts';
+import { createHash } from 'node:crypto';
+import { isFields, valuesAt } from '../upstream/renames.ts';
 import {
   agree,
   asAsked,
   between,
   descending,
-  having,
-  isFields,
+  type Effect,
+  type Fields,
   isSorted,
   LINK,
   lengthOf,
   matching,
+  notNegative,
   numberOf,
+  numbersAt,
   unit,
-  valuesAt,
+  type ValueRule,
   within,
 } from './rules.ts';
 
-const { POSITIVE_INFINITY: INFINITE } = Number;
+/** Features of the catalogue. */
+const FEATURES = 16_384;
 
-const catalogueRows = (answer: unknown): unknown[] =>
-  valuesAt(answer, Array.isArray(answer) ? '[]' : 'data[]');
+const md5 = (sequence: string): string =>
+  createHash('md5').update(sequence.toUpperCase().replace(/[*\s]/g, '')).digest('hex');
+const isMd5 = ({ sequence, protein_hash: own }: Fields): boolean | undefined =>
+  typeof sequence === 'string' && typeof own === 'string' ? md5(sequence) === own : undefined;
+const hash = (path: string): ValueRule => matching(path, /^[0-9a-f]{32}$/, 'an MD5 in lower case');
+const requestedHash = asAsked('protein_hash', 'the hash that was asked for', (asked) => asked.hash, 'drift');
+
+/** The sequence, or a list, is as long as the record says. @param key - of the sequence or list */
+const ofLength = (path: string, key: string, expected: string, effect?: Effect): ValueRule =>
+  within(
+    path,
+    expected,
+    ({ [key]: value, sequence_length: length }) => agree(lengthOf(value), numberOf(length)),
+    effect,
+  );
+
+/** Residues of a PDB text, and whether its B-factors lie between 0 and 1. */
+function readPdb(pdb: string): { residues: number; isUnit: boolean } {
+  const atoms = pdb.split('\n').filter((line) => line.startsWith('ATOM'));
+  const residues = new Set(atoms.map((line) => line.slice(21, 27)));
+  const factors = atoms.map((line) => Number(line.slice(60, 66)));
+  return { residues: residues.size, isUnit: factors.every((factor) => factor >= 0 && factor <= 1) };
+}
+
+/**
+ * Rules for a list of `{feature_index, value}`.
+ *
+ * @param outsideCatalogue - the effect of an index that no feature has
+ */
+const ranking = (path: string, outsideCatalogue: Effect): ValueRule[] => [
+  between(`${path}[].feature_index`, 0, FEATURES - 1, outsideCatalogue),
+  notNegative(`${path}[].value`),
+  within(
+    `${path}[].residue_regions[].end`,
+    // It may be the last residue or the one after it: region-ends.ts finds out which.
+    'not before start, with the peak between them',
+    ({ start, end, peak_residue: peak }) =>
+      typeof start === 'number' && typeof end === 'number' && typeof peak === 'number'
+        ? start <= peak && peak <= end
+        : undefined,
+    'drift',
+  ),
+];
+
+/** The ranking of a record, which has as many features as were asked for. */
+const topFeatures = (key: string): ValueRule[] => [
+  ...ranking(key, 'drift'),
+  within(key, 'as many as were asked for, the strongest first', ({ [key]: all }, { top, indices }) =>
+    Array.isArray(all) && indices === undefined
+      ? isSorted(numbersAt(all, '[].value')) && (top === undefined || all.length <= top) && all.length > 0
+      : undefined,
+  ),
+];
+
+/** Rules for sparse activations: as many values as indices, within the shape. */
+const sparse = (path: string, dimensions: number, effect: Effect): ValueRule[] => [
+  within(
+    `${path}.indices`,
+    `${dimensions} list${dimensions === 1 ? '' : 's'} as long as the values`,
+    ({ indices, values }) => {
+      if (!Array.isArray(indices) || !Array.isArray(values)) return undefined;
+      const lists: unknown[] = indices.every(Array.isArray) && indices.length > 0 ? indices : [indices];
+      return lists.length === dimensions && lists.every((list) => lengthOf(list) === values.length);
+    },
+    effect,
+  ),
+  within(
+    `${path}.shape`,
+    `${FEATURES} features`,
+    ({ shape }) =>
+      Array.isArray(shape) ? shape.length === dimensions && shape.at(-1) === FEATURES : undefined,
+    effect,
+  ),
+];
+
+/**
+ * Rules for the confidences of a structure beside its text.
+ *
+ * @param below - what paths begin with
+ * @param lengths - the effect of a wrong length
+ */
+const confidences = (below: string, lengths: Effect): ValueRule[] => [
+  unit(`${below}ptm`),
+  // The scale is found out.
+  unit(`${below}mean_plddt`, 'none'),
+  unit(`${below}residues_plddt[]`, 'none'),
+  ofLength(`${below}residues_plddt`, 'residues_plddt', 'one for each residue', lengths),
+  within(
+    `${below}pdb`,
+    'one residue for each of the sequence',
+    ({ pdb, sequence_length: length }) =>
+      typeof pdb === 'string' && typeof length === 'number' ? readPdb(pdb).residues === length : undefined,
+    lengths,
+  ),
+  within(`${below}pdb`, 'B-factors of 0 to 1', ({ pdb }) =>
+    typeof pdb === 'string' ? readPdb(pdb).isUnit : undefined,
+  ),
+];
+
+/** Rules for a cluster. @param below - what paths begin with */
+const clusterRules = (below: string): ValueRule[] => [
+  between(`${below}cluster_size`, 1, Number.POSITIVE_INFINITY),
+  between(`${below}cluster_pct_characterized`, 0, 100),
+  within(
+    `${below}cluster_pct_characterized`,
+    'a percentage: 0, or at least that of one member',
+    ({ cluster_pct_characterized: share, cluster_size: size }) =>
+      typeof share === 'number' && typeof size === 'number' && size > 0
+        ? share === 0 || share >= Math.floor(1000 / size) / 10
+        : undefined,
+  ),
+  unit(`${below}cluster_mean_domain_coverage`),
+  unit(`${below}mean_plddt`, 'none'),
+  unit(`${below}ptm`),
+  within(`${below}cluster_top_pfam_domains`, 'Pfam accessions', ({ cluster_top_pfam_domains: domains }) =>
+    isFields(domains) ? Object.keys(domains).every((key) => /^PF\d{5}(\.\d+)?$/.test(key)) : undefined,
+  ),
+];
 
 /** The rules of each answer of the Atlas. */
 export const ATLAS_RULES = {
@@ -28,28 +148,24 @@ export const ATLAS_RULES = {
     {
       path: '',
       expected: `${FEATURES} rows, each index once`,
+      effect: 'shown',
       broken: (answer: unknown) => {
-        const indices = new Set(
-          catalogueRows(answer).map((row) => (isFields(row) ? row.feature_index : undefined)),
-        );
+        const rows = valuesAt(answer, Array.isArray(answer) ? '[]' : 'data[]');
+        const indices = new Set(rows.map((row) => (isFields(row) ? row.feature_index : undefined)));
         return indices.size === FEATURES ? undefined : `${indices.size} different rows`;
       },
     },
   ],
   feature: [
-    having(
-      'drift',
-      asAsked('feature_index', 'the index that was asked for', ({ index }) => index),
-    ),
-    between('uniref90_frequency', 0, INFINITE),
-    between('uniref90_idf', 0, INFINITE),
-    between('uniref90_max_activation', 0, INFINITE),
-    between('threshold', 0, INFINITE),
+    asAsked('feature_index', 'the index that was asked for', ({ index }) => index, 'drift'),
+    notNegative('uniref90_frequency'),
+    notNegative('uniref90_idf'),
+    notNegative('uniref90_max_activation'),
+    notNegative('threshold'),
     descending('top_100_uniref_ids[].activation'),
     descending('top_swissprot_activations[].activation'),
     between('decoder_nearest_neighbors[]', 0, FEATURES - 1),
     within(
-      '',
       'decoder_nearest_neighbors',
       'other features, at least one',
       ({ decoder_nearest_neighbors: all, feature_index: own }) =>
@@ -57,37 +173,13 @@ export const ATLAS_RULES = {
     ),
   ],
   protein: [
-    having(
-      'drift',
-      asAsked('protein_hash', 'the hash that was asked for', ({ hash: asked }) => asked),
-    ),
-    having(
-      'drift',
-      within('', 'sequence', 'a sequence of which the hash is the MD5', ({ sequence, protein_hash: own }) =>
-        typeof sequence === 'string' && typeof own === 'string' ? md5(sequence) === own : undefined,
-      ),
-    ),
-    having(
-      'drift',
-      within('', 'sequence_length', 'the length of the sequence', ({ sequence, sequence_length: length }) =>
-        agree(lengthOf(sequence), numberOf(length)),
-      ),
-    ),
+    requestedHash,
+    within('sequence', 'a sequence of which the hash is the MD5', isMd5, 'drift'),
+    ofLength('sequence_length', 'sequence', 'the length of the sequence', 'drift'),
     hash('cluster_rep_protein_hash'),
-    ...confidences(''),
-    ...ranking('sae_features', 'drift'),
+    ...confidences('', 'drift'),
+    ...topFeatures('sae_features'),
     within(
-      '',
-      'sae_features',
-      'as many as were asked for, the strongest first',
-      ({ sae_features: all }, { top, indices }) => {
-        if (!Array.isArray(all) || indices !== undefined) return undefined;
-        const values = valuesAt(all, '[].value').filter((value) => typeof value === 'number');
-        return isSorted(values) && (top === undefined || all.length <= top) && all.length > 0;
-      },
-    ),
-    within(
-      '',
       'sae_features',
       'the features that were asked for, in that order',
       ({ sae_features: all }, { indices }) =>
@@ -98,7 +190,6 @@ export const ATLAS_RULES = {
     ...sparse('protein_activations', 1, 'none'),
     ...sparse('per_residue_activations', 2, 'null'),
     within(
-      '',
       'per_residue_activations',
       'one row for each residue',
       ({ per_residue_activations: all, sequence_length: length }) =>
@@ -108,52 +199,29 @@ export const ATLAS_RULES = {
     ),
   ],
   cluster: [
-    having(
-      'drift',
-      asAsked('protein_hash', 'the hash that was asked for', ({ hash: asked }) => asked),
-    ),
+    requestedHash,
     ...clusterRules(''),
     hash('member_protein_hashes[]'),
-    having(
-      'drift',
-      within(
-        '',
-        'member_protein_hashes',
-        'cluster_size different hashes, the representative among them',
-        ({ member_protein_hashes: all, cluster_size: size, protein_hash: own }) => {
-          if (!Array.isArray(all)) return undefined;
-          const different = new Set<unknown>(all).size;
-          return (
-            different === all.length &&
-            different === (numberOf(size) ?? different) &&
-            (own === undefined || all.includes(own))
-          );
-        },
-      ),
-    ),
-    ...ranking('cluster_representative_features', 'drift'),
     within(
-      '',
-      'cluster_representative_features',
-      'as many as were asked for, the strongest first',
-      ({ cluster_representative_features: all }, { top }) => {
+      'member_protein_hashes',
+      'cluster_size different hashes, the representative among them',
+      ({ member_protein_hashes: all, cluster_size: size, protein_hash: own }) => {
         if (!Array.isArray(all)) return undefined;
-        const values = valuesAt(all, '[].value').filter((value) => typeof value === 'number');
-        return isSorted(values) && all.length > 0 && (top === undefined || all.length <= top);
+        const different = new Set<unknown>(all).size;
+        return (
+          different === all.length &&
+          different === (numberOf(size) ?? different) &&
+          (own === undefined || all.includes(own))
+        );
       },
+      'drift',
     ),
+    ...topFeatures('cluster_representative_features'),
   ],
   uniprot: [
     asAsked('accession', 'the accession that was asked for', ({ accession }) => accession),
-    having(
-      'drift',
-      within('', 'protein_hash', 'the MD5 of the sequence', ({ sequence, protein_hash: own }) =>
-        typeof sequence === 'string' && typeof own === 'string' ? md5(sequence) === own : undefined,
-      ),
-    ),
-    within('', 'sequence_length', 'the length of the sequence', ({ sequence, sequence_length: length }) =>
-      agree(lengthOf(sequence), numberOf(length)),
-    ),
+    within('protein_hash', 'the MD5 of the sequence', isMd5, 'drift'),
+    ofLength('sequence_length', 'sequence', 'the length of the sequence'),
   ],
   similarity: [
     asAsked('query_sequence', 'the sequence that was asked for', ({ sequence }) => sequence),
@@ -163,59 +231,49 @@ export const ATLAS_RULES = {
     hash('similar_proteins[].protein_hash'),
     unit('similar_proteins[].similarity_score'),
     descending('similar_proteins[].similarity_score'),
-    ...confidences('similar_proteins[]'),
-    within(
-      '',
-      'similar_proteins',
-      'not more hits than were asked for',
-      ({ similar_proteins: all }, { total }) =>
-        total === undefined ? undefined : Array.isArray(all) ? all.length <= total : undefined,
+    // The lengths of hits are not checked.
+    ...confidences('similar_proteins[].', 'shown'),
+    within('similar_proteins', 'not more hits than were asked for', ({ similar_proteins: all }, { total }) =>
+      total === undefined || !Array.isArray(all) ? undefined : all.length <= total,
     ),
     within(
-      '',
       'similar_proteins',
       'no hit below min_similarity',
       ({ similar_proteins: all }, { minSimilarity: least }) =>
         least === undefined
           ? undefined
-          : valuesAt(all, '[].similarity_score').every(
-              (score) => typeof score !== 'number' || score >= least,
-            ),
+          : numbersAt(all, '[].similarity_score').every((score) => score >= least),
     ),
     within(
-      'top_features_across_results[]',
-      'mean_activation',
+      'top_features_across_results[].mean_activation',
       'between the lowest and the highest',
       ({ min_activation: min, mean_activation: mean, max_activation: max }) =>
         typeof min === 'number' && typeof mean === 'number' && typeof max === 'number'
           ? min <= mean + 1e-6 && mean <= max + 1e-6
           : undefined,
     ),
-    between('restricted_count', 0, INFINITE),
+    notNegative('restricted_count'),
   ],
   bulkJob: [
-    within(
-      '',
-      'completed_count',
-      'not more than total_count',
-      ({ completed_count: done, total_count: all }) =>
-        typeof done === 'number' && typeof all === 'number' ? done <= all : undefined,
+    within('completed_count', 'not more than total_count', ({ completed_count: done, total_count: all }) =>
+      typeof done === 'number' && typeof all === 'number' ? done <= all : undefined,
     ),
-    having(
-      'drift',
-      within('', 'download_url', 'an address once the job is completed', ({ status, download_url: url }) =>
+    within(
+      'download_url',
+      'an address once the job is completed',
+      ({ status, download_url: url }) =>
         typeof status === 'string' && /^completed?$/i.test(status)
           ? typeof url === 'string' && url !== ''
           : undefined,
-      ),
+      'drift',
     ),
     matching('download_url', LINK, 'an address'),
     matching('poll_url', /\/jobs\/[^/\s]+$/, 'the path of a job'),
   ],
-  clusterInfo: [...clusterRules('clusters.*'), hash('proteins.*')],
+  clusterInfo: [...clusterRules('clusters.*.'), hash('proteins.*')],
   bulkFeatures: [
     ...sparse('*.protein_level', 1, 'none'),
     ...sparse('*.per_residue', 2, 'none'),
     ...ranking('*.top_features', 'elsewhere'),
   ],
-} as const;
+} satisfies Record<string, readonly ValueRule[]>;

@@ -6,19 +6,21 @@ import { pairRenames } from './rename.ts';
 import { type Asked, brokenRules, type Effect, type ValueRule } from './rules.ts';
 import { fits, type Kind, kindOf, pathsOf, type Shape, shapeOf, wordsOf } from './shape.ts';
 
+type DriftKind =
+  | 'missing'
+  | 'renamed'
+  | 'retyped'
+  | 'added'
+  | 'word'
+  | 'value'
+  | 'status'
+  | 'content'
+  | 'prefix'
+  | 'member';
+
 /** One difference between what is promised and what came. */
 export interface Drift {
-  readonly kind:
-    | 'missing'
-    | 'renamed'
-    | 'retyped'
-    | 'added'
-    | 'word'
-    | 'value'
-    | 'status'
-    | 'content'
-    | 'prefix'
-    | 'member';
+  readonly kind: DriftKind;
   /**
    * Keys with dots, `[]` for members of a list, `*` for those of a map; empty: the whole answer.
    */
@@ -185,36 +187,23 @@ function atPlace(
     const loses = required(key) ? place.loses : at;
     const rename = renames.find(({ missing: one }) => one === key);
     if (rename !== undefined) {
-      return [
-        {
-          kind: 'renamed',
-          path: at,
-          expected,
-          seen: `named ${keyName(rename.seen)}`,
-          loses,
-          name: rename.seen,
-        },
-      ];
+      const { seen: name } = rename;
+      return [{ kind: 'renamed', path: at, expected, seen: `named ${keyName(name)}`, loses, name }];
     }
     if (!required(key) && (!complete || rare.has(at))) return [];
     const share = missing.get(key) === objects ? 'missing' : `missing in ${missing.get(key)} of ${objects}`;
     return [{ kind: 'missing', path: at, expected, seen: share, loses }];
   });
   const renamed = new Set(renames.map(({ seen }) => seen));
-  const added = [...unknown].flatMap(([key, values]): Drift[] =>
-    renamed.has(key)
-      ? []
-      : [
-          {
-            kind: 'added',
-            path: join(path, keyName(key)),
-            expected: 'nothing',
-            seen: kindsOf(values),
-            loses: path,
-          },
-        ],
-  );
-  return [...drifts, ...(complete ? added : [])];
+  if (!complete) return drifts;
+  const added = [...unknown].filter(([key]) => !renamed.has(key));
+  return [
+    ...drifts,
+    ...added.map(([key, values]): Drift => {
+      const at = join(path, keyName(key));
+      return { kind: 'added', path: at, expected: 'nothing', seen: kindsOf(values), loses: path };
+    }),
+  ];
 }
 
 /** The place of an issue. Keys of a map come from the service; all of them have one place. */
@@ -244,12 +233,11 @@ export function compare(promised: Promised, value: unknown, options: CompareOpti
   const refused = new Map(issues.map(({ path, message }) => [placeOfIssue(path, known), message]));
   if (drifts.some(({ kind }) => kind !== 'added')) {
     const effects = new Map(Object.entries(promised.lost ?? {}));
-    const lose = (kind: Drift['kind']) => kind === 'missing' || kind === 'renamed' || kind === 'retyped';
     return drifts.map((drift) => {
       const { kind, path } = drift;
       if (kind === 'added' || kind === 'word') return drift;
       const isRefused = refused.has(path) || refused.has(path.replace(/\[\]$/, ''));
-      const effect = isRefused ? 'drift' : lose(kind) ? effects.get(path) : undefined;
+      const effect = isRefused ? 'drift' : kind === 'value' ? undefined : effects.get(path);
       return effect === undefined ? drift : { ...drift, effect };
     });
   }

@@ -1,9 +1,10 @@
-// Parses the mapping file: a deployment's names by operation and path, in YAML or JSON. Reports all
-// mistakes at once.
+// The mapping file: a deployment's names by operation and path, in YAML or JSON. Reads it, reporting
+// all mistakes at once, and writes the one that would bridge a report's differences.
 import { createRequire } from 'node:module';
-import type { Renames, Rule, WireMapping } from '../upstream/renames.ts';
+import { isFields, REQUEST, type WireMapping } from '../upstream/renames.ts';
 import { isAnswerName, PROMISED } from './answers.ts';
-import { likeness } from './rename.ts';
+import { closest } from './rename.ts';
+import type { Report } from './report.ts';
 import { pathsOf, shapeOf } from './shape.ts';
 
 const polymer = [
@@ -66,74 +67,52 @@ const REQUESTS: Readonly<Record<string, readonly string[]>> = {
   cancel: ['task_id', 'batch_id'],
 };
 
-const REQUEST = 'request.';
-
 /** Names of what may be mapped. */
 const NAMES = [...new Set([...Object.keys(PROMISED), ...Object.keys(REQUESTS), 'archive'])];
 
 /** Files of the bulk archive, and the folder of its structures. */
 const FILES = ['sequences.fasta', 'cluster_info.json', 'features.json', 'structures'];
 
-/** Paths that exist for a name; those of its request begin with `request.`. */
-const knownPaths = (name: string): readonly string[] => (name === 'archive' ? FILES : pathsWithin(name));
+/** Paths that exist for a name. */
+const knownPaths = (name: string): readonly string[] =>
+  name === 'archive'
+    ? FILES
+    : [
+        ...(isAnswerName(name) ? pathsOf(shapeOf(PROMISED[name].schema)) : []),
+        ...(REQUESTS[name] ?? []).map((path) => `${REQUEST}${path}`),
+      ];
 
-const pathsWithin = (name: string): string[] => [
-  ...(isAnswerName(name) ? pathsOf(shapeOf(PROMISED[name].schema)) : []),
-  ...(REQUESTS[name] ?? []).map((path) => `${REQUEST}${path}`),
-];
-
-/** The name that is most like a text, for "did you mean". */
-function nearest(text: string, names: readonly string[]): string {
-  const [best] = names
-    .map((name) => ({ name, alike: likeness(name, text) }))
-    .sort((a, b) => b.alike - a.alike);
+function didYouMean(text: string, names: readonly string[]): string {
+  const best = closest(text, names);
   return best === undefined || best.alike < 0.5 ? '' : `; did you mean ${best.name}?`;
 }
 
-/** Splits `a[].b` into the place of the object and the key. */
-function ruleOf(path: string, seen: string): Rule {
-  if (FILES.includes(path)) return { parents: [], wire: path, seen };
-  const steps = path
-    .split('.')
-    .flatMap((step) => [step.replaceAll('[]', ''), ...(step.match(/\[\]/g) ?? [])])
-    .filter((step) => step !== '');
-  return { parents: steps.slice(0, -1), wire: steps.at(-1) ?? '', seen };
-}
-
-const isFields = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const outermostFirst = (rules: readonly Rule[]): Rule[] =>
-  rules.toSorted((a, b) => a.parents.length - b.parents.length);
-
-function readRenames(name: string, fields: Readonly<Record<string, unknown>>, problems: string[]): Renames {
+function readNames(name: string, fields: Readonly<Record<string, unknown>>, problems: string[]) {
   const paths = knownPaths(name);
-  const rules: { request: boolean; rule: Rule }[] = [];
-  for (const [path, seen] of Object.entries(fields)) {
+  const names = Object.entries(fields).flatMap(([path, seen]): [string, string][] => {
     const where = `${name}: ${path}`;
-    if (!paths.includes(path)) problems.push(`${where}: there is no such place${nearest(path, paths)}`);
+    if (!paths.includes(path)) problems.push(`${where}: there is no such place${didYouMean(path, paths)}`);
     else if (typeof seen !== 'string' || seen === '')
       problems.push(`${where}: must be the name that the service uses, as text`);
-    else {
-      const request = path.startsWith(REQUEST);
-      rules.push({ request, rule: ruleOf(request ? path.slice(REQUEST.length) : path, seen) });
-    }
-  }
-  const of = (wanted: boolean) =>
-    outermostFirst(rules.flatMap(({ request, rule }) => (request === wanted ? [rule] : [])));
-  return { answer: of(false), request: of(true) };
+    else return [[path, seen]];
+    return [];
+  });
+  // A path is longer than those of the objects around it.
+  return Object.fromEntries(names.sort(([a], [b]) => a.length - b.length));
 }
 
 /** The parser, 70 modules that a gateway without a mapping never loads. */
 const yaml = () => createRequire(import.meta.url)('yaml') as typeof import('yaml');
 
+type ReadMapping = { mapping: WireMapping } | { problems: string[] };
+
 /**
  * Parses a mapping file: `operation: { path: name seen }`. Paths are those of the contract, such as
  * `sae_features[].value`; those of a request begin with `request.`.
  *
- * @returns the rules, or every problem, a sentence each
+ * @returns the names, or every problem, a sentence each
  */
-export function readMapping(text: string): { mapping: WireMapping } | { problems: string[] } {
+export function readMapping(text: string): ReadMapping {
   let content: unknown;
   try {
     content = yaml().parse(text) ?? {};
@@ -142,20 +121,37 @@ export function readMapping(text: string): { mapping: WireMapping } | { problems
       problems: [`is no YAML: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''}`],
     };
   }
-  if (!isFields(content)) return { problems: ['must be a map of operations, each a map of paths to names'] };
-  return readRules(content);
+  return isFields(content)
+    ? checkMapping(content)
+    : { problems: ['must be a map of operations, each a map of paths to names'] };
 }
 
 /** The same for a mapping that is parsed already. */
-export function readRules(
-  content: Record<string, unknown>,
-): { mapping: WireMapping } | { problems: string[] } {
+export function checkMapping(content: Readonly<Record<string, unknown>>): ReadMapping {
   const problems: string[] = [];
-  const mapping: Record<string, Renames> = {};
+  const mapping: Record<string, Record<string, string>> = {};
   for (const [name, fields] of Object.entries(content)) {
-    if (!NAMES.includes(name)) problems.push(`${name}: there is no such operation${nearest(name, NAMES)}`);
+    if (!NAMES.includes(name)) problems.push(`${name}: there is no such operation${didYouMean(name, NAMES)}`);
     else if (!isFields(fields)) problems.push(`${name}: must be a map of paths to names`);
-    else mapping[name] = readRenames(name, fields, problems);
+    else mapping[name] = readNames(name, fields, problems);
   }
   return problems.length > 0 ? { problems } : { mapping };
+}
+
+/** The names that a report has found, added to a mapping. */
+export function suggestMapping({ checks }: Pick<Report, 'checks'>, present: WireMapping = {}): WireMapping {
+  const proposal: Record<string, Readonly<Record<string, string>>> = { ...present };
+  for (const { answer, kind, path, name } of checks.flatMap(({ findings }) => findings)) {
+    if (kind !== 'renamed' || name === undefined) continue;
+    proposal[answer] = { ...proposal[answer], [path]: name };
+  }
+  return proposal;
+}
+
+/** The text of the file, with settings as comments. Empty when there is nothing to bridge. */
+export function proposalText(proposal: WireMapping, settings: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(settings).map(([name, value]) => `# ${name}=${value}\n`);
+  const body = Object.keys(proposal).length === 0 ? '' : yaml().stringify(proposal);
+  const head = lines.length === 0 ? '' : `# Set these too:\n${lines.join('')}`;
+  return `${head}${body}`;
 }

@@ -43,6 +43,13 @@ export function likeness(a: string, b: string): number {
   return Math.max(overlap(words, others), overlap(pairsOf(text), pairsOf(other)));
 }
 
+/** The name that is most like a text. */
+export const closest = (
+  text: string,
+  names: readonly string[],
+): { readonly name: string; readonly alike: number } | undefined =>
+  names.map((name) => ({ name, alike: likeness(name, text) })).sort((a, b) => b.alike - a.alike)[0];
+
 /** Whether a value looks like what the name says: 1 yes, 0 nothing known, undefined no. */
 function looks(name: string, value: unknown): number | undefined {
   if (typeof value === 'number') return UNIT.test(name) ? (value >= 0 && value <= 1 ? 0.2 : undefined) : 0;

@@ -1,11 +1,9 @@
 // Rules about values: ranges, patterns and relations between fields. A rule ignores missing fields:
 // compare.ts reports those.
+import { isFields, valuesAt } from '../upstream/renames.ts';
 import type { Drift } from './compare.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
-
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What was asked, as far as an answer has to agree with it. */
 export interface Asked {
@@ -35,28 +33,13 @@ export interface ValueRule {
   /** Place that it is about, as in {@link Drift}. */
   readonly path: string;
   readonly expected: string;
-  /** `shown` when absent; `drift` in any case where the reader's schema refuses the value. */
-  readonly effect?: Effect;
+  /** `drift` in any case where the reader's schema refuses the value. */
+  readonly effect: Effect;
   /** What was seen where the rule is broken, without a value of the answer; else undefined. */
   readonly broken: (answer: unknown, asked: Asked) => string | undefined;
 }
 
-/** All values at a place: keys with dots, `[]` for members of a list, `*` for those of a map. */
-export function valuesAt(value: unknown, path: string): unknown[] {
-  const steps = path === '' ? [] : path.replaceAll('[]', '.[]').split('.').filter(Boolean);
-  return steps.reduce<unknown[]>(
-    (values, step) =>
-      values.flatMap((one) => {
-        if (step === '[]') return Array.isArray(one) ? one : [];
-        if (!isFields(one)) return [];
-        if (step === '*') return Object.values(one);
-        return Object.hasOwn(one, step) ? [one[step]] : [];
-      }),
-    [value],
-  );
-}
-
-const numbersAt = (answer: unknown, path: string): number[] =>
+export const numbersAt = (answer: unknown, path: string): number[] =>
   valuesAt(answer, path).filter((value) => typeof value === 'number');
 
 /** An absolute address, or a path on the same host. */
@@ -73,9 +56,10 @@ export const agree = (a: number | undefined, b: number | undefined): boolean | u
   a === undefined || b === undefined ? undefined : a === b;
 
 /** Every number at a place lies between two bounds, both included. */
-export const between = (path: string, min: number, max: number): ValueRule => ({
+export const between = (path: string, min: number, max: number, effect: Effect = 'shown'): ValueRule => ({
   path,
   expected: max === Number.POSITIVE_INFINITY ? `at least ${min}` : `${min} to ${max}`,
+  effect,
   broken: (answer) => {
     const values = numbersAt(answer, path);
     if (values.some((value) => value > max)) return `a number above ${max}`;
@@ -83,13 +67,21 @@ export const between = (path: string, min: number, max: number): ValueRule => ({
   },
 });
 
+export const notNegative = (path: string): ValueRule => between(path, 0, Number.POSITIVE_INFINITY);
+
 /** Every number at a place is a fraction. */
-export const unit = (path: string): ValueRule => between(path, 0, 1);
+export const unit = (path: string, effect?: Effect): ValueRule => between(path, 0, 1, effect);
 
 /** Every text at a place has a form. */
-export const matching = (path: string, pattern: RegExp, expected: string): ValueRule => ({
+export const matching = (
+  path: string,
+  pattern: RegExp,
+  expected: string,
+  effect: Effect = 'shown',
+): ValueRule => ({
   path,
   expected,
+  effect,
   broken: (answer) =>
     valuesAt(answer, path).some((value) => typeof value === 'string' && !pattern.test(value))
       ? 'another text'
@@ -97,9 +89,15 @@ export const matching = (path: string, pattern: RegExp, expected: string): Value
 });
 
 /** The value at a place equals the requested one. */
-export const asAsked = (path: string, expected: string, wanted: (asked: Asked) => unknown): ValueRule => ({
+export const asAsked = (
+  path: string,
+  expected: string,
+  wanted: (asked: Asked) => unknown,
+  effect: Effect = 'shown',
+): ValueRule => ({
   path,
   expected,
+  effect,
   broken: (answer, asked) => {
     const value = wanted(asked);
     const [seen] = valuesAt(answer, path);
@@ -112,20 +110,22 @@ export const asAsked = (path: string, expected: string, wanted: (asked: Asked) =
 /**
  * A relation within each object at a place.
  *
- * @param parent - place of the objects; empty: the answer itself
- * @param key - the key that breaks it
+ * @param path - the key that breaks it, below the place of the objects
  * @param holds - undefined where it cannot be decided
  */
 export const within = (
-  parent: string,
-  key: string,
+  path: string,
   expected: string,
   holds: (fields: Fields, asked: Asked) => boolean | undefined,
+  effect: Effect = 'shown',
 ): ValueRule => ({
-  path: parent === '' ? key : `${parent}.${key}`,
+  path,
   expected,
+  effect,
   broken: (answer, asked) =>
-    valuesAt(answer, parent).some((value) => isFields(value) && holds(value, asked) === false)
+    valuesAt(answer, path.slice(0, Math.max(path.lastIndexOf('.'), 0))).some(
+      (value) => isFields(value) && holds(value, asked) === false,
+    )
       ? 'a value that does not agree'
       : undefined,
 });
@@ -134,17 +134,13 @@ export const within = (
 export const descending = (path: string): ValueRule => ({
   path,
   expected: 'the highest first',
-  broken: (answer) => {
-    return isSorted(numbersAt(answer, path)) ? undefined : 'another order';
-  },
+  effect: 'shown',
+  broken: (answer) => (isSorted(numbersAt(answer, path)) ? undefined : 'another order'),
 });
-
-/** A rule with what the gateway does where it is broken. */
-export const having = (effect: Effect, rule: ValueRule): ValueRule => ({ ...rule, effect });
 
 /** What an answer breaks. */
 export const brokenRules = (rules: readonly ValueRule[], answer: unknown, asked: Asked): Drift[] =>
-  rules.flatMap(({ path, expected, broken, effect = 'shown' }) => {
+  rules.flatMap(({ path, expected, broken, effect }) => {
     const seen = broken(answer, asked);
     return seen === undefined ? [] : [{ kind: 'value', path, expected, seen, loses: path, effect }];
   });

@@ -1,19 +1,20 @@
 // The contract watch of a running gateway: repeats the checks in the background and adds
-// differences seen in answers to ordinary queries.
+// differences seen in answers to ordinary queries. Its metrics.
 import { randomUUID } from 'node:crypto';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { UpstreamError } from '../upstream/errors.ts';
 import type { Downloads } from '../upstream/http/download.ts';
-import type { Upstream } from '../upstream/http/upstream-client.ts';
+import type { OnResponse, Upstream } from '../upstream/http/upstream-client.ts';
 import { isAnswerName, PROMISED } from './answers.ts';
 import { finding } from './checks/probe.ts';
-import { type ExamineOptions, runChecks } from './checks/run-checks.ts';
+import { type RunOptions, runChecks } from './checks/run-checks.ts';
 import { compare } from './compare.ts';
 import { type Check, type Finding, isProblem, type Report, shownUrl, statusOf } from './report.ts';
+import { pathsOf, shapeOf } from './shape.ts';
 
 export interface ContractWatch {
-  /** Every `Upstream` passes its answers to this function. */
-  readonly onAnswer: NonNullable<Upstream['onAnswer']>;
-  /** Whether the next answer of that name is to be checked. */
-  readonly looksAt: (name: string) => boolean;
+  /** Every `Upstream` tells this function of its answers. */
+  readonly onResponse: OnResponse;
   /** The latest report, without upstream calls. */
   report(): Report;
   /** Runs the checks now, at most once in 30 seconds; concurrent callers share them. */
@@ -30,8 +31,8 @@ export interface WatchOptions {
   readonly baseUrl: string;
   readonly downloads: Downloads;
   readonly sandbox: boolean;
-  /** As {@link ExamineOptions.prefixes}. */
-  readonly prefixes: NonNullable<ExamineOptions['prefixes']>;
+  /** As {@link RunOptions.prefixes}. */
+  readonly prefixes: NonNullable<RunOptions['prefixes']>;
   /** Minutes between checks; 0 for checks on request only. */
   readonly minutes: number;
   /** Receives each important difference, every time it is seen. */
@@ -57,11 +58,16 @@ interface Noticed {
 }
 
 /** Certain differences in an answer to an ordinary query, whose expected values are unknown. */
-function noticedIn(name: string, value: unknown): Finding[] {
+function noticedIn(name: string, read: () => unknown): Finding[] {
   if (!isAnswerName(name)) return [];
-  if (value === undefined) {
-    return [finding(name, { kind: 'content', path: 'body', expected: 'JSON', seen: 'something else' })];
+  let value: unknown;
+  try {
+    value = read();
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
   }
+  if (value === undefined)
+    return [finding(name, { kind: 'content', path: 'body', expected: 'JSON', seen: 'something else' })];
   return compare(PROMISED[name], value, { complete: false, most: MOST_MEMBERS })
     .map((drift) => finding(name, drift))
     .filter(isProblem);
@@ -139,16 +145,12 @@ export function openContractWatch(options: WatchOptions): ContractWatch {
     }, milliseconds).unref();
   };
 
-  const looksAt = (name: string): boolean =>
-    now() - (looked.get(name) ?? Number.NEGATIVE_INFINITY) >= SAMPLE_MS;
-
   return {
-    looksAt,
-    onAnswer(name, value, readable) {
+    onResponse(name, read, isReadable) {
       const at = now();
-      if (readable && !looksAt(name)) return;
+      if (isReadable && at - (looked.get(name) ?? Number.NEGATIVE_INFINITY) < SAMPLE_MS) return;
       looked.set(name, at);
-      for (const one of noticedIn(name, value)) {
+      for (const one of noticedIn(name, read)) {
         onDrift(one);
         const key = `${one.answer} ${one.kind} ${one.path}`;
         if (noticed.size < MAX_FINDINGS || noticed.has(key)) noticed.set(key, { finding: one, at });
@@ -165,4 +167,37 @@ export function openContractWatch(options: WatchOptions): ContractWatch {
       await running;
     },
   };
+}
+
+const PATHS = new Set(Object.values(PROMISED).flatMap(({ schema }) => pathsOf(shapeOf(schema))));
+const OTHERS = /^(HTTP status|content-type|body|UPSTREAM_\w+|\w+\.(json|fasta)|structures)$/;
+
+/** The path as a label: one of the contract's, or `other`. */
+const labelOf = (path: string): string => (PATHS.has(path) || OTHERS.test(path) ? path : 'other');
+
+/** Registers the metrics. @returns the function that counts a difference */
+export function openContractMetrics(registers: Registry[], report: () => Report): (finding: Finding) => void {
+  new Gauge({
+    name: 'foldatlas_upstream_contract',
+    help: 'Operations whose contract was checked: 1 for the state that it is in.',
+    labelNames: ['operation', 'state'],
+    registers,
+    collect() {
+      this.reset();
+      const worst = new Map<string, string>();
+      const order = ['skipped', 'ok', 'unreachable', 'changed'];
+      for (const { operation, status } of report().checks) {
+        const state = status.toLowerCase();
+        if (order.indexOf(state) > order.indexOf(worst.get(operation) ?? '')) worst.set(operation, state);
+      }
+      for (const [operation, state] of worst) this.set({ operation, state }, 1);
+    },
+  });
+  const drifts = new Counter({
+    name: 'foldatlas_upstream_drifts_total',
+    help: 'Differences from the contract that were noticed, by operation and place.',
+    labelNames: ['operation', 'path'],
+    registers,
+  });
+  return ({ answer, path }) => drifts.inc({ operation: answer, path: labelOf(path) });
 }

@@ -3,8 +3,7 @@
 
 import { CollectWindow } from '../async/collect-window.ts';
 import type { Config } from '../config.ts';
-import { openContractMetrics } from '../contract/metrics.ts';
-import { type ContractWatch, openContractWatch } from '../contract/watch.ts';
+import { type ContractWatch, openContractMetrics, openContractWatch } from '../contract/watch.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
@@ -77,8 +76,7 @@ export function connectUpstream(options: UpstreamConnectionsOptions): UpstreamCo
       requestId,
       signal,
       collecting: new CollectWindow(),
-      onAnswer: contract.onAnswer,
-      looksAt: contract.looksAt,
+      onResponse: contract.onResponse,
       gate: gates.api,
       caller: from?.principal ?? undefined,
       ...hooks,

@@ -103,13 +103,14 @@ export interface ReadRecord extends WithRaw<wire.ProteinRecord> {
   readonly parts?: RecordParts;
 }
 
-/** Reads a protein's record: lazily, unless drift is watched or a mapping renames members. */
+/** Reads a protein's record: lazily, unless a mapping renames members or it breaks the contract. */
 async function readRecord(up: Upstream, answer: StreamedResponse): Promise<ReadRecord> {
   const { mapping } = up.settings;
   const bytes = await readUtf8(up, answer);
-  if (mapping === undefined && (up.onAnswer === undefined || up.looksAt?.('protein') === false)) {
-    const found = lazyRecord(bytes, requestIdOf(answer), up.settings);
-    if (found !== undefined) return found;
+  const lazy = mapping === undefined ? lazyRecord(bytes, requestIdOf(answer), up.settings) : undefined;
+  if (lazy !== undefined) {
+    up.onResponse?.('protein', () => lazy.raw, true);
+    return lazy;
   }
   const raw = await namedJson(up, 'protein', bodyJson(answer, bytes));
   const record = readValidated(up, 'protein', wire.proteinRecord, raw);

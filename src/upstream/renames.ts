@@ -1,103 +1,76 @@
-// Names that a deployment uses instead of those of the contract, as rules applied to an answer
-// before it is read and to a request before it is sent.
+// Names that a deployment uses instead of those of the contract (WIRE_MAPPING_FILE), applied to
+// answers before they are read and to requests before they are sent.
 
-/** One name that differs. */
-export interface Rule {
-  /**
-   * The object with the key: the contract's keys, `[]` for members of a list, `*` for those of a
-   * map.
-   */
-  readonly parents: readonly string[];
-  /** The name of the contract. */
-  readonly wire: string;
-  /** The name that the deployment uses. */
-  readonly seen: string;
-}
+/** Per operation, or file within its answer: paths of the contract, outermost first, to the names seen. */
+export type WireMapping = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** The rules of one operation, or of one file within its answer. */
-export interface Renames {
-  readonly answer: readonly Rule[];
-  readonly request: readonly Rule[];
-}
-
-/** All rules, by operation. */
-export type WireMapping = Readonly<Record<string, Renames>>;
+/** What paths within requests begin with. */
+export const REQUEST = 'request.';
 
 type Fields = Record<string, unknown>;
 
-const isFields = (value: unknown): value is Fields =>
+export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The objects at a place of a value. */
-function objectsAt(value: unknown, parents: readonly string[]): Fields[] {
-  const [step, ...rest] = parents;
-  if (step === undefined) return isFields(value) ? [value] : [];
-  if (step === '[]') return Array.isArray(value) ? value.flatMap((item) => objectsAt(item, rest)) : [];
-  if (!isFields(value)) return [];
-  if (step === '*') return Object.values(value).flatMap((item) => objectsAt(item, rest));
-  return Object.hasOwn(value, step) ? objectsAt(value[step], rest) : [];
+/** All values at a path: keys with dots, `[]` for members of a list, `*` for those of a map. */
+export function valuesAt(value: unknown, path: string): unknown[] {
+  const steps = path === '' ? [] : path.replaceAll('[]', '.[]').split('.').filter(Boolean);
+  return steps.reduce<unknown[]>(
+    (values, step) =>
+      values.flatMap((one) => {
+        if (step === '[]') return Array.isArray(one) ? one : [];
+        if (!isFields(one)) return [];
+        if (step === '*') return Object.values(one);
+        return Object.hasOwn(one, step) ? [one[step]] : [];
+      }),
+    [value],
+  );
 }
 
-function move(fields: Fields, from: string, to: string): void {
-  if (!Object.hasOwn(fields, from) || Object.hasOwn(fields, to)) return;
-  const value = fields[from];
-  delete fields[from];
-  // Not an assignment: a key such as __proto__ stays a key.
-  Object.defineProperty(fields, to, { value, enumerable: true, configurable: true, writable: true });
+/** Renames a key of every object at a place. */
+function renameAt(value: unknown, place: string, from: string, to: string): void {
+  for (const fields of valuesAt(value, place)) {
+    if (!isFields(fields) || !Object.hasOwn(fields, from) || Object.hasOwn(fields, to)) continue;
+    const moved = fields[from];
+    delete fields[from];
+    // Not an assignment: a key such as __proto__ stays a key.
+    Object.defineProperty(fields, to, { value: moved, enumerable: true, configurable: true, writable: true });
+  }
 }
 
-const rulesOf = (mapping: WireMapping | undefined, name: string): Renames | undefined =>
-  mapping !== undefined && Object.hasOwn(mapping, name) ? mapping[name] : undefined;
+/** The renames of an answer or of its request: place of the object, key of the contract, name seen. */
+const renamesOf = (mapping: WireMapping | undefined, name: string, isRequest = false) =>
+  Object.entries(mapping?.[name] ?? {}).flatMap(([path, seen]) => {
+    if (path.startsWith(REQUEST) !== isRequest) return [];
+    const below = isRequest ? path.slice(REQUEST.length) : path;
+    const dot = below.lastIndexOf('.');
+    return [{ place: below.slice(0, Math.max(dot, 0)), wire: below.slice(dot + 1), seen }];
+  });
 
 /** Renames an answer's keys to those of the contract, in place. */
 export function fromWire<T>(mapping: WireMapping | undefined, name: string, value: T): T {
-  // Rules stand outermost first, so that the parents of the next have the contract's names already.
-  for (const { parents, wire, seen } of rulesOf(mapping, name)?.answer ?? []) {
-    for (const fields of objectsAt(value, parents)) move(fields, seen, wire);
-  }
+  // The parents of an inner key have the contract's names already.
+  for (const { place, wire, seen } of renamesOf(mapping, name)) renameAt(value, place, seen, wire);
   return value;
 }
 
 /** Brings a request to the deployment's names; the request that is given stays as it is. */
 export function toWire<T>(mapping: WireMapping | undefined, name: string, value: T): T {
-  const rules = rulesOf(mapping, name)?.request ?? [];
-  if (rules.length === 0 || !isFields(value)) return value;
+  const renames = renamesOf(mapping, name, true);
+  if (renames.length === 0 || !isFields(value)) return value;
   const copy = structuredClone(value);
-  for (const { parents, wire, seen } of rules.toReversed()) {
-    for (const fields of objectsAt(copy, parents)) move(fields, wire, seen);
-  }
+  for (const { place, wire, seen } of renames.toReversed()) renameAt(copy, place, wire, seen);
   return copy;
 }
 
 /** The deployment's names of certain keys, for readers that scan keys before parsing. */
-export function namesSeen(
+export const namesSeen = (
   mapping: WireMapping | undefined,
   name: string,
-  wire: ReadonlySet<string>,
-): ReadonlySet<string> {
-  const rules = rulesOf(mapping, name)?.answer.filter((rule) => wire.has(rule.wire)) ?? [];
-  return rules.length === 0 ? wire : new Set([...wire, ...rules.map(({ seen }) => seen)]);
-}
+  keys: ReadonlySet<string>,
+): ReadonlySet<string> =>
+  new Set([...keys, ...renamesOf(mapping, name).flatMap(({ wire, seen }) => (keys.has(wire) ? [seen] : []))]);
 
-/** The contract's name of what the deployment calls `seen`, such as a file of the archive. */
-export const wireName = (mapping: WireMapping | undefined, name: string, seen: string): string =>
-  rulesOf(mapping, name)?.answer.find((rule) => rule.seen === seen)?.wire ?? seen;
-
-const written = ({ parents, wire }: Rule, prefix: string): string =>
-  prefix +
-  [...parents, wire].reduce(
-    (path, step) => (step === '[]' ? `${path}[]` : path === '' ? step : `${path}.${step}`),
-    '',
-  );
-
-/** The rules as a mapping file says them: operation, path, name seen. */
-export const writtenMapping = (mapping: WireMapping = {}): Record<string, Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(mapping).map(([name, { answer, request }]) => [
-      name,
-      Object.fromEntries([
-        ...answer.map((rule) => [written(rule, ''), rule.seen]),
-        ...request.map((rule) => [written(rule, 'request.'), rule.seen]),
-      ]),
-    ]),
-  );
+/** The contract's name of a file of the bulk archive. */
+export const archiveName = (mapping: WireMapping | undefined, seen: string): string =>
+  Object.entries(mapping?.archive ?? {}).find(([, name]) => name === seen)?.[0] ?? seen;

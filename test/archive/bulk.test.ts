@@ -110,7 +110,7 @@ test('activations of all features are not kept where there is a ranking', async 
     const shown: unknown[] = [];
     const parts = await readBulkArchive(arriving(zipSync({ 'features.json': strToU8(text) }), piece), {
       level: false,
-      onAnswer: (_, value) => shown.push(value),
+      onResponse: (_, read) => shown.push(read()),
     });
     expect(parts.problems).toEqual([]);
     expect(parts.features.get(A)).toEqual({ top });

@@ -11,8 +11,8 @@ async function* arriving(bytes: Uint8Array) {
 async function read(text: string) {
   const shown: unknown[] = [];
   const zip = zipSync({ 'cluster_info.json': strToU8(text) });
-  const onAnswer = (name: string, value: unknown) => void shown.push([name, value]);
-  const { clusters, clusterOf, members, problems } = await readBulkArchive(arriving(zip), { onAnswer });
+  const onResponse = (name: string, read: () => unknown) => void shown.push([name, read()]);
+  const { clusters, clusterOf, members, problems } = await readBulkArchive(arriving(zip), { onResponse });
   const failures = problems.map(({ code, message, entry }) => ({ code, message, entry }));
   return { clusters, clusterOf, hasLinks: members.clusterLinks, failures, shown };
 }

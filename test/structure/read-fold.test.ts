@@ -110,9 +110,7 @@ it('a PAE is taken out whatever its shape, and its rest holds none of it', () =>
 });
 
 it('names of a deployment are found too, and the value as it came has the lists', () => {
-  const mapping = {
-    result: { answer: [{ parents: [], wire: 'pae', seen: 'predicted_error' }], request: [] },
-  };
+  const mapping = { result: { pae: 'predicted_error' } };
   const result = readFold(Buffer.from('{"predicted_error":[[0.5,NaN],[1,2]],"later":1}'), mapping);
   expect(runFoldQuery(result, { ask: 'summary' })).toMatchObject({ pae: { size: 2, max: 2 } });
   expect(runFoldQuery(result, { ask: 'raw', path: 'pae' })).toEqual([

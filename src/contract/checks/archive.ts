@@ -1,15 +1,15 @@
-// Checks the files of a bulk archive, and what they contain about one protein.
+// Checks files: those of a bulk archive with what they contain about one protein, and thumbnails.
 import { createHash } from 'node:crypto';
 import { unzipSync } from 'fflate';
 import { parseJsonBody } from '../../upstream/http/response-body.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
-import { fromWire, wireName } from '../../upstream/renames.ts';
+import { archiveName, fromWire } from '../../upstream/renames.ts';
 import { type AnswerName, PROMISED } from '../answers.ts';
 import { compare, type Drift, keyName } from '../compare.ts';
-import { likeness } from '../rename.ts';
+import { closest } from '../rename.ts';
 import type { Effect } from '../rules.ts';
 
-const FILES = ['structures', 'sequences.fasta', 'cluster_info.json', 'features.json'] as const;
+const FILES = ['structures', 'sequences.fasta', 'cluster_info.json', 'features.json'];
 const JSON_FILES: Readonly<Record<string, AnswerName>> = {
   'cluster_info.json': 'clusterInfo',
   'features.json': 'bulkFeatures',
@@ -19,25 +19,17 @@ const ending = (name: string): string => /\.\w+$/.exec(name)?.[0] ?? '';
 
 /** The file that replaces a missing one under another name, if any. */
 function nearest(missing: string, others: readonly string[]): string | undefined {
-  const same = others.filter((name) => ending(name) === ending(missing));
-  const [best] = same
-    .map((name) => ({ name, alike: likeness(name.replace(/\.\w+$/, ''), missing.replace(/\.\w+$/, '')) }))
-    .sort((a, b) => b.alike - a.alike);
-  return best !== undefined && (best.alike >= 0.4 || same.length === 1) ? best.name : undefined;
+  const extension = ending(missing);
+  const stem = (name: string) => name.slice(0, name.length - extension.length);
+  const same = others.filter((name) => ending(name) === extension).map(stem);
+  const best = closest(stem(missing), same);
+  return best !== undefined && (best.alike >= 0.4 || same.length === 1) ? best.name + extension : undefined;
 }
 
-const compared = (name: AnswerName, body: unknown): Drift[] =>
-  compare(PROMISED[name], body, { complete: true }).map((drift) => ({ ...drift, as: name }));
-
-const value = (path: string, expected: string, seen: string, effect?: Effect): Drift => ({
-  kind: 'value',
-  path,
-  as: 'archive',
-  expected,
-  seen,
-  loses: path,
-  ...(effect === undefined ? {} : { effect }),
-});
+const value = (path: string, expected: string, seen: string, effect?: Effect): Drift => {
+  const drift: Drift = { kind: 'value', path, as: 'archive', expected, seen, loses: path };
+  return effect === undefined ? drift : { ...drift, effect };
+};
 
 const textOf = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString();
 
@@ -72,9 +64,14 @@ function fastaDrifts(file: Uint8Array | undefined, hash: string): Drift[] {
   return records.length === 1 ? [] : [value('sequences.fasta', expected, 'proteins that were not asked for')];
 }
 
-function unzip(bytes: Uint8Array): Readonly<Record<string, Uint8Array>> | undefined {
+/** The files of an archive by their paths in the contract's names; undefined where it is no zip. */
+function unzip({ settings: { mapping } }: Upstream, bytes: Uint8Array): Map<string, Uint8Array> | undefined {
   try {
-    return unzipSync(bytes);
+    const files = Object.entries(unzipSync(bytes)).map(([path, file]) => {
+      const [top = '', ...rest] = path.split('/');
+      return [[archiveName(mapping, top), ...rest].join('/'), file] as const;
+    });
+    return new Map(files);
   } catch {
     return undefined;
   }
@@ -86,56 +83,56 @@ const NO_ZIP: Drift = { kind: 'content', path: 'body', expected: 'a zip archive'
  * Differences in an archive with sequences only, of one protein that exists and one that does not:
  * by this list the gateway knows which proteins exist.
  */
-export function sequencesDrifts(
-  { settings: { mapping } }: Upstream,
-  bytes: Uint8Array,
-  hash: string,
-): Drift[] {
-  const files = unzip(bytes);
-  if (files === undefined) return [NO_ZIP];
-  const named = Object.entries(files).map(
-    ([name, file]) => [wireName(mapping, 'archive', name), file] as const,
-  );
-  return fastaDrifts(new Map(named).get('sequences.fasta'), hash);
+export function sequencesDrifts(up: Upstream, bytes: Uint8Array, hash: string): Drift[] {
+  const files = unzip(up, bytes);
+  return files === undefined ? [NO_ZIP] : fastaDrifts(files.get('sequences.fasta'), hash);
 }
 
 /** Differences in an archive of one protein with a structure and with all options. */
-export async function archiveDrifts(
-  { settings: { mapping } }: Upstream,
-  bytes: Uint8Array,
-  hash: string,
-): Promise<Drift[]> {
-  const files = unzip(bytes);
+export async function archiveDrifts(up: Upstream, bytes: Uint8Array, hash: string): Promise<Drift[]> {
+  const files = unzip(up, bytes);
   if (files === undefined) return [NO_ZIP];
-  const tops = [...new Set(Object.keys(files).map((name) => name.split('/')[0] ?? name))];
-  const seen = new Map(tops.map((top) => [wireName(mapping, 'archive', top), top]));
-  const others = tops.filter((top) => !FILES.some((file) => seen.get(file) === top));
+  const tops = new Set([...files.keys()].map((path) => path.split('/')[0] ?? path));
+  const others = [...tops].filter((top) => !FILES.includes(top));
   const drifts: Drift[] = [];
   for (const file of FILES) {
-    const at = seen.get(file);
-    if (at === undefined) {
-      const name = nearest(file, others);
-      drifts.push({
-        kind: name === undefined ? 'member' : 'renamed',
-        path: file,
-        as: 'archive',
-        expected: 'in the archive',
-        seen: name === undefined ? 'missing' : `named ${keyName(name)}`,
-        loses: file,
-        ...(name === undefined ? {} : { name }),
-      });
-    }
-    if (at !== undefined && file === 'structures')
-      drifts.push(...structureDrifts(files[`${at}/${hash}.pdb`]));
-    if (at !== undefined && file === 'sequences.fasta') drifts.push(...fastaDrifts(files[at], hash));
+    const isThere = tops.has(file);
+    const name = isThere ? file : nearest(file, others);
+    if (!isThere) {
+      const missing = { path: file, as: 'archive', expected: 'in the archive', loses: file };
+      drifts.push(
+        name === undefined
+          ? { kind: 'member', ...missing, seen: 'missing' }
+          : { kind: 'renamed', ...missing, seen: `named ${keyName(name)}`, name },
+      );
+    } else if (file === 'structures') drifts.push(...structureDrifts(files.get(`structures/${hash}.pdb`)));
+    else if (file === 'sequences.fasta') drifts.push(...fastaDrifts(files.get(file), hash));
     const answer = JSON_FILES[file];
-    const content = files[at ?? nearest(file, others) ?? file];
+    const content = files.get(name ?? file);
     if (answer === undefined || content === undefined) continue;
     try {
-      drifts.push(...compared(answer, fromWire(mapping, answer, await parseJsonBody(file, content))));
+      const body = fromWire(up.settings.mapping, answer, await parseJsonBody(file, content));
+      const found = compare(PROMISED[answer], body, { complete: true });
+      drifts.push(...found.map((drift) => ({ ...drift, as: answer })));
     } catch {
       drifts.push({ kind: 'content', path: file, expected: 'JSON', seen: 'something else' });
     }
   }
   return drifts;
+}
+
+const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+const WIDTH_AT = 16;
+const HEIGHT_AT = 20;
+
+/** Differences from a whole PNG image. */
+export function pngDrifts(bytes: Uint8Array): Drift[] {
+  const image = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const isPng = image.length > HEIGHT_AT + 4 && image.subarray(0, SIGNATURE.length).equals(SIGNATURE);
+  const isWhole = isPng && image.subarray(-12).includes('IEND');
+  const hasSize = isPng && image.readUInt32BE(WIDTH_AT) > 0 && image.readUInt32BE(HEIGHT_AT) > 0;
+  if (isWhole && hasSize) return [];
+  const seen =
+    image.length === 0 ? 'nothing' : isPng ? 'a part of one, or one without size' : 'something else';
+  return [{ kind: 'content', path: 'body', expected: 'a PNG image', seen }];
 }

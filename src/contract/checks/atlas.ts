@@ -1,38 +1,42 @@
-// The doctor's checks of the Atlas: every operation that costs nothing, with well-known proteins.
-
+// The doctor's checks of the Atlas: every operation that costs nothing, with a well-known protein.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Downloads } from '../../upstream/http/download.ts';
 import type { Call, Upstream } from '../../upstream/http/upstream-client.ts';
 import type { Drift } from '../compare.ts';
 import type { Check, Measured } from '../report.ts';
-import { type Fields, isFields } from '../rules.ts';
-import { archiveDrifts, sequencesDrifts } from './archive.ts';
-import { pngDrifts } from './png.ts';
-import { type Probe, type ProbeResult, runProbe, skippedCheck } from './probe.ts';
+import { archiveDrifts, pngDrifts, sequencesDrifts } from './archive.ts';
+import {
+  checkDownload,
+  createProbes,
+  fieldsOf,
+  finding,
+  type Probe,
+  type ProbeResult,
+  runProbe,
+  skippedCheck,
+} from './probe.ts';
 
-/** Well-known proteins with short sequences: hash, accession and sequence. */
-const KNOWN = [
-  {
-    hash: '12e9c9e4e2835c302e8ba615115edda3',
-    accession: 'P01308',
-    sequence:
-      'MALWMRLLPLLALLALWGPDPAAAFVNQHLCGSHLVEALYLVCGERGFFYTPKTRREAEDLQVGQVELGGGPGAGSLQP' +
-      'LALEGSLQKRGIVEQCCTSICSLYQLENYCN',
-  },
-] as const;
-
+/** A well-known protein with a short sequence. */
+const KNOWN = {
+  hash: '12e9c9e4e2835c302e8ba615115edda3',
+  accession: 'P01308',
+  sequence:
+    'MALWMRLLPLLALLALWGPDPAAAFVNQHLCGSHLVEALYLVCGERGFFYTPKTRREAEDLQVGQVELGGGPGAGSLQP' +
+    'LALEGSLQKRGIVEQCCTSICSLYQLENYCN',
+};
 const ABSENT = '00000000000000000000000000000000';
 const FEATURE = 7;
-
-/** `light` checks small answers only. */
-export interface AtlasOptions {
-  readonly light: boolean;
-}
+/** `topk_features` of every call that has it. */
+const TOP = 3;
+/** `feature_indices`, unordered: one that is active in the known protein, and others. */
+const INDICES = [185, 16_383, 7];
+const HITS = 2;
+const LEAST_SIMILARITY = 0.2;
 
 export interface Part {
   readonly checks: Check[];
   readonly limits: Measured[];
 }
-
-export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
 
 const get = (operation: string, path: string, more: Partial<Call> = {}): Probe['call'] => ({
   operation,
@@ -43,7 +47,7 @@ const get = (operation: string, path: string, more: Partial<Call> = {}): Probe['
 });
 
 /** A bulk call. @param all - with all options; otherwise with sequences only */
-export const bulkCall = (hashes: readonly string[], all = true): Probe['call'] => ({
+const bulkCall = (hashes: readonly string[], all = true): Probe['call'] => ({
   operation: 'bulk',
   api: 'atlas',
   method: 'POST',
@@ -60,7 +64,7 @@ export const bulkCall = (hashes: readonly string[], all = true): Probe['call'] =
 });
 
 /** Hashes of no protein. */
-export const unknownFields = (count: number): string[] =>
+const unknownHashes = (count: number): string[] =>
   Array.from({ length: count }, (_, number) => number.toString(16).padStart(32, '0'));
 
 const immutable = (headers: ProbeResult['headers']): Drift[] =>
@@ -68,172 +72,111 @@ const immutable = (headers: ProbeResult['headers']): Drift[] =>
     ? []
     : [{ kind: 'added', path: 'cache-control', expected: 'immutable', seen: 'no such promise' }];
 
-/** `topk_features` of every call that has it. */
-const TOP = 3;
-/** `feature_indices`, unordered: one that is active in the known protein, and others. */
-const INDICES = [185, 16_383, 7];
-const HITS = 2;
-const LEAST_SIMILARITY = 0.2;
-
 const protein = (hash: string, more: Call['query'] = {}) =>
   get('protein', `/proteins/${hash}`, {
     query: { topk_features: TOP, fold_on_miss: false, normalize_features: true, ...more },
   });
 
-/** A search with the sequence of a known protein. */
-const search = (sequence: string, more: Call['query'] = {}) =>
+const { sequence } = KNOWN;
+const search = (more: Call['query'] = {}) =>
   get('similarity', '/similarity-search', {
     query: { sequence, topk_results: HITS, topk_features: TOP, include_cluster_info: true, ...more },
   });
 
-/** Runs all checks of the Atlas. */
-export async function checkAtlas(up: Upstream, { light }: AtlasOptions): Promise<Part> {
-  const checks: Check[] = [];
+/** Runs all checks of the Atlas. @param light - leaves out large answers */
+export async function checkAtlas(up: Upstream, light: boolean): Promise<Part> {
+  const { checks, keep, run } = createProbes(up);
   const limits: Measured[] = [];
-  const put = async (question: Probe): Promise<ProbeResult> => {
-    const asked = await runProbe(up, question);
-    checks.push(asked.check);
-    return asked;
-  };
-  const ok = [200];
+  const refuses = (name: string, call: Probe['call'], status: number) =>
+    run({ name, call, statuses: [status], answer: status === 422 ? 'validationError' : 'atlasError' });
 
   if (light) checks.push(skippedCheck('features', 'features', 'read by the gateway itself'));
   else {
-    const { body } = await put({
-      name: 'features',
-      call: get('features', '/features'),
-      statuses: ok,
-      answer: 'features',
-    });
+    const { body } = await run({ name: 'features', call: get('features', '/features'), answer: 'features' });
     const rows = Array.isArray(body) ? body : fieldsOf(body).data;
     if (Array.isArray(rows))
       limits.push({ name: 'features in the catalogue', expected: '16384', seen: String(rows.length) });
   }
-  await put({
+  await run({
     name: 'feature',
     call: get('feature', `/features/${FEATURE}`),
-    statuses: ok,
     answer: 'feature',
     asked: { index: FEATURE },
   });
-  await put({
-    name: 'feature, unknown index',
-    call: get('feature', '/features/99999999'),
-    statuses: [404],
-    answer: 'atlasError',
-  });
+  await refuses('feature, unknown index', get('feature', '/features/99999999'), 404);
 
-  const [known] = KNOWN;
-  const found = await put({
+  const found = await run({
     name: 'similarity',
-    call: search(known.sequence),
-    statuses: ok,
+    call: search(),
     answer: 'similarity',
-    asked: { sequence: known.sequence, total: HITS },
+    asked: { sequence, total: HITS },
   });
-  await put({
+  await run({
     name: 'similarity, filtered',
-    call: search(known.sequence, { min_similarity: LEAST_SIMILARITY, cluster_pct_characterized_max: 100 }),
-    statuses: ok,
+    call: search({ min_similarity: LEAST_SIMILARITY, cluster_pct_characterized_max: 100 }),
     answer: 'similarity',
-    asked: { sequence: known.sequence, total: HITS, minSimilarity: LEAST_SIMILARITY },
+    asked: { sequence, total: HITS, minSimilarity: LEAST_SIMILARITY },
   });
   // A deployment without the known protein has similar ones.
   const hits: unknown = fieldsOf(found.body).similar_proteins;
   const [hit] = Array.isArray(hits) ? hits.map((one) => fieldsOf(one).protein_hash) : [];
-  const other = typeof hit === 'string' && hit !== known.hash ? hit : undefined;
-  let hash: string = known.hash;
-  const record = (): Probe => ({
-    name: 'protein',
-    call: protein(hash),
-    statuses: ok,
+  let { hash } = KNOWN;
+  const record = (name: string, more?: Call['query'], asked: Probe['asked'] = { hash, top: TOP }): Probe => ({
+    name,
+    call: protein(hash, more),
     answer: 'protein',
-    asked: { hash, top: TOP },
+    asked,
   });
-  let single = await runProbe(up, record());
-  if (single.status === 404 && other !== undefined) {
-    hash = other;
-    single = await runProbe(up, record());
+  let single = await runProbe(up, record('protein'));
+  if (single.status === 404 && typeof hit === 'string' && hit !== hash) {
+    hash = hit;
+    single = await runProbe(up, record('protein'));
   }
-  checks.push(single.check);
-  await put({
-    ...record(),
-    name: 'protein, chosen raw features',
-    call: protein(hash, { feature_indices: INDICES, normalize_features: false }),
-    asked: { hash, indices: INDICES },
-  });
+  keep(single);
+  const chosen = { feature_indices: INDICES, normalize_features: false };
+  await run(record('protein, chosen raw features', chosen, { hash, indices: INDICES }));
   // It has its structure already, so nothing is folded.
-  if (!light)
-    await put({ ...record(), name: 'protein, fold on miss', call: protein(hash, { fold_on_miss: true }) });
-  await put({ name: 'protein, unknown hash', call: protein(ABSENT), statuses: [404], answer: 'atlasError' });
-  await put({
-    name: 'protein, no hash',
-    call: protein('no-hash'),
-    statuses: [422],
-    answer: 'validationError',
-  });
+  if (!light) await run(record('protein, fold on miss', { fold_on_miss: true }));
+  await refuses('protein, unknown hash', protein(ABSENT), 404);
+  await refuses('protein, no hash', protein('no-hash'), 422);
 
   const link = fieldsOf(single.body).cluster_rep_protein_hash;
   const representative = typeof link === 'string' ? link : hash;
-  await put({
+  await run({
     name: 'cluster',
     call: get('cluster', `/clusters/${representative}`, { query: { topk_features: TOP } }),
-    statuses: ok,
     answer: 'cluster',
     asked: { hash: representative, top: TOP },
   });
   for (const type of ['plddt', 'pct-characterized']) {
-    const word = up.settings.thumbnailTypes?.[type] ?? type;
-    await put({
+    const word = encodeURIComponent(up.settings.thumbnailTypes?.[type] ?? type);
+    await run({
       name: `thumbnail, ${type}`,
-      call: get('thumbnail', `/proteins/${hash}/thumbnail/${encodeURIComponent(word)}`, {
-        accept: 'image/png',
-      }),
-      statuses: ok,
+      call: get('thumbnail', `/proteins/${hash}/thumbnail/${word}`, { accept: 'image/png' }),
       content: 'image/png',
       examine: (_body, bytes, headers) => [...pngDrifts(bytes), ...immutable(headers)],
     });
   }
-  await put({
-    name: 'uniprot',
-    call: get('uniprot', `/uniprot/${known.accession}`),
-    statuses: ok,
-    answer: 'uniprot',
-    asked: { accession: known.accession },
-  });
-  await put({
-    name: 'uniprot, other namespace',
-    call: get('uniprot', '/uniprot/ENSG00000139618'),
-    statuses: [400],
-    answer: 'atlasError',
-  });
-  await put({
+  const { accession } = KNOWN;
+  const uniprot = get('uniprot', `/uniprot/${accession}`);
+  await run({ name: 'uniprot', call: uniprot, answer: 'uniprot', asked: { accession } });
+  await refuses('uniprot, other namespace', get('uniprot', '/uniprot/ENSG00000139618'), 400);
+  await run({
     name: 'bulk',
     call: bulkCall([hash]),
-    statuses: ok,
     content: 'application/zip',
     examine: (_body, bytes) => archiveDrifts(up, bytes, hash),
   });
-  await put({
+  await run({
     name: 'bulk, sequences of a known and an unknown protein',
     call: bulkCall([hash, ABSENT], false),
-    statuses: ok,
     content: 'application/zip',
     examine: (_body, bytes) => sequencesDrifts(up, bytes, hash),
   });
-  await put({
-    name: 'bulk, unknown job',
-    call: get('bulkJob', '/proteins/batch/jobs/00000000-0000-4000-8000-000000000000'),
-    statuses: [404],
-    answer: 'atlasError',
-  });
+  const unknownJob = get('bulkJob', '/proteins/batch/jobs/00000000-0000-4000-8000-000000000000');
+  await refuses('bulk, unknown job', unknownJob, 404);
   if (!light) {
-    const over = await put({
-      name: 'bulk, 501 hashes',
-      call: bulkCall(unknownFields(501)),
-      statuses: [422],
-      answer: 'validationError',
-    });
+    const over = await refuses('bulk, 501 hashes', bulkCall(unknownHashes(501)), 422);
     limits.push({
       name: 'hashes in a bulk call',
       expected: 'at most 500',
@@ -241,4 +184,60 @@ export async function checkAtlas(up: Upstream, { light }: AtlasOptions): Promise
     });
   }
   return { checks, limits };
+}
+
+/** What checks that take long need. */
+export interface LongCheckOptions {
+  readonly downloads: Downloads;
+  /** Milliseconds until a check is given up. */
+  readonly patience: number;
+  readonly onProgress: (line: string) => void;
+}
+
+/**
+ * Sends a bulk job of 500 hashes, of which one is a protein, polls it, reads its archive and
+ * cancels it. Free, but slow.
+ */
+export async function checkJob(
+  up: Upstream,
+  { downloads, patience, onProgress }: LongCheckOptions,
+): Promise<Part> {
+  const { checks, keep, run } = createProbes(up);
+  const sent = await run({
+    name: 'job',
+    call: bulkCall([KNOWN.hash, ...unknownHashes(499)]),
+    statuses: [202],
+    answer: 'bulkJob',
+  });
+  const { job_id: id } = fieldsOf(sent.body);
+  if (typeof id !== 'string') return { checks, limits: [] };
+  const call = get('bulkJob', `/proteins/batch/jobs/${encodeURIComponent(id)}`);
+  const poll = () => runProbe(up, { name: 'job, progress', call, statuses: [200, 202], answer: 'bulkJob' });
+  const until = Date.now() + patience;
+  let job = await poll();
+  while (job.status === 202 && Date.now() < until) {
+    onProgress('waiting for the bulk job');
+    await sleep(500);
+    job = await poll();
+  }
+  keep(job);
+  const url = fieldsOf(job.body).download_url;
+  const name = 'job, archive';
+  const read = (bytes: Uint8Array) => archiveDrifts(up, bytes, KNOWN.hash);
+  if (typeof url === 'string')
+    checks.push(await checkDownload(up, downloads, url, { name, as: 'archive', read }));
+  else {
+    const note = 'the job has not ended with an archive';
+    const archive = skippedCheck(name, 'download', note, job.status === 200 ? 'CHANGED' : 'UNREACHABLE');
+    const path = 'download_url';
+    const lost = { kind: 'missing', path, expected: 'an address', seen: 'missing', loses: path } as const;
+    checks.push(job.status === 200 ? { ...archive, findings: [finding('bulkJob', lost)] } : archive);
+  }
+  await run({
+    name: 'job, cancel',
+    call: { ...call, operation: 'bulkJobDelete', method: 'DELETE' },
+    statuses: [204],
+    content: '',
+  });
+  return { checks, limits: [] };
 }

@@ -6,17 +6,7 @@ import { requestStream, type Upstream } from '../../upstream/http/upstream-clien
 import type { Check } from '../report.ts';
 import { finding } from './probe.ts';
 
-const VERSIONS = [
-  'v1alpha1',
-  'v1alpha2',
-  'v1alpha3',
-  'v1beta1',
-  'v1beta2',
-  'v1',
-  'v2alpha1',
-  'v2beta1',
-  'v2',
-];
+const VERSIONS = 'v1alpha1 v1alpha2 v1alpha3 v1beta1 v1beta2 v1 v2alpha1 v2beta1 v2'.split(' ');
 const VERSION = /\/v\d+((alpha|beta)\d*)?(?=\/|$)/;
 
 const swapped = (prefix: string): string[] =>
@@ -68,13 +58,6 @@ async function livesAt(up: Upstream, api: keyof typeof APIS, prefix: string): Pr
   return canLack && status === 404 && text !== undefined && text !== 'Not Found';
 }
 
-/** The new prefix of an API. */
-export interface Moved {
-  readonly prefix: string;
-  readonly setting: string;
-  readonly check: Check;
-}
-
 /**
  * Looks for an API that does not answer at its prefix. Null when it is there, or at no likely
  * prefix.
@@ -85,7 +68,7 @@ export async function findMoved(
   up: Upstream,
   api: keyof typeof APIS,
   further: readonly string[] = [],
-): Promise<Moved | null> {
+): Promise<{ readonly prefix: string; readonly setting: string; readonly check: Check } | null> {
   const { setting, usual, more } = APIS[api];
   const here = api === 'atlas' ? up.settings.atlasPrefix : up.settings.batchPrefix;
   if ((await livesAt(up, api, here)) !== false) return null;
@@ -95,12 +78,13 @@ export async function findMoved(
   for (const prefix of likely) {
     if ((await livesAt(up, api, prefix)) !== true) continue;
     const drift = { kind: 'prefix', path: setting, expected: here, seen: prefix } as const;
-    const name = `prefix, ${api}`;
-    return {
-      prefix,
-      setting,
-      check: { name, operation: api, status: 'CHANGED', findings: [finding(api, drift)] },
+    const check: Check = {
+      name: `prefix, ${api}`,
+      operation: api,
+      status: 'CHANGED',
+      findings: [finding(api, drift)],
     };
+    return { prefix, setting, check };
   }
   return null;
 }

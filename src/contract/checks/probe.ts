@@ -1,7 +1,7 @@
 // One check of the doctor: a call that is sent once, and the comparison of its answer with the
 // contract.
-
 import { UpstreamError } from '../../upstream/errors.ts';
+import { type Downloads, download } from '../../upstream/http/download.ts';
 import { parseJsonBody, readBytes } from '../../upstream/http/response-body.ts';
 import {
   type Call,
@@ -9,25 +9,25 @@ import {
   type StreamedResponse,
   type Upstream,
 } from '../../upstream/http/upstream-client.ts';
-import { fromWire } from '../../upstream/renames.ts';
+import { fromWire, isFields } from '../../upstream/renames.ts';
 import { type AnswerName, PROMISED } from '../answers.ts';
 import { compare, type Drift, keyName } from '../compare.ts';
 import { graphqlImpactOf } from '../graphql-impact.ts';
-import { likeness } from '../rename.ts';
-import { type Check, type CheckStatus, type Finding, isProblem } from '../report.ts';
-import { type Asked as AskedFor, isFields } from '../rules.ts';
+import { closest } from '../rename.ts';
+import { type Check, type Finding, isProblem } from '../report.ts';
+import type { Asked, Fields } from '../rules.ts';
 import { shapeOf } from '../shape.ts';
 
 /** A call and the requirements for its answer. */
 export interface Probe {
   readonly name: string;
   readonly call: Omit<Call, 'repeatable'>;
-  /** Statuses that the contract allows, the usual one first. */
-  readonly statuses: readonly number[];
+  /** Statuses that the contract allows, the usual one first; 200 when absent. */
+  readonly statuses?: readonly number[];
   /** Name of the rules for the body; absent when the body is not JSON or `examine` reads it. */
   readonly answer?: AnswerName | undefined;
   /** The arguments that the answer has to agree with. */
-  readonly asked?: AskedFor;
+  readonly asked?: Asked;
   /** Start of its content type; JSON when absent. */
   readonly content?: string;
   /** Whether to send the token; true when absent. */
@@ -49,8 +49,7 @@ export interface ProbeResult {
   readonly status: number;
 }
 
-const text = (header: string | string[] | undefined): string =>
-  (Array.isArray(header) ? header[0] : header)?.toLowerCase() ?? '';
+export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
 
 /**
  * A difference with its meaning.
@@ -61,153 +60,164 @@ export function finding(asked: string, { as: answer = asked, ...drift }: Drift):
   return { ...drift, answer, meaning: graphqlImpactOf(answer, drift) };
 }
 
-const typeOf = (content: string): string => (/^[\w.+-]+\/[\w.+-]+/.exec(content)?.[0] ?? 'none').slice(0, 60);
+/** A check that came to an end. @param as - the name of the rules */
+const checkOf = (
+  { name, operation, as }: { readonly name: string; readonly operation: string; readonly as: string },
+  drifts: readonly Drift[],
+  more: Partial<Check> = {},
+): Check => ({
+  name,
+  operation,
+  status: drifts.some(isProblem) ? 'CHANGED' : 'OK',
+  ...more,
+  findings: drifts.map((drift) => finding(as, drift)),
+});
+
+/** A check that is not run, and why. */
+export const skippedCheck = (
+  name: string,
+  operation: string,
+  note: string,
+  status: Check['status'] = 'SKIPPED',
+): Check => ({ name, operation, status, note, findings: [] });
+
+const since = (started: number): number => Math.round(performance.now() - started);
 
 /**
  * Names of request fields that the service reports as missing (422, `detail[].loc`), with those
  * that were sent.
  */
-function renamedInRequest(call: Probe['call'], body: unknown): Drift[] {
-  const sent = [...Object.keys(call.query ?? {}), ...(isFields(call.body) ? Object.keys(call.body) : [])];
-  const details: readonly unknown[] = isFields(body) && Array.isArray(body.detail) ? body.detail : [];
-  return details.flatMap((detail): Drift[] => {
-    if (!isFields(detail) || !Array.isArray(detail.loc) || !/missing/.test(String(detail.type))) return [];
-    const wanted = String(detail.loc.at(-1));
-    if (sent.includes(wanted)) return [];
-    const [best] = sent
-      .map((name) => ({ name, alike: likeness(name, wanted) }))
-      .sort((a, b) => b.alike - a.alike);
-    if (best === undefined) return [];
-    const seen = `named ${keyName(wanted)}`;
-    return [{ kind: 'renamed', path: `request.${best.name}`, expected: 'accepted', seen, name: wanted }];
+function renamedInRequest({ query, body: given }: Probe['call'], body: unknown): Drift[] {
+  const sent = [...Object.keys(query ?? {}), ...Object.keys(fieldsOf(given))];
+  const { detail } = fieldsOf(body);
+  return (Array.isArray(detail) ? detail.map(fieldsOf) : []).flatMap(({ loc, type }): Drift[] => {
+    if (!Array.isArray(loc) || !/missing/.test(String(type))) return [];
+    const name = String(loc.at(-1));
+    const best = closest(name, sent);
+    if (sent.includes(name) || best === undefined) return [];
+    const seen = `named ${keyName(name)}`;
+    return [{ kind: 'renamed', path: `request.${best.name}`, expected: 'accepted', seen, name }];
   });
 }
-
-/** Statuses of a service that is busy or broken, which say nothing about its contract. */
-const isTrouble = (status: number): boolean => status === 429 || status >= 500;
-
-const NO_ANSWER: Omit<ProbeResult, 'check'> = { body: undefined, headers: {}, status: 0 };
 
 /**
  * Differences in an answer. The function compares an answer of the Batch API without an envelope as
  * its `data`, as the gateway reads it.
  */
-export function differences(answer: AnswerName, body: unknown, asked: AskedFor = {}): Drift[] {
+function differences(answer: AnswerName, body: unknown, asked: Asked = {}): Drift[] {
   const promised = PROMISED[answer];
   const drifts = compare(promised, body, { complete: true, asked });
   const isEnveloped = shapeOf(promised.schema).keys.has('data');
   if (!isEnveloped || !isFields(body) || Object.hasOwn(body, 'data')) return drifts;
-  const bare = compare(
-    promised,
-    { status: 'success', request_id: '', data: body },
-    { complete: true, asked },
-  );
+  const whole = { status: 'success', request_id: '', data: body };
+  const bare = compare(promised, whole, { complete: true, asked });
   return bare.filter(isProblem).length < drifts.filter(isProblem).length ? bare : drifts;
 }
 
 /** Sends the call. It never throws: the check contains the failure. */
-export async function runProbe(up: Upstream, question: Probe): Promise<ProbeResult> {
-  const { name, statuses, call, answer: compared } = question;
+export async function runProbe(up: Upstream, probe: Probe): Promise<ProbeResult> {
+  const { name, call, answer, statuses = [200], content = 'application/json' } = probe;
   const { operation } = call;
   const started = performance.now();
-  const end = (
-    status: CheckStatus,
-    more: { http?: number; note?: string; drifts?: readonly Drift[]; as?: string } = {},
-  ): Check => {
-    const { drifts = [], as = compared ?? operation, ...rest } = more;
-    const milliseconds = Math.round(performance.now() - started);
-    return {
-      name,
-      operation,
-      status,
-      milliseconds,
-      ...rest,
-      findings: drifts.map((drift) => finding(as, drift)),
-    };
-  };
   try {
-    const asker = question.token === false ? { ...up, token: undefined } : up;
-    const answer = await requestStream(asker, { ...call, repeatable: false });
-    const http = answer.status;
-    const bytes = await readBytes(up, answer);
-    const content = text(answer.headers['content-type']);
-    const rest = { headers: answer.headers, status: http };
-    const wanted = question.content ?? 'application/json';
-    const isJson = content.includes('json');
+    const caller = probe.token === false ? { ...up, token: undefined } : up;
+    const response = await requestStream(caller, { ...call, repeatable: false });
+    const bytes = await readBytes(up, response);
+    const { status: http, headers } = response;
+    const type = [headers['content-type'] ?? ''].flat()[0]?.toLowerCase() ?? '';
+    const end = (drifts: readonly Drift[], as: string, body?: unknown): ProbeResult => ({
+      check: checkOf({ name, operation, as }, drifts, { milliseconds: since(started), http }),
+      body,
+      headers,
+      status: http,
+    });
+    const parse = () => parseJsonBody(operation, bytes).catch(() => undefined);
     if (!statuses.includes(http)) {
-      if (isTrouble(http))
-        return {
-          check: end('UNREACHABLE', { http, note: `answered HTTP ${http}` }),
-          body: undefined,
-          ...rest,
-        };
-      const body = isJson ? await parseJsonBody(operation, bytes).catch(() => undefined) : undefined;
-      const renamed = http === 422 ? renamedInRequest(call, body) : [];
-      const status: Drift = {
-        kind: 'status',
-        path: 'HTTP status',
-        expected: statuses.join(' or '),
-        seen: String(http),
-      };
-      const drifts = renamed.length > 0 ? renamed : [status];
-      return { check: end('CHANGED', { http, drifts, as: operation }), body: undefined, ...rest };
-    }
-    const typed: Drift[] = content.startsWith(wanted)
-      ? []
-      : [{ kind: 'content', path: 'content-type', expected: wanted, seen: typeOf(content) }];
-    if (wanted === 'application/json' && bytes.byteLength > 0) {
-      let body: unknown;
-      try {
-        body = await parseJsonBody(operation, bytes);
-      } catch {
-        const broken: Drift = { kind: 'content', path: 'body', expected: 'JSON', seen: 'something else' };
-        const drifts = typed.length > 0 ? typed : [broken];
-        return { check: end('CHANGED', { http, drifts, as: operation }), body: undefined, ...rest };
+      // A service that is busy or broken says nothing about its contract.
+      if (http === 429 || http >= 500) {
+        const { check, ...rest } = end([], operation);
+        return { check: { ...check, status: 'UNREACHABLE', note: `answered HTTP ${http}` }, ...rest };
       }
-      const named = compared === undefined ? body : fromWire(up.settings.mapping, compared, body);
-      const drifts = [
-        ...typed,
-        ...(compared === undefined ? [] : differences(compared, named, question.asked)),
-        ...((await question.examine?.(named, bytes, answer.headers)) ?? []),
-      ];
-      return {
-        check: end(drifts.some(isProblem) ? 'CHANGED' : 'OK', { http, drifts }),
-        body: named,
-        ...rest,
-      };
+      const renamed = http === 422 && type.includes('json') ? renamedInRequest(call, await parse()) : [];
+      const expected = statuses.join(' or ');
+      const other = { kind: 'status', path: 'HTTP status', expected, seen: String(http) } as const;
+      return end(renamed.length > 0 ? renamed : [other], operation);
     }
-    const drifts = [...typed, ...((await question.examine?.(undefined, bytes, answer.headers)) ?? [])];
-    return {
-      check: end(drifts.some(isProblem) ? 'CHANGED' : 'OK', { http, drifts }),
-      body: undefined,
-      ...rest,
-    };
+    const drifts: Drift[] = [];
+    if (!type.startsWith(content)) {
+      const seen = (/^[\w.+-]+\/[\w.+-]+/.exec(type)?.[0] ?? 'none').slice(0, 60);
+      drifts.push({ kind: 'content', path: 'content-type', expected: content, seen });
+    }
+    let body: unknown;
+    if (content === 'application/json' && bytes.byteLength > 0) {
+      body = await parse();
+      if (body === undefined) {
+        const broken = { kind: 'content', path: 'body', expected: 'JSON', seen: 'something else' } as const;
+        return end(drifts.length > 0 ? drifts : [broken], operation);
+      }
+    }
+    if (body !== undefined && answer !== undefined) {
+      body = fromWire(up.settings.mapping, answer, body);
+      drifts.push(...differences(answer, body, probe.asked));
+    }
+    drifts.push(...((await probe.examine?.(body, bytes, headers)) ?? []));
+    return end(drifts, answer ?? operation, body);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    return { check: end('UNREACHABLE', { note: error.failure.code }), ...NO_ANSWER };
+    const failed = skippedCheck(name, operation, error.failure.code, 'UNREACHABLE');
+    return {
+      check: { ...failed, milliseconds: since(started) },
+      body: undefined,
+      headers: {},
+      status: 0,
+    };
   }
 }
 
-/** Compares an earlier answer again, for a call that cannot be repeated. */
-export function recheck(up: Upstream, { name, call, answer, asked }: Probe, body: unknown): ProbeResult {
-  const as = answer ?? call.operation;
-  const named = fromWire(up.settings.mapping, as, structuredClone(body));
-  const drifts = answer === undefined ? [] : differences(answer, named, asked);
-  const status = drifts.some(isProblem) ? 'CHANGED' : 'OK';
-  const findings = drifts.map((drift) => finding(as, drift));
-  return {
-    check: { name, operation: call.operation, status, findings },
-    body: named,
-    headers: {},
-    status: 200,
+/** Runs probes one after the other, and keeps their checks. */
+export function createProbes(up: Upstream) {
+  const checks: Check[] = [];
+  const keep = (result: ProbeResult): ProbeResult => {
+    checks.push(result.check);
+    return result;
   };
+  return { checks, keep, run: async (probe: Probe) => keep(await runProbe(up, probe)) };
 }
 
-/** A check that is not run, and why. */
-export const skippedCheck = (name: string, operation: string, note: string): Check => ({
-  name,
-  operation,
-  status: 'SKIPPED',
-  note,
-  findings: [],
-});
+/** Compares an earlier answer again, for a call that cannot be repeated. */
+export function recheck(up: Upstream, { name, call, answer, asked }: Probe, earlier: unknown): ProbeResult {
+  const { operation } = call;
+  const as = answer ?? operation;
+  const body = fromWire(up.settings.mapping, as, structuredClone(earlier));
+  const drifts = answer === undefined ? [] : differences(answer, body, asked);
+  return { check: checkOf({ name, operation, as }, drifts), body, headers: {}, status: 200 };
+}
+
+/** Checks a file behind a signed URL. @param read - the differences in its bytes */
+export async function checkDownload(
+  up: Upstream,
+  downloads: Downloads,
+  url: string,
+  { name, as, read }: { name: string; as: string; read: (bytes: Uint8Array) => Promise<Drift[]> },
+): Promise<Check> {
+  const started = performance.now();
+  try {
+    const file = await download(up, downloads, url);
+    if (file === null) throw new Error('the signed URL is refused');
+    const drifts = await read(await readBytes(up, file));
+    const more = { http: file.status, milliseconds: since(started) };
+    return checkOf({ name, operation: 'download', as }, drifts, more);
+  } catch (error) {
+    const note = error instanceof Error ? error.message : String(error);
+    return skippedCheck(name, 'download', note, 'UNREACHABLE');
+  }
+}
+
+/** Checks the folding result behind a signed URL. */
+export const checkResult = (up: Upstream, downloads: Downloads, url: string): Promise<Check> =>
+  checkDownload(up, downloads, url, {
+    name: 'result',
+    as: 'result',
+    read: async (bytes) =>
+      differences('result', fromWire(up.settings.mapping, 'result', await parseJsonBody('download', bytes))),
+  });

@@ -1,16 +1,14 @@
 // Runs all checks of an upstream, from its prefixes to the optional ones.
 import type { Downloads } from '../../upstream/http/download.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
-import { type WireMapping, writtenMapping } from '../../upstream/renames.ts';
-import { readRules } from '../mapping.ts';
+import type { WireMapping } from '../../upstream/renames.ts';
+import { checkMapping, suggestMapping } from '../mapping.ts';
 import { type Check, type Finding, isProblem, type Report, shownUrl, statusOf } from '../report.ts';
-import { type SuggestedMapping, suggestMapping } from '../suggested-mapping.ts';
-import { checkAtlas, type Part } from './atlas.ts';
-import { examineBatch, examineFold, type Spent } from './batch.ts';
-import { examineJob } from './job.ts';
+import { checkAtlas, checkJob, type Part } from './atlas.ts';
+import { checkBatch, checkFold, type Spent } from './batch.ts';
 import { findMoved } from './prefixes.ts';
 
-export interface ExamineOptions {
+export interface RunOptions {
   readonly downloads: Downloads;
   /** Leaves out large answers. */
   readonly light?: boolean;
@@ -28,7 +26,7 @@ export interface ExamineOptions {
   readonly onProgress?: (line: string) => void;
 }
 
-const PATIENCE = 10 * 60_000;
+const PATIENCE_MS = 10 * 60_000;
 
 const placeOf = ({ answer, kind, path }: Finding): string => `${answer} ${kind} ${path}`;
 const findingsIn = (checks: readonly Check[]): Finding[] => checks.flatMap(({ findings }) => findings);
@@ -44,33 +42,25 @@ function withoutRepeats(checks: readonly Check[]): Check[] {
 }
 
 /** Checks an upstream at its configured prefixes. */
-async function examineOnce(
+async function checkOnce(
   up: Upstream,
-  { downloads, light = false, patience = PATIENCE, onProgress = () => undefined, ...options }: ExamineOptions,
+  { light = false, job, submit, onProgress = () => undefined, ...options }: RunOptions,
   spent?: Spent,
 ): Promise<Part & { readonly spent: Spent | undefined }> {
+  const long = { downloads: options.downloads, patience: options.patience ?? PATIENCE_MS, onProgress };
   onProgress('asking the Atlas');
-  const parts: Part[] = [await checkAtlas(up, { light })];
+  const parts: Part[] = [await checkAtlas(up, light)];
   onProgress('asking the Batch API');
-  parts.push(await examineBatch(up));
-  if (options.job === true) parts.push(await examineJob(up, downloads, patience, onProgress));
-  const { submit } = options;
+  parts.push(await checkBatch(up));
+  if (job === true) parts.push(await checkJob(up, long));
   const fold =
-    submit === undefined
-      ? undefined
-      : await examineFold(up, { downloads, patience, onProgress, model: submit.model }, spent);
+    submit === undefined ? undefined : await checkFold(up, { ...long, model: submit.model }, spent);
   if (fold !== undefined) parts.push(fold);
   return {
     checks: withoutRepeats(parts.flatMap((part) => part.checks)),
     limits: parts.flatMap((part) => part.limits),
     spent: fold?.spent,
   };
-}
-
-/** The rules of a proposal; none where a path cannot be mapped. */
-function mappingOf(proposal: SuggestedMapping): WireMapping {
-  const read = readRules(proposal);
-  return 'mapping' in read ? read.mapping : {};
 }
 
 /**
@@ -81,11 +71,12 @@ function mappingOf(proposal: SuggestedMapping): WireMapping {
  */
 async function tryProposals(
   checks: readonly Check[],
-  present: SuggestedMapping,
+  present: WireMapping | undefined,
   again: (mapping: WireMapping) => Promise<readonly Check[]>,
 ): Promise<Check[]> {
-  const proposal = suggestMapping({ checks }, present);
-  const bridged = findingsIn(await again(mappingOf(proposal)));
+  const read = checkMapping(suggestMapping({ checks }, present));
+  // A path that cannot be mapped spoils the whole proposal.
+  const bridged = findingsIn(await again('mapping' in read ? read.mapping : {}));
   const before = new Set(findingsIn(checks).map(placeOf));
   const remaining = new Set(bridged.map(placeOf));
   const spoiled = new Set(
@@ -100,7 +91,7 @@ async function tryProposals(
 }
 
 /** Checks the upstream. It never throws for what the upstream does. */
-export async function runChecks(upstream: Upstream, options: ExamineOptions): Promise<Report> {
+export async function runChecks(upstream: Upstream, options: RunOptions): Promise<Report> {
   const { onProgress = () => undefined, prefixes } = options;
   onProgress('looking for both APIs');
   const [atlas, batch] = await Promise.all([
@@ -116,14 +107,14 @@ export async function runChecks(upstream: Upstream, options: ExamineOptions): Pr
       ...(batch === null ? {} : { batchPrefix: batch.prefix }),
     },
   };
-  const first = await examineOnce(up, options);
+  const first = await checkOnce(up, options);
   const isRenamed = findingsIn(first.checks).some(({ kind }) => kind === 'renamed');
   const found =
     isRenamed && options.propose === true
-      ? await tryProposals(first.checks, writtenMapping(up.settings.mapping), async (mapping) => {
+      ? await tryProposals(first.checks, up.settings.mapping, async (mapping) => {
           onProgress('trying the names that were found');
           const bridged = { ...up, settings: { ...up.settings, mapping } };
-          return (await examineOnce(bridged, options, first.spent)).checks;
+          return (await checkOnce(bridged, options, first.spent)).checks;
         })
       : first.checks;
   const checks = [...moved.map(({ check }) => check), ...found];

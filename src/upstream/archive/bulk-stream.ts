@@ -1,7 +1,8 @@
 // A bulk archive as a stream of records, one protein's part at a time, to hold little memory.
+import type { OnResponse } from '../http/upstream-client.ts';
 import { JsonError } from '../json/lenient-json.ts';
 import { parseJson } from '../json/parse-json.ts';
-import { fromWire, namesSeen, type WireMapping, wireName } from '../renames.ts';
+import { archiveName, fromWire, namesSeen, type WireMapping } from '../renames.ts';
 import { ArchiveError } from './archive-error.ts';
 import {
   type BulkFeatures,
@@ -51,7 +52,7 @@ export interface BulkOptions {
   /** Names that the deployment uses instead of those of the contract. */
   readonly mapping?: WireMapping | undefined;
   /** Shown what members say, to notice drift. */
-  readonly onAnswer?: ((name: string, value: unknown, readable: boolean) => void) | undefined;
+  readonly onResponse?: OnResponse | undefined;
   /** Called after some records when the next may take a while. */
   readonly onPause?: () => void;
 }
@@ -100,9 +101,9 @@ interface SaidOfClusters {
 }
 
 /** Takes what is said of clusters out of the whole. */
-function clustersIn(parsed: unknown, { mapping, onAnswer }: BulkOptions): SaidOfClusters {
+function clustersIn(parsed: unknown, { mapping, onResponse }: BulkOptions): SaidOfClusters {
   const top = new Map(members(fromWire(mapping, 'clusterInfo', parsed)));
-  onAnswer?.('clusterInfo', parsed, true);
+  onResponse?.('clusterInfo', () => parsed, true);
   const proteins = top.get('proteins');
   const clusters = members(top.get('clusters'));
   return typeof proteins === 'object' && proteins !== null
@@ -138,7 +139,7 @@ function readWanted(key: string, value: unknown, options: BulkOptions): BulkFeat
 
 function tellFeatures(key: string, value: unknown, entry: ZipEntry, options: BulkOptions, tell: Tell): void {
   const read = readWanted(key, value, options);
-  options.onAnswer?.('bulkFeatures', { [key]: value }, read !== undefined);
+  options.onResponse?.('bulkFeatures', () => ({ [key]: value }), read !== undefined);
   if (read !== undefined) tell({ part: 'features', hash: normal(key), features: read });
   else
     tell({
@@ -194,13 +195,13 @@ const STRUCTURE = /^[0-9a-f]{32}\.pdb$/i;
 /** The protein whose structure a member is; undefined where it is something else. */
 function structureHash(name: string, mapping: WireMapping | undefined): string | undefined {
   const slash = name.indexOf('/');
-  if (slash === -1 || wireName(mapping, 'archive', name.slice(0, slash)) !== 'structures') return undefined;
+  if (slash === -1 || archiveName(mapping, name.slice(0, slash)) !== 'structures') return undefined;
   return STRUCTURE.test(name.slice(slash + 1)) ? name.slice(slash + 1, slash + 33).toLowerCase() : undefined;
 }
 
 /** Reads one member, where it is known. */
 async function readMember(entry: ZipEntry, options: BulkOptions, tell: Tell): Promise<void> {
-  const name = wireName(options.mapping, 'archive', entry.name);
+  const name = archiveName(options.mapping, entry.name);
   const [member, read] = Object.hasOwn(READERS, name) ? (READERS[name] ?? []) : [];
   if (member === undefined || read === undefined) return;
   tell({ part: 'member', member });

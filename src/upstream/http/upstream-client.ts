@@ -42,6 +42,15 @@ export interface StartedCall {
   ended(report: CallReport): void;
 }
 
+/**
+ * Is told of an answer, or of a file within one.
+ *
+ * @param name - in contract/answers.ts
+ * @param read - the answer in the contract's names; undefined when it is no JSON
+ * @param isReadable - whether the gateway could use it
+ */
+export type OnResponse = (name: string, read: () => unknown, isReadable: boolean) => void;
+
 /** The service for one request: address, the caller's token, request id and time limits. */
 export interface Upstream {
   readonly settings: UpstreamSettings;
@@ -74,10 +83,8 @@ export interface Upstream {
   readonly onCost?: ((calls: number) => void) | undefined;
   /** Called with cached answers, by kind. */
   readonly onCacheHit?: ((what: string, count: number) => void) | undefined;
-  /** Whether `onAnswer` gets a readable answer of this name; always when absent. */
-  readonly looksAt?: ((name: string) => boolean) | undefined;
-  /** Called with answers under their name in contract/answers.ts, to detect drift. */
-  readonly onAnswer?: ((name: string, value: unknown, readable: boolean) => void) | undefined;
+  /** Called with every answer, to detect drift. */
+  readonly onResponse?: OnResponse | undefined;
 }
 
 /**

@@ -52,7 +52,7 @@ export async function namedJson(up: Upstream, name: string, reading: Promise<unk
     return toContractNames(up, name, await reading);
   } catch (error) {
     if (error instanceof UpstreamError && error.failure.code === 'UPSTREAM_DRIFT')
-      up.onAnswer?.(name, undefined, false);
+      up.onResponse?.(name, () => undefined, false);
     throw error;
   }
 }
@@ -84,6 +84,6 @@ export function readValidated<S extends z.ZodType>(
     readable = true;
     return answer;
   } finally {
-    up.onAnswer?.(name, whole, readable);
+    up.onResponse?.(name, () => whole, readable);
   }
 }

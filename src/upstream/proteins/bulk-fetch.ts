@@ -76,7 +76,7 @@ interface Wanted {
  * Reads an archive; of per-residue activations only the wanted rows stay, one protein at a time.
  */
 async function readArchive(
-  { settings: { mapping }, onAnswer }: Pick<Upstream, 'settings' | 'onAnswer'>,
+  { settings: { mapping }, onResponse }: Pick<Upstream, 'settings' | 'onResponse'>,
   body: AsyncIterable<Uint8Array>,
   { bulk: { needs, asksSequences }, each, onProteins, limits, arriving }: Wanted,
 ): Promise<ReadBulk> {
@@ -114,7 +114,7 @@ async function readArchive(
     level,
     shrink,
     mapping,
-    onAnswer,
+    onResponse,
     onHash,
     onPause,
     hashes: each,
