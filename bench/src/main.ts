@@ -1,6 +1,6 @@
 // `npm run bench`: measures scenario by scenario, each with a stand-in service and contestants started for it, prints tables, and ends
 // everything it started. `--quick` takes two minutes and is good for nothing but seeing that all runs; `--only NAME` runs what has NAME in its
-// name; `--write` writes docs/performance.md. Given result files it measures nothing and writes the page from them.
+// name; `--beside DIR` measures a built checkout in place of the peers; `--write` writes docs/performance.md. Given result files it measures nothing and writes the page from them.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +29,7 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
+    beside: { type: 'string', multiple: true, default: [] },
   },
   allowPositionals: true,
 });
@@ -73,6 +74,7 @@ async function runScenario(name: string, run: () => Promise<ScenarioResult>): Pr
     if (live) process.stderr.write('\x1b[2K\r');
     for (const table of result.tables) process.stdout.write(`${terminalTable(table)}\n`);
     for (const text of result.missing ?? []) process.stdout.write(`${text}\n`);
+    if (values.beside.length > 0) return [result];
     for (const target of result.targets) process.stdout.write(`${terminalTarget(target)}\n`);
     return [result];
   } catch (error) {
@@ -89,6 +91,7 @@ async function withBench<T>(setting: Setting, run: (bench: Bench) => Promise<T>)
   const stub = await startStub(folder, apart ? 1 : undefined, file);
   const bench = openBench({
     quick: values.quick,
+    checkouts: values.beside,
     start: { folder, upstream: stub.url, core: apart ? 0 : undefined },
     templates,
     stub,
@@ -144,7 +147,8 @@ if (positionals.length > 0) {
   writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
   const targets = report.results.flatMap((result) => result.targets);
   process.stdout.write(`\n${targets.filter(isMet).length} of ${targets.length} targets are met.\n${file}\n`);
-  if (values.write && values.only === '' && failures.length === 0) writePage(report);
+  if (values.write && values.only === '' && values.beside.length === 0 && failures.length === 0)
+    writePage(report);
   for (const failure of failures) process.stderr.write(`\nFAILED ${failure}\n`);
   process.exitCode = failures.length === 0 ? 0 : 1;
 }

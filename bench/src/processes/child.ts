@@ -50,6 +50,9 @@ const kilobytes = (status: string, name: string): number =>
 /** Whether processes can be given a core of their own here. */
 export const pinning = (): boolean => canPin;
 
+/** A name as that of a file. */
+export const fileNameOf = (name: string): string => name.replaceAll('/', '-');
+
 /** Gives this process a core. */
 export const pinSelf = (core: number): void => {
   spawnSync('taskset', ['-cp', String(core), String(process.pid)]);
@@ -58,7 +61,7 @@ export const pinSelf = (core: number): void => {
 /** @throws Error with what it wrote when it ends, or says no address in time */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { name, file, core, folder } = options;
-  const log = join(folder, `${name}.log`);
+  const log = join(folder, `${fileNameOf(name)}.log`);
   const out = openSync(log, 'w');
   const command = [process.execPath, '--import', PROBE, file, ...(options.args ?? [])];
   // Without a core of its own it gets all: it would inherit that of the bench.

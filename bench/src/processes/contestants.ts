@@ -1,9 +1,9 @@
 // Who is measured and how each is started. A contestant is a process of its own; all that are pinned share one core, one at a time.
 import { spawnSync } from 'node:child_process';
 import { setPriority } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Child, startChild } from './child.ts';
+import { type Child, fileNameOf, startChild } from './child.ts';
 
 /** The compiled files of the bench, and the root of the project. */
 const HERE = fileURLToPath(new URL('..', import.meta.url));
@@ -50,9 +50,19 @@ export const CONTESTANTS = {
     UNZIP: 'native',
   }),
 } as const satisfies Record<string, Contestant>;
-export type ContestantName = keyof typeof CONTESTANTS;
+const CHECKOUT = 'FoldAtlas of ';
+/** One of {@link CONTESTANTS}, or a built checkout of FoldAtlas by its folder. */
+export type ContestantName = keyof typeof CONTESTANTS | `${typeof CHECKOUT}${string}`;
 
-export const titleOf = (name: string): string => CONTESTANTS[name as ContestantName]?.title ?? name;
+const isCheckout = (name: ContestantName): name is `${typeof CHECKOUT}${string}` => name.startsWith(CHECKOUT);
+export const checkoutName = (folder: string): ContestantName => `${CHECKOUT}${resolve(folder)}`;
+
+const contestantOf = (name: ContestantName): Contestant =>
+  isCheckout(name)
+    ? { title: name, file: join(name.slice(CHECKOUT.length), 'dist/server.js') }
+    : CONTESTANTS[name];
+
+export const titleOf = (name: string): string => CONTESTANTS[name as keyof typeof CONTESTANTS]?.title ?? name;
 
 /** FoldAtlas as an operator runs it: every limit, the request log and the metrics on; only how many requests a minute, how costly a
  * query and how many streams are allowed is raised, and one process is asked for. */
@@ -92,8 +102,8 @@ export function startContestant(
   label: string = name,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Child> {
-  const { file, env: own = {} }: Contestant = CONTESTANTS[name];
-  const ours = name === 'foldatlas';
+  const { file, env: own = {} } = contestantOf(name);
+  const ours = name === 'foldatlas' || isCheckout(name);
   return startChild({
     name: label,
     file,
@@ -101,7 +111,7 @@ export function startContestant(
     core,
     cwd: folder,
     env: ours
-      ? { ...foldAtlasSettings(join(folder, label), upstream), ...env }
+      ? { ...foldAtlasSettings(join(folder, fileNameOf(label)), upstream), ...env }
       : { UPSTREAM_URL: upstream, ...own, ...env },
     ...(ours ? { announces: FOLDATLAS_LISTENS } : {}),
   });

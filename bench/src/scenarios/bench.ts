@@ -4,6 +4,7 @@ import { openConnection } from '../load/connection.ts';
 import type { Child } from '../processes/child.ts';
 import {
   type ContestantName,
+  checkoutName,
   type StartOptions,
   startContestant,
   titleOf,
@@ -13,12 +14,16 @@ import type { Template } from '../world/templates.ts';
 
 export interface Bench {
   readonly quick: boolean;
+  /** Folders of built checkouts that are measured in place of the peers. */
+  readonly checkouts: readonly string[];
   readonly start: StartOptions;
   readonly templates: readonly Template[];
   /** The stand-in service. */
   readonly stub: Child;
   /** A contestant, started at its first use and kept until the scenario's end. */
   child(name: ContestantName): Promise<Child>;
+  /** FoldAtlas and these; where other checkouts were named, those in place of these. */
+  rivals(peers: readonly ContestantName[]): readonly ContestantName[];
   /** Takes so many proteins that were never asked for. @returns the number of the first */
   reserve(count: number): number;
   /** The hashes of so many proteins that were never asked for. */
@@ -28,7 +33,7 @@ export interface Bench {
 }
 
 export function openBench(
-  options: Omit<Bench, 'child' | 'reserve' | 'fresh'>,
+  options: Omit<Bench, 'child' | 'rivals' | 'reserve' | 'fresh'>,
 ): Bench & { close(): Promise<void> } {
   const children = new Map<ContestantName, Promise<Child>>();
   let used = 0;
@@ -40,6 +45,10 @@ export function openBench(
     ...options,
     reserve,
     fresh: (count) => hashesOf(reserve(count), count),
+    rivals: (peers) => [
+      'foldatlas',
+      ...(options.checkouts.length > 0 ? options.checkouts.map(checkoutName) : peers),
+    ],
     child(name) {
       const started = children.get(name) ?? startContestant(name, options.start);
       children.set(name, started);

@@ -7,7 +7,7 @@ import { type Bench, compareAnswer } from './bench.ts';
 import { openExpected, SMALL, UNLIKE } from './expected.ts';
 import { LOAD_COLUMNS, measure, ofWho, ratioTo, rowsOf } from './measure.ts';
 
-const WHO: readonly ContestantName[] = ['foldatlas', 'mercurius', 'apollo', 'yoga'];
+const PEERS: readonly ContestantName[] = ['mercurius', 'apollo', 'yoga'];
 const CONNECTIONS = 16;
 /** Of the service, milliseconds, and how much an answer may take beyond it. */
 const LATENCY = 20;
@@ -17,7 +17,7 @@ const BEYOND = 30;
 export async function coldSmall(bench: Bench): Promise<ScenarioResult> {
   const expected = openExpected(bench.templates);
   const who = [];
-  for (const name of WHO) {
+  for (const name of bench.rivals(PEERS)) {
     const child = await bench.child(name);
     const [hash = ''] = bench.fresh(1);
     await compareAnswer(child, operationBytes(SMALL, { hash }), expected.small(hash));
@@ -54,7 +54,7 @@ export async function coldUnlike(bench: Bench): Promise<ScenarioResult> {
     return { hash: bench.fresh(1)[0] ?? '', id: accessionFor(n) };
   };
   const who = [];
-  for (const name of WHO) {
+  for (const name of bench.rivals(PEERS)) {
     const child = await bench.child(name);
     const asked = variables();
     await compareAnswer(child, operationBytes(UNLIKE, asked), expected.unlike(asked.hash, asked.id));

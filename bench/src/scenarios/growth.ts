@@ -8,13 +8,14 @@ import { measure, ofWho } from './measure.ts';
 
 /** Numbers of proteins. */
 const SIZES = [1, 10, 100, 500, 5000];
-const WHO = ['foldatlas', 'yoga-native', 'rest'] as const;
+const PEERS = ['yoga-native', 'rest'] as const;
 const WANTED = { cluster: true, features: true, structure: false, sequence: false };
 
 export async function growth(bench: Bench): Promise<ScenarioResult> {
   const expected = openExpected(bench.templates);
-  const who = await Promise.all(WHO.map((name) => bench.child(name)));
-  const costs = new Map<string, Record<string, number>>(WHO.map((name) => [name, {}]));
+  const names = bench.rivals(PEERS);
+  const who = await Promise.all(names.map((name) => bench.child(name)));
+  const costs = new Map<string, Record<string, number>>(names.map((name) => [name, {}]));
   for (const size of SIZES) {
     const list = (): string[] => bench.fresh(size);
     for (const child of who) {
@@ -31,7 +32,8 @@ export async function growth(bench: Bench): Promise<ScenarioResult> {
       rounds: bench.quick ? 1 : 3,
       lists: { size, wanted: WANTED },
     });
-    for (const name of WHO) Object.assign(costs.get(name) ?? {}, { [`n${size}`]: ofWho(measured, name).cpu });
+    for (const name of names)
+      Object.assign(costs.get(name) ?? {}, { [`n${size}`]: ofWho(measured, name).cpu });
   }
   const ours = costs.get('foldatlas') ?? {};
   const each = (size: number): number => (ours[`n${size}`] ?? Number.NaN) / size;
@@ -42,7 +44,7 @@ export async function growth(bench: Bench): Promise<ScenarioResult> {
         title: 'CPU time by the number of proteins',
         note: 'Milliseconds of CPU time for one query over so many proteins never seen, with cluster and five features; one at a time.',
         columns: SIZES.map((size) => ({ key: `n${size}`, title: size.toLocaleString('en-US'), digits: 2 })),
-        rows: WHO.map((name) => ({ who: titleOf(name), values: costs.get(name) ?? {} })),
+        rows: names.map((name) => ({ who: titleOf(name), values: costs.get(name) ?? {} })),
       },
     ],
     targets: [

@@ -13,7 +13,7 @@ const CONNECTIONS = 16;
 async function prepared(bench: Bench, names: readonly ContestantName[], request: Buffer, expected: unknown) {
   const who = [];
   let bytes: Buffer | undefined;
-  for (const name of names) {
+  for (const name of bench.rivals(names)) {
     const child = await bench.child(name);
     bytes = await compareAnswer(child, request, expected);
     who.push(child);
@@ -28,7 +28,7 @@ async function prepared(bench: Bench, names: readonly ContestantName[], request:
 export async function hotTiny(bench: Bench): Promise<ScenarioResult> {
   const request = operationBytes(TINY);
   const nodes = Array.from({ length: 10 }, (_, index) => ({ index, label: describeFeature(index).label }));
-  const who = await prepared(bench, ['foldatlas', 'mercurius', 'apollo', 'yoga'], request, {
+  const who = await prepared(bench, ['mercurius', 'apollo', 'yoga'], request, {
     features: { nodes },
   });
   const measured = await measure(bench, {
@@ -65,7 +65,7 @@ export async function hotTiny(bench: Bench): Promise<ScenarioResult> {
 export async function hotOne(bench: Bench): Promise<ScenarioResult> {
   const [hash = ''] = bench.fresh(1);
   const request = operationBytes(ONE, { hash });
-  const names: ContestantName[] = ['foldatlas', 'mercurius-cache', 'yoga-cache'];
+  const names: ContestantName[] = ['mercurius-cache', 'yoga-cache'];
   const who = await prepared(bench, names, request, openExpected(bench.templates).one(hash));
   const measured = await measure(bench, {
     who,

@@ -22,7 +22,7 @@ async function compared(
 ): Promise<Child[]> {
   const expected = openExpected(bench.templates);
   const who = [];
-  for (const name of names) {
+  for (const name of bench.rivals(names)) {
     const child = await bench.child(name);
     const hashes = list();
     await compareAnswer(child, operationBytes(LIST, { hashes }), expected.list(hashes));
@@ -43,8 +43,8 @@ async function callsOfOne(bench: Bench, hashes: readonly string[]): Promise<numb
 export async function coldList(bench: Bench): Promise<ScenarioResult> {
   const list = () => bench.fresh(SIZE);
   const who = [
-    ...(await compared(bench, ['foldatlas', ...BULK, ...RECORDS], list)),
-    await bench.child('rest'),
+    ...(await compared(bench, [...BULK, ...RECORDS], list)),
+    ...(bench.checkouts.length > 0 ? [] : [await bench.child('rest')]),
   ];
   const calls = await callsOfOne(bench, list());
   const measured = await measure(bench, {
@@ -88,8 +88,8 @@ export async function coldList(bench: Bench): Promise<ScenarioResult> {
 export async function farList(bench: Bench): Promise<ScenarioResult> {
   const list = () => bench.fresh(SIZE);
   const who = [
-    ...(await compared(bench, ['foldatlas', 'yoga-native', 'mercurius'], list)),
-    await bench.child('rest'),
+    ...(await compared(bench, ['yoga-native', 'mercurius'], list)),
+    ...(bench.checkouts.length > 0 ? [] : [await bench.child('rest')]),
   ];
   const measured = await measure(bench, {
     who,
@@ -124,7 +124,7 @@ export async function farList(bench: Bench): Promise<ScenarioResult> {
 /** The same list again and again. */
 export async function hotList(bench: Bench): Promise<ScenarioResult> {
   const hashes = bench.fresh(SIZE);
-  const who = await compared(bench, ['foldatlas', 'mercurius-cache', 'yoga-cache'], () => hashes);
+  const who = await compared(bench, ['mercurius-cache', 'yoga-cache'], () => hashes);
   const request = operationBytes(LIST, { hashes });
   const measured = await measure(bench, { who, connections: 4, next: () => request, search: false });
   return {

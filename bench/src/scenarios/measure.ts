@@ -199,6 +199,7 @@ export function ofWho(measured: readonly Measured[], who: string): Measured {
   return found;
 }
 
-/** How many times as many answers FoldAtlas gives for the same CPU time as the best of these. */
+/** How many times as many answers FoldAtlas gives for the same CPU time as the best of these; NaN where one was not measured. */
 export const ratioTo = (measured: readonly Measured[], ...names: readonly string[]): number =>
-  Math.min(...names.map((who) => ofWho(measured, who).cpu)) / ofWho(measured, 'foldatlas').cpu;
+  Math.min(...names.map((who) => measured.find((one) => one.who === who)?.cpu ?? Number.NaN)) /
+  ofWho(measured, 'foldatlas').cpu;

@@ -58,7 +58,7 @@ async function started(bench: Bench, fresh: () => string[]): Promise<Child[]> {
   if (!isDeepStrictEqual(joined(body), structures(second, 'memberPdb')))
     throw new Error(`FoldAtlas answers wrongly in parts: ${body.toString('utf8', 0, 600)}`);
   const who = [whole, streamed];
-  for (const name of PEERS) {
+  for (const name of bench.rivals(PEERS).slice(1)) {
     const child = await open(name, titleOf(name));
     const ids = fresh();
     await compareAnswer(child, operationBytes(STRUCTURES, { ids }), structures(ids, 'memberPdb'));
