@@ -14,10 +14,8 @@ export interface Cache<T> {
    * Caches a value.
    *
    * @param ttl - milliseconds, when other than the namespace's
-   * @param tiers - `memory` for values that may never be read again, because the store's write
-   *   would cost the most
    */
-  set(key: string, value: T, ttl?: number, tiers?: 'memory' | 'all'): void;
+  set(key: string, value: T, ttl?: number): void;
   /**
    * The cached value of a key, else the result of `load`, which identical calls in flight share. A
    * stale value is returned at once while `load` refreshes it. Null, undefined and values that are
@@ -130,11 +128,11 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
     const found = readMany(keys);
     return found instanceof Promise ? found.then(fresh) : fresh(found);
   };
-  const set: Cache<T>['set'] = (key, value, keep = ttl, tiers = 'all') => {
+  const set: Cache<T>['set'] = (key, value, keep = ttl) => {
     const entry: StoredValue<T> = { v: value, until: Date.now() + keep };
     setLocal(key, entry, keep + stale);
     // Not awaited: the caller need not wait for the second tier.
-    if (tiers === 'all') void shared?.set(key, entry, keep + stale);
+    void shared?.set(key, entry, keep + stale);
   };
   const refresh = <R extends T | null>(key: string, load: () => Promise<R>): Promise<R> =>
     singleFlight(key, undefined, async () => {

@@ -1,20 +1,25 @@
-// The cache of proteins, part by part, so that later requests fetch only the missing parts. Public
-// data only. Neither errors nor the absence of a protein are cached.
-import type { Cache } from '../../store/cache/cache.ts';
+// The cache of proteins, so that later requests fetch only the missing parts: in memory the answers
+// about a protein as they were read, in the store part by part. Public data only. Neither errors nor
+// the absence of a protein are cached.
+import { LRUCache } from 'lru-cache';
+import type { CacheOptions, SharedCache } from '../../store/cache/cache.ts';
 import type { SparseVector } from '../archive/bulk-record.ts';
 import type { ReadRecord } from '../atlas.ts';
 import { lazyProteinActivations, type ProteinActivationsSource } from './activations.ts';
-import type {
-  ClusterLink,
-  PresentProtein,
-  ProteinData,
-  ProteinParts,
-  RowsData,
-  Source,
+import {
+  availablePartsOf,
+  type ClusterLink,
+  type Mutable,
+  mergeData,
+  type PresentProtein,
+  type ProteinData,
+  type ProteinParts,
+  type RowsData,
+  type Source,
 } from './protein-data.ts';
-import type { RequiredParts } from './required-parts.ts';
+import { isSatisfied, type RequiredParts } from './required-parts.ts';
 
-/** The parts as they are cached: plain JSON. */
+/** The parts as they are stored: plain JSON. */
 interface Parts {
   identity: Pick<ProteinParts, 'sequence' | 'length' | 'accession' | 'source'>;
   names: Pick<ProteinParts, 'name' | 'header'>;
@@ -31,10 +36,9 @@ interface Parts {
 }
 
 type PartName = keyof Parts;
-type Tiers = Parameters<Cache<unknown>['set']>[3];
 
 /** A part with a note of where it came from. */
-export type CachedPart = {
+type StoredPart = {
   [K in PartName]: { readonly part: K; readonly value: Parts[K]; readonly from: PartSource };
 }[PartName];
 
@@ -44,8 +48,14 @@ interface PartSource {
   readonly requestId?: string | undefined;
 }
 
+/** What is stored, and until when it is fresh. */
+interface Timed<T> {
+  readonly v: T;
+  readonly until: number;
+}
+
 export interface ProteinCache {
-  /** The cached part of what is needed, one entry for each part. */
+  /** What is cached of what is needed. */
   read(wanted: ReadonlyMap<string, RequiredParts>): ProteinData[] | Promise<ProteinData[]>;
   /**
    * Caches an answer about a protein.
@@ -108,8 +118,8 @@ const keyOf = (part: PartName, hash: string): string => `${VERSION}:${part}:${ha
 const sourceOf = (level: Parts['level']): ProteinActivationsSource =>
   'read' in level ? level : lazyProteinActivations(() => level);
 
-/** A cached part as an answer. */
-function dataOf(hash: string, cached: CachedPart): PresentProtein {
+/** A stored part as an answer. */
+function dataOf(hash: string, cached: StoredPart): PresentProtein {
   const { operation, at, requestId } = cached.from;
   const from: Source = { operation, retrievedAt: new Date(at), fromCache: true, requestId };
   const base = { hash, state: 'present', from } as const;
@@ -141,9 +151,10 @@ function dataOf(hash: string, cached: CachedPart): PresentProtein {
 const rowsPart = ({ top, rows }: RowsData): Parts['rows'] => ({ top, rows: [...rows] });
 
 /** The parts that an answer holds. */
-function partsOf(data: PresentProtein, from: PartSource): CachedPart[] {
+function partsOf(data: PresentProtein, { operation, retrievedAt, requestId }: Source): StoredPart[] {
+  const from: PartSource = { operation, at: retrievedAt.getTime(), requestId };
   const { sequence, length, accession, source, name, header } = data;
-  const cached: CachedPart[] = [];
+  const cached: StoredPart[] = [];
   if (sequence !== undefined && accession !== undefined)
     cached.push({
       part: 'identity',
@@ -169,94 +180,183 @@ function partsOf(data: PresentProtein, from: PartSource): CachedPart[] {
   return cached;
 }
 
-/** Roughly what a part takes in memory. */
-export function sizeOfPart(cached: CachedPart): number {
-  switch (cached.part) {
-    case 'identity':
-      return 400 + (cached.value.sequence?.length ?? 0);
-    case 'structure':
-      // Where the size is known, neither unpack the text nor read pLDDT from it.
-      return cached.value?.size === undefined
-        ? 300 + (cached.value?.pdb.length ?? 0) + 8 * (cached.value?.plddt.length ?? 0)
-        : 300 + Math.ceil(cached.value.held ?? 1.03 * cached.value.size);
-    case 'link':
-      return 200;
-    case 'names':
-      return 300 + 2 * (cached.value.header?.length ?? 0);
-    case 'cluster':
-      return 4000;
-    case 'features':
-      return 400 + (cached.value.size ?? 800 * cached.value.values.length);
-    case 'level':
-      return 'read' in cached.value ? 2000 : 200 + 16 * cached.value.indices.length;
-    case 'rows':
-      return 200 + cached.value.rows.reduce((sum, [, row]) => sum + 100 + 16 * row.values.length, 0);
-    case 'record':
-      // Coordinates as text, and three numbers for each of up to 64 activations a residue.
-      return (
-        4000 +
-        (cached.value.parts?.bytes ?? cached.value.record.pdb?.length ?? 0) +
-        2000 * (cached.value.record.sequence?.length ?? 0)
-      );
-  }
+// Where the size is known, neither the text is unpacked nor pLDDT read from it.
+const sizeOfStructure = (structure: NonNullable<ProteinParts['structure']>): number =>
+  structure.size === undefined
+    ? structure.pdb.length + 8 * structure.plddt.length
+    : (structure.held ?? 1.03 * structure.size);
+
+function sizeOfRows({ rows }: RowsData): number {
+  let size = 0;
+  for (const { values } of rows.values()) size += 100 + 16 * values.length;
+  return size;
 }
 
-/**
- * The cache of proteins.
- *
- * @param known - by hash, of which proteins there may be parts in `cache`: of most there are none
- * @param ttl - milliseconds that what may change is cached; 0: nothing is
- */
-export function openProteinCache(cache: Cache<CachedPart>, known: Cache<true>, ttl: number): ProteinCache {
-  const readParts = (
-    wanted: ReadonlyMap<string, RequiredParts>,
-    ofThese: Iterable<string>,
-  ): ProteinData[] | Promise<ProteinData[]> => {
-    const keys = new Map<string, string>();
-    // The proteins of a list need the same parts.
-    let last: { needs: RequiredParts; parts: ReadonlySet<PartName> } | undefined;
-    for (const hash of ofThese) {
-      const needs = wanted.get(hash) ?? {};
-      if (last?.needs !== needs) last = { needs, parts: partsFor(needs) };
-      for (const part of last.parts) keys.set(keyOf(part, hash), hash);
+/** Roughly what an answer takes in memory. */
+function sizeOf(data: PresentProtein): number {
+  const { sequence, header, structure, cluster, features, level, rows, record } = data;
+  return (
+    1000 +
+    (sequence?.length ?? 0) +
+    2 * (header?.length ?? 0) +
+    (structure == null ? 0 : sizeOfStructure(structure)) +
+    (cluster?.info == null ? 0 : 2000) +
+    (features === undefined ? 0 : (features.size ?? 200 * features.values.length)) +
+    (level == null ? 0 : 2000) +
+    (rows == null ? 0 : sizeOfRows(rows)) +
+    // Coordinates as text, and three numbers for each of up to 64 activations a residue.
+    (record === undefined
+      ? 0
+      : 4000 +
+        (record.parts?.bytes ?? record.record.pdb?.length ?? 0) +
+        2000 * (record.record.sequence?.length ?? 0))
+  );
+}
+
+/** What of an answer is cached. @param asked - what a record was requested for */
+function cacheable(data: PresentProtein, asked: RequiredParts | undefined): PresentProtein {
+  const { gaps, folded, clusterAsked, scores, record, structure, level, rows, features, ...kept } = data;
+  const more = gaps ?? folded ?? clusterAsked ?? scores ?? record;
+  // Nearly all come from archives, which hold only what was asked of them.
+  if (asked === undefined && more === undefined && level !== null && rows !== null) return data;
+  const cached: Mutable = kept;
+  if (kept.cluster === undefined && gaps?.includes('record:cluster') === true)
+    cached.gaps = ['record:cluster'];
+  const isLight = asked !== undefined && isSmall(asked);
+  if (structure !== undefined && !isLight) cached.structure = structure;
+  if (level != null && !isLight) cached.level = level;
+  if (rows != null) cached.rows = rows;
+  // A record requested for something else has the shortest ranking, which must not replace a longer
+  // one.
+  if (features !== undefined && wantsFeatures(asked)) cached.features = features;
+  // The whole holds all parts once more.
+  const isWhole = asked === undefined || asked.record === true || asked.fold === true;
+  if (record !== undefined && isWhole) cached.record = record;
+  return cached;
+}
+
+/** What never changes of an answer. */
+function identityOf(data: PresentProtein): PresentProtein | undefined {
+  const { hash, state, from, sequence, length, accession, source } = data;
+  if (sequence === undefined || accession === undefined || from === undefined) return undefined;
+  return {
+    hash,
+    state,
+    from,
+    sequence,
+    accession,
+    ...(length === undefined ? {} : { length }),
+    ...(source === undefined ? {} : { source }),
+  };
+}
+
+export interface ProteinCacheOptions {
+  /** Milliseconds that what may change is cached; 0: nothing is. */
+  readonly ttl: number;
+  /** Of all answers in memory together. */
+  readonly maxBytes: number;
+  readonly parts: SharedCache | undefined;
+  /** By hash, of which proteins there may be parts in the store: of most there are none. */
+  readonly known: SharedCache | undefined;
+  readonly onLookup?: CacheOptions<never>['onLookup'];
+}
+
+export function createProteinCache(options: ProteinCacheOptions): ProteinCache {
+  const { ttl, maxBytes, parts, known, onLookup } = options;
+  /** Of each protein the answers that together hold all that is known, the oldest first. */
+  const local = new LRUCache<string, readonly PresentProtein[]>({
+    maxSize: maxBytes,
+    maxEntrySize: Math.floor(maxBytes / 2),
+    // lru-cache takes whole numbers.
+    sizeCalculation: (answers, hash) =>
+      Math.ceil(answers.reduce((sum, data) => sum + sizeOf(data), hash.length)),
+  });
+
+  const remember = (data: PresentProtein): void => {
+    const before = local.peek(data.hash);
+    const had = before && availablePartsOf(data);
+    const others = had && before.filter((one) => !isSatisfied(availablePartsOf(one), had));
+    local.set(data.hash, others === undefined ? [data] : [...others, data]);
+  };
+
+  /** What memory has of a protein that is still fresh. */
+  const recall = (hash: string, now: number, found: ProteinData[]): ProteinData | undefined => {
+    let all: ProteinData | undefined;
+    for (const data of local.get(hash) ?? []) {
+      if (data.from === undefined) continue;
+      const age = now - data.from.retrievedAt.getTime();
+      const fresh = age < ttl ? data : age < YEAR ? identityOf(data) : undefined;
+      if (fresh === undefined) continue;
+      const one = { ...fresh, from: { ...data.from, fromCache: true } };
+      found.push(one);
+      all = all === undefined ? one : mergeData(all, one);
     }
-    if (keys.size === 0) return [];
-    const read = (cached: ReadonlyMap<string, CachedPart>): ProteinData[] =>
-      cached.size === 0 ? [] : Array.from(cached, ([key, part]) => dataOf(keys.get(key) ?? '', part));
-    const found = cache.getMany([...keys.keys()]);
-    return found instanceof Promise ? found.then(read) : read(found);
+    return all;
+  };
+
+  /** Looks in the store for what memory has not. */
+  const readStore = async (
+    found: ProteinData[],
+    lacking: ReadonlyMap<string, RequiredParts>,
+    unknown: ReadonlySet<string>,
+    stored: SharedCache,
+  ): Promise<ProteinData[]> => {
+    const existing = unknown.size === 0 ? undefined : await known?.getMany([...unknown]);
+    const keys = new Map<string, string>();
+    for (const [hash, needs] of lacking) {
+      if (unknown.has(hash) && existing?.has(hash) !== true) continue;
+      for (const part of partsFor(needs)) keys.set(keyOf(part, hash), hash);
+    }
+    const memory = found.length;
+    const now = Date.now();
+    const values = keys.size === 0 ? undefined : await stored.getMany([...keys.keys()]);
+    for (const [key, { value }] of values ?? []) {
+      // Only this cache writes under its name, and the version changes when the shape does.
+      const { v, until } = value as Timed<StoredPart>;
+      if (until <= now) continue;
+      const data = dataOf(keys.get(key) ?? '', v);
+      remember(data);
+      found.push(data);
+    }
+    const store = found.length - memory;
+    onLookup?.('proteins', { memory, store, missing: lacking.size });
+    return found;
+  };
+
+  const writeStore = (kept: PresentProtein, from: Source): void => {
+    const now = Date.now();
+    for (const cached of partsOf(kept, from)) {
+      const until = from.retrievedAt.getTime() + (cached.part === 'identity' ? YEAR : ttl);
+      const entry: Timed<StoredPart> = { v: cached, until };
+      if (until > now) void parts?.set(keyOf(cached.part, kept.hash), entry, until - now);
+    }
+    const word: Timed<true> = { v: true, until: now + YEAR };
+    void known?.set(kept.hash, word, YEAR);
   };
 
   return {
     read(wanted) {
       if (ttl === 0) return [];
-      const found = known.getMany([...wanted.keys()]);
-      return found instanceof Promise
-        ? found.then((some) => readParts(wanted, some.keys()))
-        : readParts(wanted, found.keys());
+      const now = Date.now();
+      const found: ProteinData[] = [];
+      const lacking = new Map<string, RequiredParts>();
+      const unknown = new Set<string>();
+      for (const [hash, needs] of wanted) {
+        const data = recall(hash, now, found);
+        if (data !== undefined && isSatisfied(needs, availablePartsOf(data))) continue;
+        lacking.set(hash, needs);
+        if (data === undefined) unknown.add(hash);
+      }
+      if (lacking.size > 0 && parts !== undefined) return readStore(found, lacking, unknown, parts);
+      onLookup?.('proteins', { memory: found.length, store: 0, missing: lacking.size });
+      return found;
     },
     write(data, company = 1, asked) {
       const { from } = data;
       if (ttl === 0 || data.state !== 'present' || from === undefined || from.fromCache) return;
-      const isLong = company > SHORT_LIST;
-      const isAsked = wantsFeatures(asked);
-      // The whole holds all parts once more.
-      const isWhole = asked === undefined || asked.record === true || asked.fold === true;
-      const source = { operation: from.operation, at: from.retrievedAt.getTime(), requestId: from.requestId };
-      let most: Tiers | undefined;
-      for (const cached of partsOf(data, source)) {
-        const { part } = cached;
-        if (part === 'record' && !isWhole) continue;
-        if (asked !== undefined && isSmall(asked) && LARGE.includes(part)) continue;
-        // A record requested for something else has the shortest ranking, which must not replace a
-        // longer one.
-        if (part === 'features' && !isAsked) continue;
-        const tiers: Tiers = isLong ? 'memory' : 'all';
-        if (most !== 'all') most = tiers;
-        const keep = (part === 'identity' ? YEAR : ttl) - (Date.now() - source.at);
-        if (keep > 0) cache.set(keyOf(part, data.hash), cached, keep, tiers);
-      }
-      if (most !== undefined) known.set(data.hash, true, YEAR, most);
+      const kept = cacheable(data, asked);
+      remember(kept);
+      if (company <= SHORT_LIST) writeStore(kept, from);
     },
   };
 }

@@ -6,7 +6,7 @@ import { type Cache, type CacheOptions, openCache } from '../../store/cache/cach
 import type { SharedStore } from '../../store/cache/shared-cache.ts';
 import type { Downloads } from '../http/download.ts';
 import type { Upstream } from '../http/upstream-client.ts';
-import { type CachedPart, openProteinCache, sizeOfPart } from '../proteins/protein-cache.ts';
+import { createProteinCache } from '../proteins/protein-cache.ts';
 import { createProteinLoader, type ProteinLoader } from '../proteins/protein-loader.ts';
 import { type Catalogue, openCatalogue } from './catalogue.ts';
 import { type ClusterLoader, createClusterLoader, type LoadedCluster } from './cluster-loader.ts';
@@ -145,11 +145,13 @@ export function createLoaderFactory({
     name: 'thumbnails',
   };
   const proteins = {
-    cache: openProteinCache(
-      open<CachedPart>('proteins', records, 64 * MiB, sizeOfPart),
-      open<true>('knownProteins', YEAR, 16 * MiB, () => 0),
-      records,
-    ),
+    cache: createProteinCache({
+      ttl: records,
+      maxBytes: 32 * MiB,
+      parts: store?.namespace('proteins'),
+      known: store?.namespace('knownProteins'),
+      onLookup,
+    }),
     downloads,
     singleFlight,
   };
