@@ -17,14 +17,18 @@ const isPlainObject = (value: unknown): value is object =>
 
 /** What it takes to make the JSON of a value; more than `most` where it is more than that. */
 function weightOf(value: unknown, most: number): number {
-  let weight = 0;
-  const open: unknown[] = [value];
-  while (open.length > 0 && weight <= most) {
-    const one = open.pop();
-    weight += 1;
-    if (typeof one === 'string') weight += one.length / CHARACTERS;
-    else if (Array.isArray(one) && one.length > most) weight += one.length;
-    else if (isPlainObject(one)) for (const member of Object.values(one)) open.push(member);
+  if (typeof value === 'string') return 1 + value.length / CHARACTERS;
+  if (!isPlainObject(value)) return 1;
+  let weight = 1;
+  if (Array.isArray(value)) {
+    if (value.length > most) return value.length;
+    for (let i = 0; i < value.length && weight <= most; i += 1) weight += weightOf(value[i], most - weight);
+    return weight;
+  }
+  // Every answer is weighed: a list of its members would be made for each object.
+  for (const name in value) {
+    if (weight > most) break;
+    weight += weightOf((value as Readonly<Record<string, unknown>>)[name], most - weight);
   }
   return weight;
 }

@@ -46,6 +46,9 @@ function eventWriter(framing: StreamFraming): (result: ExecutionOrIncrementalRes
 
 const EVENT_WRITERS = new Map([EVENT_STREAM, MULTIPART_EVENTS].map((one) => [one, eventWriter(one)]));
 
+/** Longer answers are encoded once, for the client and the response cache; shorter ones go out with their head. */
+const TEXT_CHARACTERS = 16_384;
+
 export interface MediaTypeOptions {
   /** Milliseconds between two signs of life in a silent event stream. */
   readonly pulseMs: number;
@@ -139,7 +142,7 @@ export const useMediaTypes = ({ pulseMs, shown }: MediaTypeOptions): Plugin => {
           request.method !== 'GET'
         )
           return new Response(streamOfBodies(alone(made), connection), head);
-        const body = typeof made === 'string' ? made : toBuffer(made);
+        const body = typeof made === 'string' && made.length <= TEXT_CHARACTERS ? made : toBuffer(made);
         return noteBody(new Response(body, head), body);
       }, mediaType);
     },
