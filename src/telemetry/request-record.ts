@@ -113,20 +113,22 @@ export function accessLogFields(
   { status, bytes, left }: RequestEnd,
   milliseconds: number,
 ) {
-  const { method, route, operation, principal, upstreamCalls, errors } = exchange;
+  const { requestId, step, method, route, operation, principal, upstreamCalls, errors } = exchange;
+  // What is undefined is not written.
   return {
-    ...requestLogFields(exchange),
+    requestId,
+    traceId: step.context.traceId,
     method,
     route,
-    ...(method === 'WS' ? {} : { status }),
+    status: method === 'WS' ? undefined : status,
     milliseconds: Math.round(milliseconds * 10) / 10,
-    ...(operation === undefined ? {} : { operation: operation.type }),
-    ...(operation?.name == null ? {} : { name: boundedOperationName(operation.name) }),
-    ...(principal == null ? {} : { principal: principal.slice(0, PRINCIPAL_CHARACTERS) }),
+    operation: operation?.type,
+    name: operation?.name == null ? undefined : boundedOperationName(operation.name),
+    principal: principal?.slice(0, PRINCIPAL_CHARACTERS),
     upstreamCalls,
-    ...(errors > 0 ? { errors } : {}),
-    ...(bytes === undefined ? {} : { bytes }),
-    ...(left ? { left } : {}),
+    errors: errors > 0 ? errors : undefined,
+    bytes,
+    left: left ? left : undefined,
   };
 }
 

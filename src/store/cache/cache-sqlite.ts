@@ -39,6 +39,7 @@ export function openSqliteBytes(file: string, maxBytes = MAX_BYTES): ByteStore {
   const readMany = database.prepare(
     'SELECT key, bytes FROM cache WHERE key IN (SELECT value FROM json_each(?)) AND expires_at > ?',
   );
+  const readOne = database.prepare('SELECT key, bytes FROM cache WHERE key = ? AND expires_at > ?');
   const write = database.prepare('INSERT OR REPLACE INTO cache VALUES (?, ?, ?, ?, ?)');
   const remove = database.prepare('DELETE FROM cache WHERE key = ?');
   const deleteExpired = database.prepare('DELETE FROM cache WHERE expires_at <= ?');
@@ -56,7 +57,11 @@ export function openSqliteBytes(file: string, maxBytes = MAX_BYTES): ByteStore {
   return {
     async getMany(keys) {
       const found = new Map<unknown, Buffer>();
-      for (const { key, bytes } of readMany.all(JSON.stringify(keys), Date.now()))
+      const now = Date.now();
+      const [only = ''] = keys;
+      for (const { key, bytes } of keys.length === 1
+        ? readOne.all(only, now)
+        : readMany.all(JSON.stringify(keys), now))
         if (bytes instanceof Uint8Array)
           found.set(key, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
       return keys.map((key) => found.get(key));
