@@ -9,11 +9,13 @@ import { LOAD_COLUMNS, measure, ofWho, ratioTo, rowsOf } from './measure.ts';
 
 const SIZE = 100;
 const LATENCY = 20;
-const BEYOND = 30;
 /** What the REST client asks of the bulk look-up for the same. */
 const WANTED = { cluster: true, features: true, structure: false, sequence: false };
 const RECORDS: readonly ContestantName[] = ['mercurius', 'apollo', 'yoga'];
 const BULK: readonly ContestantName[] = ['yoga-bulk', 'yoga-native', 'mercurius-bulk'];
+
+/** All of them; the client by hand is none, which has no server around it. */
+const PEERS: ReadonlySet<string> = new Set([...RECORDS, ...BULK]);
 
 async function compared(
   bench: Bench,
@@ -78,7 +80,7 @@ export async function coldList(bench: Bench): Promise<ScenarioResult> {
         bound: { most: 1 },
       },
       ratio('a client that reads the archive by hand', 0.7, 'rest'),
-      ratio('Yoga with JIT and bulk', 1.2, 'yoga-bulk', 'yoga-native'),
+      ratio('the best peer with the bulk look-up', 1.2, ...BULK),
       ratio('the best peer with single GETs', 3, ...RECORDS),
     ],
   };
@@ -112,10 +114,12 @@ export async function farList(bench: Bench): Promise<ScenarioResult> {
     ],
     targets: [
       {
-        text: `${SIZE} never-seen proteins, ${LATENCY} ms away: p50`,
-        measured: ofWho(measured, 'foldatlas').p50,
-        unit: 'ms',
-        bound: { most: LATENCY + BEYOND },
+        text: `${SIZE} never-seen proteins, ${LATENCY} ms away: p50 against the best peer's`,
+        measured:
+          ofWho(measured, 'foldatlas').p50 /
+          Math.min(...measured.filter(({ who: name }) => PEERS.has(name)).map(({ p50 }) => p50)),
+        unit: '×',
+        bound: { most: 1 },
       },
     ],
   };

@@ -72,14 +72,14 @@ export async function startUp(bench: Bench): Promise<ScenarioResult> {
       },
     ],
     targets: [
-      { text: 'Start-up without the sandbox', measured: of(0, 'start'), unit: 'ms', bound: { most: 1000 } },
+      { text: 'Start-up without the sandbox', measured: of(0, 'start'), unit: 'ms', bound: { most: 800 } },
       {
         text: 'Start-up with the sandbox, the first',
         measured: of(1, 'start'),
         unit: 'ms',
         bound: { most: 3000 },
       },
-      { text: 'Idle memory', measured: of(0, 'memory'), unit: 'MB', bound: { most: 120 } },
+      { text: 'Idle memory', measured: of(0, 'memory'), unit: 'MB', bound: { most: 130 } },
     ],
   };
 }
