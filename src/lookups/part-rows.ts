@@ -2,6 +2,7 @@
 // skipped piece by piece, so memory grows with the rows, not with the archive.
 import { archiveLimits } from '../upstream/archive/archive-limits.ts';
 import { readBulkRecords } from '../upstream/archive/bulk-stream.ts';
+import { rankingOf } from '../upstream/proteins/activations.ts';
 import type { PresentProtein } from '../upstream/proteins/protein-data.ts';
 import type { LoadResult, ProteinLoader } from '../upstream/proteins/protein-loader.ts';
 import type { WireMapping } from '../upstream/renames.ts';
@@ -61,13 +62,9 @@ async function readAll(
       });
     } else if (record.part === 'features') {
       const { top: ranked, proteinLevel } = record.features;
-      const values =
-        ranked ??
-        (proteinLevel?.indices ?? [])
-          .map((index, i): FeatureValue => ({ feature_index: index, value: proteinLevel?.values[i] ?? 0 }))
-          .sort((a, b) => b.value - a.value || a.feature_index - b.feature_index)
-          .slice(0, top);
-      row(record.hash).features = values.map(featureRow);
+      const values = ranked ?? (proteinLevel === undefined ? undefined : rankingOf(proteinLevel, top));
+      const own = row(record.hash);
+      if (values !== undefined) own.features = values.map(featureRow);
     } else if (record.part === 'cluster') {
       const parsed = clusterInfo.safeParse(record.record);
       if (parsed.success) reading.clusters.set(record.representative, parsed.data);

@@ -55,10 +55,7 @@ export async function readCatalogue(up: Upstream, json: Uint8Array): Promise<wir
   return entries;
 }
 
-/**
- * A cluster's features with half-open regions; without regions where the meaning of `end` is
- * unknown.
- */
+/** GET /features/{index}. Null outside the catalogue. @throws UpstreamError UPSTREAM_DRIFT */
 export async function feature(up: Upstream, index: number) {
   const found = await recordOrNull(up, get('feature', `/features/${index}`), wire.featureDetail);
   const seen = found?.record.feature_index ?? index;

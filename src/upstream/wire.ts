@@ -3,6 +3,8 @@
 import { z } from 'zod';
 import {
   count,
+  featureIndex,
+  isFeatureIndex,
   isShare,
   maybe,
   meanPlddt,
@@ -107,7 +109,7 @@ export type CancelAnswer = z.output<typeof cancelled>;
 // ------------------------------------------------------------------ Atlas API
 
 export const catalogueEntry = z.object({
-  feature_index: count,
+  feature_index: featureIndex,
   label: text,
   description: maybe(text),
 });
@@ -121,7 +123,7 @@ export const catalogue = z.union([
 export const catalogueRows = z.array(catalogueEntry);
 
 export const featureDetail = z.object({
-  feature_index: count,
+  feature_index: featureIndex,
   label: maybe(text),
   summary: maybe(text),
   description: maybe(text),
@@ -133,7 +135,7 @@ export const featureDetail = z.object({
   uniref90_max_activation: maybe(number),
   top_100_uniref_ids: maybe(z.array(z.object({ uniref_id: text, activation: number }))),
   top_swissprot_activations: maybe(z.array(z.object({ uniprot_id: text, activation: number }))),
-  decoder_nearest_neighbors: maybe(z.array(count)),
+  decoder_nearest_neighbors: maybe(z.array(featureIndex)),
   threshold: maybe(number),
 });
 export type FeatureDetail = z.output<typeof featureDetail>;
@@ -145,11 +147,8 @@ const region = z.object({
   mean_activation: maybe(number),
 });
 
-/** The catalogue has 16,384 features. */
-export const MAX_FEATURE_INDEX = 16_383;
-
 export const featureValue = z.object({
-  feature_index: count.max(MAX_FEATURE_INDEX),
+  feature_index: featureIndex,
   value: number,
   label: maybe(text),
   description: maybe(text),
@@ -167,10 +166,7 @@ export const isPlainFeature = (value: unknown): value is FeatureValue =>
   typeof value === 'object' &&
   value !== null &&
   'feature_index' in value &&
-  typeof value.feature_index === 'number' &&
-  Number.isSafeInteger(value.feature_index) &&
-  value.feature_index >= 0 &&
-  value.feature_index <= MAX_FEATURE_INDEX &&
+  isFeatureIndex(value.feature_index) &&
   'value' in value &&
   Number.isFinite(value.value) &&
   !('residue_regions' in value) &&
@@ -262,7 +258,7 @@ export const similarityAnswer = z.object({
   top_features_across_results: maybe(
     z.array(
       z.object({
-        feature_index: count,
+        feature_index: featureIndex,
         occurrence_count: count,
         min_activation: maybe(number),
         max_activation: maybe(number),

@@ -1,7 +1,8 @@
 // Records that lost a list that they must have: an error each time, and the right answer as soon as the service is whole again.
+import { strToU8, zipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at } from '../support.ts';
-import { HASH, type Liar, openLiar, openPlace, type Place, SEQUENCE, says } from './liar.ts';
+import { HASH, type Liar, openLiar, openPlace, type Place, SEQUENCE, says, sends } from './liar.ts';
 
 let liar: Liar;
 let place: Place;
@@ -44,15 +45,87 @@ describe('a record without `sae_features`', () => {
   });
 });
 
-it.each([
-  16_384, 99_999_999,
-])('a feature of a protein with the index %s, which no feature has, is drift', async (index) => {
-  const sae_features = [{ feature_index: index, value: 1 }];
-  liar.script('protein', says(200, { ...RECORD, sae_features }));
-  const { errors } = await place.query(
-    `{ protein(hash: "${HASH}") { features(top: 1) { feature { index } } } }`,
-  );
-  expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
+describe('the index of a feature that is outside the catalogue', () => {
+  const features = `{ protein(hash: "${HASH}") { features(top: 1) { feature { index } residues } } }`;
+  const cluster = `{ cluster(hash: "${HASH}") { features(top: 1) { feature { index } } } }`;
+  const similar = `{ similarProteins(sequence: "${SEQUENCE}") { sharedFeatures { feature { index } } } }`;
+  const neighbors = '{ feature(index: 7) { nearestNeighbors(first: 2) { index } } }';
+  const ranking = (index: number) => [{ feature_index: index, value: 1 }];
+  const rows = (index: number) => ({ shape: [110, 16_384], indices: [[4], [index]], values: [1] });
+  it.each([
+    ['protein', 'a ranking', features, (i: number) => ({ ...RECORD, sae_features: ranking(i) })],
+    [
+      'protein',
+      'activations along a sequence',
+      features,
+      (i: number) => ({ ...RECORD, sae_features: ranking(7), per_residue_activations: rows(i) }),
+    ],
+    [
+      'cluster',
+      'a cluster',
+      cluster,
+      (i: number) => ({
+        protein_hash: HASH,
+        cluster_size: 1,
+        member_protein_hashes: [HASH],
+        cluster_representative_features: ranking(i),
+      }),
+    ],
+    [
+      'similarity',
+      'the shared features of a search',
+      similar,
+      (i: number) => ({
+        similar_proteins: [],
+        restricted_count: 0,
+        top_features_across_results: [{ feature_index: i, occurrence_count: 1 }],
+      }),
+    ],
+    [
+      'features',
+      'a row of the catalogue',
+      '{ features(first: 1) { nodes { index label } } }',
+      (i: number) => ({ data: [{ feature_index: i, label: 'helix', description: 'A helix.' }] }),
+    ],
+    [
+      'feature',
+      'the nearest neighbors of a feature',
+      neighbors,
+      (i: number) => ({
+        feature_index: 7,
+        top_100_uniref_ids: [],
+        top_swissprot_activations: [],
+        decoder_nearest_neighbors: [3, i],
+      }),
+    ],
+  ])('in the answer of %s, of %s, is drift', async (operation, _, query, body) => {
+    for (const index of [16_384, 99_999_999, -1, 1.5]) {
+      liar.script(operation, says(200, body(index)));
+      const { errors } = await place.query(query);
+      expect([index, errors?.[0]?.extensions.code]).toEqual([index, 'UPSTREAM_DRIFT']);
+    }
+    const own = openPlace(liar.url);
+    liar.script('features', says(200, { data: [{ feature_index: 3, label: 'helix', description: null }] }));
+    liar.script(operation, says(200, body(16_383)));
+    expect((await own.query(query)).errors).toBeUndefined();
+    await own.gateway.close();
+  });
+
+  it('in the archive of a bulk look-up makes its row that of the single record', async () => {
+    const entry = { protein_level: { shape: [16_384], indices: [[16_384]], values: [1] } };
+    const files = {
+      'sequences.fasta': strToU8(`>${HASH}|P01308|uniprotkb\n${SEQUENCE}\n`),
+      'features.json': strToU8(JSON.stringify({ [HASH]: entry })),
+    };
+    liar.script('bulk', sends(zipSync(files), { 'content-type': 'application/zip' }));
+    liar.script('protein', says(200, { ...RECORD, sae_features: ranking(7) }));
+    liar.script('features', says(200, [{ feature_index: 7, label: 'helix' }]));
+    const { data } = await place.query(
+      `mutation { startBulkLookup(input: {hashes: ["${HASH}"]}) { ... on BulkLookup { lookupId } } }`,
+    );
+    const rows = await (await place.get(`/bulk/${at(data, 'startBulkLookup.lookupId')}.ndjson`)).json();
+    expect(at(rows, 'features')).toEqual([{ index: 7, value: 1, label: 'helix' }]);
+  });
 });
 
 describe('details of a feature', () => {

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { type LazyText, lazyText } from '../../structure/lazy-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
-import { type FeatureValue, featureValue, isPlainFeature, MAX_FEATURE_INDEX } from '../wire.ts';
+import { type FeatureValue, featureValue, isPlainFeature } from '../wire.ts';
+import { isFeatureIndex } from '../wire-values.ts';
 import type { CompressedEntryText } from './zip-entry.ts';
 
 /** One sequence of `sequences.fasta`. */
@@ -185,7 +186,7 @@ function vector(value: unknown): SparseVector | undefined {
     Array.isArray(given) && given.length === 1 && Array.isArray(given[0]) ? given[0] : given;
   const [indices, list] = [numbers(row), numbers(values)];
   if (indices === undefined || list === undefined || indices.length !== list.length) return undefined;
-  return indices.every((index) => index <= MAX_FEATURE_INDEX) ? { indices, values: list } : undefined;
+  return indices.every(isFeatureIndex) ? { indices, values: list } : undefined;
 }
 
 function matrix(value: unknown): SparseMatrix | undefined {
@@ -196,9 +197,8 @@ function matrix(value: unknown): SparseMatrix | undefined {
     numbers(value.values),
   ];
   if (residues === undefined || features === undefined || values === undefined) return undefined;
-  return residues.length === values.length && features.length === values.length
-    ? { residues, features, values }
-    : undefined;
+  const isEven = residues.length === values.length && features.length === values.length;
+  return isEven && features.every(isFeatureIndex) ? { residues, features, values } : undefined;
 }
 
 /** Regions are those of the single record: only there activations show what their `end` is. */
