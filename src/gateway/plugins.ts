@@ -8,7 +8,7 @@ import type { AnswerLimits } from '../execution/execution-budget.ts';
 import type { AccessControl } from '../http/access-control.ts';
 import { FIXED_LIMITS } from '../http/graphql/document-limits.ts';
 import type { PersistedOperations } from '../http/graphql/persisted-operations.ts';
-import { createConcurrencyQuota } from '../http/limits/shares.ts';
+import { createConcurrencyQuota } from '../http/limits/load-shedding.ts';
 import { type ClientErrors, useErrorCodes } from '../http/plugins/errors.ts';
 import { wrapPluginHooks } from '../http/plugins/safe-hooks.ts';
 import { useHostCheck, useLoadShedding, useProof, useRateLimit } from '../http/plugins/use-access-checks.ts';

@@ -49,23 +49,12 @@ export const openYoga = ({ schema, plugins, errors }: YogaSources): GatewayYoga 
 const MAX_CACHED_CHARACTERS = 1_000_000;
 const MAX_DOCUMENT_CHARACTERS = 50_000;
 
-/** A cache keyed by the text of a document. */
-interface DocumentCache<T> {
-  get(text: string): T | undefined;
-  set(text: string, value: T): void;
-}
-
-function createDocumentCache<T extends object>(most = MAX_CACHED_CHARACTERS): DocumentCache<T> {
-  const cache = new LRUCache<string, T>({
-    maxSize: most,
+const createDocumentCache = <T extends object>() =>
+  new LRUCache<string, T>({
+    maxSize: MAX_CACHED_CHARACTERS,
     maxEntrySize: MAX_DOCUMENT_CHARACTERS,
     sizeCalculation: (_, text) => Math.max(1, text.length),
   });
-  return {
-    get: (text) => cache.get(text),
-    set: (text, value) => void cache.set(text, value),
-  };
-}
 
 export interface ListenerSources
   extends Pick<AccessControl, 'admission' | 'pressure' | 'bodies' | 'connections' | 'slowReaders' | 'turns'> {

@@ -11,12 +11,15 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { overloaded } from './auth/auth-errors.ts';
 import { type Authenticator, createAuthenticator } from './auth/authenticate.ts';
 import { type Admission, openAdmission } from './limits/admission.ts';
-import { type ConnectionLimits, createConnectionLimits } from './limits/connection-limits.ts';
-import { createLoadShedder, type LoadShedder } from './limits/load-shedding.ts';
+import {
+  type ConnectionLimits,
+  createConnectionLimits,
+  openSlowReaders,
+  type SlowReaders,
+} from './limits/connections.ts';
+import { createLoadShedder, createShares, type LoadShedder } from './limits/load-shedding.ts';
 import { createFailedAuthLimit, openRateLimit } from './limits/rate-limit.ts';
 import { openRequestBodies, type RequestBodies } from './limits/request-bodies.ts';
-import { createShares } from './limits/shares.ts';
-import { openSlowReaders, type SlowReaders } from './limits/slow-readers.ts';
 import { openTurns, type Turns } from './limits/turns.ts';
 import { rateLimitError } from './plugins/use-access-checks.ts';
 

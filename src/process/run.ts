@@ -7,7 +7,7 @@ import { openDocuments } from '../store/documents/leased-documents.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import { createLogger } from '../telemetry/log.ts';
 import { sandboxOptionsOf, startEmbeddedSandbox } from './embedded-sandbox.ts';
-import { openMetricsPort } from './metrics-port.ts';
+import { openMetricsPort } from './ports.ts';
 import { startWorkers } from './primary.ts';
 import { openPrincipalKey } from './principal-key.ts';
 import { announceGateway, findRunningGateway } from './running-gateway.ts';

@@ -1,6 +1,4 @@
 // One listening process: the gateway on its port with WebSocket beside it, and how both stop.
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { withTimeout } from '../async/timeout.ts';
 import type { Config } from '../config.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
@@ -9,6 +7,7 @@ import { createHttpServer } from '../http/limits/http-server.ts';
 import { attachWebSocket } from '../http/websocket/server.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { openTracing } from '../telemetry/tracing.ts';
+import { closeServer, listen } from './ports.ts';
 import { openPrincipalKey } from './principal-key.ts';
 
 export interface ServeOptions {
@@ -33,41 +32,8 @@ export interface Served {
   stop(): Promise<void>;
 }
 
-/** Length of the listen backlog. The system's limit may be lower; Node's default is 511. */
-const BACKLOG = 4096;
 /** How long closing the store and the connections to the upstream may take after that. */
 const CLOSE_MS = 3_000;
-/** How often connections that have become idle are closed while others are still answered. */
-const IDLE_MS = 200;
-
-/** Listens. @throws Error with a sentence on why it cannot */
-export async function listen(server: Server, port: number, host: string): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(
-        new Error(
-          error.code === 'EADDRINUSE'
-            ? `Port ${port} is taken; stop what listens there or set another.`
-            : `Cannot listen on ${host}:${port}: ${error.message}`,
-        ),
-      );
-    });
-    server.listen({ port, host, backlog: BACKLOG }, () => resolve());
-  });
-  const { address, port: given } = server.address() as AddressInfo;
-  return `http://${address.includes(':') ? `[${address}]` : address}:${given}`;
-}
-
-/** Closes a server once its answers are through; cuts what lasts longer. */
-export async function closeServer(server: Server, milliseconds: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const idle = setInterval(() => server.closeIdleConnections(), IDLE_MS);
-  const late = setTimeout(() => server.closeAllConnections(), milliseconds);
-  await closed;
-  clearInterval(idle);
-  clearTimeout(late);
-}
 
 /**
  * Opens the gateway and listens.

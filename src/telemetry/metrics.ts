@@ -1,7 +1,7 @@
 // The Prometheus metrics of a gateway, in a registry of its own. Label values come from small fixed
 // sets: no ids, no names that a caller chooses, no secrets.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { withTimeout } from '../async/timeout.ts';
 import type { Gates } from '../upstream/http/host-limiters.ts';
 import { VERSION } from '../version.ts';
 
@@ -91,11 +91,8 @@ export function openMetrics(sights: MetricSources) {
       registers,
       aggregator: 'first',
       async collect() {
-        const late = sleep(STORE_MS, undefined, { ref: false }).then(() => Promise.reject(new Error('late')));
-        await Promise.race([read(), late]).then(
-          (value) => this.set(value),
-          () => undefined,
-        );
+        const value = await withTimeout(read(), STORE_MS, () => undefined).catch(() => undefined);
+        if (value !== undefined) this.set(value);
       },
     });
 

@@ -1,7 +1,7 @@
 // What is shared out by key: never more than there is, and always something for a key that holds nothing.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createShares } from '../../src/http/limits/shares.ts';
+import { createShares } from '../../src/http/limits/load-shedding.ts';
 
 it('gives one key three quarters, never more than there is, and leaves something for the next', () => {
   const steps = fc.array(

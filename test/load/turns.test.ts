@@ -4,8 +4,8 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { createShares } from '../../src/http/limits/load-shedding.ts';
 import { openRequestBodies } from '../../src/http/limits/request-bodies.ts';
-import { createShares } from '../../src/http/limits/shares.ts';
 import { openTurns } from '../../src/http/limits/turns.ts';
 import { until } from '../live/support.ts';
 

@@ -8,7 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ConnectionLimits } from './connection-limits.ts';
+import type { ConnectionLimits } from './connections.ts';
 
 export interface ServerLimits {
   /** Bytes of a request's headers at most; more are answered 431. */

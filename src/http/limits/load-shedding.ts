@@ -1,7 +1,7 @@
-// Whether this process has as much to do as it can: requests under way, shared out by client
-// address, and how late the event loop is.
+// What this process can take: requests under way and how late the event loop is, and how bounded
+// amounts are shared out (places and bytes by client address, open streams by account).
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { createShares } from './shares.ts';
+import type { RateLimitBucket } from './rate-limit.ts';
 
 export interface LoadShedder {
   /**
@@ -70,6 +70,91 @@ export function createLoadShedder({
     close() {
       clearInterval(looking);
       delay.disable();
+    },
+  };
+}
+
+const SHARE = 0.75;
+
+export interface Shares {
+  /** Takes an amount. @returns false, with nothing taken, when it is more than the key may have. */
+  take(key: string | undefined, amount: number): boolean;
+  /** Gives an amount back. */
+  give(key: string | undefined, amount: number): void;
+  /** Takes what is there already, also beyond what the key may have. */
+  force(key: string, amount: number): void;
+  /** Whether a key holds more than it may have. */
+  isOver(key: string): boolean;
+  /** What all keys hold together. */
+  readonly used: number;
+}
+
+/**
+ * Makes shares of a total.
+ *
+ * @param total - 0: any amount. Only keys that hold something are remembered.
+ */
+export function createShares(total: number): Shares {
+  const held = new Map<string, number>();
+  let used = 0;
+  const change = (key: string | undefined, by: number): void => {
+    used += by;
+    if (key === undefined) return;
+    const own = (held.get(key) ?? 0) + by;
+    if (own === 0) held.delete(key);
+    else held.set(key, own);
+  };
+  /**
+   * What a key may hold while all others hold what they do; without a key only the total counts.
+   */
+  const mostOf = (key: string | undefined): number => {
+    if (total === 0) return Number.POSITIVE_INFINITY;
+    return key === undefined ? total : Math.ceil(SHARE * (total - used + (held.get(key) ?? 0)));
+  };
+  return {
+    take(key, amount) {
+      const own = key === undefined ? used : (held.get(key) ?? 0);
+      if (own + amount > mostOf(key)) return false;
+      change(key, amount);
+      return true;
+    },
+    give: (key, amount) => change(key, -amount),
+    force: change,
+    isOver: (key) => (held.get(key) ?? 0) > mostOf(key),
+    get used() {
+      return used;
+    },
+  };
+}
+
+export interface ConcurrencyQuota {
+  /**
+   * Takes a slot of every account.
+   *
+   * @returns an idempotent release; null when one account has no slot left
+   */
+  take(accounts: readonly RateLimitBucket[]): (() => void) | null;
+}
+
+/** @param most - places of an account with a share of 1; 0: any number */
+export function createConcurrencyQuota(most: number): ConcurrencyQuota {
+  const taken = new Map<string, number>();
+  const change = (key: string, by: number): void => {
+    const count = (taken.get(key) ?? 0) + by;
+    if (count === 0) taken.delete(key);
+    else taken.set(key, count);
+  };
+  return {
+    take(accounts) {
+      const isFull = ({ key, share }: RateLimitBucket) => most > 0 && (taken.get(key) ?? 0) >= most * share;
+      if (accounts.some(isFull)) return null;
+      for (const { key } of accounts) change(key, 1);
+      let held = true;
+      return () => {
+        if (!held) return;
+        held = false;
+        for (const { key } of accounts) change(key, -1);
+      };
     },
   };
 }

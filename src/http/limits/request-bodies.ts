@@ -2,7 +2,7 @@
 // that are not complete, by client address, and time. Of a body that goes on, the next piece is read
 // when a turn of the event loop has time for it.
 import type { IncomingMessage } from 'node:http';
-import { createShares, type Shares } from './shares.ts';
+import { createShares, type Shares } from './load-shedding.ts';
 import type { Turns } from './turns.ts';
 
 /** Why a body was not read to its end. */

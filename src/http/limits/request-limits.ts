@@ -6,11 +6,10 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { GraphQLError } from 'graphql';
 import { bodyTooLarge, bodyTooSlow, overloaded } from '../auth/auth-errors.ts';
 import type { Admission, AdmittedClient } from './admission.ts';
-import type { ConnectionLimits } from './connection-limits.ts';
+import type { ConnectionLimits, SlowReaders } from './connections.ts';
 import { isAwaitingContinue, sendContinue } from './http-server.ts';
 import type { LoadShedder } from './load-shedding.ts';
 import type { BodyFailure, RequestBodies } from './request-bodies.ts';
-import type { SlowReaders } from './slow-readers.ts';
 import type { Turns } from './turns.ts';
 
 /** Why a request is refused before it runs, as metrics name it. */

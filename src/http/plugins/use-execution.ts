@@ -14,7 +14,7 @@ import type { AnswerLimits } from '../../execution/execution-budget.ts';
 import { limitedExecution } from '../../execution/executor.ts';
 import { rateLimited } from '../auth/auth-errors.ts';
 import type { Admission } from '../limits/admission.ts';
-import type { ConcurrencyQuota } from '../limits/shares.ts';
+import type { ConcurrencyQuota } from '../limits/load-shedding.ts';
 import { REPORT_HEADER } from './use-telemetry.ts';
 
 /**

@@ -10,7 +10,7 @@ import { overloaded } from '../auth/auth-errors.ts';
 import { clientIp } from '../auth/node-request.ts';
 import { readMembers } from '../graphql/read-params.ts';
 import { toClientError } from '../graphql/serialize-result.ts';
-import { createConcurrencyQuota } from '../limits/shares.ts';
+import { createConcurrencyQuota } from '../limits/load-shedding.ts';
 import { withErrorCode } from '../plugins/errors.ts';
 import { stripHttpExtensions } from '../plugins/use-access-checks.ts';
 import { type Connection, closeWhenIdle, openConnection, refuseConnection } from './connection.ts';

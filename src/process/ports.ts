@@ -1,0 +1,73 @@
+// The ports of the process: listening, closing, and /metrics on a port of its own, for a network that
+// only Prometheus reaches. It does not import the gateway, which a primary with workers never loads.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { refuseMetrics } from '../http/auth/shared-secrets.ts';
+
+/** Length of the listen backlog. The system's limit may be lower; Node's default is 511. */
+const BACKLOG = 4096;
+/** How often connections that have become idle are closed while others are still answered. */
+const IDLE_MS = 200;
+
+/** Listens. @throws Error with a sentence on why it cannot */
+export async function listen(server: Server, port: number, host: string): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(
+        new Error(
+          error.code === 'EADDRINUSE'
+            ? `Port ${port} is taken; stop what listens there or set another.`
+            : `Cannot listen on ${host}:${port}: ${error.message}`,
+        ),
+      );
+    });
+    server.listen({ port, host, backlog: BACKLOG }, () => resolve());
+  });
+  const { address, port: given } = server.address() as AddressInfo;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${given}`;
+}
+
+/** Closes a server once its answers are through; cuts what lasts longer. */
+export async function closeServer(server: Server, milliseconds: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_MS);
+  const late = setTimeout(() => server.closeAllConnections(), milliseconds);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(late);
+}
+
+export interface MetricsPortOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly token: string | undefined;
+  readonly read: () => Promise<string>;
+}
+
+const TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+const PLAIN = 'text/plain; charset=utf-8';
+const CLOSE_MS = 1_000;
+
+/** Opens the port. @returns closes it @throws Error with a sentence on why it cannot */
+export async function openMetricsPort({ port, host, token, read }: MetricsPortOptions) {
+  const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, async (request, response) => {
+    const tell = (status: number, type: string, text: string) =>
+      response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(text);
+    if (request.url?.split('?')[0] !== '/metrics')
+      return tell(404, PLAIN, 'There is nothing but /metrics.\n');
+    const header = (name: string) => {
+      const value = request.headers[name];
+      return typeof value === 'string' ? value : null;
+    };
+    if (refuseMetrics({ token, open: true }, header, request.socket.remoteAddress) !== undefined)
+      return tell(401, PLAIN, 'The metrics need their own token: `Authorization: Bearer <METRICS_TOKEN>`.\n');
+    try {
+      return tell(200, TYPE, await read());
+    } catch {
+      return tell(503, PLAIN, 'The metrics cannot be read at present.\n');
+    }
+  });
+  const url = await listen(server, port, host);
+  return { url, close: () => closeServer(server, CLOSE_MS) };
+}
