@@ -36,17 +36,6 @@ export interface BulkReservation {
   readonly expiresAt: number;
 }
 
-export interface BulkQuota {
-  /** Reserves quota for a look-up. @returns the limit that it would exceed; null on success */
-  reserve(caller: string, wanted: BulkReservation): Promise<BulkLimitExcess | null>;
-  /** Records that a look-up has ended; it stays stored. */
-  ended(caller: string, lookupId: string): Promise<void>;
-  /** Releases the quota of a look-up that is deleted early. */
-  release(caller: string, lookupId: string): Promise<void>;
-  /** Approximate bytes of all stored look-ups. */
-  storedBytes(): Promise<number>;
-}
-
 interface Entry extends BulkReservation {
   readonly running: boolean;
 }
@@ -75,7 +64,7 @@ export function createBulkQuota(
   limits: BulkLimits,
   now: () => number,
   isRunning: (lookupId: string) => Promise<boolean>,
-): BulkQuota {
+) {
   /**
    * Changes a document in one step.
    *
@@ -173,7 +162,8 @@ export function createBulkQuota(
   }
 
   return {
-    async reserve(caller, wanted) {
+    /** Reserves quota for a look-up. @returns the limit that it would exceed; null on success */
+    async reserve(caller: string, wanted: BulkReservation): Promise<BulkLimitExcess | null> {
       let excess = await takeOfCaller(caller, wanted);
       if (excess?.limit === 'RUNNING_PER_CALLER' && (await forgetEnded(caller)))
         excess = await takeOfCaller(caller, wanted);
@@ -185,11 +175,14 @@ export function createBulkQuota(
       }));
       return total;
     },
-    async ended(caller, lookupId) {
+    /** Records that a look-up has ended; it stays stored. */
+    async ended(caller: string, lookupId: string) {
       await endAll(caller, new Set([lookupId]));
     },
+    /** Releases the quota of a look-up that is deleted early. */
     release: releaseOf,
-    async storedBytes() {
+    /** Approximate bytes of all stored look-ups. */
+    async storedBytes(): Promise<number> {
       const kept = await documents.get(TOTAL);
       if (kept === null || kept === 'same') return 0;
       return sumOf(Object.values(presentDays(JSON.parse(kept.text) as BytesByDay)));

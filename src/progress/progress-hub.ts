@@ -7,18 +7,7 @@ import { type BatchPoller, type PollerKey, startBatchPoller, type Watch } from '
 import type { BatchProgressEvent } from './progress-events.ts';
 import { defaultPollSchedule, firstInterval, type PollScheduleOptions, type Snapshot } from './snapshot.ts';
 
-export interface ProgressHub {
-  /** Subscribes to a batch: its present state, then every change, until it is settled. */
-  watch(principal: string | null, batchId: string, watch: Watch): AsyncIterableIterator<BatchProgressEvent>;
-  /** Has all replicas poll a batch now, after a submission or cancellation. */
-  nudge(principal: string | null, batchId: string): Promise<void>;
-  /** Number of pollers in this process. */
-  readonly rooms: number;
-  /** Number of subscribers in this process. */
-  readonly watchers: number;
-  /** Ends all subscriptions, including those that are being opened. */
-  close(): void;
-}
+export type ProgressHub = ReturnType<typeof createProgressHub>;
 
 export interface LiveOptions {
   readonly documents: LeasedDocumentStore;
@@ -36,7 +25,7 @@ const placeOf = (principal: string | null, batchId: string): PollerKey => ({
 });
 
 /** Creates the hub of a process. */
-export function createProgressHub(options: LiveOptions): ProgressHub {
+export function createProgressHub(options: LiveOptions) {
   const { documents, pace = defaultPollSchedule, now = Date.now, onError } = options;
   const parts = { documents, pace, now, onError };
   const rooms = new Map<string, BatchPoller>();
@@ -65,7 +54,12 @@ export function createProgressHub(options: LiveOptions): ProgressHub {
   }
 
   return {
-    watch(principal, batchId, watch) {
+    /** Subscribes to a batch: its present state, then every change, until it is settled. */
+    watch(
+      principal: string | null,
+      batchId: string,
+      watch: Watch,
+    ): AsyncIterableIterator<BatchProgressEvent> {
       if (!closed) return pollerFor(placeOf(principal, batchId)).watch(watch);
       const ended = createBroadcast<never>();
       ended.end();
@@ -75,17 +69,21 @@ export function createProgressHub(options: LiveOptions): ProgressHub {
         () => undefined,
       );
     },
-    async nudge(principal, batchId) {
+    /** Has all replicas poll a batch now, after a submission or cancellation. */
+    async nudge(principal: string | null, batchId: string): Promise<void> {
       const { key } = placeOf(principal, batchId);
       await expireSnapshot(key).catch(onError);
       rooms.get(key)?.pollNow();
     },
+    /** Number of pollers in this process. */
     get rooms() {
       return rooms.size;
     },
+    /** Number of subscribers in this process. */
     get watchers() {
       return [...rooms.values()].reduce((sum, room) => sum + room.watchers, 0);
     },
+    /** Ends all subscriptions, including those that are being opened. */
     close() {
       closed = true;
       for (const room of [...rooms.values()]) room.close();

@@ -166,20 +166,7 @@ export const useErrorCodes = (onError: (error: GraphQLError, request: Request) =
   },
 });
 
-export interface ClientErrors {
-  /** Which request an error came up in. */
-  readonly owners: ErrorOwners;
-  /** The error that the caller sees instead of this one. */
-  show(error: unknown): Error;
-  /** The same for an error of a later part of an answer. */
-  showPart(error: GraphQLError, request: Request): Error;
-  /** Counts an error that is shown as it is. */
-  count(error: Error, request: Request): void;
-  /** The errors of a result as its caller sees them, each counted once. */
-  ofResult(errors: readonly GraphQLError[], exchange: RequestRecord): GraphQLError[];
-  /** Counts a request that is refused before it runs, and logs such refusals now and then. */
-  countRefusal(reason: RefusalReason, error: Error, request: Request): void;
-}
+export type ClientErrors = ReturnType<typeof createClientErrors>;
 
 /** How often refusals of one kind are logged at most. */
 const LOG_REFUSALS_MS = 10_000;
@@ -195,7 +182,7 @@ export function createClientErrors(
   metrics: Metrics,
   telemetry: Telemetry,
   suggestions: boolean,
-): ClientErrors {
+) {
   const owners: ErrorOwners = new WeakMap();
   /**
    * Errors already counted for a request. Validation errors are cached, so one may be shown to
@@ -243,14 +230,19 @@ export function createClientErrors(
     known.loggedAt = performance.now();
   }
   return {
+    /** Which request an error came up in. */
     owners,
+    /** Counts an error that is shown as it is. */
     count,
+    /** The error that the caller sees instead of this one. */
     show,
-    showPart(error, request) {
+    /** The same for an error of a later part of an answer. */
+    showPart(error: GraphQLError, request: Request): Error {
       owners.set(error, telemetry.exchangeOf(request));
       return show(error);
     },
-    ofResult: (all, exchange) =>
+    /** The errors of a result as its caller sees them, each counted once. */
+    ofResult: (all: readonly GraphQLError[], exchange: RequestRecord): GraphQLError[] =>
       all.map((error) => {
         owners.set(error, exchange);
         const masked = show(error);
@@ -260,7 +252,8 @@ export function createClientErrors(
         countOnce(shown, exchange);
         return shown;
       }),
-    countRefusal(reason, error, request) {
+    /** Counts a request that is refused before it runs, and logs such refusals now and then. */
+    countRefusal(reason: RefusalReason, error: Error, request: Request): void {
       metrics.refused.inc({ reason });
       count(error, request);
       logRefusal(reason);

@@ -12,22 +12,7 @@ export interface BatchAnswer extends BatchPage {
   readonly warnings: readonly string[];
 }
 
-export interface BatchReader {
-  /** State and counts, from the first answer of this request. Null for an unknown batch. */
-  batch(batchId: string): Promise<BatchAnswer | null>;
-  /** A page of items, together with state and counts. Null for an unknown batch. */
-  page(batchId: string, request: ItemsRequest): Promise<BatchAnswer | null>;
-  /**
-   * Status of a task; null for an unknown one.
-   *
-   * @throws UpstreamError RESULT_EXPIRED after 31 days
-   */
-  status(taskId: string): Promise<Enveloped<TaskStatus> | null>;
-  /** Asks Status again next time: its signed URLs have expired. */
-  forgetStatus(taskId: string): void;
-  /** Asks everything again: something was changed. */
-  forgetAll(): void;
-}
+export type BatchReader = ReturnType<typeof createBatchReader>;
 
 /** Status and List calls of one request that run at the same time. */
 const AT_ONCE = 8;
@@ -35,7 +20,7 @@ const AT_ONCE = 8;
 /**
  * Creates the reader of one request. It reports other callers' batches as unknown, without a call.
  */
-export function createBatchReader(up: Upstream, owned: BatchOwnership): BatchReader {
+export function createBatchReader(up: Upstream, owned: BatchOwnership) {
   const batches = new Map<string, Promise<BatchAnswer | null>>();
   const pages = new Map<string, Promise<BatchAnswer | null>>();
   const statuses = new Map<string, Promise<Enveloped<TaskStatus> | null>>();
@@ -54,17 +39,26 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership): BatchRea
   };
 
   return {
-    batch: (batchId) => once(batches, batchId, async () => data(await listed(batchId))),
-    page(batchId, request) {
+    /** State and counts, from the first answer of this request. Null for an unknown batch. */
+    batch: (batchId: string) => once(batches, batchId, async () => data(await listed(batchId))),
+    /** A page of items, together with state and counts. Null for an unknown batch. */
+    page(batchId: string, request: ItemsRequest): Promise<BatchAnswer | null> {
       const key = JSON.stringify([batchId, request.limit, request.cursor, request.status]);
       const page = once(pages, key, async () => data(await listed(batchId, request)));
       // Any page tells state and counts too, so that they need no call of their own.
       if (!batches.has(batchId)) batches.set(batchId, page);
       return page;
     },
-    status: (taskId) =>
+    /**
+     * Status of a task; null for an unknown one.
+     *
+     * @throws UpstreamError RESULT_EXPIRED after 31 days
+     */
+    status: (taskId: string) =>
       once(statuses, taskId, async () => ((await owned.task(taskId)) ? status(up, taskId) : null)),
-    forgetStatus: (taskId) => statuses.delete(taskId),
+    /** Asks Status again next time: its signed URLs have expired. */
+    forgetStatus: (taskId: string) => void statuses.delete(taskId),
+    /** Asks everything again: something was changed. */
     forgetAll() {
       batches.clear();
       pages.clear();
