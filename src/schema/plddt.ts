@@ -8,7 +8,10 @@ export const PlddtScale = builder.enumType('PlddtScale', {
   values: {
     PERCENT: { description: '0 to 100, as in structure viewers and papers.' },
     UNIT: { description: '0 to 1.' },
-    UPSTREAM: { description: 'The scale of the upstream, 0 to 1.' },
+    UPSTREAM: {
+      description: 'As the upstream writes it, 0 to 1; a PDB file is passed on unchanged.',
+      deprecationReason: 'Use `UNIT`. Removed after 2027-05-31.',
+    },
   } as const,
 });
 

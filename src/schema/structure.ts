@@ -54,7 +54,9 @@ export const Structure = builder.objectRef<StructureShape>('Structure').implemen
     text: t.string({
       public: 'record',
       nullable: false,
-      description: 'The whole file. Coordinates in ångström, pLDDT in the B-factor column.',
+      description:
+        'The whole file. Coordinates in ångström, pLDDT in the B-factor column, 0 to 100 unless you select ' +
+        'another scale.',
       resolve: (structure) => read(structure, ({ text }) => text),
     }),
     atomCount: t.int({

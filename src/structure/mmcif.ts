@@ -113,11 +113,14 @@ function confidenceText(model: StructureModel, asyms: readonly Asym[]): string {
     ...(local.length > 0 ? [{ name: 'pLDDT', mode: 'local', value: null }] : []),
   ].map((metric, k) => ({ ...metric, id: k + 1 }));
   if (metrics.length === 0) return '';
+  const isUnit = model.plddtUnit === 'UNIT';
+  // The words of the dictionary: without the addition a pLDDT is one of 0 to 100.
+  const typeOf = (name: string) => (isUnit && name === 'pLDDT' ? 'pLDDT in [0,1]' : name);
   return [
     cifLoop(
       'ma_qa_metric',
       ['id', 'name', 'description', 'type', 'mode', 'software_group_id'],
-      metrics.map(({ id, name, mode }) => [id, name, `Predicted ${name.slice(1)}`, name, mode, null]),
+      metrics.map(({ id, name, mode }) => [id, name, `Predicted ${name.slice(1)}`, typeOf(name), mode, null]),
     ),
     cifLoop(
       'ma_qa_metric_global',
@@ -142,7 +145,7 @@ function confidenceText(model: StructureModel, asyms: readonly Asym[]): string {
         seq,
         comp,
         metrics.length,
-        value.toFixed(2),
+        value.toFixed(isUnit ? 4 : 2),
       ]),
     ),
   ].join('');

@@ -1,4 +1,5 @@
 // A structure as the file writers take it: chains of residues of atoms.
+import type { PlddtUnit } from './plddt-scale.ts';
 import type { PolymerKind } from './residues.ts';
 
 /** Coordinates in ångström. */
@@ -38,6 +39,8 @@ export interface StructureModel {
   /** What a reader of the file must know; written at its head. */
   readonly warnings: readonly string[];
   readonly chains: readonly ModelChain[];
+  /** Scale of pLDDT and B-factors; PERCENT unless said. */
+  readonly plddtUnit?: PlddtUnit;
   /** Scores of the whole: pTM, ipTM on 0 to 1, pLDDT as it is to be written. */
   readonly scores: readonly { readonly name: 'pLDDT' | 'pTM' | 'ipTM'; readonly value: number }[];
 }

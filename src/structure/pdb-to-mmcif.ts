@@ -1,7 +1,8 @@
-// Converts PDB text to mmCIF, and rescales its B-factors; the caller says what they mean.
+// Converts PDB text to mmCIF.
 import { writeMmcif } from './mmcif.ts';
 import type { ModelChain, ModelResidue, StructureFile } from './model.ts';
 import { type PdbAtom, parsePdb, residueGroups } from './pdb.ts';
+import type { PlddtUnit } from './plddt-scale.ts';
 import { type PolymerKind, residueOf } from './residues.ts';
 
 /** What is known of the file besides its text. */
@@ -9,12 +10,12 @@ export interface PdbOptions {
   /** Name of the data block: the protein hash. */
   readonly id: string;
   readonly title?: string;
-  /** What the B-factors are multiplied by: 100 brings pLDDT from 0..1 to 0..100; 1 unless said. */
-  readonly factor?: number;
+  /** Scale of the pLDDT in the B-factors; PERCENT unless said. */
+  readonly plddtUnit?: PlddtUnit;
   readonly warnings?: readonly string[];
 }
 
-function residueFrom(atoms: readonly PdbAtom[], b: number | null, factor: number): ModelResidue | undefined {
+function residueFrom(atoms: readonly PdbAtom[], b: number | null): ModelResidue | undefined {
   const first = atoms[0];
   if (first === undefined) return undefined;
   const used = new Set<string>();
@@ -23,11 +24,11 @@ function residueFrom(atoms: readonly PdbAtom[], b: number | null, factor: number
     number: first.number,
     insertion: first.insertion,
     hetero: first.hetero,
-    confidence: b === null ? null : b * factor,
+    confidence: b,
     atoms: atoms.flatMap((atom) => {
       if (used.has(atom.name)) return [];
       used.add(atom.name);
-      return [{ ...atom, b: (Number.isFinite(atom.b) ? atom.b : 0) * factor }];
+      return [{ ...atom, b: Number.isFinite(atom.b) ? atom.b : 0 }];
     }),
   };
 }
@@ -49,13 +50,12 @@ function chainsFrom(id: string, residues: readonly ModelResidue[]): ModelChain[]
 
 /** Writes the first model of a PDB text as mmCIF; REMARK 1 lines and `warnings` go to its head. */
 export function pdbToMmcif(text: string, options: PdbOptions): StructureFile {
-  const factor = options.factor ?? 1;
   const parsed = parsePdb(text);
   if (parsed.atomCount === 0) return { ok: false, reason: 'The PDB text holds no atom.' };
   const remarks = [...text.matchAll(/^REMARK +1 (.*)$/gm)].map(([, line = '']) => line.trim());
   const groups = new Map<string, ModelResidue[]>(parsed.chains.map((chain) => [chain, []]));
   residueGroups(parsed.atoms).forEach((atoms, k) => {
-    const found = residueFrom(atoms, parsed.residues[k]?.b ?? null, factor);
+    const found = residueFrom(atoms, parsed.residues[k]?.b ?? null);
     if (found !== undefined) groups.get(parsed.residues[k]?.chain ?? '')?.push(found);
   });
   return writeMmcif({
@@ -64,13 +64,6 @@ export function pdbToMmcif(text: string, options: PdbOptions): StructureFile {
     warnings: [...remarks, ...(options.warnings ?? [])],
     chains: [...groups].flatMap(([chain, residues]) => chainsFrom(chain || 'A', residues)),
     scores: [],
-  });
-}
-
-/** The text with the B-factor of every atom line multiplied; lines without a number there stay. */
-export function scalePdbBFactors(text: string, factor: number): string {
-  return text.replace(/^((?:ATOM {2}|HETATM).{54})(.{6})/gm, (line, before: string, column: string) => {
-    const b = Number.parseFloat(column);
-    return Number.isFinite(b) ? `${before}${(b * factor).toFixed(2).padStart(6).slice(0, 6)}` : line;
+    ...(options.plddtUnit === undefined ? {} : { plddtUnit: options.plddtUnit }),
   });
 }

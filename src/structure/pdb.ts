@@ -158,11 +158,8 @@ export function parsePdb(text: string): ParsedPdb {
   };
 }
 
-/**
- * Columns of an atom line, 0-based: chain, number and insertion code of its residue; its B-factor.
- */
+/** Columns of an atom line, 0-based: chain, number and insertion code of its residue. */
 const RESIDUE_COLUMNS = [21, 27] as const;
-const B_FACTOR_COLUMNS = [60, 66] as const;
 
 /** Calls `take` with the start of each atom line. */
 function eachAtom(pdb: string, take: (start: number) => void): void {
@@ -184,13 +181,4 @@ export function countResidues(pdb: string): number {
     last = residue;
   });
   return count;
-}
-
-/** Whether the B-factors are confidences on 0 to 100 instead of 0 to 1. */
-export function isInPercent(pdb: string): boolean {
-  let found = false;
-  eachAtom(pdb, (start) => {
-    found ||= Number(pdb.slice(start + B_FACTOR_COLUMNS[0], start + B_FACTOR_COLUMNS[1])) > 1;
-  });
-  return found;
 }

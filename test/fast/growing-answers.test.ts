@@ -35,7 +35,8 @@ let own: Awaited<ReturnType<Service['gateway']>>;
 let sender: Sender;
 
 const LOOKUP = `query($ids: [String!]!) { lookup(ids: $ids) ${ITEM} }`;
-const PROTEINS = 'query($ids: [ProteinHash!]!) { proteins(hashes: $ids) { hash structure { text } } }';
+const PROTEINS =
+  'query($ids: [ProteinHash!]!) { proteins(hashes: $ids) { hash structure(plddtScale: UNIT) { text } } }';
 
 const asked = (ids: readonly string[], query = LOOKUP) => askedFor(ids, query);
 

@@ -85,7 +85,7 @@ const asked = (ids: readonly string[]) =>
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
       query:
-        'query($ids: [String!]!) { lookup(ids: $ids) { requested protein { hash structure { text } } } }',
+        'query($ids: [String!]!) { lookup(ids: $ids) { requested protein { hash structure(plddtScale: UNIT) { text } } } }',
       variables: { ids },
     }),
   });

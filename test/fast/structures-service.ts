@@ -26,7 +26,8 @@ type Send = (response: ServerResponse, archive: Buffer) => Promise<unknown> | un
 const atOnce: Send = (response, archive) => void response.end(archive);
 
 /** What is asked of each item of a look-up, and what comes of hashes that the service knows. */
-export const ITEM = '{ requested problem { __typename message } protein { hash structure { text } } }';
+export const ITEM =
+  '{ requested problem { __typename message } protein { hash structure(plddtScale: UNIT) { text } } }';
 export const expected = (ids: readonly string[]) =>
   ids.map((hash) => ({
     requested: hash,

@@ -146,7 +146,7 @@ describe('upstream calls', () => {
     expect(at(first, 'plddt.length')).toBe(142);
     const perResidue = new Map(atoms.map((line) => [line.slice(22, 26), Number(line.slice(60, 66))]));
     const mean = [...perResidue.values()].reduce((sum, b) => sum + b, 0) / perResidue.size;
-    expect(Number(at(first, 'plddt.mean'))).toBeCloseTo(mean * 100, 0);
+    expect(Number(at(first, 'plddt.mean'))).toBeCloseTo(mean, 0);
   });
 
   it('answers one protein by the single record, unless only the bulk answer has what is selected', async () => {

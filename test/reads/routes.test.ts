@@ -125,4 +125,39 @@ describe('/structures', () => {
     const text = await (await get(url.pathname + url.search)).text();
     expect(at(data, 'protein.structure.text')).toBe(text);
   });
+
+  it('has pLDDT on 0 to 100 in all its places, and on 0 to 1 where asked', async () => {
+    const HBA = '6077c452d1dc6151040b2b179e2294c7';
+    const files = `pdb: structure { url text } unit: structure(plddtScale: UNIT) { url text }
+      cif: structure(format: MMCIF) { url text } unitCif: structure(format: MMCIF, plddtScale: UNIT) { url text }`;
+    const means = 'plddt { percent: mean unit: mean(scale: UNIT) }';
+    // From a record and from an archive, which have other remarks.
+    const lone = await world.query(`{ protein(hash: "${INSULIN}") { ${means} ${files} } }`);
+    const list = await world.query(`{ proteins(hashes: ["${INSULIN}", "${HBA}"]) { ${means} ${files} } }`);
+    for (const [form, protein] of Object.entries({
+      record: at(lone.data, 'protein'),
+      archive: at(list.data, 'proteins.0'),
+    })) {
+      for (const [file, scale] of Object.entries({ pdb: 1, unit: 0.01, cif: 1, unitCif: 0.01 })) {
+        const text = String(at(protein, `${file}.text`));
+        const isCif = file.toLowerCase().endsWith('cif');
+        const mean = Number(at(protein, 'plddt.percent')) * scale;
+        const values = text.split('\n').flatMap((line) => {
+          if (!line.startsWith('ATOM')) return [];
+          const name = isCif ? line.split(/\s+/)[3] : line.slice(12, 16).trim();
+          return name === 'CA' ? [Number(isCif ? line.split(/\s+/)[14] : line.slice(60, 66))] : [];
+        });
+        expect(values).toHaveLength(110);
+        expect(values.reduce((sum, b) => sum + b, 0) / 110, file).toBeCloseTo(mean, scale === 1 ? 0 : 2);
+        const said =
+          form === 'record' ? `0 TO ${scale === 1 ? 100 : 1}\\b` : `mean_plddt ${String(mean).slice(0, 4)}`;
+        if (!isCif || form === 'record') expect(text).toMatch(new RegExp(said));
+        if (isCif) expect(text.includes('pLDDT in [0,1]')).toBe(scale !== 1);
+        if (form === 'archive') continue;
+        const url = new URL(String(at(protein, `${file}.url`)));
+        expect(await (await get(url.pathname + url.search)).text()).toBe(text);
+      }
+    }
+    expect((await get(`/structures/${INSULIN}.pdb?plddt=parts`)).status).toBe(400);
+  });
 });

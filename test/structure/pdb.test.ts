@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parsePdb } from '../../src/structure/pdb.ts';
-import { pdbToMmcif, scalePdbBFactors } from '../../src/structure/pdb-to-mmcif.ts';
+import { pdbToMmcif } from '../../src/structure/pdb-to-mmcif.ts';
+import { type PlddtUnit, scalePlddtInPdb } from '../../src/structure/plddt-scale.ts';
 import { readCif } from './read-cif.ts';
 import { viewMmcif } from './viewer.ts';
 
@@ -56,11 +57,16 @@ test('nothing in a text that is no PDB', () => {
 });
 
 test('as mmCIF it has the same atoms, pLDDT on the scale asked for, and the remarks at its head', async () => {
-  const file = pdbToMmcif(atlas, { id: 'efebacde779fb9ede77f2039ec6cfe09', factor: 100 });
+  const file = pdbToMmcif(scaled(atlas, 'PERCENT'), { id: 'efebacde779fb9ede77f2039ec6cfe09' });
   if (!file.ok) throw new Error(file.reason);
   const cif = readCif(file.text);
   expect(cif.get('entity_poly')?.[0]?.pdbx_seq_one_letter_code).toBe('MC');
+  expect(cif.get('ma_qa_metric')?.map(({ type }) => type)).toEqual(['pLDDT']);
   expect(cif.get('ma_qa_metric_local')?.map(({ metric_value }) => metric_value)).toEqual(['91.00', '59.00']);
+  const unit = pdbToMmcif(atlas, { id: 'x', plddtUnit: 'UNIT' });
+  const inUnit = readCif(unit.ok ? unit.text : '');
+  expect(inUnit.get('ma_qa_metric')?.map(({ type }) => type)).toEqual(['pLDDT in [0,1]']);
+  expect(inUnit.get('ma_qa_metric_local')?.[1]?.metric_value).toBe('0.5900');
   expect(cif.get('struct')?.[0]?.pdbx_model_details).toContain('FREE TO USE');
   const { atoms } = await viewMmcif(file.text);
   expect(atoms.map(({ name, number, b }) => [name, number, b])).toEqual([
@@ -71,9 +77,40 @@ test('as mmCIF it has the same atoms, pLDDT on the scale asked for, and the rema
   ]);
 });
 
+const scaled = (text: string, unit: PlddtUnit) =>
+  Buffer.from(scalePlddtInPdb(Buffer.from(text), unit)).toString();
+
 test('B-factors are rescaled in place and nothing else moves', () => {
-  const scaled = scalePdbBFactors(atlas, 100);
-  expect(parsePdb(scaled).residues.map(({ b }) => b)).toEqual([91, 59]);
-  expect(scaled.length).toBe(atlas.length);
-  expect(scaled.replace(/(\d\.\d\d) 91\.00/, '$1  0.91').split('\n')[2]).toBe(atlas.split('\n')[2]);
+  const percent = scaled(atlas, 'PERCENT');
+  expect(parsePdb(percent).residues.map(({ b }) => b)).toEqual([91, 59]);
+  expect(percent.length).toBe(atlas.length);
+  expect(percent.replace(/(\d\.\d\d) 91\.00/, '$1  0.91').split('\n')[2]).toBe(atlas.split('\n')[2]);
+  expect(scaled(percent, 'PERCENT')).toBe(percent);
+  expect(scaled(atlas, 'UNIT')).toBe(atlas);
+  expect(parsePdb(scaled(percent, 'UNIT')).residues.map(({ b }) => b)).toEqual([0.91, 0.59]);
+});
+
+test.each([
+  ['  0.00', '  0.00', '  0.00'],
+  ['  1.00', '100.00', '  1.00'],
+  ['0.5712', ' 57.12', '0.5712'],
+  [' 0.075', '  7.50', ' 0.075'],
+  ['     1', '100.00', '     1'],
+  ['      ', '      ', '      '],
+  ['   nan', '   nan', '   nan'],
+  [' 57.12', ' 57.12', '0.5712'],
+  ['100.00', '100.00', '1.0000'],
+])('a B-factor of %j is %j in percent and %j in unit', (column, percent, unit) => {
+  const line = (b: string) => `ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00${b}           C`;
+  expect(scaled(line(column), 'PERCENT')).toBe(line(percent));
+  expect(scaled(line(column), 'UNIT')).toBe(line(unit));
+});
+
+test('remarks say the scale that the B-factors have', () => {
+  const remarks = (mean: string, to: string) =>
+    `REMARK ptm 0.8\nREMARK mean_plddt ${mean}\nREMARK   1 PLDDT ON A SCALE OF 0 TO ${to}.\n`;
+  const atom = atlas.split('\n').find((line) => line.startsWith('ATOM')) ?? '';
+  const percent = scaled(remarks('0.881', '1') + atom, 'PERCENT');
+  expect(percent).toContain(remarks('88.1', '100'));
+  expect(scaled(percent, 'UNIT')).toContain(remarks('0.881', '1'));
 });

@@ -23,7 +23,8 @@ import { readHash } from '../../src/schema/scalars.ts';
 import { indexInBatch } from '../../src/store/ledger/submissions.ts';
 import { cifItems } from '../../src/structure/cif-text.ts';
 import { parsePdb } from '../../src/structure/pdb.ts';
-import { pdbToMmcif, scalePdbBFactors } from '../../src/structure/pdb-to-mmcif.ts';
+import { pdbToMmcif } from '../../src/structure/pdb-to-mmcif.ts';
+import { scalePlddtInPdb } from '../../src/structure/plddt-scale.ts';
 import { findInvalidLetters, scanSmiles } from '../../src/submission/chemistry.ts';
 import { redact } from '../../src/telemetry/redact.ts';
 import { boundedOperationName, makeRequestId } from '../../src/telemetry/request-record.ts';
@@ -85,7 +86,10 @@ const READERS: Readonly<Record<string, Read>> = {
   'a sequence': (text) => findInvalidLetters('protein', text, () => undefined),
   'a page': (text) => pageCsp(text),
   FASTA: (text) => readFasta(text),
-  'a PDB file': (text) => [parsePdb(text), scalePdbBFactors(text, 100)],
+  'a PDB file': (text) => [
+    parsePdb(text),
+    scalePlddtInPdb(Buffer.from(`ATOM  ${text}\nREMARK ${text}`), 'PERCENT'),
+  ],
   'a PDB file as mmCIF': (text) =>
     pdbToMmcif(`ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00  0.50\n${text}`, { id: text }),
   'a value of mmCIF': (text) => cifItems('struct', { title: text }),

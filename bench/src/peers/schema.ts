@@ -24,10 +24,11 @@ export const typeDefs = /* GraphQL */ `
     ptm: Float
     cluster: Cluster
     features(top: Int = 10): [FeatureActivation!]!
-    structure: Structure
+    structure(plddtScale: PlddtScale = UNIT): Structure
     thumbnail: Thumbnail!
   }
   type Cluster { representativeHash: ProteinHash! name: String size: Int percentCharacterized: Float }
+  enum PlddtScale { UNIT }
   type Structure { text: String! }
   type Thumbnail { base64: String }
   type UniprotEntry { accession: String! name: String gene: String organism: String proteinHash: ProteinHash }

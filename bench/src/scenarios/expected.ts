@@ -17,9 +17,9 @@ export const SMALL = 'query Small($hash: ProteinHash!) { protein(hash: $hash) { 
 export const UNLIKE = `query Unlike($hash: ProteinHash!, $id: String!) { protein(hash: $hash) { hash length ${ACTIVATIONS} } uniprotEntry(id: $id) { accession name gene organism proteinHash } }`;
 export const LIST = `query List($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) { hash ${CLUSTER} ${ACTIVATIONS} } }`;
 export const STRUCTURES =
-  'query Structures($ids: [String!]!) { lookup(ids: $ids) { requested protein { hash structure { text } } } }';
+  'query Structures($ids: [String!]!) { lookup(ids: $ids) { requested protein { hash structure(plddtScale: UNIT) { text } } } }';
 export const STREAMED =
-  'query Streamed($ids: [String!]!) { lookup(ids: $ids) @stream(initialCount: 1) { requested protein { hash structure { text } } } }';
+  'query Streamed($ids: [String!]!) { lookup(ids: $ids) @stream(initialCount: 1) { requested protein { hash structure(plddtScale: UNIT) { text } } } }';
 export const PICTURE = 'query Picture($hash: ProteinHash!) { protein(hash: $hash) { thumbnail { base64 } } }';
 
 /** What a query on proteins must be answered with. */

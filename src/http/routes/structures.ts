@@ -1,9 +1,10 @@
-// GET /structures/{hash}.{pdb|cif}: the predicted structure of an Atlas protein; `?plddt=percent`
-// scales B-factors to 0-100. GET /thumbnails/{hash}/{type}.png: its image, immutable for browsers
+// GET /structures/{hash}.{pdb|cif}: the predicted structure of an Atlas protein, pLDDT on 0 to 100;
+// `?plddt=unit` writes it on 0 to 1, `?plddt=upstream` as it came. GET /thumbnails/{hash}/{type}.png: its image, immutable for browsers
 // and CDNs.
 import type { GatewayContext } from '../../context.ts';
 import { matchesIfNoneMatch } from '../../etag.ts';
 import { readText } from '../../structure/lazy-text.ts';
+import type { PlddtUnit } from '../../structure/plddt-scale.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import { hasCoordinates } from '../../upstream/proteins/protein-data.ts';
 import { atlasStructure, FILE_ENDINGS } from '../../upstream/reads/structure-file.ts';
@@ -12,6 +13,12 @@ import type { Route } from '../plugins/use-routes.ts';
 import { handleGetOrHead, textResponse } from './responses.ts';
 
 const PATTERN = /^\/structures\/([^/.]+)\.([a-z]+)$/;
+/** By the parameter `plddt`; null leaves the upstream's PDB text as it is. */
+const UNITS: ReadonlyMap<string, PlddtUnit | null> = new Map([
+  ['percent', 'PERCENT'],
+  ['unit', 'UNIT'],
+  ['upstream', null],
+]);
 const TYPES = { pdb: 'chemical/x-pdb', cif: 'chemical/x-mmcif' } as const;
 
 /** The route. @param open - the context of a request */
@@ -26,6 +33,8 @@ export const structureRoute =
       if (ending !== FILE_ENDINGS.PDB && ending !== FILE_ENDINGS.MMCIF) {
         return textResponse(404, 'Structures are served as .pdb and .cif.');
       }
+      const unit = UNITS.get(url.searchParams.get('plddt') ?? 'percent');
+      if (unit === undefined) return textResponse(400, '`plddt` is percent, unit or upstream.');
       const data = await (await open(request)).proteins.load(hash, { structure: true });
       const structure = data?.structure;
       if (structure == null || !hasCoordinates(structure))
@@ -33,7 +42,7 @@ export const structureRoute =
       const { text } = atlasStructure(structure, {
         hash,
         format: ending === 'pdb' ? 'PDB' : 'MMCIF',
-        percent: url.searchParams.get('plddt') === 'percent',
+        unit: unit ?? undefined,
       });
       return new Response(readText(text), {
         headers: {

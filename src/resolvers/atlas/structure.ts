@@ -31,15 +31,17 @@ function structureOf(
   info: GraphQLResolveInfo,
 ): MaybePromise<StructureShape | null> {
   const format = args.format ?? 'PDB';
-  const percent = args.plddtScale === 'PERCENT';
+  const scale = args.plddtScale ?? 'PERCENT';
+  const unit = scale === 'UPSTREAM' ? undefined : scale;
+  const query = scale === 'PERCENT' ? '' : `?plddt=${scale.toLowerCase()}`;
   let loaded: MaybePromise<LoadedStructure> | undefined;
   const load = (): MaybePromise<LoadedStructure> =>
     fromProtein(ctx, hash, STRUCTURE, (data) =>
-      atlasStructure(data?.structure ?? { pdb: '' }, { hash, format, percent }),
+      atlasStructure(data?.structure ?? { pdb: '' }, { hash, format, unit }),
     );
   const shape: StructureShape = {
     format,
-    url: `${ctx.publicUrl}/structures/${hash}.${FILE_ENDINGS[format]}${percent ? '?plddt=percent' : ''}`,
+    url: `${ctx.publicUrl}/structures/${hash}.${FILE_ENDINGS[format]}${query}`,
     load: () => {
       loaded ??= load();
       return loaded;
@@ -73,9 +75,9 @@ builder.objectField(Protein, 'structure', (t) =>
       }),
       plddtScale: t.arg({
         type: PlddtScale,
-        defaultValue: 'UPSTREAM',
+        defaultValue: 'PERCENT',
         description:
-          'Scale of the B-factor column: the upstream writes 0 to 1; most viewers expect PERCENT, 0 to 100.',
+          'Scale of pLDDT in the file, in B-factors, remarks and metrics: most viewers expect PERCENT.',
       }),
     },
     resolve: ({ hash }, args, ctx, info) => structureOf(ctx, hash, args, info),

@@ -1,7 +1,8 @@
 // An Atlas structure as a file: the upstream's PDB text, rescaled, or written as mmCIF.
-import type { LazyText } from '../../structure/lazy-text.ts';
-import { isInPercent, parsePdb } from '../../structure/pdb.ts';
-import { pdbToMmcif, scalePdbBFactors } from '../../structure/pdb-to-mmcif.ts';
+import { type LazyText, lazyText } from '../../structure/lazy-text.ts';
+import { parsePdb } from '../../structure/pdb.ts';
+import { pdbToMmcif } from '../../structure/pdb-to-mmcif.ts';
+import { type PlddtUnit, scalePlddtInPdb } from '../../structure/plddt-scale.ts';
 import { UpstreamError } from '../errors.ts';
 import type { StructureData } from '../proteins/protein-data.ts';
 
@@ -10,8 +11,8 @@ export const FILE_ENDINGS = { PDB: 'pdb', MMCIF: 'cif' } as const;
 export interface AtlasStructure {
   readonly hash: string;
   readonly format: keyof typeof FILE_ENDINGS;
-  /** Write B-factors on 0 to 100 instead of the upstream's own scale. */
-  readonly percent: boolean;
+  /** Scale of pLDDT; undefined leaves the upstream's PDB text as it is. */
+  readonly unit: PlddtUnit | undefined;
 }
 
 /**
@@ -31,6 +32,19 @@ class PdbFile {
   }
 }
 
+/** The PDB text on a scale. */
+function pdbText({ pdb, file }: Pick<StructureData, 'pdb' | 'file'>, unit: PlddtUnit): string {
+  const bytes = file?.().bytes() ?? Buffer.from(pdb);
+  return Buffer.from(scalePlddtInPdb(bytes, unit)).toString();
+}
+
+/** The same; where it is packed, it is unpacked and rescaled when it is written. */
+function pdbFile(structure: Pick<StructureData, 'pdb' | 'file'>, unit: PlddtUnit): string | LazyText {
+  const packed = structure.file?.();
+  if (packed === undefined) return pdbText(structure, unit);
+  return lazyText({ size: packed.size, bytes: () => scalePlddtInPdb(packed.bytes(), unit) });
+}
+
 /**
  * The text of the file and the number of its atoms, which is counted lazily.
  *
@@ -39,16 +53,16 @@ class PdbFile {
  */
 export function atlasStructure(
   structure: Pick<StructureData, 'pdb' | 'file'>,
-  { hash, format, percent }: AtlasStructure,
+  { hash, format, unit }: AtlasStructure,
 ): { readonly text: string | LazyText; readonly atomCount: number } {
-  const factor = percent && !isInPercent(structure.pdb) ? 100 : 1;
-  if (format === 'PDB') {
+  if (format === 'PDB')
     return new PdbFile(
-      factor !== 1 ? scalePdbBFactors(structure.pdb, factor) : (structure.file?.() ?? structure.pdb),
+      unit === undefined ? (structure.file?.() ?? structure.pdb) : pdbFile(structure, unit),
       structure,
     );
-  }
-  const file = pdbToMmcif(structure.pdb, { id: hash, factor });
+  // The service writes 0 to 1.
+  const plddtUnit = unit ?? 'UNIT';
+  const file = pdbToMmcif(pdbText(structure, plddtUnit), { id: hash, plddtUnit });
   if (file.ok) return { text: file.text, atomCount: file.atomCount };
   throw new UpstreamError(`The structure that the upstream gave cannot be read: ${file.reason}`, {
     operation: 'protein',
