@@ -67,8 +67,8 @@ function folderFor({ path, blocks }: GuideText): string {
   mkdirSync(folder);
   for (const name of ['examples', 'node_modules']) symlinkSync(`${ROOT}${name}`, join(folder, name));
   for (const { language, text } of blocks) {
-    const name = /^# ([\w.-]+\.ya?ml)\b/.exec(text)?.[1];
-    if (language === 'yaml' && name !== undefined) writeFileSync(join(folder, name), text);
+    const name = /^# ([\w.-]+\.(?:ya?ml|graphql))\b/.exec(text)?.[1];
+    if (/^(yaml|graphql)$/.test(language) && name !== undefined) writeFileSync(join(folder, name), text);
   }
   return folder;
 }

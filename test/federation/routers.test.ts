@@ -138,7 +138,7 @@ describe.each(['Apollo Gateway', 'Hive Gateway'])('behind %s', (name) => {
 describe('composition', () => {
   it('takes the subgraph that the documentation shows', async () => {
     const doc = readFileSync(new URL('../../docs/federation.md', import.meta.url), 'utf8');
-    const shown = /^```graphql\n([\s\S]*?)^```$/m.exec(doc)?.[1] ?? '';
+    const shown = /^```graphql\n# lab\.graphql\n([\s\S]*?)^```$/m.exec(doc)?.[1] ?? '';
     expect(await compose(shown)).toContain('samples: [Sample!]! @join__field(graph: LAB)');
   });
 });
