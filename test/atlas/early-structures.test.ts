@@ -56,7 +56,8 @@ const ask = (field: string, accept: string, ids: readonly string[] = hashes) =>
       body: JSON.stringify({ query: `query($ids: [String!]!) { ${field} }`, variables: { ids } }),
     }),
   );
-const LIST = 'lookup(ids: $ids) @stream(initialCount: 0) { requested protein { ptm structure { text } } }';
+const LIST =
+  'lookup(ids: $ids) @stream(initialCount: 0) { requested protein { ptm structure(plddtScale: UNIT) { text } } }';
 const WHOLE = LIST.replace('@stream(initialCount: 0)', '');
 
 /** Where the header of the entry begins that comes after so many. */

@@ -33,8 +33,8 @@ class PdbFile {
 }
 
 /** The PDB text on a scale. */
-function pdbText({ pdb, file }: Pick<StructureData, 'pdb' | 'file'>, unit: PlddtUnit): string {
-  const bytes = file?.().bytes() ?? Buffer.from(pdb);
+function pdbText(structure: Pick<StructureData, 'pdb' | 'file'>, unit: PlddtUnit): string {
+  const bytes = structure.file?.().bytes() ?? Buffer.from(structure.pdb);
   return Buffer.from(scalePlddtInPdb(bytes, unit)).toString();
 }
 
