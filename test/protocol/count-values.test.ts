@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { checkValueCount } from '../../src/http/graphql/check-variables.ts';
+import { readBody } from '../../src/http/graphql/read-params.ts';
 
 const PADDING = ' '.repeat(300_000);
 const padded = (json: string): Buffer => Buffer.from(json + PADDING);
@@ -32,4 +33,21 @@ it('counts to the limit and not below it', () => {
   const objects = (count: number): string => `[${Array.from({ length: count }, () => '{}').join(',')}]`;
   expect(() => checkValueCount(padded(objects(99_999)))).not.toThrow();
   expect(() => checkValueCount(padded(objects(100_000)))).toThrow();
+});
+
+it('a large body is counted, parsed and executed in turns of the event loop of their own', async () => {
+  const turnsOf = async (body: Buffer): Promise<number> => {
+    let turns = 0;
+    const count = (): void => {
+      turns += 1;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    expect(await readBody(body)).toEqual({ query: '{ a }' });
+    clearImmediate(counting);
+    return turns;
+  };
+  const query = JSON.stringify({ query: '{ a }' });
+  expect(await turnsOf(Buffer.from(query))).toBe(0);
+  expect(await turnsOf(padded(query))).toBeGreaterThanOrEqual(2);
 });

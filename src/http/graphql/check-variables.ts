@@ -56,7 +56,7 @@ export function checkVariables(tree: unknown, what: string): void {
 }
 
 /** Smaller bodies cannot hold enough values to matter. */
-const COUNTED_FROM_BYTES = 256 * 1024;
+export const LARGE_BODY_BYTES = 256 * 1024;
 /** Objects and lists of one body: 2,000 tasks have some 20,000. */
 const MAX_CONTAINERS = 100_000;
 /** Values of one body, as of variables (check-tree.ts), beside what surrounds them. */
@@ -76,7 +76,7 @@ function endOfText(body: Uint8Array, start: number): number {
 
 /** @throws GraphQLError (400) when the body holds more values than any request needs */
 export function checkValueCount(body: Uint8Array): void {
-  if (body.length < COUNTED_FROM_BYTES) return;
+  if (body.length < LARGE_BODY_BYTES) return;
   let [containers, separators] = [0, 0];
   for (let i = 0; i < body.length; i += 1) {
     const byte = body[i];

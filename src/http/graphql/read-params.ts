@@ -1,7 +1,8 @@
 // Parses the parameters of a GraphQL request from the body of a POST or the query string of a GET
 // (GraphQL over HTTP): unknown members are ignored, invalid ones refused.
 
-import { checkValueCount, checkVariables } from './check-variables.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { checkValueCount, checkVariables, LARGE_BODY_BYTES } from './check-variables.ts';
 import { httpError } from './http-error.ts';
 import { isObject } from './json-object.ts';
 
@@ -96,12 +97,16 @@ export function checkContentType(contentType: string | null, contentEncoding: st
 }
 
 /**
- * Reads the body of a POST.
+ * Reads the body of a POST. A large one is counted, parsed and executed in a turn of the event loop
+ * each.
  *
  * @param body - JSON in UTF-8, with or without a byte order mark
  * @throws GraphQLError (400) that says what is wrong with it
  */
-export function readBody(body: Uint8Array): OperationParams {
+export async function readBody(body: Uint8Array): Promise<OperationParams> {
+  const isLarge = body.length >= LARGE_BODY_BYTES;
+  checkValueCount(body);
+  if (isLarge) await nextTurn();
   let text: string;
   try {
     text = decoder.decode(body);
@@ -110,7 +115,6 @@ export function readBody(body: Uint8Array): OperationParams {
   }
   if (text.trim() === '')
     throw httpError(400, 'The body is empty; send a JSON object with the member `query`.');
-  checkValueCount(body);
   const members = parsed(text, 'The body');
   if (Array.isArray(members))
     throw httpError(
@@ -120,7 +124,9 @@ export function readBody(body: Uint8Array): OperationParams {
     );
   if (!isObject(members))
     throw httpError(400, `The body must be a JSON object; this one is ${kindOf(members)}.`);
-  return readMembers(members);
+  const params = readMembers(members);
+  if (isLarge) await nextTurn();
+  return params;
 }
 
 /**

@@ -83,7 +83,7 @@ export const useRequestParser = ({ maxBytes, origins, documentOf }: RequestParse
       const params =
         request.method === 'GET'
           ? readSearch(url.search)
-          : readBody(await bytesOf(request, nodeRequestOf(serverContext), maxBytes));
+          : await readBody(await bytesOf(request, nodeRequestOf(serverContext), maxBytes));
       return paramsOf(params, documentOf(params));
     });
   },
