@@ -11,20 +11,10 @@ import { openDocuments } from '../store/documents/leased-documents.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { createLoaderFactory, type LoaderFactory } from '../upstream/reads/loaders.ts';
+import { createLoaderFactory } from '../upstream/reads/loaders.ts';
 import type { UpstreamConnections } from './upstream-connections.ts';
 
-export interface SharedServices {
-  readonly services: Services;
-  /** Loaders for a request, over what the process keeps. */
-  readonly loaders: LoaderFactory['loaders'];
-  /** Ends every stream, and every one that is still opened. */
-  endStreams(): void;
-  /** Ends what goes on without a request. */
-  stop(): Promise<void>;
-  /** Closes the stores: after everything that writes. */
-  closeStores(): Promise<void>;
-}
+export type SharedServices = ReturnType<typeof createServices>;
 
 export interface ServicesOptions {
   readonly config: Config;
@@ -38,13 +28,7 @@ export interface ServicesOptions {
 /**
  * Opens the shared services. A store that does not answer is detected later, by `ledger.check()`.
  */
-export function createServices({
-  config,
-  log,
-  telemetry,
-  connections,
-  pace,
-}: ServicesOptions): SharedServices {
+export function createServices({ config, log, telemetry, connections, pace }: ServicesOptions) {
   const { downloads, openUpstream, contract } = connections;
   const onCacheError = (error: unknown) => telemetry.storeFailed('cache', error);
   const onLost = (error: unknown) => telemetry.storeFailed('connection', error);
@@ -77,17 +61,23 @@ export function createServices({
   });
   const { catalogue, thumbnails, loaders } = reads;
   const { storeFailed } = telemetry;
+  const kept = { ledger, live, bulk, contract, log, storeFailed };
+  const services: Services = { config, catalogue, thumbnails, downloads, ...kept };
   return {
-    services: { config, catalogue, thumbnails, downloads, ledger, live, bulk, contract, log, storeFailed },
+    services,
+    /** Loaders for a request, over what the process keeps. */
     loaders,
+    /** Ends every stream, and every one that is still opened. */
     endStreams() {
       live.close();
       bulk.endWatches();
     },
+    /** Ends what goes on without a request. */
     async stop() {
       live.close();
       await bulk.close();
     },
+    /** Closes the stores: after everything that writes. */
     async closeStores() {
       await ledger.close();
       await documents.close();

@@ -20,38 +20,7 @@ import { type BulkSchedule, defaultBulkSchedule } from './part.ts';
 import { type BulkLimitExcess, type BulkLimits, createBulkQuota } from './quota.ts';
 import { type Run, type RunParts, startRun } from './run.ts';
 
-export interface BulkLookups {
-  /**
-   * Starts a look-up. Resolves when its first part was sent or has failed, at the latest after 5
-   * seconds.
-   *
-   * @param account - the caller in the quota
-   * @returns the look-up, or the limit that it would exceed
-   */
-  start(ask: BulkRequest, account: string): Promise<BulkLookup | BulkLimitExcess>;
-  /** Null for an unknown look-up. */
-  get(lookupId: string): Promise<BulkLookup | null>;
-  /** The request; null for an unknown look-up. */
-  ask(lookupId: string): Promise<BulkRequest | null>;
-  /** Cancels unfinished parts and returns the result. Null for an unknown look-up. */
-  cancel(lookupId: string): Promise<BulkLookup | null>;
-  /**
-   * The present state and every change, until the look-up has ended. Null for an unknown look-up.
-   */
-  watch(lookupId: string, signal: AbortSignal | undefined): Promise<AsyncIterableIterator<BulkLookup> | null>;
-  /** Records that the upstream has deleted the archive of a part. */
-  expire(lookupId: string, index: number): Promise<void>;
-  /** Deletes a look-up. */
-  remove(lookupId: string): Promise<void>;
-  /** Approximate bytes of the store that the look-ups of all processes use. */
-  storedBytes(): Promise<number>;
-  /** Look-ups that this process works on, and its subscribers. */
-  counts(): { readonly working: number; readonly watchers: number };
-  /** Ends all subscriptions. */
-  endWatches(): void;
-  /** Stops the work; another process resumes it. */
-  close(): Promise<void>;
-}
+export type BulkLookups = ReturnType<typeof openBulkLookups>;
 
 export interface BulkSettings extends Pick<RunParts, 'openUpstream' | 'onError'> {
   readonly documents: LeasedDocumentStore;
@@ -84,7 +53,7 @@ const bytesOf = (lookup: BulkLookup, ask: BulkRequest): number =>
 const isOver = (lookup: BulkLookup): boolean => hasEnded(stateOf(lookup));
 
 /** Opens the look-ups and resumes unfinished ones. */
-export function openBulkLookups(settings: BulkSettings): BulkLookups {
+export function openBulkLookups(settings: BulkSettings) {
   const { documents, limits, pace = defaultBulkSchedule, now = Date.now, onError, openUpstream } = settings;
   const store = createLookupStore(documents, now);
   const quota = createBulkQuota(documents, limits, now, async (lookupId) => {
@@ -222,7 +191,14 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
   looker?.unref();
 
   return {
-    async start(ask, account) {
+    /**
+     * Starts a look-up. Resolves when its first part was sent or has failed, at the latest after 5
+     * seconds.
+     *
+     * @param account - the caller in the quota
+     * @returns the look-up, or the limit that it would exceed
+     */
+    async start(ask: BulkRequest, account: string): Promise<BulkLookup | BulkLimitExcess> {
       const { duplicateCount, sizes } = chunkHashes(ask.hashes);
       const lookup: BulkLookup = {
         lookupId: randomBytes(18).toString('base64url'),
@@ -247,9 +223,12 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
         ({ parts: [first] }) => first === undefined || first.sent > 0 || hasEnded(first.state),
       );
     },
+    /** Null for an unknown look-up. */
     get,
+    /** The request; null for an unknown look-up. */
     ask: store.ask,
-    async cancel(lookupId) {
+    /** Cancels unfinished parts and returns the result. Null for an unknown look-up. */
+    async cancel(lookupId: string): Promise<BulkLookup | null> {
       const lookup = await get(lookupId);
       if (lookup === null || isOver(lookup)) return lookup;
       await store.requestCancel(lookupId);
@@ -258,11 +237,15 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
       const after = await until(runs.get(lookupId)?.lookup ?? lookup, isOver);
       return isOver(after) ? after : { ...after, cancelRequested: true };
     },
-    async watch(lookupId, signal) {
+    /**
+     * The present state and every change, until the look-up has ended. Null for an unknown look-up.
+     */
+    async watch(lookupId: string, signal: AbortSignal | undefined) {
       const lookup = await get(lookupId);
       return lookup === null ? null : watchOf(lookup, signal);
     },
-    async expire(lookupId, index) {
+    /** Records that the upstream has deleted the archive of a part. */
+    async expire(lookupId: string, index: number): Promise<void> {
       const kept = await store.progress(lookupId);
       // While a process works on it, only that process writes its progress.
       if (kept === null || kept === 'same' || !isOver(kept.lookup)) return;
@@ -271,19 +254,24 @@ export function openBulkLookups(settings: BulkSettings): BulkLookups {
       );
       await store.save({ ...kept.lookup, parts }, kept.version);
     },
-    async remove(lookupId) {
+    /** Deletes a look-up. */
+    async remove(lookupId: string): Promise<void> {
       const running = runs.get(lookupId);
       running?.stop();
       await running?.done;
       const account = running?.lookup.account ?? (await get(lookupId))?.account;
       await forget(lookupId, account);
     },
+    /** Look-ups that this process works on, and its subscribers. */
     counts: () => ({
       working: runs.size,
       watchers: [...topics.values()].reduce((sum, topic) => sum + topic.watchers, 0),
     }),
+    /** Approximate bytes of the store that the look-ups of all processes use. */
     storedBytes: quota.storedBytes,
+    /** Ends all subscriptions. */
     endWatches,
+    /** Stops the work; another process resumes it. */
     async close() {
       closed = true;
       clearInterval(looker);

@@ -18,28 +18,7 @@ import {
 } from './request-record.ts';
 import { noopTracing, type Tracing, traceparent } from './tracing.ts';
 
-export interface Telemetry {
-  /** Begins a request that will end. @param method - WS for an operation over WebSocket */
-  begin(request: Request, method?: string): RequestRecord;
-  /** Begins what has no request yet. */
-  arrive(arrived: RequestStart): RequestRecord;
-  /** Says which exchange a request belongs to. */
-  adopt(request: Request, exchange: RequestRecord): void;
-  /** The request's, begun or not. */
-  exchangeOf(request: Request): RequestRecord;
-  setOperation(exchange: RequestRecord, operation: OperationInfo): void;
-  /** An error that a caller is shown. */
-  failed(code: string, exchange: RequestRecord | undefined): void;
-  end(exchange: RequestRecord, end: RequestEnd): void;
-  /** The hooks that report a request's upstream calls. */
-  upstreamHooks(
-    requestId: string,
-    exchange: RequestRecord | undefined,
-  ): Pick<Upstream, 'onCall' | 'startCall'>;
-  /** Counts a cache look-up. */
-  cacheLookup(kind: string, found: Found): void;
-  storeFailed(store: string, error: unknown, requestId?: string): void;
-}
+export type Telemetry = ReturnType<typeof openTelemetry>;
 
 /** Asked every few seconds by machines: no news. */
 const QUIET = new Set(['/health', '/ready', '/metrics']);
@@ -60,12 +39,7 @@ export interface TelemetryOptions {
 }
 
 /** Opens the telemetry of a gateway. */
-export function openTelemetry({
-  log,
-  metrics,
-  knownNames,
-  tracing = noopTracing,
-}: TelemetryOptions): Telemetry {
+export function openTelemetry({ log, metrics, knownNames, tracing = noopTracing }: TelemetryOptions) {
   const exchanges = new WeakMap<Request, RequestRecord>();
 
   const exchangeOf = (request: Request, method?: string): RequestRecord => {
@@ -134,18 +108,23 @@ export function openTelemetry({
   };
 
   return {
-    begin: (request, method) => begun(exchangeOf(request, method)),
-    arrive: (arrived) => begun(openExchange(tracing, arrived)),
-    adopt: (request, exchange) => void exchanges.set(request, exchange),
-    exchangeOf,
-    setOperation(exchange, operation) {
+    /** Begins a request that will end. @param method - WS for an operation over WebSocket */
+    begin: (request: Request, method?: string) => begun(exchangeOf(request, method)),
+    /** Begins what has no request yet. */
+    arrive: (arrived: RequestStart) => begun(openExchange(tracing, arrived)),
+    /** Says which exchange a request belongs to. */
+    adopt: (request: Request, exchange: RequestRecord) => void exchanges.set(request, exchange),
+    /** The request's, begun or not. */
+    exchangeOf: (request: Request) => exchangeOf(request),
+    setOperation(exchange: RequestRecord, operation: OperationInfo) {
       exchange.operation = operation;
     },
-    failed(code, exchange) {
+    /** An error that a caller is shown. */
+    failed(code: string, exchange: RequestRecord | undefined) {
       metrics.errors.inc({ code });
       if (exchange !== undefined) exchange.errors += 1;
     },
-    end(exchange, end) {
+    end(exchange: RequestRecord, end: RequestEnd) {
       if (exchange.ended) return;
       exchange.ended = true;
       exchange.left = end.left;
@@ -156,7 +135,11 @@ export function openTelemetry({
       trace(exchange, end);
       for (const letGo of exchange.onEnd) letGo();
     },
-    upstreamHooks: (requestId, exchange) => ({
+    /** The hooks that report a request's upstream calls. */
+    upstreamHooks: (
+      requestId: string,
+      exchange: RequestRecord | undefined,
+    ): Pick<Upstream, 'onCall' | 'startCall'> => ({
       startCall(operation) {
         const step = tracing.begin('client', operation, exchange?.step.context);
         return {
@@ -183,12 +166,13 @@ export function openTelemetry({
         log.debug({ ...owner, ...call, milliseconds: Math.round(milliseconds) }, 'upstream');
       },
     }),
-    cacheLookup(kind, { memory, store, missing }) {
+    /** Counts a cache look-up. */
+    cacheLookup(kind: string, { memory, store, missing }: Found) {
       if (memory > 0) metrics.cacheHits.inc({ kind, tier: 'memory' }, memory);
       if (store > 0) metrics.cacheHits.inc({ kind, tier: 'store' }, store);
       if (missing > 0) metrics.cacheMisses.inc({ kind }, missing);
     },
-    storeFailed(store, error, requestId) {
+    storeFailed(store: string, error: unknown, requestId?: string) {
       metrics.storeErrors.inc({ store });
       const fields = { ...(requestId === undefined ? {} : { requestId }), error };
       if (store === 'cache') log.warn(fields, 'cache bypassed');

@@ -1,6 +1,7 @@
 // Executes operations with the gateway's executor and its limits, over HTTP and WebSocket alike, and
 // each event of a subscription. The context of a request is created here, because refused requests
 // need none.
+import { mapAsyncIterator } from '@graphql-tools/utils';
 import {
   createSourceEventStream,
   type DocumentNode,
@@ -197,29 +198,16 @@ const isResults = (result: unknown): result is Results =>
   typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
 
 /** The same results, whose end, however it comes, gives the place back. */
-function releaseOnReturn(results: Results, leave: () => void): AsyncIterableIterator<ExecutionResult> {
-  const source = results[Symbol.asyncIterator]();
-  return {
-    async next() {
-      try {
-        const result = await source.next();
-        if (result.done === true) leave();
-        return result;
-      } catch (error) {
-        leave();
-        throw error;
-      }
-    },
-    async return() {
+const releaseOnReturn = (results: Results, leave: () => void): AsyncIterableIterator<ExecutionResult> =>
+  mapAsyncIterator(
+    results,
+    (result) => result,
+    (error: unknown) => {
       leave();
-      await source.return?.();
-      return { done: true, value: undefined };
+      throw error;
     },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
-}
+    leave,
+  );
 
 /** @param most - subscriptions of one caller, for the message */
 export const useSubscriptionLimit = (
