@@ -9,45 +9,16 @@ import type { Logger } from '../telemetry/log.ts';
 import type { Load, Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { overloaded } from './auth/auth-errors.ts';
-import { type Authenticator, createAuthenticator } from './auth/authenticate.ts';
-import { type Admission, openAdmission } from './limits/admission.ts';
-import {
-  type ConnectionLimits,
-  createConnectionLimits,
-  openSlowReaders,
-  type SlowReaders,
-} from './limits/connections.ts';
-import { createLoadShedder, createShares, type LoadShedder } from './limits/load-shedding.ts';
+import { createAuthenticator } from './auth/authenticate.ts';
+import { openAdmission } from './limits/admission.ts';
+import { createConnectionLimits, openSlowReaders } from './limits/connections.ts';
+import { createLoadShedder, createShares } from './limits/load-shedding.ts';
 import { createFailedAuthLimit, openRateLimit } from './limits/rate-limit.ts';
-import { openRequestBodies, type RequestBodies } from './limits/request-bodies.ts';
-import { openTurns, type Turns } from './limits/turns.ts';
+import { openRequestBodies } from './limits/request-bodies.ts';
+import { openTurns } from './limits/turns.ts';
 import { rateLimitError } from './plugins/use-access-checks.ts';
 
-export interface AccessControl {
-  readonly callers: Authenticator;
-  readonly admission: Admission;
-  /** How much there is to do at present. */
-  readonly pressure: LoadShedder;
-  /** Bodies of requests, read within bounds. */
-  readonly bodies: RequestBodies;
-  readonly slowReaders: SlowReaders;
-  readonly connections: ConnectionLimits;
-  /** Turns of the event loop in which requests begin. */
-  readonly turns: Turns;
-  /**
-   * Takes a place for an operation that came by no HTTP.
-   *
-   * @returns gives it back; null when there is none
-   */
-  enter(incoming: IncomingMessage): (() => void) | null;
-  /** What is taken at present, for metrics. */
-  load(): Load;
-  /** Whether an operation that came by no HTTP may begin. @returns the reason why not */
-  admit(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null>;
-  /** Checks a request of another transport. @returns the refusal, or null */
-  identify(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null>;
-  close(): Promise<void>;
-}
+export type AccessControl = ReturnType<typeof createAccessControl>;
 
 /** Creates the access control. */
 export function createAccessControl(
@@ -56,7 +27,7 @@ export function createAccessControl(
   telemetry: Telemetry,
   metrics: Metrics,
   principalKey?: string,
-): AccessControl {
+) {
   const onRatesError = (error: unknown) => telemetry.storeFailed('rates', error);
   const secret = principalKey ?? openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
   const rates = openRates(config.STORE_URL, onRatesError);
@@ -108,20 +79,28 @@ export function createAccessControl(
     slowReaders,
     connections,
     turns,
-    enter: (incoming) => pressure.enter(admission.addressOf(incoming)),
-    load: () => ({
+    /**
+     * Takes a place for an operation that came by no HTTP.
+     *
+     * @returns gives it back; null when there is none
+     */
+    enter: (incoming: IncomingMessage) => pressure.enter(admission.addressOf(incoming)),
+    /** What is taken at present, for metrics. */
+    load: (): Load => ({
       connections: connections.open,
       places: pressure.underWay,
       unfinishedBodies: bodies.unfinished,
       bufferedBytes: buffered.used,
     }),
-    async admit(request, incoming) {
+    /** Whether an operation that came by no HTTP may begin. @returns the reason why not */
+    async admit(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null> {
       admission.note(request, incoming);
       if (pressure.isLate) return overloaded();
       const verdict = await admission.spend(request);
       return verdict === null || verdict.allowed ? null : rateLimitError(verdict);
     },
-    async identify(request, incoming) {
+    /** Checks a request of another transport. @returns the refusal, or null */
+    async identify(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null> {
       admission.note(request, incoming);
       try {
         await callers.identify(request);

@@ -3,20 +3,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { RateLimitBucket } from './rate-limit.ts';
 
-export interface LoadShedder {
-  /**
-   * Begins a request.
-   *
-   * @param address - of the client; undefined for a request of this process itself
-   * @returns ends it, once or more often; null when there is no room for it
-   */
-  enter(address?: string): (() => void) | null;
-  /** Whether the event loop has been too late for a while. */
-  readonly isLate: boolean;
-  /** Requests under way. */
-  readonly underWay: number;
-  close(): void;
-}
+export type LoadShedder = ReturnType<typeof createLoadShedder>;
 
 export interface PressureOptions {
   /** Requests at a time; 0: any number. */
@@ -35,11 +22,7 @@ const RESOLUTION_MS = 20;
 const LATE_WINDOWS = 2;
 
 /** Opens the measure. */
-export function createLoadShedder({
-  mostRequests,
-  mostDelayMs,
-  everyMs = 1_000,
-}: PressureOptions): LoadShedder {
+export function createLoadShedder({ mostRequests, mostDelayMs, everyMs = 1_000 }: PressureOptions) {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   const places = createShares(mostRequests);
   let late = 0;
@@ -53,7 +36,13 @@ export function createLoadShedder({
   if (looking !== undefined) delay.enable();
   const isLate = () => late >= LATE_WINDOWS;
   return {
-    enter(address) {
+    /**
+     * Begins a request.
+     *
+     * @param address - of the client; undefined for a request of this process itself
+     * @returns ends it, once or more often; null when there is no room for it
+     */
+    enter(address?: string): (() => void) | null {
       if (isLate() || !places.take(address, 1)) return null;
       let inside = true;
       return () => {
@@ -61,9 +50,11 @@ export function createLoadShedder({
         inside = false;
       };
     },
+    /** Whether the event loop has been too late for a while. */
     get isLate() {
       return isLate();
     },
+    /** Requests under way. */
     get underWay() {
       return places.used;
     },
@@ -76,25 +67,14 @@ export function createLoadShedder({
 
 const SHARE = 0.75;
 
-export interface Shares {
-  /** Takes an amount. @returns false, with nothing taken, when it is more than the key may have. */
-  take(key: string | undefined, amount: number): boolean;
-  /** Gives an amount back. */
-  give(key: string | undefined, amount: number): void;
-  /** Takes what is there already, also beyond what the key may have. */
-  force(key: string, amount: number): void;
-  /** Whether a key holds more than it may have. */
-  isOver(key: string): boolean;
-  /** What all keys hold together. */
-  readonly used: number;
-}
+export type Shares = ReturnType<typeof createShares>;
 
 /**
  * Makes shares of a total.
  *
  * @param total - 0: any amount. Only keys that hold something are remembered.
  */
-export function createShares(total: number): Shares {
+export function createShares(total: number) {
   const held = new Map<string, number>();
   let used = 0;
   const change = (key: string | undefined, by: number): void => {
@@ -112,15 +92,20 @@ export function createShares(total: number): Shares {
     return key === undefined ? total : Math.ceil(SHARE * (total - used + (held.get(key) ?? 0)));
   };
   return {
-    take(key, amount) {
+    /** Takes an amount. @returns false, with nothing taken, when it is more than the key may have. */
+    take(key: string | undefined, amount: number): boolean {
       const own = key === undefined ? used : (held.get(key) ?? 0);
       if (own + amount > mostOf(key)) return false;
       change(key, amount);
       return true;
     },
-    give: (key, amount) => change(key, -amount),
+    /** Gives an amount back. */
+    give: (key: string | undefined, amount: number) => change(key, -amount),
+    /** Takes what is there already, also beyond what the key may have. */
     force: change,
-    isOver: (key) => (held.get(key) ?? 0) > mostOf(key),
+    /** Whether a key holds more than it may have. */
+    isOver: (key: string) => (held.get(key) ?? 0) > mostOf(key),
+    /** What all keys hold together. */
     get used() {
       return used;
     },
