@@ -61,7 +61,11 @@ export async function openMetricsPort({ port, host, token, read }: MetricsPortOp
       return typeof value === 'string' ? value : null;
     };
     if (refuseMetrics({ token, open: true }, header, request.socket.remoteAddress) !== undefined)
-      return tell(401, PLAIN, 'The metrics need their own token: `Authorization: Bearer <METRICS_TOKEN>`.\n');
+      return tell(
+        401,
+        PLAIN,
+        'The metrics need METRICS_TOKEN in the header `Authorization`, after the word `Bearer`.\n',
+      );
     try {
       return tell(200, TYPE, await read());
     } catch {

@@ -40,21 +40,21 @@ export function callerOf(authorization: string | undefined, keys: ReadonlySet<st
   if (authorization === undefined)
     throw new Refusal(
       401,
-      'Missing credentials; send the header "Authorization: Bearer <API_KEY>".',
+      'Missing credentials; send the API key in the header "Authorization", after the word "Bearer".',
       challenge,
     );
   const token = /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1];
   if (token === undefined)
     throw new Refusal(
       401,
-      'Malformed credentials; send the header "Authorization: Bearer <API_KEY>".',
+      'Malformed credentials; send the API key in the header "Authorization", after the word "Bearer".',
       challenge,
     );
   const fate = Object.entries(tokensWithFate).find(([name]) => name === token)?.[1];
   if (fate === 'revoked' || (fate === undefined && keys !== undefined && !keys.has(token)))
     throw new Refusal(
       401,
-      'Invalid API key; check it and send it as "Authorization: Bearer <API_KEY>".',
+      'Invalid API key; check it and send it in the header "Authorization", after the word "Bearer".',
       challenge,
     );
   return { owner: createHash('sha256').update(token).digest('hex'), fate };

@@ -34,7 +34,7 @@ export const unauthenticated = (ways: string): GraphQLError =>
   refusal(
     401,
     'UNAUTHENTICATED',
-    `This gateway holds the upstream key itself: send ${ways} as \`Authorization: Bearer …\`.`,
+    `This gateway holds the upstream key itself: send ${ways} in the header \`Authorization\`, after the word \`Bearer\`.`,
     {},
     { 'www-authenticate': 'Bearer' },
   );

@@ -130,7 +130,7 @@ export const readyRoute =
   };
 
 const REFUSALS = {
-  401: 'The metrics need their own token: `Authorization: Bearer <METRICS_TOKEN>`.',
+  401: 'The metrics need METRICS_TOKEN in the header `Authorization`, after the word `Bearer`.',
   403: 'Without METRICS_TOKEN or METRICS_PORT only this machine itself may read the metrics.',
 };
 

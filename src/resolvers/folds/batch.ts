@@ -134,7 +134,7 @@ interface PageArgs {
 
 const unauthenticated = (): GraphQLError =>
   new GraphQLError(
-    'Send the token that the batches were submitted with, as `Authorization: Bearer <token>`.',
+    'Send the token that the batches were submitted with in the header `Authorization`, after the word `Bearer`.',
     {
       extensions: { code: 'UNAUTHENTICATED', retryable: false },
     },

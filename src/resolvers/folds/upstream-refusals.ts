@@ -27,7 +27,7 @@ const HINTS: Readonly<Record<Reason, string>> = {
   CREDITS: 'Add credits to the key, or wait until they are renewed.',
   RATE_LIMIT_OR_CREDITS: 'Wait and send the same again; if it stays refused, look at the credits of the key.',
   MODEL_UNAVAILABLE: 'Ask the service whether the model is offered to this key.',
-  UNAUTHENTICATED: 'Send a valid key of the service as `Authorization: Bearer <key>`.',
+  UNAUTHENTICATED: 'Send a valid key of the service in the header `Authorization`, after the word `Bearer`.',
   FORBIDDEN: 'Ask the service for access, or disclose potentialSequenceOfConcern if you are approved for it.',
   INVALID_REQUEST: 'Mend the input as the message says.',
   UNREACHABLE: 'Send the same again in a moment.',
