@@ -85,7 +85,7 @@ describe.each(['Apollo Gateway', 'Hive Gateway'])('behind %s', (name) => {
   };
 
   it("goes from another subgraph's samples to their proteins in one request and one bulk call", async () => {
-    const { data, errors } = await ask(`{ samples { barcode protein { hash length name } } }`);
+    const { data, errors } = await ask(`{ samples { barcode protein { hash length accession } } }`);
     expect(errors).toBeUndefined();
     const found = listAt(data, 'samples');
     expect(found.map((one) => at(one, 'barcode'))).toEqual(samples.map(({ barcode }) => barcode));
@@ -97,7 +97,7 @@ describe.each(['Apollo Gateway', 'Hive Gateway'])('behind %s', (name) => {
     );
     expect([lab.seen.length, atlas.seen.length]).toEqual([1, 1]);
     expect(world.counts().bulk).toBe(1);
-    expect(world.counts().protein).toBeLessThan(samples.length);
+    expect(world.counts().protein ?? 0).toBeLessThan(samples.length);
   });
 
   it('goes from an accession to the samples of its protein', async () => {
