@@ -67,7 +67,8 @@ const stateCard = (page: FrontPage): Html => html`
 <section class="card" aria-labelledby="state">
 <h2 id="state">This gateway</h2>
 <dl>
-<div><dt>Upstream</dt><dd>${page.sandbox ? 'embedded sandbox' : page.upstreamHost} ${state(page.upstreamAnswers)}</dd></div>
+<div><dt>Upstream</dt>
+<dd>${page.sandbox ? 'embedded sandbox' : page.upstreamHost} ${state(page.upstreamAnswers)}</dd></div>
 <div><dt>Store</dt><dd>${page.storeKind} ${state(page.storeAnswers)}</dd></div>
 <div><dt>Endpoint</dt><dd><code class="wrap">${page.publicUrl}/graphql</code></dd></div>
 </dl>
@@ -76,14 +77,14 @@ const stateCard = (page: FrontPage): Html => html`
 /** What each service of the two wants of a caller. */
 const SERVICES: Readonly<Record<Access, string>> = {
   'own-key':
-    'the Atlas of proteins, clusters and learned features, which needs no key, and the Batch API, which folds your ' +
-    'molecules under your own key',
+    'the Atlas of proteins, clusters and learned features, which needs no key, and the Batch API, ' +
+    'which folds your molecules under your own key',
   'held-key':
-    'the Atlas of proteins, clusters and learned features, and the Batch API, which folds your molecules under the ' +
-    'key of this gateway: you need none',
+    'the Atlas of proteins, clusters and learned features, and the Batch API, which folds your ' +
+    'molecules under the key of this gateway: you need none',
   'held-key-for-callers':
-    'the Atlas of proteins, clusters and learned features, and the Batch API, which folds your molecules. Every query ' +
-    'needs a key of this gateway',
+    'the Atlas of proteins, clusters and learned features, and the Batch API, which folds your ' +
+    'molecules. Every query needs a key of this gateway',
 };
 
 const hero = (page: FrontPage): Html => html`
@@ -111,8 +112,10 @@ const keyNote = ({ access, anyKey }: FrontPage): Part =>
 
 const command = (page: FrontPage): Html =>
   page.onlyListed
-    ? html`<p>Only the operations that the operator has listed run here: send their <code>documentId</code>.</p>`
-    : html`<div class="code"><pre tabindex="0" aria-label="Command"><code id="curl">${curlCommand(page)}</code></pre>
+    ? html`<p>Only the operations that the operator has listed run here:
+send their <code>documentId</code>.</p>`
+    : html`<div class="code">
+<pre tabindex="0" aria-label="Command"><code id="curl">${curlCommand(page)}</code></pre>
 <button type="button" data-copy="curl" hidden>Copy</button></div>`;
 
 const ask = (page: FrontPage): Html => html`
@@ -120,7 +123,8 @@ const ask = (page: FrontPage): Html => html`
 <h2 id="ask">Ask from a shell</h2>
 ${command(page)}
 <p>${keyNote(page)}
-A query can come by GET too, and a subscription as Server-Sent Events or over WebSocket at the same address.</p>
+A query can come by GET too, and a subscription as Server-Sent Events or over WebSocket
+at the same address.</p>
 </section>`;
 
 /** Where a card leads: the protein card example, about this protein. */
@@ -128,10 +132,16 @@ const cardLink = ({ hash }: Shown): string =>
   `graphql?example=04-protein-card&variables=${encodeURIComponent(JSON.stringify({ hash }))}`;
 
 const proteinCard = (page: FrontPage, protein: Shown): Html => {
-  const inside = html`<img src="thumbnails/${protein.hash}/plddt.png" alt="" width="240" height="240" loading="lazy">
+  const { accession, organism, length } = protein;
+  const inside = html`<img src="thumbnails/${protein.hash}/plddt.png" alt="" width="240" height="240"
+loading="lazy">
 <span class="name">${protein.name}</span>
-<span class="dim">${protein.organism !== null && html`<i>${protein.organism}</i> · `}${protein.accession}${protein.length !== null && html` · ${protein.length} residues`}</span>`;
-  return html`<li>${page.places.graphiql ? html`<a href="${cardLink(protein)}">${inside}</a>` : html`<div>${inside}</div>`}</li>`;
+<span class="dim">${organism !== null && html`<i>${organism}</i> · `}${accession}${
+    length !== null && html` · ${length} residues`
+  }</span>`;
+  return page.places.graphiql
+    ? html`<li><a href="${cardLink(protein)}">${inside}</a></li>`
+    : html`<li><div>${inside}</div></li>`;
 };
 
 const BANDS = [
@@ -148,8 +158,11 @@ const gallery = (page: FrontPage): Part =>
 <h2 id="proteins">Some proteins of the Atlas</h2>
 ${
   page.proteins.length === 0
-    ? html`<p class="empty">The Atlas has shown none yet. Reload in a moment; when the upstream does not answer, see its state above.</p>`
-    : html`<p>Coloured by confidence, pLDDT: ${BANDS.map(([band, range]) => html`<span class="band ${band}">${range}</span> `)}</p>
+    ? html`<p class="empty">The Atlas has shown none yet. Reload in a moment; when the upstream
+does not answer, see its state above.</p>`
+    : html`<p>Coloured by confidence, pLDDT: ${BANDS.map(
+        ([band, range]) => html`<span class="band ${band}">${range}</span> `,
+      )}</p>
 <ul class="proteins">${page.proteins.map((protein) => proteinCard(page, protein))}</ul>`
 }
 </section>`;
@@ -161,7 +174,9 @@ const GROUPS: readonly (readonly [string, RegExp])[] = [
 ];
 
 const exampleItem = (page: FrontPage, example: Example): Html => html`
-<li><p class="title">${page.places.graphiql ? html`<a href="graphql?example=${example.name}">${example.title}</a>` : example.title}
+<li><p class="title">${
+  page.places.graphiql ? html`<a href="graphql?example=${example.name}">${example.title}</a>` : example.title
+}
 <span class="chip ${example.kind}">${example.kind}</span></p><p>${inline(example.about)}</p></li>`;
 
 const examples = (page: FrontPage): Part =>
@@ -185,7 +200,9 @@ ${
 </section>`;
 
 const row = (href: string | null, address: string, what: Part): Html =>
-  html`<tr><th scope="row">${href === null ? html`<code>${address}</code>` : html`<a href="${href}"><code>${address}</code></a>`}</th><td>${what}</td></tr>`;
+  html`<tr><th scope="row">${
+    href === null ? html`<code>${address}</code>` : html`<a href="${href}"><code>${address}</code></a>`
+  }</th><td>${what}</td></tr>`;
 
 const addresses = (page: FrontPage): Html => html`
 <section aria-labelledby="addresses">
@@ -193,7 +210,11 @@ const addresses = (page: FrontPage): Html => html`
 <div class="table"><table>
 <thead><tr><th scope="col">Address</th><th scope="col">What</th></tr></thead>
 <tbody>
-${row(page.places.graphiql ? 'graphql' : null, '/graphql', 'GraphQL by POST, GET, Server-Sent Events and WebSocket')}
+${row(
+  page.places.graphiql ? 'graphql' : null,
+  '/graphql',
+  'GraphQL by POST, GET, Server-Sent Events and WebSocket',
+)}
 ${page.places.reference && row('reference', '/reference', 'every type and field, described, to be searched')}
 ${page.places.reference && row('schema.graphql', '/schema.graphql', 'the schema as SDL, for code generators')}
 ${row('health', '/health', 'whether the process lives')}
@@ -217,7 +238,9 @@ const guides = (page: FrontPage): Part =>
   html`
 <section aria-labelledby="guides">
 <h2 id="guides">Guides</h2>
-<ul class="guides">${page.guides.map(({ name, title }) => html`<li><a href="docs/${name}">${title}</a> <span class="dim">${name}</span></li>`)}</ul>
+<ul class="guides">${page.guides.map(
+    ({ name, title }) => html`<li><a href="docs/${name}">${title}</a> <span class="dim">${name}</span></li>`,
+  )}</ul>
 </section>`;
 
 /** The page. */

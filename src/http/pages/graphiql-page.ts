@@ -49,18 +49,26 @@ ${dataBlock('settings', {
 <body>
 <header class="bar">
 <a class="brand" href="./"><img src="${assets.url('favicon.svg')}" alt="" width="24" height="24">FoldAtlas</a>
-${sandbox && html`<p class="sandbox" role="note" title="${SANDBOX_NOTICE}"><strong>Sandbox</strong><span> not predictions</span></p>`}
+${
+  sandbox &&
+  html`<p class="sandbox" role="note" title="${SANDBOX_NOTICE}">
+<strong>Sandbox</strong><span> not predictions</span></p>`
+}
 <form id="bar">
 <label for="example">Example</label>
-<select id="example"><option value="">Open an example …</option>${examples.map(({ name, title }) => html`<option value="${name}">${title}</option>`)}</select>
+<select id="example"><option value="">Open an example …</option>${examples.map(
+  ({ name, title }) => html`<option value="${name}">${title}</option>`,
+)}</select>
 <label for="token">Authorization: Bearer</label>
-<input id="token" type="password" autocomplete="off" spellcheck="false" placeholder="${keyHint}" aria-describedby="token-note">
+<input id="token" type="password" autocomplete="off" spellcheck="false" placeholder="${keyHint}"
+ aria-describedby="token-note">
 <span id="token-note" class="note">kept for this tab only</span>
 <label class="check"><input id="report" type="checkbox"> report upstream calls</label>
 </form>
 ${reference && html`<a class="more" href="reference">Reference</a>`}
 </header>
-<main id="editor"><noscript>GraphiQL needs JavaScript. Ask from a shell instead: the front page shows how.</noscript><p class="loading">Loading GraphiQL …</p></main>
+<main id="editor"><noscript>GraphiQL needs JavaScript. Ask from a shell instead: the front page shows
+how.</noscript><p class="loading">Loading GraphiQL …</p></main>
 </body>
 </html>
 `;

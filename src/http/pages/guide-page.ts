@@ -62,7 +62,11 @@ export const missingPage = ({ assets, places, sandbox }: GuidePages, root: strin
 <p>${what}</p>
 <ul>
 <li><a href="${root === '' ? './' : root}">The front page</a> lists every address of this gateway.</li>
-<li>${places.graphiql ? html`<a href="${root}graphql">GraphiQL</a> is at <code>/graphql</code>, where clients ask, too.` : html`Clients ask at <code>/graphql</code>.`}</li>
+<li>${
+      places.graphiql
+        ? html`<a href="${root}graphql">GraphiQL</a> is at <code>/graphql</code>, where clients ask, too.`
+        : html`Clients ask at <code>/graphql</code>.`
+    }</li>
 <li><a href="${root === '' ? './' : root}#guides">The guides</a> say how to ask it and how to run it.</li>
 </ul>`,
   });

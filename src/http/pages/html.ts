@@ -36,9 +36,10 @@ export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): 
 export const textOf = (markup: Html): string => markup[MARKUP];
 
 /** Data for a script of the page: inert JSON in a script element, which nothing in it can close. */
-export const dataBlock = (id: string, data: unknown): Html => ({
-  [MARKUP]: `<script type="application/json" id="${escaped(id)}">${JSON.stringify(data).replace(/</g, '\\u003c')}</script>`,
-});
+export function dataBlock(id: string, data: unknown): Html {
+  const json = JSON.stringify(data).replace(/</g, '\\u003c');
+  return { [MARKUP]: `<script type="application/json" id="${escaped(id)}">${json}</script>` };
+}
 
 /** A description: paragraphs at empty lines, `code` in backticks. */
 export const prose = (text: string): Html[] =>

@@ -13,7 +13,7 @@ const headingId = (text: string): string =>
     .replaceAll(' ', '-');
 
 const INLINE =
-  /`([^`]+)`|!\[([^\]]*)\]\(([^)]+)\)|\[((?:[^[\]]|\[[^\]]*\])+)\]\(([^)]+)\)|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*/g;
+  /`([^`]+)`|!\[([^[\]]*)\]\(([^()\s]+)\)|\[([^[\]]+)\]\(([^()\s]+)\)|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*/g;
 
 function inlineParts(text: string, resolve: ResolveLink): Part[] {
   const parts: Part[] = [];

@@ -60,7 +60,8 @@ export function guideRoute(pages: GuidePages): Route {
 }
 
 const NOTHING =
-  'There is nothing at this address. GraphQL is at /graphql, the list of all addresses at /, the guides at /docs/README.md.';
+  'There is nothing at this address. GraphQL is at /graphql, the list of all addresses at /, ' +
+  'the guides at /docs/README.md.';
 
 /** The last route: what no other has. */
 export const missingRoute =

@@ -55,7 +55,8 @@ export interface ReferenceOptions {
 
 const SEARCH = html`<form class="search" role="search" hidden>
 <label for="search">Search the schema</label>
-<input id="search" type="search" role="combobox" autocomplete="off" spellcheck="false" placeholder="ipTM, submitFold, residues …"
+<input id="search" type="search" role="combobox" autocomplete="off" spellcheck="false"
+ placeholder="ipTM, submitFold, residues …"
  aria-expanded="false" aria-controls="found" aria-autocomplete="list" aria-keyshortcuts="/">
 <kbd aria-hidden="true">/</kbd>
 <ul id="found" role="listbox" aria-label="Found" hidden></ul>
@@ -66,7 +67,10 @@ const contents = (
   groups: readonly Group[],
 ): Html => html`<nav class="contents" aria-label="Types"><details open>
 <summary>Types</summary>
-${groups.map(({ title, names }) => html`<h2>${title}</h2><ul>${names.map((name) => html`<li><a href="#${name}">${name}</a></li>`)}</ul>`)}
+${groups.map(
+  ({ title, names }) =>
+    html`<h2>${title}</h2><ul>${names.map((name) => html`<li><a href="#${name}">${name}</a></li>`)}</ul>`,
+)}
 </details></nav>`;
 
 /** The page. */
@@ -92,8 +96,9 @@ export function referencePage({ schema, examples, assets, places, sandbox }: Ref
     main: html`<div class="columns">${contents(withDirectives)}
 <div class="entries">
 <h1>Schema reference</h1>
-<p class="lead">Every type, field, argument and value, made from the schema that this gateway runs. Absence is <code>null</code> or an empty list;
-failure is an error at its path; a refused mutation is a typed result. pLDDT is 0 to 100, PAE is ångström, residues are counted from 0 with the end excluded.</p>
+<p class="lead">Every type, field, argument and value, made from the schema that this gateway runs.
+Absence is <code>null</code> or an empty list; failure is an error at its path; a refused mutation is a typed
+result. pLDDT is 0 to 100, PAE is ångström, residues are counted from 0 with the end excluded.</p>
 <p class="lead"><a href="schema.graphql">The same as SDL</a>, for code generators.</p>
 ${types.map((type) => type !== undefined && typeEntry(shelf, type))}
 ${directives.map(directiveEntry)}

@@ -52,27 +52,40 @@ function fieldRow(shelf: Section, owner: string, field: GraphQLField<unknown, un
     field.args.length > 0 && html`<span class="dim">(…)</span>`
   }: ${typeLink(field.type)}</code>${costNote(field.extensions.cost)}${anchor(id)}</h3>
 ${about(field.description)}${deprecation(field.deprecationReason)}
-${field.args.length > 0 && html`<ul class="args" aria-label="Arguments of ${field.name}">${field.args.map((arg) => inputRow(id, arg, `${id}(${arg.name}:)`))}</ul>`}
+${
+  field.args.length > 0 &&
+  html`<ul class="args" aria-label="Arguments of ${field.name}">${field.args.map((arg) =>
+    inputRow(id, arg, `${id}(${arg.name}:)`),
+  )}</ul>`
+}
 ${exampleLinks(shelf.usage.examples.get(id) ?? [], shelf.graphiql)}
 </li>`;
 }
 
 const names = (label: string, list: readonly string[]): Part =>
   list.length > 0 &&
-  html`<p class="used">${label} ${list.map((name, i) => [i > 0 && ', ', html`<a href="#${name}"><code>${name}</code></a>`])}</p>`;
+  html`<p class="used">${label} ${list.map((name, i) => [
+    i > 0 && ', ',
+    html`<a href="#${name}"><code>${name}</code></a>`,
+  ])}</p>`;
 
 /** Fields, values or members, by the kind of type. */
 function body(shelf: Section, type: GraphQLNamedType): Part {
   if (isObjectType(type) || isInterfaceType(type)) {
-    return html`<ul class="fields">${Object.values(type.getFields()).map((field) => fieldRow(shelf, type.name, field))}</ul>`;
+    return html`<ul class="fields">${Object.values(type.getFields()).map((field) =>
+      fieldRow(shelf, type.name, field),
+    )}</ul>`;
   }
   if (isInputObjectType(type)) {
-    return html`<ul class="fields">${Object.values(type.getFields()).map((field) => inputRow(type.name, field, `${type.name}.${field.name}`))}</ul>`;
+    return html`<ul class="fields">${Object.values(type.getFields()).map((field) =>
+      inputRow(type.name, field, `${type.name}.${field.name}`),
+    )}</ul>`;
   }
   if (!isEnumType(type)) return null;
   return html`<ul class="fields">${type.getValues().map(
     (value) => html`
-<li id="${type.name}.${value.name}" data-entry="${type.name}.${value.name}"><h3><code class="name">${value.name}</code></h3>
+<li id="${type.name}.${value.name}" data-entry="${type.name}.${value.name}">
+<h3><code class="name">${value.name}</code></h3>
 ${about(value.description)}${deprecation(value.deprecationReason)}</li>`,
   )}</ul>`;
 }
@@ -92,7 +105,12 @@ export const typeEntry = (shelf: Section, type: GraphQLNamedType): Html => html`
 <section class="entry" id="${type.name}" aria-labelledby="${type.name}-name" data-entry="${type.name}">
 <h2 id="${type.name}-name">${type.name} <span class="kind">${kindOf(type)}</span>${anchor(type.name)}</h2>
 ${about(type.description)}
-${isScalarType(type) && type.specifiedByURL && html`<p class="used">Specified by <a href="${type.specifiedByURL}" rel="noreferrer">${type.specifiedByURL}</a></p>`}
+${
+  isScalarType(type) &&
+  type.specifiedByURL &&
+  html`<p class="used">Specified by
+<a href="${type.specifiedByURL}" rel="noreferrer">${type.specifiedByURL}</a></p>`
+}
 ${
   (isObjectType(type) || isInterfaceType(type)) &&
   names(
@@ -114,9 +132,17 @@ ${names('Taken by', shelf.usage.takenBy.get(type.name) ?? [])}
 
 /** One directive. */
 export const directiveEntry = (directive: GraphQLDirective): Html => html`
-<section class="entry" id="@${directive.name}" aria-labelledby="@${directive.name}-name" data-entry="@${directive.name}">
-<h2 id="@${directive.name}-name">@${directive.name} <span class="kind">directive${directive.isRepeatable && ', repeatable'}</span>${anchor(`@${directive.name}`)}</h2>
+<section class="entry" id="@${directive.name}" aria-labelledby="@${directive.name}-name"
+ data-entry="@${directive.name}">
+<h2 id="@${directive.name}-name">@${directive.name}
+<span class="kind">directive${directive.isRepeatable && ', repeatable'}</span>${anchor(`@${directive.name}`)}</h2>
 ${about(directive.description)}
-${directive.args.length > 0 && html`<ul class="fields">${directive.args.map((arg) => inputRow(`@${directive.name}`, arg, `@${directive.name}(${arg.name}:)`))}</ul>`}
-<p class="used">On ${directive.locations.map((place) => place.toLowerCase().replaceAll('_', ' ')).join(', ')}</p>
+${
+  directive.args.length > 0 &&
+  html`<ul class="fields">${directive.args.map((arg) =>
+    inputRow(`@${directive.name}`, arg, `@${directive.name}(${arg.name}:)`),
+  )}</ul>`
+}
+<p class="used">On
+${directive.locations.map((place) => place.toLowerCase().replaceAll('_', ' ')).join(', ')}</p>
 </section>`;
