@@ -95,10 +95,16 @@ export const BulkLookupInput = builder.inputType('BulkLookupInput', {
   description:
     'What to look up. Leave out what is not needed: structures and activations are most of an answer.',
   fields: (t) => ({
+    ids: t.stringList({
+      description:
+        '1 to 50,000 hashes, UniProt accessions, entry names and sequences, mixed and in any order, as ' +
+        '`lookup` reads them; each protein is sent once. An accession costs one call before the look-up ' +
+        'starts. What names no protein is an issue with its position, and nothing is started.',
+    }),
     hashes: t.field({
       type: ['ProteinHash'],
-      required: true,
-      description: '1 to 50,000 hashes in any order; they are trimmed, lower-cased and sent once each.',
+      deprecationReason: 'Use `ids`. Removed after 2027-05-31.',
+      description: 'The same with hashes only, instead of `ids`.',
     }),
     topFeatures: t.int({ defaultValue: 10, description: 'Top features of each protein, 1 to 100.' }),
     structure: t.boolean({

@@ -26,13 +26,16 @@ import {
 import type { IssueShape, NotFoundShape, RefusedShape } from '../../schema/problem.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { BULK_HASHES } from '../../upstream/proteins/protein-loader.ts';
+import { readIdentifier, resolveIdentifiers } from '../atlas/identifier.ts';
 
 type Input = typeof BulkLookupInput.$inferInput;
 
 const MOST_FEATURES = 100;
+/** Issues that the message of an invalid input repeats. */
+const MESSAGES = 3;
 
 /** The input with its defaults, also for an explicit null. */
-const askOf = ({ hashes, ...input }: Input): BulkRequest => ({
+const askOf = (hashes: readonly string[], input: Input): BulkRequest => ({
   hashes,
   options: {
     top: input.topFeatures ?? 10,
@@ -72,6 +75,35 @@ function issuesOf({ hashes, options }: BulkRequest): IssueShape[] {
     });
   return issues;
 }
+
+/** The hashes of the proteins, or what names none. @throws the failure of a service that is down */
+async function hashesOf(
+  ctx: GatewayContext,
+  { ids, hashes }: Input,
+): Promise<{ readonly hashes: readonly string[]; readonly issues: readonly IssueShape[] }> {
+  if (ids == null) return { hashes: hashes ?? [], issues: [] };
+  if (hashes != null) {
+    const message = 'Give `ids` or `hashes`, not both.';
+    return { hashes, issues: [{ path: 'ids', code: 'CONFLICT', message }] };
+  }
+  // Too many are refused by their number, before any is resolved.
+  if (ids.length > MAX_HASHES) return { hashes: ids, issues: [] };
+  const resolved = await resolveIdentifiers(ctx, ids, 'ids');
+  for (const one of resolved) if ('failure' in one) throw one.failure;
+  return {
+    hashes: resolved.flatMap((one) => ('hash' in one ? [one.hash] : [])),
+    issues: resolved.flatMap((one, i): IssueShape[] => {
+      if (!('problem' in one)) return [];
+      const { message, hint = null, kind } = one.problem;
+      const code = kind === 'NotFound' ? 'NOT_FOUND' : 'NOT_AN_IDENTIFIER';
+      return [{ path: `ids.${i}`, code, message, hint }];
+    }),
+  };
+}
+
+/** Calls to resolve the accessions. */
+const resolvingCalls = (ids: readonly string[] | null | undefined): number =>
+  new Set(ids?.filter((id) => 'entry' in readIdentifier(id))).size;
 
 const REASONS: Readonly<Record<string, RefusedShape['reason']>> = {
   UNAUTHENTICATED: 'UNAUTHENTICATED',
@@ -119,10 +151,16 @@ const STORE_FAILED: RefusedShape = {
 };
 
 async function start(ctx: GatewayContext, input: Input): Promise<BulkLookupResultShape> {
-  const ask = askOf(input);
-  const issues = issuesOf(ask);
+  const { hashes, issues: unresolved } = await hashesOf(ctx, input);
+  const ask = askOf(hashes, input);
+  const issues = unresolved.length > 0 ? unresolved : issuesOf(ask);
   if (issues.length > 0) {
-    const message = issues.map((issue) => issue.message).join(' ');
+    const more = issues.length > MESSAGES ? ` And ${issues.length - MESSAGES} more.` : '';
+    const message =
+      issues
+        .slice(0, MESSAGES)
+        .map((issue) => issue.message)
+        .join(' ') + more;
     return { kind: 'InvalidInput', message, issues };
   }
   const { bulk } = ctx.services;
@@ -207,7 +245,9 @@ builder.mutationFields((t) => ({
     type: BulkLookupResult,
     nullable: false,
     // Each part is sent, polled and downloaded.
-    cost: ({ input }) => ({ calls: 3 * Math.ceil(input.hashes.length / BULK_HASHES) }),
+    cost: ({ input: { ids, hashes } }) => ({
+      calls: 3 * Math.ceil((ids ?? hashes ?? []).length / BULK_HASHES) + resolvingCalls(ids),
+    }),
     description:
       'Looks up as many as 50,000 proteins. It runs to its end by itself, also over a restart of the ' +
       'gateway: follow it with bulkLookupProgress. Needs no token.',
