@@ -14,7 +14,7 @@ import { isMet, joinReports, type Report, type ScenarioResult } from './report/r
 import { terminalTable, terminalTarget } from './report/table.ts';
 import { batchWalk, pae, watchers } from './scenarios/batches.ts';
 import { type Bench, openBench } from './scenarios/bench.ts';
-import { coldSmall, coldUnlike } from './scenarios/cold.ts';
+import { coldSmall, coldText, coldUnlike } from './scenarios/cold.ts';
 import { growth } from './scenarios/growth.ts';
 import { hotOne, hotTiny } from './scenarios/hot.ts';
 import { coldList, farList, hotList } from './scenarios/lists.ts';
@@ -39,6 +39,7 @@ const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<ScenarioResul
   'hot tiny': hotTiny,
   'hot one': hotOne,
   'cold small': coldSmall,
+  'cold text': coldText,
   'cold unlike': coldUnlike,
   'list cold': coldList,
   'list far': farList,

@@ -1,6 +1,7 @@
 // Small questions that nobody has asked before: other variables each time, so that no cache helps anybody.
 import { operationBytes } from '../load/connection.ts';
-import type { ContestantName } from '../processes/contestants.ts';
+import type { Child } from '../processes/child.ts';
+import { type ContestantName, startContestant } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';
 import { accessionFor } from '../world/facts.ts';
 import { type Bench, compareAnswer } from './bench.ts';
@@ -42,6 +43,44 @@ export async function coldSmall(bench: Bench): Promise<ScenarioResult> {
       },
     ],
     targets: [against('Apollo Server', 'apollo', 1), against('bare Yoga', 'yoga', 1.5)],
+  };
+}
+
+/** The same with texts that have never run beside one that runs again and again: parsing, validation and planning. */
+export async function coldText(bench: Bench): Promise<ScenarioResult> {
+  const again = await startContestant('foldatlas', bench.start, 'the same text');
+  const anew = await startContestant('foldatlas', bench.start, 'a new text each time');
+  let n = 0;
+  const text = (child: Child): string => {
+    n += 1;
+    return child === anew ? SMALL.replace('Small', `Small${n}`) : SMALL;
+  };
+  const measured = await measure(bench, {
+    who: [again, anew],
+    connections: 4,
+    next: (child) => operationBytes(text(child), { hash: bench.fresh(1)[0] }),
+    search: true,
+    rounds: 3,
+  });
+  await Promise.all([again.stop(), anew.stop()]);
+  return {
+    name: 'cold text',
+    tables: [
+      {
+        title: 'Cold, small: texts of queries that have never run',
+        note: 'FoldAtlas; another protein in every query, 4 connections. The documents of the second row differ in the name of their operation.',
+        columns: LOAD_COLUMNS.filter(({ key }) => key !== 'ratio'),
+        rows: rowsOf(measured),
+      },
+    ],
+    targets: [
+      {
+        text: 'First query of a text, CPU time against its second',
+        measured: ofWho(measured, anew.name).cpu / ofWho(measured, again.name).cpu,
+        unit: '×',
+        bound: { most: 1.3 },
+      },
+    ],
   };
 }
 
