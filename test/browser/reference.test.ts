@@ -57,7 +57,7 @@ describe.skipIf(NO_BROWSER)('the schema reference', () => {
     await page.keyboard.press('ArrowUp');
     await shoot(page, 'reference-search');
     await page.keyboard.press('Enter');
-    expect(new URL(page.url()).hash).toBe('#FoldResult.iptm');
+    await page.waitForURL(/#FoldResult\.iptm$/);
     expect(await page.evaluate('document.activeElement.id')).toBe('FoldResult.iptm');
     const top: number = await page.evaluate(
       'document.getElementById("FoldResult.iptm").getBoundingClientRect().top',
