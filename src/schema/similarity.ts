@@ -6,6 +6,8 @@ import { builder } from './builder.ts';
 export interface SearchRef {
   /** MD5 of the sequence that was searched with. */
   readonly queryHash: string;
+  /** Why the search was probably not meant. */
+  readonly warning: string | null;
   readonly answer: SimilarityAnswer;
 }
 
@@ -19,6 +21,10 @@ export const SimilaritySearch = builder.objectRef<SearchRef>('SimilaritySearch')
       type: 'ProteinHash',
       nullable: false,
       description: 'The hash of the sequence that was searched with.',
+    }),
+    warning: t.exposeString('warning', {
+      public: 'record',
+      description: 'What is probably not meant, such as a search with DNA; null where nothing is odd.',
     }),
   }),
 });

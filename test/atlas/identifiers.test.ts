@@ -96,6 +96,17 @@ describe('what people paste', () => {
     expect(world.counts()).toEqual({ protein: 1 });
   });
 
+  it('is searched with as it is, with a warning where it is DNA', async () => {
+    const { data } = await world.query(
+      'query ($p: AminoAcidSequence!, $d: AminoAcidSequence!) { p: similarProteins(sequence: $p, first: 1) { warning } d: similarProteins(sequence: $d, first: 1) { warning } }',
+      { p: HBA_SEQUENCE, d: '>gene\nATGGCCCTGTGGATGCGCCTCCTGCCC' },
+    );
+    expect(data).toEqual({
+      p: { warning: null },
+      d: { warning: expect.stringContaining('Translate it first.') },
+    });
+  });
+
   it('is answered with what to type where it cannot be read, without a call', async () => {
     world.forget();
     const ids = [

@@ -56,7 +56,8 @@ function withoutEdges(text: string): string {
 }
 
 /** Whether a sequence has the letters of nucleic acids only, as hardly any protein has. */
-const looksLikeDna = (sequence: string): boolean => sequence.length >= 20 && NUCLEOTIDES.test(sequence);
+export const looksLikeDna = (sequence: string): boolean =>
+  sequence.length >= 20 && NUCLEOTIDES.test(sequence);
 
 /** The sequence of a FASTA record, or of lines of letters; undefined for anything else. */
 function sequenceIn(text: string): string | undefined {

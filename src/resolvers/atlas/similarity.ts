@@ -13,6 +13,7 @@ import { drifted, promised } from '../../upstream/http/validate-response.ts';
 import type { SimilarProtein } from '../../upstream/wire.ts';
 import { CLUSTER_OF_PROTEIN, proteinLink, RECORD } from '../costs.ts';
 import { selectedBelow, selectedFields } from '../selection.ts';
+import { looksLikeDna } from './identifier.ts';
 import { findProtein } from './protein.ts';
 import { PARTS_OF_FIELD, requiredPartsOf } from './protein-parts.ts';
 
@@ -25,6 +26,9 @@ const MOST_RESULTS = 100;
 
 /** The search, and one bulk call each for the proteins and the clusters of all hits. */
 const SEARCH_CALLS = 3;
+
+const DNA =
+  'The sequence has only letters of DNA or RNA, and was searched with as a protein. Translate it first.';
 
 interface SearchArgs {
   readonly first?: number | null | undefined;
@@ -79,7 +83,8 @@ async function search(
     },
     requiredPartsOf(info, proteins).structure === true,
   );
-  return { queryHash: answer.protein_hash ?? hashOfSequence(sequence), answer };
+  const warning = looksLikeDna(sequence) ? DNA : null;
+  return { queryHash: answer.protein_hash ?? hashOfSequence(sequence), warning, answer };
 }
 
 async function similarTo(
