@@ -28,8 +28,24 @@ const HELD_WEIGHT = 4;
 /** Shorter texts are part of what a value counts for. */
 const SHORT_TEXT = 256;
 
-/** Milliseconds of one turn of the event loop for an execution. */
+/** Milliseconds of one turn of the event loop for all executions together. */
 const TURN_MS = 8;
+/** When executions began to work in this turn of the event loop; undefined while none has. */
+let turnBegan: number | undefined;
+
+/**
+ * Whether executions have used up this turn of the event loop. Hundreds may wait for the same
+ * answer of the service, whose arrival continues them all.
+ */
+function isTurnOver(turnMs: number): boolean {
+  const now = performance.now();
+  if (turnBegan !== undefined) return now - turnBegan > turnMs;
+  turnBegan = now;
+  setImmediate(() => {
+    turnBegan = undefined;
+  });
+  return false;
+}
 
 const tooLarge = (what: string, most: number, setting: string): GraphQLError =>
   new GraphQLError(
@@ -79,12 +95,11 @@ export class ExecutionBudget {
   readonly #client: Ending | undefined;
   readonly #turnMs: number;
   readonly #collecting: CollectWindow | undefined;
-  #turnBegan: number | undefined;
   #nextTurn: Promise<void> | undefined;
 
   /**
    * @param context - what resolvers are given, whose loaders wait for the whole of it
-   * @param turnMs - how long it keeps the event loop at once
+   * @param turnMs - how long it and others keep the event loop at once
    */
   constructor(limits: AnswerLimits, ending: Ending | undefined, context: unknown, turnMs: number = TURN_MS) {
     this.#collecting = windowOf(context);
@@ -129,16 +144,7 @@ export class ExecutionBudget {
   }
   /** Whether other work is to get its turn. */
   isTurnOver(): boolean {
-    if (this.#nextTurn !== undefined) return true;
-    const now = performance.now();
-    if (this.#turnBegan === undefined) {
-      this.#turnBegan = now;
-      setImmediate(() => {
-        this.#turnBegan = undefined;
-      });
-      return false;
-    }
-    return now - this.#turnBegan > this.#turnMs;
+    return this.#nextTurn !== undefined || isTurnOver(this.#turnMs);
   }
   /** Goes on when its time is up: the answer has begun, and what is late in it fails by itself. */
   ignoreEnding(): void {
@@ -155,7 +161,7 @@ export class ExecutionBudget {
       this.stopped ??= { error: reason };
   }
   /**
-   * Waits for the next turn of the event loop.
+   * Waits for the next turn of the event loop that has time left.
    *
    * @throws the reason when the execution was aborted meanwhile
    */
@@ -163,14 +169,18 @@ export class ExecutionBudget {
     if (this.#nextTurn !== undefined) return this.#nextTurn;
     this.#collecting?.hold();
     this.#nextTurn = new Promise<void>((resolve, reject) => {
-      setImmediate(() => {
+      const resume = (): void => {
+        if (isTurnOver(this.#turnMs)) {
+          setImmediate(resume);
+          return;
+        }
         this.#collecting?.release();
         this.#nextTurn = undefined;
-        this.#turnBegan = undefined;
         if (this.#ending?.aborted === true) this.stopped ??= { error: this.#ending.reason };
         if (this.stopped === undefined) resolve();
         else reject(this.stopped.error);
-      });
+      };
+      setImmediate(resume);
     });
     return this.#nextTurn;
   }
