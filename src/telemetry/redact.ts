@@ -17,16 +17,22 @@ function withoutQuery(word: string): string {
   return query >= 0 && word.includes('=', query) ? '[URL]' : word;
 }
 
-const SECRET_NAME = 'authorization|signature|password|secret|api[-_ ]?key|access[-_ ]?token|token';
-const ASSIGNED_SECRET = new RegExp(`\\b(${SECRET_NAME})(["']?\\s*[:=]\\s*["']?)[^\\s"',;})]+`, 'gi');
-
 const RULES: readonly ((text: string) => string)[] = [
   (text) => text.replace(SEQUENCE, '[sequence]'),
   (text) => text.replace(/\b(?:https?|wss?):\/\/[^\s"'<>]+/gi, '[URL]'),
   (text) => text.replace(/[^\s"'<>]+/g, withoutQuery),
   (text) => text.replace(/\b(bearer|basic)\s+[^\s"',;]+/gi, '$1 [token]'),
   (text) => text.replace(/\beyJ[\w.-]{8,}/g, '[token]'),
-  (text) => text.replace(ASSIGNED_SECRET, '$1$2[removed]'),
+  (text) =>
+    text.replace(
+      /\b(authorization|signature|password|secret)(["']?\s*[:=]\s*["']?)[^\s"',;})]+/gi,
+      '$1$2[removed]',
+    ),
+  (text) =>
+    text.replace(
+      /\b(api[-_ ]?key|access[-_ ]?token|token)(["']?\s*[:=]\s*["']?)[^\s"',;})]+/gi,
+      '$1$2[removed]',
+    ),
 ];
 
 /** The beginning of a text, without a word at the cut: no pattern would recognise half a token. */

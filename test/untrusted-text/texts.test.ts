@@ -71,7 +71,7 @@ const READERS: Readonly<Record<string, Read>> = {
   traceparent: (text) => readTraceparent(text),
   'x-request-id': (text) => makeRequestId(text),
   'a query string': (text) => readSearch(`query=${text}&variables=${text}`),
-  'a body': (text) => readBody(Buffer.from(text)),
+  'a body': (text) => readBody(Buffer.from(text)).catch(() => undefined),
   variables: (text) => checkVariables({ text, [text]: text }, 'variables'),
   'a document': (text) =>
     checkTokens(text, {
