@@ -77,7 +77,7 @@ describe('Apollo Client', () => {
     expect(at(list.data, 'proteins.0.name')).toBe('Insulin');
     expect(at(list.data, 'proteins.1')).toBeNull();
     expect(Object.keys(client.cache.extract() as object)).toContain(`Protein:{"hash":"${INSULIN}"}`);
-    expect(place.world.counts()).toEqual({ bulk: 1, protein: 1 });
+    expect(place.world.counts()).toEqual({ protein: 2 });
     const one = await client.query({
       query: gql`query ($hash: ProteinHash!) { protein(hash: $hash) { hash name } }`,
       variables: { hash: INSULIN },

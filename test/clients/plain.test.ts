@@ -37,7 +37,7 @@ describe('graphql-request', () => {
     });
     expect(card).toEqual({ protein: { name: 'Insulin' } });
     expect(await submit()).toMatch(/^[\w-]{36}$/);
-    expect(place.world.counts()).toEqual({ bulk: 1, protein: 1, submit: 1 });
+    expect(place.world.counts()).toEqual({ protein: 1, submit: 1 });
     const failed: unknown = await client.request('{ nothing }').catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(ClientError);
     expect(failed).toMatchObject({ response: { errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] } });
