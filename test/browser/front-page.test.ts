@@ -15,8 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => site?.close());
 
-const asPage = (path: string): Request =>
-  new Request(`http://gateway.test${path}`, { headers: { accept: 'text/html' } });
+const asPage = (path: string, host = 'gateway.test'): Request =>
+  new Request(`http://${host}${path}`, { headers: { accept: 'text/html' } });
 
 describe.skipIf(NO_BROWSER)('the front page', () => {
   it('tells the state, shows proteins and leads to every example', async () => {
@@ -166,8 +166,8 @@ describe('the front page, without a browser', () => {
     ],
   ])('says whose key folds where %s', async (_, env, lead, note, hint) => {
     const world = await openWorld(env);
-    const front = await (await world.gateway.fetch(asPage('/'))).text();
-    const graphiql = await (await world.gateway.fetch(asPage('/graphql'))).text();
+    const front = await (await world.gateway.fetch(asPage('/', 'localhost'))).text();
+    const graphiql = await (await world.gateway.fetch(asPage('/graphql', 'localhost'))).text();
     await world.close();
     expect(front).toMatch(lead);
     expect(front).toMatch(note);

@@ -99,3 +99,26 @@ it('reads the next piece of a body in a later turn when this one has no time lef
   expect(most).toBeLessThanOrEqual(2 * 65_536);
   server.close();
 });
+
+it('does not wait for a turn with a body of which all has come', async () => {
+  const bodies = openRequestBodies({
+    maxBytes: 1000,
+    maxUnfinished: 1,
+    timeoutMs: 60_000,
+    buffered: createShares(0),
+    turns: { begin: () => undefined },
+  });
+  const server = createServer((req, res) => {
+    bodies.read(req, 'a', (body) => res.end(String(body.length)));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  for (const count of [1, 2]) {
+    const sending = request({ port, method: 'POST', headers: { 'content-length': '100' } });
+    sending.end(Buffer.alloc(100));
+    const [answer] = await once(sending, 'response');
+    expect(String((await answer.toArray())[0]), String(count)).toBe('100');
+  }
+  expect(bodies.unfinished).toBe(0);
+  server.close();
+});

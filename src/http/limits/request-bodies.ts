@@ -115,7 +115,7 @@ export function openRequestBodies(limits: BodyLimits): RequestBodies {
       bytes = needed;
       // To wait for the end of what is complete already would take another turn.
       if (bytes === announced && incoming.complete) finish();
-      else {
+      else if (bytes !== announced) {
         incoming.pause();
         turns.begin(address, () => incoming.resume());
       }
