@@ -16,20 +16,6 @@ const startsWith = (text: Uint8Array, start: number, word: Uint8Array): boolean 
   return true;
 };
 
-/** Calls `take` with the ends of each line that begins with a word. */
-function eachLine(
-  pdb: Uint8Array,
-  words: readonly Uint8Array[],
-  take: (start: number, end: number) => void,
-): void {
-  for (let start = 0; start < pdb.length; ) {
-    const newline = pdb.indexOf(NEWLINE, start);
-    const end = newline === -1 ? pdb.length : newline;
-    if (words.some((word) => startsWith(pdb, start, word))) take(start, end);
-    start = end + 1;
-  }
-}
-
 /** A number in a column, without making a text of it where it is digits and a point. */
 function readColumn(pdb: Uint8Array, at: number): number {
   let [value, scale, digits] = [0, 0, 0];
@@ -58,15 +44,6 @@ function writeColumn(pdb: Uint8Array, at: number, value: number, decimals: numbe
   }
 }
 
-/** Whether the B-factors are confidences on 0 to 100. */
-function isInPercent(pdb: Uint8Array): boolean {
-  let found = false;
-  eachLine(pdb, [ATOM, HETATM], (start, end) => {
-    found ||= end >= start + B_FACTOR + WIDTH && readColumn(pdb, start + B_FACTOR) > 1;
-  });
-  return found;
-}
-
 const MEAN = /^(REMARK +(?:\d+ +)?mean_plddt[ :=]+)([\d.]+)/;
 
 /** A remark in the words of the scale. */
@@ -81,22 +58,29 @@ function scaledRemark(line: string, unit: PlddtUnit, factor: number): string {
 
 /** The text with pLDDT on a scale; the same bytes where it has that scale already. */
 export function scalePlddtInPdb(pdb: Uint8Array, unit: PlddtUnit): Uint8Array {
-  if (isInPercent(pdb) === (unit === 'PERCENT')) return pdb;
   const [factor, decimals] = unit === 'PERCENT' ? [100, 2] : [0.01, 4];
   const scaled = Buffer.from(pdb);
   const parts: Uint8Array[] = [];
   let copied = 0;
-  eachLine(pdb, [ATOM, HETATM, REMARK], (start, end) => {
-    if (startsWith(pdb, start, REMARK)) {
+  let isInPercent = false;
+  for (let start = 0, end = 0; start < scaled.length; start = end + 1) {
+    end = scaled.indexOf(NEWLINE, start);
+    if (end === -1) end = scaled.length;
+    if (startsWith(scaled, start, ATOM) || startsWith(scaled, start, HETATM)) {
+      const b = end < start + B_FACTOR + WIDTH ? Number.NaN : readColumn(scaled, start + B_FACTOR);
+      if (b > 1) {
+        if (unit === 'PERCENT') return pdb;
+        isInPercent = true;
+      }
+      if (Number.isFinite(b)) writeColumn(scaled, start + B_FACTOR, b * factor, decimals);
+    } else if (startsWith(scaled, start, REMARK)) {
       const line = scaled.toString('utf8', start, end);
       const next = scaledRemark(line, unit, factor);
-      if (next === line) return;
+      if (next === line) continue;
       parts.push(scaled.subarray(copied, start), Buffer.from(next));
       copied = end;
-    } else if (end >= start + B_FACTOR + WIDTH) {
-      const b = readColumn(pdb, start + B_FACTOR);
-      if (Number.isFinite(b)) writeColumn(scaled, start + B_FACTOR, b * factor, decimals);
     }
-  });
+  }
+  if (unit === 'UNIT' && !isInPercent) return pdb;
   return parts.length === 0 ? scaled : Buffer.concat([...parts, scaled.subarray(copied)]);
 }
