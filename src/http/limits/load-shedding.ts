@@ -65,6 +65,10 @@ export function createLoadShedder({ mostRequests, mostDelayMs, everyMs = 1_000 }
   };
 }
 
+/**
+ * One key alone may hold this much of the total, any other this much of the rest: there is always
+ * something left for the next.
+ */
 const SHARE = 0.75;
 
 export type Shares = ReturnType<typeof createShares>;

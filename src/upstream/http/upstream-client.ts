@@ -43,7 +43,7 @@ export interface StartedCall {
 }
 
 /**
- * Is told of an answer, or of a file within one.
+ * Called with an answer, or with a file within one.
  *
  * @param name - in contract/answers.ts
  * @param read - the answer in the contract's names; undefined when it is no JSON
