@@ -23,6 +23,12 @@ import type { UniprotLoader } from './upstream/reads/uniprot-loader.ts';
 /** What all requests of a process share. */
 export interface Services {
   readonly config: Config;
+  readonly upstream: {
+    /** Its address without credentials. */
+    readonly url: string;
+    /** Whether it is a sandbox: one request where there was no answer yet. @throws Error when it fails */
+    checkSandbox(): Promise<boolean>;
+  };
   readonly catalogue: Catalogue;
   readonly thumbnails: Thumbnails;
   readonly downloads: Downloads;

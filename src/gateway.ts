@@ -33,7 +33,10 @@ export interface GatewayOptions {
    * secret itself: enough for a store that no other gateway uses.
    */
   readonly principalKey?: string;
-  /** Whether the upstream is the embedded sandbox; every answer then says so in `x-sandbox`. */
+  /**
+   * Whether the upstream is the embedded sandbox. Over any sandbox every answer has the header
+   * `x-sandbox`.
+   */
   readonly sandbox?: boolean;
   /** Records traces; the caller that created it closes it. */
   readonly tracing?: Tracing | undefined;
@@ -104,8 +107,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     tracing: options.tracing,
   });
   const connections = connectUpstream({ config, upstreamUrl, sandbox, log, gates, metrics, telemetry });
-  const { openUpstream, contract } = connections;
-  const opened = createServices({ config, log, telemetry, connections, pace });
+  const { openUpstream, contract, isSandbox } = connections;
+  const opened = createServices({ config, log, telemetry, upstreamUrl, connections, pace });
   const { services, loaders } = opened;
   const accessControl = createAccessControl(config, log, telemetry, metrics, options.principalKey);
   const { callers, pressure } = accessControl;
@@ -134,7 +137,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     loaders,
     schema,
     examples,
-    sandbox,
+    embeddedSandbox: sandbox,
+    isSandbox,
     upstreamUrl,
     openUpstream,
     openContext: contexts.open,
@@ -154,7 +158,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...accessControl,
     routes,
     publicSchema: schema,
-    sandbox,
+    isSandbox,
     pulseMs,
   });
   const yoga = openYoga({ schema: config.FEDERATION ? subgraphSchema : schema, plugins, errors });
@@ -172,6 +176,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     async ready() {
       await services.ledger.check();
       contract.start();
+      // So that pages say it also before the first call; what fails shows in /ready.
+      void connections.checkSandbox().catch(() => undefined);
     },
     metrics,
     telemetry,

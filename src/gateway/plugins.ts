@@ -43,7 +43,7 @@ export interface PluginSources extends Pick<AccessControl, 'callers' | 'admissio
   readonly routes: readonly Route[];
   /** The schema that introspection shows. */
   readonly publicSchema: GraphQLSchema;
-  readonly sandbox: boolean;
+  readonly isSandbox: () => boolean;
   /** Milliseconds between two signs of life in a silent event stream. */
   readonly pulseMs: number;
 }
@@ -67,7 +67,7 @@ const answerLimits = (config: Config): AnswerLimits => ({
 export function gatewayPlugins(sources: PluginSources): Plugin[] {
   const { config, log, telemetry, errors, operations, openContext, store, callers, admission, pressure } =
     sources;
-  const { routes, sandbox, pulseMs, publicSchema } = sources;
+  const { routes, isSandbox, pulseMs, publicSchema } = sources;
   const head = headPlugins();
   const cache = responseCachePlugins({
     store,
@@ -79,7 +79,7 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
       head.first,
       useTelemetry(telemetry, errors.owners),
       cache.first,
-      useResponseHeaders({ sandbox, proofNeeded: config.proofNeeded }),
+      useResponseHeaders({ isSandbox, proofNeeded: config.proofNeeded }),
       ...(config.keyForLoopback ? [useHostCheck(config.PUBLIC_URL)] : []),
       useCors(config.CORS_ORIGINS),
       useLoadShedding(pressure, errors.countRefusal),

@@ -17,7 +17,8 @@ import type { OpenUpstream } from './upstream-connections.ts';
 export interface RouteSources extends Pick<SharedServices, 'services' | 'loaders'> {
   readonly schema: GraphQLSchema;
   readonly examples: readonly Example[];
-  readonly sandbox: boolean;
+  readonly embeddedSandbox: boolean;
+  readonly isSandbox: () => boolean;
   readonly upstreamUrl: string;
   readonly openUpstream: OpenUpstream;
   readonly openContext: OpenContext;
@@ -39,7 +40,7 @@ const metricsRoutes = (config: Config, { metrics, metricsText = metrics.text }: 
 
 /** The routes of a gateway. */
 export function gatewayRoutes(sources: RouteSources): Route[] {
-  const { services, loaders, schema, examples, sandbox, upstreamUrl, readiness } = sources;
+  const { services, loaders, schema, examples, embeddedSandbox, isSandbox, upstreamUrl, readiness } = sources;
   const { openContext, openUpstream } = sources;
   const { config, thumbnails } = services;
   const pages = pageRoutes({
@@ -47,8 +48,8 @@ export function gatewayRoutes(sources: RouteSources): Route[] {
     schema,
     examples,
     assets: openAssets(),
-    sandbox,
-    upstreamHost: new URL(upstreamUrl).host,
+    isSandbox,
+    upstreamHost: embeddedSandbox ? null : new URL(upstreamUrl).host,
     thumbnails,
     open(signal) {
       const upstream = openUpstream('front-page', undefined, signal);

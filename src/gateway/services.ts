@@ -3,6 +3,7 @@
 
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
+import { shownUrl } from '../contract/report.ts';
 import { openBulkLookups } from '../lookups/bulk.ts';
 import { createProgressHub } from '../progress/progress-hub.ts';
 import type { PollScheduleOptions } from '../progress/snapshot.ts';
@@ -20,6 +21,7 @@ export interface ServicesOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly telemetry: Telemetry;
+  readonly upstreamUrl: string;
   readonly connections: UpstreamConnections;
   /** How often watched batches are polled; 2 to 30 seconds when absent. */
   readonly pace: PollScheduleOptions | undefined;
@@ -28,8 +30,9 @@ export interface ServicesOptions {
 /**
  * Opens the shared services. A store that does not answer is detected later, by `ledger.check()`.
  */
-export function createServices({ config, log, telemetry, connections, pace }: ServicesOptions) {
-  const { downloads, openUpstream, contract } = connections;
+export function createServices(options: ServicesOptions) {
+  const { config, log, telemetry, upstreamUrl, connections, pace } = options;
+  const { downloads, openUpstream, contract, checkSandbox } = connections;
   const onCacheError = (error: unknown) => telemetry.storeFailed('cache', error);
   const onLost = (error: unknown) => telemetry.storeFailed('connection', error);
   const store = openSharedCache(config.STORE_URL, onCacheError);
@@ -62,7 +65,8 @@ export function createServices({ config, log, telemetry, connections, pace }: Se
   const { catalogue, thumbnails, loaders } = reads;
   const { storeFailed } = telemetry;
   const kept = { ledger, live, bulk, contract, log, storeFailed };
-  const services: Services = { config, catalogue, thumbnails, downloads, ...kept };
+  const upstream = { url: shownUrl(upstreamUrl), checkSandbox };
+  const services: Services = { config, upstream, catalogue, thumbnails, downloads, ...kept };
   return {
     services,
     /** Loaders for a request, over what the process keeps. */

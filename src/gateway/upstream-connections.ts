@@ -15,6 +15,7 @@ import { defaultHostLimits } from '../upstream/http/host-limiter.ts';
 import { type Gates, openGates } from '../upstream/http/host-limiters.ts';
 import { ping } from '../upstream/http/ping.ts';
 import { checkPrefixes } from '../upstream/http/prefix.ts';
+import { noteSandbox, prefixStates } from '../upstream/http/prefix-state.ts';
 import { openAgent, type Upstream } from '../upstream/http/upstream-client.ts';
 import { settingsOf } from '../upstream/settings.ts';
 
@@ -34,6 +35,10 @@ export interface UpstreamConnections {
   readonly openUpstream: OpenUpstream;
   readonly downloads: Downloads;
   readonly contract: ContractWatch;
+  /** Whether the upstream is a sandbox, as far as its answers have shown. */
+  isSandbox(): boolean;
+  /** The same, after a request where there was no answer yet. @throws Error when it fails */
+  checkSandbox(): Promise<boolean>;
   /** Whether the service can be reached at all. @throws Error when it cannot */
   reach(milliseconds: number): Promise<void>;
   close(): Promise<void>;
@@ -104,12 +109,22 @@ export function connectUpstream(options: UpstreamConnectionsOptions): UpstreamCo
   });
   const countDrift = openContractMetrics(metrics.registers, contract.report);
 
+  const known = prefixStates(settings);
+  if (sandbox) known.isSandbox = true;
+  const pingUpstream = async (milliseconds: number): Promise<void> =>
+    noteSandbox(settings, await ping(agent, upstreamUrl, milliseconds));
+
   return {
     openUpstream,
     downloads,
     contract,
+    isSandbox: () => known.isSandbox === true,
+    async checkSandbox() {
+      if (known.isSandbox === undefined) await pingUpstream(config.REQUEST_TIMEOUT_MS);
+      return known.isSandbox === true;
+    },
     async reach(milliseconds) {
-      await ping(agent, upstreamUrl, milliseconds);
+      await pingUpstream(milliseconds);
       const token = config.UPSTREAM_API_KEY;
       await checkPrefixes({
         settings,

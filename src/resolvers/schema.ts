@@ -17,7 +17,7 @@ import './folds/fold-result.ts';
 import './folds/submit.ts';
 import './folds/resubmit.ts';
 import './folds/cancel.ts';
-import './service/limits.ts';
+import './service/service.ts';
 import './service/contract-report.ts';
 import './relay/node.ts';
 import './federation/entities.ts';

@@ -29,8 +29,8 @@ export interface FrontPage {
   /** Where this gateway is reached, without a final slash. */
   readonly publicUrl: string;
   readonly sandbox: boolean;
-  /** The upstream's host; never more of its address. */
-  readonly upstreamHost: string;
+  /** The upstream's host, the only part of its address that is shown; null for the embedded sandbox. */
+  readonly upstreamHost: string | null;
   readonly upstreamAnswers: boolean | undefined;
   /** What keeps the state, such as `SQLite`. */
   readonly storeKind: string;
@@ -63,12 +63,15 @@ const curlCommand = ({ publicUrl, access }: Pick<FrontPage, 'publicUrl' | 'acces
   }-d '{"query":
   "{ uniprotEntry(id: \\"P01308\\") { name organism protein { hash length ptm } } }"}'`;
 
+const upstreamName = ({ sandbox, upstreamHost }: FrontPage): string =>
+  upstreamHost === null ? 'embedded sandbox' : `${upstreamHost}${sandbox ? ', a sandbox' : ''}`;
+
 const stateCard = (page: FrontPage): Html => html`
 <section class="card" aria-labelledby="state">
 <h2 id="state">This gateway</h2>
 <dl>
 <div><dt>Upstream</dt>
-<dd>${page.sandbox ? 'embedded sandbox' : page.upstreamHost} ${state(page.upstreamAnswers)}</dd></div>
+<dd>${upstreamName(page)} ${state(page.upstreamAnswers)}</dd></div>
 <div><dt>Store</dt><dd>${page.storeKind} ${state(page.storeAnswers)}</dd></div>
 <div><dt>Endpoint</dt><dd><code class="wrap">${page.publicUrl}/graphql</code></dd></div>
 </dl>
@@ -260,9 +263,9 @@ export const frontPage = (page: FrontPage): Html =>
 export const frontText = (page: FrontPage): string =>
   [
     `FoldAtlas answers GraphQL at ${page.publicUrl}/graphql.`,
-    page.sandbox
-      ? 'Upstream: embedded sandbox (its structures and scores are geometry, not predictions).'
-      : `Upstream: ${page.upstreamHost}.`,
+    `Upstream: ${upstreamName(page)}${
+      page.sandbox ? ' (its structures and scores are geometry, not predictions)' : ''
+    }.`,
     '',
     ...(page.onlyListed ? ['Only listed operations run here: send their documentId.'] : [curlCommand(page)]),
     ...(page.places.reference ? ['', `The schema: ${page.publicUrl}/schema.graphql`] : []),

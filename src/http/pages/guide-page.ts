@@ -9,7 +9,7 @@ import { type ResolveLink, renderMarkdown } from './markdown.ts';
 export interface GuidePages {
   readonly assets: Assets;
   readonly places: Links;
-  readonly sandbox: boolean;
+  readonly isSandbox: () => boolean;
   readonly guides: readonly DocsFile[];
   /** Names of the files of examples/ that are served, such as `websocket.html`. */
   readonly exampleFiles: ReadonlySet<string>;
@@ -33,14 +33,14 @@ const resolver = ({ guides, places, exampleFiles }: GuidePages, { folder }: Docs
 };
 
 /** The page of a guide. */
-export const guidePage = (pages: GuidePages, guide: DocsFile): Html =>
+export const guidePage = (pages: GuidePages, sandbox: boolean, guide: DocsFile): Html =>
   layout({
     title: `${guide.title} · FoldAtlas`,
     here: 'guide',
     root: '../',
     description: `${guide.title}: a guide to FoldAtlas.`,
     places: pages.places,
-    sandbox: pages.sandbox,
+    sandbox,
     assets: pages.assets,
     scripts: [],
     main: html`<nav class="path" aria-label="Guides"><a href="../#guides">All guides</a></nav>
@@ -48,14 +48,14 @@ ${renderMarkdown(guide.text, resolver(pages, guide))}`,
   });
 
 /** The page for an address at which there is nothing. */
-export const missingPage = ({ assets, places, sandbox }: GuidePages, root: string, what: string): Html =>
+export const missingPage = ({ assets, places, isSandbox }: GuidePages, root: string, what: string): Html =>
   layout({
     title: 'Not here · FoldAtlas',
     here: 'guide',
     root,
     description: what,
     places,
-    sandbox,
+    sandbox: isSandbox(),
     assets,
     scripts: [],
     main: html`<h1>Not here</h1>

@@ -30,7 +30,7 @@ export interface Page {
 
 /** Sandbox data must never be taken for predictions. */
 export const SANDBOX_NOTICE =
-  'The upstream is an embedded sandbox: its structures and scores are geometry, not predictions.';
+  'The upstream is a sandbox: its structures and scores are geometry, not predictions.';
 
 const entry = (here: boolean, href: string, label: string): Html =>
   html`<li><a href="${href}"${here && html` aria-current="page"`}>${label}</a></li>`;

@@ -15,8 +15,8 @@ const DATA_HEADERS = Object.entries({
 });
 
 export interface ResponseHeaderOptions {
-  /** Whether the upstream is the embedded sandbox. */
-  readonly sandbox: boolean;
+  /** Whether the upstream is a sandbox. */
+  readonly isSandbox: () => boolean;
   /**
    * Whether callers must send credentials: shared caches must not give their responses to others.
    */
@@ -31,11 +31,11 @@ function keepPrivate(headers: Headers): void {
   addVary(headers, ['authorization']);
 }
 
-export const useResponseHeaders = ({ sandbox, proofNeeded }: ResponseHeaderOptions): Plugin => ({
+export const useResponseHeaders = ({ isSandbox, proofNeeded }: ResponseHeaderOptions): Plugin => ({
   onResponse({ request, response, setResponse, fetchAPI }) {
     const { headers, status } = response;
     headers.set('x-request-id', requestIdOf(request));
-    if (sandbox) headers.set('x-sandbox', '1');
+    if (isSandbox()) headers.set('x-sandbox', '1');
     if (proofNeeded) keepPrivate(headers);
     const type = headers.get('content-type') ?? '';
     // Pages of any site may show images.

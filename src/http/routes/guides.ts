@@ -5,7 +5,15 @@ import { readDocsPictures } from '../pages/docs-files.ts';
 import { type GuidePages, guidePage, missingPage } from '../pages/guide-page.ts';
 import { textOf } from '../pages/html.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import { cachedPageResponse, cachePage, handleGetOrHead, PAGE_HEADERS, textResponse } from './responses.ts';
+import {
+  cachedPageResponse,
+  cachePage,
+  handleGetOrHead,
+  once,
+  oncePer,
+  PAGE_HEADERS,
+  textResponse,
+} from './responses.ts';
 
 const isPageWanted = (request: Request): boolean => prefersHtml(request.headers.get('accept'), 'text/plain');
 
@@ -19,14 +27,6 @@ function missing(pages: GuidePages, request: Request, { pathname }: URL, what: s
   });
 }
 
-const once = <T>(make: () => T): (() => T) => {
-  let made: { value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-};
-
 const NO_CACHE = { 'cache-control': 'no-cache' };
 const TEXT_HEADERS = { ...NO_CACHE, 'content-type': 'text/plain; charset=utf-8' };
 const PICTURE_HEADERS = { ...NO_CACHE, 'content-type': 'image/svg+xml' };
@@ -38,7 +38,9 @@ export function guideRoute(pages: GuidePages): Route {
       `/docs/${guide.name}`,
       {
         text: once(() => cachePage(Buffer.from(guide.text))),
-        page: once(() => cachePage(Buffer.from(textOf(guidePage(pages, guide))))),
+        page: oncePer(pages.isSandbox, (sandbox) =>
+          cachePage(Buffer.from(textOf(guidePage(pages, sandbox, guide)))),
+        ),
       },
     ]),
   );

@@ -24,6 +24,8 @@ import {
   cachedPageResponse,
   cachePage,
   handleGetOrHead,
+  once,
+  oncePer,
   PAGE_HEADERS,
   textResponse,
 } from './responses.ts';
@@ -34,9 +36,9 @@ export interface PageSources extends FactSources {
   readonly schema: GraphQLSchema;
   readonly assets: Assets;
   readonly examples: readonly Example[];
-  readonly sandbox: boolean;
-  /** The upstream's host; nothing else of its address is shown. */
-  readonly upstreamHost: string;
+  readonly isSandbox: () => boolean;
+  /** The upstream's host, the only part of its address that is shown; null for the embedded sandbox. */
+  readonly upstreamHost: string | null;
 }
 
 /** What keeps the state, without its address: that may hold a password. */
@@ -57,13 +59,15 @@ const KEY_HINTS: Readonly<Record<Access, string>> = {
   'held-key-for-callers': 'key of this gateway',
 };
 
-/** A token that works in the sandbox, unless the sandbox takes certain keys only. */
-const sandboxToken = ({ config, sandbox }: PageSources): string | null =>
-  sandbox && config.SANDBOX_API_KEYS.length === 0 && config.UPSTREAM_API_KEY === undefined ? 'sandbox' : null;
+/** A token that works in the embedded sandbox, unless the sandbox takes certain keys only. */
+const sandboxToken = ({ config, upstreamHost }: PageSources): string | null =>
+  upstreamHost === null && config.SANDBOX_API_KEYS.length === 0 && config.UPSTREAM_API_KEY === undefined
+    ? 'sandbox'
+    : null;
 
 /** The routes, and the one for addresses that no route has, which must be the last of all. */
 export function pageRoutes(world: PageSources): { readonly routes: Route[]; readonly missing: Route } {
-  const { config, schema, assets, examples, sandbox, upstreamHost } = world;
+  const { config, schema, assets, examples, isSandbox, upstreamHost } = world;
   const guides = readDocsFiles();
   const access = accessOf(config);
   const browserExamples = readBrowserExamples();
@@ -73,7 +77,6 @@ export function pageRoutes(world: PageSources): { readonly routes: Route[]; read
     places,
     examples,
     browserExamples,
-    sandbox,
     upstreamHost,
     publicUrl: config.PUBLIC_URL,
     guides,
@@ -89,11 +92,10 @@ export function pageRoutes(world: PageSources): { readonly routes: Route[]; read
       config.METRICS_TOKEN === undefined &&
       !config.production,
   };
-  const graphiql = graphiqlRoute({
+  const graphiql = graphiqlRoute(isSandbox, {
     assets,
     examples,
     reference: places.reference,
-    sandbox,
     token: sandboxToken(world),
     keyHint: KEY_HINTS[access],
   });
@@ -101,11 +103,11 @@ export function pageRoutes(world: PageSources): { readonly routes: Route[]; read
     ...browserExamples.map(({ name }) => name),
     ...examples.map(({ name }) => `${name}.graphql`),
   ]);
-  const guidePages = { assets, places, sandbox, guides, exampleFiles };
+  const guidePages = { assets, places, isSandbox, guides, exampleFiles };
   return {
     routes: [
-      homeRoute(front, createFrontPageData(world)),
-      referenceRoute({ schema, examples, assets, places, sandbox }),
+      homeRoute(front, isSandbox, createFrontPageData(world)),
+      referenceRoute({ schema, examples, assets, places, isSandbox }),
       assetRoute(assets),
       guideRoute(guidePages),
       exampleRoute(browserExamples, examples),
@@ -116,15 +118,19 @@ export function pageRoutes(world: PageSources): { readonly routes: Route[]; read
 }
 
 /** The route. */
-function graphiqlRoute(page: GraphiqlPage): Route {
-  const text = textOf(graphiqlPage(page));
-  const kept = cachePage(Buffer.from(text));
-  const headers = { ...PAGE_HEADERS, 'content-security-policy': pageCsp(text) };
+function graphiqlRoute(isSandbox: () => boolean, page: Omit<GraphiqlPage, 'sandbox'>): Route {
+  const made = oncePer(isSandbox, (sandbox) => {
+    const text = textOf(graphiqlPage({ ...page, sandbox }));
+    return {
+      page: cachePage(Buffer.from(text)),
+      headers: { ...PAGE_HEADERS, 'content-security-policy': pageCsp(text) },
+    };
+  });
   return (request, url) =>
     url.pathname === '/graphql' &&
     (request.method === 'GET' || request.method === 'HEAD') &&
     prefersHtml(request.headers.get('accept'), 'application/json')
-      ? cachedPageResponse(request, kept, headers)
+      ? cachedPageResponse(request, made().page, made().headers)
       : null;
 }
 
@@ -157,13 +163,16 @@ function assetRoute(assets: Assets): Route {
 }
 
 /** What does not change from one visit to the next. */
-export type FrontSettings = Omit<FrontPage, 'publicUrl' | 'upstreamAnswers' | 'storeAnswers' | 'proteins'> & {
+export type FrontSettings = Omit<
+  FrontPage,
+  'publicUrl' | 'sandbox' | 'upstreamAnswers' | 'storeAnswers' | 'proteins'
+> & {
   readonly publicUrl: string | undefined;
 };
 
 /** The route. */
 const homeRoute =
-  (settings: FrontSettings, facts: () => Promise<FrontFacts>): Route =>
+  (settings: FrontSettings, isSandbox: () => boolean, facts: () => Promise<FrontFacts>): Route =>
   async (request, url) => {
     if (url.pathname !== '/') return null;
     return handleGetOrHead(request, async () => {
@@ -172,7 +181,8 @@ const homeRoute =
       const { upstream, store, proteins } = asked
         ? await facts()
         : { upstream: undefined, store: undefined, proteins: [] };
-      const page = { ...settings, publicUrl, upstreamAnswers: upstream, storeAnswers: store, proteins };
+      const answers = { upstreamAnswers: upstream, storeAnswers: store };
+      const page = { ...settings, publicUrl, sandbox: isSandbox(), ...answers, proteins };
       if (!asked) return textResponse(200, frontText(page), { vary: 'accept' });
       return new Response(textOf(frontPage(page)), {
         headers: { ...PAGE_HEADERS, 'cache-control': 'no-store', vary: 'accept' },
@@ -180,18 +190,13 @@ const homeRoute =
     });
   };
 
-const once = (make: () => string): (() => CachedPage) => {
-  let kept: CachedPage | undefined;
-  return () => {
-    kept ??= cachePage(Buffer.from(make()));
-    return kept;
-  };
-};
-
 /** Rendered on first use, then cached: the schema of a process does not change. */
-function referenceRoute(options: ReferenceOptions): Route {
-  const page = once(() => textOf(referencePage(options)));
-  const sdl = once(() => apiSdl(options.schema));
+function referenceRoute(options: Omit<ReferenceOptions, 'sandbox'> & Pick<PageSources, 'isSandbox'>): Route {
+  const { isSandbox, ...fixed } = options;
+  const page = oncePer(isSandbox, (sandbox) =>
+    cachePage(Buffer.from(textOf(referencePage({ ...fixed, sandbox })))),
+  );
+  const sdl = once(() => cachePage(Buffer.from(apiSdl(options.schema))));
   const answers: Readonly<Record<string, (request: Request) => Promise<Response>>> = {
     '/reference': (request) => cachedPageResponse(request, page(), PAGE_HEADERS),
     '/schema.graphql': (request) =>

@@ -167,6 +167,20 @@ export function cachePage(bytes: Uint8Array): CachedPage {
   };
 }
 
+/** Calls `make` once for each key, on first use. */
+export function oncePer<K, T>(key: () => K, make: (key: K) => T): () => T {
+  const made = new Map<K, { readonly value: T }>();
+  return () => {
+    const now = key();
+    const known = made.get(now) ?? { value: make(now) };
+    made.set(now, known);
+    return known.value;
+  };
+}
+
+/** Calls `make` once, on first use. */
+export const once = <T>(make: () => T): (() => T) => oncePer(() => undefined, make);
+
 /** The best encoding that the client takes; `q=0` refuses one. */
 function encodingFor(request: Request): Encoding {
   const header = request.headers.get('accept-encoding') ?? '';

@@ -219,7 +219,7 @@ const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 /** Sends a call once and notes what its status says of the prefix. */
 async function attempt(up: Upstream, call: Call): Promise<StreamedResponse> {
   const answer = await sendRequest(up, exchangeOf(up, call));
-  noteAnswer(up.settings, call.api, answer.status, answer.headers['content-type']);
+  noteAnswer(up.settings, call.api, answer);
   return answer;
 }
 

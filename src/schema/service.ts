@@ -1,4 +1,4 @@
-// The limits of this gateway and its upstream.
+// What there is to know before asking: the service, its models, its limits, and the caller.
 import { builder } from './builder.ts';
 
 export interface LimitsShape {
@@ -106,6 +106,62 @@ export const Limits = builder.objectRef<LimitsShape>('Limits').implement({
       description:
         'Bytes of the store that the look-ups of one caller may use, about 36 for each hash; null ' +
         'where there is no limit.',
+    }),
+  }),
+});
+
+/** A model that folds. */
+export interface ModelShape {
+  readonly name: string;
+  readonly default: boolean;
+}
+
+export const Model = builder.objectRef<ModelShape>('Model').implement({
+  description: 'A model that folds.',
+  fields: (t) => ({
+    name: t.exposeString('name', {
+      public: 'record',
+      nullable: false,
+      description: 'Give it as `model` to submitFold, such as "foldmodel2-2026-05-cutoff-2025".',
+    }),
+    default: t.exposeBoolean('default', {
+      public: 'record',
+      nullable: false,
+      description: 'Whether it folds what names no model: true for exactly one.',
+    }),
+  }),
+});
+
+export interface ServiceShape {
+  readonly upstream: string;
+  readonly version: string;
+}
+
+export const Service = builder.objectRef<ServiceShape>('Service').implement({
+  description: 'This gateway and the service behind it.',
+  fields: (t) => ({
+    upstream: t.expose('upstream', {
+      type: 'URL',
+      public: 'record',
+      nullable: false,
+      description: 'Address of the upstream without credentials, such as "https://api.example.org".',
+    }),
+    version: t.exposeString('version', {
+      public: 'record',
+      nullable: false,
+      description: 'Version of this gateway, such as "0.1.0".',
+    }),
+  }),
+});
+
+export const Viewer = builder.objectRef<{ readonly principal: string }>('Viewer').implement({
+  description: 'The caller. The service does not report its credits, so they are not shown.',
+  fields: (t) => ({
+    principal: t.exposeString('principal', {
+      nullable: false,
+      description:
+        'Opaque id of the caller, the same for each request with the same token; batches belong to it. ' +
+        'Such as "zHVm2n0bq1Yx4kQ7rT9wLg".',
     }),
   }),
 });
