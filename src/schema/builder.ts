@@ -24,7 +24,11 @@ export interface Types {
     /** A reference from another subgraph; any JSON. */
     _Any: { Input: unknown; Output: unknown };
   };
-  Connection: { totalCount: number | (() => number | Promise<number>) };
+  Connection: {
+    totalCount: number | (() => number | Promise<number>);
+    /** Of BatchTasksConnection. */
+    unscoredCount?: number | null;
+  };
 }
 
 export const builder = new SchemaBuilder<Types>({

@@ -76,6 +76,18 @@ export const ResultAvailability = builder.enumType('ResultAvailability', {
   } as const,
 });
 
+export const TaskOrder = builder.enumType('TaskOrder', {
+  description: 'The order of a list of tasks. Tasks without the score stand last, equal ones as submitted.',
+  values: {
+    INDEX: { description: 'As submitted: repeat by repeat, and by item in each repeat.' },
+    NAME: { description: 'By the name of the item, numbers in it by value: "d2" before "d10".' },
+    IPTM: { description: 'Best ipTM first, of equal ones and of single chains, which have none, best pTM.' },
+    PTM: { description: 'Best pTM first.' },
+    PLDDT: { description: 'Best mean pLDDT first.' },
+  } as const,
+});
+export type TaskOrderName = typeof TaskOrder.$inferType;
+
 export const Task = builder.objectRef<TaskShape>('Task');
 
 builder.node(Task, {

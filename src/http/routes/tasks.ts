@@ -5,7 +5,8 @@
 import { zipSync } from 'fflate';
 import type { GatewayContext } from '../../context.ts';
 import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
-import { loadTask, nameOfTask } from '../../resolvers/folds/task.ts';
+import { loadTask } from '../../resolvers/folds/task.ts';
+import { nameOfTask } from '../../resolvers/folds/task-shape.ts';
 import { createFoldResults } from '../../upstream/folds/fold-results.ts';
 import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
 import { discard } from '../../upstream/http/response-body.ts';

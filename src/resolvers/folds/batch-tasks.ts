@@ -1,26 +1,16 @@
-// Cursors of the tasks of a batch: positions in the pages of List.
+// The tasks of a batch: pages of List with cursors that are positions in them, or a ranking of all.
 import { z } from 'zod';
 import type { GatewayContext } from '../../context.ts';
 import { badInput } from '../../schema/scalars.ts';
 import type { TaskShape } from '../../schema/task.ts';
-import {
-  type BatchRecord,
-  parseTaskState,
-  readCounts,
-  type TaskStateName,
-} from '../../upstream/folds/batch-states.ts';
+import { type BatchRecord, parseTaskState, readCounts } from '../../upstream/folds/batch-states.ts';
 import type { BatchPage } from '../../upstream/wire.ts';
 import { LARGEST_PAGE, sizeOf } from '../relay/connection.ts';
 import { readCursor, writeCursor } from '../relay/cursor.ts';
+import { needsAllTasks, rankedPage, statesOf, type TaskListArgs } from './ranked-tasks.ts';
 import { queuedTask, taskFromItem } from './task-shape.ts';
 
 const DEFAULT_PAGE = 100;
-
-export interface TaskPageArgs {
-  readonly state?: TaskStateName | null | undefined;
-  readonly first?: number | null | undefined;
-  readonly after?: string | null | undefined;
-}
 
 /**
  * Where to read on: after `skip` items of the page of `size` items at the upstream's cursor `at`.
@@ -39,25 +29,22 @@ export type Position = z.output<typeof position>;
 function readPosition(cursor: string, state: string | undefined): Position {
   const place = readCursor(position, cursor);
   if (place.state === (state ?? null)) return place;
-  throw badInput('`after` belongs to another `state`. Begin again without it when you change the filter.');
+  throw badInput('`after` belongs to another order or filter. Begin again without it when you change them.');
 }
 
 /** Page size. @throws GraphQLError BAD_USER_INPUT outside 0 to 1000 */
-const pageSize = ({ first }: TaskPageArgs): number => sizeOf(first, 'first') ?? DEFAULT_PAGE;
+const pageSize = ({ first }: TaskListArgs): number => sizeOf(first, 'first') ?? DEFAULT_PAGE;
 
 /**
- * The service's name of the state; undefined without a filter.
+ * The service's name of the only state of the filter; undefined without a filter.
  *
- * @throws GraphQLError BAD_USER_INPUT for UNKNOWN
+ * @throws GraphQLError BAD_USER_INPUT for UNKNOWN as `state`
  */
-function encodePosition({ state }: TaskPageArgs): string | undefined {
-  if (state == null) return undefined;
+function encodePosition(args: TaskListArgs): string | undefined {
+  const [state] = statesOf(args) ?? [];
+  if (state === undefined) return undefined;
   const word = parseTaskState(state);
-  if (word === undefined) {
-    throw badInput(
-      'The upstream cannot filter by UNKNOWN. Leave `state` out and look at the state of each task.',
-    );
-  }
+  if (word === undefined) throw badInput('The upstream cannot filter by UNKNOWN. Give it in `states`.');
   return word;
 }
 
@@ -73,12 +60,13 @@ function itemsAfter(place: Position, page: { items: number; next: string | null;
 const MAX_EMPTY_PAGES = 3;
 
 /** The request of the first upstream page of a connection: one call reads existence and page. */
-export function firstPage(args: TaskPageArgs): {
+export function firstPage(args: TaskListArgs): {
   limit: number;
   cursor?: string | undefined;
   status?: string | undefined;
   before: number;
 } {
+  if (needsAllTasks(args)) return { limit: LARGEST_PAGE, before: 0 };
   const status = encodePosition(args);
   const from = args.after == null ? null : readPosition(args.after, status);
   const limit = from?.size ?? Math.max(1, pageSize(args));
@@ -107,9 +95,10 @@ const totalOf = (page: BatchPage, status: string | undefined): number =>
  * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000, a foreign cursor, or the
  * state UNKNOWN
  */
-export async function tasksPage(ctx: GatewayContext, batchId: string, args: TaskPageArgs) {
-  const status = encodePosition(args);
+export async function tasksPage(ctx: GatewayContext, batchId: string, args: TaskListArgs) {
   const wanted = pageSize(args);
+  if (needsAllTasks(args)) return rankedPage(ctx, batchId, args, wanted);
+  const status = encodePosition(args);
   const size = Math.max(1, wanted);
   let place: Position =
     args.after == null
@@ -126,7 +115,7 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
     const items = page.items ?? [];
     const next = page.cursor ?? null;
     const total = totalOf(page, status);
-    const answer = (hasNextPage: boolean) => ({ total, edges, hasPreviousPage, hasNextPage });
+    const answer = (hasNextPage: boolean) => ({ total, edges, hasPreviousPage, hasNextPage, unscored: null });
 
     const taken = items.slice(place.skip, place.skip + wanted - edges.length);
     const unread = items.length - place.skip - taken.length;
@@ -156,7 +145,7 @@ export function queuedPage(
   batchId: string,
   taskIds: readonly string[],
   record: BatchRecord,
-  args: TaskPageArgs,
+  args: TaskListArgs,
 ) {
   const status = encodePosition(args);
   const wanted = pageSize(args);
@@ -168,5 +157,11 @@ export function queuedPage(
       node: queuedTask(batchId, taskId, i, record),
     }),
   );
-  return { total: ids.length, edges, hasPreviousPage: false, hasNextPage: ids.length > wanted };
+  return {
+    total: ids.length,
+    edges,
+    hasPreviousPage: false,
+    hasNextPage: ids.length > wanted,
+    unscored: null,
+  };
 }

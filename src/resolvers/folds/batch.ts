@@ -8,14 +8,15 @@ import { Batch, type BatchShape, TaskState } from '../../schema/batch.ts';
 import { BatchProgress, type BatchProgressShape } from '../../schema/batch-progress.ts';
 import { builder } from '../../schema/builder.ts';
 import { badInput } from '../../schema/scalars.ts';
-import { Task } from '../../schema/task.ts';
+import { Task, TaskOrder } from '../../schema/task.ts';
 import type { BatchPosition } from '../../store/ledger/ledger.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { type BatchRecord, readBatch, readCounts } from '../../upstream/folds/batch-states.ts';
 import { sizeOf } from '../relay/connection.ts';
 import { readCursor, writeCursor } from '../relay/cursor.ts';
 import { selectedFields } from '../selection.ts';
-import { firstPage, queuedPage, type TaskPageArgs, tasksPage } from './batch-tasks.ts';
+import { firstPage, queuedPage, tasksPage } from './batch-tasks.ts';
+import { LIST_CALLS, needsAllTasks, needsScores, SCORE_CALLS, type TaskListArgs } from './ranked-tasks.ts';
 import { taskFromItem } from './task-shape.ts';
 
 /** The record of a batch that the upstream has deleted. */
@@ -49,7 +50,7 @@ async function findBatch(
   batchId: string,
 ): Promise<BatchShape | null> {
   const tasks = selectedFields(info, 'Batch').find(({ name }) => name === 'tasks');
-  if (tasks !== undefined) await ctx.batches.page(batchId, firstPage(tasks.args as TaskPageArgs));
+  if (tasks !== undefined) await ctx.batches.page(batchId, firstPage(tasks.args as TaskListArgs));
   return loadBatch(ctx, batchId);
 }
 
@@ -57,19 +58,29 @@ const BatchTasksConnection = builder.connectionObject(
   {
     type: Task,
     name: 'BatchTasksConnection',
-    description: "Cursor pagination over the upstream's pages. totalCount is that of the filter.",
+    description: 'A page of tasks. totalCount is that of the filter.',
+    fields: (t) => ({
+      unscoredCount: t.int({
+        description:
+          'Finished tasks of these states whose scores cannot be read, such as 2: the result has expired or ' +
+          'is damaged; `scores` says why. They stand last in a ranking, and `minIptm` leaves them out. Null ' +
+          'unless `orderBy` or `minIptm` needs scores.',
+        resolve: ({ unscoredCount }) => unscoredCount,
+      }),
+    }),
   },
   { name: 'BatchTasksEdge', description: 'A task and its cursor.' },
 );
 
-async function tasksOf(ctx: GatewayContext, { batchId, justQueued, read }: BatchShape, args: TaskPageArgs) {
+async function tasksOf(ctx: GatewayContext, { batchId, justQueued, read }: BatchShape, args: TaskListArgs) {
   const page =
-    justQueued !== undefined && args.after == null
+    justQueued !== undefined && args.after == null && !needsAllTasks(args)
       ? queuedPage(batchId, justQueued, await read(), args)
       : await tasksPage(ctx, batchId, args);
   const edges = page?.edges ?? [];
   return {
     totalCount: page?.total ?? 0,
+    unscoredCount: page?.unscored ?? null,
     edges,
     pageInfo: {
       hasNextPage: page?.hasNextPage ?? false,
@@ -98,11 +109,40 @@ builder.objectFields(Batch, (t) => ({
     type: BatchTasksConnection,
     nullable: false,
     // A cursor inside an upstream page takes a second call, and a filter one more to find the next
-    // page.
-    cost: ({ first }) => ({ calls: 3, items: first ?? 100 }),
-    description: 'The tasks in order: repeat by repeat, and by item in each repeat. One List call a page.',
+    // page. Rankings of one batch share what they read.
+    cost: (args) => ({
+      ...(needsAllTasks(args)
+        ? { shared: { all: LIST_CALLS, ...(needsScores(args) ? { allScores: SCORE_CALLS } : {}) } }
+        : { calls: 3 }),
+      items: args.first ?? 100,
+    }),
+    description:
+      'The tasks, as submitted unless `orderBy` says otherwise. One List call a page; several `states`, ' +
+      '`orderBy` and `minIptm` read all tasks, at most 2000, with three List calls. Orders by a score and ' +
+      '`minIptm` need the scores of every finished task: one Status call and one download for each, once; ' +
+      'the gateway stores scores, so a second ranking downloads nothing. When results cannot be read, the ' +
+      'field is an error, and asking again goes on where it stopped. A task that finishes while you page ' +
+      'never repeats or moves the tasks that you have seen.',
     args: {
-      state: t.arg({ type: TaskState, description: 'Only tasks in this state, such as FAILED.' }),
+      states: t.arg({
+        type: [TaskState],
+        description:
+          'Only tasks in these states, such as [FAILED, CANCELLED]. One state alone pages fastest.',
+      }),
+      minIptm: t.arg.float({
+        description:
+          'Only finished tasks with at least this ipTM, 0 to 1, such as 0.8. Single chains have none.',
+      }),
+      orderBy: t.arg({
+        type: TaskOrder,
+        defaultValue: 'INDEX',
+        description: 'The order, such as IPTM: the best complex first.',
+      }),
+      state: t.arg({
+        type: TaskState,
+        deprecationReason: 'Use `states`. Removed after 2027-05-31.',
+        description: 'Only tasks in this state, such as FAILED.',
+      }),
       first: t.arg.int({ description: 'Return at most this many, 0 to 1000; 100 when left out.' }),
       after: t.arg.string({ description: 'Return only what follows this cursor.' }),
     },

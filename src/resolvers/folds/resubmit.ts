@@ -7,38 +7,12 @@ import { builder } from '../../schema/builder.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { SubmitFoldResult, type SubmitFoldResultShape } from '../../schema/submit.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
-import { indexInBatch } from '../../store/ledger/submissions.ts';
 import { checkSubmission } from '../../submission/check.ts';
 import { createPause, type Submission, type SubmissionInput } from '../../submission/submission.ts';
 import { submissionHash } from '../../submission/wire-body.ts';
-import { parseTaskState, type TaskStateName, taskState } from '../../upstream/folds/batch-states.ts';
+import { parseTaskState, type TaskStateName } from '../../upstream/folds/batch-states.ts';
+import { readAllTasks } from './ranked-tasks.ts';
 import { checkCost, checkInput, type Examined, invalidInput, submitOnce } from './submit.ts';
-
-const PAGE = 1000;
-
-/** Positions of the tasks in one of the states, in order; null for an unknown batch. */
-async function tasksIn(
-  ctx: GatewayContext,
-  batchId: string,
-  states: readonly TaskStateName[],
-): Promise<{ total: number; indexes: number[] } | null> {
-  const indexes: number[] = [];
-  let cursor: string | undefined;
-  let seen = 0;
-  for (;;) {
-    const page = await ctx.batches.page(batchId, { limit: PAGE, cursor, before: seen });
-    if (page === null) return null;
-    const items = page.items ?? [];
-    for (const [i, item] of items.entries()) {
-      if (states.includes(taskState(item.status)))
-        indexes.push(indexInBatch(item.task_id, batchId) ?? seen + i);
-    }
-    seen += items.length;
-    const total = Object.values(page.counts).reduce((sum, count) => sum + count, 0);
-    if (page.cursor == null || seen >= total || items.length === 0) return { total, indexes };
-    cursor = page.cursor;
-  }
-}
 
 const fault = (path: string, code: string, message: string, hint: string): SubmitFoldResultShape =>
   invalidInput([{ path, code, message, hint }]);
@@ -64,18 +38,19 @@ const requestHashOf = ({ batchId, states, hash }: Again): string =>
 async function sendAgain(ctx: GatewayContext, again: Again): Promise<SubmitFoldResultShape> {
   const { batchId, states, submission } = again;
   const kept = await ctx.submissions.batch(batchId);
-  const found = await tasksIn(ctx, batchId, states);
+  const found = await readAllTasks(ctx, batchId);
   if (found === null) {
     return fault('batchId', 'UNKNOWN_BATCH', `There is no batch ${batchId} for this key.`, 'Check the id.');
   }
   // The label may differ; all else must equal the input of the batch.
   const same =
     kept === null || kept.inputHash === (await submissionHash({ ...submission, label: kept.label }));
-  if (!same || found.total !== again.check.taskCount) {
-    const hint = `Give its unchanged input: items, names, model and repeat (${found.total} tasks).`;
+  if (!same || found.tasks.length !== again.check.taskCount) {
+    const hint = `Give its unchanged input: items, names, model and repeat (${found.tasks.length} tasks).`;
     return fault('input', 'OTHER_INPUT', `This is not the input that batch ${batchId} was made from.`, hint);
   }
-  if (found.indexes.length === 0) {
+  const indexes = found.tasks.filter(({ state }) => states.includes(state)).map(({ index }) => index);
+  if (indexes.length === 0) {
     return fault(
       'states',
       'NOTHING_TO_RESUBMIT',
@@ -83,7 +58,7 @@ async function sendAgain(ctx: GatewayContext, again: Again): Promise<SubmitFoldR
       'Nothing was sent.',
     );
   }
-  const part = chosen(submission, found.indexes);
+  const part = chosen(submission, indexes);
   const check = await checkSubmission(part, ctx.services.config.FOLD_MODELS, createPause());
   // Expanded repeats look like identical items.
   const warnings = check.warnings.filter(

@@ -1,5 +1,7 @@
-// Converts tasks of List and Status to the Task of the schema.
+// Converts tasks of List and Status to the Task of the schema, and finds their items in the ledger.
+import type { GatewayContext } from '../../context.ts';
 import type { TaskErrorShape, TaskShape } from '../../schema/task.ts';
+import type { LedgerItem } from '../../store/ledger/ledger.ts';
 import { indexInBatch, type TaskPosition } from '../../store/ledger/submissions.ts';
 import type { Enveloped } from '../../upstream/batch.ts';
 import { type BatchRecord, type TaskStateName, taskState } from '../../upstream/folds/batch-states.ts';
@@ -87,3 +89,20 @@ export const expiredTask = (
   warnings: [],
   result: 'expired',
 });
+
+/** The item of a task and its position; null for a batch that was not submitted here. */
+export async function inputOf(
+  ctx: GatewayContext,
+  { batchId, index }: TaskShape,
+): Promise<{ inputIndex: number; repeatIndex: number; item: LedgerItem | null } | null> {
+  if (batchId === null || index === null) return null;
+  const batch = await ctx.submissions.batch(batchId);
+  if (batch === null) return null;
+  const inputIndex = index % batch.itemCount;
+  const repeatIndex = Math.floor(index / batch.itemCount);
+  return { inputIndex, repeatIndex, item: await ctx.submissions.item(batchId, inputIndex) };
+}
+
+/** The name of a task's item; null when it has none or was not submitted here. */
+export const nameOfTask = async (ctx: GatewayContext, task: TaskShape): Promise<string | null> =>
+  (await inputOf(ctx, task))?.item?.name ?? null;

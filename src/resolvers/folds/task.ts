@@ -9,7 +9,7 @@ import { FoldResult, type FoldResultShape, FoldScores } from '../../schema/fold-
 import { InputChain } from '../../schema/input-chain.ts';
 import { Protein } from '../../schema/protein.ts';
 import { Artifact, type ArtifactShape, ResultAvailability, Task, type TaskShape } from '../../schema/task.ts';
-import type { LedgerItem, TaskScores } from '../../store/ledger/ledger.ts';
+import type { TaskScores } from '../../store/ledger/ledger.ts';
 import type { TaskPosition } from '../../store/ledger/submissions.ts';
 import type { Enveloped } from '../../upstream/batch.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
@@ -20,7 +20,7 @@ import { findProtein } from '../atlas/protein.ts';
 import { requiredPartsOf } from '../atlas/protein-parts.ts';
 import { proteinLink } from '../costs.ts';
 import { batchById, loadBatch } from './batch.ts';
-import { expiredTask, taskFromItem, taskFromStatus } from './task-shape.ts';
+import { expiredTask, inputOf, nameOfTask, taskFromItem, taskFromStatus } from './task-shape.ts';
 
 /** Fields that share one Status call. */
 const STATUS: FieldCost = { shared: { status: 1 } };
@@ -92,23 +92,6 @@ async function availabilityOf(
   if (status === 'expired') return 'EXPIRED';
   return status?.data.response != null ? 'AVAILABLE' : 'UNKNOWN';
 }
-
-/** The item of a task and its position; null for a batch that was not submitted here. */
-async function inputOf(
-  ctx: GatewayContext,
-  { batchId, index }: TaskShape,
-): Promise<{ inputIndex: number; repeatIndex: number; item: LedgerItem | null } | null> {
-  if (batchId === null || index === null) return null;
-  const batch = await ctx.submissions.batch(batchId);
-  if (batch === null) return null;
-  const inputIndex = index % batch.itemCount;
-  const repeatIndex = Math.floor(index / batch.itemCount);
-  return { inputIndex, repeatIndex, item: await ctx.submissions.item(batchId, inputIndex) };
-}
-
-/** The name of a task's item; null when it has none or was not submitted here. */
-export const nameOfTask = async (ctx: GatewayContext, task: TaskShape): Promise<string | null> =>
-  (await inputOf(ctx, task))?.item?.name ?? null;
 
 async function batchOf(ctx: GatewayContext, { batchId }: TaskShape): Promise<BatchShape | null> {
   if (batchId === null) return null;

@@ -1,0 +1,230 @@
+// All tasks of a batch at once: filtered by states and scores, ordered by name or by score. Scores
+// are read once from each result and stored, so only the first ranking of a batch downloads.
+import pLimit from 'p-limit';
+import { z } from 'zod';
+import type { GatewayContext } from '../../context.ts';
+import { badInput } from '../../schema/scalars.ts';
+import type { TaskOrderName, TaskShape } from '../../schema/task.ts';
+import type { TaskScores } from '../../store/ledger/ledger.ts';
+import { UpstreamError } from '../../upstream/errors.ts';
+import type { TaskStateName } from '../../upstream/folds/batch-states.ts';
+import type { BatchPage } from '../../upstream/wire.ts';
+import { LARGEST_PAGE } from '../relay/connection.ts';
+import { readCursor, writeCursor } from '../relay/cursor.ts';
+import { nameOfTask, taskFromItem } from './task-shape.ts';
+
+/** Tasks of the largest batch (spec, section Limits). */
+const MAX_TASKS = 2000;
+/** List calls that read all tasks: two full pages, and one more that may be empty. */
+export const LIST_CALLS = 3;
+/** Calls that read the scores of all tasks: Status and a download for each. */
+export const SCORE_CALLS = 2 * MAX_TASKS;
+/** Results that are read at the same time. */
+const AT_ONCE = 8;
+
+/** A task with its position, which List's order gives where its id does not. */
+export type PlacedTask = TaskShape & { readonly index: number };
+
+/** What List says of a batch and of each of its tasks; null for an unknown batch. */
+export async function readAllTasks(
+  ctx: GatewayContext,
+  batchId: string,
+): Promise<{ readonly page: BatchPage; readonly tasks: readonly PlacedTask[] } | null> {
+  const tasks: PlacedTask[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const page = await ctx.batches.page(batchId, { limit: LARGEST_PAGE, cursor, before: tasks.length });
+    if (page === null) return null;
+    const { length } = tasks;
+    const items = page.items ?? [];
+    tasks.push(
+      ...items.map((item, i) => {
+        const task = taskFromItem(batchId, page, item);
+        return { ...task, index: task.index ?? length + i };
+      }),
+    );
+    const total = Object.values(page.counts).reduce((sum, count) => sum + count, 0);
+    if (page.cursor == null || tasks.length >= total || items.length === 0) return { page, tasks };
+    cursor = page.cursor;
+  }
+}
+
+/** Scores by task id; a sentence where a result has none that can be read. */
+export type ScoresOfTasks = ReadonlyMap<string, TaskScores | string>;
+
+const NEVER_READ = 'The result has expired, and its scores were not read in time.';
+
+/** Why one done task has no scores; undefined for a failure of more than this task. */
+function problemOf(error: unknown): string | undefined {
+  if (!(error instanceof UpstreamError)) return undefined;
+  const { code } = error.failure;
+  return code === 'RESULT_EXPIRED' ? NEVER_READ : code === 'UPSTREAM_DRIFT' ? error.message : undefined;
+}
+
+/**
+ * Scores of the done tasks among these. Stored ones cost nothing; each other costs one Status call
+ * and one download, once.
+ *
+ * @throws UpstreamError when results cannot be read at present; what was read is stored
+ */
+export async function readScores(
+  ctx: GatewayContext,
+  tasks: readonly TaskShape[],
+): Promise<Map<string, TaskScores | string>> {
+  const done = tasks.filter(({ state }) => state === 'DONE');
+  const stored = await Promise.all(done.map(({ taskId }) => ctx.submissions.scores(taskId)));
+  const found = new Map<string, TaskScores | string>();
+  const limited = pLimit(AT_ONCE);
+  let failure: unknown;
+  const read = async ({ taskId, result }: TaskShape): Promise<void> => {
+    if (failure !== undefined) return;
+    const scores = result === 'expired' ? NEVER_READ : await ctx.folds.scores(taskId).catch(problemOrFail);
+    found.set(taskId, scores ?? 'The task is done, and there is no result.');
+  };
+  const problemOrFail = (error: unknown): string => {
+    const problem = problemOf(error);
+    if (problem === undefined) throw error;
+    return problem;
+  };
+  const settled = done.map((task, i) => {
+    const scores = stored[i] ?? null;
+    if (scores !== null) return void found.set(task.taskId, scores);
+    return limited(read, task).catch((error: unknown) => {
+      failure ??= error;
+    });
+  });
+  await Promise.all(settled);
+  if (failure === undefined) return found;
+  if (!(failure instanceof UpstreamError)) throw failure;
+  const known = `Scores of ${found.size} of ${done.length} finished tasks are read; ask again for the rest.`;
+  throw new UpstreamError(`${known} ${failure.message}`, failure.failure, { cause: failure });
+}
+
+/** Arguments of Batch.tasks. */
+export interface TaskListArgs {
+  readonly state?: TaskStateName | null | undefined;
+  readonly states?: readonly TaskStateName[] | null | undefined;
+  readonly minIptm?: number | null | undefined;
+  readonly orderBy?: TaskOrderName | null | undefined;
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+}
+
+/** The states of a filter; undefined without one. @throws GraphQLError BAD_USER_INPUT */
+export function statesOf({ state, states }: TaskListArgs): readonly TaskStateName[] | undefined {
+  if (state != null && states != null) throw badInput('Give `states` alone; `state` is its old form.');
+  if (states?.length === 0) throw badInput('`states` is empty. Name at least one, such as DONE.');
+  return state == null ? (states ?? undefined) : [state];
+}
+
+/** Whether the answer needs the scores of all finished tasks. */
+export const needsScores = ({ orderBy, minIptm }: TaskListArgs): boolean =>
+  minIptm != null || (orderBy != null && orderBy !== 'INDEX' && orderBy !== 'NAME');
+
+/** Whether the answer needs all tasks, and not only a page of List. */
+export const needsAllTasks = (args: TaskListArgs): boolean =>
+  needsScores(args) ||
+  args.orderBy === 'NAME' ||
+  (args.states != null && (new Set(args.states).size !== 1 || args.states.includes('UNKNOWN')));
+
+/** A task with what the orders compare. */
+interface RankedTask {
+  readonly task: PlacedTask;
+  readonly name: string | null;
+  readonly scores: TaskScores | null;
+}
+
+type SortKey = readonly (number | string | null)[];
+
+/** Best first. */
+const best = (score: number | null | undefined): number | null => (score == null ? null : -score);
+
+/** What an order compares, one after the other; equal tasks keep the order of submission. */
+const SORT_KEYS: Readonly<Record<TaskOrderName, (one: RankedTask) => SortKey>> = {
+  INDEX: () => [],
+  NAME: ({ name }) => [name],
+  IPTM: ({ scores }) => [best(scores?.iptm), best(scores?.ptm)],
+  PTM: ({ scores }) => [best(scores?.ptm)],
+  PLDDT: ({ scores }) => [best(scores?.meanPlddt)],
+};
+
+/** `design-2` stands before `design-10`. */
+const { compare: compareText } = new Intl.Collator('en', { numeric: true });
+
+/** Null stands last. */
+function compareValues(a: number | string | null, b: number | string | null): number {
+  if (a === b) return 0;
+  if (a === null || b === null) return a === null ? 1 : -1;
+  return typeof a === 'number' && typeof b === 'number' ? a - b : compareText(String(a), String(b));
+}
+
+/** A place in an order: what was compared, and the position in the batch. */
+interface Place {
+  readonly key: SortKey;
+  readonly index: number;
+}
+
+function comparePlaces(a: Place, b: Place): number {
+  for (const [i, value] of a.key.entries()) {
+    const order = compareValues(value, b.key[i] ?? null);
+    if (order !== 0) return order;
+  }
+  return a.index - b.index;
+}
+
+/** A cursor holds the place itself: tasks that finish meanwhile never repeat or move those seen. */
+const placeCursor = z.strictObject({
+  filter: z.string(),
+  key: z.array(z.number().or(z.string()).nullable()).max(2),
+  index: z.int().min(0),
+});
+
+const filterOf = ({ minIptm, orderBy }: TaskListArgs, states: readonly TaskStateName[] | undefined): string =>
+  JSON.stringify([orderBy ?? 'INDEX', minIptm ?? null, states === undefined ? null : [...states].sort()]);
+
+function readPlace(cursor: string, filter: string): Place {
+  const place = readCursor(placeCursor, cursor);
+  if (place.filter === filter) return place;
+  throw badInput('`after` belongs to another order or filter. Begin again without it when you change them.');
+}
+
+/**
+ * A page of all tasks of a batch, in an order and behind filters that List does not have. At most
+ * three List calls, and with scores two calls for each finished task whose scores are not stored.
+ *
+ * @returns null for an unknown batch
+ * @throws GraphQLError BAD_USER_INPUT for wrong arguments or a foreign cursor
+ * @throws UpstreamError as `readScores`
+ */
+export async function rankedPage(ctx: GatewayContext, batchId: string, args: TaskListArgs, size: number) {
+  const { minIptm, orderBy } = args;
+  if (minIptm != null && !(minIptm >= 0 && minIptm <= 1))
+    throw badInput('`minIptm` must be between 0 and 1.');
+  const states = statesOf(args);
+  const filter = filterOf(args, states);
+  const from = args.after == null ? null : readPlace(args.after, filter);
+  const all = await readAllTasks(ctx, batchId);
+  if (all === null) return null;
+  const asked = all.tasks.filter(({ state }) => states === undefined || states.includes(state));
+  const scores = needsScores(args) ? await readScores(ctx, asked) : new Map<string, TaskScores | string>();
+  const names = orderBy === 'NAME' ? await Promise.all(asked.map((task) => nameOfTask(ctx, task))) : [];
+  const ranked = asked
+    .map((task, i) => {
+      const own = scores.get(task.taskId);
+      const one = { task, name: names[i] ?? null, scores: typeof own === 'object' ? own : null };
+      return { ...one, key: SORT_KEYS[orderBy ?? 'INDEX'](one), index: task.index };
+    })
+    .filter((one) => minIptm == null || (one.scores?.iptm ?? -1) >= minIptm)
+    .sort(comparePlaces);
+  const rest = from === null ? ranked : ranked.filter((one) => comparePlaces(one, from) > 0);
+  const edges = rest
+    .slice(0, size)
+    .map(({ task, key, index }) => ({ cursor: writeCursor({ filter, key, index }), node: task }));
+  return {
+    total: ranked.length,
+    edges,
+    hasPreviousPage: rest.length < ranked.length,
+    hasNextPage: rest.length > size,
+    unscored: [...scores.values()].filter((one) => typeof one === 'string').length,
+  };
+}

@@ -1,0 +1,205 @@
+// Batch.tasks in an order and behind filters that the service does not have: what comes, what its cursors do, what it costs upstream.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { at, listAt } from '../support.ts';
+import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts';
+
+const TASKS = `query($id: ID!, $orderBy: TaskOrder, $minIptm: Float, $states: [TaskState!], $state: TaskState, $first: Int, $after: String) {
+  batch(batchId: $id) { tasks(orderBy: $orderBy, minIptm: $minIptm, states: $states, state: $state, first: $first, after: $after) {
+    totalCount unscoredCount edges { cursor node { taskId name index state scores { iptm ptm meanPlddt } } } pageInfo { hasNextPage hasPreviousPage endCursor }
+  } }
+}`;
+
+const pair = (name: string, cut: number) => ({
+  name,
+  chains: [
+    { protein: { ids: ['A'], sequence: INSULIN_A } },
+    { protein: { ids: ['B'], sequence: INSULIN_B.slice(0, cut) } },
+  ],
+});
+
+let bench: Bench;
+let id: string;
+const names = ['d10', 'd2', 'single', 'd1', 'fails', 'd20', 'd3'];
+beforeAll(async () => {
+  bench = await openBench({}, { limits: { runningTasks: 100 } });
+  id = await bench.submit({
+    items: names.map((name, i) =>
+      name === 'single'
+        ? protein(INSULIN_A, name)
+        : name === 'fails'
+          ? protein('V'.repeat(4100), name)
+          : pair(name, 30 - 3 * i),
+    ),
+  });
+  await bench.pass(120_000);
+});
+afterAll(() => bench.close());
+beforeEach(() => bench.forget());
+
+const ask = async (variables: Record<string, unknown>, key?: string) => {
+  const { data, errors } = await bench.ask(TASKS, { id, ...variables }, key);
+  return { page: at(data, 'batch.tasks'), errors };
+};
+const nodesOf = (page: unknown) => listAt(page, 'edges').map((edge) => at(edge, 'node'));
+const namesOf = (page: unknown) => nodesOf(page).map((node) => at(node, 'name'));
+const iptmOf = (page: unknown) =>
+  nodesOf(page).flatMap((node) => (at(node, 'scores.iptm') == null ? [] : [Number(at(node, 'scores.iptm'))]));
+
+describe('a ranking', () => {
+  it('puts the best ipTM first, single chains behind, tasks without scores last', async () => {
+    const { page, errors } = await ask({ orderBy: 'IPTM' });
+    expect(errors).toBeUndefined();
+    const iptm = iptmOf(page);
+    expect(iptm).toHaveLength(5);
+    expect(iptm).toEqual([...iptm].sort((a, b) => b - a));
+    expect(namesOf(page).slice(5)).toEqual(['single', 'fails']);
+    expect(page).toMatchObject({ totalCount: 7, unscoredCount: 0 });
+    // One List, and each of the six results once.
+    expect(bench.counts()).toEqual({ list: 1, status: 6, download: 6 });
+  });
+
+  it('costs one List call when the scores are stored, whatever the order and the filter', async () => {
+    for (const args of [{ orderBy: 'PTM' }, { orderBy: 'PLDDT' }, { minIptm: 0.1 }]) {
+      bench.forget();
+      expect((await ask(args)).errors).toBeUndefined();
+      expect(bench.counts()).toEqual({ list: 1 });
+    }
+    const { page } = await ask({ orderBy: 'PLDDT' });
+    const plddt = nodesOf(page).flatMap((node) => at(node, 'scores.meanPlddt') ?? []);
+    expect(plddt).toEqual(plddt.toSorted((a, b) => Number(b) - Number(a)));
+  });
+
+  it('orders names as people read them, and by submission without an order', async () => {
+    expect(namesOf((await ask({ orderBy: 'NAME', states: ['DONE'] })).page)).toEqual([
+      ...['d1', 'd2', 'd3', 'd10', 'd20', 'single'],
+    ]);
+    expect(namesOf((await ask({ states: ['DONE', 'FAILED'] })).page)).toEqual(names);
+    expect(bench.counts()).toEqual({ list: 2 });
+  });
+
+  it('filters by ipTM and by states', async () => {
+    const all = iptmOf((await ask({ orderBy: 'IPTM' })).page);
+    const bound = all[2] ?? 0;
+    const { page } = await ask({ orderBy: 'IPTM', minIptm: bound });
+    expect(iptmOf(page)).toEqual(all.filter((iptm) => iptm >= bound));
+    expect(at(page, 'totalCount')).toBe(all.filter((iptm) => iptm >= bound).length);
+    expect(namesOf((await ask({ states: ['FAILED'] })).page)).toEqual(['fails']);
+    expect(namesOf((await ask({ states: ['FAILED', 'CANCELLED'] })).page)).toEqual(['fails']);
+    expect(namesOf((await ask({ states: ['UNKNOWN'] })).page)).toEqual([]);
+    expect(at((await ask({ minIptm: 1 })).page, 'totalCount')).toBe(0);
+  });
+
+  it('is walked page by page, each task once', async () => {
+    const whole = namesOf((await ask({ orderBy: 'IPTM' })).page);
+    const walked: unknown[] = [];
+    for (let after: unknown = null; ; ) {
+      const { page } = await ask({ orderBy: 'IPTM', first: 2, after });
+      expect(at(page, 'pageInfo.hasPreviousPage')).toBe(walked.length > 0);
+      walked.push(...namesOf(page));
+      if (at(page, 'pageInfo.hasNextPage') === false) break;
+      after = at(page, 'pageInfo.endCursor');
+    }
+    expect(walked).toEqual(whole);
+  });
+
+  it('refuses what it cannot do, before it asks', async () => {
+    const after = at((await ask({ orderBy: 'IPTM', first: 1 })).page, 'pageInfo.endCursor');
+    bench.forget();
+    for (const args of [
+      { minIptm: 1.1 },
+      { minIptm: -0.1 },
+      { states: [] },
+      { states: ['DONE'], state: 'DONE' },
+      { orderBy: 'PTM', after },
+      { orderBy: 'IPTM', states: ['DONE'], after },
+      { after },
+      { orderBy: 'IPTM', first: 1001 },
+    ]) {
+      const { errors } = await ask(args);
+      expect([args, errors?.[0]?.extensions.code]).toEqual([args, 'BAD_USER_INPUT']);
+    }
+    expect(bench.counts().status).toBeUndefined();
+  });
+
+  it('says nothing to another caller', async () => {
+    const { page, errors } = await ask({ orderBy: 'IPTM' }, 'another-key');
+    expect([page, errors]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('tasks that finish while a ranking is walked', () => {
+  it('never repeat or move those that were seen', async () => {
+    await bench.control('queue', { hold: true });
+    const own = await bench.submit({ items: [pair('a', 30), pair('b', 20), pair('c', 10)] });
+    const waiting = await bench.ask(TASKS, { id: own, orderBy: 'IPTM', first: 1 });
+    expect(namesOf(at(waiting.data, 'batch.tasks'))).toEqual(['a']);
+    const after = at(waiting.data, 'batch.tasks.pageInfo.endCursor');
+    await bench.control('queue', { hold: false });
+    await bench.pass(120_000);
+    const { data } = await bench.ask(TASKS, { id: own, orderBy: 'IPTM', after });
+    expect(namesOf(at(data, 'batch.tasks'))).not.toContain('a');
+    const again = await bench.ask(TASKS, { id: own, orderBy: 'IPTM' });
+    expect(namesOf(at(again.data, 'batch.tasks')).toSorted()).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('results that cannot be read', () => {
+  it('make the ranking an error while the service fails, and nothing is read twice', async () => {
+    const own = await bench.submit({ items: [pair('a', 30), pair('b', 20), pair('c', 10)] });
+    await bench.pass(120_000);
+    bench.forget();
+    await bench.ask('query($id: ID!) { task(taskId: $id) { scores { iptm } } }', { id: `${own}-00001` });
+    await bench.fault({ operation: 'status', status: 503, times: 99 });
+    const failed = await bench.ask(TASKS, { id: own, orderBy: 'IPTM' });
+    expect(failed.errors?.[0]).toMatchObject({
+      message: expect.stringMatching(/^Scores of 1 of 3 finished tasks are read; ask again for the rest\./),
+      extensions: { retryable: true },
+    });
+    await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });
+    bench.forget();
+    const { data, errors } = await bench.ask(TASKS, { id: own, orderBy: 'IPTM' });
+    expect(errors).toBeUndefined();
+    expect(iptmOf(at(data, 'batch.tasks'))).toHaveLength(3);
+    expect(bench.counts().download).toBe(2);
+  });
+
+  it('count as unscored when they are damaged or expired', async () => {
+    const own = await bench.submit({ items: [pair('a', 30), pair('b', 20)] });
+    await bench.pass(120_000);
+    await bench.fault({ operation: 'download', status: 200, body: 'no JSON', times: 1 });
+    const { data, errors } = await bench.ask(TASKS, { id: own, orderBy: 'IPTM' });
+    expect(at(data, 'batch.tasks.unscoredCount')).toBe(1);
+    expect(iptmOf(at(data, 'batch.tasks'))).toHaveLength(1);
+    // The field of the task says why.
+    expect(errors?.map(({ path, extensions }) => [path?.at(-1), extensions.code])).toEqual([
+      ['scores', 'UPSTREAM_DRIFT'],
+    ]);
+    await bench.pass(32 * 24 * 3_600_000);
+    bench.forget();
+    const late = await bench.ask(TASKS, { id: own, orderBy: 'IPTM' });
+    expect(at(late.data, 'batch.tasks.unscoredCount')).toBe(1);
+    expect(iptmOf(at(late.data, 'batch.tasks'))).toHaveLength(1);
+    expect(bench.counts().download).toBeUndefined();
+  });
+});
+
+describe('the cost of a ranking', () => {
+  const costOf = async (selection: string, first = 100) => {
+    const { data, errors, ...rest } = await bench.query(
+      `query($id: ID!) { batch(batchId: $id) { ${selection.replaceAll('FIRST', `first: ${first}`)} } }`,
+      { id },
+      { authorization: 'Bearer key-of-a-test', 'x-upstream-report': '1' },
+    );
+    return Number(at(rest, 'extensions.upstream.cost'));
+  };
+
+  it('is that of the largest batch, once for all rankings of a batch', async () => {
+    expect(await costOf('tasks(orderBy: IPTM, FIRST) { totalCount }')).toBe(4004);
+    expect(await costOf('tasks(orderBy: NAME, FIRST) { totalCount }')).toBe(4);
+    expect(
+      await costOf(
+        'a: tasks(orderBy: IPTM, FIRST) { totalCount } b: tasks(orderBy: PTM, FIRST) { totalCount }',
+      ),
+    ).toBe(4004);
+  });
+});
