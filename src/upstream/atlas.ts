@@ -26,8 +26,7 @@ import {
 import { requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
 import { drifted, namedJson, readValidated, toContractNames, validate } from './http/validate-response.ts';
 import { removeMembers } from './json/json-filter.ts';
-import { recordActivations } from './proteins/activations.ts';
-import { lazyRecord, normalizedFeatures, type RecordParts } from './proteins/protein-record.ts';
+import { checkEarlyMembers, lazyRecord, type ReadRecord } from './proteins/protein-record.ts';
 import { findRegionEnd, normalizeRegions, omitRegions } from './reads/region-ends.ts';
 import { namesSeen } from './renames.ts';
 import * as wire from './wire.ts';
@@ -95,28 +94,28 @@ export async function cluster(
   return { ...found, record };
 }
 
-/** A protein's record; with `parts` where its members are read lazily. */
-export interface ReadRecord extends WithRaw<wire.ProteinRecord> {
-  readonly parts?: RecordParts;
-}
-
-/** Reads a protein's record: lazily, unless a mapping renames members or it breaks the contract. */
+/** Reads a protein's record lazily. @throws UpstreamError UPSTREAM_DRIFT */
 async function readRecord(up: Upstream, answer: StreamedResponse): Promise<ReadRecord> {
-  const { mapping } = up.settings;
   const bytes = await readUtf8(up, answer);
-  const lazy = mapping === undefined ? lazyRecord(bytes, requestIdOf(answer), up.settings) : undefined;
-  if (lazy !== undefined) {
-    up.onResponse?.('protein', () => lazy.raw, true);
-    return lazy;
+  const read = (json: Uint8Array) => lazyRecord(json, requestIdOf(answer), up.settings);
+  let found = up.settings.mapping === undefined ? read(bytes) : undefined;
+  if (found === undefined) {
+    const raw = await namedJson(up, 'protein', bodyJson(answer, bytes));
+    found = read(Buffer.from(JSON.stringify(raw) ?? ''));
+    if (found === undefined) {
+      readValidated(up, 'protein', wire.proteinRecord, raw);
+      throw drifted('protein', '$', 'expected an object');
+    }
   }
-  const raw = await namedJson(up, 'protein', bodyJson(answer, bytes));
-  const record = readValidated(up, 'protein', wire.proteinRecord, raw);
-  const requestId = requestIdOf(answer);
-  const { sae_features: values } = record;
-  if (values == null) return { record, raw, requestId };
-  const activations = () => recordActivations({ raw }).perResidue;
-  const features = normalizedFeatures(up.settings, record, values, activations);
-  return { record: { ...record, sae_features: features }, raw, requestId };
+  const { parts } = found;
+  let isReadable = false;
+  try {
+    checkEarlyMembers(found);
+    isReadable = true;
+  } finally {
+    up.onResponse?.('protein', () => parts.readAll(), isReadable);
+  }
+  return found;
 }
 
 /** What to ask of the single-record endpoint. */

@@ -1,8 +1,9 @@
 // The members of a JSON object as bytes: what they are parsed to is what the whole is parsed to.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { objectMembers } from '../../src/upstream/json/json-object.ts';
-import { LazyFeatures, lazyRecord } from '../../src/upstream/proteins/protein-record.ts';
+import { objectMembers } from '../../src/upstream/json/json-scan.ts';
+import { lazyRecord } from '../../src/upstream/proteins/protein-record.ts';
+import { featuresOf } from '../../src/upstream/proteins/record-parts.ts';
 import { proteinRecord } from '../../src/upstream/wire.ts';
 
 const key = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 6 }), fc.constantFrom('a', 'b', 'pdb'));
@@ -28,20 +29,11 @@ describe('the members of an object', () => {
         const text = JSON.stringify(value, undefined, indent);
         const bytes = Buffer.from(text);
         const members = objectMembers(bytes);
-        if (members === undefined) {
-          // Escaped names are left to a parser.
-          expect(Object.keys(value).some((name) => JSON.stringify(name) !== `"${name}"`)).toBe(true);
-          return;
-        }
-        const read = members.map(({ name, start, stop }) => [
+        const read = (members ?? []).map(({ name, start, stop }) => [
           name,
           JSON.parse(bytes.toString('utf8', start, stop)),
         ]);
         expect(Object.fromEntries(read)).toEqual(JSON.parse(text));
-        for (const { name, from, stop } of members)
-          expect(JSON.parse(`{${bytes.toString('utf8', from, stop)}}`)).toEqual({
-            [name]: JSON.parse(text)[name],
-          });
       }),
       { numRuns: 500 },
     );
@@ -65,7 +57,7 @@ describe('the members of an object', () => {
       '{"a":[1}',
       '{"a" 1}',
       '{"a":1} 2',
-      '{"\\u0061":1}',
+      '{"\\u00":1}',
     ])
       expect(objectMembers(Buffer.from(text)), text).toBeUndefined();
   });
@@ -117,8 +109,8 @@ describe('a record that is read by its members', () => {
         const read = lazyRecord(Buffer.from(text), 'id', {});
         const whole = proteinRecord.parse(JSON.parse(text));
         expect(JSON.parse(JSON.stringify(read?.record))).toEqual(JSON.parse(JSON.stringify(whole)));
-        expect(read && new LazyFeatures(read.parts, read.record).values).toEqual(whole.sae_features ?? []);
-        expect(read?.raw).toEqual(JSON.parse(text));
+        expect(read && featuresOf(read, 10)?.values).toEqual(whole.sae_features);
+        expect(read?.parts.readAll()).toEqual(JSON.parse(text));
         expect(read?.parts.lengthOf('pdb')).toBe(
           typeof value.pdb === 'string' ? Buffer.byteLength(JSON.stringify(value.pdb)) - 2 : 0,
         );

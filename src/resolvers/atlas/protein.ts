@@ -83,7 +83,7 @@ builder.objectFields(Protein, (t) => ({
     cost: RECORD,
     description: 'Whether the structure was predicted on request and not with the Atlas.',
     resolve: async (protein, _, ctx) =>
-      (await ctx.proteins.load(protein.hash, PARTS_OF_FIELD.foldedOnDemand))?.record?.record.folded_on_demand,
+      (await ctx.proteins.load(protein.hash, PARTS_OF_FIELD.foldedOnDemand))?.record?.foldedOnDemand,
   }),
   cluster: t.field({
     public: 'record',
@@ -126,7 +126,8 @@ builder.objectFields(Protein, (t) => ({
     cost: RECORD,
     type: 'JSON',
     description: 'The upstream record unchanged, for keys that this schema does not have yet.',
-    resolve: async ({ hash }, _, ctx) => (await ctx.proteins.load(hash, PARTS_OF_FIELD.raw))?.record?.raw,
+    resolve: async ({ hash }, _, ctx) =>
+      (await ctx.proteins.load(hash, PARTS_OF_FIELD.raw))?.record?.raw.read(),
   }),
 }));
 

@@ -1,5 +1,5 @@
-// Scans JSON bytes without parsing: where a string, a value or white space ends. It validates no
-// value.
+// Scans JSON bytes without parsing: where a string, a value or white space ends, and the members of
+// an object. It validates no value.
 
 export const QUOTE = 0x22;
 export const BACKSLASH = 0x5c;
@@ -105,4 +105,49 @@ export function afterSpace(bytes: Buffer, from: number): number {
   let at = from;
   while (SPACES[bytes[at] ?? 0] === 1) at += 1;
   return at;
+}
+
+/** A member: byte offsets of its value (`start`) and of its end (`stop`, exclusive). */
+export interface Member {
+  readonly name: string;
+  readonly start: number;
+  readonly stop: number;
+}
+
+/** A name without its quotes; undefined where its escapes are no JSON. */
+function nameIn(text: string): string | undefined {
+  if (!text.includes('\\')) return text.slice(1, -1);
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Splits an object into its members, in order. Of duplicate names the later counts.
+ *
+ * @returns undefined for anything that is not plainly an object: a parser may know better
+ */
+export function objectMembers(bytes: Buffer): Member[] | undefined {
+  const members: Member[] = [];
+  let at = afterSpace(bytes, 0);
+  if (bytes[at] !== OPEN) return undefined;
+  at = afterSpace(bytes, at + 1);
+  while (bytes[at] === QUOTE) {
+    const end = afterString(bytes, at);
+    const colon = afterSpace(bytes, end);
+    if (end === -1 || bytes[colon] !== COLON) return undefined;
+    const name = nameIn(bytes.toString('utf8', at, end));
+    if (name === undefined) return undefined;
+    const start = afterSpace(bytes, colon + 1);
+    const stop = afterValue(bytes, start);
+    if (stop <= start) return undefined;
+    members.push({ name, start, stop });
+    at = afterSpace(bytes, stop);
+    if (bytes[at] !== COMMA) break;
+    at = afterSpace(bytes, at + 1);
+    if (bytes[at] !== QUOTE) return undefined;
+  }
+  return bytes[at] === CLOSE && afterSpace(bytes, at + 1) === bytes.length ? members : undefined;
 }

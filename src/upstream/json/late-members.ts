@@ -1,52 +1,51 @@
 // Reads the members of an object by their schema lazily: most queries select two of a cluster's
-// eleven, and validating the rest of a hundred clusters costs more than answering.
+// eleven, and one that cannot be read must not take the others with it.
 import { z } from 'zod';
 import { validate } from '../http/validate-response.ts';
 
-const GIVEN = Symbol('given');
+const READ = Symbol('read');
 
 interface View {
-  readonly [GIVEN]: Readonly<Record<string, unknown>>;
+  /** The member as it came; undefined where there is none. */
+  readonly [READ]: (key: string) => unknown;
 }
 
 /**
- * Creates a reader of objects with lazy members. An invalid member without a fallback is
- * UPSTREAM_DRIFT when read.
+ * Creates objects whose members are read and checked when they are asked for. One that is invalid
+ * and has no fallback is UPSTREAM_DRIFT then.
  *
  * @param name - of the answer, for the error
- * @returns null for anything but an object
  */
 export function lazyObject<S extends z.ZodObject>(
   name: string,
   schema: S,
-): (value: unknown) => z.output<S> | null {
-  const members = Object.fromEntries(
-    Object.entries(schema.shape).map(([key, member]): [string, PropertyDescriptor] => {
-      const around = z.object({ [key]: member });
-      return [
-        key,
-        {
-          enumerable: true,
-          get(this: View) {
-            const read = member.safeParse(this[GIVEN][key]);
-            return read.success ? read.data : validate(name, around, this[GIVEN])[key];
-          },
+): (read: (key: string) => unknown) => z.output<S> {
+  const members = Object.entries(schema.shape).map(([key, member]): [string, PropertyDescriptor] => {
+    const around = z.object({ [key]: member });
+    return [
+      key,
+      {
+        enumerable: true,
+        get(this: View) {
+          const value = this[READ](key);
+          const read = member.safeParse(value);
+          return read.success ? read.data : validate(name, around, { [key]: value })[key];
         },
-      ];
-    }),
-  );
+      },
+    ];
+  });
+  // With getters of their own, objects would be slow to create.
   const prototype: object = Object.create(null, {
-    ...members,
+    ...Object.fromEntries(members),
     toJSON: {
-      value(this: View) {
-        return validate(name, schema, this[GIVEN]);
+      value(this: Readonly<Record<string, unknown>>) {
+        return Object.fromEntries(members.map(([key]) => [key, this[key]]));
       },
     },
   });
-  return (value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-    const view: { [GIVEN]?: object } = Object.create(prototype);
-    view[GIVEN] = value;
+  return (read) => {
+    const view: { [READ]?: View[typeof READ] } = Object.create(prototype);
+    view[READ] = read;
     return view as z.output<S>;
   };
 }

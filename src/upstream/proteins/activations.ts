@@ -1,7 +1,6 @@
 // Sparse activations of features: rankings, rows along a sequence, and whether a vector has the
 // scale of a ranking.
-import { readFeatures, type SparseMatrix, type SparseVector } from '../archive/bulk-record.ts';
-import type { ReadRecord } from '../atlas.ts';
+import type { SparseMatrix, SparseVector } from '../archive/bulk-record.ts';
 import type { FeatureValue } from '../wire.ts';
 
 /** One feature along a sequence: `values[i]` at residue `residues[i]` (0-based), 0 elsewhere. */
@@ -65,42 +64,4 @@ export function denseRow(row: FeatureRow, start: number, end: number): number[] 
     if (residue >= start && residue < end) dense[residue - start] = row.values[i] ?? 0;
   }
   return dense;
-}
-
-const read = new WeakMap<object, NonNullable<ReturnType<typeof readFeatures>>>();
-
-/**
- * The activations of a single record, in the form of the bulk archive; absent members are
- * undefined.
- */
-export function recordActivations({
-  raw,
-}: {
-  readonly raw: unknown;
-}): NonNullable<ReturnType<typeof readFeatures>> {
-  if (typeof raw !== 'object' || raw === null) return {};
-  const before = read.get(raw);
-  if (before !== undefined) return before;
-  const { protein_activations: level, per_residue_activations: rows } = raw as Record<string, unknown>;
-  const found = readFeatures({ protein_level: level, per_residue: rows }) ?? {};
-  read.set(raw, found);
-  return found;
-}
-
-/** The activations of all features in a record; undefined when absent. Parses only them. */
-export const activationsOfRecord = (found: ReadRecord): SparseVector | undefined =>
-  found.parts === undefined
-    ? recordActivations(found).proteinLevel
-    : readFeatures({ protein_level: found.parts.read('protein_activations') })?.proteinLevel;
-
-/** Activations that are parsed lazily. */
-export interface ProteinActivationsSource {
-  /** Null where they are on another scale than the ranking that came with them. */
-  read(): SparseVector | null;
-  /** What is written down of them. */
-  toJSON(): SparseVector | null;
-}
-
-export function lazyProteinActivations(read: () => SparseVector | null): ProteinActivationsSource {
-  return { read, toJSON: read };
 }

@@ -2,29 +2,23 @@
 
 import type { ArchiveError } from '../archive/archive-error.ts';
 import type { BulkParts } from '../archive/bulk.ts';
-import type { ReadRecord } from '../atlas.ts';
 import { UpstreamError } from '../errors.ts';
 import { lazyObject } from '../json/late-members.ts';
-import { clusterInfo, type FeatureValue } from '../wire.ts';
-import {
-  activationsOfRecord,
-  type FeatureRow,
-  lazyProteinActivations,
-  rankingOf,
-  recordActivations,
-  rowsOf,
-  sameScale,
-} from './activations.ts';
+import { isFields } from '../renames.ts';
+import { type ClusterInfo, clusterInfo, type FeatureValue } from '../wire.ts';
+import { type FeatureRow, rankingOf, rowsOf, sameScale } from './activations.ts';
 import { checkRecord, isSequenceOf } from './protein-checks.ts';
 import {
   type AbsentProtein,
   type Gap,
+  lazily,
   type Mutable,
   type PresentProtein,
   type ProteinData,
   type Source,
   unknownProtein,
 } from './protein-data.ts';
+import type { ReadRecord } from './protein-record.ts';
 import { featuresOf, structureOf } from './record-parts.ts';
 import { needsRows, type RequiredParts, topOf } from './required-parts.ts';
 
@@ -44,23 +38,25 @@ export const wantedRows = (needs: RequiredParts, ranking: readonly FeatureValue[
 
 /** The activations in a record that was requested for its top features. */
 function addFeatures(data: Mutable, found: ReadRecord, needs: RequiredParts): void {
+  const { parts } = found;
   const features = featuresOf(found, topOf(needs));
   if (features !== undefined) data.features = features;
-  data.level = lazyProteinActivations(() => {
-    const vector = activationsOfRecord(found);
+  data.level = lazily(() => {
+    const vector = parts.level();
     return vector !== undefined && sameScale(features?.values ?? [], vector) ? vector : null;
   });
   if (needsRows(needs)) {
-    const { perResidue } = recordActivations(found);
+    const matrix = parts.perResidue();
     data.rows =
-      perResidue === undefined
+      matrix === undefined
         ? null
         : {
             top: features === undefined ? 0 : (needs.residues ?? 0),
-            rows: rowsOf(perResidue, wantedRows(needs, features?.values ?? [])),
+            rows: rowsOf(matrix, wantedRows(needs, features?.values ?? [])),
           };
   }
-  data.record = found;
+  const { folded_on_demand: foldedOnDemand = null } = found.record;
+  data.record = { foldedOnDemand, raw: lazily(() => parts.readAll(), parts.bytes) };
 }
 
 /** What a record says of structure and cluster, and of which of them it says nothing. */
@@ -204,7 +200,7 @@ function addArchiveFeatures(
     data.features = { top: asked.features, regions: 0, values: ranking };
   if (asked.level === true && features?.top !== undefined) {
     const own = level !== undefined && sameScale(features.top, level) ? level : null;
-    data.level = own === null ? null : lazyProteinActivations(() => own);
+    data.level = own === null ? null : lazily(() => own);
   }
   const own = rows.get(data.hash);
   if (own !== undefined) data.rows = { top: ranking === undefined ? 0 : (asked.residues ?? 0), rows: own };
@@ -240,5 +236,8 @@ export function fromBulk(
   return { data };
 }
 
-/** What an archive says of a cluster, read member by member. */
-export const clusterInfoOf = lazyObject('clusterInfo', clusterInfo);
+const lazyClusterInfo = lazyObject('clusterInfo', clusterInfo);
+
+/** What an archive says of a cluster, read member by member; null where that is no object. */
+export const clusterInfoOf = (record: unknown): ClusterInfo | null =>
+  isFields(record) ? lazyClusterInfo((key) => record[key]) : null;

@@ -3,12 +3,11 @@
 // the absence of a protein are cached.
 import { LRUCache } from 'lru-cache';
 import type { CacheOptions, SharedCache } from '../../store/cache/cache.ts';
-import type { SparseVector } from '../archive/bulk-record.ts';
-import type { ReadRecord } from '../atlas.ts';
-import { lazyProteinActivations, type ProteinActivationsSource } from './activations.ts';
 import {
   availablePartsOf,
   type ClusterLink,
+  type Lazy,
+  lazily,
   type Mutable,
   mergeData,
   type PresentProtein,
@@ -29,10 +28,9 @@ interface Parts {
   /** Null: it is proven to belong to none. */
   cluster: ClusterLink | null;
   features: NonNullable<ProteinParts['features']>;
-  /** As it was written down, or as it was learnt. */
-  level: SparseVector | ProteinActivationsSource;
+  level: NonNullable<ProteinParts['level']>;
   rows: { top: number; rows: [number, { residues: readonly number[]; values: readonly number[] }][] };
-  record: ReadRecord;
+  record: NonNullable<ProteinParts['record']>;
 }
 
 type PartName = keyof Parts;
@@ -111,12 +109,15 @@ const wantsFeatures = (asked: RequiredParts | undefined): boolean =>
   asked === undefined || partsFor(asked).has('features');
 
 /** Counts up when the parts change, so that a store is not read as what it does not hold. */
-const VERSION = 4;
+const VERSION = 5;
 
 const keyOf = (part: PartName, hash: string): string => `${VERSION}:${part}:${hash}`;
 
-const sourceOf = (level: Parts['level']): ProteinActivationsSource =>
-  'read' in level ? level : lazyProteinActivations(() => level);
+/** What is lazy was written down as what it then was. */
+const written = <T>(value: Lazy<T>): Lazy<T> => {
+  const plain: unknown = value;
+  return lazily(() => plain as T);
+};
 
 /** A stored part as an answer. */
 function dataOf(hash: string, cached: StoredPart): PresentProtein {
@@ -142,9 +143,9 @@ function dataOf(hash: string, cached: StoredPart): PresentProtein {
     case 'features':
       return { ...base, features: cached.value };
     case 'level':
-      return { ...base, level: sourceOf(cached.value) };
+      return { ...base, level: written(cached.value) };
     case 'record':
-      return { ...base, record: cached.value };
+      return { ...base, record: { ...cached.value, raw: written(cached.value.raw) } };
   }
 }
 
@@ -207,9 +208,7 @@ function sizeOf(data: PresentProtein): number {
     // Coordinates as text, and three numbers for each of up to 64 activations a residue.
     (record === undefined
       ? 0
-      : 4000 +
-        (record.parts?.bytes ?? record.record.pdb?.length ?? 0) +
-        2000 * (record.record.sequence?.length ?? 0))
+      : 4000 + (record.raw.size ?? 1000 * (sequence?.length ?? 0)) + 2000 * (sequence?.length ?? 0))
   );
 }
 

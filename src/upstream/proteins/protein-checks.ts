@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { countResidues } from '../../structure/pdb.ts';
 import { redact } from '../../telemetry/redact.ts';
-import type { ReadRecord } from '../atlas.ts';
 import { UpstreamError } from '../errors.ts';
+import type { ReadRecord } from './protein-record.ts';
 
 /** Stop codons and white space, which are no residues and no part of the hash (wire contract). */
 const NO_RESIDUE = /[\s*]/g;

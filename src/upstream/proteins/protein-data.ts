@@ -1,9 +1,9 @@
 // The known parts of one protein, merged from all answers about it. Existence is a state of its
 // own: "unknown" is not "absent".
 import type { LazyText } from '../../structure/lazy-text.ts';
-import type { ReadRecord } from '../atlas.ts';
+import type { SparseVector } from '../archive/bulk-record.ts';
 import type { ClusterInfo, FeatureValue } from '../wire.ts';
-import type { FeatureRow, ProteinActivationsSource } from './activations.ts';
+import type { FeatureRow } from './activations.ts';
 import type { AvailableParts } from './required-parts.ts';
 
 /** Where the data came from and when. */
@@ -13,6 +13,16 @@ export interface Source {
   readonly fromCache: boolean;
   readonly requestId: string | undefined;
 }
+
+/** A part that is parsed when it is read, and written down as what it then is. */
+export interface Lazy<T> {
+  read(): T;
+  toJSON(): T;
+  /** Bytes that are held for it, where that is known. */
+  readonly size?: number | undefined;
+}
+
+export const lazily = <T>(read: () => T, size?: number): Lazy<T> => ({ read, toJSON: read, size });
 
 /** A predicted structure; pLDDT on 0 to 1. */
 export interface StructureData {
@@ -79,11 +89,15 @@ export interface ProteinParts {
     /** Bytes that are held for the values, where they are not read yet. */
     readonly size?: number;
   };
-  /** All activations on the scale of `features`; null where no answer has them. */
-  readonly level?: ProteinActivationsSource | null;
+  /**
+   * All activations on the scale of `features`; null where no answer has them, and null is read of
+   * those on another scale.
+   */
+  readonly level?: Lazy<SparseVector | null> | null;
   /** Null where no answer has them. */
   readonly rows?: RowsData | null;
-  readonly record?: ReadRecord;
+  /** What only the single record has. */
+  readonly record?: { readonly foldedOnDemand: boolean | null; readonly raw: Lazy<unknown> };
   readonly folded?: boolean;
   /** Archive and record were both asked: only the cluster's own record can say more. */
   readonly clusterAsked?: boolean;

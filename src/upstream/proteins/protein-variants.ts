@@ -2,12 +2,15 @@
 // single record has them, one call for each selection.
 
 import DataLoader from 'dataloader';
+import type { SparseMatrix } from '../archive/bulk-record.ts';
 import * as atlas from '../atlas.ts';
 import { asError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import { drifted } from '../http/validate-response.ts';
 import type { FeatureValue } from '../wire.ts';
-import { type FeatureRow, recordActivations, rowsOf } from './activations.ts';
+import { type FeatureRow, rowsOf } from './activations.ts';
+import type { ReadRecord } from './protein-record.ts';
+import { featuresOf } from './record-parts.ts';
 
 /** A question for features. */
 export interface FeatureVariant {
@@ -36,18 +39,20 @@ interface Asked {
 export function createVariantLoader(
   up: Upstream,
   limited: <T>(task: () => Promise<T>) => Promise<T>,
-  found: (hash: string, record: atlas.ReadRecord | null) => void,
+  found: (hash: string, record: ReadRecord | null) => void,
 ): (hash: string, variant: FeatureVariant) => Promise<VariantData | null> {
   const load = async ({ hash, variant }: Asked): Promise<VariantData | null> => {
     const answer = await limited(() => atlas.protein(up, hash, { ...variant, foldOnMiss: false }));
     found(hash, answer);
     if (answer === null) return null;
-    const { sae_features: values } = answer.record;
-    if (values == null) throw drifted('protein', '$.sae_features', 'expected a list, seen nothing');
+    const features = featuresOf(answer, variant.top);
+    if (features === undefined) throw drifted('protein', '$.sae_features', 'expected a list, seen nothing');
+    const { values } = features;
+    let matrix: SparseMatrix | undefined;
     return {
       values,
       row(feature) {
-        const matrix = recordActivations(answer).perResidue;
+        matrix ??= answer.parts.perResidue();
         return matrix === undefined ? null : (rowsOf(matrix, [feature]).get(feature) ?? null);
       },
     };
