@@ -18,6 +18,7 @@ import { coldSmall, coldText, coldUnlike } from './scenarios/cold.ts';
 import { growth } from './scenarios/growth.ts';
 import { hotOne, hotTiny } from './scenarios/hot.ts';
 import { coldList, farList, hotList } from './scenarios/lists.ts';
+import { mutations } from './scenarios/mutations.ts';
 import { startUp, workers } from './scenarios/processes.ts';
 import { structures } from './scenarios/structures.ts';
 import { thumbnails } from './scenarios/thumbnails.ts';
@@ -46,6 +47,7 @@ const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<ScenarioResul
   'list hot': hotList,
   structures,
   thumbnails,
+  mutations,
   'batch walk': batchWalk,
   watchers,
   pae,

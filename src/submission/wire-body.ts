@@ -71,18 +71,32 @@ const CHUNK = 4096;
 /** Characters hashed in one step. */
 const BUFFERED = 2 ** 16;
 
+const membersOf = (value: object): Iterable<unknown> => (Array.isArray(value) ? value : Object.values(value));
+
+/** What is left of a number of characters and values behind plain data; negative where it holds more. */
+function roomBehind(value: unknown, room: number): number {
+  if (typeof value === 'string') return room - value.length;
+  if (typeof value !== 'object' || value === null) return room - 1;
+  let left = room - 1;
+  for (const member of membersOf(value)) {
+    left = roomBehind(member, left);
+    if (left < 0) break;
+  }
+  return left;
+}
+
 /**
  * The text of JSON.stringify for plain data, in pieces: long lists in parts, so that no step takes
- * long.
+ * long. What is small is one piece: most items are.
  */
 function* jsonPieces(value: unknown): Generator<string> {
-  if (typeof value === 'string' && value.length > BUFFERED && /^[A-Za-z]*$/.test(value)) {
+  if (roomBehind(value, BUFFERED) >= 0) yield JSON.stringify(value);
+  else if (typeof value === 'string' && value.length > BUFFERED && /^[A-Za-z]*$/.test(value)) {
     yield '"';
     for (let at = 0; at < value.length; at += BUFFERED) yield value.slice(at, at + BUFFERED);
     yield '"';
-  } else if (typeof value !== 'object' || value === null) {
-    yield JSON.stringify(value);
-  } else if (Array.isArray(value)) {
+  } else if (typeof value !== 'object' || value === null) yield JSON.stringify(value);
+  else if (Array.isArray(value)) {
     yield '[';
     // All entries of a list are of one kind.
     if (typeof value[0] !== 'object') {

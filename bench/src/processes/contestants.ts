@@ -44,6 +44,7 @@ export const CONTESTANTS = {
     WAY: 'bulk',
     UNZIP: 'native',
   }),
+  'yoga-folds': peer('bare Yoga, the same schema', 'yoga-folds', { SCHEMA: join(ROOT, 'schema.graphql') }),
   'yoga-cache': peer('Yoga with response cache and bulk', 'yoga', {
     CACHED: '1',
     WAY: 'bulk',
