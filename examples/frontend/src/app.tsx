@@ -1,9 +1,11 @@
 // The frame around every page, and which page the address asks for. What is searched stands behind the #, which no browser sends.
 import { type FormEvent, useEffect, useSyncExternalStore } from 'react';
 import { BatchPage } from './batch-page.tsx';
+import { BatchesPage } from './batches-page.tsx';
 import { FeaturesPage } from './features-page.tsx';
 import { FoldPage } from './fold-page.tsx';
 import { HomePage } from './home-page.tsx';
+import { LookupPage } from './lookup-page.tsx';
 import { ProteinPage } from './protein-page.tsx';
 import { placeOf } from './search.ts';
 import { SequencePage } from './sequence-page.tsx';
@@ -18,9 +20,16 @@ function Page({ place, argument }: { place: string | undefined; argument: string
   if (place === 'sequence') return <SequencePage key={argument} sequence={argument} />;
   if (place === 'features') return <FeaturesPage key={argument} words={argument} />;
   if (place === 'fold') return <FoldPage key={argument} sequence={argument} />;
+  if (place === 'table') return <LookupPage key={argument} list={argument} />;
+  if (place === 'batches') return <BatchesPage />;
   if (place === 'batch') return <BatchPage key={argument} batchId={argument} />;
   return <HomePage />;
 }
+
+const LINKS = { table: 'Table', fold: 'Fold', batches: 'My batches' };
+
+/** Pages whose argument is something to search for. */
+const SEARCHES = ['protein', 'sequence', 'features'];
 
 function search(event: FormEvent<HTMLFormElement>) {
   event.preventDefault();
@@ -34,6 +43,7 @@ export function App() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page starts at its top
   useEffect(() => {
     scrollTo(0, 0);
+    document.title = `${(SEARCHES.includes(place ?? '') && argument.slice(0, 40)) || Object.entries(LINKS).find(([to]) => to === place)?.[1] || 'Start'} – Protein browser`;
   }, [hash]);
   return (
     <>
@@ -48,9 +58,9 @@ export function App() {
               name="search"
               key={hash}
               rows={1}
-              aria-label="Accession, entry name, hash, sequence, or words about a feature"
+              aria-label="Accessions, entry names, hashes, a sequence, or words about a feature"
               placeholder="P01308, INS_HUMAN, a hash, a sequence, or words such as helix"
-              defaultValue={place === 'batch' || place === 'fold' ? '' : argument}
+              defaultValue={SEARCHES.includes(place ?? '') ? argument : ''}
               spellCheck={false}
               onKeyDown={(event) => {
                 if (event.key !== 'Enter') return;
@@ -61,9 +71,13 @@ export function App() {
             <button type="submit">Search</button>
           </form>
         </search>
-        <a className="button" href="#/fold">
-          Fold
-        </a>
+        <nav>
+          {Object.entries(LINKS).map(([to, name]) => (
+            <a key={to} href={`#/${to}`} aria-current={place === to ? 'page' : undefined}>
+              {name}
+            </a>
+          ))}
+        </nav>
       </header>
       <main>
         <Page place={place} argument={argument} />

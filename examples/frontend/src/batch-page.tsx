@@ -1,6 +1,7 @@
-// A submitted batch: progress while it runs, tasks ranked as they finish, and the result of the best one.
-import { useState } from 'react';
+// A submitted batch: progress while it runs, tasks ranked as they finish, and the result that is chosen, or the best one.
+import { useEffect, useRef, useState } from 'react';
 import { useMutation } from 'urql';
+import { BatchFiles, ResubmitFailures } from './batch-tools.tsx';
 import { graphql } from './graphql.ts';
 import { Failures, Loading, Problem } from './problems.tsx';
 import { ResultCard } from './result-card.tsx';
@@ -29,6 +30,9 @@ const NAMES = {
 /** ipTM says how sure the model is of the interfaces; a single chain has none and is ranked by pTM. */
 const rank = ({ scores }: WatchedTask): number => scores?.iptm ?? scores?.ptm ?? -1;
 
+const nameOf = ({ name, repeatIndex }: WatchedTask): string =>
+  `${name ?? 'fold'}${repeatIndex === null ? '' : ` #${repeatIndex + 1}`}`;
+
 function Cancel({ batchId }: { batchId: string }) {
   const [{ data, error, fetching }, cancel] = useMutation(CancelBatch);
   const result = data?.cancelBatch;
@@ -43,15 +47,70 @@ function Cancel({ batchId }: { batchId: string }) {
   );
 }
 
+interface RankingProps {
+  tasks: readonly WatchedTask[];
+  shown: WatchedTask | undefined;
+  onChoose(taskId: string): void;
+}
+
+function Ranking({ tasks, shown, onChoose }: RankingProps) {
+  return (
+    <div className="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>Design</th>
+            <th>State</th>
+            <th>ipTM</th>
+            <th>pTM</th>
+            <th>mean pLDDT</th>
+          </tr>
+        </thead>
+        <tbody>
+          {tasks.map((task) => (
+            <tr key={task.taskId} aria-current={task === shown}>
+              <th scope="row">
+                <button
+                  type="button"
+                  className="link"
+                  disabled={task.state !== 'DONE'}
+                  onClick={() => onChoose(task.taskId)}
+                >
+                  {nameOf(task)}
+                </button>
+              </th>
+              <td>{task.error?.message ?? task.state.toLowerCase().replace('_', ' ')}</td>
+              <td>{task.scores?.iptm?.toFixed(2) ?? '–'}</td>
+              <td>{task.scores?.ptm?.toFixed(2) ?? '–'}</td>
+              <td>{task.scores?.meanPlddt?.toFixed(1) ?? '–'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
 export function BatchPage({ batchId }: { batchId: string }) {
   const { progress, tasks, error, reconnecting } = useBatchProgress(batchId);
   const [chosen, choose] = useState<string>();
+  const view = useRef<HTMLElement>(null);
   const ranked = [...tasks.values()].sort((a, b) => rank(b) - rank(a));
   const counts = progress?.batch.counts;
   const shown = tasks.get(chosen ?? '') ?? ranked[0];
+  // A design that somebody clicks comes into view, for keyboards too.
+  const show = (taskId: string) => {
+    choose(taskId);
+    view.current?.focus({ preventScroll: true });
+    view.current?.scrollIntoView();
+  };
+  const label = progress?.batch.label;
+  useEffect(() => {
+    if (label) document.title = `${label} – Protein browser`;
+  }, [label]);
   return (
     <>
-      <h1>{progress?.batch.label ?? 'A batch of folds'}</h1>
+      <h1>{label ?? 'A batch of folds'}</h1>
       <Failures error={error} />
       {error && !progress && <TokenField />}
       {!error && !progress && <Loading what="Asking how far it is" />}
@@ -77,45 +136,27 @@ export function BatchPage({ batchId }: { batchId: string }) {
             ))}
           </ul>
           {counts.queued > 0 && <Cancel batchId={batchId} />}
+          {progress.final && (
+            <ResubmitFailures
+              batchId={batchId}
+              failed={ranked.filter(({ state }) => state === 'FAILED' || state === 'CANCELLED')}
+            />
+          )}
         </section>
       )}
       {ranked.length > 0 && (
         <section className="card" aria-labelledby="ranking">
           <h2 id="ranking">Ranking</h2>
-          <table>
-            <thead>
-              <tr>
-                <th>Task</th>
-                <th>State</th>
-                <th>ipTM</th>
-                <th>pTM</th>
-                <th>mean pLDDT</th>
-              </tr>
-            </thead>
-            <tbody>
-              {ranked.map((task) => (
-                <tr key={task.taskId} aria-current={task === shown}>
-                  <th scope="row">
-                    <button
-                      type="button"
-                      className="link"
-                      disabled={task.state !== 'DONE'}
-                      onClick={() => choose(task.taskId)}
-                    >
-                      {task.name ?? 'fold'} {task.repeatIndex === null ? '' : `#${task.repeatIndex + 1}`}
-                    </button>
-                  </th>
-                  <td>{task.error?.message ?? task.state.toLowerCase().replace('_', ' ')}</td>
-                  <td>{task.scores?.iptm?.toFixed(2) ?? '–'}</td>
-                  <td>{task.scores?.ptm?.toFixed(2) ?? '–'}</td>
-                  <td>{task.scores?.meanPlddt?.toFixed(1) ?? '–'}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Ranking tasks={ranked} shown={shown} onChoose={show} />
+          {progress?.final && counts && counts.done > 0 && <BatchFiles batchId={batchId} />}
         </section>
       )}
-      {shown?.state === 'DONE' && <ResultCard key={shown.taskId} taskId={shown.taskId} />}
+      {shown?.state === 'DONE' && (
+        <section ref={view} className="result" tabIndex={-1} aria-labelledby="shown">
+          <h2 id="shown">{nameOf(shown)}</h2>
+          <ResultCard key={shown.taskId} taskId={shown.taskId} />
+        </section>
+      )}
     </>
   );
 }

@@ -10,7 +10,7 @@ export const ClusterFields = graphql(`
     taxonomy { name rank }
     phyla(first: 4) { name count }
     pfamDomains(first: 4) { id name count }
-    members(first: 12) { nodes { hash accession name thumbnail { url } } }
+    members(first: 12) { nodes { hash accession organism thumbnail { url } } }
   }
 `);
 
@@ -48,11 +48,12 @@ export function ClusterCard({ cluster }: { cluster: FragmentOf<typeof ClusterFie
         </ul>
       )}
       <ul className="faces" aria-label="Members">
-        {members.nodes.map(({ hash, accession, thumbnail }) => (
+        {members.nodes.map(({ hash, accession, organism, thumbnail }) => (
           <li key={hash}>
             <a href={`#/protein/${hash}`}>
               <Thumbnail url={thumbnail.url} size={64} />
               {accession ?? hash.slice(0, 8)}
+              <small>{organism}</small>
             </a>
           </li>
         ))}

@@ -1,6 +1,7 @@
 // The feature catalogue, searched with words.
 import { useQuery } from 'urql';
 import { graphql } from './graphql.ts';
+import { Searches } from './home-page.tsx';
 import { Failures, Loading } from './problems.tsx';
 
 const FindFeatures = graphql(`
@@ -28,6 +29,12 @@ export function FeaturesPage({ words }: { words: string }) {
         <h1>
           {data.features.totalCount} {data.features.totalCount === 1 ? 'feature' : 'features'} for “{words}”
         </h1>
+      )}
+      {data?.features?.totalCount === 0 && (
+        <>
+          <p>No feature has these words. You can search for:</p>
+          <Searches />
+        </>
       )}
       {data?.features?.nodes.map(({ index, label, category, description, topProteins }) => (
         <article key={index} className="card">

@@ -10,6 +10,7 @@ import {
   foldInput,
   KINDS,
   type Kind,
+  keepInput,
 } from './fold-input.ts';
 import { graphql, type ResultOf } from './graphql.ts';
 import { Failures, Problem } from './problems.tsx';
@@ -58,8 +59,16 @@ function useSettled<T>(value: T, ms: number): T {
   return settled;
 }
 
+interface FieldProps {
+  label: string;
+  /** What can be typed. */
+  hint?: string;
+  issues: Issue[];
+  children: ReactNode;
+}
+
 /** A labelled part of the form with what is wrong with it. */
-function Field({ label, issues, children }: { label: string; issues: Issue[]; children: ReactNode }) {
+function Field({ label, hint, issues, children }: FieldProps) {
   const id = useId();
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset around each field would be read aloud as a group of groups
@@ -75,6 +84,7 @@ function Field({ label, issues, children }: { label: string; issues: Issue[]; ch
         {children}
       </label>
       <div id={id} aria-live="polite">
+        {hint !== undefined && <p className="note">{hint}</p>}
         {issues.map(({ path, message, hint, harmless }) => (
           <p key={path + message} className={harmless ? 'warning' : 'issue'}>
             {message} {hint}
@@ -96,21 +106,23 @@ export function FoldPage({ sequence }: { sequence: string }) {
   });
   const [submitted, submit] = useMutation(SubmitFold);
   const result = submitted.data?.submitFold;
-  useEffect(() => {
-    if (result?.__typename === 'FoldSubmitted') location.hash = `#/batch/${result.batch.batchId}`;
-  }, [result]);
 
   const check = data?.checkFold;
   const refused = result?.__typename === 'InvalidInput' ? result.issues : [];
   const warnings = (check?.warnings ?? []).map((warning) => ({ ...warning, harmless: true }));
-  const issues: Issue[] = [...(check?.issues ?? []), ...refused, ...warnings];
-  const at = (path: string) => issues.filter((issue) => `${issue.path}.`.startsWith(`${path}.`));
+  const designs = foldInput(draft).items;
+  const issues: Issue[] = [...(check?.issues ?? []), ...refused, ...warnings].map((issue) => {
+    const design = designs.length > 1 && designs[Number(/^items\.(\d+)/.exec(issue.path)?.[1])]?.name;
+    return design ? { ...issue, message: `${design}: ${issue.message}` } : issue;
+  });
+  const at = (path: string) =>
+    issues.filter((issue) => `${issue.path.replace(/^items\.\d+/, 'items')}.`.startsWith(`${path}.`));
   const fields = [
     'label',
     'model',
     'repeat',
-    'items.0.name',
-    ...draft.chains.map((_, i) => `items.0.chains.${i}`),
+    'items.name',
+    ...draft.chains.map((_, i) => `items.chains.${i}`),
   ];
   const shown = new Set(fields.flatMap(at));
   const elsewhere = issues.filter((issue) => !shown.has(issue));
@@ -124,7 +136,12 @@ export function FoldPage({ sequence }: { sequence: string }) {
   };
   const send = () => {
     const input: FoldInput = { ...foldInput(draft), idempotencyKey };
-    void submit({ input });
+    void submit({ input }).then(({ data: sent }) => {
+      if (sent?.submitFold.__typename !== 'FoldSubmitted') return;
+      const { batchId } = sent.submitFold.batch;
+      keepInput(batchId, input);
+      location.hash = `#/batch/${batchId}`;
+    });
   };
 
   return (
@@ -142,24 +159,19 @@ export function FoldPage({ sequence }: { sequence: string }) {
           <div className="chain" key={key}>
             <Field label="Kind" issues={[]}>
               <select value={kind} onChange={(event) => setChain(key, { kind: event.target.value as Kind })}>
-                {Object.entries(KINDS).map(([value, name]) => (
+                {Object.entries(KINDS).map(([value, { name }]) => (
                   <option key={value} value={value}>
                     {name}
                   </option>
                 ))}
               </select>
             </Field>
-            <Field
-              label={
-                kind === 'ccd' ? 'Code, such as ATP' : kind === 'smiles' ? 'SMILES' : 'Sequence or FASTA'
-              }
-              issues={at(`items.0.chains.${i}`)}
-            >
+            <Field label={KINDS[kind].text} hint={KINDS[kind].hint} issues={at(`items.chains.${i}`)}>
               <textarea
                 rows={kind === 'ccd' || kind === 'smiles' ? 1 : 3}
                 value={text}
                 spellCheck={false}
-                aria-invalid={at(`items.0.chains.${i}`).some(({ harmless }) => !harmless)}
+                aria-invalid={at(`items.chains.${i}`).some(({ harmless }) => !harmless)}
                 onChange={(event) => setChain(key, { text: event.target.value })}
               />
             </Field>
@@ -191,7 +203,7 @@ export function FoldPage({ sequence }: { sequence: string }) {
       </fieldset>
       <fieldset className="card row">
         <legend>Options</legend>
-        <Field label="Your name for it" issues={[...at('label'), ...at('items.0.name')]}>
+        <Field label="Your name for it" issues={[...at('label'), ...at('items.name')]}>
           <input value={draft.label} onChange={(event) => set({ label: event.target.value })} />
         </Field>
         <Field label="Model (default if empty)" issues={at('model')}>

@@ -3,9 +3,8 @@ import { useState } from 'react';
 import { useQuery } from 'urql';
 import { ClusterCard, ClusterFields } from './cluster-card.tsx';
 import { graphql } from './graphql.ts';
-import { BandsFields, PlddtLegend } from './plddt.tsx';
+import { BandsFields } from './plddt.tsx';
 import { Failures, Loading, Problem } from './problems.tsx';
-import { isUniprotId } from './search.ts';
 import { SequenceTracks, TracksFields } from './sequence-tracks.tsx';
 import { SimilarCard, SimilarFields } from './similar-card.tsx';
 import { StructureViewer } from './structure-viewer.tsx';
@@ -16,14 +15,16 @@ import { Thumbnail } from './thumbnail.tsx';
 // deferred: the card shows, and the neighbours follow in the same answer.
 const Card = graphql(
   `
-    query ProteinCard($id: String!, $inUniprot: Boolean!) {
+    query ProteinCard($id: String!) {
       lookup(ids: [$id]) {
         problem { message hint }
         protein {
           hash
           accession
           name
-          source
+          organism
+          gene
+          uniprotEntry { entryName function }
           length
           sequence
           ptm
@@ -35,22 +36,18 @@ const Card = graphql(
           ... @defer { similar(first: 6) { ...SimilarFields } }
         }
       }
-      uniprotEntry(id: $id) @include(if: $inUniprot) { accession entryName gene name organism function }
     }
   `,
   [BandsFields, ClusterFields, SimilarFields, TracksFields],
 );
 
 export function ProteinPage({ id }: { id: string }) {
-  const [{ data, error, fetching }] = useQuery({
-    query: Card,
-    variables: { id, inUniprot: isUniprotId(id) },
-  });
+  const [{ data, error, fetching }] = useQuery({ query: Card, variables: { id } });
   const [residue, setResidue] = useState<number>();
   if (fetching) return <Loading what={`Looking up ${id}`} />;
   const protein = data?.lookup[0]?.protein;
   const problem = data?.lookup[0]?.problem;
-  const entry = data?.uniprotEntry;
+  const entry = protein?.uniprotEntry;
   // Undefined until the deferred part has come.
   const similar = protein && 'similar' in protein ? protein.similar : undefined;
   return (
@@ -62,9 +59,9 @@ export function ProteinPage({ id }: { id: string }) {
           <div className="title">
             <Thumbnail url={protein.thumbnail.url} size={72} />
             <div>
-              <h1>{entry?.name ?? protein.name ?? 'Unnamed protein'}</h1>
+              <h1>{protein.name ?? 'Unnamed protein'}</h1>
               <p>
-                {[entry?.organism, entry?.gene, entry?.entryName, protein.accession]
+                {[protein.organism, protein.gene, entry?.entryName, protein.accession]
                   .filter(Boolean)
                   .join(' · ')}
                 <br />
@@ -82,7 +79,8 @@ export function ProteinPage({ id }: { id: string }) {
               {protein.structure ? (
                 <StructureViewer
                   text={protein.structure.text}
-                  label={`Structure of ${protein.name ?? protein.hash}, coloured by confidence`}
+                  plddt={protein.plddt}
+                  label={`Structure of ${protein.name ?? protein.hash}`}
                   residue={residue}
                 />
               ) : (
@@ -90,7 +88,6 @@ export function ProteinPage({ id }: { id: string }) {
                   The Atlas has no structure of it (700 residues and more are not folded).
                 </p>
               )}
-              {protein.plddt && <PlddtLegend plddt={protein.plddt} />}
             </section>
             <section className="card" aria-label="Facts">
               <dl className="tiles">

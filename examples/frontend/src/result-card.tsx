@@ -1,11 +1,10 @@
 // One finished fold: structure, scores, errors between its parts, and what the Atlas knows of its chains.
-import { useState } from 'react';
 import { useQuery } from 'urql';
+import { Download } from './files.tsx';
 import { graphql } from './graphql.ts';
 import { PaeFields, PaePlot } from './pae-plot.tsx';
-import { BandsFields, PlddtLegend } from './plddt.tsx';
+import { BandsFields } from './plddt.tsx';
 import { Failures, Loading } from './problems.tsx';
-import { headersFor, useSession } from './session.tsx';
 import { StructureViewer } from './structure-viewer.tsx';
 
 const FoldResult = graphql(
@@ -35,30 +34,6 @@ const FoldResult = graphql(
 
 const KIND_NAMES = { PROTEIN: 'protein', RNA: 'RNA', DNA: 'DNA', LIGAND: 'ligand' };
 
-/** A file that needs the token cannot be an ordinary link: a link sends no headers. */
-function Download({ url, name, what }: { url: string; name: string; what: string }) {
-  const { token } = useSession();
-  const [problem, setProblem] = useState('');
-  const save = async () => {
-    const answer = await fetch(url, { headers: headersFor(token) });
-    if (!answer.ok) return setProblem(`It could not be downloaded (HTTP ${answer.status}).`);
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(await answer.blob());
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-    return setProblem('');
-  };
-  return (
-    <>
-      <button type="button" onClick={() => void save().catch((error: Error) => setProblem(error.message))}>
-        ↓ {what}
-      </button>
-      {problem}
-    </>
-  );
-}
-
 export function ResultCard({ taskId }: { taskId: string }) {
   const [{ data, error, fetching }] = useQuery({ query: FoldResult, variables: { taskId } });
   if (fetching) return <Loading what="Reading the result" />;
@@ -77,10 +52,11 @@ export function ResultCard({ taskId }: { taskId: string }) {
             {result.structure && (
               <StructureViewer
                 text={result.structure.text}
-                label="The folded structure, coloured by confidence"
+                plddt={result.plddt}
+                label="The folded structure"
+                chains={result.chains}
               />
             )}
-            {result.plddt && <PlddtLegend plddt={result.plddt} />}
             <p className="files">
               {result.structure && (
                 <Download url={result.structure.url} name={`${taskId}.cif`} what="Structure, mmCIF" />

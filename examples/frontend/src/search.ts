@@ -1,19 +1,48 @@
-// What somebody typed into the one search box: an identifier, a sequence, or words.
+// What somebody typed into the one search box: one identifier, several, a sequence, or words.
 
-const HASH = /^[0-9a-f]{32}$/i;
-// As UniProt documents it, https://www.uniprot.org/help/accession_numbers
-const ACCESSION = /^([OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d([A-Z][A-Z\d]{2}\d){1,2})$/i;
-const ENTRY_NAME = /^[A-Z\d]{1,10}_[A-Z\d]{1,5}$/i;
-const SEQUENCE = /^[A-Z]{12,}\*?$/i;
+// The forms of accessions stand at https://www.uniprot.org/help/accession_numbers
+const IDENTIFIERS = [
+  /^[0-9a-f]{32}$/i,
+  /^([OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d([A-Z][A-Z\d]{2}\d){1,2})(-\d+)?(\.\d+)?$/i,
+  /^[A-Z\d]{1,10}_[A-Z\d]{1,5}$/i,
+  // Other databases: the gateway says what to type instead.
+  /^(MGYP\d{6,}|(UniRef\d+_)?UPI[\dA-F]{10})$/i,
+];
+const AMINO_ACIDS = /^[ACDEFGHIKLMNPQRSTUVWXY]{20,}\*?$/i;
 
-/** Whether UniProt, rather than the Atlas alone, knows such an identifier. */
-export const isUniprotId = (id: string): boolean => ACCESSION.test(id) || ENTRY_NAME.test(id);
+const isIdentifier = (word: string): boolean => IDENTIFIERS.some((form) => form.test(word));
+
+const listOf = (text: string, separator: RegExp): string[] =>
+  text.split(separator).flatMap((item) => item.trim() || []);
+
+/** The identifiers of a list, one a line or cell: `P01308, INS_HUMAN`. What is no identifier stays in its place. */
+export function identifiersIn(text: string): string[] {
+  const words = listOf(text, /\s+/);
+  return words.every(isIdentifier) ? words : listOf(text, /[\n,;\t]+/);
+}
+
+/**
+ * The letters of a sequence: what follows a line with `>`, or at least 20 amino acids. Small letters
+ * with spaces between are words, however many of them are amino acids.
+ */
+function sequenceIn(text: string): string | undefined {
+  const letters = text.replace(/^>.*$/m, '').replace(/\s+/g, '');
+  const isWords = /[a-z] +[a-z]/.test(text) && !text.startsWith('>');
+  const isFasta = text.startsWith('>') && letters !== '';
+  return isFasta || (AMINO_ACIDS.test(letters) && !isWords) ? letters.toUpperCase() : undefined;
+}
 
 /** The address of the page that answers it. */
 export function placeOf(typed: string): string {
   const text = typed.trim();
-  if (HASH.test(text) || isUniprotId(text)) return `#/protein/${encodeURIComponent(text)}`;
-  const residues = text.replace(/^>.*$/m, '').replace(/\s+/g, '');
-  if (text.startsWith('>') || SEQUENCE.test(residues)) return `#/sequence/${residues.toUpperCase()}`;
-  return `#/features/${encodeURIComponent(text)}`;
+  const sequence = sequenceIn(text);
+  if (sequence !== undefined) return `#/sequence/${encodeURIComponent(sequence)}`;
+  const items = identifiersIn(text);
+  if (items.length > 1 && items.some(isIdentifier)) return `#/table/${encodeURIComponent(items.join('\n'))}`;
+  // An address of UniProt, or a FASTA header such as sp|P69905|HBA_HUMAN.
+  const isAround = /^(https?:|>?\w+\|)/.test(text);
+  const found = (isAround ? listOf(text, /[\s|/?#]+/) : [text]).find(isIdentifier);
+  return found === undefined
+    ? `#/features/${encodeURIComponent(text)}`
+    : `#/protein/${encodeURIComponent(found)}`;
 }

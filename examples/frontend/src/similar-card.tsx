@@ -7,7 +7,7 @@ export const SimilarFields = graphql(`
     restrictedCount
     hits {
       score
-      protein { hash accession length ptm thumbnail { url } }
+      protein { hash accession name organism gene length ptm thumbnail { url } }
       cluster { name size }
     }
     sharedFeatures(first: 6) { occurrences feature { index label } }
@@ -32,9 +32,11 @@ export function SimilarCard({ search, besides }: SimilarCardProps) {
             <a href={`#/protein/${protein.hash}`}>
               <Thumbnail url={protein.ptm === null ? null : protein.thumbnail.url} size={40} />
               <span>
-                {cluster.name ?? 'Unnamed'}{' '}
+                {protein.name ?? cluster.name ?? 'Unnamed'}{' '}
                 <small>
-                  {protein.accession} · {protein.length} residues
+                  {[protein.organism, protein.gene, protein.accession, `${protein.length} residues`]
+                    .filter(Boolean)
+                    .join(' · ')}
                 </small>
               </span>
             </a>

@@ -1,24 +1,65 @@
-// A structure in three dimensions, coloured by the confidence in its B-factor column (pLDDT, 0 to 100). 3Dmol.js is loaded with the
-// first structure that is shown, so pages without one never pay for it.
-import type { GLViewer } from '3dmol';
+// A structure in three dimensions, coloured by the confidence in its B-factor column (pLDDT, 0 to 100) or by chain. 3Dmol.js is loaded
+// with the first structure that is shown, so pages without one never pay for it.
+import type { AtomSpec, GLViewer } from '3dmol';
 import { useEffect, useRef, useState } from 'react';
-import { plddtColour } from './plddt.tsx';
+import type { FragmentOf } from './graphql.ts';
+import { type BandsFields, PlddtLegend, plddtColour } from './plddt.tsx';
 
-const byConfidence = (atom: { b?: number | undefined }) => plddtColour(atom.b ?? 0);
+/** Distinct also for eyes that confuse red and green (Okabe and Ito), dark enough and light enough for either background. */
+const CHAIN_COLOURS = [
+  '#0072b2',
+  '#e69f00',
+  '#009e73',
+  '#cc79a7',
+  '#56b4e9',
+  '#d55e00',
+  '#8a8a00',
+  '#7f7f7f',
+];
 
 export interface StructureViewerProps {
   /** An mmCIF file. */
   text: string;
   /** What it shows, for those who cannot see it. */
   label: string;
+  /** Its confidence, for the legend. */
+  plddt: FragmentOf<typeof BandsFields> | null;
+  /** Its chains, where it can be coloured by them. */
+  chains?: readonly { id: string }[];
   /** A residue to point out, counted from 0. */
   residue?: number | undefined;
 }
 
-export function StructureViewer({ text, label, residue }: StructureViewerProps) {
+/** Share of the picture that the structure may take, so that ribbons around the outermost atoms fit, too. */
+const FILLED = 0.88;
+
+/** Moves the whole structure into the middle and as near as it fits. */
+function fit(viewer: GLViewer, place: HTMLElement): void {
+  viewer.zoomTo();
+  viewer.render();
+  const points: { x: number; y: number }[] = viewer.modelToScreen(viewer.selectedAtoms({}));
+  const [minX, maxX, minY, maxY] = points.reduce(
+    ([left, right, top, bottom], { x, y }) => [
+      Math.min(left, x),
+      Math.max(right, x),
+      Math.min(top, y),
+      Math.max(bottom, y),
+    ],
+    [Number.POSITIVE_INFINITY, 0, Number.POSITIVE_INFINITY, 0],
+  );
+  const { left, top, width, height } = place.getBoundingClientRect();
+  const share = Math.max((maxX - minX) / width, (maxY - minY) / height);
+  if (!(share > 0)) return;
+  const middle = { x: left + scrollX + width / 2, y: top + scrollY + height / 2 };
+  viewer.translate(middle.x - (minX + maxX) / 2, middle.y - (minY + maxY) / 2);
+  viewer.zoom(FILLED / share);
+}
+
+export function StructureViewer({ text, label, plddt, chains = [], residue }: StructureViewerProps) {
   const place = useRef<HTMLDivElement>(null);
   const [viewer, setViewer] = useState<GLViewer>();
   const [failed, setFailed] = useState(false);
+  const [byChain, setByChain] = useState(false);
 
   useEffect(() => {
     let gone = false;
@@ -40,15 +81,26 @@ export function StructureViewer({ text, label, residue }: StructureViewerProps) 
   }, []);
 
   useEffect(() => {
-    if (viewer === undefined) return;
+    if (viewer === undefined || place.current === null) return;
     viewer.removeAllModels();
     viewer.addModel(text, 'cif');
-    viewer.setStyle({}, { cartoon: { colorfunc: byConfidence, arrows: true, thickness: 0.5 } });
-    viewer.setStyle({ hetflag: true }, { stick: { radius: 0.2 }, sphere: { scale: 0.4 } });
-    viewer.zoomTo();
-    viewer.zoom(1.3);
-    viewer.render();
+    fit(viewer, place.current);
   }, [viewer, text]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new structure needs its colours, too
+  useEffect(() => {
+    if (viewer === undefined) return;
+    const ids = chains.map(({ id }) => id);
+    const colorfunc = ({ b, chain }: AtomSpec) =>
+      byChain ? CHAIN_COLOURS[ids.indexOf(chain ?? '') % CHAIN_COLOURS.length] : plddtColour(b ?? 0);
+    viewer.setStyle({}, { cartoon: { colorfunc, arrows: true, thickness: 0.5 } });
+    const ligand = byChain ? { colorfunc } : {};
+    viewer.setStyle(
+      { hetflag: true },
+      { stick: { radius: 0.2, ...ligand }, sphere: { scale: 0.4, ...ligand } },
+    );
+    viewer.render();
+  }, [viewer, text, byChain, chains]);
 
   useEffect(() => {
     if (viewer === undefined) return;
@@ -66,8 +118,34 @@ export function StructureViewer({ text, label, residue }: StructureViewerProps) 
 
   return (
     <div className="viewer">
-      <div ref={place} role="img" aria-label={label} data-ready={viewer !== undefined} />
+      <div
+        ref={place}
+        role="img"
+        aria-label={`${label}, coloured by ${byChain ? 'chain' : 'confidence'}`}
+        data-ready={viewer !== undefined}
+      />
       {failed && <p>This browser cannot draw the structure (no WebGL).</p>}
+      {chains.length > 1 && (
+        <label className="choice">
+          Colour by{' '}
+          <select value={byChain ? 'chain' : 'confidence'} onChange={() => setByChain(!byChain)}>
+            <option value="confidence">confidence (pLDDT)</option>
+            <option value="chain">chain</option>
+          </select>
+        </label>
+      )}
+      {byChain ? (
+        <ul className="legend" aria-label="Chains">
+          {chains.map(({ id }, i) => (
+            <li key={id}>
+              <span className="swatch" style={{ background: CHAIN_COLOURS[i % CHAIN_COLOURS.length] }} />
+              chain {id}
+            </li>
+          ))}
+        </ul>
+      ) : (
+        plddt && <PlddtLegend plddt={plddt} />
+      )}
     </div>
   );
 }

@@ -18,6 +18,7 @@ const WatchBatch = graphql(`
       changedTasks {
         taskId
         name
+        index
         repeatIndex
         state
         error { message }

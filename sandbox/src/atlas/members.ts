@@ -104,6 +104,9 @@ function matureMember(random: Random, founder: Member, { reference }: FamilyPlan
   };
 }
 
+/** Nobody may take such an entry for one of UniProt. */
+const INVENTED = 'Invented by the sandbox; UniProt has no such entry.';
+
 function uniprotRecord(
   random: Random,
   plan: FamilyPlan,
@@ -120,7 +123,7 @@ function uniprotRecord(
     name: reviewed || plan.dark || !reference ? plan.name : `${plan.name} homolog`,
     gene,
     organism: organism.lineage.at(-1) ?? '',
-    function: reference && random.next() < 0.8 ? `${reference.function} (By similarity)` : null,
+    function: `${INVENTED}${reference && random.next() < 0.8 ? ` ${reference.function}` : ''}`,
   };
 }
 

@@ -2,7 +2,7 @@
 import type { Database } from '../database.ts';
 
 /** Raised whenever the tables or the rules of growth change; a file of another format is grown anew. */
-export const UNIVERSE_FORMAT = 2;
+export const UNIVERSE_FORMAT = 3;
 
 /** Creates the tables of an empty universe. */
 export function createTables(database: Database): void {

@@ -1,0 +1,68 @@
+// What can be done with a batch that has ended: save its files, and submit again what failed.
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import { Download } from './files.tsx';
+import { type FoldInput, keepInput, keptInput } from './fold-input.ts';
+import { graphql } from './graphql.ts';
+import { Failures, Problem } from './problems.tsx';
+import type { WatchedTask } from './use-batch-progress.ts';
+
+const ResubmitFold = graphql(`
+  mutation ResubmitFold($batchId: ID!, $input: SubmitFoldInput!) {
+    resubmitFold(batchId: $batchId, input: $input) {
+      __typename
+      ... on FoldSubmitted { batch { batchId } }
+      ... on Problem { message hint }
+      ... on InvalidInput { issues { path message hint } }
+    }
+  }
+`);
+
+/** The items of the tasks that are submitted again, as the new batch has them. */
+const partOf = (input: FoldInput, failed: readonly WatchedTask[]): FoldInput => ({
+  ...input,
+  repeat: 1,
+  items: failed
+    .toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0))
+    .flatMap(({ index }) => input.items[(index ?? 0) % input.items.length] ?? []),
+});
+
+export function ResubmitFailures({ batchId, failed }: { batchId: string; failed: readonly WatchedTask[] }) {
+  const [{ data, error, fetching }, resubmit] = useMutation(ResubmitFold);
+  const [idempotencyKey] = useState(() => crypto.randomUUID());
+  if (failed.length === 0) return null;
+  const input = keptInput(batchId);
+  const result = data?.resubmitFold;
+  const send = async () => {
+    if (input === undefined) return;
+    const answer = await resubmit({ batchId, input: { ...input, idempotencyKey } });
+    const ending = answer.data?.resubmitFold;
+    if (ending?.__typename !== 'FoldSubmitted') return;
+    keepInput(ending.batch.batchId, partOf(input, failed));
+    location.hash = `#/batch/${ending.batch.batchId}`;
+  };
+  return (
+    <>
+      <button type="button" disabled={fetching || input === undefined} onClick={() => void send()}>
+        Submit the {failed.length} that failed or were cancelled again
+      </button>
+      {input === undefined && (
+        <p className="note">
+          Only the tab that submitted a batch has its sequences; elsewhere, use <code>foldatlas fold</code>{' '}
+          with your file.
+        </p>
+      )}
+      <Failures error={error} />
+      {result && 'message' in result && <Problem message={result.message} hint={result.hint} />}
+    </>
+  );
+}
+
+export function BatchFiles({ batchId }: { batchId: string }) {
+  return (
+    <p className="files">
+      <Download url={`/batches/${batchId}/scores.tsv`} name={`${batchId}.tsv`} what="Scores, TSV" />
+      <Download url={`/batches/${batchId}/results.zip`} name={`${batchId}.zip`} what="All files, ZIP" />
+    </p>
+  );
+}

@@ -1,0 +1,146 @@
+// A list of identifiers as a table: one row for each, in the same order, and where there is no protein the reason in its place.
+import type { FormEvent } from 'react';
+import { useQuery } from 'urql';
+import { SaveTable } from './files.tsx';
+import { graphql, type ResultOf } from './graphql.ts';
+import { Failures, Loading } from './problems.tsx';
+import { identifiersIn } from './search.ts';
+
+const LookUp = graphql(`
+  query LookUp($ids: [String!]!) {
+    lookup(ids: $ids) {
+      requested
+      problem { __typename message hint }
+      protein {
+        hash
+        accession
+        source
+        name
+        organism
+        gene
+        length
+        ptm
+        plddt { mean }
+        cluster { representativeHash size percentCharacterized }
+      }
+    }
+  }
+`);
+
+/** The place in the list is that of the row. */
+const withoutPlace = (message: string): string => message.replace(/^`ids\[\d+\]` \(\d+ characters\) /, 'It ');
+
+type Row = ResultOf<typeof LookUp>['lookup'][number];
+
+const statusOf = ({ protein, problem }: Row): string => {
+  if (protein !== null) return 'FOUND';
+  if (problem === null) return 'UNAVAILABLE';
+  return problem.__typename === 'InvalidInput' ? 'NOT_AN_IDENTIFIER' : 'NOT_FOUND';
+};
+
+const COLUMNS: readonly (readonly [name: string, of: (row: Row) => string | number | null | undefined])[] = [
+  ['requested', ({ requested }) => requested],
+  ['status', statusOf],
+  ['hash', ({ protein }) => protein?.hash],
+  ['accession', ({ protein }) => protein?.accession],
+  ['source', ({ protein }) => protein?.source],
+  ['name', ({ protein }) => protein?.name],
+  ['organism', ({ protein }) => protein?.organism],
+  ['gene', ({ protein }) => protein?.gene],
+  ['length', ({ protein }) => protein?.length],
+  ['ptm', ({ protein }) => protein?.ptm],
+  ['mean_plddt', ({ protein }) => protein?.plddt?.mean],
+  ['cluster', ({ protein }) => protein?.cluster?.representativeHash],
+  ['cluster_size', ({ protein }) => protein?.cluster?.size],
+  ['cluster_percent_characterized', ({ protein }) => protein?.cluster?.percentCharacterized],
+  ['problem', ({ problem }) => problem?.message],
+];
+
+function Found({ rows }: { rows: readonly Row[] }) {
+  const found = rows.filter(({ protein }) => protein !== null).length;
+  return (
+    <section className="card" aria-labelledby="found">
+      <h2 id="found">
+        {found} of {rows.length} found
+      </h2>
+      <p className="files">
+        <SaveTable name="proteins.tsv" columns={COLUMNS} rows={rows} />
+      </p>
+      <div className="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th>Identifier</th>
+              <th>Protein</th>
+              <th>Organism</th>
+              <th>Gene</th>
+              <th>Residues</th>
+              <th>pLDDT</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, i) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the same identifier may stand in the list twice
+              <tr key={i}>
+                <th scope="row">{row.requested}</th>
+                {row.protein === null ? (
+                  <td colSpan={5} className="gap">
+                    {withoutPlace(row.problem?.message ?? 'The service did not answer for it.')}{' '}
+                    {row.problem?.hint}
+                  </td>
+                ) : (
+                  <>
+                    <td>
+                      <a href={`#/protein/${row.protein.hash}`}>
+                        {row.protein.name ?? row.protein.accession ?? row.protein.hash}
+                      </a>
+                    </td>
+                    <td>{row.protein.organism ?? '–'}</td>
+                    <td>{row.protein.gene ?? '–'}</td>
+                    <td>{row.protein.length}</td>
+                    <td>{row.protein.plddt?.mean?.toFixed(1) ?? '–'}</td>
+                  </>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+export function LookupPage({ list }: { list: string }) {
+  const ids = identifiersIn(list);
+  const [{ data, error, fetching }] = useQuery({
+    query: LookUp,
+    variables: { ids },
+    pause: ids.length === 0,
+  });
+  const look = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const text = new FormData(event.currentTarget).get('list');
+    if (typeof text === 'string') location.hash = `#/table/${encodeURIComponent(text)}`;
+  };
+  return (
+    <>
+      <h1>Look up a list</h1>
+      <form className="card" onSubmit={look}>
+        <label className="field">
+          <span>
+            Accessions, entry names, protein hashes and addresses of UniProt, mixed, one a line, at most 5,000
+          </span>
+          <textarea name="list" rows={6} defaultValue={list} spellCheck={false} />
+        </label>
+        <p className="send">
+          <button type="submit" className="primary">
+            Look up
+          </button>
+        </p>
+      </form>
+      {fetching && <Loading what={`Looking up ${ids.length} identifiers`} />}
+      <Failures error={error} />
+      {data && <Found rows={data.lookup} />}
+    </>
+  );
+}
