@@ -26,6 +26,8 @@ export interface Services {
   readonly upstream: {
     /** Its address without credentials. */
     readonly url: string;
+    /** Whether it is a sandbox, as far as its answers have shown. */
+    isSandbox(): boolean;
     /** Whether it is a sandbox: one request where there was no answer yet. @throws Error when it fails */
     checkSandbox(): Promise<boolean>;
   };

@@ -12,7 +12,7 @@ const gateway: ProxyOptions = {
     }),
 };
 const proxy = Object.fromEntries(
-  ['/graphql', '/thumbnails', '/structures', '/tasks'].map((path) => [path, gateway]),
+  ['/graphql', '/thumbnails', '/structures', '/tasks', '/batches'].map((path) => [path, gateway]),
 );
 
 export default defineConfig({

@@ -32,7 +32,7 @@ export interface ServicesOptions {
  */
 export function createServices(options: ServicesOptions) {
   const { config, log, telemetry, upstreamUrl, connections, pace } = options;
-  const { downloads, openUpstream, contract, checkSandbox } = connections;
+  const { downloads, openUpstream, contract, isSandbox, checkSandbox } = connections;
   const onCacheError = (error: unknown) => telemetry.storeFailed('cache', error);
   const onLost = (error: unknown) => telemetry.storeFailed('connection', error);
   const store = openSharedCache(config.STORE_URL, onCacheError);
@@ -65,7 +65,7 @@ export function createServices(options: ServicesOptions) {
   const { catalogue, thumbnails, loaders } = reads;
   const { storeFailed } = telemetry;
   const kept = { ledger, live, bulk, contract, log, storeFailed };
-  const upstream = { url: shownUrl(upstreamUrl), checkSandbox };
+  const upstream = { url: shownUrl(upstreamUrl), isSandbox, checkSandbox };
   const services: Services = { config, upstream, catalogue, thumbnails, downloads, ...kept };
   return {
     services,

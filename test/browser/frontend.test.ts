@@ -1,14 +1,9 @@
 // The front-end example as a visitor uses it: built, type-checked, served by Vite's own preview with its proxy to a real gateway, and
 // driven in Chromium from a search to the result of a fold.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { buildSchema, parse, validate } from 'graphql';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
@@ -16,85 +11,40 @@ import type { Gateway } from '../../src/gateway.ts';
 import { type Served, serve } from '../live/streams.ts';
 import { ask, openGateway, run } from '../live/support.ts';
 import { at } from '../support.ts';
-import { launchBrowser, NO_BROWSER, SOFTWARE_WEBGL } from './chromium.ts';
+import { launchBrowser, SOFTWARE_WEBGL } from './chromium.ts';
+import { EXAMPLE, look, NO_FRONTEND, openPreview, type Preview, runInExample } from './preview.ts';
 
-const EXAMPLE = fileURLToPath(new URL('../../examples/frontend', import.meta.url));
-// Its packages are its own: `npm ci` there, as CI does, or there is nothing to build.
-const LEFT_OUT = NO_BROWSER || (process.env.CI === undefined && !existsSync(join(EXAMPLE, 'node_modules')));
 const TOKEN = 'word-of-the-visitor';
-
-const node = (args: readonly string[]) => promisify(execFile)(process.execPath, args, { cwd: EXAMPLE });
-const bin = (path: string): string => join(EXAMPLE, 'node_modules', path);
 
 const clock = new ManualClock(Date.now());
 let sandbox: Sandbox;
 let gateway: Gateway;
 let served: Served;
 let browser: Browser;
-let built: string;
-let preview: ChildProcess;
-let url: string;
+let preview: Preview;
 /** What the compiler says; resolved when it found nothing. */
 let types: Promise<unknown>;
 
-/** Serves the build with `vite preview`. @returns its address */
-async function startPreview(): Promise<string> {
-  preview = spawn(
-    process.execPath,
-    [bin('vite/bin/vite.js'), 'preview', '--host', '127.0.0.1', '--port', '0', '--outDir', built],
-    { cwd: EXAMPLE, env: { ...process.env, GATEWAY: new URL(served.url).origin, NO_COLOR: '1' } },
-  );
-  return new Promise((resolve, reject) => {
-    let said = '';
-    const listen = (chunk: Buffer) => {
-      said += chunk.toString();
-      const [address] = /http:\/\/127\.0\.0\.1:\d+\//.exec(said) ?? [];
-      if (address !== undefined) resolve(address);
-    };
-    preview.stdout?.on('data', listen);
-    preview.stderr?.on('data', listen);
-    preview.once('exit', () => reject(new Error(`vite preview ended: ${said}`)));
-  });
-}
-
 beforeAll(async () => {
-  if (LEFT_OUT) return;
-  built = await mkdtemp(join(tmpdir(), 'frontend-'));
-  types = node([bin('gql.tada/bin/cli.js'), 'generate-output']).then(() => node([bin('typescript/bin/tsc')]));
+  if (NO_FRONTEND) return;
+  types = runInExample('gql.tada/bin/cli.js', ['generate-output']).then(() =>
+    runInExample('typescript/bin/tsc'),
+  );
   types.catch(() => {});
-  const [made] = await Promise.all([
-    startSandbox({ size: 'small', clock }),
-    node([bin('vite/bin/vite.js'), 'build', '--outDir', built, '--emptyOutDir', '--logLevel', 'error']),
-  ]);
-  sandbox = made;
+  sandbox = await startSandbox({ size: 'small', clock });
   gateway = openGateway(sandbox.url, {}, { first: 60, slowest: 200 });
   served = await serve(gateway);
-  url = await startPreview();
+  preview = await openPreview(new URL(served.url).origin);
   browser = await launchBrowser(SOFTWARE_WEBGL);
 }, 120_000);
 afterAll(async () => {
-  if (LEFT_OUT) return;
+  if (NO_FRONTEND) return;
   await browser.close();
-  preview.removeAllListeners('exit');
-  preview.kill();
+  await preview.close();
   await served.close();
   await gateway.close();
   await sandbox.close();
-  await rm(built, { recursive: true });
 });
-
-/** How many different colours a part of the page shows, as a person would see it. */
-async function coloursOf(page: Page, part: Locator): Promise<number> {
-  const png = (await part.screenshot()).toString('base64');
-  return page.evaluate(async (base64) => {
-    const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${base64}`)).blob());
-    const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
-    if (context === null) return 0;
-    context.drawImage(image, 0, 0);
-    const { data } = context.getImageData(0, 0, image.width, image.height);
-    return new Set(new Uint32Array(data.buffer)).size;
-  }, png);
-}
 
 /** Opens the example, and writes down whatever no visitor should cause. */
 async function openPage(): Promise<{ page: Page; wrong: string[] }> {
@@ -116,12 +66,12 @@ async function openPage(): Promise<{ page: Page; wrong: string[] }> {
       wrong.push(request.url());
     if (request.url().includes(TOKEN)) wrong.push('a token in an address');
   });
-  await page.goto(url);
+  await page.goto(preview.url);
   return { page, wrong };
 }
 
 // A browser that draws WebGL with the processor is slow where other tests run beside it.
-describe.skipIf(LEFT_OUT)('the front-end example', { timeout: 90_000 }, () => {
+describe.skipIf(NO_FRONTEND)('the front-end example', { timeout: 90_000 }, () => {
   it('asks only for what the schema has, in types and in documents', async () => {
     const sources = readdirSync(join(EXAMPLE, 'src')).map((file) =>
       readFileSync(join(EXAMPLE, 'src', file), 'utf8'),
@@ -142,7 +92,10 @@ describe.skipIf(LEFT_OUT)('the front-end example', { timeout: 90_000 }, () => {
     await page.getByRole('heading', { name: 'Insulin', exact: true }).waitFor();
     await page.locator('.viewer [data-ready=true] canvas').waitFor();
     await expect
-      .poll(() => coloursOf(page, page.locator('.viewer canvas')), { timeout: 30_000, interval: 500 })
+      .poll(async () => (await look(page, page.locator('.viewer canvas'))).colours, {
+        timeout: 30_000,
+        interval: 500,
+      })
       .toBeGreaterThan(100);
     await page.getByRole('slider', { name: 'Residue' }).focus();
     await page.keyboard.press('ArrowRight');
@@ -157,13 +110,17 @@ describe.skipIf(LEFT_OUT)('the front-end example', { timeout: 90_000 }, () => {
 
     await page.getByRole('textbox').fill('Q99999');
     await page.keyboard.press('Enter');
-    await page.getByText('UniProt has no entry Q99999.').waitFor();
+    await page.getByText('Q99999 is not in the sandbox.').waitFor();
     await page.getByRole('textbox').fill('>new\nMALWMRLLPLLALLALWGPDPAAAFVNQHLCGSHLVEALYLVCGERGFFYTPKW');
     await page.keyboard.press('Enter');
     await page.getByText('The Atlas does not hold it').waitFor();
-    await page.getByRole('textbox').fill('helix');
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'features for “helix”' }).waitFor();
+    // Words are words, also where all their letters are amino acids.
+    for (const words of ['helix', 'signal peptide cleavage site in ciliary and granular cells']) {
+      await page.getByRole('textbox').fill(words);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: `for “${words}”` }).waitFor();
+    }
+    await page.getByText('No feature has these words.').waitFor();
     expect(wrong).toEqual([]);
     await page.close();
   });
@@ -173,14 +130,11 @@ describe.skipIf(LEFT_OUT)('the front-end example', { timeout: 90_000 }, () => {
     await page.getByRole('link', { name: 'Fold' }).click();
     const submit = page.getByRole('button', { name: 'Submit' });
     await page.getByLabel('Sequence or FASTA').fill('GIVEQ1');
-    await page.getByLabel('Model').fill('nonsense');
     await page.locator('.chain .issue', { hasText: 'is no letter of a protein sequence' }).waitFor();
-    await page.locator('.row .issue', { hasText: 'There is no model "nonsense"' }).waitFor();
     expect(await submit.isDisabled()).toBe(true);
 
     await page.getByLabel('Sequence or FASTA').fill('GIVEQCCTSICSLYQLENYCN');
     await page.getByLabel('Copies').fill('2');
-    await page.getByLabel('Model').fill('');
     await page.getByLabel('Your name').fill('insulin A, twice');
     await page.getByLabel('Your token').fill(TOKEN);
     await page.getByText('3 tasks, 126 residues').waitFor();
@@ -213,9 +167,12 @@ describe.skipIf(LEFT_OUT)('the front-end example', { timeout: 90_000 }, () => {
     expect(scores.map(Number)).toEqual(scores.map(Number).sort((a, b) => b - a));
     await page.locator('.viewer [data-ready=true] canvas').waitFor();
     await expect
-      .poll(() => coloursOf(page, page.locator('.viewer canvas')), { timeout: 30_000, interval: 500 })
+      .poll(async () => (await look(page, page.locator('.viewer canvas'))).colours, {
+        timeout: 30_000,
+        interval: 500,
+      })
       .toBeGreaterThan(100);
-    expect(await coloursOf(page, page.locator('.matrix canvas'))).toBeGreaterThan(20);
+    expect((await look(page, page.locator('.matrix canvas'))).colours).toBeGreaterThan(20);
     await page.locator('.matrix').hover({ position: { x: 300, y: 50 } });
     await page.getByText(/Aligned on A\d+, B\d+ may be [\d.]+ Å off/).waitFor();
     const [file] = await Promise.all([

@@ -48,7 +48,7 @@ describe.each(DIALECTS)('identifiers of a bulk look-up at a service that speaks 
         code: 'NOT_AN_IDENTIFIER',
         message: '`ids[2]` (16 characters) is an accession of MGnify.',
       },
-      { path: 'ids.3', code: 'NOT_FOUND', message: 'UniProt has no entry P00000.' },
+      { path: 'ids.3', code: 'NOT_FOUND', message: 'P00000 is not in the sandbox.' },
       {
         path: 'ids.4',
         code: 'NOT_AN_IDENTIFIER',

@@ -85,6 +85,9 @@ describe('lookup', () => {
       null,
       null,
     ]);
+    // What a sandbox lacks may well exist.
+    expect(at(found[6], 'problem.message')).toBe('Q99999 is not in the sandbox.');
+    expect(at(found[3], 'problem.message')).toBe('The sandbox does not hold this protein.');
     // P69905, INS_HUMAN and the unknown Q99999.
     expect(starts).toHaveLength(3);
     starts = [];

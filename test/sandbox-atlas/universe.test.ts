@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
 import { openUniverse } from '../../sandbox/src/atlas/universe.ts';
 import type { Universe } from '../../sandbox/src/atlas/universe-reader.ts';
 import { openDatabase } from '../../sandbox/src/database.ts';
@@ -88,6 +89,17 @@ test('ubiquitin is a protein of the universe, and its precursor resolves by acce
     expect(entry?.sequence).toBe(`${ubiquitin.repeat(9)}V`);
     expect(smallUniverse.protein(entry?.hash ?? '')?.cluster).toBe(found?.cluster);
   }
+});
+
+test('every entry but those of real proteins says that it is invented', () => {
+  const real = new Set(REFERENCE_PROTEINS.map(({ accession }) => accession));
+  const invented = proteinsOf(smallUniverse).flatMap(({ accession }) => {
+    const entry = smallUniverse.uniprot(accession);
+    return entry === undefined || real.has(accession) ? [] : [entry.function];
+  });
+  expect(invented.length).toBeGreaterThan(50);
+  for (const text of invented) expect(text).toMatch(/^Invented by the sandbox; UniProt has no such entry\./);
+  expect(smallUniverse.uniprot('P01308')?.function).not.toContain('Invented');
 });
 
 test('the full universe has what the Atlas has, opens in time and its clusters say what their members are', {

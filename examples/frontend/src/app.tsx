@@ -9,6 +9,7 @@ import { LookupPage } from './lookup-page.tsx';
 import { ProteinPage } from './protein-page.tsx';
 import { placeOf } from './search.ts';
 import { SequencePage } from './sequence-page.tsx';
+import { SandboxBanner } from './service.tsx';
 
 const onHashChange = (changed: () => void) => {
   addEventListener('hashchange', changed);
@@ -47,6 +48,7 @@ export function App() {
   }, [hash]);
   return (
     <>
+      <SandboxBanner />
       <header className="bar">
         <a className="brand" href="#/">
           Protein browser

@@ -14,6 +14,7 @@ import {
 } from './fold-input.ts';
 import { graphql, type ResultOf } from './graphql.ts';
 import { Failures, Problem } from './problems.tsx';
+import { useService } from './service.tsx';
 import { TokenField } from './token-field.tsx';
 
 export const CheckFold = graphql(`
@@ -206,12 +207,13 @@ export function FoldPage({ sequence }: { sequence: string }) {
         <Field label="Your name for it" issues={[...at('label'), ...at('items.name')]}>
           <input value={draft.label} onChange={(event) => set({ label: event.target.value })} />
         </Field>
-        <Field label="Model (default if empty)" issues={at('model')}>
-          <input
-            value={draft.model}
-            spellCheck={false}
-            onChange={(event) => set({ model: event.target.value })}
-          />
+        <Field label="Model" issues={at('model')}>
+          <select value={draft.model} onChange={(event) => set({ model: event.target.value })}>
+            <option value="">default</option>
+            {useService()?.models.map(({ name }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
         </Field>
         <Field label="How many times" issues={at('repeat')}>
           <input

@@ -98,6 +98,9 @@ export function readIdentifier(requested: string): Identifier {
     : { fault: 'is not an identifier of a protein.', hint: HINT };
 }
 
+const SANDBOX_HINT =
+  'The sandbox knows few proteins, such as P01308, and invents the others. Set UPSTREAM_URL to ask the service.';
+
 /** The result of resolving an identifier. */
 export type Resolved =
   | { readonly hash: string; readonly entry?: UniprotRef }
@@ -143,7 +146,9 @@ async function resolveEntry(ctx: GatewayContext, id: string, place: Place): Prom
   try {
     const found = await ctx.uniprot.load(id);
     if (found === null)
-      return notFound(`UniProt has no entry ${id}.`, 'Check the spelling; obsolete entries are not kept.');
+      return ctx.services.upstream.isSandbox()
+        ? notFound(`${id} is not in the sandbox.`, SANDBOX_HINT)
+        : notFound(`UniProt has no entry ${id}.`, 'Check the spelling; obsolete entries are not kept.');
     const entry = { ...found, requested: id };
     const hash = hashOfEntry(entry);
     return hash === null

@@ -22,11 +22,11 @@ import { requiredPartsOf, withoutNames } from './protein-parts.ts';
 /** Largest number of ids in a query. */
 const MAX_IDS = 5000;
 
-const UNKNOWN: ProblemShape = {
+const unknownProtein = ({ services }: GatewayContext): ProblemShape => ({
   kind: 'NotFound',
-  message: 'The Atlas does not hold this protein.',
+  message: `${services.upstream.isSandbox() ? 'The sandbox' : 'The Atlas'} does not hold this protein.`,
   hint: 'Fold it with submitFold, or search for similar ones.',
-};
+});
 
 /** What the query selects on each result. */
 interface Selected {
@@ -36,6 +36,8 @@ interface Selected {
    * The field that throws a failure: one error for each id, also when only `problem` is selected.
    */
   readonly failsAt: LookupRef['failsAt'];
+  /** The problem of a protein that does not exist. */
+  readonly unknown: ProblemShape;
 }
 
 /**
@@ -46,7 +48,7 @@ interface Selected {
 function refOf(
   requested: string,
   resolved: Resolved,
-  { failsAt }: Selected,
+  { failsAt, unknown }: Selected,
   found?: object | null,
 ): LookupRef {
   const ref: LookupRef = { requested, hash: null, exists: false, problem: null, failure: undefined, failsAt };
@@ -54,13 +56,17 @@ function refOf(
   if ('failure' in resolved) return { ...ref, failure: resolved.failure };
   const { hash, entry } = resolved;
   if (found instanceof Error) return { ...ref, hash, failure: found };
-  return found == null ? { ...ref, hash, problem: UNKNOWN } : { ...ref, hash, entry, exists: true };
+  return found == null ? { ...ref, hash, problem: unknown } : { ...ref, hash, entry, exists: true };
 }
 
-function selectedOf(info: GraphQLResolveInfo): Selected {
+function selectedOf(ctx: GatewayContext, info: GraphQLResolveInfo): Selected {
   const below = selectedFields(info, 'ProteinLookup').filter((field) => field.name === 'protein');
   const nodes = below.flatMap((field) => field.nodes);
-  return { needs: requiredPartsOf(info, nodes), failsAt: nodes.length > 0 ? 'protein' : 'problem' };
+  return {
+    needs: requiredPartsOf(info, nodes),
+    failsAt: nodes.length > 0 ? 'protein' : 'problem',
+    unknown: unknownProtein(ctx),
+  };
 }
 
 /** Identifiers and what is loaded of their proteins at once. */
@@ -177,7 +183,7 @@ builder.queryField('lookup', (t) =>
       }),
     },
     resolve: (_, { ids }, ctx, info) => {
-      const selected = selectedOf(info);
+      const selected = selectedOf(ctx, info);
       if (shouldRespondIncrementally(info, selected.needs, ids.length))
         return lookupGrowing(ctx, selected, ids);
       return hasStreamDirective(info) ? lookupInParts(ctx, info, selected, ids) : lookup(ctx, selected, ids);
