@@ -1,10 +1,10 @@
 // Saves the outcome of a batch: results and structures of its tasks, and a table of scores ranked
 // by ipTM. Files that exist are not fetched again, so that a second run resumes the first.
-import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Cell, tableRow } from '../lookups/export-row.ts';
+import { fileNames } from '../resolvers/folds/score-table.ts';
 import { errorLines, type GatewayTarget } from './gateway-client.ts';
 import { CliExit, EXIT, type Session } from './session.ts';
 
@@ -12,7 +12,7 @@ const TASKS = `query Tasks($batchId: ID!, $after: String) {
   batch(batchId: $batchId) {
     tasks(first: 50, after: $after) {
       pageInfo { hasNextPage endCursor }
-      nodes { taskId name inputIndex repeatIndex state error { message } scores { ptm iptm meanPlddt } }
+      nodes { taskId name inputIndex repeatIndex state error { message } }
     }
   }
 }`;
@@ -24,11 +24,6 @@ interface Task {
   readonly repeatIndex: number | null;
   readonly state: string;
   readonly error: { readonly message: string } | null;
-  readonly scores: {
-    readonly ptm: number | null;
-    readonly iptm: number | null;
-    readonly meanPlddt: number | null;
-  } | null;
 }
 
 interface Page {
@@ -60,26 +55,8 @@ async function tasksOf(place: GatewayTarget, session: Session, batchId: string):
   }
 }
 
-/** File names, one per task: the item's name, with a suffix where several items share it. */
-function fileNames(tasks: readonly Task[]): string[] {
-  const repeats = tasks.some(({ repeatIndex }) => (repeatIndex ?? 0) > 0);
-  const taken = new Set<string>();
-  return tasks.map(({ name, inputIndex, repeatIndex, taskId }) => {
-    const plain = (name ?? (inputIndex === null ? taskId : `item${inputIndex}`))
-      .replace(/[^\w.-]+/g, '_')
-      .replace(/^[.-]+/, '')
-      .slice(0, 80);
-    const base = `${plain || 'item'}${repeats && repeatIndex !== null ? `_${repeatIndex}` : ''}`;
-    let free = base;
-    for (let n = 2; taken.has(free.toLowerCase()); n += 1) free = `${base}-${n}`;
-    taken.add(free.toLowerCase());
-    return free;
-  });
-}
-
 /** Fetches a file to its place, whole or not at all. @returns why it failed */
 async function save(place: GatewayTarget, path: string, file: string): Promise<string | undefined> {
-  if (existsSync(file)) return undefined;
   const response = await place.file(path);
   if (!response.ok || response.body === null)
     return (await response.text()).trim().slice(0, 300) || `HTTP ${response.status}`;
@@ -94,48 +71,9 @@ async function save(place: GatewayTarget, path: string, file: string): Promise<s
   }
 }
 
-const COLUMNS = [
-  'rank',
-  'name',
-  'repeat',
-  'state',
-  'iptm',
-  'ptm',
-  'mean_plddt',
-  'task_id',
-  'file',
-  'problem',
-];
-const rounded = (value: number | null | undefined): number | undefined =>
-  value == null ? undefined : Number(value.toFixed(4));
-
-interface Saved {
-  readonly task: Task;
-  readonly file: string;
-  readonly problem: string | undefined;
-}
-
-/** Best ipTM first, of equals (single chains have none) best pTM; what has no scores last. */
-function tableOf(saved: readonly Saved[]): string {
-  const value = (one: Saved, key: 'iptm' | 'ptm') => one.task.scores?.[key] ?? Number.NEGATIVE_INFINITY;
-  const ranked = saved.toSorted((a, b) => {
-    const byIptm = value(b, 'iptm') - value(a, 'iptm');
-    return byIptm > 0 || byIptm < 0 ? byIptm : value(b, 'ptm') - value(a, 'ptm') || 0;
-  });
-  const rows = ranked.map(({ task, file, problem }, i): Cell[] => [
-    task.scores === null ? '' : i + 1,
-    task.name,
-    task.repeatIndex,
-    task.state,
-    rounded(task.scores?.iptm),
-    rounded(task.scores?.ptm),
-    rounded(task.scores?.meanPlddt),
-    task.taskId,
-    task.state === 'DONE' && problem === undefined ? file : '',
-    problem ?? task.error?.message,
-  ]);
-  return [COLUMNS, ...rows].map(tableRow).join('');
-}
+/** As `save`, unless the file is there. */
+const saveOnce = async (place: GatewayTarget, path: string, file: string): Promise<string | undefined> =>
+  existsSync(file) ? undefined : save(place, path, file);
 
 /** Saves all results of a batch. @returns the tasks that have none, each with the reason */
 export async function saveBatch(
@@ -147,27 +85,22 @@ export async function saveBatch(
   mkdirSync(folder, { recursive: true });
   const tasks = await tasksOf(place, session, batchId);
   const names = fileNames(tasks);
-  const saved: Saved[] = [];
+  const without: string[] = [];
   for (const [i, task] of tasks.entries()) {
     const file = names[i] ?? task.taskId;
-    let problem: string | undefined;
+    let problem = task.error?.message;
     if (task.state === 'DONE') {
       const at = `/tasks/${encodeURIComponent(task.taskId)}`;
       session.live(`saving ${i + 1}/${tasks.length} ${file}`);
       problem =
-        (await save(place, `${at}/result.json`, join(folder, `${file}.json`))) ??
-        (await save(place, `${at}/structure.cif`, join(folder, `${file}.cif`)));
+        (await saveOnce(place, `${at}/result.json`, join(folder, `${file}.json`))) ??
+        (await saveOnce(place, `${at}/structure.cif`, join(folder, `${file}.cif`)));
     }
-    saved.push({ task, file, problem });
+    if (task.state !== 'DONE' || problem !== undefined)
+      without.push(`${file}: ${task.state}${problem === undefined ? '' : `: ${problem}`}`);
   }
   session.live('');
-  writeFileSync(join(folder, 'scores.tsv'), tableOf(saved));
-  return saved.flatMap(({ task, file, problem }) =>
-    task.state === 'DONE' && problem === undefined
-      ? []
-      : [
-          `${file}: ${task.state}` +
-            `${problem === undefined && task.error === null ? '' : `: ${problem ?? task.error?.message}`}`,
-        ],
-  );
+  const table = `/batches/${encodeURIComponent(batchId)}/scores.tsv`;
+  const problem = await save(place, table, join(folder, 'scores.tsv'));
+  return problem === undefined ? without : [...without, `scores.tsv: ${problem}`];
 }

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { openAssets } from '../http/pages/assets.ts';
 import type { Example } from '../http/pages/examples.ts';
 import type { Route } from '../http/plugins/use-routes.ts';
+import { batchRoutes } from '../http/routes/batches.ts';
 import { bulkRoutes } from '../http/routes/bulk.ts';
 import { healthRoute, metricsRoute, type Readiness, readyRoute } from '../http/routes/health.ts';
 import { pageRoutes } from '../http/routes/pages.ts';
@@ -66,6 +67,7 @@ export function gatewayRoutes(sources: RouteSources): Route[] {
     thumbnailRoute(thumbnails, async (request) => (await openContext(request)).upstream),
     structureRoute(openContext),
     taskRoutes(openContext),
+    batchRoutes(openContext),
     bulkRoutes(openContext),
     pages.missing,
   ];

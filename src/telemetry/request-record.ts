@@ -62,6 +62,7 @@ const ROUTES: readonly (readonly [RegExp, string])[] = [
   [/^\/thumbnails\/[^/]+\/[^/]+$/, '/thumbnails/{hash}/{type}.png'],
   [/^\/structures\/[^/]+$/, '/structures/{hash}.{format}'],
   [/^\/tasks\/[^/]+\/[^/]+$/, '/tasks/{taskId}/{file}'],
+  [/^\/batches\/[^/]+\/[^/]+$/, '/batches/{batchId}/{file}'],
   [/^\/bulk\/[^/]+\/[^/]+$/, '/bulk/{lookupId}/{part}.zip'],
   [/^\/bulk\/[^/]+$/, '/bulk/{lookupId}.{format}'],
 ];

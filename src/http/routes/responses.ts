@@ -32,6 +32,26 @@ export const forwardedHeaders = (
     }),
   );
 
+/** What a browser saves a file as. */
+export function attachment(name: string, ending: string): string {
+  const ascii = name.replace(/[^\w.-]+/g, '_').slice(0, 120);
+  // A lone surrogate cannot be encoded.
+  const encoded = encodeURIComponent(name.replace(/\p{Cs}/gu, '\ufffd')).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16)}`,
+  );
+  return `attachment; filename="${ascii}.${ending}"; filename*=UTF-8''${encoded}.${ending}`;
+}
+
+/** An id in a path; null where its escapes are wrong. */
+export function decodedId(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   BAD_USER_INPUT: 400,
   UNAUTHENTICATED: 401,

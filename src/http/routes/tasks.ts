@@ -11,7 +11,15 @@ import { createFoldResults } from '../../upstream/folds/fold-results.ts';
 import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
 import { discard } from '../../upstream/http/response-body.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import { byteRange, forwardedHeaders, handleGetOrHead, streamOf, textResponse } from './responses.ts';
+import {
+  attachment,
+  byteRange,
+  decodedId,
+  forwardedHeaders,
+  handleGetOrHead,
+  streamOf,
+  textResponse,
+} from './responses.ts';
 
 const PATTERN = /^\/tasks\/([^/]+)\/(result\.json|structure\.cif|structure\.pdb|embeddings\.npz)$/;
 
@@ -31,23 +39,15 @@ const REASONS: Readonly<Record<string, [status: number, text: string]>> = {
 };
 
 /** The headers that every file has; `name` is what the browser saves it as. */
-function headersOf(name: string, ending: string): Record<string, string> {
-  const ascii = name.replace(/[^\w.-]+/g, '_').slice(0, 120);
-  // A lone surrogate cannot be encoded.
-  const encoded = encodeURIComponent(name.replace(/\p{Cs}/gu, '\ufffd')).replace(
-    /['()*]/g,
-    (c) => `%${c.charCodeAt(0).toString(16)}`,
-  );
-  return {
-    'content-type': TYPES[ending] ?? 'application/octet-stream',
-    'content-disposition': `attachment; filename="${ascii}.${ending}"; filename*=UTF-8''${encoded}.${ending}`,
-    // The file belongs to one caller: no shared cache may keep it.
-    'cache-control': 'private, max-age=0, must-revalidate',
-    vary: 'authorization',
-    'accept-ranges': 'bytes',
-    'x-content-type-options': 'nosniff',
-  };
-}
+const headersOf = (name: string, ending: string): Record<string, string> => ({
+  'content-type': TYPES[ending] ?? 'application/octet-stream',
+  'content-disposition': attachment(name, ending),
+  // The file belongs to one caller: no shared cache may keep it.
+  'cache-control': 'private, max-age=0, must-revalidate',
+  vary: 'authorization',
+  'accept-ranges': 'bytes',
+  'x-content-type-options': 'nosniff',
+});
 
 /** Of the upstream's headers, those that describe the bytes. */
 const PASSED = ['content-length', 'content-range', 'etag', 'last-modified'] as const;
@@ -125,8 +125,10 @@ async function answer(
     if (inline !== null) return madeFile(request, inline, headers);
     return (await resultFile(ctx, request, taskId, headers)) ?? textResponse(404, 'The task has no result.');
   }
-  const fold = await ctx.folds.open(taskId);
+  // Stores the scores as well, so that a table of them downloads nothing.
+  const fold = (await ctx.folds.read(taskId))?.fold ?? null;
   const content = fold === null ? 'The task has no result.' : await madeContent(fold, ending);
+  fold?.close();
   return typeof content === 'string' ? textResponse(404, content) : madeFile(request, content, headers);
 }
 
@@ -147,14 +149,6 @@ async function madeContent(fold: FoldResultHandle, ending: string): Promise<Uint
   return ending === 'pdb' ? `${file.reason} structure.cif holds it.` : file.reason;
 }
 
-const decoded = (text: string): string | null => {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
-};
-
 /** The routes. @param open - the context of a request */
 export const taskRoutes =
   (open: (request: Request) => Promise<GatewayContext>): Route =>
@@ -162,7 +156,7 @@ export const taskRoutes =
     const [, taskId, file] = PATTERN.exec(url.pathname) ?? [];
     if (taskId === undefined || file === undefined) return null;
     return handleGetOrHead(request, async () => {
-      const id = decoded(taskId);
+      const id = decodedId(taskId);
       return id === null
         ? textResponse(400, 'The task id cannot be read.')
         : answer(await open(request), request, id, file);

@@ -105,6 +105,20 @@ builder.objectFields(Batch, (t) => ({
       return kept === null ? (await batch.read()).createdAt : new Date(kept.submittedAt);
     },
   }),
+  resultsUrl: t.field({
+    type: 'URL',
+    nullable: false,
+    description:
+      'Address of one ZIP archive with result JSON and mmCIF of every finished task, scores.tsv and ' +
+      'manifest.json, which lists all tasks and what could not be read. Needs your token.',
+    resolve: ({ batchId }, _, ctx) => `${ctx.publicUrl}/batches/${encodeURIComponent(batchId)}/results.zip`,
+  }),
+  scoresUrl: t.field({
+    type: 'URL',
+    nullable: false,
+    description: 'Address of a tab-separated table of all tasks, best ipTM first. Needs your token.',
+    resolve: ({ batchId }, _, ctx) => `${ctx.publicUrl}/batches/${encodeURIComponent(batchId)}/scores.tsv`,
+  }),
   tasks: t.field({
     type: BatchTasksConnection,
     nullable: false,

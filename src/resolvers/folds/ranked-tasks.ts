@@ -49,9 +49,6 @@ export async function readAllTasks(
   }
 }
 
-/** Scores by task id; a sentence where a result has none that can be read. */
-export type ScoresOfTasks = ReadonlyMap<string, TaskScores | string>;
-
 const NEVER_READ = 'The result has expired, and its scores were not read in time.';
 
 /** Why one done task has no scores; undefined for a failure of more than this task. */
@@ -65,6 +62,7 @@ function problemOf(error: unknown): string | undefined {
  * Scores of the done tasks among these. Stored ones cost nothing; each other costs one Status call
  * and one download, once.
  *
+ * @returns by task id; a sentence for a result without scores that can be read
  * @throws UpstreamError when results cannot be read at present; what was read is stored
  */
 export async function readScores(

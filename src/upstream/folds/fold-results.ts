@@ -25,6 +25,15 @@ function readResponse(response: unknown): TaskResult | null {
   return /^[[{"]/.test(text) || /\s/.test(text) ? { json: text } : { url: text };
 }
 
+/** A result for one use. */
+export interface WholeResult {
+  readonly bytes: Uint8Array;
+  /** Close it after use. */
+  readonly fold: FoldResultHandle;
+  /** A sentence where they are outside 0 to 1. */
+  readonly scores: TaskScores | string;
+}
+
 export interface FoldResults {
   /** The signed URL of a task's result, as Status gives it. Null when the task has none. */
   url(taskId: string): Promise<string | null>;
@@ -36,6 +45,8 @@ export interface FoldResults {
    * @param headers - such as `range`
    */
   download(taskId: string, headers?: Readonly<Record<string, string>>): Promise<StreamedResponse | null>;
+  /** The whole result: as it came, opened, and its scores, which are stored. Null without one. */
+  read(taskId: string): Promise<WholeResult | null>;
   /** The opened result, held for the rest of the request. Null when the task has none. */
   open(taskId: string): Promise<FoldResultHandle | null>;
   /**
@@ -130,15 +141,18 @@ export function createFoldResults(
     return again;
   };
 
-  const fetchFold = (taskId: string): Promise<FoldResultHandle | null> =>
+  const fetchWhole = (taskId: string): Promise<Pick<WholeResult, 'bytes' | 'fold'> | null> =>
     limited(async () => {
       const inline = await inlineOf(taskId);
       const answer = inline === null ? await begin(taskId) : null;
       const bytes = answer === null ? inline : await readShared(up, answer);
-      return bytes === null
-        ? null
-        : openFoldResult(bytes, { mapping: up.settings.mapping }).catch(unreadable);
+      if (bytes === null) return null;
+      const fold = await openFoldResult(bytes, { mapping: up.settings.mapping }).catch(unreadable);
+      return { bytes, fold };
     });
+
+  const fetchFold = async (taskId: string): Promise<FoldResultHandle | null> =>
+    (await fetchWhole(taskId))?.fold ?? null;
 
   /**
    * A result for one use: shared while in flight, then released. A failed one is not tried again.
@@ -155,26 +169,36 @@ export function createFoldResults(
     return fetching;
   };
 
-  const readScores = async (taskId: string): Promise<TaskScores | null> => {
-    const stored = await submissions.scores(taskId);
-    if (stored !== null) return stored;
-    const fold = await pass(taskId);
-    if (fold === null) return null;
-    const { ptm, iptm, meanPlddt, misfits } = fold.summary;
-    if (!held.has(taskId)) fold.close();
+  /** Stores the scores of a result. @returns a sentence where they are outside 0 to 1 */
+  const storeScores = async (taskId: string, { summary }: FoldResultHandle): Promise<TaskScores | string> => {
+    const { ptm, iptm, meanPlddt, misfits } = summary;
     const misfit = misfits.ptm ?? misfits.iptm;
-    if (misfit !== null)
-      throw new UpstreamError(misfit, { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false });
+    if (misfit !== null) return misfit;
     const scores = { ptm, iptm, meanPlddt };
     // A store that fails costs the next ranking a download, not this one its answer.
     await submissions.saveScores(taskId, scores).catch(() => undefined);
     return scores;
   };
 
+  const readScores = async (taskId: string): Promise<TaskScores | null> => {
+    const stored = await submissions.scores(taskId);
+    if (stored !== null) return stored;
+    const fold = await pass(taskId);
+    if (fold === null) return null;
+    if (!held.has(taskId)) fold.close();
+    const scores = await storeScores(taskId, fold);
+    if (typeof scores !== 'string') return scores;
+    throw new UpstreamError(scores, { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false });
+  };
+
   return {
     url: urlOf,
     inline: inlineOf,
     download: begin,
+    async read(taskId) {
+      const whole = await fetchWhole(taskId);
+      return whole === null ? null : { ...whole, scores: await storeScores(taskId, whole.fold) };
+    },
     open(taskId) {
       const known = held.get(taskId);
       if (known !== undefined) return known;

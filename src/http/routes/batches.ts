@@ -1,0 +1,167 @@
+// GET /batches/{batchId}/scores.tsv: all tasks, best ipTM first. GET /batches/{batchId}/results.zip:
+// results and structures of all finished tasks with a manifest, written while they are read.
+import type { GatewayContext } from '../../context.ts';
+import { type PlacedTask, readAllTasks, readScores } from '../../resolvers/folds/ranked-tasks.ts';
+import { fileNames, type ScoredTask, scoreTable } from '../../resolvers/folds/score-table.ts';
+import { inputOf } from '../../resolvers/folds/task-shape.ts';
+import type { TaskScores } from '../../store/ledger/ledger.ts';
+import { UpstreamError } from '../../upstream/errors.ts';
+import { createBatchReader } from '../../upstream/folds/batch-reader.ts';
+import { readBatch } from '../../upstream/folds/batch-states.ts';
+import { createFoldResults, type FoldResults } from '../../upstream/folds/fold-results.ts';
+import type { Route } from '../plugins/use-routes.ts';
+import { attachment, decodedId, handleGetOrHead, streamOf, textResponse } from './responses.ts';
+import { createZipWriter } from './zip-writer.ts';
+
+const PATTERN = /^\/batches\/([^/]+)\/(results\.zip|scores\.tsv)$/;
+const TYPES = { zip: 'application/zip', tsv: 'text/tab-separated-values; charset=utf-8' } as const;
+/** Results that are read before the one that is being written has left. */
+const READ_AHEAD = 1;
+
+/** A task with its name, its place in the input, and the names of its files. */
+type ListedTask = PlacedTask & Omit<ScoredTask, keyof PlacedTask | 'scores' | 'problem'>;
+
+async function listedTasks(ctx: GatewayContext, tasks: readonly PlacedTask[]): Promise<ListedTask[]> {
+  const named = await Promise.all(
+    tasks.map(async (task) => {
+      const { item = null, inputIndex = null, repeatIndex = null } = (await inputOf(ctx, task)) ?? {};
+      return { ...task, name: item?.name ?? null, inputIndex, repeatIndex };
+    }),
+  );
+  const files = fileNames(named);
+  return named.map((task, i) => ({ ...task, file: task.state === 'DONE' ? (files[i] ?? null) : null }));
+}
+
+const scored = (task: ListedTask, scores: TaskScores | string | undefined): ScoredTask => ({
+  ...task,
+  scores: typeof scores === 'object' ? scores : null,
+  problem: typeof scores === 'string' ? scores : (task.error?.message ?? null),
+});
+
+const headersOf = (name: string, ending: keyof typeof TYPES): Record<string, string> => ({
+  'content-type': TYPES[ending],
+  'content-disposition': attachment(name, ending),
+  'cache-control': 'private, no-store',
+  vary: 'authorization',
+  'x-content-type-options': 'nosniff',
+});
+
+/** What of a task stands in the archive. */
+interface ArchivedTask {
+  readonly task: ListedTask;
+  readonly files: readonly (readonly [name: string, content: Uint8Array])[];
+  readonly scores: TaskScores | string | undefined;
+  readonly problem: string | null;
+}
+
+/** Reads the files of a task. Never rejects: what fails is told in the manifest. */
+async function readTask(folds: FoldResults, task: ListedTask): Promise<ArchivedTask> {
+  const { file } = task;
+  if (file === null) return { task, files: [], scores: undefined, problem: task.error?.message ?? null };
+  const failed = (problem: string): ArchivedTask => ({ task, files: [], scores: problem, problem });
+  try {
+    const whole = await folds.read(task.taskId);
+    if (whole === null) return failed('The task is done, and there is no result.');
+    const { bytes, fold, scores } = whole;
+    try {
+      const cif = await fold.mmcif();
+      const result = [`${file}.json`, bytes] as const;
+      const files = cif.ok
+        ? [result, [`${file}.cif`, new TextEncoder().encode(cif.text)] as const]
+        : [result];
+      return { task, files, scores, problem: cif.ok ? null : cif.reason };
+    } finally {
+      fold.close();
+    }
+  } catch (error) {
+    if (error instanceof UpstreamError) return failed(error.message);
+    throw error;
+  }
+}
+
+/** The files of the tasks in order, one read ahead of the one that is written. */
+async function* inOrder(folds: FoldResults, tasks: readonly ListedTask[]): AsyncGenerator<ArchivedTask> {
+  const reading: Promise<ArchivedTask>[] = [];
+  for (const task of tasks) {
+    const next = readTask(folds, task);
+    // A client that leaves does not wait for it.
+    next.catch(() => undefined);
+    reading.push(next);
+    if (reading.length > READ_AHEAD) yield (await reading.shift()) as ArchivedTask;
+  }
+  for (const last of reading) yield await last;
+}
+
+/** A line of the manifest. */
+const manifestOf = ({ task, files, scores, problem }: ArchivedTask) => ({
+  taskId: task.taskId,
+  index: task.index,
+  name: task.name,
+  inputIndex: task.inputIndex,
+  repeatIndex: task.repeatIndex,
+  state: task.state,
+  files: files.map(([name, content]) => ({ name, bytes: content.byteLength })),
+  scores: typeof scores === 'object' ? scores : null,
+  problem,
+});
+
+/** The archive: files of each task, then the table of scores and the manifest of what is in it. */
+async function* archive(
+  folds: FoldResults,
+  tasks: readonly ListedTask[],
+  about: Readonly<Record<string, unknown>>,
+): AsyncGenerator<Uint8Array> {
+  const zip = createZipWriter();
+  const rows: ScoredTask[] = [];
+  const listed: ReturnType<typeof manifestOf>[] = [];
+  for await (const one of inOrder(folds, tasks)) {
+    for (const [name, content] of one.files) yield* await zip.entry(name, content);
+    listed.push(manifestOf(one));
+    rows.push({ ...scored(one.task, one.scores), file: one.files.length === 0 ? null : one.task.file });
+  }
+  const isComplete = listed.every(({ state, problem }) => state !== 'DONE' || problem === null);
+  const manifest = JSON.stringify({ ...about, isComplete, tasks: listed }, null, 1);
+  yield* await zip.entry('scores.tsv', Buffer.from(scoreTable(rows)));
+  yield* await zip.entry('manifest.json', Buffer.from(manifest));
+  yield zip.end();
+}
+
+async function answer(ctx: GatewayContext, batchId: string, file: string): Promise<Response> {
+  const all = await readAllTasks(ctx, batchId);
+  if (all === null) return textResponse(404, 'There is no such batch for this key.');
+  const [tasks, kept] = await Promise.all([listedTasks(ctx, all.tasks), ctx.submissions.batch(batchId)]);
+  const name = kept?.label ?? batchId;
+  if (file === 'scores.tsv') {
+    const scores = await readScores(ctx, tasks);
+    const table = scoreTable(tasks.map((task) => scored(task, scores.get(task.taskId))));
+    return new Response(table, { headers: headersOf(`${name}-scores`, 'tsv') });
+  }
+  const { counts, resultsExpireAt } = readBatch(all.page);
+  if (counts.done === 0)
+    return textResponse(
+      409,
+      `No task of this batch is done: ${counts.queued + counts.inProgress} may follow.`,
+    );
+  if (resultsExpireAt !== null && resultsExpireAt.getTime() <= Date.now())
+    return textResponse(410, 'The results have expired: the service keeps results for 31 days.');
+  // The archive lasts as long as the caller stays, however slow it is.
+  const lasting = { ...ctx.upstream, signal: ctx.clientSignal };
+  const batches = createBatchReader(lasting, ctx.owned);
+  const folds = createFoldResults(lasting, ctx.services.downloads, batches, ctx.submissions);
+  const about = { batchId, label: kept?.label ?? null, writtenAt: new Date().toISOString(), counts };
+  return new Response(streamOf(archive(folds, tasks, about)), { headers: headersOf(name, 'zip') });
+}
+
+/** The routes. @param open - the context of a request */
+export const batchRoutes =
+  (open: (request: Request) => Promise<GatewayContext>): Route =>
+  async (request, url) => {
+    const [, batchId, file] = PATTERN.exec(url.pathname) ?? [];
+    if (batchId === undefined || file === undefined) return null;
+    return handleGetOrHead(request, async () => {
+      const id = decodedId(batchId);
+      return id === null
+        ? textResponse(400, 'The batch id cannot be read.')
+        : answer(await open(request), id, file);
+    });
+  };

@@ -1,0 +1,75 @@
+// File names for the tasks of a batch, and their table of scores, best ipTM first. The archive, the
+// table and the command line use the same names.
+import { type Cell, tableRow } from '../../lookups/export-row.ts';
+import type { TaskScores } from '../../store/ledger/ledger.ts';
+
+export interface NamedTask {
+  readonly taskId: string;
+  readonly name: string | null;
+  readonly inputIndex: number | null;
+  readonly repeatIndex: number | null;
+}
+
+/** File names without ending, one per task: the item's name, with a suffix where several share it. */
+export function fileNames(tasks: readonly NamedTask[]): string[] {
+  const hasRepeats = tasks.some(({ repeatIndex }) => (repeatIndex ?? 0) > 0);
+  const taken = new Set<string>();
+  return tasks.map(({ name, inputIndex, repeatIndex, taskId }) => {
+    const plain = (name ?? (inputIndex === null ? taskId : `item${inputIndex}`))
+      .replace(/[^\w.-]+/g, '_')
+      .replace(/^[.-]+/, '')
+      .slice(0, 80);
+    const base = `${plain || 'item'}${hasRepeats && repeatIndex !== null ? `_${repeatIndex}` : ''}`;
+    let free = base;
+    for (let n = 2; taken.has(free.toLowerCase()); n += 1) free = `${base}-${n}`;
+    taken.add(free.toLowerCase());
+    return free;
+  });
+}
+
+/** A row of the table. */
+export interface ScoredTask extends NamedTask {
+  readonly state: string;
+  readonly scores: TaskScores | null;
+  /** File name without ending; null where there is no file. */
+  readonly file: string | null;
+  readonly problem: string | null;
+}
+
+const COLUMNS = [
+  'rank',
+  'name',
+  'repeat',
+  'state',
+  'iptm',
+  'ptm',
+  'mean_plddt',
+  'task_id',
+  'file',
+  'problem',
+];
+
+const rounded = (value: number | null | undefined): number | undefined =>
+  value == null ? undefined : Number(value.toFixed(4));
+
+/** The table: best ipTM first, of equals (single chains have none) best pTM; tasks without scores last. */
+export function scoreTable(tasks: readonly ScoredTask[]): string {
+  const value = ({ scores }: ScoredTask, key: 'iptm' | 'ptm') => scores?.[key] ?? -1;
+  const ranked = tasks.toSorted(
+    (a, b) => value(b, 'iptm') - value(a, 'iptm') || value(b, 'ptm') - value(a, 'ptm'),
+  );
+  const rows = ranked.map((task, i): Cell[] => [
+    task.scores === null ? '' : i + 1,
+    task.name,
+    task.repeatIndex,
+    task.state,
+    rounded(task.scores?.iptm),
+    rounded(task.scores?.ptm),
+    // As everywhere in the gateway, 0 to 100.
+    rounded(task.scores?.meanPlddt == null ? null : task.scores.meanPlddt * 100),
+    task.taskId,
+    task.file,
+    task.problem,
+  ]);
+  return [COLUMNS, ...rows].map(tableRow).join('');
+}

@@ -1,0 +1,210 @@
+// All results of a batch in one archive, and its table of scores, over HTTP: what stands in them, what they cost upstream, and what happens
+// when a result cannot be read or the client leaves.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { unzipSync } from 'fflate';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createZipWriter } from '../../src/http/routes/zip-writer.ts';
+import { at, listAt } from '../support.ts';
+import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts';
+
+let bench: Bench;
+let id: string;
+beforeAll(async () => {
+  bench = await openBench({}, { limits: { runningTasks: 100 } });
+  id = await bench.submit({
+    label: 'designs – round 1',
+    items: [
+      {
+        name: 'a/b',
+        chains: [{ protein: { sequence: INSULIN_A } }, { protein: { sequence: INSULIN_B } }],
+      },
+      protein(INSULIN_A, 'A B'),
+      protein('V'.repeat(4100), '=too long'),
+      protein('MQIFVKTLTGK'),
+    ],
+  });
+  await bench.pass(120_000);
+});
+afterAll(() => bench.close());
+beforeEach(() => bench.forget());
+
+const get = (file: string, batchId = id, init: RequestInit = {}, key = 'key-of-a-test') =>
+  bench.gateway.fetch(
+    new Request(`http://gateway.test/batches/${batchId}/${file}`, {
+      ...init,
+      headers: { authorization: `Bearer ${key}` },
+    }),
+  );
+const unzip = async (response: Response) => unzipSync(new Uint8Array(await response.arrayBuffer()));
+const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
+const manifestOf = (files: Record<string, Uint8Array>): unknown => JSON.parse(text(files['manifest.json']));
+
+describe('results.zip', () => {
+  it('holds results and structures under the names of their items, a table and a manifest', async () => {
+    const answer = await get('results.zip');
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('application/zip');
+    expect(answer.headers.get('cache-control')).toBe('private, no-store');
+    expect(answer.headers.get('content-disposition')).toContain('filename="designs_round_1.zip"');
+    const files = await unzip(answer);
+    expect(Object.keys(files)).toEqual([
+      ...['a_b.json', 'a_b.cif', 'A_B-2.json', 'A_B-2.cif', 'item3.json', 'item3.cif'],
+      ...['scores.tsv', 'manifest.json'],
+    ]);
+    // Each result is read once, for both of its files and for its scores.
+    expect(bench.counts()).toEqual({ list: 1, status: 3, download: 3 });
+    const single = (file: string, task: number) =>
+      bench.gateway
+        .fetch(
+          new Request(`http://gateway.test/tasks/${id}-0000${task}/${file}`, {
+            headers: { authorization: 'Bearer key-of-a-test' },
+          }),
+        )
+        .then((response) => response.text());
+    expect(text(files['a_b.json'])).toBe(await single('result.json', 0));
+    expect(text(files['item3.cif'])).toBe(await single('structure.cif', 3));
+    const manifest = manifestOf(files);
+    expect(manifest).toMatchObject({
+      batchId: id,
+      label: 'designs – round 1',
+      isComplete: true,
+      counts: { total: 4, done: 3, failed: 1 },
+    });
+    expect(listAt(manifest, 'tasks')[2]).toMatchObject({
+      name: '=too long',
+      state: 'FAILED',
+      files: [],
+      problem: expect.stringContaining('memory'),
+    });
+    expect(at(listAt(manifest, 'tasks')[0], 'files.0')).toEqual({
+      name: 'a_b.json',
+      bytes: files['a_b.json']?.byteLength,
+    });
+    expect(text(files['scores.tsv'])).toBe(await (await get('scores.tsv')).text());
+  });
+
+  it('is read by other programs', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'foldatlas-zip-'));
+    const file = join(folder, 'results.zip');
+    writeFileSync(file, Buffer.from(await (await get('results.zip')).arrayBuffer()));
+    const script =
+      'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print(z.testzip(), len(z.namelist()))';
+    expect(execFileSync('python3', ['-c', script, file], { encoding: 'utf8' }).trim()).toBe('None 8');
+    rmSync(folder, { recursive: true });
+  });
+
+  it('tells in its manifest what could not be read, and holds the rest', async () => {
+    await bench.fault({ operation: 'download', status: 200, body: 'no JSON', times: 1 });
+    const files = await unzip(await get('results.zip'));
+    expect(Object.keys(files)).toHaveLength(6);
+    const manifest = manifestOf(files);
+    expect(at(manifest, 'isComplete')).toBe(false);
+    const broken = listAt(manifest, 'tasks').filter(
+      (task) => at(task, 'state') === 'DONE' && at(task, 'problem') !== null,
+    );
+    expect(broken).toEqual([
+      expect.objectContaining({ files: [], problem: expect.stringContaining('not JSON') }),
+    ]);
+  });
+
+  it('reads no faster than the client, and ends when the client leaves', async () => {
+    const many = await bench.submit({
+      items: Array.from({ length: 30 }, (_, i) => protein(INSULIN_A, `p${i}`)),
+    });
+    await bench.pass(120_000);
+    bench.forget();
+    const reader = (await get('results.zip', many)).body?.getReader();
+    await reader?.read();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(bench.counts().download).toBeLessThanOrEqual(3);
+    await reader?.cancel();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(bench.counts().download).toBeLessThanOrEqual(3);
+  });
+
+  it('answers HEAD without reading results', async () => {
+    const answer = await get('results.zip', id, { method: 'HEAD' });
+    expect([answer.status, await answer.text()]).toEqual([200, '']);
+    expect(bench.counts()).toEqual({ list: 1 });
+  });
+
+  it('has a reason where there is none', async () => {
+    expect((await get('results.zip', 'nobody')).status).toBe(404);
+    expect((await get('results.zip', id, {}, 'another-key')).status).toBe(404);
+    expect((await get('results.zip', '%ff')).status).toBe(400);
+    expect((await get('results.zip', id, { method: 'DELETE' })).status).toBe(405);
+    await bench.control('queue', { hold: true });
+    const waiting = await bench.submit({ items: [protein(INSULIN_A)] });
+    const early = await get('results.zip', waiting);
+    expect([early.status, await early.text()]).toEqual([
+      409,
+      'No task of this batch is done: 1 may follow.\n',
+    ]);
+    await bench.control('queue', { hold: false });
+  });
+});
+
+describe('scores.tsv', () => {
+  it('ranks all tasks and says what has no scores', async () => {
+    const answer = await get('scores.tsv');
+    expect(answer.headers.get('content-type')).toBe('text/tab-separated-values; charset=utf-8');
+    const rows = (await answer.text())
+      .trimEnd()
+      .split('\n')
+      .map((row) => row.split('\t'));
+    expect(rows.map(([rank, name, , state]) => [rank, name, state])).toEqual([
+      ['rank', 'name', 'state'],
+      ['1', 'a/b', 'DONE'],
+      ...[expect.arrayContaining(['2', 'DONE']), expect.arrayContaining(['3', 'DONE'])],
+      ['', "'=too long", 'FAILED'],
+    ]);
+    expect(Number(rows[1]?.[6])).toBeGreaterThan(1);
+    expect(bench.counts()).toEqual({ list: 1 });
+  });
+
+  it('is an error while scores cannot be read', async () => {
+    const fresh = await bench.submit({ items: [protein(INSULIN_B), protein(INSULIN_A)] });
+    await bench.pass(120_000);
+    await bench.fault({ operation: 'status', status: 503, times: 99 });
+    const answer = await get('scores.tsv', fresh);
+    expect(answer.status).toBe(503);
+    expect(await answer.text()).toContain('ask again for the rest');
+    await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });
+  });
+
+  it('has its address in the schema, beside that of the archive', async () => {
+    const { data } = await bench.ask('query($id: ID!) { batch(batchId: $id) { resultsUrl scoresUrl } }', {
+      id,
+    });
+    expect(at(data, 'batch')).toEqual({
+      resultsUrl: `http://gateway.test/batches/${id}/results.zip`,
+      scoresUrl: `http://gateway.test/batches/${id}/scores.tsv`,
+    });
+  });
+});
+
+describe('an archive above 4 GiB', () => {
+  it('has the records of ZIP64', async () => {
+    const before = 5 * 1024 ** 3;
+    const zip = createZipWriter(before);
+    const pieces = await zip.entry('far.txt', Buffer.from('far away'));
+    const length = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
+    const end = Buffer.from(zip.end());
+    // The directory's entry, its extra field with the offset, and both records of the end (APPNOTE 4.3.14 to 4.3.16).
+    expect(end.readUInt32LE(42)).toBe(0xffff_ffff);
+    expect([end.readUInt16LE(53), end.readUInt16LE(55), end.readBigUInt64LE(57)]).toEqual([
+      1,
+      8,
+      BigInt(before),
+    ]);
+    const record = end.indexOf(Buffer.from([0x50, 0x4b, 6, 6]));
+    expect(record).toBe(65);
+    expect(end.readBigUInt64LE(record + 48)).toBe(BigInt(before + length));
+    const locator = end.indexOf(Buffer.from([0x50, 0x4b, 6, 7]));
+    expect(end.readBigUInt64LE(locator + 8)).toBe(BigInt(before + length + record));
+    expect(end.readUInt32LE(locator + 20 + 16)).toBe(0xffff_ffff);
+  });
+});
