@@ -15,9 +15,11 @@ import { terminalTable, terminalTarget } from './report/table.ts';
 import { batchWalk, pae, watchers } from './scenarios/batches.ts';
 import { type Bench, openBench } from './scenarios/bench.ts';
 import { coldSmall, coldText, coldUnlike } from './scenarios/cold.ts';
+import { dialects } from './scenarios/dialects.ts';
 import { growth } from './scenarios/growth.ts';
 import { hotOne, hotTiny } from './scenarios/hot.ts';
 import { coldList, farList, hotList } from './scenarios/lists.ts';
+import { distances, mixed } from './scenarios/mixed.ts';
 import { mutations } from './scenarios/mutations.ts';
 import { startUp, workers } from './scenarios/processes.ts';
 import { structures } from './scenarios/structures.ts';
@@ -42,12 +44,15 @@ const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<ScenarioResul
   'cold small': coldSmall,
   'cold text': coldText,
   'cold unlike': coldUnlike,
+  distances,
   'list cold': coldList,
   'list far': farList,
   'list hot': hotList,
   structures,
   thumbnails,
   mutations,
+  mixed,
+  dialects,
   'batch walk': batchWalk,
   watchers,
   pae,

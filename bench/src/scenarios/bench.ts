@@ -64,7 +64,7 @@ export function openBench(
 /** Sets the stand-in's delay and what it says of new batches; its counts begin anew. */
 export async function setStub(
   { stub }: Bench,
-  state: { latency?: number; done?: boolean } = {},
+  state: { latency?: number; done?: boolean; dialect?: 'plain' | 'rich' } = {},
 ): Promise<void> {
   await fetch(`${stub.url}/control`, { method: 'POST', body: JSON.stringify(state) });
 }

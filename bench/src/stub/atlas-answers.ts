@@ -34,6 +34,9 @@ export interface BulkBody {
   readonly include_features?: boolean | { readonly protein_level?: boolean; readonly per_residue?: boolean };
 }
 
+/** Whether archives link proteins to clusters and rank features, which the service does not promise. */
+export type Dialect = 'plain' | 'rich';
+
 /** What all clusters have in common. */
 const COMMON = {
   cluster_mean_domain_coverage: 0.72,
@@ -67,19 +70,21 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
   };
 
   /** The features of every template for these options, compressed at the first time. */
-  function featurePieces(top: number, level: boolean, rows: boolean): readonly Piece[] {
-    const key = `${top} ${level} ${rows}`;
+  function featurePieces(top: number, level: boolean, rows: boolean, dialect: Dialect): readonly Piece[] {
+    const key = `${top} ${level} ${rows} ${dialect}`;
     const made =
       features.get(key) ??
-      templates.map((template) =>
-        packPiece(
-          `{${level ? `"protein_level":${template.proteinLevel},` : ''}${rows ? `"per_residue":${template.perResidue},` : ''}"top_features":${JSON.stringify(
-            template.features
-              .slice(0, top)
-              .map(({ feature_index, value, label }) => ({ feature_index, value, label })),
-          )}}`,
-        ),
-      );
+      templates.map((template) => {
+        const ranking = template.features
+          .slice(0, top)
+          .map(({ feature_index, value, label }) => ({ feature_index, value, label }));
+        const members = [
+          ...(level ? [`"protein_level":${template.proteinLevel}`] : []),
+          ...(rows ? [`"per_residue":${template.perResidue}`] : []),
+          ...(dialect === 'rich' ? [`"top_features":${JSON.stringify(ranking)}`] : []),
+        ];
+        return packPiece(`{${members.join(',')}}`);
+      });
     features.set(key, made);
     return made;
   }
@@ -92,7 +97,7 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
     return entryOf('features.json', [...parts, plainPiece(numbers.size === 0 ? '{}' : '}')]);
   }
 
-  function clusterEntry(hashes: readonly string[]): Entry {
+  function clusterEntry(hashes: readonly string[], dialect: Dialect): Entry {
     const representatives = [...new Set(hashes.map(representativeOf))];
     const clusters = representatives.flatMap((hash, n) => [
       plainPiece(`${n === 0 ? '' : ','}"${hash}":${JSON.stringify(clusterFacts(hash)).slice(0, -1)}`),
@@ -102,14 +107,14 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
     return entryOf('cluster_info.json', [
       plainPiece('{"clusters":{'),
       ...clusters,
-      plainPiece(`},"proteins":${links}}`),
+      plainPiece(dialect === 'rich' ? `},"proteins":${links}}` : '}}'),
     ]);
   }
 
   return {
     catalogue,
     /** POST /proteins/batch. */
-    bulk(body: BulkBody): Zip {
+    bulk(body: BulkBody, dialect: Dialect): Zip {
       const numbers = new Map<string, number>();
       for (const hash of body.protein_hashes) {
         const number = numbers.has(hash) ? undefined : numberOf(hash);
@@ -133,9 +138,9 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
             ),
           ),
         );
-      if (body.include_cluster_info !== false) entries.push(clusterEntry([...numbers.keys()]));
+      if (body.include_cluster_info !== false) entries.push(clusterEntry([...numbers.keys()], dialect));
       if (level || rows)
-        entries.push(featuresEntry(numbers, featurePieces(body.topk_features ?? 10, level, rows)));
+        entries.push(featuresEntry(numbers, featurePieces(body.topk_features ?? 10, level, rows, dialect)));
       return writeZip(entries);
     },
     /** GET /proteins/{hash}; undefined for what is no protein. */

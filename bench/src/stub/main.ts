@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { readTemplates } from '../world/templates.ts';
-import { type BulkBody, openAtlasAnswers } from './atlas-answers.ts';
+import { type BulkBody, type Dialect, openAtlasAnswers } from './atlas-answers.ts';
 import { openBatchAnswers } from './batch-answers.ts';
 import type { Zip } from './zip-writer.ts';
 
@@ -20,7 +20,11 @@ interface Answer {
 
 const atlas = await openAtlasAnswers(readTemplates(process.env.TEMPLATES ?? ''));
 const batches = openBatchAnswers();
-const state = { latency: 0, done: true };
+const state: { latency: number; done: boolean; dialect: Dialect } = {
+  latency: 0,
+  done: true,
+  dialect: 'rich',
+};
 const counts = new Map<string, number>();
 let base = '';
 
@@ -43,7 +47,7 @@ function answerGet(url: URL): Answer | undefined {
 function answerPost(url: URL, text: string): Answer | undefined {
   const body: unknown = JSON.parse(text);
   if (url.pathname === `${ATLAS}/proteins/batch`)
-    return { operation: 'bulk', body: atlas.bulk(body as BulkBody), type: 'application/zip' };
+    return { operation: 'bulk', body: atlas.bulk(body as BulkBody, state.dialect), type: 'application/zip' };
   const operation = url.pathname.slice(BATCH.length + 1);
   if (operation === 'submit')
     return { operation, body: batches.submit(body as Parameters<typeof batches.submit>[0], state.done) };
