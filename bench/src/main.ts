@@ -22,6 +22,7 @@ import { coldList, farList, hotList } from './scenarios/lists.ts';
 import { distances, mixed } from './scenarios/mixed.ts';
 import { mutations } from './scenarios/mutations.ts';
 import { startUp, workers } from './scenarios/processes.ts';
+import { scale } from './scenarios/scale.ts';
 import { structures } from './scenarios/structures.ts';
 import { thumbnails } from './scenarios/thumbnails.ts';
 import { makeTemplates, type Template, writeTemplates } from './world/templates.ts';
@@ -59,6 +60,7 @@ const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<ScenarioResul
   growth,
   'start-up': startUp,
   workers,
+  scale,
 };
 
 const live = process.stderr.isTTY;

@@ -1,11 +1,12 @@
-// Two gateways as processes of their own over one Redis: what they share while both live, and that nothing is lost and nothing is
-// paid twice when one of them is killed in the middle of its work.
+// Three gateways as processes of their own over one Redis: what they share while all live, that they ask the store no more often for a
+// request than one of them would, and that nothing is lost and nothing is paid twice when one is killed in the middle of its work.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { answersOf, subscribe } from '../live/streams.ts';
-import { fault } from '../live/support.ts';
+import { fault, unknownHash } from '../live/support.ts';
 import {
   batchIds,
   type Ending,
@@ -24,7 +25,10 @@ const PER_MINUTE = 300;
 let lists = 0;
 let sandbox: Sandbox;
 let place: RedisPlace;
-let replicas: [ServerProcess, ServerProcess];
+let replicas: readonly ServerProcess[];
+
+/** The replica that gets the n-th request. */
+const replica = (n: number): ServerProcess => replicas[n % replicas.length] as ServerProcess;
 
 const open = (): Promise<ServerProcess> =>
   startServer({
@@ -37,7 +41,7 @@ const open = (): Promise<ServerProcess> =>
 const hold = (on: boolean): Promise<unknown> =>
   fetch(`${sandbox.url}/control/queue`, { method: 'POST', body: JSON.stringify({ hold: on }) });
 
-describe.skipIf(NO_REDIS)('two processes that share a Redis', () => {
+describe.skipIf(NO_REDIS)('three processes that share a Redis', () => {
   beforeAll(async () => {
     place = await openRedisPlace();
     sandbox = await startSandbox({
@@ -47,27 +51,27 @@ describe.skipIf(NO_REDIS)('two processes that share a Redis', () => {
         if (operation === 'list') lists += 1;
       },
     });
-    replicas = await Promise.all([open(), open()]);
+    replicas = await Promise.all([open(), open(), open()]);
   }, 120_000);
   afterAll(async () => {
-    await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
+    await Promise.all(replicas.map((one) => one.end('SIGKILL')));
     await sandbox.close();
     await place.remove();
   });
 
-  it('pay once for a key that comes to both at the same moment', async () => {
+  it('pay once for a key that comes to all at the same moment', async () => {
     const key = randomUUID();
     const endings = await Promise.all(
-      Array.from({ length: 6 }, (_, i) => submitOnce(i % 2 === 0 ? replicas[0] : replicas[1], key, 'racer')),
+      Array.from({ length: 6 }, (_, i) => submitOnce(replica(i), key, 'racer')),
     );
     expect(endings.map(({ kind }) => kind)).toEqual(endings.map(() => 'FoldSubmitted'));
     expect(endings.filter(({ replayed }) => replayed === false)).toHaveLength(1);
     expect(await queuedBatches(sandbox.url)).toEqual([endings[0]?.batchId]);
   });
 
-  it('have one poller for a batch that is watched at both', async () => {
+  it('have one poller for a batch that is watched at all of them', async () => {
     await hold(true);
-    const { batchId } = await submitOnce(replicas[0], randomUUID(), 'watcher');
+    const { batchId } = await submitOnce(replica(0), randomUUID(), 'watcher');
     const leave = new AbortController();
     const streams = await Promise.all(
       replicas.map(async ({ url }) =>
@@ -87,7 +91,7 @@ describe.skipIf(NO_REDIS)('two processes that share a Redis', () => {
     );
     const next = () =>
       Promise.all(streams.map(async (answers) => at((await answers.next()).value?.data, 'batchProgress')));
-    expect((await next()).map((event) => at(event, 'sequence'))).toEqual([1, 1]);
+    expect((await next()).map((event) => at(event, 'sequence'))).toEqual([1, 1, 1]);
     lists = 0;
     const since = Date.now();
     await sleep(5000);
@@ -101,10 +105,10 @@ describe.skipIf(NO_REDIS)('two processes that share a Redis', () => {
     await Promise.all(streams.map((answers) => answers.return(undefined).catch(() => undefined)));
   }, 60_000);
 
-  it('let a caller do as much as one of them would, not twice as much', async () => {
+  it('let a caller do as much as one of them would, not three times as much', async () => {
     const since = Date.now();
-    const ask = async (replica: ServerProcess): Promise<number> => {
-      const answer = await fetch(`${replica.url}/graphql?query={__typename}`, {
+    const ask = async ({ url }: ServerProcess): Promise<number> => {
+      const answer = await fetch(`${url}/graphql?query={__typename}`, {
         headers: { authorization: 'Bearer spender' },
       });
       await answer.arrayBuffer();
@@ -112,40 +116,73 @@ describe.skipIf(NO_REDIS)('two processes that share a Redis', () => {
     };
     const statuses: number[] = [];
     for (let sent = 0; sent < PER_MINUTE * 1.5; sent += 30)
-      statuses.push(
-        ...(await Promise.all(
-          Array.from({ length: 30 }, (_, i) => ask(i % 2 === 0 ? replicas[0] : replicas[1])),
-        )),
-      );
+      statuses.push(...(await Promise.all(Array.from({ length: 30 }, (_, i) => ask(replica(i))))));
     const refills = ((Date.now() - since) / 60_000) * PER_MINUTE;
     const allowed = statuses.filter((status) => status === 200).length;
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
     expect(allowed).toBeLessThanOrEqual(PER_MINUTE + Math.ceil(refills));
     // Each of them may still hold a little that the other one cannot spend.
     expect(allowed).toBeGreaterThanOrEqual(PER_MINUTE * 0.8);
-    expect((await replicas[0].ask('{ __typename }', {}, 'somebody else')).errors).toBeUndefined();
+    expect((await replica(0).ask('{ __typename }', {}, 'somebody else')).errors).toBeUndefined();
+  }, 60_000);
+
+  it('ask the store as often for a request as one of them alone', async () => {
+    const client = createClient({ url: place.url });
+    await client.connect();
+    const commands = async (): Promise<number> =>
+      Number(/^total_commands_processed:(\d+)/m.exec(await client.info('stats'))?.[1]);
+    // A client's allowance is taken from the store in portions, so each kind is asked for in the same number and by new clients.
+    const countFor = async (name: string, ask: (n: number) => Promise<unknown>, shared: boolean) => {
+      await sleep(300);
+      const before = await commands();
+      for (let n = 0; n < 12; n += 1) await ask(shared ? n : 0);
+      await sleep(300);
+      const after = await commands();
+      return { name, each: (after - before) / 12 };
+    };
+    const { batchId } = await submitOnce(replica(0), randomUUID(), 'reader');
+    let asked = 0;
+    const tasks = 'query($id: ID!) { batch(batchId: $id) { tasks(first: 10) { nodes { taskId name } } } }';
+    for (const [name, ask] of Object.entries({
+      submissions: (n: number) => submitOnce(replica(n), randomUUID(), 'submitter'),
+      pages: (n: number) => replica(n).ask(tasks, { id: batchId }, 'reader'),
+      proteins: (n: number) =>
+        replica(n).ask(
+          'query($h: ProteinHash!) { protein(hash: $h) { length } }',
+          { h: unknownHash(asked++) },
+          'reader',
+        ),
+    })) {
+      await Promise.all(replicas.map((_, n) => ask(n)));
+      const alone = await countFor(name, ask, false);
+      const together = await countFor(name, ask, true);
+      expect(alone.each, name).toBeGreaterThan(0);
+      // Portions of allowances and leases are taken by each of them.
+      expect(together.each, name).toBeLessThanOrEqual(alone.each * 1.25 + 1);
+    }
+    client.destroy();
   }, 60_000);
 
   it('lose no batch and pay for nothing twice when one is killed under load', async () => {
     const before = new Set(await queuedBatches(sandbox.url));
-    const [victim, survivor] = replicas;
+    const [victim, survivor] = [replica(0), replica(1)];
     // Submissions take long enough that some are always under way.
     await fault(sandbox.url, { operation: 'submit', delay_ms: 120, times: 10_000 });
     const answered = new Map<string, Ending>();
     const lost = new Set<string>();
     let going = true;
-    const load = async (replica: ServerProcess): Promise<void> => {
+    const load = async (one: ServerProcess): Promise<void> => {
       while (going) {
         const key = randomUUID();
         try {
-          answered.set(key, await submitOnce(replica, key, 'payer'));
+          answered.set(key, await submitOnce(one, key, 'payer'));
         } catch {
           lost.add(key);
-          if (replica === victim) return;
+          if (one === victim) return;
         }
       }
     };
-    const loads = replicas.flatMap((replica) => Array.from({ length: 5 }, () => load(replica)));
+    const loads = replicas.flatMap((one) => Array.from({ length: 4 }, () => load(one)));
     // By count, not by time: a fast machine would else use up what the service lets one key submit in a minute.
     const haveBeenAnswered = async (count: number): Promise<void> => {
       while (answered.size < count) await sleep(20);
