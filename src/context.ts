@@ -3,6 +3,7 @@
 
 import type { Config } from './config.ts';
 import type { ContractWatch } from './contract/watch.ts';
+import type { SignedLinks } from './http/auth/signed-links.ts';
 import type { BulkLookups } from './lookups/bulk.ts';
 import type { ProgressHub } from './progress/progress-hub.ts';
 import type { Ledger } from './store/ledger/ledger.ts';
@@ -42,6 +43,8 @@ export interface Services {
   readonly bulk: BulkLookups;
   /** What is known of the upstream's contract. */
   readonly contract: ContractWatch;
+  /** Seals and opens addresses of files that need no token. */
+  readonly links: SignedLinks;
   readonly log: Logger;
   /** Writes down and counts that the store failed. */
   readonly storeFailed: (store: string, error: unknown, requestId?: string) => void;

@@ -16,6 +16,7 @@ import { createResponseStore } from './http/response-cache/response-store.ts';
 import { CHECK_MS, openReadiness } from './http/routes/health.ts';
 import type { PollScheduleOptions } from './progress/snapshot.ts';
 import { schema, subgraphSchema } from './resolvers/schema.ts';
+import { openSecret } from './store/ledger/principal-key.ts';
 import type { Logger } from './telemetry/log.ts';
 import { type Metrics, openMetrics } from './telemetry/metrics.ts';
 import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
@@ -108,9 +109,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const connections = connectUpstream({ config, upstreamUrl, sandbox, log, gates, metrics, telemetry });
   const { openUpstream, contract, isSandbox } = connections;
-  const opened = createServices({ config, log, telemetry, upstreamUrl, connections, pace });
+  const secret = options.principalKey ?? openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
+  const opened = createServices({ config, log, telemetry, upstreamUrl, connections, secret, pace });
   const { services, loaders } = opened;
-  const accessControl = createAccessControl(config, log, telemetry, metrics, options.principalKey);
+  const accessControl = createAccessControl(config, log, telemetry, metrics, secret);
   const { callers, pressure } = accessControl;
   const contexts = createContextFactory({ services, loaders, callers, telemetry, openUpstream });
 
@@ -142,6 +144,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     upstreamUrl,
     openUpstream,
     openContext: contexts.open,
+    openLink: contexts.openLink,
     readiness,
     metrics,
     metricsText: options.metricsText,

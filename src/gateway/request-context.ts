@@ -6,6 +6,7 @@ import type { GatewayContext } from '../context.ts';
 import type { Authenticator, Caller } from '../http/auth/authenticate.ts';
 import { clientIpOf } from '../http/auth/node-request.ts';
 import { isFederationRouter } from '../http/auth/shared-secrets.ts';
+import type { OpenLink } from '../http/auth/signed-links.ts';
 import { storageAccountOf } from '../http/limits/rate-limit.ts';
 import { callRecordOf } from '../http/plugins/use-telemetry.ts';
 import { createSubmissions } from '../store/ledger/submissions.ts';
@@ -43,6 +44,7 @@ export interface Contexts {
    * @throws GraphQLError UNAUTHENTICATED when its credentials are invalid
    */
   open(request: Request): Promise<GatewayContext>;
+  readonly openLink: OpenLink;
 }
 
 /** Makes the context of a request. */
@@ -152,13 +154,22 @@ export function createContextFactory(sources: ContextSources): Contexts {
       },
     });
 
+  const withDeadline = (request: Request, caller: Caller): GatewayContext => {
+    const limit = startDeadline(request.signal, config.REQUEST_TIMEOUT_MS);
+    // Of a request that came over no connection nothing tells when the last byte has gone.
+    if (clientIpOf(request) !== undefined) telemetry.exchangeOf(request).onEnd.push(() => limit.end());
+    return ofRequest(request, caller, limit.signal);
+  };
+
   return {
-    async open(request) {
-      const caller = await callers.identify(request);
-      const limit = startDeadline(request.signal, config.REQUEST_TIMEOUT_MS);
-      // Of a request that came over no connection nothing tells when the last byte has gone.
-      if (clientIpOf(request) !== undefined) telemetry.exchangeOf(request).onEnd.push(() => limit.end());
-      return ofRequest(request, caller, limit.signal);
+    open: async (request) => withDeadline(request, await callers.identify(request)),
+    openLink(request, path) {
+      const signature = new URL(request.url).searchParams.get('signature');
+      if (signature === null) return null;
+      const claim = services.links.open(path, signature);
+      if (typeof claim === 'string') return claim;
+      const { principal } = claim;
+      return { claim, ctx: withDeadline(request, { token: undefined, principal, proven: false }) };
     },
   };
 }

@@ -1,6 +1,7 @@
 // The HTTP routes other than GraphQL, in the order in which they are tried.
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../config.ts';
+import type { OpenLink } from '../http/auth/signed-links.ts';
 import { openAssets } from '../http/pages/assets.ts';
 import type { Example } from '../http/pages/examples.ts';
 import type { Route } from '../http/plugins/use-routes.ts';
@@ -23,6 +24,7 @@ export interface RouteSources extends Pick<SharedServices, 'services' | 'loaders
   readonly upstreamUrl: string;
   readonly openUpstream: OpenUpstream;
   readonly openContext: OpenContext;
+  readonly openLink: OpenLink;
   readonly readiness: () => Promise<Readiness>;
   readonly metrics: Metrics;
   /** Where /metrics come from when not from this gateway alone. */
@@ -42,7 +44,7 @@ const metricsRoutes = (config: Config, { metrics, metricsText = metrics.text }: 
 /** The routes of a gateway. */
 export function gatewayRoutes(sources: RouteSources): Route[] {
   const { services, loaders, schema, examples, embeddedSandbox, isSandbox, upstreamUrl, readiness } = sources;
-  const { openContext, openUpstream } = sources;
+  const { openContext, openLink, openUpstream } = sources;
   const { config, thumbnails } = services;
   const pages = pageRoutes({
     config,
@@ -65,8 +67,8 @@ export function gatewayRoutes(sources: RouteSources): Route[] {
     ...metricsRoutes(config, sources),
     ...pages.routes,
     thumbnailRoute(thumbnails, async (request) => (await openContext(request)).upstream),
-    structureRoute(openContext),
-    taskRoutes(openContext),
+    structureRoute(openContext, openLink),
+    taskRoutes(openContext, openLink),
     batchRoutes(openContext),
     bulkRoutes(openContext),
     pages.missing,

@@ -4,6 +4,7 @@
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
 import { shownUrl } from '../contract/report.ts';
+import { createSignedLinks } from '../http/auth/signed-links.ts';
 import { openBulkLookups } from '../lookups/bulk.ts';
 import { createProgressHub } from '../progress/progress-hub.ts';
 import type { PollScheduleOptions } from '../progress/snapshot.ts';
@@ -23,6 +24,8 @@ export interface ServicesOptions {
   readonly telemetry: Telemetry;
   readonly upstreamUrl: string;
   readonly connections: UpstreamConnections;
+  /** The key that all replicas share. */
+  readonly secret: string;
   /** How often watched batches are polled; 2 to 30 seconds when absent. */
   readonly pace: PollScheduleOptions | undefined;
 }
@@ -31,7 +34,7 @@ export interface ServicesOptions {
  * Opens the shared services. A store that does not answer is detected later, by `ledger.check()`.
  */
 export function createServices(options: ServicesOptions) {
-  const { config, log, telemetry, upstreamUrl, connections, pace } = options;
+  const { config, log, telemetry, upstreamUrl, connections, secret, pace } = options;
   const { downloads, openUpstream, contract, isSandbox, checkSandbox } = connections;
   const onCacheError = (error: unknown) => telemetry.storeFailed('cache', error);
   const onLost = (error: unknown) => telemetry.storeFailed('connection', error);
@@ -64,7 +67,8 @@ export function createServices(options: ServicesOptions) {
   });
   const { catalogue, thumbnails, loaders } = reads;
   const { storeFailed } = telemetry;
-  const kept = { ledger, live, bulk, contract, log, storeFailed };
+  const links = createSignedLinks(secret);
+  const kept = { ledger, live, bulk, contract, links, log, storeFailed };
   const upstream = { url: shownUrl(upstreamUrl), isSandbox, checkSandbox };
   const services: Services = { config, upstream, catalogue, thumbnails, downloads, ...kept };
   return {

@@ -3,7 +3,6 @@ import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { GraphQLError } from 'graphql';
 import type { Config } from '../config.ts';
-import { openSecret } from '../store/ledger/principal-key.ts';
 import { openRates } from '../store/rate-limit/token-bucket.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Load, Metrics } from '../telemetry/metrics.ts';
@@ -26,10 +25,9 @@ export function createAccessControl(
   log: Logger,
   telemetry: Telemetry,
   metrics: Metrics,
-  principalKey?: string,
+  secret: string,
 ) {
   const onRatesError = (error: unknown) => telemetry.storeFailed('rates', error);
-  const secret = principalKey ?? openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
   const rates = openRates(config.STORE_URL, onRatesError);
   const limit = openRateLimit({ rates, onError: onRatesError });
   const callers = createAuthenticator({

@@ -26,6 +26,8 @@ export interface LoadedStructure {
 export interface StructureShape {
   readonly format: typeof StructureFormat.$inferType;
   readonly url: string;
+  /** The address with a signature; null where there is none. */
+  signedUrl(): string | null | Promise<string | null>;
   load(): LoadedStructure | Promise<LoadedStructure>;
 }
 
@@ -50,6 +52,13 @@ export const Structure = builder.objectRef<StructureShape>('Structure').implemen
       type: 'URL',
       nullable: false,
       description: 'Address of the file at the gateway. Selecting it loads nothing.',
+    }),
+    signedUrl: t.field({
+      type: 'URL',
+      description:
+        'The same address for Mol* or a browser: it opens for 15 minutes without a token, from any site. Give it ' +
+        'to nobody who may not read this file. Null where the service sends the result inside its answer.',
+      resolve: (structure) => structure.signedUrl(),
     }),
     text: t.string({
       public: 'record',

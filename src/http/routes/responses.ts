@@ -7,6 +7,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { GraphQLError } from 'graphql';
 import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
+import { LINK_MINUTES, type LinkRefusal } from '../auth/signed-links.ts';
 
 /** A refusal as one line of text. */
 export const textResponse = (status: number, text: string, headers: Record<string, string> = {}): Response =>
@@ -42,6 +43,27 @@ export function attachment(name: string, ending: string): string {
   );
   return `attachment; filename="${ascii}.${ending}"; filename*=UTF-8''${encoded}.${ending}`;
 }
+
+/**
+ * Headers of a file that came by a signed link. Pages of any site may read it, as the link is all
+ * that it takes; no cache may keep it longer than the link opens.
+ */
+export const LINK_HEADERS: Readonly<Record<string, string>> = {
+  'cache-control': 'private, no-store',
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'content-disposition, content-length, content-range, etag',
+  'cross-origin-resource-policy': 'cross-origin',
+};
+
+/** The answer to a link that opens nothing. */
+export const refusedLink = (refusal: LinkRefusal): Response =>
+  textResponse(
+    403,
+    refusal === 'expired'
+      ? `This link has expired: links open for ${LINK_MINUTES} minutes. Ask for \`signedUrl\` again.`
+      : 'The signature of this link is not valid for this file. Ask for `signedUrl` again.',
+    LINK_HEADERS,
+  );
 
 /** An id in a path; null where its escapes are wrong. */
 export function decodedId(text: string): string | null {

@@ -9,8 +9,9 @@ import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import { hasCoordinates } from '../../upstream/proteins/protein-data.ts';
 import { atlasStructure, FILE_ENDINGS } from '../../upstream/reads/structure-file.ts';
 import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/thumbnails.ts';
+import type { OpenLink } from '../auth/signed-links.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import { handleGetOrHead, textResponse } from './responses.ts';
+import { handleGetOrHead, LINK_HEADERS, refusedLink, textResponse } from './responses.ts';
 
 const PATTERN = /^\/structures\/([^/.]+)\.([a-z]+)$/;
 /** By the parameter `plddt`; null leaves the upstream's PDB text as it is. */
@@ -21,9 +22,9 @@ const UNITS: ReadonlyMap<string, PlddtUnit | null> = new Map([
 ]);
 const TYPES = { pdb: 'chemical/x-pdb', cif: 'chemical/x-mmcif' } as const;
 
-/** The route. @param open - the context of a request */
+/** The route. @param open, openLink - the context of a request, with a token or with a signature */
 export const structureRoute =
-  (open: (request: Request) => Promise<GatewayContext>): Route =>
+  (open: (request: Request) => Promise<GatewayContext>, openLink: OpenLink): Route =>
   async (request, url) => {
     const [, hash, ending] = PATTERN.exec(url.pathname) ?? [];
     if (hash === undefined) return null;
@@ -35,7 +36,10 @@ export const structureRoute =
       }
       const unit = UNITS.get(url.searchParams.get('plddt') ?? 'percent');
       if (unit === undefined) return textResponse(400, '`plddt` is percent, unit or upstream.');
-      const data = await (await open(request)).proteins.load(hash, { structure: true });
+      const link = openLink(request, url.pathname);
+      if (typeof link === 'string') return refusedLink(link);
+      const { proteins } = link?.ctx ?? (await open(request));
+      const data = await proteins.load(hash, { structure: true });
       const structure = data?.structure;
       if (structure == null || !hasCoordinates(structure))
         return textResponse(404, 'There is no such protein, or it has no structure.');
@@ -51,6 +55,7 @@ export const structureRoute =
           // The Atlas is alpha: a structure may be made anew.
           'cache-control': 'public, max-age=3600',
           'x-content-type-options': 'nosniff',
+          ...(link === null ? {} : LINK_HEADERS),
         },
       });
     });

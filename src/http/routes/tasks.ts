@@ -6,10 +6,12 @@ import { zipSync } from 'fflate';
 import type { GatewayContext } from '../../context.ts';
 import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
 import { loadTask } from '../../resolvers/folds/task.ts';
-import { nameOfTask } from '../../resolvers/folds/task-shape.ts';
-import { createFoldResults } from '../../upstream/folds/fold-results.ts';
+import { nameOfTask, taskFilePath } from '../../resolvers/folds/task-shape.ts';
+import { createFoldResults, type FoldResults, type ResultReader } from '../../upstream/folds/fold-results.ts';
 import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
 import { discard } from '../../upstream/http/response-body.ts';
+import type { Upstream } from '../../upstream/http/upstream-client.ts';
+import type { OpenLink } from '../auth/signed-links.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import {
   attachment,
@@ -17,6 +19,8 @@ import {
   decodedId,
   forwardedHeaders,
   handleGetOrHead,
+  LINK_HEADERS,
+  refusedLink,
   streamOf,
   textResponse,
 } from './responses.ts';
@@ -39,34 +43,48 @@ const REASONS: Readonly<Record<string, [status: number, text: string]>> = {
 };
 
 /** The headers that every file has; `name` is what the browser saves it as. */
-const headersOf = (name: string, ending: string): Record<string, string> => ({
+const headersOf = (
+  name: string,
+  ending: string,
+  access: Readonly<Record<string, string>>,
+): Record<string, string> => ({
   'content-type': TYPES[ending] ?? 'application/octet-stream',
   'content-disposition': attachment(name, ending),
-  // The file belongs to one caller: no shared cache may keep it.
-  'cache-control': 'private, max-age=0, must-revalidate',
-  vary: 'authorization',
   'accept-ranges': 'bytes',
   'x-content-type-options': 'nosniff',
+  ...access,
 });
+
+/** The file belongs to one caller: no shared cache may keep it. */
+const WITH_TOKEN = { 'cache-control': 'private, max-age=0, must-revalidate', vary: 'authorization' };
 
 /** Of the upstream's headers, those that describe the bytes. */
 const PASSED = ['content-length', 'content-range', 'etag', 'last-modified'] as const;
 
+/** What a file of a finished task is read through. */
+interface FileSource {
+  readonly ctx: GatewayContext;
+  readonly request: Request;
+  readonly taskId: string;
+  readonly batches: ResultReader;
+  readonly headers: Record<string, string>;
+}
+
+const foldsOf = ({ ctx, batches }: FileSource, upstream: Upstream): FoldResults =>
+  createFoldResults(upstream, ctx.services.downloads, batches, ctx.submissions);
+
 /** The result as it comes, streamed; ranges and conditions are the upstream's to answer. */
-async function resultFile(
-  ctx: GatewayContext,
-  request: Request,
-  taskId: string,
-  headers: Record<string, string>,
-): Promise<Response | null> {
+async function resultFile(source: FileSource): Promise<Response | null> {
+  const { ctx, request, taskId, headers } = source;
   const asked: Record<string, string> = {};
   for (const name of ['range', 'if-range', 'if-none-match'] as const) {
     const value = request.headers.get(name);
     if (value !== null) asked[name] = value;
   }
   // A download lasts as long as the caller stays, however slow it is.
-  const lasting = { ...ctx.upstream, signal: ctx.clientSignal, streamed: true };
-  const folds = createFoldResults(lasting, ctx.services.downloads, ctx.batches, ctx.submissions);
+  const folds = foldsOf(source, { ...ctx.upstream, signal: ctx.clientSignal, streamed: true });
+  const inline = await folds.inline(taskId);
+  if (inline !== null) return madeFile(request, inline, headers);
   const answer = await folds.download(taskId, asked);
   if (answer === null) return null;
   const described = forwardedHeaders(answer.headers, PASSED);
@@ -104,6 +122,21 @@ function madeFile(request: Request, content: Uint8Array, headers: Record<string,
   return new Response(new Uint8Array(part), { status: range === null ? 200 : 206, headers: described });
 }
 
+const NO_RESULT = 'The task has no result.';
+
+/** A file of a task that is done. */
+async function taskFile(source: FileSource, ending: string): Promise<Response> {
+  const { ctx, request, taskId, headers } = source;
+  if (ending === 'json') return (await resultFile(source)) ?? textResponse(404, NO_RESULT);
+  // Stores the scores as well, so that a table of them downloads nothing.
+  const fold = (await foldsOf(source, ctx.upstream).read(taskId))?.fold ?? null;
+  const content = fold === null ? NO_RESULT : await madeContent(fold, ending);
+  fold?.close();
+  return typeof content === 'string' ? textResponse(404, content) : madeFile(request, content, headers);
+}
+
+const endingOf = (file: string): string => file.slice(file.lastIndexOf('.') + 1);
+
 async function answer(
   ctx: GatewayContext,
   request: Request,
@@ -116,20 +149,45 @@ async function answer(
     return textResponse(410, 'The result has expired: the service keeps results for 31 days.');
   if (task.state === 'DONE' && task.result !== 'here')
     return textResponse(502, 'The upstream says that the task is done, and gives no result.');
-  const [status, text] = REASONS[task.state] ?? [404, 'The task has no result.'];
+  const [status, text] = REASONS[task.state] ?? [404, NO_RESULT];
   if (task.result !== 'here') return textResponse(status, text);
-  const ending = file.slice(file.lastIndexOf('.') + 1);
-  const headers = headersOf((await nameOfTask(ctx, task)) ?? taskId, ending);
-  if (ending === 'json') {
-    const inline = await ctx.folds.inline(taskId);
-    if (inline !== null) return madeFile(request, inline, headers);
-    return (await resultFile(ctx, request, taskId, headers)) ?? textResponse(404, 'The task has no result.');
+  const ending = endingOf(file);
+  const headers = headersOf((await nameOfTask(ctx, task)) ?? taskId, ending, WITH_TOKEN);
+  return taskFile({ ctx, request, taskId, batches: ctx.batches, headers }, ending);
+}
+
+/** Gives the sealed address where Status is asked for; once it has failed there is no other. */
+function sealedReader(url: string) {
+  let left: string | null = url;
+  return {
+    status: async () => ({ data: { status: 'done', response: left }, requestId: undefined, warnings: [] }),
+    forgetStatus() {
+      left = null;
+      return undefined;
+    },
+    hasExpired: () => left === null,
+  };
+}
+
+/** A file by a signed link: from the sealed address, with no token and no Status call. */
+async function linkedFile(
+  { ctx, claim }: Exclude<ReturnType<OpenLink>, string | null>,
+  request: Request,
+  taskId: string,
+  file: string,
+): Promise<Response> {
+  if (claim.url === null) return refusedLink('invalid');
+  const place = await ctx.submissions.placeOf(taskId);
+  const name = place === null ? null : await nameOfTask(ctx, place);
+  const ending = endingOf(file);
+  const headers = headersOf(name ?? taskId, ending, LINK_HEADERS);
+  const batches = sealedReader(claim.url);
+  try {
+    return await taskFile({ ctx, request, taskId, batches, headers }, ending);
+  } catch (error) {
+    if (batches.hasExpired()) return refusedLink('expired');
+    throw error;
   }
-  // Stores the scores as well, so that a table of them downloads nothing.
-  const fold = (await ctx.folds.read(taskId))?.fold ?? null;
-  const content = fold === null ? 'The task has no result.' : await madeContent(fold, ending);
-  fold?.close();
-  return typeof content === 'string' ? textResponse(404, content) : madeFile(request, content, headers);
 }
 
 /** The bytes of a file that is made here; a sentence when the result cannot be written so. */
@@ -149,17 +207,18 @@ async function madeContent(fold: FoldResultHandle, ending: string): Promise<Uint
   return ending === 'pdb' ? `${file.reason} structure.cif holds it.` : file.reason;
 }
 
-/** The routes. @param open - the context of a request */
+/** The routes. @param open, openLink - the context of a request with a token, or with a signature */
 export const taskRoutes =
-  (open: (request: Request) => Promise<GatewayContext>): Route =>
+  (open: (request: Request) => Promise<GatewayContext>, openLink: OpenLink): Route =>
   async (request, url) => {
     const [, taskId, file] = PATTERN.exec(url.pathname) ?? [];
     if (taskId === undefined || file === undefined) return null;
     return handleGetOrHead(request, async () => {
       const id = decodedId(taskId);
-      return id === null
-        ? textResponse(400, 'The task id cannot be read.')
-        : answer(await open(request), request, id, file);
+      if (id === null) return textResponse(400, 'The task id cannot be read.');
+      const link = openLink(request, taskFilePath(id, file));
+      if (link === null) return answer(await open(request), request, id, file);
+      return typeof link === 'string' ? refusedLink(link) : linkedFile(link, request, id, file);
     });
   };
 

@@ -24,6 +24,12 @@ interface StructureArgs {
   readonly plddtScale?: PlddtScaleName | null | undefined;
 }
 
+/** An address that needs no token: what it opens is the same for every caller. */
+function signedUrl({ services, publicUrl, principal }: GatewayContext, path: string, query: string): string {
+  const signature = services.links.seal(path, { principal, url: null });
+  return `${publicUrl}${path}${query}${query === '' ? '?' : '&'}signature=${signature}`;
+}
+
 function structureOf(
   ctx: GatewayContext,
   hash: string,
@@ -34,6 +40,7 @@ function structureOf(
   const scale = args.plddtScale ?? 'PERCENT';
   const unit = scale === 'UPSTREAM' ? undefined : scale;
   const query = scale === 'PERCENT' ? '' : `?plddt=${scale.toLowerCase()}`;
+  const path = `/structures/${hash}.${FILE_ENDINGS[format]}`;
   let loaded: MaybePromise<LoadedStructure> | undefined;
   const load = (): MaybePromise<LoadedStructure> =>
     fromProtein(ctx, hash, STRUCTURE, (data) =>
@@ -41,7 +48,8 @@ function structureOf(
     );
   const shape: StructureShape = {
     format,
-    url: `${ctx.publicUrl}/structures/${hash}.${FILE_ENDINGS[format]}${query}`,
+    url: `${ctx.publicUrl}${path}${query}`,
+    signedUrl: () => signedUrl(ctx, path, query),
     load: () => {
       loaded ??= load();
       return loaded;

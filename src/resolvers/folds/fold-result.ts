@@ -31,6 +31,7 @@ import { FILE_ENDINGS } from '../../upstream/reads/structure-file.ts';
 import { findProtein } from '../atlas/protein.ts';
 import { requiredPartsOf, selectsFileText } from '../atlas/protein-parts.ts';
 import { proteinLink } from '../costs.ts';
+import { taskFilePath } from './task-shape.ts';
 
 const gone = (): UpstreamError =>
   drifted('status', '$.response', 'the task is done, and there is no result', true);
@@ -59,7 +60,20 @@ const summaryOf = async (ctx: GatewayContext, { task }: FoldResultShape) =>
 const scoresOf = (ctx: GatewayContext, { task }: FoldResultShape) => ctx.folds.scores(task.taskId);
 
 const addressOf = (ctx: GatewayContext, { task }: FoldResultShape, file: string): string =>
-  `${ctx.publicUrl}/tasks/${encodeURIComponent(task.taskId)}/${file}`;
+  `${ctx.publicUrl}${taskFilePath(task.taskId, file)}`;
+
+/** An address that needs no token; null where the service keeps the result at none. */
+async function signedAddressOf(
+  ctx: GatewayContext,
+  { task }: FoldResultShape,
+  file: string,
+): Promise<string | null> {
+  const url = await ctx.folds.url(task.taskId);
+  const path = taskFilePath(task.taskId, file);
+  const { links } = ctx.services;
+  if (url === null) return null;
+  return `${ctx.publicUrl}${path}?signature=${links.seal(path, { principal: ctx.principal, url })}`;
+}
 
 async function urlOf(ctx: GatewayContext, result: FoldResultShape): Promise<string> {
   const { taskId } = result.task;
@@ -97,13 +111,15 @@ async function structureOf(
 ): Promise<StructureShape | null> {
   const format = asked ?? 'MMCIF';
   const { taskId } = result.task;
+  const file = `structure.${FILE_ENDINGS[format]}`;
   // With only the address selected nothing is downloaded; the address answers 404 where there is no
   // structure.
   if (selectsFileText(info) && (await summaryOf(ctx, result)).tokenCount === 0) return null;
   let loading: Promise<LoadedStructure> | undefined;
   return {
     format,
-    url: addressOf(ctx, result, `structure.${FILE_ENDINGS[format]}`),
+    url: addressOf(ctx, result, file),
+    signedUrl: () => signedAddressOf(ctx, result, file),
     load: () => {
       loading ??= foldOf(ctx, taskId).then((fold) => loadStructure(fold, format));
       return loading;
@@ -154,6 +170,14 @@ builder.objectFields(FoldResult, (t) => ({
       'Address of the result JSON at the gateway. Selecting it costs nothing; downloading it needs ' +
       'your token.',
     resolve: (result, _, ctx) => addressOf(ctx, result, 'result.json'),
+  }),
+  signedUrl: t.field({
+    type: 'URL',
+    description:
+      'Address of the result JSON at the gateway that opens for 15 minutes without a token, from any site, and ' +
+      'no longer than the address that the upstream signed. Null where the upstream sends the result inside ' +
+      'its answer. One Status call.',
+    resolve: (result, _, ctx) => signedAddressOf(ctx, result, 'result.json'),
   }),
   model: t.string({
     cost: DOWNLOAD,
@@ -221,7 +245,13 @@ builder.objectFields(FoldResult, (t) => ({
     resolve: async (result, _, ctx) => {
       const { embeddings: found, misfits } = await summaryOf(ctx, result);
       const embeddings = fittingPart(found, misfits.embeddings);
-      return embeddings === null ? null : { ...embeddings, url: addressOf(ctx, result, 'embeddings.npz') };
+      return embeddings === null
+        ? null
+        : {
+            ...embeddings,
+            url: addressOf(ctx, result, 'embeddings.npz'),
+            signedUrl: () => signedAddressOf(ctx, result, 'embeddings.npz'),
+          };
     },
   }),
   warnings: t.stringList({

@@ -93,7 +93,7 @@ export const expiredTask = (
 /** The item of a task and its position; null for a batch that was not submitted here. */
 export async function inputOf(
   ctx: GatewayContext,
-  { batchId, index }: TaskShape,
+  { batchId, index }: Pick<TaskShape, 'batchId' | 'index'>,
 ): Promise<{ inputIndex: number; repeatIndex: number; item: LedgerItem | null } | null> {
   if (batchId === null || index === null) return null;
   const batch = await ctx.submissions.batch(batchId);
@@ -104,5 +104,11 @@ export async function inputOf(
 }
 
 /** The name of a task's item; null when it has none or was not submitted here. */
-export const nameOfTask = async (ctx: GatewayContext, task: TaskShape): Promise<string | null> =>
-  (await inputOf(ctx, task))?.item?.name ?? null;
+export const nameOfTask = async (
+  ctx: GatewayContext,
+  task: Pick<TaskShape, 'batchId' | 'index'>,
+): Promise<string | null> => (await inputOf(ctx, task))?.item?.name ?? null;
+
+/** Path of a file of a task at the gateway. */
+export const taskFilePath = (taskId: string, file: string): string =>
+  `/tasks/${encodeURIComponent(taskId)}/${file}`;

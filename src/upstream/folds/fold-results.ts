@@ -25,6 +25,9 @@ function readResponse(response: unknown): TaskResult | null {
   return /^[[{"]/.test(text) || /\s/.test(text) ? { json: text } : { url: text };
 }
 
+/** Where the addresses of results come from. */
+export type ResultReader = Pick<BatchReader, 'status' | 'forgetStatus'>;
+
 /** A result for one use. */
 export interface WholeResult {
   readonly bytes: Uint8Array;
@@ -93,7 +96,7 @@ function unreadable(error: unknown): never {
 export function createFoldResults(
   up: Upstream,
   downloads: Downloads,
-  batches: BatchReader,
+  batches: ResultReader,
   submissions: Submissions,
   onOpened: (close: () => void) => void = () => undefined,
 ): FoldResults {
