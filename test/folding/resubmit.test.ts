@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at, listAt } from '../support.ts';
 import { type Bench, INSULIN_A, openBench, protein, tiny } from './bench.ts';
 
-const AGAIN = `mutation($id: ID!, $input: SubmitFoldInput!, $states: [TaskState!]) {
-  resubmitFold(batchId: $id, input: $input, states: $states) {
+const AGAIN = `mutation($id: ID!, $input: SubmitFoldInput!, $states: [TaskState!], $taskIds: [ID!]) {
+  resubmitFold(batchId: $id, input: $input, states: $states, taskIds: $taskIds) {
     __typename
     ... on FoldSubmitted { replayed warnings { code } batch { batchId label counts { total } tasks { nodes { name index } } } }
     ... on InvalidInput { issues { path code } }
@@ -19,8 +19,14 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 beforeEach(() => bench.forget());
 
-const again = async (id: string, input: Record<string, unknown>, states?: string[]) => {
-  const { data, errors } = await bench.ask(AGAIN, { id, input, ...(states === undefined ? {} : { states }) });
+const again = async (
+  id: string,
+  input: Record<string, unknown>,
+  states?: string[],
+  more: Record<string, unknown> = {},
+) => {
+  const variables = { id, input, ...(states === undefined ? {} : { states }), ...more };
+  const { data, errors } = await bench.ask(AGAIN, variables);
   expect(errors).toBeUndefined();
   return at(data, 'resubmitFold');
 };
@@ -47,9 +53,11 @@ describe('resubmitting', () => {
     ],
   };
   let id: string;
-  beforeAll(async () => {
+  // Each test has a batch of its own: what was submitted again once is not submitted again twice.
+  beforeEach(async () => {
     id = await bench.submit(input);
     await bench.pass(120_000);
+    bench.forget();
   });
 
   it('sends the failed tasks of all repeats, order and names kept', async () => {
@@ -90,14 +98,106 @@ describe('resubmitting', () => {
   });
 
   it('is refused for another input, for no such task, for no such batch, and sends nothing', async () => {
-    const issue = async (...args: Parameters<typeof again>) => listAt(await again(...args), 'issues')[0];
-    const other = { ...input, items: [...input.items].reverse() };
-    expect(await issue(id, other)).toEqual({ path: 'input', code: 'OTHER_INPUT' });
-    expect(await issue(id, { ...input, repeat: 3 })).toEqual({ path: 'input', code: 'OTHER_INPUT' });
-    expect(await issue(id, input, ['CANCELLED'])).toEqual({ path: 'states', code: 'NOTHING_TO_RESUBMIT' });
-    expect(await issue('nobody', input)).toEqual({ path: 'batchId', code: 'UNKNOWN_BATCH' });
-    expect(await issue(id, { items: [] })).toEqual({ path: 'items', code: 'EMPTY_LIST' });
+    const issues = async (...args: Parameters<typeof again>) => listAt(await again(...args), 'issues');
+    const nameless = { ...input, items: [...input.items, protein(INSULIN_A)] };
+    expect(await issues(id, nameless)).toEqual([
+      { path: 'items.3.name', code: 'NAME_NEEDED' },
+      { path: 'repeat', code: 'OTHER_INPUT' },
+    ]);
+    const named = [protein('GIV', 'other'), protein('GIV', 'fine'), protein('GI', 'fine')];
+    expect(await issues(id, { items: named })).toEqual([
+      { path: 'items.0.name', code: 'UNKNOWN_NAME' },
+      { path: 'items.2.name', code: 'AMBIGUOUS_NAME' },
+    ]);
+    expect(await issues(id, { ...input, repeat: 3 })).toEqual([{ path: 'repeat', code: 'OTHER_INPUT' }]);
+    expect(await issues(id, input, ['CANCELLED'])).toEqual([{ path: 'states', code: 'NOTHING_TO_RESUBMIT' }]);
+    expect(await issues('nobody', input)).toEqual([{ path: 'batchId', code: 'UNKNOWN_BATCH' }]);
+    expect(await issues(id, { items: [] })).toEqual([{ path: 'items', code: 'EMPTY_LIST' }]);
+    expect(await issues(id, input, undefined, { taskIds: ['x', `${id}-00000`] })).toEqual([
+      { path: 'taskIds.0', code: 'UNKNOWN_TASK' },
+      { path: 'taskIds.1', code: 'OTHER_STATE' },
+    ]);
     expect(bench.counts()).not.toHaveProperty('submit');
+  });
+
+  const warningsOf = (ending: unknown) =>
+    listAt(ending, 'warnings')
+      .map((warning) => at(warning, 'code'))
+      .filter((code) => code !== 'LONG_ITEM');
+
+  it('takes mended items alone, under their names, and says what it left out', async () => {
+    const ending = await again(id, { items: [protein('MQIFVKTLTGK', 'too long')] });
+    expect(sent()).toEqual({ repeat: 1, lengths: [11, 11] });
+    expect(warningsOf(ending)).toEqual(['LEFT_OUT']);
+    expect(at(ending, 'batch.tasks.nodes')).toEqual([
+      { name: 'too long', index: 0 },
+      { name: 'too long', index: 1 },
+    ]);
+    // An item that is done is not folded again.
+    expect(listAt(await again(id, { items: [protein('GIV', 'fine')] }), 'issues')).toEqual([
+      { path: 'states', code: 'NOTHING_TO_RESUBMIT' },
+    ]);
+  });
+
+  it('takes the tasks that are named', async () => {
+    const ending = await again(id, input, undefined, { taskIds: [`${id}-00004`] });
+    expect(sent()).toEqual({ repeat: 1, lengths: [4100] });
+    expect(at(ending, 'batch.counts.total')).toBe(1);
+  });
+
+  it('never pays twice without a key: the same again is the same batch, the rest a new one', async () => {
+    const part = { taskIds: [`${id}-00001`] };
+    const one = await again(id, input, undefined, part);
+    expect(await again(id, input, undefined, part)).toMatchObject({
+      replayed: true,
+      batch: { batchId: at(one, 'batch.batchId') },
+    });
+    expect(bench.counts().submit).toBe(1);
+    const rest = await again(id, input);
+    expect([at(rest, 'replayed'), at(rest, 'batch.counts.total')]).toEqual([false, 3]);
+    expect(warningsOf(rest)).toEqual(['ALREADY_RESUBMITTED']);
+    expect(bench.counts().submit).toBe(2);
+    // All were sent by now, in two batches; with other input it is no repetition, and nothing is sent.
+    const mended = await again(id, { items: [protein('MQIFVKTLTGK', 'too long')] });
+    expect(listAt(mended, 'issues')).toEqual([{ path: 'batchId', code: 'ALREADY_RESUBMITTED' }]);
+    expect(bench.counts().submit).toBe(2);
+  });
+
+  it('happens once for many that ask at the same time', async () => {
+    const all = await Promise.all(Array.from({ length: 5 }, () => again(id, input)));
+    expect(bench.counts().submit).toBe(1);
+    expect(new Set(all.map((ending) => at(ending, 'batch.batchId'))).size).toBe(1);
+    expect(all.filter((ending) => at(ending, 'replayed') === false)).toHaveLength(1);
+  });
+
+  it('is never sent again when its outcome is unknown, unless by a key of the caller', async () => {
+    await bench.fault({ operation: 'submit', break_off_after: 1 });
+    expect(at(await again(id, input), '__typename')).toBe('OutcomeUnknown');
+    expect(at(await again(id, input), '__typename')).toBe('OutcomeUnknown');
+    expect(await again(id, input, undefined, { taskIds: [`${id}-00001`] })).toMatchObject({
+      __typename: 'IdempotencyConflict',
+      message: expect.stringContaining('outcome is unknown'),
+    });
+    expect(bench.counts().submit).toBe(1);
+    const keyed = await again(id, { ...input, idempotencyKey: `I accept that for ${id}` });
+    expect(at(keyed, '__typename')).toBe('FoldSubmitted');
+    expect(bench.counts().submit).toBe(2);
+  });
+
+  it('links the batches, and goes on from the second to a third', async () => {
+    const second = String(at(await again(id, input), 'batch.batchId'));
+    await bench.pass(120_000);
+    const LINKED = `query($id: ID!) { batch(batchId: $id) { resubmissionOf { batchId } resubmissions { batchId } } }`;
+    const linksOf = async (batchId: string) => at((await bench.ask(LINKED, { id: batchId })).data, 'batch');
+    // The name stands twice there, once for each repeat.
+    const mended = { items: [protein('GIV', 'too long as well')] };
+    const third = at(await again(second, mended), 'batch.batchId');
+    expect(await linksOf(id)).toEqual({ resubmissionOf: null, resubmissions: [{ batchId: second }] });
+    expect(await linksOf(second)).toEqual({
+      resubmissionOf: { batchId: id },
+      resubmissions: [{ batchId: third }],
+    });
+    expect(at((await bench.ask(LINKED, { id }, 'another-key')).data, 'batch')).toBeNull();
   });
 
   it('finds the cancelled tasks of a large batch over several pages', async () => {

@@ -23,6 +23,7 @@ const batchOf = (batchId: string, more: Partial<LedgerBatch> = {}): LedgerBatch 
   repeat: 3,
   inputHash: `hash of ${batchId}`,
   onlyTaskId: null,
+  origin: null,
   ...more,
 });
 
@@ -49,6 +50,25 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     afterEach(async () => {
       await ledger.close();
       await place.remove();
+    });
+
+    it('finds the batches that submit tasks of another one again, of their caller only', async () => {
+      const again = { origin: { batchId: 'a', indexes: [2, 0] } };
+      await ledger.record('one', null, batchOf('a'), items);
+      await ledger.record('one', null, batchOf('c', { ...again, submittedAt: 3000 }), items);
+      await ledger.record('one', 'key', batchOf('b', { ...again, submittedAt: 2000 }), items);
+      expect(await ledger.resubmissions('one', 'a')).toEqual([
+        batchOf('b', { ...again, submittedAt: 2000 }),
+        batchOf('c', { ...again, submittedAt: 3000 }),
+      ]);
+      expect(await ledger.batch('one', 'b')).toMatchObject(again);
+      expect(await ledger.items('one', 'b', [0, 1])).toEqual(new Map(items.entries()));
+      expect(await ledger.resubmissions('one', 'b')).toEqual([]);
+      expect(await ledger.resubmissions('two', 'a')).toEqual([]);
+      now += RETENTION_MS + 5000;
+      const later = await place.open(clock);
+      expect(await later.resubmissions('one', 'a')).toEqual([]);
+      await later.close();
     });
 
     it('writes the sealed key only where what is expected stands', async () => {

@@ -18,6 +18,7 @@ const batchOf = (batchId: string): LedgerBatch => ({
   repeat: 1,
   inputHash: 'h',
   onlyTaskId: null,
+  origin: null,
 });
 
 /** Milliseconds until something fails, and why. */

@@ -1,109 +1,213 @@
-// resubmitFold: submits those tasks of a batch again that are in the given states, with their order
-// and names.
+// resubmitFold: submits tasks of a batch again that failed or were cancelled, with the inputs that the
+// caller gives, because neither the service nor the ledger keeps sequences. The ledger links the new
+// batch to the first one, so that no task is submitted again twice.
 import { createHash } from 'node:crypto';
 import type { GatewayContext } from '../../context.ts';
-import { TaskState } from '../../schema/batch.ts';
+import { Batch, TaskState } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
+import type { IssueShape } from '../../schema/problem.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { SubmitFoldResult, type SubmitFoldResultShape } from '../../schema/submit.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
-import { checkSubmission } from '../../submission/check.ts';
-import { createPause, type Submission, type SubmissionInput } from '../../submission/submission.ts';
+import type { LedgerBatch } from '../../store/ledger/ledger.ts';
 import { submissionHash } from '../../submission/wire-body.ts';
-import { parseTaskState, type TaskStateName } from '../../upstream/folds/batch-states.ts';
+import { parseTaskState } from '../../upstream/folds/batch-states.ts';
+import { batchById } from './batch.ts';
+import { claimIdempotencyKey } from './idempotency.ts';
 import { readAllTasks } from './ranked-tasks.ts';
+import { chosenTasks, fault, inputsOf, isResult, partOf, type Resubmission, some } from './resubmission.ts';
 import { checkCost, checkInput, type Examined, invalidInput, submitOnce } from './submit.ts';
 
-const fault = (path: string, code: string, message: string, hint: string): SubmitFoldResultShape =>
-  invalidInput([{ path, code, message, hint }]);
-
-/** The submission of the chosen tasks: one item for each, repeats expanded. */
-const chosen = (submission: Submission, indexes: readonly number[]): Submission => ({
-  ...submission,
-  repeat: 1,
-  items: indexes.flatMap((index) => submission.items[index % submission.items.length] ?? []),
-});
-
-interface Again extends Examined {
-  readonly batchId: string;
-  readonly states: readonly TaskStateName[];
-}
-
-/** The hash of the request, without the tasks: their states may change between two tries. */
-const requestHashOf = ({ batchId, states, hash }: Again): string =>
-  createHash('sha256')
-    .update(JSON.stringify(['resubmit', batchId, [...new Set(states)].sort(), hash]))
-    .digest('hex');
-
-async function sendAgain(ctx: GatewayContext, again: Again): Promise<SubmitFoldResultShape> {
-  const { batchId, states, submission } = again;
-  const kept = await ctx.submissions.batch(batchId);
-  const found = await readAllTasks(ctx, batchId);
-  if (found === null) {
-    return fault('batchId', 'UNKNOWN_BATCH', `There is no batch ${batchId} for this key.`, 'Check the id.');
-  }
-  // The label may differ; all else must equal the input of the batch.
-  const same =
-    kept === null || kept.inputHash === (await submissionHash({ ...submission, label: kept.label }));
-  if (!same || found.tasks.length !== again.check.taskCount) {
-    const hint = `Give its unchanged input: items, names, model and repeat (${found.tasks.length} tasks).`;
-    return fault('input', 'OTHER_INPUT', `This is not the input that batch ${batchId} was made from.`, hint);
-  }
-  const indexes = found.tasks.filter(({ state }) => states.includes(state)).map(({ index }) => index);
-  if (indexes.length === 0) {
-    return fault(
-      'states',
-      'NOTHING_TO_RESUBMIT',
-      `No task of the batch is ${states.join(' or ')}.`,
-      'Nothing was sent.',
-    );
-  }
-  const part = chosen(submission, indexes);
-  const check = await checkSubmission(part, ctx.services.config.FOLD_MODELS, createPause());
-  // Expanded repeats look like identical items.
-  const warnings = check.warnings.filter(
-    ({ code }) => code !== 'IDENTICAL_ITEM' && code !== 'DUPLICATE_NAME',
-  );
-  const sending = { submission: part, check: { ...check, warnings }, hash: await submissionHash(part) };
-  return submitOnce(ctx, sending, requestHashOf(again));
-}
-
-async function resubmitFold(
+/** The result where all tasks were submitted again before: that batch, when its input is this one. */
+async function resubmittedBefore(
   ctx: GatewayContext,
-  batchId: string,
-  input: SubmissionInput,
-  states: readonly TaskStateName[],
+  earlier: readonly LedgerBatch[],
+  part: Examined,
 ): Promise<SubmitFoldResultShape> {
+  for (const { batchId, label, inputHash } of earlier) {
+    if (inputHash !== (await submissionHash({ ...part.submission, label }))) continue;
+    return {
+      kind: 'FoldSubmitted',
+      batch: batchById(ctx, batchId),
+      replayed: true,
+      message: null,
+      warnings: [],
+    };
+  }
+  const ids = earlier.map(({ batchId }) => batchId);
+  return fault(
+    'batchId',
+    'ALREADY_RESUBMITTED',
+    `These tasks were submitted again before, as batch ${some(ids)}. Nothing was sent.`,
+    'If they failed there too, resubmit that batch.',
+  );
+}
+
+const hashOf = (...parts: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+
+/** The hash of a request with the caller's key, without the tasks: their states may change between tries. */
+const requestHashOf = ({ batchId, states, taskIds }: Resubmission, { hash }: Examined): string =>
+  hashOf('resubmit', batchId, [...new Set(states)].sort(), taskIds && [...new Set(taskIds)].sort(), hash);
+
+/** What an earlier request with the caller's key came to; null when the key is free. */
+async function standingResult(
+  ctx: GatewayContext,
+  key: string | null,
+  requestHash: string,
+): Promise<SubmitFoldResultShape | null> {
+  const { ledger, principal } = ctx.submissions;
+  if (key === null || (await ledger.entry(principal, key)) === null) return null;
+  const standing = await claimIdempotencyKey(ctx, key, requestHash);
+  // The other request was refused meanwhile and freed the key.
+  if (standing === null) await ledger.release(principal, key);
+  return standing;
+}
+
+/** Sends a part under a key derived from how often the batch was resubmitted: one at a time, once each. */
+async function sendUnderDerivedKey(
+  ctx: GatewayContext,
+  part: Examined,
+  generation: number,
+): Promise<SubmitFoldResultShape> {
+  const { origin = null, submission } = part;
+  const idempotencyKey = `resubmission ${generation + 1} of ${origin?.batchId}`;
+  const result = await submitOnce(ctx, { ...part, submission: { ...submission, idempotencyKey } });
+  if (result.kind !== 'IdempotencyConflict') return result;
+  return {
+    ...result,
+    message: 'Another resubmission of this batch has not ended, or its outcome is unknown. Nothing was sent.',
+    hint:
+      'Try again in a minute. If it stays so, some tasks may be queued and charged: give an idempotencyKey of your ' +
+      'own only if you accept that you may pay twice.',
+  };
+}
+
+async function sendAgain(ctx: GatewayContext, asked: Resubmission, examined: Examined) {
+  const { batchId, states } = asked;
+  const { ledger, principal } = ctx.submissions;
+  const key = examined.submission.idempotencyKey;
+  const requestHash = requestHashOf(asked, examined);
+  const standing = await standingResult(ctx, key, requestHash);
+  if (standing !== null) return standing;
+  const all = await readAllTasks(ctx, batchId);
+  if (all === null)
+    return fault('batchId', 'UNKNOWN_BATCH', `There is no batch ${batchId} for this key.`, 'Check the id.');
+  const inputs = await inputsOf(ctx, asked, examined, all.tasks.length);
+  if (isResult(inputs)) return inputs;
+  const chosen = chosenTasks(all.tasks, asked);
+  if (isResult(chosen)) return chosen;
+
+  const itemCount = (await ctx.submissions.batch(batchId))?.itemCount ?? examined.submission.items.length;
+  const withItem = chosen.flatMap(({ index, taskId }) => {
+    const item = inputs.find(index % itemCount);
+    return item === undefined ? [] : [{ index, taskId, item }];
+  });
+  if (withItem.length === 0) {
+    const what = chosen.length === 0 ? 'the batch' : 'these items';
+    const message = `No task of ${what} is ${states.join(' or ')}.`;
+    return fault('states', 'NOTHING_TO_RESUBMIT', message, 'Nothing was sent.');
+  }
+  const earlier = await ledger.resubmissions(principal, batchId);
+  const sentBefore = new Set(earlier.flatMap(({ origin }) => origin?.indexes ?? []));
+  const left = withItem.filter(({ index }) => !sentBefore.has(index));
+  if (left.length === 0) return resubmittedBefore(ctx, earlier, await partOf(ctx, asked, examined, withItem));
+
+  const part = await partOf(ctx, asked, examined, left);
+  const result =
+    key === null
+      ? await sendUnderDerivedKey(ctx, part, earlier.length)
+      : await submitOnce(ctx, part, requestHash);
+  if (result.kind !== 'FoldSubmitted' || result.replayed) return result;
+  const warnings = leftOut(chosen.length - withItem.length, withItem.length - left.length, earlier);
+  return { ...result, warnings: [...result.warnings, ...warnings] };
+}
+
+/** Warnings of tasks in the named states that were not sent. */
+function leftOut(withoutItem: number, sentBefore: number, earlier: readonly LedgerBatch[]): IssueShape[] {
+  const warnings: IssueShape[] = [];
+  if (withoutItem > 0)
+    warnings.push({
+      path: 'items',
+      code: 'LEFT_OUT',
+      message: `${withoutItem} more tasks of the batch are in these states; their items are not in the input.`,
+      hint: 'Submit them with another call: the gateway keeps no sequences.',
+    });
+  if (sentBefore > 0)
+    warnings.push({
+      path: 'batchId',
+      code: 'ALREADY_RESUBMITTED',
+      message: `${sentBefore} tasks were submitted again before, as batch ${some(earlier.map(({ batchId }) => batchId))}.`,
+      hint: 'If they failed there too, resubmit that batch.',
+    });
+  return warnings;
+}
+
+async function resubmitFold(ctx: GatewayContext, asked: Resubmission): Promise<SubmitFoldResultShape> {
+  const { batchId, input, states, taskIds } = asked;
   if (states.length === 0) throw badInput('`states` is empty. Name at least one, such as FAILED.');
   if (states.some((state) => parseTaskState(state) === undefined))
     throw badInput('`states` cannot hold UNKNOWN.');
-  const examined = await checkInput(ctx, input);
+  if (taskIds?.length === 0) throw badInput('`taskIds` is empty. Leave it out to submit all tasks again.');
+  const examined = await checkInput(ctx, input, (await ctx.submissions.batch(batchId))?.model);
   const { issues } = examined.check;
-  return issues.length > 0 ? invalidInput(issues) : sendAgain(ctx, { ...examined, batchId, states });
+  return issues.length > 0 ? invalidInput(issues) : sendAgain(ctx, asked, examined);
 }
 
 builder.mutationFields((t) => ({
   resubmitFold: t.field({
     type: SubmitFoldResult,
     nullable: false,
-    cost: ({ input }) => ({ calls: 3 + checkCost(input) }),
+    cost: ({ input }) => ({ calls: 4 + checkCost(input) }),
     description:
-      'Submits the tasks of a batch again that are in these states, as a new batch. Order and names ' +
-      'stay the same.',
+      'Submits tasks of a batch again that failed or were cancelled, as a new batch, in their order and under ' +
+      'their names. Neither the gateway nor the service keeps sequences, so `input` brings them. No task is ' +
+      'submitted again twice, also without an idempotencyKey: the gateway remembers which ones were, and the ' +
+      'same call gives the same batch. To fold tasks a third time, resubmit the second batch.',
     args: {
       batchId: t.arg.id({ required: true, description: 'The batch whose tasks you want to submit again.' }),
       input: t.arg({
         type: SubmitFoldInput,
         required: true,
-        description: 'The input of that batch, unchanged but for label and idempotencyKey.',
+        description:
+          'The unchanged input of that batch (label and idempotencyKey may differ), or only the items to submit ' +
+          'again, mended or not, each under its name in the batch. `model` is that of the batch when left out.',
       }),
       states: t.arg({
         type: [TaskState],
         defaultValue: ['FAILED', 'CANCELLED'],
         description: 'States of the tasks to submit again, such as [FAILED].',
       }),
+      taskIds: t.arg.idList({
+        description: 'Only these tasks of the batch; every task in `states` when left out.',
+      }),
     },
-    resolve: (_, { batchId, input, states }, ctx) =>
-      resubmitFold(ctx, batchId, input, states ?? ['FAILED', 'CANCELLED']),
+    resolve: (_, { batchId, input, states, taskIds }, ctx) =>
+      resubmitFold(ctx, {
+        batchId,
+        input,
+        states: states ?? ['FAILED', 'CANCELLED'],
+        taskIds: taskIds?.map(String) ?? null,
+      }),
+  }),
+}));
+
+builder.objectFields(Batch, (t) => ({
+  resubmissionOf: t.field({
+    type: Batch,
+    description: 'The batch whose tasks this one submits again (resubmitFold); null for a first one.',
+    resolve: async ({ batchId }, _, ctx) => {
+      const origin = (await ctx.submissions.batch(batchId))?.origin ?? null;
+      return origin === null ? null : batchById(ctx, origin.batchId);
+    },
+  }),
+  resubmissions: t.field({
+    type: [Batch],
+    nullable: { list: false, items: false },
+    description: 'The batches that submit tasks of this one again, oldest first.',
+    resolve: async ({ batchId }, _, ctx) => {
+      const { ledger, principal } = ctx.submissions;
+      return (await ledger.resubmissions(principal, batchId)).map((one) => batchById(ctx, one.batchId));
+    },
   }),
 }));

@@ -12,7 +12,7 @@ import {
   type SubmitFoldResultShape,
 } from '../../schema/submit.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
-import type { LedgerItem } from '../../store/ledger/ledger.ts';
+import type { LedgerBatch, LedgerItem } from '../../store/ledger/ledger.ts';
 import { checkSubmission, type Issue, type ItemCheck, type SubmissionCheck } from '../../submission/check.ts';
 import {
   createPause,
@@ -53,13 +53,19 @@ export interface Examined {
   readonly check: SubmissionCheck;
   /** Hash of the submission; empty when the check has issues. */
   readonly hash: string;
+  /** The batch whose tasks it submits again. */
+  readonly origin?: LedgerBatch['origin'];
 }
 
-/** Cleans and checks an input. */
-export async function checkInput(ctx: GatewayContext, input: SubmissionInput): Promise<Examined> {
+/** Cleans and checks an input. @param model - where the input names none; else the configured one */
+export async function checkInput(
+  ctx: GatewayContext,
+  input: SubmissionInput,
+  model?: string,
+): Promise<Examined> {
   const models = ctx.services.config.FOLD_MODELS;
   const pause = createPause();
-  const submission = await readSubmission(input, models[0] ?? '', pause);
+  const submission = await readSubmission(input, model ?? models[0] ?? '', pause);
   const check = await checkSubmission(submission, models, pause);
   const hash = check.issues.length > 0 ? '' : await submissionHash(submission, pause);
   return { submission, check, hash };
@@ -94,7 +100,7 @@ const toLedgerItem = ({ name, chains }: ItemCheck): LedgerItem => ({ name, chain
 
 async function recordBatch(
   ctx: GatewayContext,
-  { submission, check, hash }: Examined,
+  { submission, check, hash, origin = null }: Examined,
   { data, warnings }: Enveloped<Submitted>,
 ): Promise<SubmitFoldResultShape> {
   const { ledger, principal } = ctx.submissions;
@@ -108,6 +114,7 @@ async function recordBatch(
     repeat: submission.repeat,
     inputHash: hash,
     onlyTaskId: data.task_id ?? null,
+    origin,
   };
   const lost = await ledger
     .record(principal, submission.idempotencyKey, batch, check.items.map(toLedgerItem))

@@ -41,8 +41,8 @@ export const RELEASE = `
 `;
 
 /**
- * KEYS batch, batches, input, only task, key; ARGV time, retention, time of submission, place among
- * the batches, batch id, batch, whether it has an only task, whether it has a key, items.
+ * KEYS batch, batches, input, only task, key, origin; ARGV time, retention, time of submission, place among
+ * the batches, batch id, batch, whether it has an only task, a key, and an origin; items.
  */
 export const RECORD = `${NOW}
   local retention, submitted = tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -51,7 +51,7 @@ export const RECORD = `${NOW}
   if before then redis.call('ZREM', KEYS[2], before) end
   redis.call('DEL', KEYS[1])
   redis.call('HSET', KEYS[1], 'batch', ARGV[6], 'place', ARGV[4])
-  for i = 9, #ARGV do redis.call('HSET', KEYS[1], tostring(i - 9), ARGV[i]) end
+  for i = 10, #ARGV do redis.call('HSET', KEYS[1], tostring(i - 10), ARGV[i]) end
   redis.call('PEXPIRE', KEYS[1], ttl)
   redis.call('ZREMRANGEBYLEX', KEYS[2], '-', '(' .. string.format('%016.0f', math.max(0, now - retention)))
   redis.call('ZADD', KEYS[2], 0, ARGV[4])
@@ -62,6 +62,10 @@ export const RECORD = `${NOW}
     redis.call('PEXPIRE', KEYS[3], ttl)
   end
   if ARGV[7] ~= '' then redis.call('SET', KEYS[4], ARGV[5], 'PX', ttl) end
+  if ARGV[9] ~= '' then
+    redis.call('SADD', KEYS[6], ARGV[5])
+    redis.call('PEXPIRE', KEYS[6], retention)
+  end
   if ARGV[8] ~= '' and redis.call('EXISTS', KEYS[5]) == 1 then
     redis.call('HSET', KEYS[5], 'state', 'submitted', 'batch', ARGV[5])
   end

@@ -23,9 +23,16 @@ const PRUNE_EVERY_MS = 3_600_000;
 /** The columns under the names of the records. */
 const BATCH =
   'batch_id AS batchId, label, model, submitted_at AS submittedAt, item_count AS itemCount, repeat, ' +
-  'input_hash AS inputHash, only_task_id AS onlyTaskId';
+  'input_hash AS inputHash, only_task_id AS onlyTaskId, origin';
 const KEY =
   'request_hash AS requestHash, state, at, batch_id AS batchId, upstream_request_id AS upstreamRequestId';
+
+const batchRow = ledgerBatch.extend({
+  origin: z.preprocess(
+    (text) => (typeof text === 'string' ? JSON.parse(text) : text),
+    ledgerBatch.shape.origin,
+  ),
+});
 
 const itemRow = z
   .object({ name: z.string().nullable(), chains: z.string() })
@@ -57,10 +64,13 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   const insertUnknown = statement('INSERT INTO unknown_outcome VALUES (?, ?, ?, ?)');
   const insertBatch = statement(
     'INSERT OR REPLACE INTO batch VALUES (:principal, :batchId, :label, :model, :submittedAt, ' +
-      ':itemCount, :repeat, :inputHash, :onlyTaskId)',
+      ':itemCount, :repeat, :inputHash, :onlyTaskId, :originBatchId, :origin)',
   );
   const insertItem = statement('INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?)');
   const selectBatch = statement(`SELECT ${BATCH} FROM batch WHERE principal = ? AND batch_id = ?`);
+  const selectResubmissions = statement(
+    `SELECT ${BATCH} FROM batch WHERE principal = ? AND origin_batch_id = ? ORDER BY submitted_at, batch_id`,
+  );
   const selectOnlyTask = statement(`SELECT ${BATCH} FROM batch WHERE principal = ? AND only_task_id = ?`);
   const selectItem = statement('SELECT * FROM item WHERE principal = ? AND batch_id = ? AND input_index = ?');
   const countBatches = statement('SELECT count(*) AS total FROM batch WHERE principal = ?');
@@ -121,7 +131,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
     const row: unknown = selectKey.get(principal, key);
     return row === undefined ? null : keyEntry.parse(row);
   };
-  const oneBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : ledgerBatch.parse(row));
+  const oneBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : batchRow.parse(row));
 
   return {
     async check() {
@@ -145,7 +155,12 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
     async record(principal, key, batch, items) {
       prune();
       together(() => {
-        insertBatch.run({ principal, ...batch });
+        const { origin, ...fields } = batch;
+        insertBatch.run({
+          ...{ principal, ...fields },
+          originBatchId: origin?.batchId ?? null,
+          origin: origin === null ? null : JSON.stringify(origin),
+        });
         for (const [index, item] of items.entries()) {
           insertItem.run(principal, batch.batchId, index, item.name, JSON.stringify(item.chains));
         }
@@ -165,6 +180,9 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
     async batch(principal, batchId) {
       return oneBatch(selectBatch.get(principal, batchId));
     },
+    async resubmissions(principal, batchId) {
+      return selectResubmissions.all(principal, batchId).map((row) => batchRow.parse(row));
+    },
     async batchOfOnlyTask(principal, taskId) {
       return oneBatch(selectOnlyTask.get(principal, taskId));
     },
@@ -180,7 +198,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       const { total } = z.object({ total: z.number() }).parse(countBatches.get(principal));
       const from = after ?? { submittedAt: Number.MAX_SAFE_INTEGER, batchId: '' };
       const rows = selectBatches.all(principal, from.submittedAt, from.batchId, first);
-      return { total, batches: rows.map((row) => ledgerBatch.parse(row)) };
+      return { total, batches: rows.map((row) => batchRow.parse(row)) };
     },
     async scores(principal, taskIds) {
       return new Map(
@@ -220,7 +238,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
 }
 
 /** Counts up whenever the tables change; stored in the file as user_version. */
-const VERSION = 2;
+const VERSION = 3;
 
 const TABLES = `
   CREATE TABLE batch (
@@ -278,6 +296,12 @@ const SEALED_KEY = `
   CREATE TABLE sealed_key (id INTEGER PRIMARY KEY CHECK (id = 1), sealed TEXT NOT NULL);
 `;
 
+const ORIGIN = `
+  ALTER TABLE batch ADD COLUMN origin_batch_id TEXT;
+  ALTER TABLE batch ADD COLUMN origin TEXT;
+  CREATE INDEX batch_origin ON batch (principal, origin_batch_id) WHERE origin_batch_id IS NOT NULL;
+`;
+
 /** Opens or creates the database. WAL, synchronised at commit: a spent key survives a power cut. */
 function openTables(file: string): DatabaseSyncInstance {
   makePrivate(file);
@@ -294,6 +318,7 @@ function openTables(file: string): DatabaseSyncInstance {
   }
   if (version === 0) database.exec(TABLES);
   if (version < 2) database.exec(SEALED_KEY);
+  if (version < 3) database.exec(ORIGIN);
   database.exec(`PRAGMA user_version = ${VERSION}`);
   database.exec('COMMIT');
   return database;
