@@ -1,5 +1,6 @@
 // Compares schema.graphql with that of the last release and fails when an operation that worked would not any more. The schemas
-// of releases stand in releases/, named by version; beside one, `<version>.breaks.txt` lists the breaking changes that were decided.
+// of releases stand in releases/, named by version; beside one, `<version>.breaks.txt` lists the breaking changes that were decided, below a # line
+// with the reason.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { schemaChanges } from './schema-changes.ts';
 
@@ -18,7 +19,8 @@ const { breaking, dangerous } = schemaChanges(
   new Date().toISOString().slice(0, 10),
 );
 const decidedFile = new URL(last.replace(/graphql$/, 'breaks.txt'), RELEASES);
-const decided = existsSync(decidedFile) ? readFileSync(decidedFile, 'utf8').split('\n').filter(Boolean) : [];
+const lines = existsSync(decidedFile) ? readFileSync(decidedFile, 'utf8').split('\n') : [];
+const decided = lines.filter((line) => line !== '' && !line.startsWith('#'));
 const undecided = breaking.filter((change) => !decided.includes(change));
 const gone = decided.filter((change) => !breaking.includes(change));
 

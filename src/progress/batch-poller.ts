@@ -235,9 +235,9 @@ export function startBatchPoller(
 const PAGE = 1000;
 
 const unknownBatch = (batchId: string): UpstreamError =>
-  new UpstreamError(`The upstream knows no batch ${batchId} of this caller.`, {
+  new UpstreamError(`There is no batch ${JSON.stringify(batchId.slice(0, 60))} of this caller.`, {
     operation: 'list',
-    code: 'BAD_USER_INPUT',
+    code: 'NOT_FOUND',
     status: 404,
     retryable: false,
   });

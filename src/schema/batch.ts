@@ -5,6 +5,7 @@ import type { FieldCost } from '../execution/query-cost.ts';
 import type { BatchRecord, TaskCounts as TaskCountsShape } from '../upstream/folds/batch-states.ts';
 import { builder } from './builder.ts';
 import { keyedBy } from './keys.ts';
+import { toPercent } from './plddt.ts';
 
 export const TaskState = builder.enumType('TaskState', {
   description: 'Where a task is.',
@@ -24,10 +25,25 @@ const BatchState = builder.enumType('BatchState', {
   description: 'The state of the whole batch, as the upstream reports it.',
   values: {
     IN_PROGRESS: { description: 'Some tasks are queued or running.' },
-    DONE: { description: 'No task will change any more; some or all may have failed. See `outcome`.' },
+    DONE: { description: 'No task will change any more; some or all may have failed: see `status`.' },
     FAILED: { description: 'The batch failed.' },
     CANCELLED: { description: 'The batch was cancelled; tasks that were running then continue.' },
     UNKNOWN: { description: 'A state that this gateway does not know.' },
+  } as const,
+});
+
+const BatchStatus = builder.enumType('BatchStatus', {
+  description:
+    'Where a batch is and how it ended. No task changes any more when it is SUCCEEDED, PARTLY_SUCCEEDED, ' +
+    'FAILED or CANCELLED.',
+  values: {
+    QUEUED: { description: 'No task has started.' },
+    RUNNING: { description: 'Some tasks have started, and not all have ended.' },
+    SUCCEEDED: { description: 'Every task is folded.' },
+    PARTLY_SUCCEEDED: { description: 'Some tasks are folded; the others failed or were cancelled.' },
+    FAILED: { description: 'No task is folded; at least one failed.' },
+    CANCELLED: { description: 'Every task was cancelled.' },
+    UNKNOWN: { description: 'The counts do not say: the upstream reports no tasks, or states of its own.' },
   } as const,
 });
 
@@ -65,6 +81,14 @@ function outcomeOf(counts: TaskCountsShape): typeof BatchOutcome.$inferType {
   return counts.done > 0 ? 'SOME_FAILED' : 'ALL_FAILED';
 }
 
+function statusOf(counts: TaskCountsShape): typeof BatchStatus.$inferType {
+  const { total, queued, inProgress, done, failed } = counts;
+  if (queued + inProgress > 0) return queued === total ? 'QUEUED' : 'RUNNING';
+  if (!isSettled(counts)) return 'UNKNOWN';
+  if (done > 0) return done === total ? 'SUCCEEDED' : 'PARTLY_SUCCEEDED';
+  return failed > 0 ? 'FAILED' : 'CANCELLED';
+}
+
 const TaskCounts = builder.objectRef<TaskCountsShape>('TaskCounts').implement({
   description: 'How many tasks are in each state, over the whole batch.',
   fields: (t) => ({
@@ -79,8 +103,14 @@ const TaskCounts = builder.objectRef<TaskCountsShape>('TaskCounts').implement({
       description: 'Done, failed or cancelled: tasks that will not change any more.',
       resolve: settledOf,
     }),
+    percentSettled: t.float({
+      nullable: false,
+      description: 'Settled tasks as a share of all, 0 to 100, such as 62.5.',
+      resolve: (counts) => (counts.total === 0 ? 0 : toPercent(settledOf(counts) / counts.total)),
+    }),
     settledFraction: t.float({
       nullable: false,
+      deprecationReason: 'Use `percentSettled`. Removed after 2027-05-31.',
       description: 'Settled tasks as a share of all, 0 to 1.',
       resolve: (counts) => (counts.total === 0 ? 0 : settledOf(counts) / counts.total),
     }),
@@ -102,23 +132,33 @@ builder.node(Batch, {
       nullable: false,
       description: 'The upstream\'s id of the batch, such as "5b0c8c3e-6f0f-4d7a-9d5b-0d4b7f6f3c11".',
     }),
+    status: t.field({
+      cost: LIST,
+      type: BatchStatus,
+      nullable: false,
+      description: 'Where the batch is and how it ended, derived from the counts.',
+      resolve: async (batch) => statusOf((await batch.read()).counts),
+    }),
     state: t.field({
       cost: LIST,
       type: BatchState,
       nullable: false,
-      description: 'The state of the whole batch, as the upstream reports it.',
+      description:
+        'The state of the whole batch, as the upstream reports it. `status` also says how it ended.',
       resolve: async (batch) => (await batch.read()).state,
     }),
     outcome: t.field({
       cost: LIST,
       type: BatchOutcome,
       nullable: false,
+      deprecationReason: 'Use `status`. Removed after 2027-05-31.',
       description: 'How the batch ended, derived from the counts.',
       resolve: async (batch) => outcomeOf((await batch.read()).counts),
     }),
     settled: t.boolean({
       cost: LIST,
       nullable: false,
+      deprecationReason: 'Use `status`. Removed after 2027-05-31.',
       description: 'Whether no task is queued or running any more.',
       resolve: async (batch) => isSettled((await batch.read()).counts),
     }),

@@ -1,17 +1,18 @@
 // The Cluster type with its small parts: taxonomy, Pfam domains, phyla. resolvers/atlas/cluster.ts
 // loads the fields.
 
-import type { ClusterInfo } from '../upstream/wire.ts';
+import type { ClusterInfo, ClusterRecord } from '../upstream/wire.ts';
 import { builder } from './builder.ts';
 
 /**
  * A cluster, known by its representative or by one of its members. `info` holds what an earlier
- * answer contained; the resolver loads the keys that are undefined.
+ * answer contained; the resolver loads the keys that are undefined. With the record in it, `top` is
+ * the number of features that were requested.
  */
-export type ClusterRef = { readonly info?: Partial<ClusterInfo> | null | undefined } & (
-  | { readonly representative: string }
-  | { readonly representative?: undefined; readonly member: string }
-);
+export type ClusterRef = {
+  readonly info?: Partial<ClusterRecord> | null | undefined;
+  readonly top?: number;
+} & ({ readonly representative: string } | { readonly representative?: undefined; readonly member: string });
 
 export const Cluster = builder.objectRef<ClusterRef>('Cluster');
 

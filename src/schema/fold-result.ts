@@ -66,12 +66,37 @@ export const FoldedChain = builder.objectRef<FoldedChainRecord>('FoldedChain').i
   }),
 });
 
-export const ChainPairScore = builder.objectRef<ChainPair>('ChainPairScore').implement({
-  description: 'A score of a pair of chains: ipTM under FoldResult, mean PAE under PredictedAlignedError.',
+export const ChainPairIptm = builder.objectRef<ChainPair>('ChainPairIptm').implement({
+  description: 'How sure the model is of how two chains lie to each other.',
   fields: (t) => ({
-    a: t.exposeString('a', { nullable: false, description: 'Id of the first chain.' }),
-    b: t.exposeString('b', { nullable: false, description: 'Id of the second chain.' }),
-    value: t.exposeFloat('value', { nullable: false, description: 'ipTM, 0 to 1, or mean PAE in ångström.' }),
+    a: t.exposeString('a', { nullable: false, description: 'Id of the first chain, such as "A".' }),
+    b: t.exposeString('b', { nullable: false, description: 'Id of the second chain, such as "B".' }),
+    iptm: t.exposeFloat('value', { nullable: false, description: 'ipTM of the pair, 0 to 1, such as 0.62.' }),
+    value: t.exposeFloat('value', {
+      nullable: false,
+      deprecationReason: 'Use `iptm`. Removed after 2027-05-31.',
+      description: 'ipTM of the pair, 0 to 1.',
+    }),
+  }),
+});
+
+export const ChainPairPae = builder.objectRef<ChainPair>('ChainPairPae').implement({
+  description: 'The predicted aligned error between two chains.',
+  fields: (t) => ({
+    a: t.exposeString('a', { nullable: false, description: 'Id of the chain that is aligned, such as "A".' }),
+    b: t.exposeString('b', {
+      nullable: false,
+      description: 'Id of the chain whose error it is, such as "B".',
+    }),
+    meanPae: t.exposeFloat('value', {
+      nullable: false,
+      description: 'Mean error of the tokens of `b`, in ångström, such as 7.4.',
+    }),
+    value: t.exposeFloat('value', {
+      nullable: false,
+      deprecationReason: 'Use `meanPae`. Removed after 2027-05-31.',
+      description: 'Mean error of the tokens of `b`, in ångström.',
+    }),
   }),
 });
 

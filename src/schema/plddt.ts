@@ -17,9 +17,11 @@ export const PlddtScale = builder.enumType('PlddtScale', {
 
 export type PlddtScaleName = typeof PlddtScale.$inferType;
 
+/** A share of 1 as a percentage, to 15 significant digits: 0.57 is 57, not 56.99999999999999. */
+export const toPercent = (share: number): number => Number((share * 100).toPrecision(15));
+
 /**
- * Converts a pLDDT to a scale. A percentage is rounded to 15 significant digits: 0.57 is 57, not
- * 56.99999999999999.
+ * Converts a pLDDT to a scale.
  *
  * @param unit - 0 to 1, or null where it is unknown
  */
@@ -28,7 +30,7 @@ export function scalePlddt(
   scale: PlddtScaleName | null | undefined,
 ): number | null {
   if (unit === null || unit === undefined) return null;
-  return scale === 'UNIT' || scale === 'UPSTREAM' ? unit : Number((unit * 100).toPrecision(15));
+  return scale === 'UNIT' || scale === 'UPSTREAM' ? unit : toPercent(unit);
 }
 
 /** The argument that selects the scale of a pLDDT field. */
@@ -105,9 +107,17 @@ const PlddtBand = builder.objectRef<PlddtBandShape>('PlddtBand').implement({
       nullable: false,
       description: 'The band.',
     }),
+    percent: t.float({
+      public: 'record',
+      nullable: false,
+      description:
+        'Share of the residues or tokens with a value that are in this band, 0 to 100, such as 75.',
+      resolve: ({ fraction }) => toPercent(fraction),
+    }),
     fraction: t.exposeFloat('fraction', {
       public: 'record',
       nullable: false,
+      deprecationReason: 'Use `percent`. Removed after 2027-05-31.',
       description:
         'Share of the residues or tokens with a value that are in this band, 0 to 1, such as 0.75.',
     }),

@@ -1,5 +1,7 @@
 // Problems: typed reasons why an operation was not done. `kind` is the name of the GraphQL type.
 // submit.ts and cancel.ts have those that carry a batch.
+import { GraphQLError } from 'graphql';
+import { ISSUE_CODES, type IssueCode } from '../submission/issue-codes.ts';
 import { builder } from './builder.ts';
 
 /** What every problem has. `kind` is the name of its GraphQL type. */
@@ -16,7 +18,7 @@ export interface IssueShape {
    * Path in the GraphQL input, dotted, such as `items.3.chains.0.protein.modifications.1.position`.
    */
   readonly path: string;
-  readonly code: string;
+  readonly code: IssueCode;
   readonly message: string;
   readonly hint?: string | null;
 }
@@ -28,6 +30,30 @@ export interface InvalidInputShape extends ProblemBase<'InvalidInput'> {
 
 /** The object with this id does not exist. */
 export type NotFoundShape = ProblemBase<'NotFound'>;
+
+const HINTS = {
+  batch: 'Check the id, and send the token that the batch was submitted with.',
+  task: 'Check the id, and send the token that its batch was submitted with.',
+  'bulk look-up': 'Check the id. Look-ups are stored for 7 days; start it again after that.',
+} as const;
+
+/** What a mutation answers for an id that names nothing. */
+export const notFound = (
+  what: keyof typeof HINTS,
+  id: string,
+  upstreamRequestId: string | null = null,
+): NotFoundShape => ({
+  kind: 'NotFound',
+  message: `There is no ${what} ${JSON.stringify(id.slice(0, 60))}${what === 'bulk look-up' ? '' : ' of this caller'}.`,
+  hint: HINTS[what],
+  upstreamRequestId,
+});
+
+/** What a subscription answers for an id that names nothing: it has no result that could be null. */
+export function notFoundError(what: keyof typeof HINTS, id: string): GraphQLError {
+  const { message, hint } = notFound(what, id);
+  return new GraphQLError(`${message} ${hint}`, { extensions: { code: 'NOT_FOUND', retryable: false } });
+}
 
 /** A refusal by the upstream, which queued nothing. */
 export interface RefusedShape extends ProblemBase<'Refused'> {
@@ -56,6 +82,17 @@ export const Problem = builder.interfaceRef<ProblemShape>('Problem').implement({
   }),
 });
 
+const isIssueCode = (code: string): code is IssueCode => Object.hasOwn(ISSUE_CODES, code);
+
+const IssueCodeEnum = builder.enumType('IssueCode', {
+  description: 'What kind of mistake, or likely mistake, an input has. Later releases may add codes.',
+  values: Object.fromEntries(
+    Object.entries(ISSUE_CODES).flatMap(([code, description]) =>
+      isIssueCode(code) ? [[code, { description }]] : [],
+    ),
+  ) as Record<IssueCode, { description: string }>,
+});
+
 export const InputIssue = builder.objectRef<IssueShape>('InputIssue').implement({
   description:
     '`path` is the path in the GraphQL input, such as items.3.chains.0.protein.modifications.1.position.',
@@ -66,10 +103,11 @@ export const InputIssue = builder.objectRef<IssueShape>('InputIssue').implement(
       description:
         'Path in the input, dotted, such as "items.3.chains.0.protein.sequence"; positions are 0-based.',
     }),
-    code: t.exposeString('code', {
+    code: t.expose('code', {
       public: 'record',
+      type: IssueCodeEnum,
       nullable: false,
-      description: 'A stable code for programs, such as POSITION_OUT_OF_RANGE.',
+      description: 'What kind of mistake it is, for programs, such as POSITION_OUT_OF_RANGE.',
     }),
     message: t.exposeString('message', {
       public: 'record',

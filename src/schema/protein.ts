@@ -1,6 +1,7 @@
 // The Protein type. A reference holds the hash; resolvers/atlas/protein.ts loads the other fields
 // in parts.
 import { builder } from './builder.ts';
+import type { ClusterRef } from './cluster.ts';
 import { keyedBy } from './keys.ts';
 import type { UniprotRef } from './uniprot.ts';
 
@@ -12,6 +13,8 @@ export interface ProteinRef {
   readonly hash: string;
   /** The UniProt entry that led to it, whose names cost no call. */
   readonly entry?: UniprotRef | undefined;
+  /** The cluster that it represents and that led to it, whose answer names and scores it. */
+  readonly represents?: Pick<ClusterRef, 'info' | 'top'> | undefined;
 }
 
 export const Protein = builder.objectRef<ProteinRef>('Protein');

@@ -7,6 +7,8 @@ import {
   InvalidInput,
   type InvalidInputShape,
   type IssueShape,
+  NotFound,
+  type NotFoundShape,
   Problem,
   type ProblemBase,
   Refused,
@@ -37,7 +39,8 @@ export type SubmitFoldResultShape =
   | InvalidInputShape
   | RefusedShape
   | OutcomeUnknownShape
-  | IdempotencyConflictShape;
+  | IdempotencyConflictShape
+  | NotFoundShape;
 
 const FoldSubmitted = builder.objectRef<FoldSubmittedShape>('FoldSubmitted').implement({
   description: 'The folds are queued.',
@@ -83,7 +86,7 @@ export const IdempotencyConflict = builder
   });
 
 export const SubmitFoldResult = builder.unionType('SubmitFoldResult', {
-  description: 'Result of a submission.',
-  types: [FoldSubmitted, InvalidInput, Refused, OutcomeUnknown, IdempotencyConflict],
+  description: 'Result of a submission. Only resubmitFold, which names a batch, gives NotFound.',
+  types: [FoldSubmitted, InvalidInput, Refused, OutcomeUnknown, IdempotencyConflict, NotFound],
   resolveType: ({ kind }) => kind,
 });

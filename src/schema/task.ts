@@ -87,6 +87,21 @@ export const TaskOrder = builder.enumType('TaskOrder', {
   } as const,
 });
 export type TaskOrderName = typeof TaskOrder.$inferType;
+export const TaskStatus = builder.enumType('TaskStatus', {
+  description:
+    'Where a task is and whether its result can be read. Only QUEUED, RUNNING and SUCCEEDED change later.',
+  values: {
+    QUEUED: { description: 'Waiting to start; can still be cancelled.' },
+    RUNNING: { description: 'Being folded; it will be charged.' },
+    SUCCEEDED: { description: 'Folded; `result` is there.' },
+    EXPIRED: { description: 'Folded; the upstream has deleted the result, as it does after 31 days.' },
+    FAILED: { description: 'Folding failed; `error` says why.' },
+    CANCELLED: {
+      description: 'Cancelled before it started, by you or after 24 hours in the queue; not charged.',
+    },
+    UNKNOWN: { description: 'A state that this gateway does not know, or a folded task without a result.' },
+  } as const,
+});
 
 export const Task = builder.objectRef<TaskShape>('Task');
 
@@ -102,7 +117,12 @@ builder.node(Task, {
     index: t.exposeInt('index', {
       description: 'Position in the batch, 0-based; index = repeatIndex * number of items + inputIndex.',
     }),
-    state: t.expose('state', { type: TaskState, nullable: false, description: 'Where the task is.' }),
+    state: t.expose('state', {
+      type: TaskState,
+      nullable: false,
+      description:
+        'The state of the task, as the upstream reports it. `status` also says whether there is a result.',
+    }),
     error: t.expose('error', { type: TaskError, description: 'Why it failed; null unless it did.' }),
     queueDeadline: t.expose('queueDeadline', {
       type: 'DateTime',

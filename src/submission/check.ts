@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { checkChains } from './check-chains.ts';
 import { checkReferences } from './check-references.ts';
+import type { IssueCode } from './issue-codes.ts';
 import { type Chain, copiesOf, type Item, type Pause, type Submission } from './submission.ts';
 import { itemHash } from './wire-body.ts';
 
@@ -10,13 +11,13 @@ import { itemHash } from './wire-body.ts';
 export interface Issue {
   /** Path in the GraphQL input, dotted. */
   readonly path: string;
-  readonly code: string;
+  readonly code: IssueCode;
   readonly message: string;
   readonly hint: string | null;
 }
 
 /** Adds an issue at a path. */
-export type AddIssue = (path: string, code: string, message: string, hint?: string) => void;
+export type AddIssue = (path: string, code: IssueCode, message: string, hint?: string) => void;
 
 /** Collects the findings of one item; paths are relative to the item. */
 export interface ItemNotes {

@@ -115,7 +115,7 @@ describe.skipIf(NO_BROWSER).each([
     expect(wrong).toEqual([]);
     await page.fill('[name=token]', 'another');
     await page.click('button');
-    await page.getByText('knows no batch').waitFor();
+    await page.getByText('There is no batch').waitFor();
     await page.close();
   });
 
@@ -157,11 +157,11 @@ describe.skipIf(NO_BROWSER).each([
     await page.fill('[name=token]', TOKEN);
     await page.fill('[name=batchIds]', ids.join(' '));
     await page.click('button');
-    await page.getByText('0 of 3 PENDING').waitFor();
+    await page.getByText('0 of 3 QUEUED').waitFor();
     running = run(clock, 10);
     await page.getByText('all finished').waitFor();
     expect((await page.locator('li').allInnerTexts()).sort()).toEqual(
-      [`${ids[0]}: 2 of 2 ALL_SUCCEEDED`, `${ids[1]}: 3 of 3 ALL_SUCCEEDED`].sort(),
+      [`${ids[0]}: 2 of 2 SUCCEEDED`, `${ids[1]}: 3 of 3 SUCCEEDED`].sort(),
     );
     expect(sockets).toHaveLength(1);
     expect(decodeURIComponent(sockets[0] ?? '')).not.toContain(TOKEN);

@@ -242,23 +242,33 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       });
     });
 
-    const outcomes: [string, Record<string, number>, string, boolean][] = [
-      ['all done', { done: 3 }, 'ALL_SUCCEEDED', true],
-      ['some failed', { done: 1, failed: 2 }, 'SOME_FAILED', true],
-      ['all failed', { failed: 3 }, 'ALL_FAILED', true],
-      ['cancelled with results', { done: 1, cancelled: 2 }, 'CANCELLED_WITH_RESULTS', true],
-      ['cancelled empty', { cancelled: 2, failed: 1 }, 'CANCELLED_EMPTY', true],
-      ['still running', { cancelled: 2, in_progress: 1 }, 'PENDING', false],
-      ['nothing at all', {}, 'PENDING', false],
+    const outcomes: [string, Record<string, number>, string, boolean, string][] = [
+      ['all done', { done: 3 }, 'ALL_SUCCEEDED', true, 'SUCCEEDED'],
+      ['some failed', { done: 1, failed: 2 }, 'SOME_FAILED', true, 'PARTLY_SUCCEEDED'],
+      ['all failed', { failed: 3 }, 'ALL_FAILED', true, 'FAILED'],
+      [
+        'cancelled with results',
+        { done: 1, cancelled: 2 },
+        'CANCELLED_WITH_RESULTS',
+        true,
+        'PARTLY_SUCCEEDED',
+      ],
+      ['cancelled and failed', { cancelled: 2, failed: 1 }, 'CANCELLED_EMPTY', true, 'FAILED'],
+      ['all cancelled', { cancelled: 2 }, 'CANCELLED_EMPTY', true, 'CANCELLED'],
+      ['still running', { cancelled: 2, in_progress: 1 }, 'PENDING', false, 'RUNNING'],
+      ['begun', { queued: 2, done: 1 }, 'PENDING', false, 'RUNNING'],
+      ['all queued', { queued: 2 }, 'PENDING', false, 'QUEUED'],
+      ['in a state of its own', { done: 1, paused: 1 }, 'PENDING', false, 'UNKNOWN'],
+      ['nothing at all', {}, 'PENDING', false, 'UNKNOWN'],
     ];
-    it.each(outcomes)('give the outcome: %s', async (_, counts, outcome, settled) => {
+    it.each(outcomes)('give status and outcome: %s', async (_, counts, outcome, settled, status) => {
       await bench.fault({
         operation: 'list',
         status: 200,
         body: { data: { status: 'done', counts, cursor: null } },
       });
-      const { data } = await bench.ask('{ batch(batchId: "any") { outcome settled } }');
-      expect(data).toEqual({ batch: { outcome, settled } });
+      const { data } = await bench.ask('{ batch(batchId: "any") { status outcome settled } }');
+      expect(data).toEqual({ batch: { status, outcome, settled } });
     });
   });
 

@@ -111,7 +111,7 @@ describe('resubmitting', () => {
     ]);
     expect(await issues(id, { ...input, repeat: 3 })).toEqual([{ path: 'repeat', code: 'OTHER_INPUT' }]);
     expect(await issues(id, input, ['CANCELLED'])).toEqual([{ path: 'states', code: 'NOTHING_TO_RESUBMIT' }]);
-    expect(await issues('nobody', input)).toEqual([{ path: 'batchId', code: 'UNKNOWN_BATCH' }]);
+    expect(await again('nobody', input)).toMatchObject({ __typename: 'NotFound' });
     expect(await issues(id, { items: [] })).toEqual([{ path: 'items', code: 'EMPTY_LIST' }]);
     expect(await issues(id, input, undefined, { taskIds: ['x', `${id}-00000`] })).toEqual([
       { path: 'taskIds.0', code: 'UNKNOWN_TASK' },

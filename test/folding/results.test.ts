@@ -163,7 +163,7 @@ describe('a result', () => {
       size max
       whole: block(maxPoints: 100) { step rowEnd values }
       corner: block(rowStart: 10, rowEnd: 14, columnStart: 3, columnEnd: 9) { rowStart rowEnd columnStart columnEnd step values }
-      chainPairs { a b value }
+      chainPairs { a b meanPae value }
     }`);
     expect(at(result, 'pae')).toMatchObject({ size, max: Math.max(...pae.flat()) });
     expect(at(result, 'pae.corner')).toEqual({
@@ -182,7 +182,8 @@ describe('a result', () => {
     const ab = listAt(result, 'pae.chainPairs').find(
       (pair) => at(pair, 'a') === 'A' && at(pair, 'b') === 'B',
     );
-    expect(at(ab, 'value')).toBeCloseTo(mean(pae.slice(0, 142).flatMap((row) => row.slice(142, 284))), 9);
+    expect(at(ab, 'value')).toBe(at(ab, 'meanPae'));
+    expect(at(ab, 'meanPae')).toBeCloseTo(mean(pae.slice(0, 142).flatMap((row) => row.slice(142, 284))), 9);
     expect(bench.counts()).toEqual({ status: 1, download: 1 });
     const { errors } = await bench.ask(
       'query($id: ID!) { task(taskId: $id) { result { pae { block(rowStart: 9, rowEnd: 3) { step } } } } }',
@@ -194,13 +195,15 @@ describe('a result', () => {
   it('has the ipTM of pairs by chain id', async () => {
     const json = await original();
     const matrix = json.pair_chains_iptm as number[][];
-    const { chainPairs } = (await read('chainPairs { a b value }')) as {
-      chainPairs: { a: string; b: string; value: number }[];
+    const { chainPairs } = (await read('chainPairs { a b iptm value }')) as {
+      chainPairs: { a: string; b: string; iptm: number; value: number }[];
     };
     const names = ['A', 'B', 'L'];
     expect(chainPairs).toHaveLength(9);
-    for (const { a, b, value } of chainPairs)
-      expect(value).toBe(matrix[names.indexOf(a)]?.[names.indexOf(b)]);
+    for (const { a, b, iptm, value } of chainPairs) {
+      expect(iptm).toBe(matrix[names.indexOf(a)]?.[names.indexOf(b)]);
+      expect(value).toBe(iptm);
+    }
   });
 
   it('has what was not asked for as null or empty, never as an error', async () => {
@@ -245,8 +248,9 @@ describe('a result', () => {
   });
 
   it('costs no download for its addresses', async () => {
-    const result = await read('gatewayUrl url structure { url format }');
+    const result = await read('resultUrl gatewayUrl url structure { url format }');
     expect(result).toMatchObject({
+      resultUrl: `http://gateway.test/tasks/${taskId(0)}/result.json`,
       gatewayUrl: `http://gateway.test/tasks/${taskId(0)}/result.json`,
       url: expect.stringContaining('http'),
     });
@@ -414,7 +418,7 @@ describe('a signature', () => {
   });
 });
 
-const RANK = `query($id: ID!) { batch(batchId: $id) { tasks(first: 1000) { nodes { name state resultAvailability error { code message } result { ptm iptm plddt { mean } } scores { ptm } } } } }`;
+const RANK = `query($id: ID!) { batch(batchId: $id) { tasks(first: 1000) { nodes { name status state resultAvailability error { code message } result { ptm iptm plddt { mean } } scores { ptm } } } } }`;
 
 describe('ranking', () => {
   it('reads Status only for done tasks, and the second time downloads nothing', async () => {
@@ -427,7 +431,14 @@ describe('ranking', () => {
     expect(errors).toBeUndefined();
     const nodes = listAt(data, 'batch.tasks.nodes');
     expect(nodes[1]).toEqual({
-      ...{ name: 'too long', state: 'FAILED', resultAvailability: 'FAILED', result: null, scores: null },
+      ...{
+        name: 'too long',
+        status: 'FAILED',
+        state: 'FAILED',
+        resultAvailability: 'FAILED',
+        result: null,
+        scores: null,
+      },
       error: { code: null, message: 'CUDA out of memory' },
     });
     expect(at(nodes[0], 'result')).toEqual({
@@ -493,13 +504,14 @@ describe('after 31 days', () => {
     await bench.pass(31 * 24 * 3_600_000);
     bench.forget();
     const { data, errors } = await bench.ask(
-      'query($id: ID!) { batch(batchId: $id) { tasks { nodes { name state resultAvailability result { ptm } scores { ptm iptm meanPlddt } artifacts { name } } } } }',
+      'query($id: ID!) { batch(batchId: $id) { tasks { nodes { name status state resultAvailability result { ptm } scores { ptm iptm meanPlddt } artifacts { name } } } } }',
       { id },
     );
     expect(errors).toBeUndefined();
     expect(listAt(data, 'batch.tasks.nodes')).toEqual([
       {
         name: 'old',
+        status: 'EXPIRED',
         state: 'DONE',
         resultAvailability: 'EXPIRED',
         result: null,
@@ -508,6 +520,7 @@ describe('after 31 days', () => {
       },
       {
         name: 'older',
+        status: 'EXPIRED',
         state: 'DONE',
         resultAvailability: 'EXPIRED',
         result: null,
@@ -516,13 +529,14 @@ describe('after 31 days', () => {
       },
     ]);
     const single = await bench.ask(
-      'query($id: ID!) { task(taskId: $id) { name state resultAvailability result { ptm } resultsExpireAt } }',
+      'query($id: ID!) { task(taskId: $id) { name status state resultAvailability result { ptm } resultsExpireAt } }',
       { id: `${id}-00001` },
     );
     expect(single).toMatchObject({
       data: {
         task: {
           name: 'older',
+          status: 'EXPIRED',
           state: 'DONE',
           resultAvailability: 'EXPIRED',
           result: null,

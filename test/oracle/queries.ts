@@ -72,7 +72,7 @@ function choicesOf({ hashes, accessions, sequences, features }: Subjects) {
       { name: 'proteinBySequence', args: sequence, type: 'Protein' },
       { name: 'cluster', args: hash.map((key) => `hash: "${key}"`), type: 'Cluster' },
       { name: 'feature', args: index.map((key) => `index: ${key}`), type: 'Feature' },
-      { name: 'features', args: page.map((text) => text || 'first: 3'), type: 'QueryFeaturesConnection' },
+      { name: 'features', args: page.map((text) => text || 'first: 3'), type: 'FeatureConnection' },
       { name: 'uniprotEntry', args: accession.map((id) => `id: "${id}"`), type: 'UniprotEntry' },
       {
         name: 'lookup',
@@ -114,16 +114,16 @@ function choicesOf({ hashes, accessions, sequences, features }: Subjects) {
       { name: 'meanPlddt', args: scale },
       { name: 'representative', type: 'Protein' },
       { name: 'taxonomy', type: 'Taxonomy' },
-      { name: 'members', args: page.map((text) => text || 'first: 3'), type: 'ClusterMembersConnection' },
+      { name: 'members', args: page.map((text) => text || 'first: 3'), type: 'ProteinConnection' },
       { name: 'features', args: top, type: 'FeatureActivation' },
     ],
-    ClusterMembersConnection: [...leaves('totalCount'), { name: 'nodes', type: 'Protein' }],
+    ProteinConnection: [...leaves('totalCount'), { name: 'nodes', type: 'Protein' }],
     Taxonomy: leaves('rank', 'name'),
     Feature: [
       ...leaves('id', 'index', 'label', 'description', 'summary', 'category', 'threshold'),
       { name: 'nearestNeighbors', args: optionally(fc.nat(4).map((n) => `first: ${n}`)), type: 'Feature' },
     ],
-    QueryFeaturesConnection: [...leaves('totalCount'), { name: 'nodes', type: 'Feature' }],
+    FeatureConnection: [...leaves('totalCount'), { name: 'nodes', type: 'Feature' }],
     UniprotEntry: [
       ...leaves('accession', 'name', 'organism', 'sequence', 'proteinHash'),
       { name: 'protein', type: 'Protein' },

@@ -270,8 +270,8 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
       const of = await protein(hash);
       return listOf(record?.cluster_representative_features).map((value) => ({ ...value, of }));
     },
-    'ClusterMembersConnection.nodes': as('nodes'),
-    'ClusterMembersConnection.totalCount': as('totalCount'),
+    'ProteinConnection.nodes': as('nodes'),
+    'ProteinConnection.totalCount': as('totalCount'),
     'Taxonomy.rank': as('rank'),
     'Taxonomy.name': as('name'),
 
@@ -286,8 +286,8 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
       numbersOf((await read(`/features/${index}`))?.decoder_nearest_neighbors)
         .slice(0, int(first, 10))
         .map((neighbour) => ({ index: neighbour })),
-    'QueryFeaturesConnection.nodes': as('nodes'),
-    'QueryFeaturesConnection.totalCount': as('totalCount'),
+    'FeatureConnection.nodes': as('nodes'),
+    'FeatureConnection.totalCount': as('totalCount'),
 
     'UniprotEntry.accession': as('accession'),
     'UniprotEntry.name': as('protein_name'),

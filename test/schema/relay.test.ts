@@ -99,22 +99,22 @@ interface Connection {
 }
 
 const CONNECTIONS: Readonly<Record<string, Connection>> = {
-  ClusterMembersConnection: {
+  ProteinConnection: {
     query: `{ protein(hash: "${INSULIN}") { cluster { members(ARGS) { PAGE } } } }`,
     path: 'protein.cluster.members',
     backward: true,
   },
-  QueryFeaturesConnection: {
+  FeatureConnection: {
     query: `{ features(indices: [9, 3, 12, 99999, 5, 7, 11, 2, 40, 41], ARGS) { PAGE } }`,
     path: 'features',
     backward: true,
   },
-  BatchTasksConnection: {
+  TaskConnection: {
     query: '{ batch(batchId: "BATCH") { tasks(ARGS) { PAGE } } }',
     path: 'batch.tasks',
     backward: false,
   },
-  QueryMyBatchesConnection: { query: '{ myBatches(ARGS) { PAGE } }', path: 'myBatches', backward: false },
+  BatchConnection: { query: '{ myBatches(ARGS) { PAGE } }', path: 'myBatches', backward: false },
 };
 
 const PAGE =

@@ -123,6 +123,7 @@ const CODES: ReadonlySet<unknown> = new Set([
   'BAD_USER_INPUT',
   'UNAUTHENTICATED',
   'FORBIDDEN',
+  'NOT_FOUND',
   'RATE_LIMITED',
   'UPSTREAM_TIMEOUT',
   'UPSTREAM_UNAVAILABLE',

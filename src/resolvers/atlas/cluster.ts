@@ -1,5 +1,4 @@
 // Resolvers of Cluster. Fields of an earlier answer are free; the rest costs one call a cluster.
-import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import {
@@ -12,7 +11,7 @@ import {
 } from '../../schema/cluster.ts';
 import { type ActivationRef, FeatureActivation } from '../../schema/feature.ts';
 import { keyedBy } from '../../schema/keys.ts';
-import { scaleArg, scalePlddt } from '../../schema/plddt.ts';
+import { scaleArg, scalePlddt, toPercent } from '../../schema/plddt.ts';
 import { Protein } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
 import type { WithRaw } from '../../upstream/atlas-request.ts';
@@ -23,9 +22,8 @@ import type { ClusterInfo, ClusterRecord } from '../../upstream/wire.ts';
 import { bulkCalls, FIND_CLUSTER, loadsProtein, proteinLink } from '../costs.ts';
 import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { pageOf, pageSize } from '../relay/connection.ts';
-import { selectedFields } from '../selection.ts';
-import { clusterOf, selectedTop, withRecord } from './cluster-links.ts';
-import { bulkIsEnough, clusterNeeds, readTop } from './protein-parts.ts';
+import { clusterOf, findCluster } from './cluster-links.ts';
+import { readTop } from './protein-parts.ts';
 
 /** The hash of the representative; loaded when only a member is known. */
 function representativeOf(ctx: GatewayContext, cluster: ClusterRef): MaybePromise<string> {
@@ -133,21 +131,29 @@ builder.node(Cluster, {
       type: Protein,
       nullable: false,
       cost: proteinLink,
-      description: 'The protein that represents the cluster.',
-      resolve: (cluster, _, ctx) => mapMaybePromise(representativeOf(ctx, cluster), (hash) => ({ hash })),
+      description:
+        'The protein that represents the cluster. What an answer about the cluster says of it (name, ' +
+        'accession, source, pTM, mean pLDDT, top features) costs no further call.',
+      resolve: (cluster, _, ctx) =>
+        mapMaybePromise(representativeOf(ctx, cluster), (hash) => ({
+          hash,
+          represents: cluster,
+        })),
     }),
     name: t.string({
       public: 'record',
-      description: 'Name of the representative, such as "Insulin".',
+      description: 'Name of the cluster, such as "Insulin": that of its representative.',
       resolve: (cluster, _, ctx) => key(ctx, cluster, 'protein_name'),
     }),
     accession: t.string({
       public: 'record',
+      deprecationReason: 'Use `representative { accession }`. Removed after 2027-05-31.',
       description: 'Accession of the representative, such as "P01308".',
       resolve: (cluster, _, ctx) => key(ctx, cluster, 'accession'),
     }),
     source: t.string({
       public: 'record',
+      deprecationReason: 'Use `representative { source }`. Removed after 2027-05-31.',
       description: 'Database of the representative: uniprotkb, uniparc, mgy, img_m, spire, ...',
       resolve: (cluster, _, ctx) => key(ctx, cluster, 'source'),
     }),
@@ -162,13 +168,23 @@ builder.node(Cluster, {
         'Share of the members with a characterised domain, 0 to 100, such as 42.5; 0 is a dark cluster.',
       resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_pct_characterized'),
     }),
+    percentDomainCoverage: t.float({
+      public: 'record',
+      description: 'Mean share of a member that domains cover, 0 to 100, such as 60.',
+      resolve: (cluster, _, ctx) =>
+        mapMaybePromise(key(ctx, cluster, 'cluster_mean_domain_coverage'), (share) =>
+          share == null ? share : toPercent(share),
+        ),
+    }),
     meanDomainCoverage: t.float({
       public: 'record',
+      deprecationReason: 'Use `percentDomainCoverage`. Removed after 2027-05-31.',
       description: 'Mean share of a member that domains cover, 0 to 1, such as 0.6.',
       resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_mean_domain_coverage'),
     }),
     meanPlddt: t.float({
       public: 'record',
+      deprecationReason: 'Use `representative { plddt { mean } }`. Removed after 2027-05-31.',
       description: 'Mean pLDDT of the structure, 0 to 100 unless you select another scale.',
       args: { scale: t.arg(scaleArg) },
       resolve: (cluster, { scale }, ctx) =>
@@ -176,7 +192,8 @@ builder.node(Cluster, {
     }),
     ptm: t.float({
       public: 'record',
-      description: 'Predicted TM-score, 0 to 1.',
+      deprecationReason: 'Use `representative { ptm }`. Removed after 2027-05-31.',
+      description: 'Predicted TM-score of the structure of the representative, 0 to 1.',
       resolve: (cluster, _, ctx) => key(ctx, cluster, 'ptm'),
     }),
     taxonomy: t.field({
@@ -209,6 +226,7 @@ builder.node(Cluster, {
       public: 'record',
       type: [FeatureActivation],
       nullable: { list: false, items: false },
+      deprecationReason: 'Use `representative { features }`. Removed after 2027-05-31.',
       // Features beyond those of the cluster's answer, regions and activations along the sequence
       // need own calls.
       cost: ({ top }, { names }) => ({
@@ -250,8 +268,8 @@ builder.node(Cluster, {
           return { ...rest, edges: edges.map(({ node, cursor }) => ({ cursor, node: { hash: node } })) };
         },
       },
-      { description: 'A page of the members of a cluster.' },
-      { name: 'ClusterMembersEdge', description: 'One member, with its cursor.' },
+      { name: 'ProteinConnection', description: 'A page of the members of a cluster.' },
+      { name: 'ProteinEdge', description: 'One member, with its cursor.' },
     ),
     raw: t.field({
       public: 'record',
@@ -261,21 +279,6 @@ builder.node(Cluster, {
     }),
   }),
 });
-
-/** A cluster by its representative or any member. The selection decides the order of the calls. */
-export async function findCluster(
-  ctx: GatewayContext,
-  info: GraphQLResolveInfo,
-  hash: string,
-): Promise<ClusterRef | null> {
-  if (bulkIsEnough(selectedFields(info, 'Cluster'))) return clusterOf(ctx, { hash }, clusterNeeds(info));
-  // Skips trying a member as representative when an earlier request found its cluster.
-  const known = (await ctx.proteins.getCached(hash, { link: true }))?.cluster?.representative;
-  if (known != null && known !== hash) return withRecord(ctx, info, { representative: known });
-  if ((await ctx.clusters.load(hash, selectedTop(info))) !== null) return { representative: hash };
-  const cluster = await clusterOf(ctx, { hash }, { link: true });
-  return cluster === null ? null : withRecord(ctx, info, cluster);
-}
 
 builder.queryField('cluster', (t) =>
   t.field({

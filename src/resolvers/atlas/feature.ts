@@ -289,7 +289,7 @@ builder.queryFields((t) => ({
       },
       resolve: (_, args, ctx) => featurePage(ctx, args),
     },
-    { description: 'A page of the features of the catalogue.' },
-    { name: 'QueryFeaturesEdge', description: 'One feature, with its cursor.' },
+    { name: 'FeatureConnection', description: 'A page of the features of the catalogue.' },
+    { name: 'FeatureEdge', description: 'One feature, with its cursor.' },
   ),
 }));

@@ -153,11 +153,14 @@ async function exactFeatures(
 
 function topFeatures(
   ctx: GatewayContext,
-  { hash }: ProteinRef,
+  { hash, represents }: ProteinRef,
   top: number,
   info: GraphQLResolveInfo,
 ): MaybePromise<ActivationRef[]> {
   const from = { hash, top };
+  const ranked = represents?.info?.cluster_representative_features;
+  if (ranked != null && top <= (represents?.top ?? 0))
+    return ranked.slice(0, top).map((value) => ({ value, from }));
   return fromProtein(ctx, hash, featureNeeds(info, { top }, info.fieldNodes), (data) =>
     (data?.features?.values ?? []).slice(0, top).map((value) => ({ value, from })),
   );

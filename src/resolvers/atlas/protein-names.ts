@@ -1,5 +1,5 @@
 // The names of a protein: of its own record, or of the UniProt entry that led to it or that its
-// accession names; never those of the cluster's representative.
+// accession names; never those of another protein of its cluster.
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
@@ -28,7 +28,8 @@ async function nameOf(
   protein: ProteinRef,
   key: keyof typeof IN_ENTRY,
 ): Promise<string | null> {
-  const known = protein.entry?.record[IN_ENTRY[key]];
+  const represented = key === 'name' ? protein.represents?.info?.protein_name : undefined;
+  const known = protein.entry?.record[IN_ENTRY[key]] ?? represented;
   if (known != null) return known;
   const names = await fromProtein(ctx, protein.hash, PARTS_OF_FIELD[key], (data): HeaderNames => {
     const { name, ...others } = readHeader(data?.header);

@@ -52,9 +52,23 @@ const IN_BULK = new Set([
 /** Fields of a cluster that need only the hash of its representative. */
 const IN_LINK = new Set(['__typename', 'id', 'representativeHash', 'representative']);
 
+/** What is selected on the representative of a cluster. */
+export const selectedOnRepresentative = (
+  info: GraphQLResolveInfo,
+  selected: readonly Selected[],
+): readonly Selected[] =>
+  selected
+    .filter(({ name }) => name === 'representative')
+    .flatMap(({ nodes }) => selectedFields(info, 'Protein', nodes));
+
+/** Whether it is a ranking of features, which the record of a cluster has of its representative. */
+export const isRanking = ({ name, args }: Selected): boolean =>
+  name === 'features' && !Array.isArray(args.indices) && args.normalize !== false;
+
 /** Whether the bulk answer has everything that is selected on a cluster. */
-export const bulkIsEnough = (selected: readonly Selected[]): boolean =>
-  selected.every((field) => IN_BULK.has(field.name));
+export const bulkIsEnough = (info: GraphQLResolveInfo, selected: readonly Selected[]): boolean =>
+  selected.every((field) => IN_BULK.has(field.name)) &&
+  !selectedOnRepresentative(info, selected).some(isRanking);
 
 /**
  * Needs of `cluster`: the bulk answer where it has a selected field, unless the cluster's record is
@@ -65,7 +79,10 @@ export function clusterNeeds(
   nodes: readonly FieldNode[] = info.fieldNodes,
 ): RequiredParts {
   const selected = selectedFields(info, 'Cluster', nodes);
-  const link = selected.every((field) => IN_LINK.has(field.name)) || !bulkIsEnough(selected);
+  const isInLink =
+    selected.every((field) => IN_LINK.has(field.name)) &&
+    !selectedOnRepresentative(info, selected).some(({ name }) => name === 'name');
+  const link = isInLink || !bulkIsEnough(info, selected);
   return link ? { link: true } : { cluster: true };
 }
 

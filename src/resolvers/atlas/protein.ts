@@ -42,12 +42,14 @@ builder.objectFields(Protein, (t) => ({
   accession: t.string({
     public: 'record',
     description: 'Accession in its source database, such as "P01308" or "MGYP000261684433".',
-    resolve: (protein, _, ctx) => part(ctx, protein, 'accession', PARTS_OF_FIELD.accession),
+    resolve: (protein, _, ctx) =>
+      protein.represents?.info?.accession ?? part(ctx, protein, 'accession', PARTS_OF_FIELD.accession),
   }),
   source: t.string({
     public: 'record',
     description: 'Database of the accession: uniprotkb, uniparc, mgy, img_m, spire, ...',
-    resolve: (protein, _, ctx) => part(ctx, protein, 'source', PARTS_OF_FIELD.source),
+    resolve: (protein, _, ctx) =>
+      protein.represents?.info?.source ?? part(ctx, protein, 'source', PARTS_OF_FIELD.source),
   }),
   sequence: t.string({
     public: 'record',
@@ -64,7 +66,8 @@ builder.objectFields(Protein, (t) => ({
     cost: RECORD,
     description:
       'Predicted TM-score of the structure, 0 to 1, such as 0.87; null where there is no structure.',
-    resolve: ({ hash }, _, ctx) =>
+    resolve: ({ hash, represents }, _, ctx) =>
+      represents?.info?.ptm ??
       fromProtein(ctx, hash, PARTS_OF_FIELD.ptm, (data) => (data?.structure ?? data?.scores)?.ptm),
   }),
   plddt: t.field({
@@ -72,11 +75,15 @@ builder.objectFields(Protein, (t) => ({
     cost: RECORD,
     type: Plddt,
     description: 'Confidence of the structure, residue by residue; null where there is no structure.',
-    resolve: ({ hash }, _, ctx, info) =>
-      fromProtein(ctx, hash, plddtNeeds(info), (data) => {
+    resolve: ({ hash, represents }, _, ctx, info) => {
+      const needs = plddtNeeds(info);
+      const mean = represents?.info?.mean_plddt;
+      if (mean != null && needs.structure !== true) return { unit: [], mean };
+      return fromProtein(ctx, hash, needs, (data) => {
         const scores = data?.structure ?? data?.scores;
         return scores == null ? null : { unit: data?.structure?.plddt ?? [], mean: scores.meanPlddt };
-      }),
+      });
+    },
   }),
   foldedOnDemand: t.boolean({
     public: 'record',

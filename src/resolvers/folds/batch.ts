@@ -7,7 +7,7 @@ import type { BatchProgressEvent } from '../../progress/progress-events.ts';
 import { Batch, type BatchShape, TaskState } from '../../schema/batch.ts';
 import { BatchProgress, type BatchProgressShape } from '../../schema/batch-progress.ts';
 import { builder } from '../../schema/builder.ts';
-import { badInput } from '../../schema/scalars.ts';
+import { notFoundError } from '../../schema/problem.ts';
 import { Task, TaskOrder } from '../../schema/task.ts';
 import type { BatchPosition } from '../../store/ledger/ledger.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
@@ -54,10 +54,10 @@ async function findBatch(
   return loadBatch(ctx, batchId);
 }
 
-const BatchTasksConnection = builder.connectionObject(
+const TaskConnection = builder.connectionObject(
   {
     type: Task,
-    name: 'BatchTasksConnection',
+    name: 'TaskConnection',
     description: 'A page of tasks. totalCount is that of the filter.',
     fields: (t) => ({
       unscoredCount: t.int({
@@ -69,7 +69,7 @@ const BatchTasksConnection = builder.connectionObject(
       }),
     }),
   },
-  { name: 'BatchTasksEdge', description: 'A task and its cursor.' },
+  { name: 'TaskEdge', description: 'A task and its cursor.' },
 );
 
 async function tasksOf(ctx: GatewayContext, { batchId, justQueued, read }: BatchShape, args: TaskListArgs) {
@@ -120,7 +120,7 @@ builder.objectFields(Batch, (t) => ({
     resolve: ({ batchId }, _, ctx) => `${ctx.publicUrl}/batches/${encodeURIComponent(batchId)}/scores.tsv`,
   }),
   tasks: t.field({
-    type: BatchTasksConnection,
+    type: TaskConnection,
     nullable: false,
     // A cursor inside an upstream page takes a second call, and a filter one more to find the next
     // page. Rankings of one batch share what they read.
@@ -217,18 +217,18 @@ async function myBatches(ctx: GatewayContext, { first, after }: PageArgs) {
   };
 }
 
-const QueryMyBatchesConnection = builder.connectionObject(
+const BatchConnection = builder.connectionObject(
   {
     type: Batch,
-    name: 'QueryMyBatchesConnection',
+    name: 'BatchConnection',
     description: 'A page of your batches, newest first.',
   },
-  { name: 'QueryMyBatchesEdge', description: 'A batch and its cursor.' },
+  { name: 'BatchEdge', description: 'A batch and its cursor.' },
 );
 
 builder.queryFields((t) => ({
   myBatches: t.field({
-    type: QueryMyBatchesConnection,
+    type: BatchConnection,
     cost: ({ first }) => ({ items: first ?? DEFAULT_PAGE }),
     description:
       'Batches submitted through this gateway with your token, newest first. Labels and times cost ' +
@@ -246,8 +246,7 @@ async function watch(
   info: GraphQLResolveInfo,
   batchId: string,
 ): Promise<AsyncIterable<BatchProgressEvent>> {
-  if (!(await ctx.owned.batch(batchId)))
-    throw badInput(`There is no batch ${batchId.slice(0, 60)} of this caller.`);
+  if (!(await ctx.owned.batch(batchId))) throw notFoundError('batch', batchId);
   const { live } = ctx.services;
   return live.watch(ctx.principal, batchId, {
     // The poll outlives the request that started it.

@@ -11,6 +11,7 @@ import {
   type CancelTarget,
   NothingToCancel,
 } from '../../schema/cancel.ts';
+import { notFound } from '../../schema/problem.ts';
 import { Task, type TaskShape } from '../../schema/task.ts';
 import { type CancelEnding, cancel } from '../../upstream/batch.ts';
 import {
@@ -95,12 +96,10 @@ async function refreshProgress(ctx: GatewayContext, target: CancelTarget): Promi
   if (batchId !== undefined) await ctx.services.live.nudge(ctx.principal, batchId);
 }
 
-const notFound = (message: string, upstreamRequestId: string | null): CancelResultShape => ({
-  kind: 'NotFound',
-  message,
-  hint: 'Check the id; it must belong to this key.',
-  upstreamRequestId,
-});
+const noTarget = (target: CancelTarget, upstreamRequestId: string | null = null): CancelResultShape =>
+  'batchId' in target
+    ? notFound('batch', target.batchId, upstreamRequestId)
+    : notFound('task', target.taskId, upstreamRequestId);
 
 const mayCancel = ({ owned }: GatewayContext, target: CancelTarget): Promise<boolean> =>
   'batchId' in target ? owned.batch(target.batchId) : owned.task(target.taskId);
@@ -110,8 +109,7 @@ async function cancelTarget(
   info: GraphQLResolveInfo,
   target: CancelTarget,
 ): Promise<CancelResultShape> {
-  if (!(await mayCancel(ctx, target)))
-    return notFound(`There is no such ${'batchId' in target ? 'batch' : 'task'} of this caller.`, null);
+  if (!(await mayCancel(ctx, target))) return noTarget(target);
   // A failed read fails the count, not the cancellation.
   const reading = selectsCount(info) ? Promise.allSettled([readBefore(ctx, target)]) : undefined;
   const before = (await reading)?.[0];
@@ -151,7 +149,7 @@ async function cancelTarget(
         upstreamRequestId,
         target,
       }
-    : notFound(message, upstreamRequestId);
+    : noTarget(target, upstreamRequestId);
 }
 
 builder.objectFields(Cancelled, (t) => ({

@@ -5,7 +5,8 @@ import type { GatewayContext } from '../../context.ts';
 import type { FieldCost } from '../../execution/query-cost.ts';
 import { builder } from '../../schema/builder.ts';
 import {
-  ChainPairScore,
+  ChainPairIptm,
+  ChainPairPae,
   FoldEmbeddings,
   FoldedChain,
   FoldResult,
@@ -154,21 +155,28 @@ async function blockOf(ctx: GatewayContext, taskId: string, args: BlockArgs): Pr
 }
 
 builder.objectFields(FoldResult, (t) => ({
-  url: t.field({
+  resultUrl: t.field({
     type: 'URL',
     nullable: false,
     description:
+      'Address of the result JSON at the gateway. It does not expire before the result; selecting it ' +
+      'costs nothing, downloading it needs your token.',
+    resolve: (result, _, ctx) => addressOf(ctx, result, 'result.json'),
+  }),
+  url: t.field({
+    type: 'URL',
+    nullable: false,
+    deprecationReason: 'Use `signedUrl`. Removed after 2027-05-31.',
+    description:
       "Address that the upstream signed, valid for a short time; the gateway's where the upstream sent " +
-      'the result inside ' +
-      'its answer. `gatewayUrl` never expires but needs your token. One Status call.',
+      'the result inside its answer. One Status call.',
     resolve: (result, _, ctx) => urlOf(ctx, result),
   }),
   gatewayUrl: t.field({
     type: 'URL',
     nullable: false,
-    description:
-      'Address of the result JSON at the gateway. Selecting it costs nothing; downloading it needs ' +
-      'your token.',
+    deprecationReason: 'Use `resultUrl`. Removed after 2027-05-31.',
+    description: 'The same as `resultUrl`.',
     resolve: (result, _, ctx) => addressOf(ctx, result, 'result.json'),
   }),
   signedUrl: t.field({
@@ -212,7 +220,7 @@ builder.objectFields(FoldResult, (t) => ({
   }),
   chainPairs: t.field({
     cost: DOWNLOAD,
-    type: [ChainPairScore],
+    type: [ChainPairIptm],
     nullable: { list: false, items: false },
     description: 'ipTM of each ordered pair of chains, 0 to 1; empty unless you set includePairChainsIptm.',
     resolve: async (result, _, ctx) => {
@@ -290,7 +298,7 @@ builder.objectFields(PredictedAlignedError, (t) => ({
     resolve: ({ taskId }, args, ctx) => blockOf(ctx, taskId, args),
   }),
   chainPairs: t.field({
-    type: [ChainPairScore],
+    type: [ChainPairPae],
     nullable: { list: false, items: false },
     description:
       'Mean error, in ångström, of the tokens of `b` when the structure is aligned on those of `a`.',

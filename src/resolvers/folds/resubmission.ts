@@ -5,6 +5,7 @@ import type { IssueShape } from '../../schema/problem.ts';
 import type { SubmitFoldResultShape } from '../../schema/submit.ts';
 import type { LedgerBatch, LedgerItem } from '../../store/ledger/ledger.ts';
 import { checkSubmission } from '../../submission/check.ts';
+import type { IssueCode } from '../../submission/issue-codes.ts';
 import {
   createPause,
   type Item,
@@ -23,7 +24,7 @@ export interface Resubmission {
   readonly taskIds: readonly string[] | null;
 }
 
-export const fault = (path: string, code: string, message: string, hint: string): SubmitFoldResultShape =>
+export const fault = (path: string, code: IssueCode, message: string, hint: string): SubmitFoldResultShape =>
   invalidInput([{ path, code, message, hint }]);
 
 export const isResult = <T extends object>(

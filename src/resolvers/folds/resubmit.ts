@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import type { GatewayContext } from '../../context.ts';
 import { Batch, TaskState } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
-import type { IssueShape } from '../../schema/problem.ts';
+import { type IssueShape, notFound } from '../../schema/problem.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { SubmitFoldResult, type SubmitFoldResultShape } from '../../schema/submit.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
@@ -91,8 +91,7 @@ async function sendAgain(ctx: GatewayContext, asked: Resubmission, examined: Exa
   const standing = await standingResult(ctx, key, requestHash);
   if (standing !== null) return standing;
   const all = await readAllTasks(ctx, batchId);
-  if (all === null)
-    return fault('batchId', 'UNKNOWN_BATCH', `There is no batch ${batchId} for this key.`, 'Check the id.');
+  if (all === null) return notFound('batch', batchId);
   const inputs = await inputsOf(ctx, asked, examined, all.tasks.length);
   if (isResult(inputs)) return inputs;
   const chosen = chosenTasks(all.tasks, asked);

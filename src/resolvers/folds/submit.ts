@@ -161,11 +161,15 @@ function foundFaults(error: unknown): InvalidInputShape | null {
     return null;
   const { issues = [], requestId } = error.failure;
   if (issues.length === 0) return null;
+  const faults = issues.map(({ path, code, message }): IssueShape => {
+    const hint = `The upstream calls this ${code}.`;
+    return { path, code: 'REFUSED_BY_UPSTREAM', message, hint };
+  });
   return {
     kind: 'InvalidInput',
     message: 'The upstream found the input wrong; nothing was queued.',
     upstreamRequestId: requestId ?? null,
-    issues,
+    issues: faults,
   };
 }
 

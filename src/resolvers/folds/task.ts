@@ -8,14 +8,21 @@ import { builder } from '../../schema/builder.ts';
 import { FoldResult, type FoldResultShape, FoldScores } from '../../schema/fold-result.ts';
 import { InputChain } from '../../schema/input-chain.ts';
 import { Protein } from '../../schema/protein.ts';
-import { Artifact, type ArtifactShape, ResultAvailability, Task, type TaskShape } from '../../schema/task.ts';
+import {
+  Artifact,
+  type ArtifactShape,
+  ResultAvailability,
+  Task,
+  type TaskShape,
+  TaskStatus,
+} from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import type { TaskPosition } from '../../store/ledger/submissions.ts';
 import type { Enveloped } from '../../upstream/batch.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { signedUrl } from '../../upstream/http/download.ts';
 import { drifted, validate } from '../../upstream/http/validate-response.ts';
-import { artifacts as artifactUrls, type TaskStatus } from '../../upstream/wire.ts';
+import { artifacts as artifactUrls, type TaskStatus as StatusAnswer } from '../../upstream/wire.ts';
 import { findProtein } from '../atlas/protein.ts';
 import { requiredPartsOf } from '../atlas/protein-parts.ts';
 import { proteinLink } from '../costs.ts';
@@ -70,7 +77,7 @@ export async function loadTask(ctx: GatewayContext, taskId: string): Promise<Tas
 async function statusOrNull(
   ctx: GatewayContext,
   taskId: string,
-): Promise<Enveloped<TaskStatus> | null | 'expired'> {
+): Promise<Enveloped<StatusAnswer> | null | 'expired'> {
   try {
     return await ctx.batches.status(taskId);
   } catch (error) {
@@ -91,6 +98,13 @@ async function availabilityOf(
   const status = await statusOrNull(ctx, task.taskId);
   if (status === 'expired') return 'EXPIRED';
   return status?.data.response != null ? 'AVAILABLE' : 'UNKNOWN';
+}
+
+async function statusOf(ctx: GatewayContext, task: TaskShape): Promise<typeof TaskStatus.$inferType> {
+  const availability = await availabilityOf(ctx, task);
+  if (availability === 'AVAILABLE') return 'SUCCEEDED';
+  if (availability === 'NOT_READY') return task.state === 'QUEUED' ? 'QUEUED' : 'RUNNING';
+  return availability;
 }
 
 async function batchOf(ctx: GatewayContext, { batchId }: TaskShape): Promise<BatchShape | null> {
@@ -164,9 +178,17 @@ builder.objectFields(Task, (t) => ({
     description: 'The submitted chains; null for batches that were not submitted through this gateway.',
     resolve: async (task, _, ctx) => (await inputOf(ctx, task))?.item?.chains,
   }),
+  status: t.field({
+    type: TaskStatus,
+    nullable: false,
+    cost: STATUS,
+    description: 'Where the task is and whether its result can be read.',
+    resolve: (task, _, ctx) => statusOf(ctx, task),
+  }),
   resultAvailability: t.field({
     type: ResultAvailability,
     nullable: false,
+    deprecationReason: 'Use `status`. Removed after 2027-05-31.',
     cost: STATUS,
     description: 'Whether there is a result to read.',
     resolve: (task, _, ctx) => availabilityOf(ctx, task),
@@ -174,7 +196,7 @@ builder.objectFields(Task, (t) => ({
   result: t.field({
     type: FoldResult,
     cost: STATUS,
-    description: 'The prediction. Null unless resultAvailability is AVAILABLE.',
+    description: 'The prediction. Null unless `status` is SUCCEEDED.',
     resolve: (task, _, ctx) => resultOf(ctx, task),
   }),
   scores: t.field({

@@ -23,7 +23,7 @@ import {
   BulkLookupState,
   CancelBulkLookupResult,
 } from '../../schema/bulk-lookup.ts';
-import type { IssueShape, NotFoundShape, RefusedShape } from '../../schema/problem.ts';
+import { type IssueShape, notFound, notFoundError, type RefusedShape } from '../../schema/problem.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { BULK_HASHES } from '../../upstream/proteins/protein-loader.ts';
 import { readIdentifier, resolveIdentifiers } from '../atlas/identifier.ts';
@@ -175,11 +175,11 @@ async function start(ctx: GatewayContext, input: Input): Promise<BulkLookupResul
   return refusal ?? lookup;
 }
 
-const unknown = (lookupId: string): NotFoundShape => ({
-  kind: 'NotFound',
-  message: `There is no bulk look-up ${JSON.stringify(lookupId.slice(0, 60))}.`,
-  hint: 'Look-ups are kept for 7 days. Start it again.',
-});
+/** @throws GraphQLError BAD_USER_INPUT for an empty id, as for those of batches and tasks */
+function readLookupId(lookupId: string): string {
+  if (lookupId.trim() === '') throw badInput('`lookupId` is empty. Give an id as startBulkLookup gave it.');
+  return lookupId;
+}
 
 builder.objectFields(BulkLookup, (t) => ({
   state: t.field({
@@ -236,7 +236,7 @@ builder.queryField('bulkLookup', (t) =>
     type: BulkLookup,
     description: 'A bulk look-up by its id; null when there is none, or no more. Costs no upstream call.',
     args: { lookupId: t.arg.id({ required: true, description: 'The `lookupId` from startBulkLookup.' }) },
-    resolve: (_, { lookupId }, { services }) => services.bulk.get(lookupId),
+    resolve: (_, { lookupId }, { services }) => services.bulk.get(readLookupId(lookupId)),
   }),
 );
 
@@ -266,13 +266,14 @@ builder.mutationFields((t) => ({
       'downloaded.',
     args: { lookupId: t.arg.id({ required: true, description: 'The `lookupId` from startBulkLookup.' }) },
     resolve: async (_, { lookupId }, { services }) =>
-      (await services.bulk.cancel(lookupId)) ?? unknown(lookupId),
+      (await services.bulk.cancel(readLookupId(lookupId))) ??
+      notFound('bulk look-up', readLookupId(lookupId)),
   }),
 }));
 
 async function watch(ctx: GatewayContext, lookupId: string): Promise<AsyncIterable<BulkLookupRecord>> {
-  const watching = await ctx.services.bulk.watch(lookupId, ctx.clientSignal);
-  if (watching === null) throw badInput(unknown(lookupId).message);
+  const watching = await ctx.services.bulk.watch(readLookupId(lookupId), ctx.clientSignal);
+  if (watching === null) throw notFoundError('bulk look-up', lookupId);
   return watching;
 }
 

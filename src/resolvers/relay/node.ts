@@ -10,7 +10,7 @@ import { Feature } from '../../schema/feature.ts';
 import { Protein } from '../../schema/protein.ts';
 import { badInput, readHash } from '../../schema/scalars.ts';
 import { Task } from '../../schema/task.ts';
-import { findCluster } from '../atlas/cluster.ts';
+import { findCluster } from '../atlas/cluster-links.ts';
 import { findFeature } from '../atlas/feature.ts';
 import { findProtein } from '../atlas/protein.ts';
 import { requiredPartsOf } from '../atlas/protein-parts.ts';
@@ -43,13 +43,16 @@ async function findByRepresentative(
   return found?.representative === hash ? found : null;
 }
 
+function readIndex(id: string): number {
+  if (!/^\d{1,9}$/.test(id)) throw badInput('The id of a Feature holds its index, such as 4095.');
+  return Number(id);
+}
+
 /** The finder of each type by its decoded id. */
 export const NODES = {
   Protein: withTypename(Protein, (ctx, info, id) => findProtein(ctx, readHash(id), requiredPartsOf(info))),
   Cluster: withTypename(Cluster, (ctx, info, id) => findByRepresentative(ctx, info, readHash(id))),
-  Feature: withTypename(Feature, (ctx, info, id) =>
-    findFeature(ctx, info, /^\d{1,9}$/.test(id) ? Number(id) : -1),
-  ),
+  Feature: withTypename(Feature, (ctx, info, id) => findFeature(ctx, info, readIndex(id))),
   Batch: withTypename(Batch, (ctx, _info, id) => loadBatch(ctx, id)),
   Task: withTypename(Task, (ctx, _info, id) => loadTask(ctx, id)),
 } satisfies Readonly<Record<string, Finder<object>>>;

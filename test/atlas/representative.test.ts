@@ -1,0 +1,84 @@
+// What an answer about a cluster says of its representative costs no call of its own, and equals what the old fields gave.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { at, listAt, openWorld, type World } from '../support.ts';
+
+let world: World;
+let representative: string;
+let members: string[];
+beforeAll(async () => {
+  world = await openWorld();
+  const { data } = await world.query(
+    '{ uniprotEntry(id: "P69905") { protein { cluster { representativeHash memberHashes } } } }',
+  );
+  representative = String(at(data, 'uniprotEntry.protein.cluster.representativeHash'));
+  members = listAt(data, 'uniprotEntry.protein.cluster.memberHashes').map(String);
+});
+afterAll(() => world.close());
+beforeEach(() => world.forget());
+
+const FIELDS = 'hash name accession source ptm plddt { mean } features(top: 4) { value feature { index } }';
+
+describe('the representative of a cluster', () => {
+  it('is named and scored by the one call for the cluster', async () => {
+    const { data, errors } = await world.query(
+      `{ cluster(hash: "${representative}") { size representative { ${FIELDS} } } }`,
+    );
+    expect(errors).toBeUndefined();
+    expect(world.counts()).toEqual({ cluster: 1 });
+    const old = await world.query(
+      `{ cluster(hash: "${representative}") { name accession source ptm meanPlddt features(top: 4) { value feature { index } } } }`,
+    );
+    const { meanPlddt, ...same } = at(old.data, 'cluster') as Record<string, unknown>;
+    expect(at(data, 'cluster.representative')).toEqual({
+      hash: representative,
+      ...same,
+      plddt: { mean: meanPlddt },
+    });
+    expect(same.accession).toEqual(expect.any(String));
+    expect(listAt(same, 'features')).toHaveLength(4);
+  });
+
+  it('costs no more than the cluster where its record is needed anyway', async () => {
+    const { errors } = await world.query(
+      `{ cluster(hash: "${representative}") { taxonomy { name } members(first: 2) { totalCount } representative { ${FIELDS} } } }`,
+    );
+    expect(errors).toBeUndefined();
+    expect(world.counts()).toEqual({ cluster: 1 });
+  });
+
+  it('has what the cluster does not say from its own record', async () => {
+    const { data } = await world.query(
+      `{ cluster(hash: "${representative}") { representative { accession sequence plddt { length mean } features(top: 2, normalize: false) { value } } }
+         protein(hash: "${representative}") { accession sequence plddt { length mean } features(top: 2, normalize: false) { value } } }`,
+    );
+    expect(at(data, 'cluster.representative')).toEqual(at(data, 'protein'));
+    expect(at(data, 'protein.sequence')).toEqual(expect.any(String));
+  });
+
+  it('of many proteins costs the calls of their clusters', async () => {
+    const hashes = members.slice(0, 8);
+    const query = (below: string) =>
+      world.query(`query($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) { cluster { ${below} } } }`, {
+        hashes,
+      });
+    await query('name size');
+    const flat = world.counts();
+    world.forget();
+    const { data } = await query('size representative { name }');
+    expect(world.counts()).toEqual(flat);
+    for (const protein of listAt(data, 'proteins'))
+      expect(at(protein, 'cluster.representative.name')).toEqual(expect.any(String));
+  });
+
+  it('keeps shares on 0 to 100', async () => {
+    const { data } = await world.query(
+      `{ cluster(hash: "${representative}") { percentCharacterized percentDomainCoverage meanDomainCoverage } 
+         protein(hash: "${representative}") { plddt { bands { percent fraction } } } }`,
+    );
+    const share = Number(at(data, 'cluster.meanDomainCoverage'));
+    expect(share).toBeGreaterThan(0);
+    expect(at(data, 'cluster.percentDomainCoverage')).toBeCloseTo(share * 100, 9);
+    const bands = listAt(data, 'protein.plddt.bands');
+    expect(bands.reduce((sum: number, band) => sum + Number(at(band, 'percent')), 0)).toBeCloseTo(100, 6);
+  });
+});
