@@ -52,7 +52,7 @@ export interface GatewayOptions {
 }
 
 export interface Gateway
-  extends Pick<AccessControl, 'admit' | 'connections' | 'enter' | 'identify' | 'pressure'> {
+  extends Pick<AccessControl, 'admit' | 'connections' | 'enter' | 'identify' | 'inTurn' | 'pressure'> {
   /** Answers one request. */
   fetch(request: Request): Promise<Response>;
   /** The same as a listener for node:http. */
@@ -174,6 +174,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     connections: accessControl.connections,
     enter: accessControl.enter,
     identify: accessControl.identify,
+    inTurn: accessControl.inTurn,
     pressure,
     upstream: gates.state,
     async ready() {

@@ -1,5 +1,5 @@
 // Single-flight: identical calls in flight are one. A caller that aborts stops waiting; the last
-// one to abort also aborts the call.
+// one to abort also aborts the call. A caller that has aborted already starts none.
 
 /** What a shared call is given instead of one caller's signal. */
 export interface SharedCall {
@@ -101,6 +101,8 @@ export function createSingleFlight(): SingleFlight {
     read: (run: SharedCall) => Promise<T>,
     onPart?: (part: P) => void,
   ) => {
+    // Aborting one request ends dozens of its reads, each of which lets the next one begin.
+    if (signal?.aborted === true) throw signal.reason;
     const running = underway.get(key) ?? start(key, read);
     // The key names the read and thereby its parts' type.
     const listener = onPart && ((part: unknown) => onPart(part as P));

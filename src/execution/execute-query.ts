@@ -9,6 +9,7 @@ import {
   getVariableValues,
   OperationTypeNode,
 } from 'graphql';
+import type { TurnClock } from '../async/turn-clock.ts';
 import { completeObject, resolveField } from './complete-value.ts';
 import { type AnswerLimits, type Ending, ExecutionBudget } from './execution-budget.ts';
 import { answer, type Data, infoOf, pathOf, type Run } from './execution-run.ts';
@@ -33,8 +34,8 @@ export interface QueryArgs {
   readonly limits: AnswerLimits;
   /** Ends the execution at its next turn of the event loop. */
   readonly ending?: Ending | undefined;
-  /** Milliseconds for which it keeps the event loop at once. */
-  readonly turnMs?: number | undefined;
+  /** The time of a turn of the event loop that it shares with others. */
+  readonly turns?: TurnClock | undefined;
   readonly contextValue: unknown;
   readonly variableValues?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -70,7 +71,7 @@ export function executeOperation(
   args: QueryArgs | IncrementalArgs,
 ): Promise<ExecutionResult | IncrementalResult> | undefined {
   const { schema, document, operationName, contextValue, rootValue, variableValues = {} } = args;
-  const { limits, ending, turnMs } = args;
+  const { limits, ending, turns } = args;
   const { grows, stream } = 'grows' in args ? args : { grows: false, stream: undefined };
   const known = prepare(schema, document);
   const operation = operationOf(known, operationName);
@@ -87,7 +88,7 @@ export function executeOperation(
     rootValue,
     plans: known.plans ?? new Map(),
     args: new Map(),
-    budget: new ExecutionBudget(limits, ending, contextValue, turnMs),
+    budget: new ExecutionBudget(limits, ending, contextValue, turns),
     errors: [],
     nulled: new Set(),
   };

@@ -2,6 +2,7 @@
 // execution, because the length of upstream lists is not known before.
 import { GraphQLError } from 'graphql';
 import { CollectWindow } from '../async/collect-window.ts';
+import { executionTurns, type TurnClock } from '../async/turn-clock.ts';
 import { isLazyText } from '../structure/lazy-text.ts';
 
 /** What an answer may hold at most. */
@@ -27,25 +28,6 @@ const PENDING_WEIGHT = 20;
 const HELD_WEIGHT = 4;
 /** Shorter texts are part of what a value counts for. */
 const SHORT_TEXT = 256;
-
-/** Milliseconds of one turn of the event loop for all executions together. */
-const TURN_MS = 8;
-/** When executions began to work in this turn of the event loop; undefined while none has. */
-let turnBegan: number | undefined;
-
-/**
- * Whether executions have used up this turn of the event loop. Hundreds may wait for the same
- * answer of the service, whose arrival continues them all.
- */
-function isTurnOver(turnMs: number): boolean {
-  const now = performance.now();
-  if (turnBegan !== undefined) return now - turnBegan > turnMs;
-  turnBegan = now;
-  setImmediate(() => {
-    turnBegan = undefined;
-  });
-  return false;
-}
 
 const tooLarge = (what: string, most: number, setting: string): GraphQLError =>
   new GraphQLError(
@@ -93,17 +75,22 @@ export class ExecutionBudget {
   readonly #limits: AnswerLimits;
   #ending: Ending | undefined;
   readonly #client: Ending | undefined;
-  readonly #turnMs: number;
+  readonly #turns: TurnClock;
   readonly #collecting: CollectWindow | undefined;
   #nextTurn: Promise<void> | undefined;
 
   /**
    * @param context - what resolvers are given, whose loaders wait for the whole of it
-   * @param turnMs - how long it and others keep the event loop at once
+   * @param turns - the time that it shares with others
    */
-  constructor(limits: AnswerLimits, ending: Ending | undefined, context: unknown, turnMs: number = TURN_MS) {
+  constructor(
+    limits: AnswerLimits,
+    ending: Ending | undefined,
+    context: unknown,
+    turns: TurnClock = executionTurns,
+  ) {
     this.#collecting = windowOf(context);
-    this.#turnMs = turnMs;
+    this.#turns = turns;
     this.#limits = limits;
     this.#ending = ending;
     this.#client = ending;
@@ -144,7 +131,7 @@ export class ExecutionBudget {
   }
   /** Whether other work is to get its turn. */
   isTurnOver(): boolean {
-    return this.#nextTurn !== undefined || isTurnOver(this.#turnMs);
+    return this.#nextTurn !== undefined || !this.#turns.hasTime();
   }
   /** Goes on when its time is up: the answer has begun, and what is late in it fails by itself. */
   ignoreEnding(): void {
@@ -168,19 +155,11 @@ export class ExecutionBudget {
   nextTurn(): Promise<void> {
     if (this.#nextTurn !== undefined) return this.#nextTurn;
     this.#collecting?.hold();
-    this.#nextTurn = new Promise<void>((resolve, reject) => {
-      const resume = (): void => {
-        if (isTurnOver(this.#turnMs)) {
-          setImmediate(resume);
-          return;
-        }
-        this.#collecting?.release();
-        this.#nextTurn = undefined;
-        if (this.#ending?.aborted === true) this.stopped ??= { error: this.#ending.reason };
-        if (this.stopped === undefined) resolve();
-        else reject(this.stopped.error);
-      };
-      setImmediate(resume);
+    this.#nextTurn = this.#turns.nextTurn().then(() => {
+      this.#collecting?.release();
+      this.#nextTurn = undefined;
+      if (this.#ending?.aborted === true) this.stopped ??= { error: this.#ending.reason };
+      if (this.stopped !== undefined) throw this.stopped.error;
     });
     return this.#nextTurn;
   }

@@ -2,6 +2,7 @@
 // per-request loaders.
 
 import { startDeadline } from '../async/deadline.ts';
+import { executionTurns } from '../async/turn-clock.ts';
 import type { GatewayContext } from '../context.ts';
 import type { Authenticator, Caller } from '../http/auth/authenticate.ts';
 import { clientIpOf } from '../http/auth/node-request.ts';
@@ -131,6 +132,18 @@ class LazyContext implements GatewayContext {
   }
 }
 
+/**
+ * The signal, aborted in a turn of the event loop that has time: hundreds of clients may leave at
+ * once, and each ends its calls.
+ */
+function inTurn(signal: AbortSignal): AbortSignal {
+  const later = new AbortController();
+  const abort = (): void => later.abort(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', () => void executionTurns.nextTurn().then(abort), { once: true });
+  return later.signal;
+}
+
 /** Functions that make the context of each request. */
 export function createContextFactory(sources: ContextSources): Contexts {
   const { services, callers, telemetry } = sources;
@@ -155,9 +168,11 @@ export function createContextFactory(sources: ContextSources): Contexts {
     });
 
   const withDeadline = (request: Request, caller: Caller): GatewayContext => {
-    const limit = startDeadline(request.signal, config.REQUEST_TIMEOUT_MS);
+    const limit = startDeadline(inTurn(request.signal), config.REQUEST_TIMEOUT_MS);
     // Of a request that came over no connection nothing tells when the last byte has gone.
-    if (clientIpOf(request) !== undefined) telemetry.exchangeOf(request).onEnd.push(() => limit.end());
+    // Of a client that has left, its turn ends the calls.
+    if (clientIpOf(request) !== undefined)
+      telemetry.exchangeOf(request).onEnd.push(() => request.signal.aborted || limit.end());
     return ofRequest(request, caller, limit.signal);
   };
 

@@ -71,7 +71,7 @@ export function gatewayListener(sources: ListenerSources): RequestListener {
   const { pressure, bodies, connections, slowReaders, turns } = sources;
   const onFault = (error: unknown) => log.error({ error }, 'request');
   const origins = config.CORS_ORIGINS;
-  const cached = withResponseCache(wrapListener(yoga), { store, telemetry, origins, onFault });
+  const cached = withResponseCache(wrapListener(yoga), { store, telemetry, turns, origins, onFault });
   const limited = limitRequests(cached, {
     admission,
     pressure,

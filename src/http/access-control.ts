@@ -83,6 +83,8 @@ export function createAccessControl(
      * @returns gives it back; null when there is none
      */
     enter: (incoming: IncomingMessage) => pressure.enter(admission.addressOf(incoming)),
+    /** Does work for what came by no HTTP in a turn of the event loop that has time. */
+    inTurn: (incoming: IncomingMessage, work: () => void) => turns.begin(admission.addressOf(incoming), work),
     /** What is taken at present, for metrics. */
     load: (): Load => ({
       connections: connections.open,

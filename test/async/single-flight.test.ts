@@ -25,3 +25,14 @@ test('a shared read is stopped when the last who waits has left, and left alone 
   ).rejects.toThrow('half done');
   expect(signals.map(({ aborted }) => aborted)).toEqual([false, true, true]);
 });
+
+test('a caller that has aborted starts no read', async () => {
+  const singleFlight = createSingleFlight();
+  let started = 0;
+  const read = async () => {
+    started += 1;
+  };
+  await expect(singleFlight('key', AbortSignal.abort(new Error('gone')), read)).rejects.toThrow('gone');
+  await singleFlight('key', new AbortController().signal, read);
+  expect(started).toBe(1);
+});

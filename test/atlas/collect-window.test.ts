@@ -1,6 +1,7 @@
 // Loaders make their calls when an execution has asked for all that it can, however many turns of the event loop that takes.
 import { expect, it } from 'vitest';
 import { CollectWindow } from '../../src/async/collect-window.ts';
+import { TurnClock } from '../../src/async/turn-clock.ts';
 import { ExecutionBudget } from '../../src/execution/execution-budget.ts';
 
 const LIMITS = { values: 1000, bytes: 1000 };
@@ -19,7 +20,7 @@ it('makes the calls of a turn at its end', async () => {
 
 it('waits for an execution that goes on in later turns, and no longer', async () => {
   const collecting = new CollectWindow();
-  const budget = new ExecutionBudget(LIMITS, undefined, { upstream: { collecting } }, 0);
+  const budget = new ExecutionBudget(LIMITS, undefined, { upstream: { collecting } }, new TurnClock(0));
   const order: string[] = [];
   collecting.atEnd(() => order.push('calls'));
   for (const step of ['first', 'second', 'third']) {

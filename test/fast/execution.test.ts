@@ -17,6 +17,7 @@ import {
   validate,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { TurnClock } from '../../src/async/turn-clock.ts';
 import { executeOperation } from '../../src/execution/execute-query.ts';
 import { IncrementalList, supportsIncrementalLists } from '../../src/execution/incremental-list.ts';
 import { IncrementalResult } from '../../src/execution/incremental-result.ts';
@@ -281,13 +282,14 @@ describe('a plain query', () => {
         // Other work gets its turn never, or wherever it may.
         fc.constantFrom(Number.POSITIVE_INFINITY, -1),
         async (document, both, seed, pace, turnMs) => {
+          const turns = new TurnClock(turnMs);
           if (document === null) return;
           // What is known of a document is known to all of its runs, also to those that are under way together.
           const runs = both.map((variableValues) => {
             const args = { schema, document, variableValues };
             return {
               args,
-              ours: executeOperation({ ...args, limits, turnMs, contextValue: { seed, pace } }),
+              ours: executeOperation({ ...args, limits, turns, contextValue: { seed, pace } }),
             };
           });
           for (const { args, ours: running } of runs) {
@@ -335,7 +337,7 @@ describe('a plain query', () => {
           const ours = await executeOperation({
             ...args,
             limits,
-            turnMs: Number.POSITIVE_INFINITY,
+            turns: new TurnClock(Number.POSITIVE_INFINITY),
             contextValue: { seed, pace, steps },
             grows: true,
             stream: initialCount === undefined ? undefined : { initialCount, label: undefined },

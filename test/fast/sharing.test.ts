@@ -1,6 +1,8 @@
 // Who asks the same in the same moment waits for one answer, and who asks it again is given it: counted in upstream calls, over a socket.
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
 import { createHttpServer } from '../../src/http/limits/http-server.ts';
 import { createResponseStore } from '../../src/http/response-cache/response-store.ts';
 import { fault } from '../live/support.ts';
@@ -11,6 +13,10 @@ const HBA = '6077c452d1dc6151040b2b179e2294c7';
 const HBB = '209d686939d0b8d1ea089368150140e2';
 const MYOGLOBIN = 'b840eb6446f9f188023424af40675a36';
 const ABSENT = '00000000000000000000000000000000';
+/** That no other test of this file asks for. */
+const OTHERS = REFERENCE_PROTEINS.map(({ md5 }) => md5).filter(
+  (hash) => ![INSULIN, HBA, HBB, MYOGLOBIN].includes(hash),
+);
 let world: World;
 let url: string;
 let close: () => Promise<void>;
@@ -33,9 +39,10 @@ afterAll(async () => {
 const CARD = 'query Card($hash: ProteinHash!) { protein(hash: $hash) { hash ptm cluster { size } } }';
 const FRESHNESS = 'query Fresh($hash: ProteinHash!) { protein(hash: $hash) { provenance { fromCache } } }';
 
-async function ask(query: string, variables: Record<string, unknown>) {
+async function ask(query: string, variables: Record<string, unknown>, signal: AbortSignal | null = null) {
   const response = await fetch(url, {
     method: 'POST',
+    signal,
     headers: { 'content-type': 'application/json', accept: 'application/json' },
     body: JSON.stringify({ query, variables }),
   });
@@ -150,5 +157,27 @@ describe('requests that wait for the same response', () => {
     expect(given).toEqual([null, response]);
     expect(store.follow('key', () => undefined)).toBe(false);
     expect(store.get('key')).toBe(response);
+  });
+
+  it('follow one of them when the client of the first leaves: one execution, not one for each', async () => {
+    const question = 'query Left($hash: ProteinHash!) { protein(hash: $hash) { hash header } }';
+    const start = await lookUps();
+    await ask(question, { hash: OTHERS[0] });
+    const each = (await lookUps()) - start;
+    expect(each).toBeGreaterThan(0);
+
+    await fault(world.sandboxUrl, { operation: 'protein', delay_ms: 2_000, times: 1 });
+    const before = await lookUps();
+    const first = new AbortController();
+    const leaving = ask(question, { hash: OTHERS[1] }, first.signal);
+    await expect.poll(() => lookUps()).toBe(before + each);
+    const others = Array.from({ length: 20 }, () => ask(question, { hash: OTHERS[1] }));
+    await sleep(300);
+    first.abort();
+    await expect(leaving).rejects.toThrow();
+    const answers = await Promise.all(others);
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(answers[0]).toMatchObject({ data: { protein: { hash: OTHERS[1] } } });
+    expect((await lookUps()) - before).toBe(2 * each);
   });
 });

@@ -115,6 +115,36 @@ describe('the first message of a socket', () => {
   });
 });
 
+describe('messages of a socket', () => {
+  it('begin in turns of the event loop, and nothing is read ahead of the one that waits', async () => {
+    const gateway = openGateway(sandbox.url, {});
+    const waiting: (() => void)[] = [];
+    const served = await serve({ ...gateway, inTurn: (_, work) => void waiting.push(work) }, []);
+    const begin = async (count: number) => {
+      await until('a message', () => waiting.length >= count);
+      for (const work of waiting.splice(0)) work();
+    };
+    const socket = connect(served.url);
+    const answers: string[] = [];
+    socket.on('message', (text) => answers.push(String(text)));
+    await once(socket, 'open');
+    socket.send(init({}));
+    await begin(1);
+    await until('the acknowledgement', () => answers.length === 1);
+    const query = `{ limits { maxItems } } #${'x'.repeat(150_000)}`;
+    for (let i = 0; i < 50; i += 1)
+      socket.send(JSON.stringify({ type: 'subscribe', id: String(i), payload: { query } }));
+    await sleep(300);
+    expect(waiting.length).toBe(1);
+    expect(answers.length).toBe(1);
+    for (let i = 0; i < 50; i += 1) await begin(1);
+    await until('all answers', () => answers.length === 101);
+    socket.close();
+    await served.close();
+    await gateway.close();
+  });
+});
+
 const HEAD = 'Host: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
 const HANDSHAKE = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OTAxMjM0NQ==\r\n';
 

@@ -1,11 +1,12 @@
 // Work on requests is spread over turns of the event loop, and shared out by address.
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { TurnClock } from '../../src/async/turn-clock.ts';
 import { createShares } from '../../src/http/limits/load-shedding.ts';
-import { openRequestBodies } from '../../src/http/limits/request-bodies.ts';
+import { openRequestBodies, type RequestBodies } from '../../src/http/limits/request-bodies.ts';
 import { openTurns } from '../../src/http/limits/turns.ts';
 import { until } from '../live/support.ts';
 
@@ -69,14 +70,54 @@ it('begins nothing while each turn brings a connection, for a while', async () =
   expect(begun).toBeGreaterThan(20);
 });
 
-it('reads the next piece of a body in a later turn when this one has no time left', async () => {
-  const bodies = openRequestBodies({
+it('lets work that comes at once see the time that the others take', async () => {
+  const clock = new TurnClock(5);
+  let inTurn = 0;
+  let most = 0;
+  let done = 0;
+  for (let i = 0; i < 40; i += 1)
+    void Promise.resolve().then(async () => {
+      await clock.turn();
+      // What is made of an answer goes on in promises behind the turn.
+      await Promise.resolve();
+      if (inTurn === 0)
+        setImmediate(() => {
+          inTurn = 0;
+        });
+      inTurn += 1;
+      most = Math.max(most, inTurn);
+      block(3);
+      done += 1;
+    });
+  await until('all to be done', () => done === 40);
+  // Two fit in a turn; one turn ends and the next begins between two looks.
+  expect(most).toBeLessThanOrEqual(4);
+});
+
+const bodiesWithoutTime = () =>
+  openRequestBodies({
     maxBytes: 10_000_000,
     maxUnfinished: 0,
     timeoutMs: 60_000,
     buffered: createShares(0),
     turns: openTurns(0),
   });
+
+it.each<[string, (bodies: RequestBodies, req: IncomingMessage, done: (length: number) => void) => void]>([
+  ['a body', (bodies, req, done) => void bodies.read(req, 'a', (body) => done(body.length))],
+  [
+    'a body that is dropped',
+    (bodies, req, done) => {
+      let length = 0;
+      req.on('data', (chunk: Buffer) => {
+        length += chunk.length;
+      });
+      req.on('end', () => done(length));
+      bodies.discard(req, 'a');
+    },
+  ],
+])('reads the next piece of %s in a later turn when this one has no time left', async (_, read) => {
+  const bodies = bodiesWithoutTime();
   let inTurn = 0;
   let most = 0;
   const server = createServer((req, res) => {
@@ -88,7 +129,7 @@ it('reads the next piece of a body in a later turn when this one has no time lef
       inTurn += chunk.length;
       most = Math.max(most, inTurn);
     });
-    bodies.read(req, 'a', (body) => res.end(String(body.length)));
+    read(bodies, req, (length) => res.end(String(length)));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const sending = request({ port: (server.address() as AddressInfo).port, method: 'POST' });

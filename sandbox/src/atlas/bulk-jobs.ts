@@ -9,7 +9,7 @@ import { zipArchive } from './zip.ts';
 
 /** How fast a job goes by the clock, and how long its result is kept. */
 export const JOB_LIMITS = {
-  msPerProtein: 5,
+  msPerProtein: 2,
   proteinsPerStep: 25,
   resultHours: 24,
   urlSeconds: 3600,

@@ -30,6 +30,8 @@ export interface RequestBodies {
    *   left
    */
   read(incoming: IncomingMessage, address: string, done: (body: Buffer | BodyFailure) => void): () => void;
+  /** Reads the rest of a body that is not wanted, and drops it. */
+  discard(incoming: IncomingMessage, address: string): void;
   /** Bodies that are not complete. */
   readonly unfinished: number;
 }
@@ -75,8 +77,6 @@ export function openRequestBodies(limits: BodyLimits): RequestBodies {
     };
     const fail = (failure: BodyFailure): void => {
       release();
-      // What still comes is thrown away.
-      incoming.resume();
       done(failure);
     };
     const finish = (): void => {
@@ -132,8 +132,18 @@ export function openRequestBodies(limits: BodyLimits): RequestBodies {
     return release;
   }
 
+  /** Reads on in the turns that have time, a piece in each, and keeps nothing. */
+  function discard(incoming: IncomingMessage, address: string): void {
+    incoming.on('data', () => {
+      incoming.pause();
+      turns.begin(address, () => incoming.resume());
+    });
+    incoming.resume();
+  }
+
   return {
     read,
+    discard,
     get unfinished() {
       return unfinished.used;
     },

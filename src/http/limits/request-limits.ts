@@ -45,7 +45,7 @@ export const EXEMPT_PATHS: readonly string[] = ['/health', '/ready', '/metrics']
 export interface RequestLimits {
   readonly admission: Pick<Admission, 'admit'>;
   readonly pressure: Pick<LoadShedder, 'enter'>;
-  readonly bodies: Pick<RequestBodies, 'read'>;
+  readonly bodies: Pick<RequestBodies, 'read' | 'discard'>;
   readonly connections: Pick<ConnectionLimits, 'isWithin'>;
   readonly slowReaders: Pick<SlowReaders, 'watch'>;
   readonly turns: Pick<Turns, 'begin'>;
@@ -92,6 +92,7 @@ export function limitRequests(listener: RequestListener, limits: RequestLimits):
     if (!req.complete) {
       const cut = () => setTimeout(() => req.complete || req.socket.destroy(), LINGER_MS).unref();
       res.once('finish', cut);
+      bodies.discard(req, met.arrival.address);
       // The client may now omit the body; the next bytes could then not be told from one.
       if (isAwaitingContinue(req)) res.setHeader('connection', 'close');
     }

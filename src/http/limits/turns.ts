@@ -5,6 +5,7 @@
 
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterMicrotasks, TurnClock } from '../../async/turn-clock.ts';
 
 export interface Turns {
   /**
@@ -21,9 +22,6 @@ const TURN_MS = 10;
 /** Milliseconds that work waits at most while each turn brings a connection. */
 const MAX_ACCEPT_MS = 40;
 
-/** Resolves when all promises that are settled by now have had their consequences. */
-const afterMicrotasks = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
-
 /**
  * Opens the turns.
  *
@@ -31,11 +29,10 @@ const afterMicrotasks = (): Promise<void> => new Promise((resolve) => process.ne
  * @param maxAcceptMs - how long they wait for connections to be accepted
  */
 export function openTurns(turnMs = TURN_MS, maxAcceptMs = MAX_ACCEPT_MS): Turns {
+  const clock = new TurnClock(turnMs);
   const queues = new Map<string, (() => void)[]>();
   let waiting = 0;
   let isWorking = false;
-  /** When the time of this turn is used up; 0 while none of it is used. */
-  let turnEnd = 0;
   /** Turns that must bring no connection, this one among them, before work begins. */
   let acceptTurns = 0;
 
@@ -57,26 +54,13 @@ export function openTurns(turnMs = TURN_MS, maxAcceptMs = MAX_ACCEPT_MS): Turns 
     while (waiting > 0) {
       await nextTurn();
       if (acceptTurns > 0 && performance.now() < acceptEnd) continue;
-      const end = performance.now() + turnMs;
-      do {
+      while (waiting > 0 && clock.hasTime()) {
         take()?.();
         await afterMicrotasks();
-      } while (waiting > 0 && performance.now() < end);
+      }
       acceptEnd = performance.now() + maxAcceptMs;
     }
     isWorking = false;
-  }
-
-  /** Whether this turn of the event loop has time for one more. */
-  function hasTime(): boolean {
-    const now = performance.now();
-    if (turnEnd === 0) {
-      turnEnd = now + turnMs;
-      setImmediate(() => {
-        turnEnd = 0;
-      });
-    }
-    return now < turnEnd;
   }
 
   function endTurn(): void {
@@ -90,7 +74,7 @@ export function openTurns(turnMs = TURN_MS, maxAcceptMs = MAX_ACCEPT_MS): Turns 
       acceptTurns = 2;
     },
     begin(address, work) {
-      if (waiting === 0 && acceptTurns === 0 && hasTime()) return work();
+      if (waiting === 0 && acceptTurns === 0 && clock.hasTime()) return work();
       const queue = queues.get(address) ?? [];
       if (queue.push(work) === 1) queues.set(address, queue);
       waiting += 1;

@@ -11,6 +11,7 @@ import {
   GraphQLError,
 } from 'graphql';
 import type { Plugin, YogaInitialContext } from 'graphql-yoga';
+import { executionTurns } from '../../async/turn-clock.ts';
 import type { AnswerLimits } from '../../execution/execution-budget.ts';
 import { limitedExecution } from '../../execution/executor.ts';
 import { rateLimited } from '../auth/auth-errors.ts';
@@ -38,7 +39,10 @@ export const useExecution = (
     setExecuteFn(async (args: ExecutionArgs) => {
       // Plugins that read the result see the same context.
       args.contextValue = await openContext(request);
-      return execute(args);
+      const result = await execute(args);
+      // Results that waited for the same answer of the service come all at once.
+      await executionTurns.turn();
+      return result;
     });
   },
 });

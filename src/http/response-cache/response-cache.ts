@@ -8,6 +8,7 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { traceparent } from '../../telemetry/tracing.ts';
 import type { AdmittedClient } from '../limits/admission.ts';
 import { limitedRequestOf } from '../limits/request-limits.ts';
+import type { Turns } from '../limits/turns.ts';
 import { destroyResponse } from '../plugins/safe-hooks.ts';
 import { rateLimitHeaders } from '../plugins/use-access-checks.ts';
 import { corsHeaders } from '../plugins/use-response-headers.ts';
@@ -17,6 +18,7 @@ import type { CachedResponse, PendingResponse, ResponseStore } from './response-
 export interface ResponseCacheOptions {
   readonly store: ResponseStore;
   readonly telemetry: Telemetry;
+  readonly turns: Pick<Turns, 'begin'>;
   /** Origins whose pages may read answers. */
   readonly origins: readonly string[];
   /** Called with internal errors. */
@@ -39,7 +41,7 @@ function headerOf({ headers }: IncomingMessage, name: string): string | null {
 
 /** The listener behind the cache. */
 export function withResponseCache(next: RequestListener, options: ResponseCacheOptions): RequestListener {
-  const { store, telemetry, origins, onFault } = options;
+  const { store, telemetry, turns, origins, onFault } = options;
 
   /** Begins the record of a request that is answered here. */
   function beginRecord(
@@ -95,13 +97,11 @@ export function withResponseCache(next: RequestListener, options: ResponseCacheO
     else res.end(body);
   }
 
-  /** Passes a request on, and notes that its response may be stored. */
-  function passOn(req: IncomingMessage, res: ServerResponse & { req: IncomingMessage }, key: string): void {
+  /** Notes that the response of a request may be stored. */
+  function begin(req: IncomingMessage, res: ServerResponse, key: string): void {
     const pending = store.begin(key);
     pendings.set(req, pending);
-    // A response that was never made, such as when the client left, releases its followers.
-    res.once('close', () => store.settle(pending, null));
-    next(req, res);
+    res.once('close', () => store.abandon(pending));
   }
 
   return (req, res) => {
@@ -113,18 +113,33 @@ export function withResponseCache(next: RequestListener, options: ResponseCacheO
     const key = cacheKey(req, body);
     if (key === undefined) return next(req, res);
     const startedAt = performance.now();
-    const answer = (cached: CachedResponse | null): void => {
+    const answer = (cached: CachedResponse | undefined): void => {
+      if (res.closed) return;
       try {
-        if (cached !== null) respond(req, res, arrival, cached, startedAt);
-        else if (!res.closed) passOn(req, res, key);
+        if (cached !== undefined) respond(req, res, arrival, cached, startedAt);
+        else next(req, res);
       } catch (error) {
         if (res.closed) return;
         onFault(error);
         destroyResponse(res);
       }
     };
-    const found = store.get(key);
-    if (found !== undefined) answer(found);
-    else if (!store.follow(key, answer)) answer(null);
+    const seek = (run: (work: () => void) => void): void => {
+      const found = store.get(key);
+      if (found === undefined && store.follow(key, settled)) return;
+      if (found === undefined) begin(req, res, key);
+      run(() => answer(found));
+    };
+    // Hundreds may follow one response.
+    const inTurn = (work: () => void): void => turns.begin(arrival.address, work);
+    const settled = (response: CachedResponse | null | undefined): void => {
+      if (res.closed) return;
+      if (response === undefined) seek(inTurn);
+      else {
+        if (response === null) begin(req, res, key);
+        inTurn(() => answer(response ?? undefined));
+      }
+    };
+    seek((work) => work());
   };
 }

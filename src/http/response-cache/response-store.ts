@@ -15,7 +15,7 @@ export interface CachedResponse {
   readonly operationName: string | null;
 }
 
-type Follower = (response: CachedResponse | null) => void;
+type Follower = (response: CachedResponse | null | undefined) => void;
 
 /** A request whose response others may wait for. */
 export interface PendingResponse {
@@ -36,6 +36,11 @@ export interface ResponseStore {
    * @param seconds - time to live
    */
   settle(pending: PendingResponse, response: CachedResponse | null, seconds?: number): void;
+  /**
+   * Gives up a pending response whose client has left, unless it is settled. Followers receive
+   * undefined: then one of them takes its place, and the others follow that one.
+   */
+  abandon(pending: PendingResponse): void;
 }
 
 /** Share of all bytes that one response may take. */
@@ -56,6 +61,10 @@ export function createResponseStore(maxBytes: number, now = () => performance.no
           perf: { now },
         });
   const flights = new Map<string, PendingResponse>();
+  const tell = ({ key, followers }: PendingResponse, response: CachedResponse | null | undefined): void => {
+    if (flights.get(key)?.followers === followers) flights.delete(key);
+    for (const follower of followers.splice(0)) follower(response);
+  };
   return {
     get: (key) => stored?.get(key),
     follow(key, follower) {
@@ -69,10 +78,9 @@ export function createResponseStore(maxBytes: number, now = () => performance.no
       return pending;
     },
     settle(pending, response, seconds = 0) {
-      const { key, followers } = pending;
-      if (flights.get(key) === pending) flights.delete(key);
-      if (response !== null && seconds > 0) stored?.set(key, response, { ttl: seconds * 1000 });
-      for (const follower of followers.splice(0)) follower(response);
+      if (response !== null && seconds > 0) stored?.set(pending.key, response, { ttl: seconds * 1000 });
+      tell(pending, response);
     },
+    abandon: (pending) => tell(pending, undefined),
   };
 }

@@ -32,6 +32,8 @@ export interface Connection {
 
 export interface ConnectionOptions {
   readonly server: Server<Connection>;
+  /** Does work for the connection in a turn of the event loop that has time. */
+  readonly inTurn: (work: () => void) => void;
   /** Milliseconds between pings; a client without a pong by the next ping is disconnected. */
   readonly pingMs: number;
   /** Called with what a handler of a message throws. */
@@ -48,20 +50,25 @@ export function refuseConnection(socket: WebSocket, code: number, reason: string
 /**
  * Disconnects a client that sends more than a token before its acknowledgement. Counts bytes,
  * because ws buffers unfinished messages.
+ *
+ * @returns whether it was disconnected for that
  */
-function limitInit(raw: Duplex, connection: Connection): void {
+function limitInit(raw: Duplex, connection: Connection): () => boolean {
   let bytes = 0;
+  let isOver = false;
   const count = (chunk: Buffer): void => {
     bytes += chunk.length;
     if (!connection.isAcknowledged && bytes <= MAX_INIT_BYTES) return;
     raw.off('data', count);
     if (connection.isAcknowledged) return;
     const { socket } = connection;
+    isOver = true;
     refuseConnection(socket, TOO_BIG, `connection_init takes at most ${MAX_INIT_BYTES} bytes`);
     // Nothing more of it is taken into memory.
     socket.pause();
   };
   raw.on('data', count);
+  return () => isOver;
 }
 
 function pingEvery(socket: WebSocket, milliseconds: number): void {
@@ -93,7 +100,7 @@ export function openConnection(
   socket: WebSocket,
   raw: Duplex,
   incoming: IncomingMessage,
-  { server, pingMs, onFault }: ConnectionOptions,
+  { server, inTurn, pingMs, onFault }: ConnectionOptions,
 ): void {
   const gone = new AbortController();
   setMaxListeners(0, gone.signal);
@@ -111,7 +118,7 @@ export function openConnection(
   };
   // A broken frame, or a connection that was reset: ws closes it, and it is the client's fault.
   socket.on('error', () => undefined);
-  limitInit(raw, connection);
+  const isOver = limitInit(raw, connection);
   pingEvery(socket, pingMs);
   const closed = server.opened(
     {
@@ -125,7 +132,12 @@ export function openConnection(
       close: (code, reason) => refuseConnection(socket, code ?? NORMAL, reason ?? ''),
       onMessage: (handle) =>
         void socket.on('message', (data) => {
-          if (socket.readyState === socket.OPEN) handle(String(data)).catch(fail);
+          // Nothing more is read before this message had its turn.
+          socket.pause();
+          inTurn(() => {
+            if (socket.readyState === socket.OPEN) handle(String(data)).catch(fail);
+            if (!isOver()) socket.resume();
+          });
         }),
     },
     connection,

@@ -232,7 +232,12 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
     if (leave === null) return refuseUpgrade(raw, '429 Too Many Requests');
     raw.once('close', leave);
     sockets.handleUpgrade(request, raw, head, (socket) =>
-      openConnection(socket, raw, request, { server: graphql, pingMs: patience.ping, onFault }),
+      openConnection(socket, raw, request, {
+        server: graphql,
+        inTurn: (work) => gateway.inTurn(request, work),
+        pingMs: patience.ping,
+        onFault,
+      }),
     );
   };
   server.on('upgrade', upgrade);

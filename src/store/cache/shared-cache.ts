@@ -5,6 +5,7 @@ import { deserialize, serialize } from 'node:v8';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import Keyv from 'keyv';
 import { withTimeout } from '../../async/timeout.ts';
+import { executionTurns } from '../../async/turn-clock.ts';
 import { takeTokens } from '../rate-limit/token-bucket.ts';
 import type { SharedCache } from './cache.ts';
 import { openRedisBytes } from './cache-redis.ts';
@@ -48,6 +49,8 @@ function toKeyvStore(store: ByteStore, reading: StoreGuard) {
     getMany,
     get: async (key: string) => (await getMany([key]))[0],
     async set(key: string, entry: EncodedEntry, ttl = MAX_TTL_MS) {
+      // An answer of the service may bring hundreds of entries, each of which takes a while.
+      await executionTurns.turn();
       await store.set(key, await encodeEntry(entry), ttl);
     },
     delete: (key: string) => store.delete(key),

@@ -1,6 +1,7 @@
 // Reads the body of an answer: as bytes within the operation's limit, as JSON, or as the error of a
 // refusal.
 import type { Readable } from 'node:stream';
+import { executionTurns } from '../../async/turn-clock.ts';
 import { redact } from '../../telemetry/redact.ts';
 import {
   codeOfStatus,
@@ -102,7 +103,8 @@ export async function readShared(
 }
 
 /**
- * Reads a whole body.
+ * Reads a whole body, and waits for a turn of the event loop that has time for what is made of it:
+ * dozens of answers may arrive together.
  *
  * @throws {@link UpstreamError} when it breaks off, is late or exceeds the limit
  */
@@ -110,6 +112,7 @@ export async function readBytes(up: Upstream, answer: StreamedResponse): Promise
   const pieces: Uint8Array[] = [];
   const size = await readPieces(up, answer, (piece) => pieces.push(piece));
   up.onBytes?.(answer.call.operation, size);
+  await executionTurns.turn();
   const [first = NO_BYTES] = pieces;
   return pieces.length <= 1 ? first : Buffer.concat(pieces);
 }

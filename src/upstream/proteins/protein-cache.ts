@@ -181,6 +181,13 @@ function partsOf(data: PresentProtein, { operation, retrievedAt, requestId }: So
   return cached;
 }
 
+/** How much a part holds: rankings and rows are joined with those that a request knows. */
+function extentOf({ part, value }: StoredPart): string {
+  if (part === 'features') return `${value.top} ${value.regions}`;
+  if (part === 'rows') return `${value.top} ${value.rows.length}`;
+  return String(value !== null);
+}
+
 // Where the size is known, neither the text is unpacked nor pLDDT read from it.
 const sizeOfStructure = (structure: NonNullable<ProteinParts['structure']>): number =>
   structure.size === undefined
@@ -322,13 +329,23 @@ export function createProteinCache(options: ProteinCacheOptions): ProteinCache {
     return found;
   };
 
+  /** What of each answer has been written: hundreds of requests may share one. */
+  const written = new WeakMap<Source, Set<string>>();
+
   const writeStore = (kept: PresentProtein, from: Source): void => {
     const now = Date.now();
+    const before = written.get(from) ?? new Set<string>();
+    written.set(from, before);
     for (const cached of partsOf(kept, from)) {
+      const key = keyOf(cached.part, kept.hash);
+      const extent = `${key} ${extentOf(cached)}`;
       const until = from.retrievedAt.getTime() + (cached.part === 'identity' ? YEAR : ttl);
       const entry: Timed<StoredPart> = { v: cached, until };
-      if (until > now) void parts?.set(keyOf(cached.part, kept.hash), entry, until - now);
+      if (until > now && !before.has(extent)) void parts?.set(key, entry, until - now);
+      before.add(extent);
     }
+    if (before.has(kept.hash)) return;
+    before.add(kept.hash);
     const word: Timed<true> = { v: true, until: now + YEAR };
     void known?.set(kept.hash, word, YEAR);
   };

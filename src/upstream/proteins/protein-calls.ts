@@ -3,6 +3,7 @@
 // nothing.
 import { isDeepStrictEqual } from 'node:util';
 import type { SingleFlight } from '../../async/single-flight.ts';
+import type { ReadRecord } from '../atlas.ts';
 import { asError } from '../errors.ts';
 import type { Downloads } from '../http/download.ts';
 import type { Upstream } from '../http/upstream-client.ts';
@@ -41,6 +42,24 @@ type OnLoaded = (hash: string) => void;
 
 const NOTHING: RequiredParts = {};
 
+/** What was read of records, by needs: hundreds of requests may share a record. */
+const readings = new WeakMap<ReadRecord, Map<string, ReturnType<typeof fromRecord>>>();
+
+/** What a record says, read once for all requests that share it and need the same. */
+function readRecord(
+  hash: string,
+  needs: RequiredParts,
+  found: ReadRecord | null,
+): ReturnType<typeof fromRecord> {
+  if (found === null) return fromRecord(hash, needs, found);
+  const known = readings.get(found) ?? new Map<string, ReturnType<typeof fromRecord>>();
+  readings.set(found, known);
+  const key = JSON.stringify(needs);
+  const data = known.get(key) ?? fromRecord(hash, needs, found);
+  known.set(key, data);
+  return data;
+}
+
 /** Loads everything wanted at once. @returns the error of each protein that could not be loaded */
 export type LoadWanted = (asked: Wanted, onLoaded: OnLoaded) => Promise<Map<string, Error>>;
 
@@ -74,7 +93,7 @@ export function createProteinCalls({
         readFolded(up, hash, query, run),
       ),
     );
-    const data = fromRecord(hash, needs, found);
+    const data = readRecord(hash, needs, found);
     const { structure } = known.present(hash) ?? {};
     const isAsked = needs.structure === true || needs.fold === true;
     // A known structure stays: the confidences of archives have only two digits.

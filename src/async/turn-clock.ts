@@ -1,0 +1,59 @@
+// Shares out the time of one turn of the event loop among work of one kind: what has no time left
+// goes on in a later turn, and timers and sockets are served in between.
+import { setImmediate as nextImmediate } from 'node:timers/promises';
+
+/** Resolves when all promises that are settled by now have had their consequences. */
+export const afterMicrotasks = (): Promise<void> =>
+  Promise.resolve().then(() => new Promise((resolve) => process.nextTick(resolve)));
+
+export class TurnClock {
+  readonly #turnMs: number;
+  /** When the work of this turn began; undefined while none has. */
+  #began: number | undefined;
+  #waiting = 0;
+  /** Whether work has begun whose promises are not all settled. */
+  #isBeginning = false;
+
+  /** @param turnMs - how long the work may keep the event loop at once, all of it together */
+  constructor(turnMs: number) {
+    this.#turnMs = turnMs;
+  }
+  /** Whether this turn has time left; always for the first work of a turn. */
+  hasTime(): boolean {
+    const now = performance.now();
+    if (this.#began !== undefined) return now - this.#began <= this.#turnMs;
+    this.#began = now;
+    setImmediate(() => {
+      this.#began = undefined;
+    });
+    return true;
+  }
+  /** Resolves in a later turn that has time, in the order of the calls. */
+  async nextTurn(): Promise<void> {
+    this.#waiting += 1;
+    do await nextImmediate();
+    while (!this.hasTime());
+    this.#waiting -= 1;
+  }
+  /**
+   * The turn of new work: undefined when it may begin at once. Work that waits goes first; of work
+   * that comes at once, one begins, so that the time it takes is seen by the others.
+   */
+  turn(): Promise<void> | undefined {
+    if (this.#waiting > 0 || this.#isBeginning || !this.hasTime()) return this.nextTurn();
+    this.#isBeginning = true;
+    void afterMicrotasks().then(() => {
+      this.#isBeginning = false;
+    });
+    return undefined;
+  }
+}
+
+/** Milliseconds of one turn for all executions together. */
+const EXECUTION_MS = 8;
+
+/**
+ * The time of all executions of this process. Hundreds may wait for the same answer of the service,
+ * whose arrival continues them all.
+ */
+export const executionTurns = new TurnClock(EXECUTION_MS);
