@@ -9,7 +9,7 @@ import {
   getVariableValues,
   OperationTypeNode,
 } from 'graphql';
-import type { TurnClock } from '../async/turn-clock.ts';
+import { executionTurns, type TurnClock } from '../async/turn-clock.ts';
 import { completeObject, resolveField } from './complete-value.ts';
 import { type AnswerLimits, type Ending, ExecutionBudget } from './execution-budget.ts';
 import { answer, type Data, infoOf, pathOf, type Run } from './execution-run.ts';
@@ -71,7 +71,8 @@ export function executeOperation(
   args: QueryArgs | IncrementalArgs,
 ): Promise<ExecutionResult | IncrementalResult> | undefined {
   const { schema, document, operationName, contextValue, rootValue, variableValues = {} } = args;
-  const { limits, ending, turns } = args;
+  const { limits, ending, turns = executionTurns } = args;
+  turns.hasTime();
   const { grows, stream } = 'grows' in args ? args : { grows: false, stream: undefined };
   const known = prepare(schema, document);
   const operation = operationOf(known, operationName);
@@ -109,5 +110,7 @@ export function executeOperation(
     };
     return stream === undefined ? answerList(list) : answerInParts(list, stream);
   }
-  return answer(run, () => completeObject(run, fields, undefined, rootValue));
+  const complete = (): Data | Promise<Data> => completeObject(run, fields, undefined, rootValue);
+  // Coercing large variables takes a turn of its own.
+  return answer(run, () => (turns.hasTime() ? complete() : run.budget.nextTurn().then(complete)));
 }

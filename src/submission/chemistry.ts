@@ -92,15 +92,21 @@ export interface SmilesScan {
   readonly fault: string | undefined;
 }
 
+const NOT_SMILES = /[^A-Za-z0-9@+\-[\]().=#$%:/\\*~]/;
 const HYDROGEN = /^\d*H[+-]?\d*$/;
 
 /** Scans a SMILES string once, in linear time. */
 export async function scanSmiles(smiles: string, pause: Pause): Promise<SmilesScan> {
   const found = (heavyAtoms: number, fault?: string): SmilesScan => ({ heavyAtoms, fault });
   if (smiles === '') return found(0, 'it is empty');
-  if (/\s/.test(smiles)) return found(0, 'it holds white space');
-  const odd = /[^A-Za-z0-9@+\-[\]().=#$%:/\\*~]/.exec(smiles);
-  if (odd !== null) return found(0, `${JSON.stringify(odd[0])} at ${odd.index} is no character of SMILES`);
+  for (let from = 0; from < smiles.length; from += SLICE) {
+    await pause();
+    const odd = NOT_SMILES.exec(smiles.slice(from, from + SLICE));
+    if (odd === null) continue;
+    const [sign] = odd;
+    if (/\s/.test(sign)) return found(0, 'it holds white space');
+    return found(0, `${JSON.stringify(sign)} at ${from + odd.index} is no character of SMILES`);
+  }
   let atoms = 0;
   let hydrogens = 0;
   let depth = 0;

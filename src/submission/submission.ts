@@ -1,6 +1,6 @@
 // Normalises the input of a fold: white space, case and defaults, so that equivalent inputs are
 // equal. check.ts judges it.
-import { setImmediate as turn } from 'node:timers/promises';
+import { executionTurns } from '../async/turn-clock.ts';
 import type { SubmitFoldInput } from '../schema/submit-input.ts';
 
 /** The input of a client (`SubmitFoldInput`). */
@@ -179,19 +179,11 @@ export function weightOf({ items }: SubmissionInput): number {
   return weight;
 }
 
-/** Milliseconds of work before other work gets a turn. */
-const SLICE_MS = 10;
-
 /** Undefined while the check may continue, otherwise a promise to await. */
 export type Pause = () => Promise<void> | undefined;
 
-/** Creates the pause function of one check. */
-export function createPause(): Pause {
-  let since = performance.now();
-  return () =>
-    performance.now() - since < SLICE_MS
-      ? undefined
-      : turn().then(() => {
-          since = performance.now();
-        });
-}
+/** Shares the turns of the event loop with executions: a check is a part of one. */
+export const createPause =
+  (turns = executionTurns): Pause =>
+  () =>
+    turns.hasTime() ? undefined : turns.nextTurn();

@@ -63,3 +63,29 @@ test('the place of an error is where the text stops being JSON, whatever stood b
     }),
   );
 });
+
+test('what is nested deeper than any answer is refused where that begins, before it is parsed', async () => {
+  const nested = (depth: number, open: string, inner: string, close: string): string =>
+    `${open.repeat(depth)}${inner}${close.repeat(depth)}`;
+  for (const workerAboveBytes of [0, 1e9]) {
+    const parse = (text: string) => parseJson(bytes(text), { workerAboveBytes });
+    for (const text of [
+      '['.repeat(4_000_000),
+      nested(500_000, '[', '1', ']'),
+      nested(300_000, '{"a":[', 'null', ']}'),
+      `{"note":"${'\\"]'.repeat(5_000)}","deep":${nested(1_001, '[ ', '', ']')}}`,
+    ]) {
+      const failure = await parse(text).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      expect(failure).toMatchObject({ name: 'JsonError' });
+      const { position = Infinity } = failure as { position?: number };
+      expect(position).toBeLessThan(25_000);
+    }
+    const deep = nested(1_000, '[', '1', ']');
+    expect(JSON.stringify(await parse(deep))).toBe(deep);
+    const wide = JSON.stringify(Array.from({ length: 5_000 }, () => [['[[{{'], { a: [] }]));
+    expect(JSON.stringify(await parse(wide))).toBe(wide);
+  }
+});

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { checkValueCount } from '../../src/http/graphql/check-variables.ts';
 import { readBody } from '../../src/http/graphql/read-params.ts';
+import { scanSmiles } from '../../src/submission/chemistry.ts';
 
 const PADDING = ' '.repeat(300_000);
 const padded = (json: string): Buffer => Buffer.from(json + PADDING);
@@ -35,7 +36,7 @@ it('counts to the limit and not below it', () => {
   expect(() => checkValueCount(padded(objects(100_000)))).toThrow();
 });
 
-it('a large body is counted, parsed and executed in turns of the event loop of their own', async () => {
+it('a large body is counted, decoded, parsed, checked and executed in turns of the event loop of their own', async () => {
   const turnsOf = async (body: Buffer): Promise<number> => {
     let turns = 0;
     const count = (): void => {
@@ -49,5 +50,16 @@ it('a large body is counted, parsed and executed in turns of the event loop of t
   };
   const query = JSON.stringify({ query: '{ a }' });
   expect(await turnsOf(Buffer.from(query))).toBe(0);
-  expect(await turnsOf(padded(query))).toBeGreaterThanOrEqual(2);
+  expect(await turnsOf(padded(query))).toBeGreaterThanOrEqual(4);
+});
+
+it('SMILES of 16 MB is checked in slices, between which other work may have its turn', async () => {
+  let pauses = 0;
+  const pause = (): undefined => {
+    pauses += 1;
+  };
+  const smiles = 'C(=O)'.repeat(3_200_000);
+  expect(await scanSmiles(smiles, pause)).toEqual({ heavyAtoms: 6_400_000, fault: undefined });
+  // Its characters, then its syntax, 256 Ki characters at a time.
+  expect(pauses).toBeGreaterThanOrEqual(2 * Math.floor(smiles.length / 2 ** 18));
 });

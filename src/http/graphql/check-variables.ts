@@ -1,6 +1,7 @@
 // Checks request bodies and variables before anything else reads them. Iterative, because unchecked
 // input may be too deep for recursion; values are counted before JSON.parse, which blocks the event
 // loop.
+import { afterString, COMMA, OPEN, QUOTE } from '../../upstream/json/json-scan.ts';
 import { httpError } from './http-error.ts';
 
 /** What variables may hold at most. */
@@ -13,11 +14,8 @@ const TREE_LIMITS = {
   values: 500_000,
 } as const;
 
-/** Half of a pair of code units that mean one character only together: no text of any encoding. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
 function checkText(text: string, what: string): void {
-  if (LONE_SURROGATE.test(text))
+  if (!text.isWellFormed())
     throw httpError(400, `\`${what}\` holds half of a surrogate pair, which is no character.`);
 }
 
@@ -62,27 +60,20 @@ const MAX_CONTAINERS = 100_000;
 /** Values of one body, as of variables (check-tree.ts), beside what surrounds them. */
 const MAX_VALUES = 501_000;
 
-const [QUOTE, BACKSLASH, COMMA, BRACE, BRACKET] = [0x22, 0x5c, 0x2c, 0x7b, 0x5b];
-
-/**
- * The end of the string that starts at `start`: the next quotation mark without a backslash before
- * it.
- */
-function endOfText(body: Uint8Array, start: number): number {
-  let i = start;
-  while (i < body.length && body[i] !== QUOTE) i += body[i] === BACKSLASH ? 2 : 1;
-  return i;
-}
+const BRACKET = 0x5b;
 
 /** @throws GraphQLError (400) when the body holds more values than any request needs */
-export function checkValueCount(body: Uint8Array): void {
+export function checkValueCount(body: Buffer): void {
   if (body.length < LARGE_BODY_BYTES) return;
   let [containers, separators] = [0, 0];
   for (let i = 0; i < body.length; i += 1) {
     const byte = body[i];
-    if (byte === QUOTE) i = endOfText(body, i + 1);
-    else if (byte === COMMA) separators += 1;
-    else if (byte === BRACE || byte === BRACKET) containers += 1;
+    if (byte === QUOTE) {
+      const end = afterString(body, i);
+      if (end < 0) return;
+      i = end - 1;
+    } else if (byte === COMMA) separators += 1;
+    else if (byte === OPEN || byte === BRACKET) containers += 1;
     if (containers > MAX_CONTAINERS || separators > MAX_VALUES)
       throw httpError(
         400,

@@ -1,6 +1,7 @@
 // Parses the parameters of a GraphQL request from the body of a POST or the query string of a GET
 // (GraphQL over HTTP): unknown members are ignored, invalid ones refused.
 
+import { isAscii, isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { checkValueCount, checkVariables, LARGE_BODY_BYTES } from './check-variables.ts';
 import { httpError } from './http-error.ts';
@@ -62,7 +63,7 @@ export function readMembers(members: Readonly<Record<string, unknown>>): Operati
   return params;
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true });
+const BYTE_ORDER_MARK = '\uFEFF';
 
 function parsed(text: string, what: string): unknown {
   try {
@@ -97,22 +98,21 @@ export function checkContentType(contentType: string | null, contentEncoding: st
 }
 
 /**
- * Reads the body of a POST. A large one is counted, parsed and executed in a turn of the event loop
- * each.
+ * Reads the body of a POST. A large one is counted, decoded, parsed, checked and executed in a turn
+ * of the event loop each.
  *
  * @param body - JSON in UTF-8, with or without a byte order mark
  * @throws GraphQLError (400) that says what is wrong with it
  */
 export async function readBody(body: Uint8Array): Promise<OperationParams> {
   const isLarge = body.length >= LARGE_BODY_BYTES;
-  checkValueCount(body);
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  checkValueCount(bytes);
   if (isLarge) await nextTurn();
-  let text: string;
-  try {
-    text = decoder.decode(body);
-  } catch {
-    throw httpError(400, 'The body is not valid UTF-8.');
-  }
+  if (!isUtf8(bytes)) throw httpError(400, 'The body is not valid UTF-8.');
+  const decoded = bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
+  const text = decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
+  if (isLarge) await nextTurn();
   if (text.trim() === '')
     throw httpError(400, 'The body is empty; send a JSON object with the member `query`.');
   const members = parsed(text, 'The body');
@@ -124,6 +124,7 @@ export async function readBody(body: Uint8Array): Promise<OperationParams> {
     );
   if (!isObject(members))
     throw httpError(400, `The body must be a JSON object; this one is ${kindOf(members)}.`);
+  if (isLarge) await nextTurn();
   const params = readMembers(members);
   if (isLarge) await nextTurn();
   return params;

@@ -45,13 +45,53 @@ function withNulls(text: string): string {
   return `${parts.join('')}${text.slice(copied)}`;
 }
 
+/** Brackets, and the beginnings of strings. */
+const STRUCTURE = /["[\]{}]/g;
+/**
+ * Lists and objects within each other. An honest answer has ten; the parser holds 40 bytes and more
+ * for each level.
+ */
+const MAX_DEPTH = 1_000;
+
+/** Whether a text has so many of a character; reads no further. */
+function hasMany(text: string, character: string, most: number): boolean {
+  let count = 0;
+  for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at + 1)) {
+    count += 1;
+    if (count > most) return true;
+  }
+  return false;
+}
+
+/** Where the text is nested too deeply; undefined where it is not. Validates nothing. */
+function tooDeepAt(text: string): number | undefined {
+  const isLong = text.length > 2 * MAX_DEPTH;
+  const most = MAX_DEPTH / 2;
+  if (!isLong || !(hasMany(text, '[', most) || hasMany(text, '{', most))) return undefined;
+  let depth = 0;
+  STRUCTURE.lastIndex = 0;
+  for (let found = STRUCTURE.exec(text); found !== null; found = STRUCTURE.exec(text)) {
+    const [sign] = found;
+    if (sign === '"') {
+      const end = afterString(text, STRUCTURE.lastIndex);
+      if (end < 0) return undefined;
+      STRUCTURE.lastIndex = end;
+    } else if (sign === '[' || sign === '{') depth += 1;
+    else depth -= 1;
+    if (depth > MAX_DEPTH) return found.index;
+  }
+  return undefined;
+}
+
 /**
  * Parses JSON text; `NaN`, `Infinity` and `-Infinity` are null, and a byte order mark is dropped.
  *
- * @throws JsonError
+ * @throws JsonError, also for text that is nested more than 1,000 levels deep
  */
 export function parseLenient(text: string): unknown {
   const plain = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  const deep = tooDeepAt(plain);
+  if (deep !== undefined) throw new JsonError(deep);
   try {
     return JSON.parse(plain) as unknown;
   } catch {
