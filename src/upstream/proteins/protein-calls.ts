@@ -3,7 +3,6 @@
 // nothing.
 import { isDeepStrictEqual } from 'node:util';
 import type { SingleFlight } from '../../async/single-flight.ts';
-import type { ReadRecord } from '../atlas.ts';
 import { asError } from '../errors.ts';
 import type { Downloads } from '../http/download.ts';
 import type { Upstream } from '../http/upstream-client.ts';
@@ -15,6 +14,7 @@ import type { ProteinCache } from './protein-cache.ts';
 import type { Mutable, ProteinData } from './protein-data.ts';
 import type { KnownProteins } from './protein-known.ts';
 import { type BulkCall, inArchive, planBulk, planCalls } from './protein-plan.ts';
+import type { ReadRecord } from './protein-record.ts';
 import { isSatisfied, needsNothing, type RequiredParts, topOf } from './required-parts.ts';
 
 /** What the loaders of all requests have in common. */
