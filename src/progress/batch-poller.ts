@@ -142,7 +142,7 @@ export function startBatchPoller(
     const due = (seconds?: number) => now() + delayMs(current.pace, Math.random(), seconds);
     try {
       const reading = await pollBatch({ ...up, signal: closing.signal }, batchId, current, tasksWanted > 0);
-      return afterReading(current, reading, { pace: next, dueAt: due() });
+      return afterReading(current, reading, { pace: next, dueAt: due() }, now());
     } catch (error) {
       const known = failed(error);
       return afterFailure(current, known, now(), { pace: next, dueAt: due(known.failure.retryAfterSeconds) });

@@ -6,6 +6,7 @@ import type { Failure } from '../upstream/errors.ts';
 import type { BatchPage, ListItem } from '../upstream/wire.ts';
 import {
   changedSince,
+  estimateSecondsLeft,
   hasNoTaskPage,
   isTerminalPage,
   REPORT_AFTER_FAILURES,
@@ -20,6 +21,8 @@ interface Progress {
   readonly changed: readonly ListItem[];
   /** Seconds until the next poll; null in the last event. */
   readonly nextPollSeconds: number | null;
+  /** Null until enough tasks finished to tell. */
+  readonly estimatedSecondsLeft: number | null;
   readonly final: boolean;
 }
 
@@ -52,7 +55,9 @@ export function createProgressReader(
     if (known !== undefined) return known;
     const changed = since === null ? [] : changedSince(snapshot, since);
     const { sequence } = snapshot;
-    const progress: Progress = { kind: 'progress', sequence, page, changed, nextPollSeconds, final };
+    const estimatedSecondsLeft = estimateSecondsLeft(snapshot, page, now());
+    const times = { nextPollSeconds, estimatedSecondsLeft };
+    const progress: Progress = { kind: 'progress', sequence, page, changed, ...times, final };
     told.set(place, progress);
     return progress;
   }

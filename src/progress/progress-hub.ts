@@ -20,7 +20,7 @@ export interface LiveOptions {
 const TRIES = 5;
 
 const placeOf = (principal: string | null, batchId: string): PollerKey => ({
-  key: `live/1/${principal ?? 'anonymous'}/${batchId}`,
+  key: `live/2/${principal ?? 'anonymous'}/${batchId}`,
   batchId,
 });
 

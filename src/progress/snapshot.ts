@@ -73,6 +73,52 @@ export interface FailureStreak {
   readonly failure: Failure;
 }
 
+/** How many tasks had been folded or had failed when a poll saw more of them than before. */
+export interface Completion {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly finished: number;
+}
+
+/** Completions that a pace is measured over: the latest ones, because the pace of a service changes. */
+const MAX_COMPLETIONS = 12;
+/** Fewer say too little of a pace. */
+const MIN_COMPLETIONS = 3;
+const MIN_FINISHED = 5;
+
+/** Cancelled tasks leave the queue at once and say nothing of the pace. */
+const finishedIn = ({ counts }: BatchPage): number => readCounts(counts).done + readCounts(counts).failed;
+
+/** Adds what a poll saw. What had finished before the first poll is the start, and no completion. */
+function completionsAfter({ page: last, completions }: Snapshot, page: BatchPage, at: number): Completion[] {
+  const finished = finishedIn(page);
+  if (last === null || finished <= finishedIn(last)) return [...completions];
+  return [...completions, { at, finished }].slice(-MAX_COMPLETIONS);
+}
+
+/**
+ * Seconds until no task is queued or running, at the pace of the tasks that finished while the batch
+ * was watched.
+ *
+ * @returns null until three polls saw five tasks finish
+ */
+export function estimateSecondsLeft(
+  { completions }: Pick<Snapshot, 'completions'>,
+  page: BatchPage,
+  now: number,
+): number | null {
+  const { queued, inProgress } = readCounts(page.counts);
+  if (queued + inProgress === 0) return isTerminalPage(page) ? 0 : null;
+  const [first] = completions;
+  const last = completions.at(-1);
+  if (first === undefined || last === undefined || completions.length < MIN_COMPLETIONS) return null;
+  const finished = last.finished - first.finished;
+  if (finished < MIN_FINISHED || last.at <= first.at) return null;
+  // A pace that nothing has confirmed since then is slower by that time.
+  const milliseconds = Math.max(last.at, now) - first.at;
+  return Math.ceil(((queued + inProgress) * milliseconds) / finished / 1000);
+}
+
 /** A batch at one moment. */
 export interface Snapshot {
   /** Increases when counts or the state change. */
@@ -81,6 +127,8 @@ export interface Snapshot {
   readonly page: BatchPage | null;
   readonly tasks: SeenTasks;
   readonly streak: FailureStreak | null;
+  /** Oldest first. */
+  readonly completions: readonly Completion[];
   /** Whether polling has ended: every task is settled, or the batch cannot be read. */
   readonly over: boolean;
   readonly pace: PollInterval;
@@ -97,6 +145,7 @@ export const emptySnapshot = (pace: PollInterval): Snapshot => ({
   page: null,
   tasks: { sequence: 0, byId: {} },
   streak: null,
+  completions: [],
   over: false,
   pace,
   dueAt: 0,
@@ -157,6 +206,7 @@ export function afterReading(
   before: Snapshot,
   { page, items }: Reading,
   next: Pick<Snapshot, 'pace' | 'dueAt'>,
+  now = Date.now(),
 ): Snapshot {
   const recovered = before.streak !== null && before.streak.count >= REPORT_AFTER_FAILURES;
   const sequence = before.sequence + (hasMoved(before.page, page) || recovered ? 1 : 0);
@@ -172,6 +222,7 @@ export function afterReading(
     page: kept,
     tasks: items === null ? carried : tasksAfter(before.tasks, sequence, items),
     streak: null,
+    completions: completionsAfter(before, page, now),
     over: isTerminalPage(page),
   };
 }

@@ -10,6 +10,7 @@ export interface BatchProgressShape {
   readonly batch: BatchShape;
   readonly changedTasks: readonly TaskShape[];
   readonly nextPollSeconds: number | null;
+  readonly estimatedSecondsLeft: number | null;
   readonly final: boolean;
 }
 
@@ -34,6 +35,12 @@ export const BatchProgress = builder.objectRef<BatchProgressShape>('BatchProgres
     }),
     nextPollSeconds: t.exposeInt('nextPollSeconds', {
       description: 'Seconds until the gateway polls the upstream again, such as 4; null in the last event.',
+    }),
+    estimatedSecondsLeft: t.exposeInt('estimatedSecondsLeft', {
+      description:
+        'An estimate of the seconds until no task is queued or running, such as 340, at the pace of the tasks of ' +
+        'this batch that finished while it was watched. Null until three polls saw at least five tasks finish. The ' +
+        'service promises nothing: its queue may be faster or slower later.',
     }),
     final: t.exposeBoolean('final', {
       nullable: false,

@@ -10,7 +10,7 @@ import { ask, fault, openGateway, run, until } from './support.ts';
 
 const PACE = { first: 60, slowest: 200 };
 const WATCH = `subscription($id: ID!) { batchProgress(batchId: $id) {
-  sequence final nextPollSeconds
+  sequence final nextPollSeconds estimatedSecondsLeft
   batch { batchId settled state counts { total queued inProgress done failed cancelled settled } }
   changedTasks { taskId index name state }
 } }`;
@@ -74,6 +74,9 @@ describe('a watched batch', () => {
       batch: { counts: { total: 12, queued: 12 } },
     });
     expect(at(events[0], 'nextPollSeconds')).toBe(1);
+    // Nothing finished yet; in the end nothing is left.
+    expect(at(events[0], 'estimatedSecondsLeft')).toBeNull();
+    expect(at(events.at(-1), 'estimatedSecondsLeft')).toBe(0);
     const sequences = events.map((event) => Number(at(event, 'sequence')));
     expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b));
     expect(events.length).toBeGreaterThan(3);

@@ -5,6 +5,7 @@ import {
   afterFailure,
   afterReading,
   emptySnapshot,
+  estimateSecondsLeft,
   hasNoTaskPage,
   type Snapshot,
 } from '../../src/progress/snapshot.ts';
@@ -154,5 +155,65 @@ describe('news of a batch', () => {
     expect(once.over).toBe(false);
     expect(newsFor(false, now)(once)).toMatchObject({ kind: 'progress', sequence: 1 });
     expect(afterFailure(afterFailure(once, refusal, 2, next), refusal, 3, next).over).toBe(true);
+  });
+});
+
+describe('the estimate of the time left', () => {
+  /** The snapshot after polls, each with its time in seconds and what it counted. */
+  const polled = (...polls: readonly [seconds: number, counts: Record<string, number>][]) =>
+    polls.reduce(
+      (snapshot, [seconds, counts]) =>
+        afterReading(snapshot, { page: pageOf('in_progress', counts), items: null }, next, seconds * 1000),
+      start,
+    );
+  const estimate = (snapshot: Snapshot, seconds: number) =>
+    snapshot.page === null ? undefined : estimateSecondsLeft(snapshot, snapshot.page, seconds * 1000);
+
+  it('is null until three polls saw five tasks finish', () => {
+    // What had finished before the first poll says nothing of the pace.
+    expect(estimate(polled([0, { queued: 50, done: 50 }]), 0)).toBeNull();
+    const two = polled([0, { queued: 100 }], [10, { queued: 96, done: 4 }], [20, { queued: 90, done: 10 }]);
+    expect(estimate(two, 20)).toBeNull();
+    const few = polled(
+      [0, { queued: 9 }],
+      [5, { queued: 8, done: 1 }],
+      [9, { queued: 7, done: 2 }],
+      [12, { queued: 6, done: 3 }],
+    );
+    expect(estimate(few, 12)).toBeNull();
+  });
+
+  it('follows from the pace of the tasks that finished while it was watched', () => {
+    const steady = polled(
+      [0, { queued: 100 }],
+      // A long wait in the queue is no part of the pace.
+      [1000, { queued: 90, in_progress: 4, done: 6 }],
+      [1010, { queued: 86, in_progress: 4, done: 9, failed: 1 }],
+      [1020, { queued: 82, in_progress: 4, done: 12, failed: 2 }],
+    );
+    // Eight in twenty seconds, 86 left.
+    expect(estimate(steady, 1020)).toBe(215);
+    // Nothing more for twenty seconds: the pace has halved.
+    expect(estimate(steady, 1040)).toBe(430);
+  });
+
+  it('takes no cancelled task for a finished one, and is 0 in the end', () => {
+    const polls: [number, Record<string, number>][] = [
+      [0, { queued: 100 }],
+      [10, { queued: 98, done: 2 }],
+      [20, { queued: 95, done: 5 }],
+      [30, { queued: 92, done: 8 }],
+    ];
+    expect(estimate(polled(...polls), 30)).toBe(307);
+    expect(estimate(polled(...polls, [31, { queued: 12, done: 8, cancelled: 80 }]), 31)).toBe(42);
+    expect(estimate(polled(...polls, [40, { done: 20, cancelled: 80 }]), 40)).toBe(0);
+  });
+
+  it('follows the latest pace', () => {
+    const slower = Array.from({ length: 40 }, (_, i): [number, Record<string, number>] => {
+      const done = i < 20 ? i * 10 : 200 + (i - 20);
+      return [i * 10, { queued: 1000 - done, done }];
+    });
+    expect(estimate(polled(...slower), 390)).toBe((1000 - 219) * 10);
   });
 });

@@ -259,12 +259,13 @@ async function watch(
 /** @throws UpstreamError when reads failed several times in a row; the stream continues */
 function progressOf(batchId: string, event: BatchProgressEvent): BatchProgressShape {
   if (event.kind === 'failure') throw new UpstreamError(event.message, event.failure);
-  const { sequence, page, changed, nextPollSeconds, final } = event;
+  const { sequence, page, changed, nextPollSeconds, estimatedSecondsLeft, final } = event;
   return {
     sequence,
     batch: { batchId, read: async () => readBatch(page) },
     changedTasks: changed.map((item) => taskFromItem(batchId, page, item)),
     nextPollSeconds,
+    estimatedSecondsLeft,
     final,
   };
 }
