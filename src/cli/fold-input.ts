@@ -66,16 +66,43 @@ function ordered(value: unknown): unknown {
   );
 }
 
+/** What options of the command line say, in place of the file. */
+export interface InputOptions {
+  readonly label?: string | undefined;
+  readonly repeat?: string | undefined;
+  readonly model?: string | undefined;
+  /** Asks for the aligned error of every item. */
+  readonly pae?: boolean | undefined;
+  /** A word that makes the same content a new, paid submission. */
+  readonly again?: string | undefined;
+}
+
+function withOptions(
+  content: Readonly<Record<string, unknown>> & { readonly items: readonly unknown[] },
+  { label, repeat, model, pae }: InputOptions,
+): Record<string, unknown> {
+  if (repeat !== undefined && !/^[1-9]\d{0,3}$/.test(repeat))
+    throw new CliExit(EXIT.usage, '--repeat must be a whole number from 1 to 2000.');
+  const withPae = (item: unknown): unknown =>
+    typeof item === 'object' && item !== null ? { ...item, includePae: true } : item;
+  return {
+    ...content,
+    ...(label === undefined ? {} : { label }),
+    ...(repeat === undefined ? {} : { repeat: Number(repeat) }),
+    ...(model === undefined ? {} : { model }),
+    ...(pae === true ? { items: content.items.map(withPae) } : {}),
+  };
+}
+
 /**
  * Parses a submission. Its idempotency key is a hash of its content, so that a second run pays
  * nothing.
- *
- * @param again - a word that makes the same content a new, paid submission
  */
-export function readFoldInput(text: string, again: string | undefined): FoldInput {
-  const input = /^\s*>/.test(text) ? readFasta(text) : readYaml(text);
-  if (!Array.isArray(input.items) || input.items.length === 0) throw unreadable('The file holds no items.');
-  const { idempotencyKey: own, ...content } = input;
+export function readFoldInput(text: string, options: InputOptions): FoldInput {
+  const { idempotencyKey: own, items, ...rest } = /^\s*>/.test(text) ? readFasta(text) : readYaml(text);
+  if (!Array.isArray(items) || items.length === 0) throw unreadable('The file holds no items.');
+  const content = withOptions({ ...rest, items: items as unknown[] }, options);
+  const { again } = options;
   const hash = createHash('sha256')
     .update(JSON.stringify([ordered(content), again ?? '']))
     .digest('hex');

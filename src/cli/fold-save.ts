@@ -4,13 +4,14 @@ import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'no
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import pLimit from 'p-limit';
 import { fileNames } from '../resolvers/folds/score-table.ts';
 import { errorLines, type GatewayTarget } from './gateway-client.ts';
 import { CliExit, EXIT, type Session } from './session.ts';
 
 const TASKS = `query Tasks($batchId: ID!, $after: String) {
   batch(batchId: $batchId) {
-    tasks(first: 50, after: $after) {
+    tasks(first: 1000, after: $after) {
       pageInfo { hasNextPage endCursor }
       nodes { taskId name inputIndex repeatIndex state error { message } }
     }
@@ -75,32 +76,77 @@ async function save(place: GatewayTarget, path: string, file: string): Promise<s
 const saveOnce = async (place: GatewayTarget, path: string, file: string): Promise<string | undefined> =>
   existsSync(file) ? undefined : save(place, path, file);
 
-/** Saves all results of a batch. @returns the tasks that have none, each with the reason */
-export async function saveBatch(
+export interface ResultSaver {
+  /** Saves results of tasks that are done, in the background. */
+  take(tasks: readonly Pick<Task, 'taskId' | 'state'>[]): void;
+  /** Tasks whose files are saved. */
+  readonly saved: number;
+  /** Saves what is left, and the table. @returns the tasks without results, each with the reason */
+  finish(): Promise<string[]>;
+}
+
+/** Results that are saved at the same time. */
+const AT_ONCE = 4;
+
+/** Opens what saves the results of a batch to a folder. Files that are there are not fetched again. */
+export async function openResultSaver(
   place: GatewayTarget,
   session: Session,
   batchId: string,
   folder: string,
-): Promise<string[]> {
+): Promise<ResultSaver> {
+  const listed = await tasksOf(place, session, batchId);
   mkdirSync(folder, { recursive: true });
-  const tasks = await tasksOf(place, session, batchId);
-  const names = fileNames(tasks);
-  const without: string[] = [];
-  for (const [i, task] of tasks.entries()) {
-    const file = names[i] ?? task.taskId;
-    let problem = task.error?.message;
-    if (task.state === 'DONE') {
-      const at = `/tasks/${encodeURIComponent(task.taskId)}`;
-      session.live(`saving ${i + 1}/${tasks.length} ${file}`);
-      problem =
-        (await saveOnce(place, `${at}/result.json`, join(folder, `${file}.json`))) ??
-        (await saveOnce(place, `${at}/structure.cif`, join(folder, `${file}.cif`)));
+  const names = fileNames(listed);
+  const files = new Map(listed.map(({ taskId }, i) => [taskId, names[i] ?? taskId]));
+  const limited = pLimit(AT_ONCE);
+  const saving = new Map<string, Promise<string | undefined>>();
+  let saved = 0;
+
+  const saveTask = (taskId: string): Promise<string | undefined> =>
+    limited(async () => {
+      const at = `/tasks/${encodeURIComponent(taskId)}`;
+      const file = join(folder, files.get(taskId) ?? taskId);
+      const problem =
+        (await saveOnce(place, `${at}/result.json`, `${file}.json`)) ??
+        (await saveOnce(place, `${at}/structure.cif`, `${file}.cif`));
+      if (problem === undefined) saved += 1;
+      return problem;
+    });
+
+  const take: ResultSaver['take'] = (tasks) => {
+    for (const { taskId, state } of tasks) {
+      if (state !== 'DONE' || saving.has(taskId)) continue;
+      // What cannot be saved now is tried once more in the end.
+      saving.set(
+        taskId,
+        saveTask(taskId).catch((error: unknown) => String(error)),
+      );
     }
-    if (task.state !== 'DONE' || problem !== undefined)
-      without.push(`${file}: ${task.state}${problem === undefined ? '' : `: ${problem}`}`);
-  }
-  session.live('');
-  const table = `/batches/${encodeURIComponent(batchId)}/scores.tsv`;
-  const problem = await save(place, table, join(folder, 'scores.tsv'));
-  return problem === undefined ? without : [...without, `scores.tsv: ${problem}`];
+  };
+
+  return {
+    take,
+    get saved() {
+      return saved;
+    },
+    async finish() {
+      const tasks = await tasksOf(place, session, batchId);
+      take(tasks);
+      const without: string[] = [];
+      for (const { taskId, state, error } of tasks) {
+        session.live(`saved ${saved} of ${saving.size}`);
+        const failed = saving.has(taskId) && (await saving.get(taskId)) !== undefined;
+        const problem = failed ? await saveTask(taskId) : error?.message;
+        if (state !== 'DONE' || problem !== undefined)
+          without.push(
+            `${files.get(taskId) ?? taskId}: ${state}${problem === undefined ? '' : `: ${problem}`}`,
+          );
+      }
+      session.live('');
+      const table = `/batches/${encodeURIComponent(batchId)}/scores.tsv`;
+      const problem = await save(place, table, join(folder, 'scores.tsv'));
+      return problem === undefined ? without : [...without, `scores.tsv: ${problem}`];
+    },
+  };
 }

@@ -1,17 +1,18 @@
 // Sends a submission and reads the outcome: the batch, or the errors.
 import type { FoldInput } from './fold-input.ts';
-import { errorLines, type GatewayTarget } from './gateway-client.ts';
+import { type Answer, errorLines, type GatewayTarget } from './gateway-client.ts';
 import { CliExit, EXIT, type Session } from './session.ts';
 
-const SUBMIT = `mutation Submit($input: SubmitFoldInput!) {
-  submitFold(input: $input) {
+const RESULT = `
     __typename
     ... on FoldSubmitted { replayed message warnings { path message } batch { batchId } }
     ... on Problem { problem: message hint }
     ... on InvalidInput { issues { path message hint } }
     ... on Refused { reason retryAfterSeconds }
-    ... on IdempotencyConflict { existingBatch { batchId } }
-  }
+    ... on IdempotencyConflict { existingBatch { batchId } }`;
+const SUBMIT = `mutation Submit($input: SubmitFoldInput!) { result: submitFold(input: $input) {${RESULT} } }`;
+const RESUBMIT = `mutation Resubmit($batchId: ID!, $input: SubmitFoldInput!) {
+  result: resubmitFold(batchId: $batchId, input: $input) {${RESULT} }
 }`;
 
 interface Ended {
@@ -31,10 +32,28 @@ interface Ended {
   readonly retryAfterSeconds?: number | null;
 }
 
-/** Submits. @returns the batch's id @throws Ending that tells every mistake */
-export async function submitFold(place: GatewayTarget, session: Session, input: FoldInput): Promise<string> {
-  const answer = await place.ask(SUBMIT, { input });
-  const { submitFold: ended } = (answer.data ?? {}) as { submitFold?: Ended | null };
+/** Sends an input; of a resubmission the gateway derives the key, from the tasks that it submits again. */
+function send(place: GatewayTarget, input: FoldInput, resubmit: string | undefined): Promise<Answer> {
+  if (resubmit === undefined) return place.ask(SUBMIT, { input });
+  const { idempotencyKey: _, ...content } = input;
+  return place.ask(RESUBMIT, { batchId: resubmit, input: content });
+}
+
+/**
+ * Submits.
+ *
+ * @param resubmit - the batch whose failed and cancelled tasks are submitted again
+ * @returns the batch's id
+ * @throws CliExit that tells every mistake
+ */
+export async function submitFold(
+  place: GatewayTarget,
+  session: Session,
+  input: FoldInput,
+  resubmit?: string,
+): Promise<string> {
+  const answer = await send(place, input, resubmit);
+  const { result: ended } = (answer.data ?? {}) as { result?: Ended | null };
   if (ended === undefined || ended === null) {
     const lines = errorLines(answer);
     const mistake = answer.errors?.some(({ extensions }) => extensions?.code === 'BAD_USER_INPUT') === true;
@@ -43,7 +62,9 @@ export async function submitFold(place: GatewayTarget, session: Session, input: 
   if (ended.__typename === 'FoldSubmitted' && ended.batch != null) {
     for (const { path, message } of ended.warnings ?? []) session.say(`warning: ${path}: ${message}`);
     if (ended.replayed === true)
-      session.say('Submitted before: the same batch, nothing is paid again (--again makes another one).');
+      session.say(
+        `Submitted before: the same batch, nothing is paid again${resubmit === undefined ? ' (--again makes another one)' : ''}.`,
+      );
     return ended.batch.batchId;
   }
   const issues = (ended.issues ?? []).map(

@@ -9,21 +9,41 @@ import { CliExit, EXIT, type Session } from './session.ts';
 const WATCH = `subscription Watch($batchId: ID!) {
   batchProgress(batchId: $batchId) {
     final
+    estimatedSecondsLeft
     batch { counts { total queued inProgress done failed cancelled } }
     changedTasks { taskId name state error { message } }
   }
 }`;
 
+/** A task as the stream tells it. */
+export interface ChangedTask {
+  readonly taskId: string;
+  readonly name: string | null;
+  readonly state: string;
+  readonly error: { readonly message: string } | null;
+}
+
 interface Progress {
   readonly final: boolean;
+  readonly estimatedSecondsLeft: number | null;
   readonly batch: { readonly counts: TaskCounts };
-  readonly changedTasks: readonly {
-    readonly taskId: string;
-    readonly name: string | null;
-    readonly state: string;
-    readonly error: { readonly message: string } | null;
-  }[];
+  readonly changedTasks: readonly ChangedTask[];
 }
+
+/** What goes on beside the watching. */
+export interface WatchOptions {
+  /** Given the tasks that changed. */
+  readonly onTasks: (tasks: readonly ChangedTask[]) => void;
+  /** Tasks whose files are saved. */
+  readonly saved: () => number;
+}
+
+const timeText = (seconds: number): string =>
+  seconds < 90
+    ? `about ${seconds} s left`
+    : seconds < 5400
+      ? `about ${Math.round(seconds / 60)} min left`
+      : `about ${Math.round(seconds / 3600)} h left`;
 
 const WIDTH = 28;
 
@@ -40,18 +60,23 @@ const countsText = ({ total, queued, inProgress, done, failed, cancelled }: Task
 function bar(counts: TaskCounts): string {
   const settled = counts.done + counts.failed + counts.cancelled;
   const full = counts.total === 0 ? 0 : Math.round((settled / counts.total) * WIDTH);
-  return `[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}] ${countsText(counts)}`;
+  return `[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}]`;
 }
 
 /** How often a stream that ends early is opened again without news in between. */
 const MAX_TRIES = 5;
 
-function show(session: Session, { batch, changedTasks }: Progress, before: string): string {
-  const text = countsText(batch.counts);
+function show(session: Session, progress: Progress, saved: number, before: string): string {
+  const { batch, changedTasks, estimatedSecondsLeft, final } = progress;
+  const text = [
+    countsText(batch.counts),
+    ...(saved > 0 ? [`${saved} saved`] : []),
+    ...(estimatedSecondsLeft === null || final ? [] : [timeText(estimatedSecondsLeft)]),
+  ].join(' · ');
   for (const { state, name, taskId, error } of changedTasks) {
     if (state === 'FAILED') session.say(`failed: ${name ?? taskId}: ${error?.message ?? 'no reason given'}`);
   }
-  if (session.terminal) session.live(bar(batch.counts));
+  if (session.terminal) session.live(`${bar(batch.counts)} ${text}`);
   else if (text !== before) session.say(text);
   return text;
 }
@@ -60,7 +85,12 @@ const progressOf = (answer: Answer): Progress | undefined =>
   (answer.data as { batchProgress?: Progress | null } | null | undefined)?.batchProgress ?? undefined;
 
 /** Follows a batch until no task will change any more. */
-export async function watchBatch(place: GatewayTarget, session: Session, batchId: string): Promise<void> {
+export async function watchBatch(
+  place: GatewayTarget,
+  session: Session,
+  batchId: string,
+  { onTasks, saved }: WatchOptions,
+): Promise<void> {
   let before = '';
   let lasting = false;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -76,7 +106,8 @@ export async function watchBatch(place: GatewayTarget, session: Session, batchId
           continue;
         }
         tries = 0;
-        before = show(session, progress, before);
+        onTasks(progress.changedTasks);
+        before = show(session, progress, saved(), before);
         if (progress.final) return session.live('');
       }
     } catch (error) {

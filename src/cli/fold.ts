@@ -1,7 +1,7 @@
 // foldatlas fold: submits, follows and saves. Each step can be resumed later by the batch's id.
 import { command } from './command.ts';
 import { readFoldInput } from './fold-input.ts';
-import { saveBatch } from './fold-save.ts';
+import { openResultSaver } from './fold-save.ts';
 import { submitFold } from './fold-submit.ts';
 import { watchBatch } from './fold-watch.ts';
 import { connect, TARGET_ARGS } from './gateway-client.ts';
@@ -16,7 +16,7 @@ export default command({
       description: 'Submission as YAML or JSON, or FASTA; - for standard input',
       required: false,
     },
-    watch: { type: 'boolean', description: 'Follow it to its end, then save the results' },
+    watch: { type: 'boolean', description: 'Follow it to its end and save each result when it is there' },
     out: {
       type: 'string',
       description: 'Folder for results (foldatlas-BATCH when not given)',
@@ -27,6 +27,21 @@ export default command({
       description: 'Take up this batch instead of submitting: follow it and save its results',
       valueHint: 'ID',
     },
+    resubmit: {
+      type: 'string',
+      description:
+        'Submit again what failed or was cancelled in this batch. The file holds its input, or only the items to ' +
+        'submit, mended or not, each under its name',
+      valueHint: 'ID',
+    },
+    label: {
+      type: 'string',
+      description: 'Name of the batch, in place of the one in the file',
+      valueHint: 'TEXT',
+    },
+    repeat: { type: 'string', description: 'How many times each item is folded, 1 to 2000', valueHint: 'N' },
+    model: { type: 'string', description: 'Model that folds, in place of the default', valueHint: 'NAME' },
+    pae: { type: 'boolean', description: 'Also predict the aligned error of every item' },
     again: {
       type: 'string',
       description: 'A word that makes the same file another submission, paid for again',
@@ -44,6 +59,11 @@ export default command({
       'Only submit; writes the id of the batch. A:B in a sequence is a complex',
     ],
     ['foldatlas fold --batch ID --out results', 'Go on where a run was interrupted'],
+    [
+      'foldatlas fold mended.yaml --resubmit ID --watch',
+      'What failed in batch ID, mended under the same names',
+    ],
+    ['foldatlas fold designs.fasta --label round-1 --repeat 2 --pae --watch', 'Options in place of the file'],
     ['foldatlas fold complex.yaml --again second', 'The same once more; without --again it never pays twice'],
   ],
   exits: [
@@ -54,32 +74,43 @@ export default command({
     [EXIT.data, 'the file cannot be folded; every mistake is told, nothing was sent'],
     [EXIT.interrupted, 'interrupted; the batch goes on, and how to take it up is told'],
   ],
-  async run({ file, watch, out, batch, again, url, 'token-file': tokenFile }, session) {
+  async run(args, session) {
+    const { file, watch, out, batch, resubmit, again, label, repeat, model, pae, url } = args;
     if ((file === undefined) === (batch === undefined))
       throw new CliExit(
         EXIT.usage,
         'Give a file to submit, or --batch ID to take up. See foldatlas fold --help.',
       );
-    const input = file === undefined ? undefined : readFoldInput(await readInput(file), again);
-    const place = await connect(session, { url, tokenFile });
+    const options = { label, repeat, model, pae, again };
+    const given = Object.entries({ resubmit, ...options }).find(([, value]) => value !== undefined);
+    if (file === undefined && given !== undefined)
+      throw new CliExit(EXIT.usage, `--${given[0]} belongs to a file, and --batch submits none.`);
+    if (resubmit !== undefined && again !== undefined)
+      throw new CliExit(
+        EXIT.usage,
+        '--again does not go with --resubmit: resubmit the second batch instead.',
+      );
+    const input = file === undefined ? undefined : readFoldInput(await readInput(file), options);
+    const place = await connect(session, { url, tokenFile: args['token-file'] });
     let batchId = batch;
     const resume = () =>
       `foldatlas fold --batch ${batchId}${out === undefined ? '' : ` --out ${out}`}` +
       `${url === undefined ? '' : ` --url ${url}`}`;
     try {
       if (input !== undefined) {
-        batchId = await submitFold(place, session, input);
+        batchId = await submitFold(place, session, input, resubmit);
         await session.out(`${batchId}\n`);
       }
       if (batchId === undefined || (input !== undefined && watch !== true)) {
         session.say(`Follow it with: ${resume()}`);
         return EXIT.ok;
       }
-      await watchBatch(place, session, batchId);
       const folder = out ?? `foldatlas-${batchId}`;
-      const without = await saveBatch(place, session, batchId, folder);
+      const saver = await openResultSaver(place, session, batchId, folder);
+      await watchBatch(place, session, batchId, { onTasks: saver.take, saved: () => saver.saved });
+      const without = await saver.finish();
       for (const line of without) session.say(`without a result: ${line}`);
-      session.say(`Results and scores.tsv are in ${folder}.`);
+      session.say(`${saver.saved} results and scores.tsv are in ${folder}.`);
       return without.length > 0 ? EXIT.notAllGood : EXIT.ok;
     } catch (error) {
       if (

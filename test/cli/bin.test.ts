@@ -1,6 +1,6 @@
 // The bin at a gateway that runs: help, exit codes, data on standard output and everything else on standard error.
 import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -53,8 +53,8 @@ describe('help and mistakes', () => {
       expect(main.out).toMatch(new RegExp(`^ {2}${name} `, 'm'));
     expect(none.code).toBe(64);
     expect(fold.code).toBe(0);
-    for (const part of ['--watch', '--token-file', 'EXAMPLES', 'EXIT CODES', '130'])
-      expect(fold.out).toContain(part);
+    const options = ['--watch', '--resubmit', '--label', '--repeat', '--pae', '--model', '--token-file'];
+    for (const part of [...options, 'EXAMPLES', 'EXIT CODES', '130']) expect(fold.out).toContain(part);
     expect(version).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   });
 
@@ -262,6 +262,98 @@ items:
     expect(unread).toMatchObject({ code: 65, err: expect.stringContaining('items:') });
     expect(both.code).toBe(64);
     expect(submits()).toBe(0);
+  });
+
+  it('saves results as they finish, is killed, and goes on without paying or downloading again', async () => {
+    world.forget();
+    const names = Array.from({ length: 12 }, (_, i) => `p${i}`);
+    const file = write(
+      'many.fasta',
+      names.map((name, i) => `>${name}\nMQIFVKTLTG${'K'.repeat(i + 1)}\n`).join(''),
+    );
+    const ended = (folderName: string) =>
+      existsSync(join(folder, folderName))
+        ? readdirSync(join(folder, folderName)).filter((name) => name.endsWith('.cif')).length
+        : 0;
+    const first = start(['fold', file, '--watch', '--out', 'many'], there());
+    await first.says(/0\/12/);
+    // Four fold at a time: the first are saved while the others wait.
+    for (let tries = 0; ended('many') === 0 && tries < 400; tries += 1) {
+      if (tries % 20 === 0) clock.advance(4_000);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(ended('many')).toBeGreaterThan(0);
+    expect(ended('many')).toBeLessThan(12);
+    expect(existsSync(join(folder, 'many', 'scores.tsv'))).toBe(false);
+    first.child.kill('SIGKILL');
+    const batchId = (await first.ended).out.trim();
+
+    const second = await untilEnded(run(['fold', file, '--watch', '--out', 'many'], there()));
+    expect(second).toMatchObject({ code: 0, out: `${batchId}\n` });
+    expect(second.err).toContain('12 results and scores.tsv are in many.');
+    expect(ended('many')).toBe(12);
+    expect(readdirSync(join(folder, 'many')).filter((name) => name.endsWith('.part'))).toEqual([]);
+    expect(submits()).toBe(1);
+    // Two files of each task; those of the four that were under way when it was killed may have come twice.
+    expect(world.counts().download).toBeLessThanOrEqual(24 + 8);
+  }, 60_000);
+
+  it('submits again what failed, mended under its name, and only once', async () => {
+    const input = write('failing.fasta', `>fine\nMQIFVKTLTGK\n>large\n${'MQIFVA'.repeat(350)}\n`);
+    const first = await untilEnded(run(['fold', input, '--watch', '--out', 'failing'], there()));
+    expect(first.code).toBe(1);
+    world.forget();
+    const mended = write('mended.fasta', '>large\nMQIFVA\n');
+    const words = ['fold', mended, '--resubmit', first.out.trim(), '--watch', '--out', 'mended'];
+    const second = await untilEnded(run(words, there()));
+    expect(second.code).toBe(0);
+    expect(second.out).not.toBe(first.out);
+    expect(readdirSync(join(folder, 'mended')).sort()).toEqual(['large.cif', 'large.json', 'scores.tsv']);
+    const third = await untilEnded(run(words, there()));
+    expect(third).toMatchObject({ code: 0, out: second.out });
+    expect(third.err).toContain('nothing is paid again');
+    expect(submits()).toBe(1);
+    const nothing = await run(
+      ['fold', write('other.fasta', '>fine\nMQIFV\n'), ...words.slice(2, 4)],
+      there(),
+    );
+    expect(nothing).toMatchObject({
+      code: 65,
+      out: '',
+      err: expect.stringContaining('No task of these items'),
+    });
+  });
+
+  it('takes label, repeats, model and aligned error from the command line', async () => {
+    world.forget();
+    const file = write('options.fasta', '>one\nMQIFVKTLTGKT\n');
+    const words = ['fold', file, '--label', 'round 1', '--repeat', '2', '--pae'];
+    const done = await run([...words, '--model', 'foldmodel2-2026-05-cutoff-2025'], there());
+    expect(done.code).toBe(0);
+    const body: unknown = JSON.parse(
+      world.calls.find(({ operation }) => operation === 'submit')?.body ?? '{}',
+    );
+    expect(body).toMatchObject({
+      repeat: 2,
+      payload: [{ model: 'foldmodel2-2026-05-cutoff-2025', include_pae: true }],
+    });
+    const { data } = await world.query(
+      'query($id: ID!) { batch(batchId: $id) { label } }',
+      { id: done.out.trim() },
+      { authorization: `Bearer ${TOKEN}` },
+    );
+    expect(data).toEqual({ batch: { label: 'round 1' } });
+    const [repeat, model, batch, again] = await Promise.all([
+      run(['fold', file, '--repeat', 'two'], there()),
+      run(['fold', file, '--model', 'another'], there()),
+      run(['fold', '--batch', 'x', '--label', 'y'], there()),
+      run(['fold', file, '--resubmit', 'x', '--again', 'y'], there()),
+    ]);
+    expect(repeat).toMatchObject({ code: 64, err: expect.stringContaining('--repeat must be') });
+    expect(model).toMatchObject({ code: 65, err: expect.stringContaining('model') });
+    expect(batch).toMatchObject({ code: 64, err: expect.stringContaining('--label belongs to a file') });
+    expect(again.code).toBe(64);
+    expect(submits()).toBe(1);
   });
 
   it('says that there is no such batch', async () => {
