@@ -51,17 +51,13 @@ test('a value of many megabytes, with a word of Python behind it', async () => {
   expect(read).toEqual({ pdb: 'ATOM line\n'.repeat(400_000), ptm: null });
 });
 
-test('the place of an error is where the text stops being JSON, whatever stood before', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.jsonValue(), fc.constantFrom(undefined, 2), async (value, space) => {
-      const text = JSON.stringify([value, 'x'], null, space);
-      const broken = `${text.slice(0, -1)} sesame]`;
-      const error: unknown = await parseJson(bytes(broken)).catch((e: unknown) => e);
-      expect(error).toMatchObject({ name: 'JsonError', position: broken.length - 'sesame]'.length });
+test('the error of broken JSON says nothing of its text', async () => {
+  for (const broken of ['["x" sesame]', '["sesame"', 'sesame', ''])
+    for (const workerAboveBytes of [0, 1e6]) {
+      const error: unknown = await parseJson(bytes(broken), { workerAboveBytes }).catch((e: unknown) => e);
+      expect(error).toMatchObject({ name: 'JsonError' });
       expect(String(error)).not.toContain('sesame');
-      await expect(parseJson(bytes(text.slice(0, -1)))).rejects.toMatchObject({ position: undefined });
-    }),
-  );
+    }
 });
 
 test('what is nested deeper than any answer is refused where that begins, before it is parsed', async () => {

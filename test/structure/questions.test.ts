@@ -284,14 +284,14 @@ test('whatever the result holds, it is opened and written without a throw', asyn
   );
 });
 
-test('NaN is nothing; broken JSON says where and never what', async () => {
+test('NaN is nothing; broken JSON is not quoted', async () => {
   const text = JSON.stringify(smallFold()).replace('"ptm":0.8123', '"ptm":NaN');
   expect((await openFoldResult(Buffer.from(text))).summary.ptm).toBeNull();
   for (const threadAboveBytes of [0, 1e9]) {
     const error: unknown = await openFoldResult(Buffer.from('{"secret": sesame}'), {
       threadAboveBytes,
     }).catch((e: unknown) => e);
-    expect(error).toMatchObject({ name: 'JsonError', position: 11 });
+    expect(error).toMatchObject({ name: 'JsonError' });
     expect(String(error)).not.toMatch(/ses|secret/);
   }
 });

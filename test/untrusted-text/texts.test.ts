@@ -34,7 +34,6 @@ import { safeName } from '../../src/upstream/archive/zip-limits.ts';
 import { errorText, retryAfterSeconds, subjectOf429 } from '../../src/upstream/errors.ts';
 import { validationIssues } from '../../src/upstream/http/validation-detail.ts';
 import { extractMatrix } from '../../src/upstream/json/extract-matrix.ts';
-import { errorPosition } from '../../src/upstream/json/json-position.ts';
 import { parseLenient } from '../../src/upstream/json/lenient-json.ts';
 import { testLogger } from '../record.ts';
 import { openWorld, type World } from '../support.ts';
@@ -94,7 +93,6 @@ const READERS: Readonly<Record<string, Read>> = {
     pdbToMmcif(`ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00  0.50\n${text}`, { id: text }),
   'a value of mmCIF': (text) => cifItems('struct', { title: text }),
   'lenient JSON': (text) => parseLenient(text),
-  'the position of a JSON error': (text) => errorPosition(`{"a":"${text}`),
   'a matrix': (text) => extractMatrix(Buffer.from(text), 'pae', 'mark'),
   'the name of a zip member': (text) => safeName(text, { nameBytes: 1e9 } as Parameters<typeof safeName>[1]),
   'the text of an error': (text) => [errorText({ error: text }), subjectOf429(text)],
@@ -250,7 +248,6 @@ describe('what a client or the service wrote', () => {
     expect(
       validationIssues('submit', { detail: Array.from({ length: 1000 }, () => ({ loc: [], msg: 'bad' })) }),
     ).toHaveLength(50);
-    expect(errorPosition(`{"a":"${'\\"'.repeat(8_000_000)}"x`)).toBe(16_000_007);
   });
 });
 

@@ -1,5 +1,6 @@
 // A bulk archive as a stream of records, one protein's part at a time, to hold little memory.
 import type { OnResponse } from '../http/upstream-client.ts';
+import { removeMembers } from '../json/json-filter.ts';
 import { JsonError } from '../json/lenient-json.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { archiveName, fromWire, namesSeen, type WireMapping } from '../renames.ts';
@@ -128,7 +129,6 @@ async function clusters(entry: ZipEntry, options: BulkOptions, tell: Tell): Prom
 }
 
 const ROWS: ReadonlySet<string> = new Set(['per_residue']);
-const NONE: ReadonlySet<string> = new Set();
 
 /** What is wanted of one protein's features; undefined where they are no object. */
 function readWanted(key: string, value: unknown, options: BulkOptions): BulkFeatures | undefined {
@@ -171,10 +171,13 @@ async function features(entry: ZipEntry, options: BulkOptions, tell: Tell): Prom
     return;
   }
   // A damaged one is read as far as it is whole.
-  const drop = options.perResidue === true ? NONE : namesSeen(options.mapping, 'bulkFeatures', ROWS);
   const parse = (member: JsonMember): unknown => parseJson(member.value, { workerAboveBytes: LARGE });
-  const stream = small === undefined ? entry.stream() : [small];
-  for await (const some of jsonMembers(stream, drop, MAX_FEATURES_BYTES)) {
+  const whole = small === undefined ? entry.stream() : [small];
+  const stream =
+    options.perResidue === true
+      ? whole
+      : removeMembers(whole, namesSeen(options.mapping, 'bulkFeatures', ROWS));
+  for await (const some of jsonMembers(stream, MAX_FEATURES_BYTES)) {
     for (const member of some)
       if (isWanted(member.key)) tellFeatures(member.key, await parse(member), entry, options, tell);
     options.onPause?.();

@@ -3,17 +3,15 @@
 
 import {
   BACKSLASH,
-  OPEN as BRACE,
   BRACKET_BIT,
-  CLOSE as CLOSING,
+  CLOSE,
   COLON,
   COMMA,
   nextStop,
+  OPEN,
   QUOTE,
   stopsAt,
 } from '../json/json-scan.ts';
-
-const NULL = Buffer.from('null');
 
 /** One member of the outermost object. */
 export interface JsonMember {
@@ -24,7 +22,7 @@ export interface JsonMember {
 
 const IN_STRING = stopsAt('"\\');
 const OUTSIDE = stopsAt('"[]{}:,');
-/** Below the members' own members, commas and colons divide nothing that is looked at. */
+/** Within a value, commas and colons divide nothing that is looked at. */
 const DEEP = stopsAt('"[]{}');
 
 /** The object ends too early, or is none. */
@@ -65,17 +63,14 @@ function walkOn(
  * Scans the object as its bytes arrive. Yields all members that end in a chunk together, to save
  * promises.
  *
- * @param drop - keys of members' own members to drop: values longer than a chunk are not held and
- *   become `null`
  * @param most - maximum bytes of a value
  * @throws JsonMembersError
  */
 export async function* jsonMembers(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  drop: ReadonlySet<string>,
   most: number,
 ): AsyncGenerator<readonly JsonMember[]> {
-  const walk = openWalk(drop, most);
+  const walk = openWalk(most);
   for await (const chunk of chunks) {
     const { members, failure } = walkOn(walk, chunk);
     // What stood before the failure is whole.
@@ -85,99 +80,68 @@ export async function* jsonMembers(
   walk.end();
 }
 
-function openWalk(drop: ReadonlySet<string>, most: number) {
+function openWalk(most: number) {
   let depth = 0;
   let inString = false;
   let escaped = false;
   let ended = false;
   let key = '';
-  /** Bytes of the key or value that is being read at depth 1, and of the key at depth 2. */
+  /** Bytes of the key or value that is being read. */
   let held: Buffer[] = [];
   let heldLength = 0;
-  let inner: Buffer[] = [];
   let inValue = false;
-  let innerObject = false;
-  let innerKey = false;
-  let dropping = false;
   const take = () => {
     const all = Buffer.concat(held);
     held = [];
     heldLength = 0;
     return all;
   };
-  const takeMember = (): JsonMember => ({ key, value: take() });
   const walkOver = (bytes: Buffer, members: JsonMember[]): void => {
     let from = 0;
+    /** Holds what stands before this place; the byte there divides and is left out. */
     const keep = (to: number) => {
-      if (to > from && depth > 0 && !dropping) {
-        const piece = bytes.subarray(from, to);
-        heldLength += piece.length;
+      if (to > from) {
+        heldLength += to - from;
         if (heldLength > most) throw new JsonMembersError(`A member is longer than ${most} bytes.`);
-        held.push(piece);
-        if (depth === 2 && innerKey) inner.push(piece);
+        held.push(bytes.subarray(from, to));
       }
-      from = to;
+      from = to + 1;
+    };
+    const endMember = (at: number) => {
+      keep(at);
+      if (inValue) members.push({ key, value: take() });
+      inValue = false;
     };
     for (let at = 0; at < bytes.length; at++) {
       if (escaped) {
         escaped = false;
         continue;
       }
-      at = nextStop(bytes, at, inString ? IN_STRING : depth > 2 ? DEEP : OUTSIDE);
+      at = nextStop(bytes, at, inString ? IN_STRING : depth > 1 ? DEEP : OUTSIDE);
       const byte = bytes[at] ?? 0;
       if (inString) {
-        if (byte === BACKSLASH) escaped = true;
-        else if (byte === QUOTE) inString = false;
-        continue;
-      }
-      if (byte === QUOTE) inString = true;
-      else if ((byte | BRACKET_BIT) === BRACE) {
-        if (depth === 0) from = at + 1;
-        else if (depth === 1) keep(at);
-        depth += 1;
-        if (depth === 1 && (byte !== BRACE || ended)) throw new JsonMembersError('This is no JSON object.');
-        if (depth === 2) {
-          keep(at + 1);
-          inner = [];
-          innerObject = byte === BRACE;
-          innerKey = innerObject;
-        }
-      } else if ((byte | BRACKET_BIT) === CLOSING) {
-        if (depth <= 2) keep(at);
-        if (depth === 2) dropping = false;
-        depth -= 1;
+        escaped = byte === BACKSLASH;
+        if (byte === QUOTE) inString = false;
+      } else if (byte === QUOTE) inString = true;
+      else if ((byte | BRACKET_BIT) === OPEN) {
         if (depth === 0) {
-          if (inValue) members.push(takeMember());
-          inValue = false;
-          ended = true;
+          if (byte !== OPEN || ended) throw new JsonMembersError('This is no JSON object.');
+          from = at + 1;
         }
-      } else if (byte === COLON && depth === 1 && !inValue) {
+        depth += 1;
+      } else if ((byte | BRACKET_BIT) === CLOSE) {
+        depth -= 1;
+        if (depth !== 0) continue;
+        endMember(at);
+        ended = true;
+      } else if (depth === 1 && byte === COMMA) endMember(at);
+      else if (depth === 1 && byte === COLON && !inValue) {
         keep(at);
-        from = at + 1;
         key = keyOf(take());
         inValue = true;
-      } else if (byte === COLON && depth === 2 && innerKey) {
-        keep(at + 1);
-        innerKey = false;
-        if (drop.has(keyOf(Buffer.concat(inner).subarray(0, -1)))) {
-          held.push(NULL);
-          heldLength += NULL.length;
-          dropping = true;
-        }
-      } else if (byte === COMMA && depth === 1) {
-        keep(at);
-        from = at + 1;
-        members.push(takeMember());
-        inValue = false;
-      } else if (byte === COMMA && depth === 2 && innerObject && !innerKey) {
-        keep(at);
-        dropping = false;
-        keep(at + 1);
-        inner = [];
-        innerKey = true;
       }
     }
-    keep(bytes.length);
+    if (depth > 0) keep(bytes.length);
   };
   return {
     take: walkOver,

@@ -82,7 +82,6 @@ function maxResultBytes(chains: LedgerItem['chains']): number {
   return Math.min(limitsOf('download').bytes, 32 * MiB + tokens * 64 * 1024 + tokens ** 2 * 32);
 }
 
-/** The position in a body that is no JSON says nothing of its content. */
 function unreadable(error: unknown): never {
   if (!(error instanceof JsonError)) throw error;
   throw new UpstreamError(

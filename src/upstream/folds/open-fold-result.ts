@@ -74,7 +74,7 @@ const closing = (fold: number) => () => {
  * @param bytes - held as long as the handle; do not change them
  * @param options.mapping - names that the deployment uses instead of those of the contract
  * @param options.threadAboveBytes - a longer result is held in a thread; 512 KiB by default
- * @throws JsonError - with the position, never the content
+ * @throws JsonError
  */
 export async function openFoldResult(
   bytes: Uint8Array,

@@ -36,7 +36,7 @@ function withPae(rest: Uint8Array, pae: Matrix, mapping: WireMapping | undefined
  * Reads the JSON of a folding result.
  *
  * @param mapping - names that the deployment uses instead of those of the contract
- * @throws JsonError - with the position, never the content
+ * @throws JsonError
  */
 export function readFold(bytes: Uint8Array, mapping: WireMapping | undefined): FoldingResult {
   for (const name of namesSeen(mapping, 'result', PAE)) {

@@ -1,15 +1,12 @@
 // Drops members with certain names from JSON as its bytes arrive, so that they are never held. It
 // only scans the structure; broken JSON comes out broken.
+import { BACKSLASH, BRACKET_BIT, CLOSE, COLON, COMMA, nextStop, OPEN, QUOTE, stopsAt } from './json-scan.ts';
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-const COMMA = 0x2c;
-/** With this bit set, both opening brackets are `{` and both closing ones `}`. */
-const BRACKET_BIT = 0x20;
-const OPENING = 0x7b;
-const CLOSING = 0x7d;
 const NULL = Buffer.from('null');
+const IN_STRING = stopsAt('"\\');
+const OUTSIDE = stopsAt('":');
+const DROPPED = stopsAt('"[]{},');
+const DEEP = stopsAt('"[]{}');
 
 /**
  * The same JSON, in which the values of all members with these names, at any depth, are `null`.
@@ -17,11 +14,11 @@ const NULL = Buffer.from('null');
  * @param names - in ASCII, as they stand on the wire
  */
 export async function* removeMembers(
-  chunks: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   names: ReadonlySet<string>,
 ): AsyncGenerator<Uint8Array> {
   const longest = Math.max(...[...names].map((name) => name.length));
-  /** The last string, up to one character more than the longest name: a key if a colon follows. */
+  /** The beginning of the last string: a key if a colon follows. */
   let string = '';
   let inString = false;
   let escaped = false;
@@ -31,12 +28,21 @@ export async function* removeMembers(
   for await (const chunk of chunks) {
     let from = depth === undefined ? 0 : chunk.length;
     for (let at = 0; at < chunk.length; at++) {
+      if (escaped) {
+        escaped = false;
+        continue;
+      }
+      const start = at;
+      const stops = depth === undefined ? OUTSIDE : depth > 0 ? DEEP : DROPPED;
+      at = nextStop(chunk, at, inString ? IN_STRING : stops);
       const byte = chunk[at] ?? 0;
       if (inString) {
-        if (escaped) escaped = false;
-        else if (byte === BACKSLASH) escaped = true;
+        if (depth === undefined && string.length <= longest)
+          string += Buffer.from(chunk.subarray(start, Math.min(at, start + longest + 1))).toString('latin1');
+        escaped = byte === BACKSLASH;
+        // No key of ours has an escape in it.
+        if (escaped) string += '\\';
         else if (byte === QUOTE) inString = false;
-        if (inString && depth === undefined && string.length <= longest) string += String.fromCharCode(byte);
       } else if (byte === QUOTE) {
         inString = true;
         string = '';
@@ -47,10 +53,10 @@ export async function* removeMembers(
           depth = 0;
           from = chunk.length;
         }
-      } else if ((byte | BRACKET_BIT) === OPENING) depth += 1;
+      } else if ((byte | BRACKET_BIT) === OPEN) depth += 1;
       else if (depth > 0) {
-        if ((byte | BRACKET_BIT) === CLOSING) depth -= 1;
-      } else if (byte === COMMA || (byte | BRACKET_BIT) === CLOSING) {
+        if ((byte | BRACKET_BIT) === CLOSE) depth -= 1;
+      } else if (byte === COMMA || (byte | BRACKET_BIT) === CLOSE) {
         depth = undefined;
         from = at;
       }

@@ -1,16 +1,10 @@
 // JSON as Python services write it: NaN and Infinity, which JSON lacks, are read as null.
-import { errorPosition } from './json-position.ts';
 
-/** JSON that cannot be read. Says where, never what stands there. */
+/** JSON that cannot be read. It never says what stands there. */
 export class JsonError extends SyntaxError {
-  /** 0-based offset in characters; undefined where the text ends too early. */
-  readonly position: number | undefined;
-  constructor(position: number | undefined) {
-    super(
-      position === undefined ? 'The JSON ends too early.' : `The JSON is not valid at character ${position}.`,
-    );
+  constructor() {
+    super('The JSON is not valid, or ends too early.');
     this.name = 'JsonError';
-    this.position = position;
   }
 }
 
@@ -98,7 +92,7 @@ export function parseLenient(text: string): unknown {
     try {
       return JSON.parse(withNulls(plain)) as unknown;
     } catch {
-      throw new JsonError(errorPosition(plain));
+      throw new JsonError();
     }
   }
 }

@@ -17,7 +17,7 @@ const ask = createWorker('./json-worker');
  * Parses a JSON body. `NaN` and the infinities, which Python services write, are null.
  *
  * @param options.workerAboveBytes - a longer body is parsed in a thread; 1 MiB by default
- * @throws JsonError - with the position, never the content
+ * @throws JsonError
  */
 export async function parseJson(
   bytes: Uint8Array,

@@ -20,7 +20,6 @@ type WorkerResponse =
       readonly ok: false;
       readonly kind?: 'json' | 'range';
       readonly message: string;
-      readonly position?: number | undefined;
     };
 
 /** Rejects with JsonError, RangeError or Error as the worker threw. */
@@ -45,7 +44,7 @@ function startWorker(name: string): Worker {
 }
 
 function failureOf(answer: WorkerResponse & { ok: false }): Error {
-  if (answer.kind === 'json') return new JsonError(answer.position);
+  if (answer.kind === 'json') return new JsonError();
   return answer.kind === 'range' ? new RangeError(answer.message) : new Error(answer.message);
 }
 
@@ -96,7 +95,7 @@ export function createWorker(name: string): RunInWorker {
 
 function failed(id: number, error: unknown): WorkerResponse {
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof JsonError) return { id, ok: false, kind: 'json', message, position: error.position };
+  if (error instanceof JsonError) return { id, ok: false, kind: 'json', message };
   return error instanceof RangeError ? { id, ok: false, kind: 'range', message } : { id, ok: false, message };
 }
 
