@@ -21,7 +21,7 @@ import type { Logger } from './telemetry/log.ts';
 import { type Metrics, openMetrics } from './telemetry/metrics.ts';
 import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import type { Tracing } from './telemetry/tracing.ts';
-import type { BreakerRules } from './upstream/http/breaker.ts';
+import type { BreakerRules } from './upstream/http/backoff.ts';
 import type { Gates } from './upstream/http/host-limiters.ts';
 
 export interface GatewayOptions {

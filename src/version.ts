@@ -10,3 +10,6 @@ function readVersion(): string {
 
 /** The package's version, such as "0.1.0". */
 export const VERSION = readVersion();
+
+/** Product and version. */
+export const USER_AGENT = `FoldAtlas/${VERSION}`;

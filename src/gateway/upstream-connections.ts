@@ -8,7 +8,7 @@ import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { BreakerRules } from '../upstream/http/breaker.ts';
+import type { BreakerRules } from '../upstream/http/backoff.ts';
 import type { CallRecord } from '../upstream/http/call-record.ts';
 import { type Downloads, openPublicAgent } from '../upstream/http/download.ts';
 import { defaultHostLimits } from '../upstream/http/host-limiter.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { strToU8, Zip, ZipDeflate, ZipPassThrough, zipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
-import { ArchiveError } from '../../src/upstream/archive/archive-error.ts';
+import { ArchiveError } from '../../src/upstream/archive/archive-limits.ts';
 import { readZip, type ZipOptions } from '../../src/upstream/archive/zip.ts';
 
 async function* arriving(bytes: Uint8Array, piece = 4096): AsyncGenerator<Uint8Array> {

@@ -27,7 +27,7 @@ import {
 } from '../../bench/src/world/facts.ts';
 import { openNumbers } from '../../bench/src/world/numbers.ts';
 import { readZip } from '../../src/upstream/archive/zip.ts';
-import { isSequenceOf } from '../../src/upstream/proteins/protein-checks.ts';
+import { isSequenceOf } from '../../src/upstream/proteins/record-parts.ts';
 
 const numbers = fc.array(fc.double({ noNaN: true, min: -1e9, max: 1e9 }), { minLength: 1, maxLength: 60 });
 

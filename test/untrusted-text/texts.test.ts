@@ -29,8 +29,8 @@ import { findInvalidLetters, scanSmiles } from '../../src/submission/chemistry.t
 import { redact } from '../../src/telemetry/redact.ts';
 import { boundedOperationName, makeRequestId } from '../../src/telemetry/request-record.ts';
 import { readTraceparent } from '../../src/telemetry/tracing.ts';
+import { safeName } from '../../src/upstream/archive/archive-limits.ts';
 import { readFasta } from '../../src/upstream/archive/bulk-record.ts';
-import { safeName } from '../../src/upstream/archive/zip-limits.ts';
 import { errorText, retryAfterSeconds, subjectOf429 } from '../../src/upstream/errors.ts';
 import { validationIssues } from '../../src/upstream/http/validation-detail.ts';
 import { extractMatrix } from '../../src/upstream/json/extract-matrix.ts';

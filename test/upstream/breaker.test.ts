@@ -1,7 +1,7 @@
 // The circuit breaker: what it lets through, for every history of calls.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CallEnding, openBreaker } from '../../src/upstream/http/breaker.ts';
+import { type CallEnding, openBreaker } from '../../src/upstream/http/backoff.ts';
 
 const RULES = { failures: 3, first: 100, longest: 400 };
 

@@ -4,8 +4,7 @@
 import { startDeadline } from '../../async/deadline.ts';
 import { withTimeout } from '../../async/timeout.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
-import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/thumbnails.ts';
-import type { UniprotLoader } from '../../upstream/reads/uniprot-loader.ts';
+import { THUMBNAIL_TYPES, type Thumbnails, type UniprotLoader } from '../../upstream/reads/cached-reads.ts';
 import type { Readiness } from './health.ts';
 
 /** A protein as the front page shows it. */

@@ -15,7 +15,7 @@ import {
 import { badInput } from '../../schema/scalars.ts';
 import { UniprotEntry } from '../../schema/uniprot.ts';
 import { promised } from '../../upstream/http/validate-response.ts';
-import { SEARCH_LIMITS, SearchTooLong, searchWords } from '../../upstream/reads/catalogue-search.ts';
+import { SEARCH_LIMITS, SearchTooLong, searchWords } from '../../upstream/reads/catalogue.ts';
 import type { CatalogueEntry, FeatureDetail } from '../../upstream/wire.ts';
 import { CATALOGUE } from '../costs.ts';
 import { type PageArgs, pageOf, pageSize } from '../relay/connection.ts';
@@ -34,7 +34,7 @@ const detail = async <K extends keyof FeatureDetail>(
   ctx: GatewayContext,
   { index }: FeatureRef,
   key: K,
-): Promise<FeatureDetail[K] | undefined> => (await ctx.features.detail(index))?.record[key];
+): Promise<FeatureDetail[K] | undefined> => (await ctx.features.load(index))?.record[key];
 
 const catalogueEntry = async (ctx: GatewayContext, index: number) =>
   (await ctx.services.catalogue.entries(ctx.upstream)).get(index);
@@ -50,7 +50,7 @@ export async function findFeature(
     const entry = await catalogueEntry(ctx, index);
     return entry === undefined ? null : { index, label: entry.label, description: entry.description };
   }
-  const found = await ctx.features.detail(index);
+  const found = await ctx.features.load(index);
   return found === null ? null : { index, label: found.record.label, description: found.record.description };
 }
 
@@ -70,7 +70,7 @@ type Lists = 'top_swissprot_activations' | 'top_100_uniref_ids' | 'decoder_neare
 
 /** A list that the details of a feature must have. @throws UpstreamError UPSTREAM_DRIFT */
 async function listOf<K extends Lists>(ctx: GatewayContext, { index }: FeatureRef, key: K) {
-  const found = await ctx.features.detail(index);
+  const found = await ctx.features.load(index);
   return found === null ? [] : (promised('feature', `$.${key}`, found.record[key]) ?? []);
 }
 
@@ -149,7 +149,7 @@ builder.objectFields(Feature, (t) => ({
     type: FeatureStatistics,
     description: 'How it behaves over UniRef90.',
     resolve: async ({ index }, _, ctx) => {
-      const record = (await ctx.features.detail(index))?.record;
+      const record = (await ctx.features.load(index))?.record;
       if (record === undefined) return null;
       const {
         uniref90_frequency: frequency,
@@ -196,7 +196,7 @@ builder.objectFields(Feature, (t) => ({
     cost: DETAIL,
     type: 'JSON',
     description: 'The upstream record unchanged, for keys that this schema does not have yet.',
-    resolve: async ({ index }, _, ctx) => (await ctx.features.detail(index))?.raw,
+    resolve: async ({ index }, _, ctx) => (await ctx.features.load(index))?.raw,
   }),
 }));
 

@@ -8,7 +8,7 @@ import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { denseRow, type FeatureRow } from '../../upstream/proteins/activations.ts';
 import type { PresentProtein } from '../../upstream/proteins/protein-data.ts';
-import type { VariantData } from '../../upstream/proteins/protein-variants.ts';
+import type { VariantData } from '../../upstream/proteins/single-record.ts';
 import { CATALOGUE, countDistinct, RECORD } from '../costs.ts';
 import { fromProtein, type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { featureNeeds, readTop, selectedOnFeatures } from './protein-parts.ts';

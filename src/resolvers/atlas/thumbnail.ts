@@ -1,7 +1,7 @@
 // Resolvers of Thumbnail. The address is free; the other fields load the image.
 import type { GatewayContext } from '../../context.ts';
 import { Thumbnail, type ThumbnailRef } from '../../schema/thumbnail.ts';
-import { THUMBNAIL_TYPES } from '../../upstream/reads/thumbnails.ts';
+import { THUMBNAIL_TYPES } from '../../upstream/reads/cached-reads.ts';
 
 const imageOf = (ctx: GatewayContext, { hash, type }: ThumbnailRef) =>
   ctx.services.thumbnails.get(ctx.upstream, hash, THUMBNAIL_TYPES[type]);

@@ -8,7 +8,7 @@ import { Limits, Model, Service, Viewer } from '../../schema/service.ts';
 import { MAX_ITEMS, MAX_TASKS } from '../../submission/check.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { BULK_HASHES } from '../../upstream/proteins/protein-loader.ts';
-import { SEARCH_LIMITS } from '../../upstream/reads/catalogue-search.ts';
+import { SEARCH_LIMITS } from '../../upstream/reads/catalogue.ts';
 import { VERSION } from '../../version.ts';
 import { MAX_RESIDUES } from '../atlas/similarity.ts';
 

@@ -2,7 +2,7 @@
 // beyond what is needed.
 
 import type { StreamedResponse, Upstream } from '../http/upstream-client.ts';
-import { ArchiveError } from './archive-error.ts';
+import { ArchiveError } from './archive-limits.ts';
 
 /**
  * Bytes still read after all that is needed, so that the connection can be reused: most archives

@@ -4,7 +4,7 @@ import { removeMembers } from '../json/json-filter.ts';
 import { JsonError } from '../json/lenient-json.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { archiveName, fromWire, namesSeen, type WireMapping } from '../renames.ts';
-import { ArchiveError } from './archive-error.ts';
+import { ArchiveError, type ZipLimits } from './archive-limits.ts';
 import {
   type BulkFeatures,
   type BulkSequence,
@@ -16,7 +16,6 @@ import {
 import { type JsonMember, JsonMembersError, jsonMembers } from './json-members.ts';
 import { readZip } from './zip.ts';
 import type { CompressedEntryText, ZipEntry } from './zip-entry.ts';
-import type { ZipLimits } from './zip-limits.ts';
 
 /** The members of a bulk archive. */
 export type BulkMember = 'structures' | 'sequences' | 'clusterInfo' | 'features';

@@ -1,5 +1,5 @@
 // Gathers a bulk archive into the parts of each protein hash.
-import { ArchiveError } from './archive-error.ts';
+import { ArchiveError } from './archive-limits.ts';
 import type { BulkFeatures, BulkSequence, BulkStructure } from './bulk-record.ts';
 import { type BulkMember, type BulkOptions, readBulkRecords } from './bulk-stream.ts';
 

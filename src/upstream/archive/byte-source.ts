@@ -1,6 +1,6 @@
 // A byte stream with look-ahead, reading by length, and push-back.
 import { setImmediate as turn } from 'node:timers/promises';
-import { ArchiveError } from './archive-error.ts';
+import { ArchiveError } from './archive-limits.ts';
 
 /** Milliseconds that byte work may go on before other work of the process gets its turn. */
 const SLICE = 8;

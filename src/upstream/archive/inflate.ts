@@ -1,7 +1,7 @@
 // Inflates raw deflate data of known or unknown length: in zlib's threads as they arrive, or at
 // once when small.
 import { createInflateRaw, type InflateRaw, inflateRawSync } from 'node:zlib';
-import { ArchiveError } from './archive-error.ts';
+import { ArchiveError } from './archive-limits.ts';
 import type { ByteSource } from './byte-source.ts';
 
 /**

@@ -1,6 +1,6 @@
 // The data of one zip entry: inflated or stored, checked against CRC-32 and sizes.
 import { crc32 } from 'node:zlib';
-import { ArchiveError } from './archive-error.ts';
+import { ArchiveError } from './archive-limits.ts';
 import type { ByteSource } from './byte-source.ts';
 import { inflate, inflateSmallSync, inflateUnknownLength, SMALL_ENTRY_BYTES } from './inflate.ts';
 import { DESCRIPTOR_LOOK, descriptorLength, type EntryHeader } from './zip-records.ts';

@@ -1,5 +1,5 @@
 // Checks the central directory of a zip against the entries that were read.
-import { ArchiveError } from './archive-error.ts';
+import { ArchiveError } from './archive-limits.ts';
 import type { ByteSource } from './byte-source.ts';
 import {
   CENTRAL_HEADER,

@@ -1,6 +1,6 @@
 // One file of an archive for its reader: streamed, whole, as text, or still packed.
 import { LRUCache } from 'lru-cache';
-import { ArchiveError } from './archive-error.ts';
+import { ArchiveError } from './archive-limits.ts';
 import { inflateSmallSync } from './inflate.ts';
 import { readSmall, type SizedBody } from './zip-body.ts';
 import type { EntryHeader } from './zip-records.ts';

@@ -1,10 +1,9 @@
 // Reads zip archives entry by entry as their bytes arrive, without disk and with bounded memory.
-import { ArchiveError } from './archive-error.ts';
+import { ArchiveError, checkSize, defaultZipLimits, safeName, type ZipLimits } from './archive-limits.ts';
 import { type ByteSource, byteSource } from './byte-source.ts';
 import { entryBody, isSmall, type SizedBody } from './zip-body.ts';
 import { checkDirectory, type SeenEntry } from './zip-directory.ts';
 import { openBufferedEntry, openEntry, withEntryName, type ZipEntry } from './zip-entry.ts';
-import { checkSize, defaultZipLimits, safeName, type ZipLimits } from './zip-limits.ts';
 import {
   type EntryHeader,
   headerLength,

@@ -7,10 +7,10 @@ import {
   type BreakerRules,
   type BreakerState,
   type CallEnding,
+  createRateLimitBackoff,
   openBreaker,
-} from './breaker.ts';
+} from './backoff.ts';
 import { fairQueue } from './fair-queue.ts';
-import { createRateLimitBackoff } from './rate-limit-backoff.ts';
 
 export interface GateRules {
   /** Calls under way at the same time (`UPSTREAM_MAX_IN_FLIGHT`). */

@@ -1,8 +1,8 @@
 // Whether the service is reachable, for readiness checks. Needs no key.
 import { type Dispatcher, request } from 'undici';
 import { startDeadline } from '../../async/deadline.ts';
+import { USER_AGENT } from '../../version.ts';
 import type { StreamedResponse } from './upstream-client.ts';
-import { USER_AGENT } from './user-agent.ts';
 
 /** Statuses of a proxy without a backend. */
 const NO_BACKEND = new Set([502, 503, 504]);

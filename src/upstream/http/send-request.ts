@@ -4,13 +4,13 @@ import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { startDeadline } from '../../async/deadline.ts';
+import { USER_AGENT } from '../../version.ts';
 import { UpstreamError } from '../errors.ts';
 import { limitsOf, STALL_MS } from '../operations.ts';
 import type { CallOutcome, HostLimiter } from './host-limiter.ts';
 import { networkFailure } from './network-failure.ts';
 import { steadyBody } from './steady-body.ts';
 import type { StreamedResponse, Upstream } from './upstream-client.ts';
-import { USER_AGENT } from './user-agent.ts';
 
 /** A request that is ready to be sent. */
 export interface OutgoingRequest {

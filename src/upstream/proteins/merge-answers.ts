@@ -1,13 +1,12 @@
 // Merges what the single record and the bulk archive say of one protein.
 
-import type { ArchiveError } from '../archive/archive-error.ts';
+import type { ArchiveError } from '../archive/archive-limits.ts';
 import type { BulkParts } from '../archive/bulk.ts';
 import { UpstreamError } from '../errors.ts';
 import { lazyObject } from '../json/late-members.ts';
 import { isFields } from '../renames.ts';
 import { type ClusterInfo, clusterInfo, type FeatureValue } from '../wire.ts';
 import { type FeatureRow, rankingOf, rowsOf, sameScale } from './activations.ts';
-import { checkRecord, isSequenceOf } from './protein-checks.ts';
 import {
   type AbsentProtein,
   type Gap,
@@ -19,7 +18,7 @@ import {
   unknownProtein,
 } from './protein-data.ts';
 import type { ReadRecord } from './protein-record.ts';
-import { featuresOf, structureOf } from './record-parts.ts';
+import { checkRecord, featuresOf, isSequenceOf, structureOf } from './record-parts.ts';
 import { needsRows, type RequiredParts, topOf } from './required-parts.ts';
 
 /** A note of where data come from that have just come. */

@@ -8,7 +8,6 @@ import type { Downloads } from '../http/download.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import { isRankingOf } from './activations.ts';
 import { fetchBulk, type ReadProteins } from './bulk-fetch.ts';
-import { MAX_FOLDS, readFolded, tooManyFolds } from './fold-on-miss.ts';
 import { clusterInfoOf, fromBulk, fromRecord, type ReadBulk } from './merge-answers.ts';
 import type { ProteinCache } from './protein-cache.ts';
 import type { Mutable, ProteinData } from './protein-data.ts';
@@ -16,6 +15,7 @@ import type { KnownProteins } from './protein-known.ts';
 import { type BulkCall, inArchive, planBulk, planCalls } from './protein-plan.ts';
 import type { ReadRecord } from './protein-record.ts';
 import { isSatisfied, needsNothing, type RequiredParts, topOf } from './required-parts.ts';
+import { MAX_FOLDS, readFolded, tooManyFolds } from './single-record.ts';
 
 /** What the loaders of all requests have in common. */
 export interface ProteinLoaderDependencies {

@@ -11,8 +11,8 @@ import { createProteinCalls, type ProteinLoaderDependencies } from './protein-ca
 import { createProteinCollector, type Failures } from './protein-collector.ts';
 import type { PresentProtein, ProteinData } from './protein-data.ts';
 import { createKnownProteins } from './protein-known.ts';
-import { createVariantLoader, type FeatureVariant, type VariantData } from './protein-variants.ts';
 import { isSatisfied, missingParts, needsNothing, type RequiredParts, unionParts } from './required-parts.ts';
+import { createVariantLoader, type FeatureVariant, type VariantData } from './single-record.ts';
 
 export { BULK_HASHES } from './protein-plan.ts';
 

@@ -8,17 +8,21 @@ import type { Downloads } from '../http/download.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import { createProteinCache } from '../proteins/protein-cache.ts';
 import { createProteinLoader, type ProteinLoader } from '../proteins/protein-loader.ts';
-import { type Catalogue, openCatalogue } from './catalogue.ts';
-import { type ClusterLoader, createClusterLoader, type LoadedCluster } from './cluster-loader.ts';
 import {
   createFeatureLoader,
+  createUniprotLoader,
   type FeatureLoader,
   isWholeFeature,
+  type LoadedEntry,
   type LoadedFeature,
-} from './feature-loader.ts';
+  openThumbnails,
+  type Thumbnail,
+  type Thumbnails,
+  type UniprotLoader,
+} from './cached-reads.ts';
+import { type Catalogue, openCatalogue } from './catalogue.ts';
+import { type ClusterLoader, createClusterLoader, type LoadedCluster } from './cluster-loader.ts';
 import { createSimilarityLoader, type LoadedSearch, type SimilarityLoader } from './similarity-loader.ts';
-import { openThumbnails, type Thumbnail, type Thumbnails } from './thumbnails.ts';
-import { createUniprotLoader, type LoadedEntry, type UniprotLoader } from './uniprot-loader.ts';
 
 const YEAR = 365 * 24 * 3_600_000;
 const DAY = 24 * 3_600_000;

@@ -1,7 +1,7 @@
 // Damaged archives: what is whole is read, what is not is a problem with a kind, and nothing is thrown.
 import fc from 'fast-check';
 import { strToU8, zipSync } from 'fflate';
-import { ArchiveError } from '../../../src/upstream/archive/archive-error.ts';
+import { ArchiveError } from '../../../src/upstream/archive/archive-limits.ts';
 import { readBulkRecords } from '../../../src/upstream/archive/bulk-stream.ts';
 import { edited, edits, HASH, never, type Target } from '../target.ts';
 
