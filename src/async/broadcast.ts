@@ -4,25 +4,7 @@
 /** Turns a value into a watcher's event; undefined when it holds nothing new for that watcher. */
 export type EventSelector<T, E> = (value: T) => E | undefined;
 
-export interface Broadcast<T> {
-  /** How many watch at present. */
-  readonly watchers: number;
-  /** Replaces the value; a watcher that has not read the previous one skips it. */
-  publish(value: T): void;
-  /** Ends every watch once it has read the present value. */
-  end(): void;
-  /**
-   * Watches, beginning with the present value, if there is one.
-   *
-   * @param signal - ends the watch when it aborts, even if nothing reads the iterator any more
-   * @param onLeave - called once, when the watch has ended for any reason
-   */
-  watch<E>(
-    read: EventSelector<T, E>,
-    signal: AbortSignal | undefined,
-    onLeave: () => void,
-  ): AsyncIterableIterator<E>;
-}
+export type Broadcast<T> = ReturnType<typeof createBroadcast<T>>;
 
 interface Watcher {
   seen: number;
@@ -33,7 +15,7 @@ interface Watcher {
 const DONE = { done: true, value: undefined } as const;
 
 /** Makes a topic without a value. */
-export function createBroadcast<T>(): Broadcast<T> {
+export function createBroadcast<T>() {
   const watchers = new Set<Watcher>();
   let latest: { value: T } | undefined;
   let version = 0;
@@ -98,18 +80,27 @@ export function createBroadcast<T>(): Broadcast<T> {
   }
 
   return {
+    /** How many watch at present. */
     get watchers() {
       return watchers.size;
     },
-    publish(value) {
+    /** Replaces the value; a watcher that has not read the previous one skips it. */
+    publish(value: T) {
       latest = { value };
       version += 1;
       wakeAll();
     },
+    /** Ends every watch once it has read the present value. */
     end() {
       ended = true;
       wakeAll();
     },
+    /**
+     * Watches, beginning with the present value, if there is one.
+     *
+     * @param signal - ends the watch when it aborts, even if nothing reads the iterator any more
+     * @param onLeave - called once, when the watch has ended for any reason
+     */
     watch,
   };
 }

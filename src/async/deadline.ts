@@ -2,24 +2,11 @@
 // cleared, and Node 20 may collect one that only `AbortSignal.any` refers to before it fires.
 import { setMaxListeners } from 'node:events';
 
-export interface Deadline {
-  /** Aborted with the caller's reason, or with a TimeoutError when the time is up. */
-  readonly signal: AbortSignal;
-  /** Moves the end to so many milliseconds from now. */
-  extend(milliseconds: number): void;
-  /** Aborts now, with the caller's reason where it has one. */
-  abort(): void;
-  /** Removes the time limit; the caller can still abort. */
-  lift(): void;
-  /** Removes the time limit and lets go of the caller. */
-  end(): void;
-}
-
 const timeoutError = (): DOMException =>
   new DOMException('The operation was aborted due to timeout', 'TimeoutError');
 
 /** Starts a time limit. */
-export function startDeadline(caller: AbortSignal | undefined, milliseconds: number): Deadline {
+export function startDeadline(caller: AbortSignal | undefined, milliseconds: number) {
   const controller = new AbortController();
   const { signal } = controller;
   // All calls of a request listen to the same signal.
@@ -46,5 +33,16 @@ export function startDeadline(caller: AbortSignal | undefined, milliseconds: num
     caller?.addEventListener('abort', abort);
     extend(milliseconds);
   }
-  return { signal, extend, abort, lift, end };
+  return {
+    /** Aborted with the caller's reason, or with a TimeoutError when the time is up. */
+    signal,
+    /** Moves the end to so many milliseconds from now. */
+    extend,
+    /** Aborts now, with the caller's reason where it has one. */
+    abort,
+    /** Removes the time limit; the caller can still abort. */
+    lift,
+    /** Removes the time limit and lets go of the caller. */
+    end,
+  };
 }

@@ -17,19 +17,7 @@ export interface Answer {
   readonly errors?: readonly GraphqlError[];
 }
 
-export interface GatewayTarget {
-  /** Runs a query or mutation. @throws Ending when there is no answer of GraphQL */
-  ask(query: string, variables?: Readonly<Record<string, unknown>>, operationName?: string): Promise<Answer>;
-  /** Runs a subscription and gives each event. Ends when the stream does, for whatever reason. */
-  watch(
-    query: string,
-    variables?: Readonly<Record<string, unknown>>,
-    operationName?: string,
-  ): AsyncGenerator<Answer>;
-  /** Fetches a file. @param path - such as /tasks/{id}/result.json */
-  file(path: string): Promise<Response>;
-  close(): Promise<void>;
-}
+export type GatewayTarget = Awaited<ReturnType<typeof connect>>;
 
 /** What every command that asks has. */
 export const TARGET_ARGS = {
@@ -140,7 +128,7 @@ async function* eventsOf(response: Response): AsyncGenerator<Answer> {
 export async function connect(
   session: Session,
   args: { readonly url?: string | undefined; readonly tokenFile?: string | undefined },
-): Promise<GatewayTarget> {
+) {
   const token = tokenOf(session, args.tokenFile);
   const given = args.url ?? session.env.FOLDATLAS_URL;
   const own = given === undefined || given === '' ? await openLocal(session) : undefined;
@@ -163,7 +151,12 @@ export async function connect(
   const post = (accept: string, body: unknown) =>
     reach('/graphql', { method: 'POST', headers: { ...headers, accept }, body: JSON.stringify(body) });
   return {
-    async ask(query, variables, operationName) {
+    /** Runs a query or mutation. @throws Ending when there is no answer of GraphQL */
+    async ask(
+      query: string,
+      variables?: Readonly<Record<string, unknown>>,
+      operationName?: string,
+    ): Promise<Answer> {
       const response = await post('application/graphql-response+json, application/json', {
         query,
         variables,
@@ -174,13 +167,19 @@ export async function connect(
         return body as Answer;
       throw new CliExit(EXIT.unreachable, `The gateway answered HTTP ${response.status}, and no GraphQL.`);
     },
-    async *watch(query, variables, operationName) {
+    /** Runs a subscription and gives each event. Ends when the stream does, for whatever reason. */
+    async *watch(
+      query: string,
+      variables?: Readonly<Record<string, unknown>>,
+      operationName?: string,
+    ): AsyncGenerator<Answer> {
       const response = await post('text/event-stream', { query, variables, operationName });
       if (response.headers.get('content-type')?.startsWith('text/event-stream') === true)
         yield* eventsOf(response);
       else yield (await response.json()) as Answer;
     },
-    file: (path) => reach(path, { headers }),
+    /** Fetches a file. @param path - such as /tasks/{id}/result.json */
+    file: (path: string) => reach(path, { headers }),
     close: async () => own?.close(),
   };
 }

@@ -36,24 +36,10 @@ export class CliExit extends Error {
   }
 }
 
-export interface Session {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Data. Resolves when it may go on: a slow reader is waited for. */
-  out(text: string): Promise<void>;
-  /** Whatever is no data. */
-  say(line: string): void;
-  /** Replaces the last line on a terminal; prints nothing elsewhere. */
-  live(line: string): void;
-  readonly terminal: boolean;
-  readonly outIsTerminal: boolean;
-  /** Aborted by the first Ctrl-C; the second ends the process at once. */
-  readonly signal: AbortSignal;
-  /** Why it was aborted; undefined when it was not. */
-  interruption(): unknown;
-}
+export type Session = ReturnType<typeof createSession>;
 
 /** Opens the session of this process. */
-export function createSession(): Session {
+export function createSession() {
   const interrupt = new AbortController();
   let listening = false;
   const ends = (name: NodeJS.Signals, code: number) =>
@@ -78,6 +64,7 @@ export function createSession(): Session {
     terminal,
     outIsTerminal,
     // A command that never asks, such as a server, ends in its own way.
+    /** Aborted by the first Ctrl-C; the second ends the process at once. */
     get signal() {
       if (!listening) {
         ends('SIGINT', EXIT.interrupted);
@@ -86,17 +73,21 @@ export function createSession(): Session {
       listening = true;
       return interrupt.signal;
     },
+    /** Why it was aborted; undefined when it was not. */
     interruption: () => (interrupt.signal.aborted ? interrupt.signal.reason : undefined),
-    out(text) {
+    /** Data. Resolves when it may go on: a slow reader is waited for. */
+    out(text: string): Promise<void> {
       clear();
       const plain = outIsTerminal ? text : stripVTControlCharacters(text);
       return new Promise((resolve) => process.stdout.write(plain, () => resolve()));
     },
-    say(line) {
+    /** Whatever is no data. */
+    say(line: string) {
       clear();
       process.stderr.write(`${line}\n`);
     },
-    live(line) {
+    /** Replaces the last line on a terminal; prints nothing elsewhere. */
+    live(line: string) {
       if (!terminal) return;
       clear();
       process.stderr.write(line);

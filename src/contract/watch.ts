@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { Downloads } from '../upstream/http/download.ts';
-import type { OnResponse, Upstream } from '../upstream/http/upstream-client.ts';
+import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { isAnswerName, PROMISED } from './answers.ts';
 import { finding } from './checks/probe.ts';
 import { type RunOptions, runChecks } from './checks/run-checks.ts';
@@ -12,18 +12,7 @@ import { compare } from './compare.ts';
 import { type Check, type Finding, isProblem, type Report, shownUrl, statusOf } from './report.ts';
 import { pathsOf, shapeOf } from './shape.ts';
 
-export interface ContractWatch {
-  /** Every `Upstream` tells this function of its answers. */
-  readonly onResponse: OnResponse;
-  /** The latest report, without upstream calls. */
-  report(): Report;
-  /** Runs the checks now, at most once in 30 seconds; concurrent callers share them. */
-  refresh(): Promise<Report>;
-  /** Starts the checks in the configured interval. */
-  start(): void;
-  /** Stops, and aborts checks in progress. */
-  close(): Promise<void>;
-}
+export type ContractWatch = ReturnType<typeof openContractWatch>;
 
 export interface WatchOptions {
   /** The upstream for the checks, with the gateway's own key or none. */
@@ -74,7 +63,7 @@ function noticedIn(name: string, read: () => unknown): Finding[] {
 }
 
 /** Starts the contract watch. */
-export function openContractWatch(options: WatchOptions): ContractWatch {
+export function openContractWatch(options: WatchOptions) {
   const { now = Date.now, onDrift, onError } = options;
   const ending = new AbortController();
   const noticed = new Map<string, Noticed>();
@@ -146,7 +135,8 @@ export function openContractWatch(options: WatchOptions): ContractWatch {
   };
 
   return {
-    onResponse(name, read, isReadable) {
+    /** Every `Upstream` tells this function of its answers. */
+    onResponse(name: string, read: () => unknown, isReadable: boolean) {
       const at = now();
       if (isReadable && at - (looked.get(name) ?? Number.NEGATIVE_INFINITY) < SAMPLE_MS) return;
       looked.set(name, at);
@@ -156,11 +146,15 @@ export function openContractWatch(options: WatchOptions): ContractWatch {
         if (noticed.size < MAX_FINDINGS || noticed.has(key)) noticed.set(key, { finding: one, at });
       }
     },
+    /** The latest report, without upstream calls. */
     report,
+    /** Runs the checks now, at most once in 30 seconds; concurrent callers share them. */
     refresh,
+    /** Starts the checks in the configured interval. */
     start() {
       if (options.minutes > 0 && timer === undefined) plan(FIRST_MS);
     },
+    /** Stops, and aborts checks in progress. */
     async close() {
       ending.abort(new Error('the gateway is closing'));
       clearTimeout(timer);

@@ -33,15 +33,7 @@ export interface RunParts {
   readonly onError: (error: unknown) => void;
 }
 
-export interface Run {
-  readonly lookup: BulkLookup;
-  /** Cancels parts that were not sent, and asks the upstream to cancel the others. */
-  cancel(): void;
-  /** Stops; another process can resume the look-up. */
-  stop(): void;
-  /** Resolves when the run has ended or was stopped and everything is written. */
-  readonly done: Promise<void>;
-}
+export type Run = ReturnType<typeof startRun>;
 
 /**
  * Starts to run a look-up whose lease is held.
@@ -54,7 +46,7 @@ export function startRun(
   kept: KeptLookup,
   { unique, options }: Pick<BulkRequest, 'options'> & { readonly unique: readonly string[] },
   onChange: (lookup: BulkLookup) => void,
-): Run {
+) {
   const { store, owner, now, pace } = parts;
   const { lookupId, startedAt } = kept.lookup;
   const stopping = new AbortController();
@@ -158,8 +150,11 @@ export function startRun(
     get lookup() {
       return lookup;
     },
+    /** Cancels parts that were not sent, and asks the upstream to cancel the others. */
     cancel,
+    /** Stops; another process can resume the look-up. */
     stop,
+    /** Resolves when the run has ended or was stopped and everything is written. */
     done: work().catch(parts.onError),
   };
 }

@@ -16,14 +16,6 @@ export interface PrimaryOptions {
   readonly onGivingUp: (code: number) => void;
 }
 
-export interface Primary {
-  /** The metrics of all workers, added up. */
-  metrics(): Promise<string>;
-  reload(): void;
-  /** Stops all workers in order; those that take longer are killed. */
-  stop(milliseconds: number): Promise<void>;
-}
-
 /** How long a worker may take to give its metrics. */
 const METRICS_MS = 2_000;
 
@@ -55,7 +47,7 @@ export function createRestartBackoff(): (livedMilliseconds: number) => number | 
 }
 
 /** Starts the workers. */
-export function startWorkers(options: PrimaryOptions): Primary {
+export function startWorkers(options: PrimaryOptions) {
   const { workers, env, log, onListening, onGivingUp } = options;
   const listening = new Set<number>();
   const startedAt = new Map<number, number>();
@@ -135,11 +127,13 @@ export function startWorkers(options: PrimaryOptions): Primary {
   for (let i = 0; i < workers; i += 1) start();
 
   return {
+    /** The metrics of all workers, added up. */
     metrics,
     reload() {
       for (const worker of living()) send(worker, { foldatlas: 'reload' });
     },
-    async stop(milliseconds) {
+    /** Stops all workers in order; those that take longer are killed. */
+    async stop(milliseconds: number) {
       stopping = true;
       for (const timer of waiting) clearTimeout(timer);
       const all = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);

@@ -1,7 +1,7 @@
 // One listening process: the gateway on its port with WebSocket beside it, and how both stop.
 import { withTimeout } from '../async/timeout.ts';
 import type { Config } from '../config.ts';
-import { createGateway, type Gateway } from '../gateway.ts';
+import { createGateway } from '../gateway.ts';
 import { isAllowedHost } from '../http/auth/loopback.ts';
 import { createHttpServer } from '../http/limits/http-server.ts';
 import { attachWebSocket } from '../http/websocket/server.ts';
@@ -19,18 +19,7 @@ export interface ServeOptions {
   readonly metricsText?: () => Promise<string>;
 }
 
-export interface Served {
-  /** Where callers reach it. */
-  readonly url: string;
-  /** Where programs on this machine reach it. */
-  readonly localUrl: string;
-  readonly gateway: Gateway;
-  /**
-   * Fails /ready, takes no new connections, ends streams, waits for running requests (at most
-   * SHUTDOWN_SECONDS), then closes the store and flushes traces.
-   */
-  stop(): Promise<void>;
-}
+export type Served = Awaited<ReturnType<typeof serve>>;
 
 /** How long closing the store and the connections to the upstream may take after that. */
 const CLOSE_MS = 3_000;
@@ -40,7 +29,7 @@ const CLOSE_MS = 3_000;
  *
  * @throws Error when the store does not answer or the port is in use
  */
-export async function serve(options: ServeOptions): Promise<Served> {
+export async function serve(options: ServeOptions) {
   const { config, log, ...rest } = options;
   const principalKey = await openPrincipalKey(config);
   const tracing =
@@ -78,9 +67,15 @@ export async function serve(options: ServeOptions): Promise<Served> {
   }
   let stopping: Promise<void> | undefined;
   return {
+    /** Where callers reach it. */
     url: config.PUBLIC_URL ?? url,
+    /** Where programs on this machine reach it. */
     localUrl: url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:'),
     gateway,
+    /**
+     * Fails /ready, takes no new connections, ends streams, waits for running requests (at most
+     * SHUTDOWN_SECONDS), then closes the store and flushes traces.
+     */
     stop() {
       stopping ??= (async () => {
         gateway.drain();

@@ -2,11 +2,6 @@
 import { constants } from 'node:os';
 import type { Logger } from '../telemetry/log.ts';
 
-export interface ShutdownHandler {
-  /** Ends the process with this code after everything was stopped. Later calls change nothing. */
-  end(code: number): void;
-}
-
 export interface EndingOptions {
   readonly log: Logger;
   /** Stops everything. */
@@ -18,7 +13,7 @@ export interface EndingOptions {
 }
 
 /** Installs the handlers of signals and of uncaught errors. */
-export function installShutdownHandler({ log, stop, deadlineMs, signals }: EndingOptions): ShutdownHandler {
+export function installShutdownHandler({ log, stop, deadlineMs, signals }: EndingOptions) {
   let code: number | undefined;
 
   function end(wanted: number): void {
@@ -50,5 +45,8 @@ export function installShutdownHandler({ log, stop, deadlineMs, signals }: Endin
   };
   process.on('uncaughtException', fault('uncaught exception'));
   process.on('unhandledRejection', fault('unhandled rejection'));
-  return { end };
+  return {
+    /** Ends the process with this code after everything was stopped. Later calls change nothing. */
+    end,
+  };
 }

@@ -46,15 +46,7 @@ export interface Watch {
   readonly tasks: boolean;
 }
 
-export interface BatchPoller {
-  /** Number of subscribers. */
-  readonly watchers: number;
-  watch(watch: Watch): AsyncIterableIterator<BatchProgressEvent>;
-  /** Polls now, without waiting for the interval. */
-  pollNow(): void;
-  /** Ends all subscriptions. */
-  close(): void;
-}
+export type BatchPoller = ReturnType<typeof startBatchPoller>;
 
 /** Lifetime of a snapshot after its last poll. */
 const KEEP_MS = 600_000;
@@ -84,7 +76,7 @@ export function startBatchPoller(
   parts: PollerDependencies,
   { key, batchId }: PollerKey,
   onEmpty: () => void,
-): BatchPoller {
+) {
   const { documents, pace, now } = parts;
   const owner = randomUUID();
   const topic = createBroadcast<Snapshot>();
@@ -210,10 +202,11 @@ export function startBatchPoller(
   }
 
   return {
+    /** Number of subscribers. */
     get watchers() {
       return topic.watchers;
     },
-    watch({ upstream: own, signal, tasks }) {
+    watch({ upstream: own, signal, tasks }: Watch): AsyncIterableIterator<BatchProgressEvent> {
       upstream = own;
       if (tasks) tasksWanted += 1;
       const news = topic.watch(readerOf(tasks), signal, () => {
@@ -223,10 +216,12 @@ export function startBatchPoller(
       void pollIfDue();
       return news;
     },
+    /** Polls now, without waiting for the interval. */
     pollNow() {
       forced = true;
       void pollIfDue();
     },
+    /** Ends all subscriptions. */
     close: leave,
   };
 }

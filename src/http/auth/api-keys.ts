@@ -55,20 +55,6 @@ export function readKeyFile(file: string): GatewayKey[] {
   return keys;
 }
 
-export interface ApiKeys {
-  /**
-   * Finds the given key. Compares all keys, each in constant time, so that the duration reveals
-   * nothing.
-   */
-  find(given: string): GatewayKey | undefined;
-  /**
-   * Reloads the file. When it is missing or invalid, the keys stay as they are and an error is
-   * logged.
-   */
-  reload(): void;
-  close(): void;
-}
-
 export interface ApiKeysOptions {
   readonly keys: readonly GatewayKey[];
   readonly file: string | undefined;
@@ -89,7 +75,7 @@ const hold = (keys: readonly GatewayKey[]): Held[] => keys.map((key) => ({ key, 
  *
  * @throws Error when the file cannot be read at the start
  */
-export function openApiKeys(options: ApiKeysOptions): ApiKeys {
+export function openApiKeys(options: ApiKeysOptions) {
   const { keys, file, everyMs = 2_000, onError } = options;
   let held = hold(file === undefined ? keys : [...keys, ...readKeyFile(file)]);
   let trouble = '';
@@ -109,10 +95,18 @@ export function openApiKeys(options: ApiKeysOptions): ApiKeys {
   // Read by its path, not followed by its inode: secrets that are mounted are replaced as a whole.
   const looking = file === undefined ? undefined : setInterval(reload, everyMs).unref();
   return {
-    find(given) {
+    /**
+     * Finds the given key. Compares all keys, each in constant time, so that the duration reveals
+     * nothing.
+     */
+    find(given: string): GatewayKey | undefined {
       const digest = sha256(given);
       return held.filter((one) => timingSafeEqual(one.digest, digest)).at(0)?.key;
     },
+    /**
+     * Reloads the file. When it is missing or invalid, the keys stay as they are and an error is
+     * logged.
+     */
     reload,
     close: () => clearInterval(looking),
   };

@@ -20,28 +20,7 @@ export interface Caller {
   readonly proven: boolean;
 }
 
-export interface Authenticator {
-  /**
-   * The caller of a request, authenticated once per request.
-   *
-   * @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no credentials can be
-   *   checked
-   */
-  identify(request: Request): Promise<Caller>;
-  /** The same for a request that has only headers yet. @param authorization - the header */
-  whoIs(authorization: string | undefined, address: string | undefined): Caller | Promise<Caller>;
-  /** Records the caller of a request, so that `identify` does not authenticate it again. */
-  note(request: Request, caller: Promise<Caller>): void;
-  /**
-   * Authenticates again, to see whether an open stream may continue.
-   *
-   * @throws GraphQLError as `identify`
-   */
-  reauthenticate(request: Request): Promise<Caller>;
-  /** Reads the file of keys again. */
-  reload(): void;
-  close(): void;
-}
+export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 /** How often one address may be wrong. */
 export interface FailedAuthLimit {
@@ -78,7 +57,7 @@ const bearerOf = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : /^Bearer +(\S+)\s*$/i.exec(authorization)?.[1];
 
 /** Opens what tells callers apart. @throws Error when the file of keys cannot be read */
-export function createAuthenticator({ config, secret, guesses, onError }: CallersOptions): Authenticator {
+export function createAuthenticator({ config, secret, guesses, onError }: CallersOptions) {
   const {
     UPSTREAM_API_KEY: upstreamKey,
     GATEWAY_API_KEYS: listed,
@@ -121,7 +100,10 @@ export function createAuthenticator({ config, secret, guesses, onError }: Caller
   }
 
   const nobody: Caller = { token: undefined, principal: null, proven: false };
-  const whoIs: Authenticator['whoIs'] = (authorization, address) => {
+  const whoIs = (
+    authorization: string | undefined,
+    address: string | undefined,
+  ): Caller | Promise<Caller> => {
     const bearer = bearerOf(authorization);
     if (upstreamKey === undefined)
       return bearer === undefined ? nobody : { token: bearer, principal: nameOf(bearer), proven: false };
@@ -158,14 +140,28 @@ export function createAuthenticator({ config, secret, guesses, onError }: Caller
     whoIs(request.headers.get('authorization') ?? undefined, clientIpOf(request));
 
   return {
-    identify(request) {
+    /**
+     * The caller of a request, authenticated once per request.
+     *
+     * @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no credentials can be
+     *   checked
+     */
+    identify(request: Request): Promise<Caller> {
       const asking = asked.get(request) ?? again(request);
       asked.set(request, asking);
       return asking;
     },
+    /** The same for a request that has only headers yet. @param authorization - the header */
     whoIs,
-    note: (request, caller) => void asked.set(request, caller),
+    /** Records the caller of a request, so that `identify` does not authenticate it again. */
+    note: (request: Request, caller: Promise<Caller>) => void asked.set(request, caller),
+    /**
+     * Authenticates again, to see whether an open stream may continue.
+     *
+     * @throws GraphQLError as `identify`
+     */
     reauthenticate: again,
+    /** Reads the file of keys again. */
     reload: keys.reload,
     close: keys.close,
   };

@@ -20,15 +20,7 @@ export interface Asset {
   load(): Promise<Buffer>;
 }
 
-export interface Assets {
-  /**
-   * The URL of a file by its name, such as `assets/pages.1f0c9b2a.css`, relative to the gateway's
-   * root.
-   */
-  url(name: string): string;
-  /** The file of an address's last part, and whether the address carries its present version. */
-  find(file: string): { readonly asset: Asset; readonly current: boolean } | null;
-}
+export type Assets = ReturnType<typeof openAssets>;
 
 /**
  * Files of the GraphiQL package by their public name. They are 9 MB, so they are read on first use.
@@ -66,15 +58,20 @@ function graphiqlFiles(): [string, Asset][] {
 }
 
 /** Opens the files; own ones are small and read at once. */
-export function openAssets(): Assets {
+export function openAssets() {
   const assets = new Map([...ownFiles(), ...graphiqlFiles()]);
   return {
-    url(name) {
+    /**
+     * The URL of a file by its name, such as `assets/pages.1f0c9b2a.css`, relative to the gateway's
+     * root.
+     */
+    url(name: string): string {
       const asset = assets.get(name);
       if (asset === undefined) throw new Error(`public/ holds no ${name}`);
       return `assets/${name.replace(/(\.\w+)$/, `.${asset.version}$1`)}`;
     },
-    find(file) {
+    /** The file of an address's last part, and whether the address carries its present version. */
+    find(file: string): { readonly asset: Asset; readonly current: boolean } | null {
       const [, stem = '', version = '', ending = ''] = /^([\w-]+)\.([\w-]+)(\.\w+)$/.exec(file) ?? [];
       const asset = assets.get(stem + ending);
       return asset === undefined ? null : { asset, current: asset.version === version };

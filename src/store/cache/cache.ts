@@ -5,26 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { createSingleFlight } from '../../async/single-flight.ts';
 
 /** A namespace of the cache. Values must not be changed after they were put in or taken out. */
-export interface Cache<T> {
-  /** The cached value of a key; undefined when there is no fresh one. */
-  get(key: string): Promise<T | undefined>;
-  /** The fresh cached values, by key; synchronous when the second tier need not be read. */
-  getMany(keys: readonly string[]): Map<string, T> | Promise<Map<string, T>>;
-  /**
-   * Caches a value.
-   *
-   * @param ttl - milliseconds, when other than the namespace's
-   */
-  set(key: string, value: T, ttl?: number): void;
-  /**
-   * The cached value of a key, else the result of `load`, which identical calls in flight share. A
-   * stale value is returned at once while `load` refreshes it. Null, undefined and values that are
-   * not cacheable are not cached.
-   *
-   * @param onHit - called when the value was cached
-   */
-  wrap<R extends T | null>(key: string, load: () => Promise<R>, onHit?: () => void): Promise<T | R>;
-}
+export type Cache<T> = ReturnType<typeof openCache<T>>;
 
 /**
  * One namespace of the second tier. Never throws; values that it cannot read in time are missing.
@@ -70,7 +51,7 @@ interface StoredValue<T> {
 const OVERHEAD = 200;
 
 /** Opens a namespace. */
-export function openCache<T>(options: CacheOptions<T>): Cache<T> {
+export function openCache<T>(options: CacheOptions<T>) {
   const { namespace, ttl, stale = 0, maxBytes, sizeOf, shared, onError, onLookup } = options;
   const { isCacheable = () => true } = options;
   const local = new LRUCache<string, StoredValue<T>>({
@@ -124,11 +105,11 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
     for (const [key, { v, until }] of found) if (until > now) values.set(key, v);
     return values;
   };
-  const getMany: Cache<T>['getMany'] = (keys) => {
+  const getMany = (keys: readonly string[]): Map<string, T> | Promise<Map<string, T>> => {
     const found = readMany(keys);
     return found instanceof Promise ? found.then(fresh) : fresh(found);
   };
-  const set: Cache<T>['set'] = (key, value, keep = ttl) => {
+  const set = (key: string, value: T, keep = ttl): void => {
     const entry: StoredValue<T> = { v: value, until: Date.now() + keep };
     setLocal(key, entry, keep + stale);
     // Not awaited: the caller need not wait for the second tier.
@@ -142,10 +123,24 @@ export function openCache<T>(options: CacheOptions<T>): Cache<T> {
     });
 
   return {
+    /** The fresh cached values, by key; synchronous when the second tier need not be read. */
     getMany,
-    get: async (key) => (await getMany([key])).get(key),
+    /** The cached value of a key; undefined when there is no fresh one. */
+    get: async (key: string) => (await getMany([key])).get(key),
+    /**
+     * Caches a value.
+     *
+     * @param ttl - milliseconds, when other than the namespace's
+     */
     set,
-    async wrap<R extends T | null>(key: string, load: () => Promise<R>, onHit?: () => void) {
+    /**
+     * The cached value of a key, else the result of `load`, which identical calls in flight share. A
+     * stale value is returned at once while `load` refreshes it. Null, undefined and values that are
+     * not cacheable are not cached.
+     *
+     * @param onHit - called when the value was cached
+     */
+    async wrap<R extends T | null>(key: string, load: () => Promise<R>, onHit?: () => void): Promise<T | R> {
       const entry = (await readMany([key])).get(key);
       if (entry === undefined) return refresh(key, load);
       onHit?.();

@@ -60,23 +60,20 @@ function toKeyvStore(store: ByteStore, reading: StoreGuard) {
   };
 }
 
-export interface SharedStore {
-  namespace(name: string): SharedCache;
-  close(): Promise<void>;
-}
+export type SharedStore = ReturnType<typeof openSharedStore>;
 
 /**
  * Opens the tier.
  *
  * @param onError - called with every failure; the cache then bypasses the store
  */
-function openSharedStore(store: ByteStore, onError: (error: unknown) => void): SharedStore {
+function openSharedStore(store: ByteStore, onError: (error: unknown) => void) {
   const rules = { failures: MAX_FAILURES, pause: PAUSE_MS, onError };
   const reading = createStoreGuard({ ...rules, timeout: READ_TIMEOUT_MS });
   const writing = createStoreGuard({ ...rules, timeout: WRITE_TIMEOUT_MS });
   const writes = new Set<Promise<unknown>>();
   return {
-    namespace(name) {
+    namespace(name: string): SharedCache {
       const keyv = new Keyv<unknown>({
         store: toKeyvStore(store, reading),
         namespace: `${SHAPE}:${name}`,

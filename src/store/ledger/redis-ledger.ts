@@ -248,15 +248,8 @@ export interface ClaimRequest {
   readonly retention: number;
 }
 
-export interface IdempotencyClaims {
-  /** @returns what the script answers */
-  take(request: ClaimRequest): Promise<unknown>;
-  /** Gives up undoing. */
-  close(): void;
-}
-
 /** @param revoked - prefix of the names of claims that were given up */
-function createIdempotencyClaims(redis: RedisConnection, revoked: string): IdempotencyClaims {
+function createIdempotencyClaims(redis: RedisConnection, revoked: string) {
   const closing = new AbortController();
 
   async function undo(place: string, token: string): Promise<void> {
@@ -271,7 +264,8 @@ function createIdempotencyClaims(redis: RedisConnection, revoked: string): Idemp
   }
 
   return {
-    async take({ place, time, requestHash, retention }) {
+    /** @returns what the script answers */
+    async take({ place, time, requestHash, retention }: ClaimRequest): Promise<unknown> {
       const token = randomUUID();
       try {
         return await redis.run(
@@ -284,6 +278,7 @@ function createIdempotencyClaims(redis: RedisConnection, revoked: string): Idemp
         throw error;
       }
     },
+    /** Gives up undoing. */
     close: () => closing.abort(),
   };
 }

@@ -9,30 +9,7 @@ const SLICE = 8;
  * For one reader. Every method but `back`, `close` and `…Now` waits for bytes that have not
  * arrived.
  */
-export interface ByteSource {
-  /** Bytes consumed so far. */
-  position(): number;
-  /** The next `count` bytes without consuming them; fewer only at the end of the stream. */
-  peek(count: number): Promise<Uint8Array>;
-  /** Whether there are as many bytes. */
-  has(count: number): Promise<boolean>;
-  /** Consumes exactly `count` bytes. @throws ArchiveError `truncated` */
-  take(count: number): Promise<Uint8Array>;
-  /**
-   * The same, synchronously: for hundreds of small entries waiting takes longer than reading.
-   * Undefined where bytes are missing or the event loop must run first.
-   */
-  peekNow(count: number): Uint8Array | undefined;
-  takeNow(count: number): Uint8Array | undefined;
-  /** Consumes between 1 and `most` bytes, whatever has arrived; null at the end. */
-  some(most: number): Promise<Uint8Array | null>;
-  /** All that is left, without consuming it; undefined once that is more than `most` bytes. */
-  rest(most: number): Promise<Uint8Array | undefined>;
-  /** Gives back the last `count` bytes of what `some` just returned. */
-  back(count: number): void;
-  /** Ends the stream without reading the rest. */
-  close(): Promise<void>;
-}
+export type ByteSource = ReturnType<typeof byteSource>;
 
 /**
  * Wraps a stream, yielding to the event loop in between. Returned bytes are views of the chunks;
@@ -41,7 +18,7 @@ export interface ByteSource {
  *
  * @param onWait - called each time before waiting for bytes or yielding
  */
-export function byteSource(stream: AsyncIterable<Uint8Array>, onWait?: () => unknown): ByteSource {
+export function byteSource(stream: AsyncIterable<Uint8Array>, onWait?: () => unknown) {
   const iterator = stream[Symbol.asyncIterator]();
   let held: Uint8Array = new Uint8Array(0);
   let at = 0;
@@ -107,23 +84,32 @@ export function byteSource(stream: AsyncIterable<Uint8Array>, onWait?: () => unk
   const isHere = (count: number): boolean => have >= count && performance.now() - rested <= SLICE;
 
   return {
+    /** Bytes consumed so far. */
     position: () => position,
-    peekNow: (count) => (isHere(count) ? view(count) : undefined),
-    takeNow: (count) => (isHere(count) ? taken(count) : undefined),
-    async has(count) {
+    /**
+     * The same, synchronously: for hundreds of small entries waiting takes longer than reading.
+     * Undefined where bytes are missing or the event loop must run first.
+     */
+    peekNow: (count: number) => (isHere(count) ? view(count) : undefined),
+    takeNow: (count: number) => (isHere(count) ? taken(count) : undefined),
+    /** Whether there are as many bytes. */
+    async has(count: number): Promise<boolean> {
       await fill(count);
       return have >= count;
     },
-    async peek(count) {
+    /** The next `count` bytes without consuming them; fewer only at the end of the stream. */
+    async peek(count: number): Promise<Uint8Array> {
       await fill(count);
       return view(count);
     },
-    async take(count) {
+    /** Consumes exactly `count` bytes. @throws ArchiveError `truncated` */
+    async take(count: number): Promise<Uint8Array> {
       await fill(count);
       if (have < count) throw new ArchiveError('truncated', 'The archive ends too early.');
       return taken(count);
     },
-    async some(most) {
+    /** Consumes between 1 and `most` bytes, whatever has arrived; null at the end. */
+    async some(most: number): Promise<Uint8Array | null> {
       await fill(1);
       const piece = held.subarray(at, at + most);
       // Not on to the next piece: some of it may be given back.
@@ -132,17 +118,20 @@ export function byteSource(stream: AsyncIterable<Uint8Array>, onWait?: () => unk
       position += piece.length;
       return piece.length === 0 ? null : piece;
     },
-    async rest(most) {
+    /** All that is left, without consuming it; undefined once that is more than `most` bytes. */
+    async rest(most: number): Promise<Uint8Array | undefined> {
       if (long) return undefined;
       await fill(most + 1);
       long = have > most;
       return long ? undefined : view(have);
     },
-    back(count) {
+    /** Gives back the last `count` bytes of what `some` just returned. */
+    back(count: number) {
       at -= count;
       have += count;
       position -= count;
     },
+    /** Ends the stream without reading the rest. */
     async close() {
       if (!ended) await iterator.return?.();
       ended = true;

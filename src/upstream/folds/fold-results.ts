@@ -37,29 +37,7 @@ export interface WholeResult {
   readonly scores: TaskScores | string;
 }
 
-export interface FoldResults {
-  /** The signed URL of a task's result, as Status gives it. Null when the task has none. */
-  url(taskId: string): Promise<string | null>;
-  /** The result itself, where Status gives it in place of an URL. */
-  inline(taskId: string): Promise<Uint8Array | null>;
-  /**
-   * Begins a download of the result; null when the task has none.
-   *
-   * @param headers - such as `range`
-   */
-  download(taskId: string, headers?: Readonly<Record<string, string>>): Promise<StreamedResponse | null>;
-  /** The whole result: as it came, opened, and its scores, which are stored. Null without one. */
-  read(taskId: string): Promise<WholeResult | null>;
-  /** The opened result, held for the rest of the request. Null when the task has none. */
-  open(taskId: string): Promise<FoldResultHandle | null>;
-  /**
-   * The scalar scores: from the store, else from the result, which is then released. Null when the
-   * task has none.
-   *
-   * @throws UpstreamError UPSTREAM_DRIFT for scores outside 0 to 1
-   */
-  scores(taskId: string): Promise<TaskScores | null>;
-}
+export type FoldResults = ReturnType<typeof createFoldResults>;
 
 /** Results of one request that are downloaded at the same time. */
 const AT_ONCE = 8;
@@ -98,7 +76,7 @@ export function createFoldResults(
   batches: ResultReader,
   submissions: Submissions,
   onOpened: (close: () => void) => void = () => undefined,
-): FoldResults {
+) {
   const held = new Map<string, Promise<FoldResultHandle | null>>();
   const passing = new Map<string, Promise<FoldResultHandle | null>>();
   const scored = new Map<string, Promise<TaskScores | null>>();
@@ -130,7 +108,10 @@ export function createFoldResults(
   /**
    * A URL signed earlier in this request may have expired; a fresh one that fails will always fail.
    */
-  const begin: FoldResults['download'] = async (taskId, headers) => {
+  const begin = async (
+    taskId: string,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<StreamedResponse | null> => {
     const url = await urlOf(taskId);
     if (url === null) return null;
     const maxBytes = await maxBytesOf(taskId).catch(() => undefined);
@@ -194,14 +175,23 @@ export function createFoldResults(
   };
 
   return {
+    /** The signed URL of a task's result, as Status gives it. Null when the task has none. */
     url: urlOf,
+    /** The result itself, where Status gives it in place of an URL. */
     inline: inlineOf,
+    /**
+     * Begins a download of the result; null when the task has none.
+     *
+     * @param headers - such as `range`
+     */
     download: begin,
-    async read(taskId) {
+    /** The whole result: as it came, opened, and its scores, which are stored. Null without one. */
+    async read(taskId: string): Promise<WholeResult | null> {
       const whole = await fetchWhole(taskId);
       return whole === null ? null : { ...whole, scores: await storeScores(taskId, whole.fold) };
     },
-    open(taskId) {
+    /** The opened result, held for the rest of the request. Null when the task has none. */
+    open(taskId: string): Promise<FoldResultHandle | null> {
       const known = held.get(taskId);
       if (known !== undefined) return known;
       const opening = pass(taskId).then((fold) => {
@@ -211,7 +201,13 @@ export function createFoldResults(
       held.set(taskId, opening);
       return opening;
     },
-    scores(taskId) {
+    /**
+     * The scalar scores: from the store, else from the result, which is then released. Null when the
+     * task has none.
+     *
+     * @throws UpstreamError UPSTREAM_DRIFT for scores outside 0 to 1
+     */
+    scores(taskId: string): Promise<TaskScores | null> {
       const reading = scored.get(taskId) ?? readScores(taskId);
       scored.set(taskId, reading);
       return reading;

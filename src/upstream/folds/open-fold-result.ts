@@ -13,29 +13,7 @@ import { readFold } from './read-fold.ts';
  * One folding result. Every method may be called repeatedly, also after `close`, which frees memory
  * early.
  */
-export interface FoldResultHandle {
-  /** Scores, chains, sizes: read once, when the result was opened. */
-  readonly summary: FoldQueryResult['summary'];
-  /**
-   * One value per token, 0 to 1, with the upstream's nulls at chain breaks; null when none fits.
-   */
-  plddt(): Promise<FoldQueryResult['plddt']>;
-  /** By token. Null without a PAE that fits. Rejects with RangeError for an invalid range. */
-  paeBlock(range?: PaeRange): Promise<FoldQueryResult['paeBlock']>;
-  /** Mean PAE of all ordered pairs of chains, each with itself included; empty without PAE. */
-  paeChainPairs(): Promise<FoldQueryResult['paeChainPairs']>;
-  /** The embeddings by token; null when they do not fit. */
-  vectors(): Promise<FoldQueryResult['vectors']>;
-  mmcif(): Promise<FoldQueryResult['mmcif']>;
-  /** `ok: false` with the reason where the format's columns are too narrow. */
-  pdb(): Promise<FoldQueryResult['pdb']>;
-  /**
-   * The JSON, or its part at a dotted path; null where absent. The whole of a large result is
-   * costly.
-   */
-  raw(path?: string): Promise<unknown>;
-  close(): void;
-}
+export type FoldResultHandle = Awaited<ReturnType<typeof openFoldResult>>;
 
 /** Queries one result, on either thread. */
 type Asker = (question: FoldQuery) => Promise<unknown>;
@@ -79,7 +57,7 @@ const closing = (fold: number) => () => {
 export async function openFoldResult(
   bytes: Uint8Array,
   options: { readonly threadAboveBytes?: number; readonly mapping?: WireMapping | undefined } = {},
-): Promise<FoldResultHandle> {
+) {
   const large = bytes.byteLength > (options.threadAboveBytes ?? THREAD_ABOVE);
   const fold = ++lastFold;
   const place = large ? askThread(fold, bytes, options.mapping) : askHere(bytes, options.mapping);
@@ -87,14 +65,26 @@ export async function openFoldResult(
     place(question) as Promise<FoldQueryResult[K]>;
   const summary = await asker({ ask: 'summary' });
   return {
+    /** Scores, chains, sizes: read once, when the result was opened. */
     summary,
+    /**
+     * One value per token, 0 to 1, with the upstream's nulls at chain breaks; null when none fits.
+     */
     plddt: () => asker({ ask: 'plddt' }),
-    paeBlock: (range = {}) => asker({ ask: 'paeBlock', range }),
+    /** By token. Null without a PAE that fits. Rejects with RangeError for an invalid range. */
+    paeBlock: (range: PaeRange = {}) => asker({ ask: 'paeBlock', range }),
+    /** Mean PAE of all ordered pairs of chains, each with itself included; empty without PAE. */
     paeChainPairs: () => asker({ ask: 'paeChainPairs' }),
+    /** The embeddings by token; null when they do not fit. */
     vectors: () => asker({ ask: 'vectors' }),
     mmcif: () => asker({ ask: 'mmcif' }),
+    /** `ok: false` with the reason where the format's columns are too narrow. */
     pdb: () => asker({ ask: 'pdb' }),
-    raw: (path) => asker({ ask: 'raw', path }),
+    /**
+     * The JSON, or its part at a dotted path; null where absent. The whole of a large result is
+     * costly.
+     */
+    raw: (path?: string) => asker({ ask: 'raw', path }),
     close: large ? closing(fold) : () => undefined,
   };
 }

@@ -17,23 +17,13 @@ export interface BreakerRules {
   readonly longest: number;
 }
 
-export interface Breaker {
-  state(): BreakerState;
-  /** Milliseconds until a call may be let through; 0: one may now. */
-  wait(): number;
-  /**
-   * Lets a call through that {@link wait} allowed.
-   *
-   * @returns the callback for its end, called once
-   */
-  enter(): (ending: CallEnding) => void;
-}
+export type Breaker = ReturnType<typeof openBreaker>;
 
 /** How soon to ask again while another call tries. Milliseconds. */
 const TRIAL_MS = 1000;
 
 /** A closed breaker. @param now - milliseconds of a clock that only goes forward */
-export function openBreaker(rules: BreakerRules, now: () => number): Breaker {
+export function openBreaker(rules: BreakerRules, now: () => number) {
   let failures = 0;
   /** How often in a row it has opened; 0: closed. */
   let opened = 0;
@@ -50,16 +40,22 @@ export function openBreaker(rules: BreakerRules, now: () => number): Breaker {
   };
 
   return {
-    state() {
+    state(): BreakerState {
       if (opened === 0) return 'closed';
       return now() < until ? 'open' : 'half-open';
     },
-    wait() {
+    /** Milliseconds until a call may be let through; 0: one may now. */
+    wait(): number {
       if (opened === 0) return 0;
       const left = until - now();
       return left > 0 ? left : trial ? TRIAL_MS : 0;
     },
-    enter() {
+    /**
+     * Lets a call through that {@link wait} allowed.
+     *
+     * @returns the callback for its end, called once
+     */
+    enter(): (ending: CallEnding) => void {
       const tries = opened > 0;
       if (tries) trial = true;
       return (ending) => {
@@ -76,19 +72,6 @@ export function openBreaker(rules: BreakerRules, now: () => number): Breaker {
       };
     },
   };
-}
-
-export interface RateLimitBackoff {
-  /** Milliseconds that the calls of a scope have to wait yet. */
-  wait(scope: string): number;
-  /** Notes a 429 of a scope. @param seconds - its Retry-After; undefined without one */
-  note(scope: string, seconds: number | undefined): void;
-  /** Notes that the calls of a scope are served again. */
-  served(scope: string): void;
-  /** When a scope's pause ends, in milliseconds since the epoch; null when there is none. */
-  until(scope: string): number | null;
-  /** Scopes that wait at present. */
-  readonly count: number;
 }
 
 /** The pause after a 429 that does not say how long: doubled for every one in a row. */
@@ -111,18 +94,17 @@ interface Pause {
  *
  * @param random - 0 to 1, so that processes do not return all at once
  */
-export function createRateLimitBackoff(
-  now: () => number,
-  random: () => number = Math.random,
-): RateLimitBackoff {
+export function createRateLimitBackoff(now: () => number, random: () => number = Math.random) {
   const pauses = new Map<string, Pause>();
   const left = ({ until }: Pause): number => Math.max(0, until - now());
   return {
-    wait(scope) {
+    /** Milliseconds that the calls of a scope have to wait yet. */
+    wait(scope: string): number {
       const pause = pauses.get(scope);
       return pause === undefined ? 0 : left(pause);
     },
-    note(scope, seconds) {
+    /** Notes a 429 of a scope. @param seconds - its Retry-After; undefined without one */
+    note(scope: string, seconds: number | undefined) {
       if (pauses.size >= MAX_SCOPES) {
         for (const [name, pause] of pauses) if (left(pause) === 0) pauses.delete(name);
       }
@@ -134,14 +116,17 @@ export function createRateLimitBackoff(
       const asked = seconds === undefined ? own : Math.min(seconds * 1000, MAX_PAUSE_MS);
       pauses.set(scope, { until: Math.max(now() + asked, before?.until ?? 0), guesses });
     },
-    served(scope) {
+    /** Notes that the calls of a scope are served again. */
+    served(scope: string) {
       const pause = pauses.get(scope);
       if (pause !== undefined && left(pause) === 0) pauses.delete(scope);
     },
-    until(scope) {
+    /** When a scope's pause ends, in milliseconds since the epoch; null when there is none. */
+    until(scope: string): number | null {
       const pause = pauses.get(scope);
       return pause === undefined || left(pause) === 0 ? null : Math.round(Date.now() + left(pause));
     },
+    /** Scopes that wait at present. */
     get count() {
       return [...pauses.values()].filter((pause) => left(pause) > 0).length;
     },

@@ -1,20 +1,6 @@
 // A fair queue: callers take turns, and so do the requests of one caller, so that no caller waits
 // behind all calls of another.
 
-export interface FairQueue<T> {
-  readonly size: number;
-  /** Puts an item behind the others of its caller's request. */
-  push(caller: string, request: string, item: T): void;
-  /** Takes the item whose turn it is. */
-  shift(): T | undefined;
-  /** Takes out an item that does not want to wait any longer. @returns whether it was waiting */
-  remove(caller: string, request: string, item: T): boolean;
-  /**
-   * Removes the last item of the longest queue of a caller; of this caller's when none is longer.
-   */
-  dropLast(caller: string): T | undefined;
-}
-
 interface Lane<T> {
   size: number;
   /** Items by request, the request whose turn it is first. */
@@ -28,7 +14,7 @@ function rotate<V>(ring: Map<string, V>, key: string, value: V, empty: boolean):
 }
 
 /** An empty queue. */
-export function fairQueue<T>(): FairQueue<T> {
+export function fairQueue<T>() {
   const lanes = new Map<string, Lane<T>>();
   let size = 0;
 
@@ -42,7 +28,8 @@ export function fairQueue<T>(): FairQueue<T> {
     get size() {
       return size;
     },
-    push(caller, request, item) {
+    /** Puts an item behind the others of its caller's request. */
+    push(caller: string, request: string, item: T) {
       const lane: Lane<T> = lanes.get(caller) ?? { size: 0, requests: new Map<string, T[]>() };
       lanes.set(caller, lane);
       const items = lane.requests.get(request) ?? [];
@@ -51,7 +38,8 @@ export function fairQueue<T>(): FairQueue<T> {
       lane.size += 1;
       size += 1;
     },
-    shift() {
+    /** Takes the item whose turn it is. */
+    shift(): T | undefined {
       for (const [caller, lane] of lanes) {
         for (const [request, items] of lane.requests) {
           const item = items.shift();
@@ -63,7 +51,8 @@ export function fairQueue<T>(): FairQueue<T> {
       }
       return undefined;
     },
-    remove(caller, request, item) {
+    /** Takes out an item that does not want to wait any longer. @returns whether it was waiting */
+    remove(caller: string, request: string, item: T): boolean {
       const lane = lanes.get(caller);
       const items = lane?.requests.get(request);
       const at = items?.indexOf(item) ?? -1;
@@ -73,7 +62,10 @@ export function fairQueue<T>(): FairQueue<T> {
       take(caller, lane);
       return true;
     },
-    dropLast(caller) {
+    /**
+     * Removes the last item of the longest queue of a caller; of this caller's when none is longer.
+     */
+    dropLast(caller: string): T | undefined {
       let longest = caller;
       for (const [other, { size: waiting }] of lanes) {
         if (waiting > (lanes.get(longest)?.size ?? 0)) longest = other;

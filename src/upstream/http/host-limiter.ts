@@ -62,15 +62,7 @@ export interface GateState {
 
 type Refused = 'breaker' | 'paused' | 'full' | 'waited';
 
-export interface HostLimiter {
-  /** Lets a call pass, at once if nothing prevents it. @throws UpstreamError with `sent: false` */
-  enter(call: QueuedCall): Permit | Promise<Permit>;
-  /** Notes a 429. @param seconds - as its Retry-After says */
-  slowDown(scope: string, seconds: number | undefined): void;
-  /** Until when a scope waits, in milliseconds since the epoch; null when it does not. */
-  pausedUntil(scope: string): number | null;
-  state(): GateState;
-}
+export type HostLimiter = ReturnType<typeof createHostLimiter>;
 
 /** A call waits for a pause of up to so many milliseconds; for a longer one it is refused. */
 const MAX_PAUSE_MS = 5_000;
@@ -98,10 +90,7 @@ const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<v
   });
 
 /** Opens the gate to a host. @param now - milliseconds of a clock that only goes forward */
-export function createHostLimiter(
-  rules: GateRules,
-  now: () => number = () => performance.now(),
-): HostLimiter {
+export function createHostLimiter(rules: GateRules, now: () => number = () => performance.now()) {
   const host = openBreaker(rules.breaker, now);
   const operations = new Map<string, Breaker>();
   const slow = createRateLimitBackoff(now);
@@ -228,12 +217,15 @@ export function createHostLimiter(
   };
 
   return {
-    enter(call) {
+    /** Lets a call pass, at once if nothing prevents it. @throws UpstreamError with `sent: false` */
+    enter(call: QueuedCall): Permit | Promise<Permit> {
       if (inFlight >= rules.inFlight || check(call) > 0) return wait(call);
       inFlight += 1;
       return pass(call);
     },
+    /** Notes a 429. @param seconds - as its Retry-After says */
     slowDown: slow.note,
+    /** Until when a scope waits, in milliseconds since the epoch; null when it does not. */
     pausedUntil: slow.until,
     state: () => ({
       inFlight,

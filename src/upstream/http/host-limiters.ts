@@ -2,14 +2,7 @@
 // file store delays only its own files.
 import { createHostLimiter, type GateRules, type GateState, type HostLimiter } from './host-limiter.ts';
 
-export interface Gates {
-  /** To the service. */
-  readonly api: HostLimiter;
-  /** To a host that files are fetched from. */
-  files(host: string): HostLimiter;
-  /** What can be seen of them, the hosts of files taken together. */
-  state(): { readonly api: GateState; readonly files: GateState };
-}
+export type Gates = ReturnType<typeof openGates>;
 
 /** Hosts that are remembered; the one asked least recently is forgotten first. */
 const MAX_HOSTS = 50;
@@ -40,12 +33,14 @@ function together(states: readonly GateState[]): GateState {
 }
 
 /** Opens the gates of a process. */
-export function openGates(rules: GateRules): Gates {
+export function openGates(rules: GateRules) {
   const api = createHostLimiter(rules);
   const hosts = new Map<string, HostLimiter>();
   return {
+    /** To the service. */
     api,
-    files(host) {
+    /** To a host that files are fetched from. */
+    files(host: string): HostLimiter {
       const gate = hosts.get(host) ?? createHostLimiter(rules);
       hosts.delete(host);
       hosts.set(host, gate);
@@ -53,6 +48,7 @@ export function openGates(rules: GateRules): Gates {
       if (hosts.size > MAX_HOSTS && oldest !== undefined) hosts.delete(oldest);
       return gate;
     },
+    /** What can be seen of them, the hosts of files taken together. */
     state: () => ({ api: api.state(), files: together([...hosts.values()].map((gate) => gate.state())) }),
   };
 }

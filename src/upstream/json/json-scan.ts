@@ -37,7 +37,7 @@ export function nextStop(bytes: Uint8Array, from: number, stops: Uint8Array): nu
 const SHORT = 64;
 
 /** Where a string that begins at `from` has ended; -1 when it does not. */
-export function afterString(bytes: Buffer, from: number): number {
+function afterString(bytes: Buffer, from: number): number {
   let at = from + 1;
   for (const end = Math.min(at + SHORT, bytes.length); at < end; at++) {
     if (bytes[at] === QUOTE) return at + 1;
@@ -71,7 +71,7 @@ function isFlat(bytes: Buffer, from: number, end: number): boolean {
 }
 
 /** Where a value that begins at `from` has ended; -1 when it does not. */
-export function afterValue(bytes: Buffer, from: number): number {
+function afterValue(bytes: Buffer, from: number): number {
   const first = bytes[from] ?? 0;
   if (first === QUOTE) return afterString(bytes, from);
   if ((first | BRACKET_BIT) !== OPEN) return nextStop(bytes, from, ENDS);
@@ -101,7 +101,7 @@ export function afterValue(bytes: Buffer, from: number): number {
   return -1;
 }
 
-export function afterSpace(bytes: Buffer, from: number): number {
+function afterSpace(bytes: Buffer, from: number): number {
   let at = from;
   while (SPACES[bytes[at] ?? 0] === 1) at += 1;
   return at;

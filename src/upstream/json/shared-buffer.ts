@@ -7,18 +7,12 @@ const UNPROMISED = 64 * 1024;
 
 const block = (size: number): Uint8Array<SharedArrayBuffer> => new Uint8Array(new SharedArrayBuffer(size));
 
-export interface SharedBytes {
-  add(piece: Uint8Array): void;
-  /** All pieces so far. */
-  bytes(): Uint8Array<SharedArrayBuffer>;
-}
-
 /** @param promised - how many there will be, as the sender says; 0 or less when it does not */
-export function collectIntoSharedBuffer(promised: number): SharedBytes {
+export function collectIntoSharedBuffer(promised: number) {
   let buffer = block(promised > 0 ? Math.min(promised, MAX_INITIAL_BYTES) : UNPROMISED);
   let size = 0;
   return {
-    add(piece) {
+    add(piece: Uint8Array) {
       const needed = size + piece.byteLength;
       if (needed > buffer.byteLength) {
         const larger = block(Math.max(needed, 2 * buffer.byteLength));
@@ -28,6 +22,7 @@ export function collectIntoSharedBuffer(promised: number): SharedBytes {
       buffer.set(piece, size);
       size = needed;
     },
+    /** All pieces so far. */
     bytes: () => buffer.subarray(0, size),
   };
 }

@@ -52,17 +52,7 @@ interface Timed<T> {
   readonly until: number;
 }
 
-export interface ProteinCache {
-  /** What is cached of what is needed. */
-  read(wanted: ReadonlyMap<string, RequiredParts>): ProteinData[] | Promise<ProteinData[]>;
-  /**
-   * Caches an answer about a protein.
-   *
-   * @param company - proteins in the answer: long lists are cached in memory only
-   * @param asked - what a record was requested for: its large parts are cached when one of them was
-   */
-  write(data: ProteinData, company?: number, asked?: RequiredParts): void;
-}
+export type ProteinCache = ReturnType<typeof createProteinCache>;
 
 /** What answers of more proteins than this say is not written to the store. */
 const SHORT_LIST = 20;
@@ -267,7 +257,7 @@ export interface ProteinCacheOptions {
   readonly onLookup?: CacheOptions<never>['onLookup'];
 }
 
-export function createProteinCache(options: ProteinCacheOptions): ProteinCache {
+export function createProteinCache(options: ProteinCacheOptions) {
   const { ttl, maxBytes, parts, known, onLookup } = options;
   /** Of each protein the answers that together hold all that is known, the oldest first. */
   const local = new LRUCache<string, readonly PresentProtein[]>({
@@ -351,7 +341,8 @@ export function createProteinCache(options: ProteinCacheOptions): ProteinCache {
   };
 
   return {
-    read(wanted) {
+    /** What is cached of what is needed. */
+    read(wanted: ReadonlyMap<string, RequiredParts>): ProteinData[] | Promise<ProteinData[]> {
       if (ttl === 0) return [];
       const now = Date.now();
       const found: ProteinData[] = [];
@@ -367,7 +358,13 @@ export function createProteinCache(options: ProteinCacheOptions): ProteinCache {
       onLookup?.('proteins', { memory: found.length, store: 0, missing: lacking.size });
       return found;
     },
-    write(data, company = 1, asked) {
+    /**
+     * Caches an answer about a protein.
+     *
+     * @param company - proteins in the answer: long lists are cached in memory only
+     * @param asked - what a record was requested for: its large parts are cached when one of them was
+     */
+    write(data: ProteinData, company: number = 1, asked?: RequiredParts) {
       const { from } = data;
       if (ttl === 0 || data.state !== 'present' || from === undefined || from.fromCache) return;
       const kept = cacheable(data, asked);

@@ -77,13 +77,6 @@ function resolve({ all, links }: Round, one: Pending): void {
   else if (links.size === 0) for (const other of all) if (other.waitsForLinks) other.resolve();
 }
 
-export interface ProteinCollector {
-  /** Requests proteins. @param onSettled - called with each settled one except the last */
-  request(hashes: readonly string[], needs: RequiredParts, onSettled?: OnSettled): PendingRequest;
-  /** The requests that wait for a protein; undefined where none does. */
-  pending(hash: string): readonly PendingRequest[] | undefined;
-}
-
 /** What a round needs of each of its proteins. */
 function unionOf(round: readonly PendingRequest[]): Map<string, RequiredParts> {
   const wanted = new Map<string, RequiredParts>();
@@ -102,10 +95,7 @@ function unionOf(round: readonly PendingRequest[]): Map<string, RequiredParts> {
  * @param loadWanted - plans and makes the calls of a round
  * @param schedule - runs the round after everything that needs no answer has been requested
  */
-export function createProteinCollector(
-  loadWanted: LoadWanted,
-  schedule: ReturnType<typeof schedulerOf>,
-): ProteinCollector {
+export function createProteinCollector(loadWanted: LoadWanted, schedule: ReturnType<typeof schedulerOf>) {
   const pending = new Map<string, readonly Pending[]>();
 
   /** Settles a protein for the requests of a round, once. */
@@ -142,7 +132,8 @@ export function createProteinCollector(
   );
 
   return {
-    request(hashes, needs, onSettled) {
+    /** Requests proteins. @param onSettled - called with each settled one except the last */
+    request(hashes: readonly string[], needs: RequiredParts, onSettled?: OnSettled): PendingRequest {
       const one = new Pending(hashes, needs, onSettled);
       const alone = [one];
       for (const hash of hashes) {
@@ -152,6 +143,7 @@ export function createProteinCollector(
       one.promise = loader.load(one).then((failures) => failures);
       return one;
     },
-    pending: (hash) => pending.get(hash),
+    /** The requests that wait for a protein; undefined where none does. */
+    pending: (hash: string) => pending.get(hash),
   };
 }

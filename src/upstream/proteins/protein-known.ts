@@ -3,22 +3,7 @@ import type { Upstream } from '../http/upstream-client.ts';
 import { availablePartsOf, mergeData, type PresentProtein, type ProteinData } from './protein-data.ts';
 import { type AvailableParts, missingParts, type RequiredParts } from './required-parts.ts';
 
-export interface KnownProteins {
-  get(hash: string): ProteinData | undefined;
-  /** The protein, if it is known to exist. */
-  present(hash: string): PresentProtein | undefined;
-  /** Whether it is known that it exists, or that it does not. */
-  isSettled(hash: string): boolean;
-  /** Takes in what an answer said. */
-  take(data: ProteinData): void;
-  /** Takes in what was cached. */
-  recalled(cached: readonly ProteinData[]): void;
-  /** Notes that archive and record were both asked for a protein's cluster. */
-  clusterAsked(hash: string): void;
-  hadOf(hash: string): AvailableParts;
-  /** What of the needs is not known yet. */
-  lacks(hash: string, needs: RequiredParts): RequiredParts;
-}
+export type KnownProteins = ReturnType<typeof createKnownProteins>;
 
 /** What is known of a protein, and which needs that meets, once that was asked. */
 interface Known {
@@ -28,7 +13,7 @@ interface Known {
 
 const NOTHING: AvailableParts = {};
 
-export function createKnownProteins({ onCacheHit }: Pick<Upstream, 'onCacheHit'>): KnownProteins {
+export function createKnownProteins({ onCacheHit }: Pick<Upstream, 'onCacheHit'>) {
   const known = new Map<string, Known>();
   const get = (hash: string): ProteinData | undefined => known.get(hash)?.data;
   const present = (hash: string): PresentProtein | undefined => {
@@ -47,18 +32,24 @@ export function createKnownProteins({ onCacheHit }: Pick<Upstream, 'onCacheHit'>
   };
   return {
     get,
+    /** The protein, if it is known to exist. */
     present,
-    isSettled: (hash) => (get(hash)?.state ?? 'unknown') !== 'unknown',
+    /** Whether it is known that it exists, or that it does not. */
+    isSettled: (hash: string) => (get(hash)?.state ?? 'unknown') !== 'unknown',
+    /** Takes in what an answer said. */
     take,
-    recalled(cached) {
+    /** Takes in what was cached. */
+    recalled(cached: readonly ProteinData[]) {
       if (cached.length > 0) onCacheHit?.('proteins', cached.length);
       for (const data of cached) take(data);
     },
-    clusterAsked(hash) {
+    /** Notes that archive and record were both asked for a protein's cluster. */
+    clusterAsked(hash: string) {
       const data = present(hash);
       if (data !== undefined) known.set(hash, { data: { ...data, clusterAsked: true }, had: undefined });
     },
     hadOf,
-    lacks: (hash, needs) => missingParts(needs, hadOf(hash)),
+    /** What of the needs is not known yet. */
+    lacks: (hash: string, needs: RequiredParts) => missingParts(needs, hadOf(hash)),
   };
 }

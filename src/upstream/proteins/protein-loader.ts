@@ -19,34 +19,7 @@ export { BULK_HASHES } from './protein-plan.ts';
 const BULK_IN_FLIGHT = 4;
 const RECORDS_IN_FLIGHT = 8;
 
-export interface ProteinLoader {
-  /**
-   * Loads what is needed of a protein. Null when it provably does not exist.
-   *
-   * @throws UpstreamError when its existence, or a needed part, could not be found out
-   */
-  load(hash: string, needs: RequiredParts): Promise<PresentProtein | null>;
-  /**
-   * Loads a list in its order, duplicates included. An error stands where `load` would throw it.
-   *
-   * @param onNext - receives the settled prefix of the list as it grows
-   */
-  loadAll(
-    hashes: readonly string[],
-    needs: RequiredParts,
-    onNext?: (found: readonly LoadResult[]) => void,
-  ): Promise<LoadResult[]>;
-  /** What `load` would give, where no call is needed; undefined where one is. */
-  getSync(hash: string, needs: RequiredParts): PresentProtein | null | undefined;
-  /** What is known of a protein that is known to exist, without a call. */
-  peek(hash: string): PresentProtein | undefined;
-  /** The cached protein if it has all that is needed; undefined when a call would be needed. */
-  getCached(hash: string, needs: RequiredParts): Promise<PresentProtein | undefined>;
-  /** Features by exact index or unscaled. Null when the Atlas does not hold the protein. */
-  variant(hash: string, variant: FeatureVariant): Promise<VariantData | null>;
-  /** Adds what another answer said of a protein, so that no call requests it again. */
-  prime(data: ProteinData): void;
-}
+export type ProteinLoader = ReturnType<typeof createProteinLoader>;
 
 /** What a protein of a list came to. */
 export type LoadResult = PresentProtein | null | Error;
@@ -81,7 +54,7 @@ function unanswered(data: ProteinData | undefined, lacking: RequiredParts): Upst
 }
 
 /** The loader of one request. */
-export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDependencies): ProteinLoader {
+export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDependencies) {
   const limitBulk = pLimit(BULK_IN_FLIGHT);
   const limitRecords = pLimit(RECORDS_IN_FLIGHT);
   let variants: ProteinLoader['variant'] | undefined;
@@ -129,8 +102,22 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
   };
 
   return {
+    /**
+     * Loads what is needed of a protein. Null when it provably does not exist.
+     *
+     * @throws UpstreamError when its existence, or a needed part, could not be found out
+     */
     load,
-    async loadAll(hashes, needs, onNext) {
+    /**
+     * Loads a list in its order, duplicates included. An error stands where `load` would throw it.
+     *
+     * @param onNext - receives the settled prefix of the list as it grows
+     */
+    async loadAll(
+      hashes: readonly string[],
+      needs: RequiredParts,
+      onNext?: (found: readonly LoadResult[]) => void,
+    ): Promise<LoadResult[]> {
       const open = new Set(hashes);
       const others = new Map<string, LoadResult>();
       let failures: () => Failures | undefined = () => undefined;
@@ -166,20 +153,25 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
       await Promise.all(loading);
       return hashes.map(answerOf);
     },
-    getSync(hash, needs) {
+    /** What `load` would give, where no call is needed; undefined where one is. */
+    getSync(hash: string, needs: RequiredParts): PresentProtein | null | undefined {
       return isEnough(hash, needs) ? (known.present(hash) ?? null) : undefined;
     },
+    /** What is known of a protein that is known to exist, without a call. */
     peek: known.present,
-    async getCached(hash, needs) {
+    /** The cached protein if it has all that is needed; undefined when a call would be needed. */
+    async getCached(hash: string, needs: RequiredParts): Promise<PresentProtein | undefined> {
       if (!isEnough(hash, needs)) known.recalled(await cache.read(new Map([[hash, needs]])));
       return isEnough(hash, needs) ? known.present(hash) : undefined;
     },
-    variant(hash, variant) {
+    /** Features by exact index or unscaled. Null when the Atlas does not hold the protein. */
+    variant(hash: string, variant: FeatureVariant): Promise<VariantData | null> {
       variants ??= createVariantLoader(up, limitRecords, (found, record) =>
         learn(fromRecord(found, null, record)),
       );
       return variants(hash, variant);
     },
-    prime: (data) => learn(data),
+    /** Adds what another answer said of a protein, so that no call requests it again. */
+    prime: (data: ProteinData) => learn(data),
   };
 }

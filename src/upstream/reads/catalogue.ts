@@ -60,7 +60,7 @@ export type CatalogueSearch = (words: readonly string[]) => Promise<readonly num
  * @param catalogue - digest of its content
  * @param entries - indexed when first searched
  */
-export function createCatalogueSearch(
+function createCatalogueSearch(
   catalogue: string,
   entries: ReadonlyMap<number, CatalogueEntry>,
 ): CatalogueSearch {
@@ -98,17 +98,7 @@ export function createCatalogueSearch(
   };
 }
 
-export interface Catalogue {
-  /** All entries by index; the map's order is that of the index. */
-  entries(up: Upstream): Promise<ReadonlyMap<number, CatalogueEntry>>;
-  /**
-   * The indices of all entries, ascending: listed once, which is a third of the cost of a page of
-   * ten.
-   */
-  indices(up: Upstream): Promise<readonly number[]>;
-  /** The indices of entries that match all words (prefixes and typos allowed), best first. */
-  search(up: Upstream, words: readonly string[]): Promise<readonly number[]>;
-}
+export type Catalogue = ReturnType<typeof openCatalogue>;
 
 /** A parsed catalogue. */
 interface Parsed {
@@ -123,7 +113,7 @@ interface Parsed {
  *
  * @param cache - caches the raw answer; its times control the refresh
  */
-export function openCatalogue(cache: Cache<Buffer>): Catalogue {
+export function openCatalogue(cache: Cache<Buffer>) {
   /** The same answer is one object in the cache, and parsed once. */
   const parsed = new WeakMap<Buffer, Promise<Parsed>>();
   let last: Parsed | undefined;
@@ -161,8 +151,15 @@ export function openCatalogue(cache: Cache<Buffer>): Catalogue {
     return parsedOf(up, json);
   };
   return {
-    entries: async (up) => (await load(up)).entries,
-    indices: async (up) => (await load(up)).indices,
-    search: async (up, words) => abortable((await load(up)).search(words), up.signal),
+    /** All entries by index; the map's order is that of the index. */
+    entries: async (up: Upstream) => (await load(up)).entries,
+    /**
+     * The indices of all entries, ascending: listed once, which is a third of the cost of a page of
+     * ten.
+     */
+    indices: async (up: Upstream) => (await load(up)).indices,
+    /** The indices of entries that match all words (prefixes and typos allowed), best first. */
+    search: async (up: Upstream, words: readonly string[]) =>
+      abortable((await load(up)).search(words), up.signal),
   };
 }

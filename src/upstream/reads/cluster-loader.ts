@@ -20,14 +20,7 @@ export interface LoadedCluster {
   readonly cluster: ClusterAnswer;
 }
 
-export interface ClusterLoader {
-  /**
-   * The record of a representative's cluster; null for other hashes.
-   *
-   * @param top - features, 1 to 100
-   */
-  load(representative: string, top?: number): Promise<ClusterAnswer | null>;
-}
+export type ClusterLoader = ReturnType<typeof createClusterLoader>;
 
 /** What the loaders of all requests share; `cache` is undefined without caching. */
 export interface ClusterDependencies {
@@ -62,10 +55,7 @@ const IN_FLIGHT = 8;
 const DEFAULT_TOP = 10;
 
 /** The loader of one request. Of several feature counts in one tick it requests the largest. */
-export function createClusterLoader(
-  up: Upstream,
-  { cache, singleFlight }: ClusterDependencies,
-): ClusterLoader {
+export function createClusterLoader(up: Upstream, { cache, singleFlight }: ClusterDependencies) {
   const limited = pLimit(IN_FLIGHT);
   const loaded = new Map<string, { top: number; answer: Promise<ClusterAnswer | null> }>();
 
@@ -98,7 +88,12 @@ export function createClusterLoader(
     { cache: false, batchScheduleFn: schedulerOf(up) },
   );
   return {
-    load(hash, top) {
+    /**
+     * The record of a representative's cluster; null for other hashes.
+     *
+     * @param top - features, 1 to 100
+     */
+    load(hash: string, top?: number): Promise<ClusterAnswer | null> {
       const before = loaded.get(hash);
       if (before !== undefined && before.top >= (top ?? 0)) return before.answer;
       return tick.load({ hash, top: Math.max(top ?? DEFAULT_TOP, 1) });

@@ -17,10 +17,9 @@ import {
   type LoadedFeature,
   openThumbnails,
   type Thumbnail,
-  type Thumbnails,
   type UniprotLoader,
 } from './cached-reads.ts';
-import { type Catalogue, openCatalogue } from './catalogue.ts';
+import { openCatalogue } from './catalogue.ts';
 import { type ClusterLoader, createClusterLoader, type LoadedCluster } from './cluster-loader.ts';
 import { createSimilarityLoader, type LoadedSearch, type SimilarityLoader } from './similarity-loader.ts';
 
@@ -36,12 +35,6 @@ export interface Loaders {
   readonly features: FeatureLoader;
   readonly searches: SimilarityLoader;
   readonly uniprot: UniprotLoader;
-}
-
-export interface LoaderFactory {
-  readonly catalogue: Catalogue;
-  readonly thumbnails: Thumbnails;
-  loaders(up: Upstream): Loaders;
 }
 
 export interface ReadsOptions {
@@ -107,13 +100,7 @@ class LazyLoaders implements Loaders {
 }
 
 /** Opens the Atlas for a process. */
-export function createLoaderFactory({
-  recordSeconds,
-  downloads,
-  store,
-  onError,
-  onLookup,
-}: ReadsOptions): LoaderFactory {
+export function createLoaderFactory({ recordSeconds, downloads, store, onError, onLookup }: ReadsOptions) {
   const records = recordSeconds * 1000;
   const open = <T>(
     namespace: string,
@@ -195,6 +182,6 @@ export function createLoaderFactory({
       open<Buffer>('catalogue', DAY, 32 * MiB, (json) => json.byteLength, { stale: MONTH }),
     ),
     thumbnails: openThumbnails(thumbnails),
-    loaders: (up) => new LazyLoaders(up, shared),
+    loaders: (up: Upstream) => new LazyLoaders(up, shared),
   };
 }

@@ -20,10 +20,7 @@ export interface LoadedSearch {
   readonly at: number;
 }
 
-export interface SimilarityLoader {
-  /** Searches. @param structures - whether the hits' structures are wanted as well */
-  search(query: atlas.SimilarityQuery, structures: boolean): Promise<SimilarityAnswer>;
-}
+export type SimilarityLoader = ReturnType<typeof createSimilarityLoader>;
 
 /** What the searches of all requests share; `cache` is undefined without caching. */
 export interface SimilarityDependencies {
@@ -68,7 +65,7 @@ const withoutStructures = (answer: SimilarityAnswer): SimilarityAnswer => ({
 export function createSimilarityLoader(
   up: Upstream,
   { cache, singleFlight, proteins }: SimilarityDependencies,
-): SimilarityLoader {
+) {
   const limited = pLimit(IN_FLIGHT);
 
   const load = async ({ query, structures }: Asked): Promise<SimilarityAnswer> => {
@@ -106,5 +103,8 @@ export function createSimilarityLoader(
     },
     { cache: false, batchScheduleFn: schedulerOf(up) },
   );
-  return { search: (query, structures) => loader.load({ query, structures }) };
+  return {
+    /** Searches. @param structures - whether the hits' structures are wanted as well */
+    search: (query: atlas.SimilarityQuery, structures: boolean) => loader.load({ query, structures }),
+  };
 }
