@@ -182,6 +182,6 @@ export function createLoaderFactory({ recordSeconds, downloads, store, onError, 
       open<Buffer>('catalogue', DAY, 32 * MiB, (json) => json.byteLength, { stale: MONTH }),
     ),
     thumbnails: openThumbnails(thumbnails),
-    loaders: (up: Upstream) => new LazyLoaders(up, shared),
+    loaders: (up: Upstream): Loaders => new LazyLoaders(up, shared),
   };
 }
