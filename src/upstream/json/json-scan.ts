@@ -37,7 +37,7 @@ export function nextStop(bytes: Uint8Array, from: number, stops: Uint8Array): nu
 const SHORT = 64;
 
 /** Where a string that begins at `from` has ended; -1 when it does not. */
-function afterString(bytes: Buffer, from: number): number {
+export function afterString(bytes: Buffer, from: number): number {
   let at = from + 1;
   for (const end = Math.min(at + SHORT, bytes.length); at < end; at++) {
     if (bytes[at] === QUOTE) return at + 1;

@@ -3,7 +3,7 @@
 /** JSON that cannot be read. It never says what stands there. */
 export class JsonError extends SyntaxError {
   constructor() {
-    super('The JSON is not valid, or ends too early.');
+    super('The JSON is not valid, ends too early or is nested too deeply.');
     this.name = 'JsonError';
   }
 }
@@ -57,24 +57,24 @@ function hasMany(text: string, character: string, most: number): boolean {
   return false;
 }
 
-/** Where the text is nested too deeply; undefined where it is not. Validates nothing. */
-function tooDeepAt(text: string): number | undefined {
+/** Whether the text is nested too deeply. Validates nothing. */
+function isTooDeep(text: string): boolean {
   const isLong = text.length > 2 * MAX_DEPTH;
   const most = MAX_DEPTH / 2;
-  if (!isLong || !(hasMany(text, '[', most) || hasMany(text, '{', most))) return undefined;
+  if (!isLong || !(hasMany(text, '[', most) || hasMany(text, '{', most))) return false;
   let depth = 0;
   STRUCTURE.lastIndex = 0;
   for (let found = STRUCTURE.exec(text); found !== null; found = STRUCTURE.exec(text)) {
     const [sign] = found;
     if (sign === '"') {
       const end = afterString(text, STRUCTURE.lastIndex);
-      if (end < 0) return undefined;
+      if (end < 0) return false;
       STRUCTURE.lastIndex = end;
     } else if (sign === '[' || sign === '{') depth += 1;
     else depth -= 1;
-    if (depth > MAX_DEPTH) return found.index;
+    if (depth > MAX_DEPTH) return true;
   }
-  return undefined;
+  return false;
 }
 
 /**
@@ -84,8 +84,7 @@ function tooDeepAt(text: string): number | undefined {
  */
 export function parseLenient(text: string): unknown {
   const plain = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
-  const deep = tooDeepAt(plain);
-  if (deep !== undefined) throw new JsonError(deep);
+  if (isTooDeep(plain)) throw new JsonError();
   try {
     return JSON.parse(plain) as unknown;
   } catch {
