@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import { crc32, inflateRawSync } from 'node:zlib';
 import { strFromU8, unzipSync } from 'fflate';
 import { expect, test } from 'vitest';
+import { JOB_LIMITS } from '../../sandbox/src/atlas/bulk-jobs.ts';
 import { ManualClock, systemClock } from '../../sandbox/src/clock.ts';
 import { openDatabase } from '../../sandbox/src/database.ts';
 import { allHashes, allProteins, smallUniverse, startAtlas } from './harness.ts';
 import * as wire from './wire.ts';
 
+const { msPerProtein } = JOB_LIMITS;
 const UNKNOWN = '0123456789abcdef0123456789abcdef';
 const bare = { include_structure: false, include_cluster_info: false, include_features: false };
 const bytesOf = async (answer: Response): Promise<Uint8Array> => new Uint8Array(await answer.arrayBuffer());
@@ -171,11 +173,11 @@ test('a job counts up by the clock, completes, and its archive can be read in ra
     status: 202,
     body: { status: 'pending', completed_count: 0, total_count: 150 },
   });
-  atlas.clock.advance(375);
+  atlas.clock.advance(75 * msPerProtein);
   const half = await poll();
   expect(half.body?.completed_count).toBeGreaterThan(0);
   expect(half.body?.completed_count).toBeLessThan(150);
-  atlas.clock.advance(375);
+  atlas.clock.advance(75 * msPerProtein);
   const { status, body } = await poll();
   expect([status, body?.status, body?.completed_count]).toEqual([200, 'completed', 150]);
 
@@ -207,6 +209,17 @@ test('a job counts up by the clock, completes, and its archive can be read in ra
   expect((await range('bytes=0-9', { 'if-range': '"another"' })).status).toBe(200);
   const head = await atlas.request(url, { method: 'HEAD' });
   expect([head.status, head.headers.get('accept-ranges')]).toEqual([200, 'bytes']);
+});
+
+test('a job of 500 proteins takes a second of the clock, and no less than its steps', async () => {
+  const atlas = startAtlas();
+  const protein_hashes = Array.from({ length: 500 }, (_, n) => n.toString(16).padStart(32, '0'));
+  const { poll_url } = wire.jobHandle.parse(await (await atlas.bulk({ protein_hashes, ...bare })).json());
+  const poll = async () => wire.job.parse(await (await atlas.request(poll_url)).json());
+  atlas.clock.advance(950);
+  expect(await poll()).toMatchObject({ status: 'pending', completed_count: 475 });
+  atlas.clock.advance(50);
+  expect(await poll()).toMatchObject({ status: 'completed', completed_count: 500 });
 });
 
 test('a job is completed only once its archive is there: nothing is made when it is downloaded', async () => {
@@ -259,7 +272,7 @@ test('a cancelled job keeps what it had, a finished one everything, and cancelli
   });
 
   const midway = await startJob(atlas, 120);
-  atlas.clock.advance(275);
+  atlas.clock.advance(55 * msPerProtein);
   expect([await cancel(midway.poll_url), await cancel(midway.poll_url)]).toEqual([204, 204]);
   atlas.clock.advance(60_000);
   const kept = (await midway.poll()).body;
@@ -269,7 +282,7 @@ test('a cancelled job keeps what it had, a finished one everything, and cancelli
 
   // The step in hand is the last one, so the job finishes all the same.
   const late = await startJob(atlas, 120);
-  atlas.clock.advance(597);
+  atlas.clock.advance(120 * msPerProtein - 1);
   expect((await late.poll()).status).toBe(202);
   expect(await cancel(late.poll_url)).toBe(204);
   expect((await late.poll()).body).toMatchObject({
@@ -289,7 +302,7 @@ test('jobs survive a restart, before and after their archive was built', async (
   const { poll_url } = await startJob(first, 110);
   first.database.close();
 
-  clock.advance(250);
+  clock.advance(50 * msPerProtein);
   const second = restart();
   const poll = async () => wire.job.parse(await (await second.request(poll_url)).json());
   expect(await poll()).toMatchObject({ status: 'pending', completed_count: 50, total_count: 110 });

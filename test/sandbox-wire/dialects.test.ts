@@ -1,6 +1,8 @@
 // Both dialects of the sandbox over HTTP: `rich` follows every convention of the table, `plain` none.
+
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { JOB_LIMITS } from '../../sandbox/src/atlas/bulk-jobs.ts';
 import { CONVENTIONS, type ConventionName, conventionsOf } from '../../sandbox/src/wire/conventions.ts';
 import { type Answer, batch, fold, HOUR, isJson, type Json, startHeld } from '../sandbox-batch/harness.ts';
 
@@ -62,7 +64,7 @@ async function isPartOfCancelledJobKept({ url, clock }: Held): Promise<boolean> 
   const asked = await fetch(`${url}${ATLAS}/proteins/batch`, { method: 'POST', body });
   expect(asked.status).toBe(202);
   const job = (await asked.json()) as { poll_url: string };
-  clock.advance(300);
+  clock.advance(60 * JOB_LIMITS.msPerProtein);
   await fetch(`${url}${job.poll_url}`, { method: 'DELETE' });
   clock.advance(HOUR);
   const view = (await (await fetch(`${url}${job.poll_url}`)).json()) as Json;
