@@ -50,22 +50,27 @@ def query(document, **variables):
     return answer["data"]
 
 
-KEYS = ("hash", "name", "organism", "accession", "source", "length", "ptm")
-LOOKUP = """query ($ids: [String!]!) { lookup(ids: $ids) { requested problem { message }
-  protein { hash name organism accession source length ptm plddt { mean } cluster { size } } } }"""
+LOOKUP = """query ($ids: [String!]!) { lookup(ids: $ids) { requested status problem { message hint } protein {
+  hash accession source name organism gene length ptm plddt { mean } cluster { representativeHash name size percentCharacterized } } } }"""
+OWN = ("hash", "accession", "source", "name", "organism", "gene", "length", "ptm")
+CLUSTER = (("representative", "representativeHash"), ("name", "name"), ("size", "size"), ("percent_characterized", "percentCharacterized"))
 
 
 def lookup(ids):
-    """One row for each hash, UniProt accession or entry name, in the order given, duplicates kept, gaps as None."""
+    """One row for each hash, accession, entry name or sequence, in the order given, duplicates kept; gaps are None.
+
+    Columns are those of `foldatlas lookup` and of bulk look-ups. `status` is FOUND, NOT_IN_ATLAS, NO_SUCH_ENTRY,
+    NOT_AN_IDENTIFIER or UNAVAILABLE, and `problem` says why in a sentence.
+    """
     rows = []
     for start in range(0, len(ids), LOOKUP_AT_ONCE):
         for found in query(LOOKUP, ids=ids[start : start + LOOKUP_AT_ONCE])["lookup"]:
-            protein = found["protein"] or {}
-            row = {"requested": found["requested"]}
-            row.update((key, protein.get(key)) for key in KEYS)
-            row["plddt"] = (protein.get("plddt") or {}).get("mean")
-            row["cluster_size"] = (protein.get("cluster") or {}).get("size")
-            row["problem"] = (found["problem"] or {}).get("message")
+            protein, problem = found["protein"] or {}, found["problem"]
+            row = {"requested": found["requested"], "status": found["status"]}
+            row.update((key, protein.get(key)) for key in OWN)
+            row["mean_plddt"] = (protein.get("plddt") or {}).get("mean")
+            row.update(("cluster_" + name, (protein.get("cluster") or {}).get(key)) for name, key in CLUSTER)
+            row["problem"] = problem and problem["message"]
             rows.append(row)
     return rows
 
@@ -89,7 +94,7 @@ WATCH = """subscription ($id: ID!) { batchProgress(batchId: $id) { final
 
 
 def watch(batch_id):
-    """Yields the counts of a batch, now and at every change, until all its tasks are through."""
+    """Yields the counts of a batch, now and at every change, until every task has ended."""
     while True:
         try:
             with _open(WATCH, {"id": batch_id}, "text/event-stream", 60) as stream:
@@ -109,7 +114,7 @@ def watch(batch_id):
 
 
 SCORES = """query ($id: ID!, $after: String) { batch(batchId: $id) { tasks(first: 1000, after: $after) {
-  nodes { taskId name repeatIndex state error { message } scores { ptm iptm meanPlddt } } pageInfo { endCursor hasNextPage } } } }"""
+  nodes { taskId name repeatIndex status error { message } scores { ptm iptm meanPlddt } } pageInfo { endCursor hasNextPage } } } }"""
 
 
 def scores(batch_id):
@@ -121,7 +126,7 @@ def scores(batch_id):
             raise ValueError("There is no batch %s for this token." % batch_id)
         for task in batch["tasks"]["nodes"]:
             found, error = task.pop("scores") or {}, task.pop("error") or {}
-            got = {"ptm": found.get("ptm"), "iptm": found.get("iptm"), "plddt": found.get("meanPlddt")}
+            got = {"ptm": found.get("ptm"), "iptm": found.get("iptm"), "mean_plddt": found.get("meanPlddt")}
             rows.append({**task, **got, "error": error.get("message")})
         page = batch["tasks"]["pageInfo"]
         after, more = page["endCursor"], page["hasNextPage"]

@@ -2,7 +2,7 @@
 // also for those not found. Holds one chunk of the list in memory.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { type Cell, tableRow } from '../lookups/export-row.ts';
+import { tableOf } from '../lookups/export-row.ts';
 import { command } from './command.ts';
 import { connect, errorLines, type GatewayTarget, TARGET_ARGS } from './gateway-client.ts';
 import { CliExit, EXIT, type Session } from './session.ts';
@@ -13,9 +13,10 @@ const PIECE = 200;
 const QUERY = `query Lookup($ids: [String!]!) {
   lookup(ids: $ids) {
     requested
+    status
     problem { message }
     protein {
-      hash accession source name organism length ptm
+      hash accession source name organism gene length ptm
       plddt { mean }
       cluster { representativeHash size percentCharacterized name }
     }
@@ -28,6 +29,7 @@ interface Found {
   readonly source: string | null;
   readonly name: string | null;
   readonly organism: string | null;
+  readonly gene: string | null;
   readonly length: number | null;
   readonly ptm: number | null;
   readonly plddt: { readonly mean: number | null } | null;
@@ -41,30 +43,31 @@ interface Found {
 
 interface Row {
   readonly requested: string;
-  readonly status: 'FOUND' | 'NOT_FOUND' | 'UNAVAILABLE';
+  readonly status: string;
   readonly problem: string | null;
   readonly protein: Found | null;
 }
 
-const COLUMNS: readonly (readonly [name: string, of: (row: Row) => Cell])[] = [
-  ['requested', (row) => row.requested],
-  ['status', (row) => row.status],
-  ['hash', ({ protein }) => protein?.hash],
-  ['accession', ({ protein }) => protein?.accession],
-  ['source', ({ protein }) => protein?.source],
-  ['name', ({ protein }) => protein?.name],
-  ['organism', ({ protein }) => protein?.organism],
-  ['length', ({ protein }) => protein?.length],
-  ['ptm', ({ protein }) => protein?.ptm],
-  ['mean_plddt', ({ protein }) => protein?.plddt?.mean],
-  ['cluster', ({ protein }) => protein?.cluster?.representativeHash],
-  ['cluster_size', ({ protein }) => protein?.cluster?.size],
-  ['cluster_percent_characterized', ({ protein }) => protein?.cluster?.percentCharacterized],
-  ['problem', (row) => row.problem],
-];
+const TABLE = tableOf<Row>({
+  requested: (row) => row.requested,
+  status: (row) => row.status,
+  hash: ({ protein }) => protein?.hash,
+  accession: ({ protein }) => protein?.accession,
+  source: ({ protein }) => protein?.source,
+  name: ({ protein }) => protein?.name,
+  organism: ({ protein }) => protein?.organism,
+  gene: ({ protein }) => protein?.gene,
+  length: ({ protein }) => protein?.length,
+  ptm: ({ protein }) => protein?.ptm,
+  mean_plddt: ({ protein }) => protein?.plddt?.mean,
+  cluster_representative: ({ protein }) => protein?.cluster?.representativeHash,
+  cluster_name: ({ protein }) => protein?.cluster?.name,
+  cluster_size: ({ protein }) => protein?.cluster?.size,
+  cluster_percent_characterized: ({ protein }) => protein?.cluster?.percentCharacterized,
+  problem: (row) => row.problem,
+});
 
-const lineOf = (row: Row, tsv: boolean): string =>
-  tsv ? tableRow(COLUMNS.map(([, of]) => of(row))) : `${JSON.stringify(row)}\n`;
+const lineOf = (row: Row, tsv: boolean): string => (tsv ? TABLE.line(row) : `${JSON.stringify(row)}\n`);
 
 /** Reads the list in chunks: identifiers separated by white space or commas; # starts a comment. */
 async function* pieces(file: string): AsyncGenerator<string[]> {
@@ -94,27 +97,18 @@ async function rowsOf(place: GatewayTarget, session: Session, ids: readonly stri
   const lines = errorLines(answer);
   for (const line of lines.slice(0, 3)) session.say(line);
   if (lines.length > 3) session.say(`… and ${lines.length - 3} more like these`);
-  type Entry = { requested: string; problem: { message: string } | null; protein: Found | null } | null;
-  const { lookup = null } = (answer.data ?? {}) as { lookup?: Entry[] | null };
+  type Entry = Omit<Row, 'problem'> & { readonly problem: { readonly message: string } | null };
+  const { lookup = null } = (answer.data ?? {}) as { lookup?: (Entry | null)[] | null };
   const broken = new Set(
     (answer.errors ?? []).map(({ path }) => (typeof path?.[1] === 'number' ? path[1] : -1)),
   );
   return ids.map((requested, i): Row => {
     const entry = lookup?.[i] ?? null;
+    const { status = 'UNAVAILABLE', protein = null } = entry ?? {};
     const problem = entry?.problem?.message ?? null;
-    if (entry === null || broken.has(i))
-      return {
-        requested,
-        status: 'UNAVAILABLE',
-        problem: lines[0] ?? problem,
-        protein: entry?.protein ?? null,
-      };
-    return {
-      requested,
-      status: entry.protein === null ? 'NOT_FOUND' : 'FOUND',
-      problem,
-      protein: entry.protein,
-    };
+    return entry === null || broken.has(i)
+      ? { requested, status: 'UNAVAILABLE', problem: lines[0] ?? problem, protein }
+      : { requested, status, problem, protein };
   });
 }
 
@@ -148,7 +142,7 @@ export default command({
     const table = ndjson !== true;
     let [done, found, lost] = [0, 0, 0];
     try {
-      if (table) await session.out(tableRow(COLUMNS.map(([name]) => name)));
+      if (table) await session.out(TABLE.header);
       for await (const ids of pieces(file)) {
         for (const row of await rowsOf(place, session, ids)) {
           if (row.status === 'FOUND') found += 1;

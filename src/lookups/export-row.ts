@@ -3,22 +3,41 @@
 import type { BulkOptions } from './lookup.ts';
 
 /** Increased when columns or keys of the rows change; part of the file's name. */
-export const ROW_SCHEMA = 1;
+export const ROW_SCHEMA = 2;
+
+/**
+ * The columns of every table of proteins, in their order: of bulk look-ups, `foldatlas lookup`, the
+ * Python client and the front-end example. A table leaves out what it does not have.
+ */
+export const TABLE_COLUMNS = [
+  ...['requested', 'status', 'hash', 'accession', 'source', 'name', 'organism', 'gene', 'length'],
+  ...['sequence', 'ptm', 'mean_plddt', 'structure_url', 'cluster_representative', 'cluster_name'],
+  ...['cluster_size', 'cluster_percent_characterized', 'features', 'feature_labels', 'problem'],
+] as const;
+
+/**
+ * Why a row of a bulk look-up has no protein, in a sentence. NO_SUCH_ENTRY and NOT_AN_IDENTIFIER are
+ * the statuses of identifiers, which bulk look-ups refuse before they start.
+ */
+const PROBLEMS = {
+  FOUND: null,
+  NOT_IN_ATLAS: 'The Atlas does not have this protein.',
+  CANCELLED: 'The look-up was cancelled before it reached this protein.',
+  FAILED: 'The part of the look-up with this protein failed.',
+  EXPIRED: 'The upstream has deleted the results.',
+  UNAVAILABLE: 'The upstream failed; nothing is known of this protein.',
+  DAMAGED: 'The archive of the upstream is damaged; nothing is known of this protein.',
+} as const;
 
 /** Whether the row has a protein, or why not. */
-export type RowStatus =
-  | 'FOUND'
-  | 'NOT_IN_ATLAS'
-  | 'CANCELLED'
-  | 'FAILED'
-  | 'EXPIRED'
-  | 'UNAVAILABLE'
-  | 'DAMAGED';
+export type RowStatus = keyof typeof PROBLEMS;
 
 /**
  * The values of a protein: undefined where not requested or unknown, null where the Atlas has none.
  */
 export interface ExportRow {
+  /** The identifier that led to the protein, where it is not its hash. */
+  readonly requested?: string;
   readonly hash: string;
   readonly status: RowStatus;
   readonly accession?: string | null;
@@ -47,52 +66,61 @@ export interface ExportRow {
 /** A row as one line of JSON. */
 export const jsonLine = (row: ExportRow): string => `${JSON.stringify(row)}\n`;
 
-interface Column {
-  readonly name: string;
-  readonly of: (row: ExportRow) => Cell;
+/** The columns of a table by their names; `tableOf` puts them in order. */
+type Cells<Row> = Readonly<Record<string, (row: Row) => Cell>>;
+
+/** A table: its header, and a line for each row. */
+export interface Table<Row> {
+  readonly header: string;
+  line(row: Row): string;
 }
 
-const always: readonly Column[] = [
-  { name: 'hash', of: (row) => row.hash },
-  { name: 'status', of: (row) => row.status },
-];
-const sequence: readonly Column[] = [
-  { name: 'accession', of: (row) => row.accession },
-  { name: 'source', of: (row) => row.source },
-  { name: 'length', of: (row) => row.length },
-  { name: 'sequence', of: (row) => row.sequence },
-];
-const structure: readonly Column[] = [
-  { name: 'ptm', of: (row) => row.ptm },
-  { name: 'mean_plddt', of: (row) => row.meanPlddt },
-  { name: 'structure_url', of: (row) => row.structureUrl },
-];
-const cluster: readonly Column[] = [
-  { name: 'cluster_representative', of: (row) => row.cluster?.representative },
-  { name: 'cluster_name', of: (row) => row.cluster?.name },
-  { name: 'cluster_size', of: (row) => row.cluster?.size },
-  { name: 'cluster_percent_characterized', of: (row) => row.cluster?.percentCharacterized },
-];
-const features: readonly Column[] = [
-  { name: 'features', of: (row) => row.features?.map(({ index, value }) => `${index}:${value}`).join(' ') },
-  { name: 'feature_labels', of: (row) => row.features?.map(({ label }) => label ?? '').join('; ') },
-];
+/** A table with the columns that have cells, in the order of {@link TABLE_COLUMNS}. */
+export function tableOf<Row>(cells: Cells<Row>): Table<Row> {
+  const columns = TABLE_COLUMNS.flatMap((name) => {
+    const of = cells[name];
+    return of === undefined ? [] : [{ name, of }];
+  });
+  return {
+    header: tableRow(columns.map(({ name }) => name)),
+    line: (row) => tableRow(columns.map(({ of }) => of(row))),
+  };
+}
 
-/** The columns of a table for these options. */
-export const exportColumns = (options: BulkOptions): readonly Column[] => [
-  ...always,
-  ...(options.sequence ? sequence : []),
-  ...(options.structure ? structure : []),
-  ...(options.cluster ? cluster : []),
-  ...(options.proteinFeatures ? features : []),
-];
+const sequence: Cells<ExportRow> = {
+  accession: (row) => row.accession,
+  source: (row) => row.source,
+  length: (row) => row.length,
+  sequence: (row) => row.sequence,
+};
+const structure: Cells<ExportRow> = {
+  ptm: (row) => row.ptm,
+  mean_plddt: (row) => row.meanPlddt,
+  structure_url: (row) => row.structureUrl,
+};
+const cluster: Cells<ExportRow> = {
+  cluster_representative: (row) => row.cluster?.representative,
+  cluster_name: (row) => row.cluster?.name,
+  cluster_size: (row) => row.cluster?.size,
+  cluster_percent_characterized: (row) => row.cluster?.percentCharacterized,
+};
+const features: Cells<ExportRow> = {
+  features: (row) => row.features?.map(({ index, value }) => `${index}:${value}`).join(' '),
+  feature_labels: (row) => row.features?.map(({ label }) => label ?? '').join('; '),
+};
 
-/** The header line. */
-export const csvHeader = (columns: readonly Column[]): string => tableRow(columns.map(({ name }) => name));
-
-/** A row as one line of tab-separated text; unknown values are empty. */
-export const csvLine = (columns: readonly Column[], row: ExportRow): string =>
-  tableRow(columns.map(({ of }) => of(row)));
+/** The table of a bulk look-up with these options. */
+export const exportTable = (options: BulkOptions): Table<ExportRow> =>
+  tableOf({
+    requested: (row) => row.requested ?? row.hash,
+    status: (row) => row.status,
+    hash: (row) => row.hash,
+    ...(options.sequence ? sequence : {}),
+    ...(options.structure ? structure : {}),
+    ...(options.cluster ? cluster : {}),
+    ...(options.proteinFeatures ? features : {}),
+    problem: (row) => PROBLEMS[row.status],
+  });
 
 /** Value of a cell. */
 export type Cell = string | number | null | undefined;

@@ -111,9 +111,11 @@ export async function* lookupRows(
     for (const hash of hashes) rows.set(hash, { hash, status });
   }
 
-  for (const hash of ask.hashes) {
+  for (const [i, hash] of ask.hashes.entries()) {
     if (!rows.has(hash)) await load(partOf.get(hash) ?? 0);
-    yield rows.get(hash) ?? { hash, status: 'UNAVAILABLE' };
+    const requested = ask.requested?.[i];
+    const row = rows.get(hash) ?? { hash, status: 'UNAVAILABLE' };
+    yield requested === undefined || requested === hash ? row : { requested, ...row };
     const more = (left.get(hash) ?? 1) - 1;
     left.set(hash, more);
     if (more === 0) rows.delete(hash);

@@ -27,6 +27,8 @@ export interface BulkOptions {
 export interface BulkRequest {
   /** In request order, with duplicates. */
   readonly hashes: readonly string[];
+  /** The identifier of each, where one is not the hash. */
+  readonly requested?: readonly string[];
   readonly options: BulkOptions;
 }
 

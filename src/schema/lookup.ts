@@ -15,6 +15,24 @@ export interface LookupRef {
   readonly failsAt: 'protein' | 'problem';
 }
 
+const LookupStatus = builder.enumType('LookupStatus', {
+  description: 'Whether an identifier led to a protein, or why not; also the column `status` of tables.',
+  values: {
+    FOUND: { description: 'The Atlas has the protein.' },
+    NOT_IN_ATLAS: { description: 'The identifier is right, and the Atlas does not have its protein.' },
+    NO_SUCH_ENTRY: { description: 'UniProt has no entry with this accession or name.' },
+    NOT_AN_IDENTIFIER: { description: 'The text names no protein; `problem` says what to type.' },
+    UNAVAILABLE: { description: 'The upstream failed, so that nothing is known; ask again.' },
+  } as const,
+});
+
+function statusOf({ exists, failure, problem, hash }: LookupRef): typeof LookupStatus.$inferType {
+  if (exists) return 'FOUND';
+  if (failure !== undefined) return 'UNAVAILABLE';
+  if (problem?.kind === 'InvalidInput') return 'NOT_AN_IDENTIFIER';
+  return hash === null ? 'NO_SUCH_ENTRY' : 'NOT_IN_ATLAS';
+}
+
 export const ProteinLookup = builder.objectRef<LookupRef>('ProteinLookup').implement({
   description: 'One result for each id, in your order, duplicates included.',
   fields: (t) => ({
@@ -22,6 +40,13 @@ export const ProteinLookup = builder.objectRef<LookupRef>('ProteinLookup').imple
       public: 'record',
       nullable: false,
       description: 'The id that you gave, such as "P01308".',
+    }),
+    status: t.field({
+      public: 'record',
+      type: LookupStatus,
+      nullable: false,
+      description: 'Whether there is a protein, or why not.',
+      resolve: statusOf,
     }),
     problem: t.field({
       public: 'record',

@@ -34,6 +34,28 @@ describe.each(DIALECTS)('identifiers of a bulk look-up at a service that speaks 
     ]);
   });
 
+  it('stand in the rows as they were given', async () => {
+    const found = await start({
+      ids: [INSULIN, 'P01308', ' HBA_HUMAN '],
+      clusterInfo: false,
+      proteinFeatures: false,
+    });
+    const id = String(at(found, 'lookupId'));
+    const rows = async (): Promise<string> => {
+      const response = await world.gateway.fetch(new Request(`http://gateway.test/bulk/${id}.tsv`));
+      if (response.status === 200) return response.text();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return rows();
+    };
+    const [head, ...lines] = (await rows()).trimEnd().split('\n');
+    expect(head?.split('\t').slice(0, 3)).toEqual(['requested', 'status', 'hash']);
+    expect(lines.map((line) => line.split('\t').slice(0, 3))).toEqual([
+      [INSULIN, 'FOUND', INSULIN],
+      ['P01308', 'FOUND', INSULIN],
+      ['HBA_HUMAN', 'FOUND', '6077c452d1dc6151040b2b179e2294c7'],
+    ]);
+  });
+
   it('that name no protein are issues with their places, and nothing is started', async () => {
     const found = await start({ ids: [INSULIN, INSULIN.slice(1), 'MGYP000261684433', 'P00000', 'insulin'] });
     expect(at(found, '__typename')).toBe('InvalidInput');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tableRow } from '../../src/lookups/export-row.ts';
+import { exportTable, TABLE_COLUMNS, tableRow } from '../../src/lookups/export-row.ts';
 
 const SRC = fileURLToPath(new URL('../../src', import.meta.url));
 const cellOf = (value: string | number | null): string => tableRow([value]).slice(0, -1);
@@ -34,5 +34,42 @@ describe('a cell of a table', () => {
       (file) => file.endsWith('.ts') && readFileSync(join(SRC, file), 'utf8').includes("join('\\t')"),
     );
     expect(writers).toEqual(['lookups/export-row.ts']);
+  });
+});
+
+describe('the tables of proteins', () => {
+  const read = (path: string) =>
+    readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
+  const all = { structure: true, cluster: true, sequence: true, proteinFeatures: true };
+  const quoted = (text: string) => [...text.matchAll(/['"]([a-z_]+)['"]/g)].map(([, name]) => name);
+  const tables: [string, (string | undefined)[]][] = [
+    [
+      'of bulk look-ups',
+      exportTable({ ...all, residueFeatures: true, top: 10 })
+        .header.trimEnd()
+        .split('\t'),
+    ],
+    [
+      'of the front-end example',
+      [...read('examples/frontend/src/lookup-page.tsx').matchAll(/^ {2}\['([a-z_]+)', /gm)].map(
+        ([, name]) => name,
+      ),
+    ],
+    [
+      'of the Python client',
+      [
+        ...['requested', 'status'],
+        ...quoted(/^OWN = (.*)$/m.exec(read('examples/notebook/foldatlas.py'))?.[1] ?? ''),
+        'mean_plddt',
+        ...['representative', 'name', 'size', 'percent_characterized'].map((name) => `cluster_${name}`),
+        'problem',
+      ],
+    ],
+  ];
+
+  it.each(tables)('%s have the common columns in the common order', (_, columns) => {
+    expect(columns.length).toBeGreaterThan(10);
+    expect(columns).toEqual(TABLE_COLUMNS.filter((name) => columns.includes(name)));
+    for (const name of ['requested', 'status', 'hash', 'problem']) expect(columns).toContain(name);
   });
 });

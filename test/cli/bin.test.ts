@@ -127,13 +127,13 @@ describe('lookup', () => {
       ['requested', 'status'],
       ['P01308', 'FOUND'],
       ['ACTA_HUMAN', 'FOUND'],
-      ['00000000000000000000000000000000', 'NOT_FOUND'],
-      ['ENSG00000139618', 'NOT_FOUND'],
+      ['00000000000000000000000000000000', 'NOT_IN_ATLAS'],
+      ['ENSG00000139618', 'NOT_AN_IDENTIFIER'],
       // Text that a spreadsheet program would run.
-      ["'=1+1", 'NOT_FOUND'],
+      ["'=1+1", 'NOT_AN_IDENTIFIER'],
       ['P01308', 'FOUND'],
     ]);
-    expect(new Set(rows.map((row) => row.length))).toEqual(new Set([14]));
+    expect(new Set(rows.map((row) => row.length))).toEqual(new Set([16]));
     expect(rows[1]?.[2]).toBe('12e9c9e4e2835c302e8ba615115edda3');
     expect(table.err).toContain('6 looked up: 3 found, 3 not found, 0 unavailable.');
     const objects = lines.out

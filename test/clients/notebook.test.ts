@@ -1,4 +1,5 @@
-// The Python example, run by a real python3: paste identifiers, get a table in the same order with gaps; fold and rank.
+// The notebook, its cells run in order by a real python3, as Jupyter runs them: a table in the order of what was pasted, plots, folds
+// and a ranking.
 import { execFile, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -27,35 +28,65 @@ const json = async (code: string, token?: string): Promise<unknown> => {
   return JSON.parse(stdout);
 };
 
+/** Runs the cells of the notebook in one namespace and prints what Jupyter would show of each last expression. */
+const RUN = `
+import ast, json
+scope = {}
+for cell in json.load(open("foldatlas.ipynb", encoding="utf-8"))["cells"]:
+    if cell["cell_type"] != "code":
+        continue
+    tree = ast.parse("".join(cell["source"]))
+    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "cell", "exec"), scope)
+    value = None if last is None else eval(compile(ast.Expression(last.value), "cell", "eval"), scope)
+    if hasattr(value, "_repr_html_"):
+        assert "<td>" in value._repr_html_()
+        print(value)
+    elif hasattr(value, "_repr_svg_"):
+        print("SVG", value._repr_svg_())
+`;
+
 describe.skipIf(missing)('the notebook example', () => {
-  it('shows what was pasted as a table, folds, waits and ranks', async () => {
+  it('shows what was pasted as a table, plots, folds, waits and ranks', async () => {
     place.world.forget();
-    const { stdout } = await python(['table.py']);
+    const { stdout } = await python(['-c', RUN]);
     const lines = stdout.trimEnd().split('\n');
-    expect(lines[0]).toMatch(/^requested +name +organism +length +plddt +cluster_size +problem$/);
-    expect(lines.slice(1, 7).map((line) => line.split(' ')[0])).toEqual([
-      'P01308',
-      'HBA_HUMAN',
-      '00000000000000000000000000000000',
-      '6077c452d1dc6151040b2b179e2294c7',
-      'P01308',
-      'insulin?',
+    expect(lines[0]).toMatch(/is a sandbox: not predictions$/);
+    expect(lines[1]).toMatch(
+      /^requested +status +name +organism +length +mean_plddt +cluster_size +problem$/,
+    );
+    expect(lines.slice(2, 8).map((line) => line.split(/ +/).slice(0, 2))).toEqual([
+      ['P01308', 'FOUND'],
+      ['HBA_HUMAN', 'FOUND'],
+      ['00000000000000000000000000000000', 'NOT_IN_ATLAS'],
+      ['6077c452d1dc6151040b2b179e2294c7', 'FOUND'],
+      ['P01308', 'FOUND'],
+      ['insulin?', 'NOT_AN_IDENTIFIER'],
     ]);
-    expect(lines[1]).toMatch(/^P01308 +Insulin +Homo sapiens +110 +[\d.]+ +\d+ +–$/);
-    expect(lines[3]).toMatch(/^0{32}( +–){5} +\S.*\S$/);
-    expect(lines[5]).toBe(lines[1]);
+    expect(lines[2]).toMatch(/^P01308 +FOUND +Insulin +Homo sapiens +110 +[\d.]+ +\d+ +–$/);
+    expect(lines[4]).toMatch(/^0{32} +NOT_IN_ATLAS( +–){5} +\S.*\S$/);
+    expect(lines[6]).toBe(lines[2]);
     expect(stdout).toMatch(/^4 of 4 done, 0 running$/m);
-    const ranked = lines.slice(-4).map((line) => Number(/DONE +([\d.]+)/.exec(line)?.[1]));
-    expect(ranked).toHaveLength(4);
+    const plots = lines.filter((line) => line.startsWith('SVG <svg '));
+    expect(plots.map((plot) => /<title>(.*?)<\/title>/.exec(plot)?.[1])).toEqual([
+      expect.stringMatching(/^Insulin, mean pLDDT \d/),
+      'features',
+      expect.stringMatching(/^PAE of with/),
+    ]);
+    // A bar for each residue, a line for each feature, a cell for each pair of tokens or more.
+    const rects = plots.map((plot) => plot.split('<rect ').length - 1);
+    expect(rects[0]).toBe(110);
+    expect(rects[1]).toBeGreaterThan(8);
+    expect(rects[2]).toBeGreaterThan(600);
+    const ranked = lines.slice(-5, -1).map((line) => Number(/SUCCEEDED +([\d.]+)/.exec(line)?.[1]));
     expect(ranked.toSorted((a, b) => b - a)).toEqual(ranked);
-    // Six identifiers cost one bulk call, four folds one submit, and one poll serves the watcher.
-    expect(place.world.counts()).toMatchObject({ bulk: 1, submit: 1 });
+    expect(place.world.counts()).toMatchObject({ submit: 1 });
   });
 
   it('runs again without spending again', async () => {
-    await python(['table.py'], 'twice');
+    await python(['-c', RUN], 'twice');
     place.world.forget();
-    const { stdout } = await python(['table.py'], 'twice');
+    const { stdout } = await python(['-c', RUN], 'twice');
     expect(stdout).toMatch(/^4 of 4 done, 0 running$/m);
     expect(place.world.counts()).not.toHaveProperty('submit');
   });

@@ -96,7 +96,7 @@ describe('a small look-up', () => {
 
     const ndjson = await get(gateway, at(lookup, 'ndjsonUrl'));
     expect(ndjson.headers.get('content-disposition')).toMatch(
-      /^attachment; filename="foldatlas-proteins-\d{4}-\d\d-\d\d-schema1\.ndjson"$/,
+      /^attachment; filename="foldatlas-proteins-\d{4}-\d\d-\d\d-schema2\.ndjson"$/,
     );
     const rows = await rowsOf(ndjson);
     expect(rows.map((row) => [at(row, 'hash'), at(row, 'status')])).toEqual([
@@ -137,12 +137,12 @@ describe('a small look-up', () => {
       .split('\n')
       .map((line) => line.split('\t'));
     expect(table.map((cells) => cells.length)).toEqual(Array.from({ length: 5 }, () => table[0]?.length));
-    expect(table.map((cells) => cells.slice(0, 3))).toEqual([
-      ['hash', 'status', 'accession'],
-      [second, 'FOUND', at(rows[0], 'accession')],
-      [first, 'FOUND', at(rows[1], 'accession')],
-      [gap, 'NOT_IN_ATLAS', ''],
-      [second, 'FOUND', at(rows[0], 'accession')],
+    expect(table.map((cells) => cells.slice(1, 4))).toEqual([
+      ['status', 'hash', 'accession'],
+      ['FOUND', second, at(rows[0], 'accession')],
+      ['FOUND', first, at(rows[1], 'accession')],
+      ['NOT_IN_ATLAS', gap, ''],
+      ['FOUND', second, at(rows[0], 'accession')],
     ]);
   });
 
@@ -155,7 +155,7 @@ describe('a small look-up', () => {
       residueFeatures: false,
     });
     const [head] = (await (await get(gateway, at(lookup, 'tsvUrl'))).text()).split('\n');
-    expect(head).toBe('hash\tstatus\taccession\tsource\tlength\tsequence');
+    expect(head).toBe('requested\tstatus\thash\taccession\tsource\tlength\tsequence\tproblem');
     const [row] = await rowsOf(await get(gateway, at(lookup, 'ndjsonUrl')));
     expect(Object.keys(row as object)).toEqual([
       'hash',

@@ -10,6 +10,7 @@ const LookUp = graphql(`
   query LookUp($ids: [String!]!) {
     lookup(ids: $ids) {
       requested
+      status
       problem { __typename message hint }
       protein {
         hash
@@ -21,7 +22,7 @@ const LookUp = graphql(`
         length
         ptm
         plddt { mean }
-        cluster { representativeHash size percentCharacterized }
+        cluster { representativeHash name size percentCharacterized }
       }
     }
   }
@@ -32,15 +33,9 @@ const withoutPlace = (message: string): string => message.replace(/^`ids\[\d+\]`
 
 type Row = ResultOf<typeof LookUp>['lookup'][number];
 
-const statusOf = ({ protein, problem }: Row): string => {
-  if (protein !== null) return 'FOUND';
-  if (problem === null) return 'UNAVAILABLE';
-  return problem.__typename === 'InvalidInput' ? 'NOT_AN_IDENTIFIER' : 'NOT_FOUND';
-};
-
 const COLUMNS: readonly (readonly [name: string, of: (row: Row) => string | number | null | undefined])[] = [
   ['requested', ({ requested }) => requested],
-  ['status', statusOf],
+  ['status', ({ status }) => status],
   ['hash', ({ protein }) => protein?.hash],
   ['accession', ({ protein }) => protein?.accession],
   ['source', ({ protein }) => protein?.source],
@@ -50,7 +45,8 @@ const COLUMNS: readonly (readonly [name: string, of: (row: Row) => string | numb
   ['length', ({ protein }) => protein?.length],
   ['ptm', ({ protein }) => protein?.ptm],
   ['mean_plddt', ({ protein }) => protein?.plddt?.mean],
-  ['cluster', ({ protein }) => protein?.cluster?.representativeHash],
+  ['cluster_representative', ({ protein }) => protein?.cluster?.representativeHash],
+  ['cluster_name', ({ protein }) => protein?.cluster?.name],
   ['cluster_size', ({ protein }) => protein?.cluster?.size],
   ['cluster_percent_characterized', ({ protein }) => protein?.cluster?.percentCharacterized],
   ['problem', ({ problem }) => problem?.message],

@@ -2,7 +2,7 @@
 // and .tsv: one protein per line, in the requested order. The look-up's id grants access.
 
 import type { GatewayContext } from '../../context.ts';
-import { csvHeader, csvLine, exportColumns, jsonLine, ROW_SCHEMA } from '../../lookups/export-row.ts';
+import { exportTable, jsonLine, ROW_SCHEMA } from '../../lookups/export-row.ts';
 import { isExpired, lookupRows } from '../../lookups/export-rows.ts';
 import {
   type BulkLookup,
@@ -109,11 +109,10 @@ function streamRows(
     },
     up.settings.mapping,
   );
-  const columns = exportColumns(ask.options);
+  const table = exportTable(ask.options);
   async function* lines() {
-    if (ending === 'tsv') yield encoder.encode(csvHeader(columns));
-    for await (const row of rows)
-      yield encoder.encode(ending === 'tsv' ? csvLine(columns, row) : jsonLine(row));
+    if (ending === 'tsv') yield encoder.encode(table.header);
+    for await (const row of rows) yield encoder.encode(ending === 'tsv' ? table.line(row) : jsonLine(row));
   }
   return new Response(streamOf(lines()), {
     headers: {

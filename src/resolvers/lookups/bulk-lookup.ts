@@ -34,9 +34,18 @@ const MOST_FEATURES = 100;
 /** Issues that the message of an invalid input repeats. */
 const MESSAGES = 3;
 
+/** The longest identifier that the rows repeat: accessions and entry names, no sequences. */
+const MAX_SHOWN = 64;
+
+/** What is looked up, and what names none. */
+interface Asked extends Pick<BulkRequest, 'hashes' | 'requested'> {
+  readonly issues: readonly IssueShape[];
+}
+
 /** The input with its defaults, also for an explicit null. */
-const askOf = (hashes: readonly string[], input: Input): BulkRequest => ({
+const askOf = ({ hashes, requested }: Asked, input: Input): BulkRequest => ({
   hashes,
+  ...(requested === undefined ? {} : { requested }),
   options: {
     top: input.topFeatures ?? 10,
     structure: input.structure ?? true,
@@ -77,10 +86,7 @@ function issuesOf({ hashes, options }: BulkRequest): IssueShape[] {
 }
 
 /** The hashes of the proteins, or what names none. @throws the failure of a service that is down */
-async function hashesOf(
-  ctx: GatewayContext,
-  { ids, hashes }: Input,
-): Promise<{ readonly hashes: readonly string[]; readonly issues: readonly IssueShape[] }> {
+async function hashesOf(ctx: GatewayContext, { ids, hashes }: Input): Promise<Asked> {
   if (ids == null) return { hashes: hashes ?? [], issues: [] };
   if (hashes != null) {
     const message = 'Give `ids` or `hashes`, not both.';
@@ -90,8 +96,14 @@ async function hashesOf(
   if (ids.length > MAX_HASHES) return { hashes: ids, issues: [] };
   const resolved = await resolveIdentifiers(ctx, ids, 'ids');
   for (const one of resolved) if ('failure' in one) throw one.failure;
+  const found = resolved.flatMap((one) => ('hash' in one ? [one.hash] : []));
+  const requested = ids.map((id, i) => {
+    const text = id.trim();
+    return text.length > MAX_SHOWN ? (found[i] ?? '') : text;
+  });
   return {
-    hashes: resolved.flatMap((one) => ('hash' in one ? [one.hash] : [])),
+    hashes: found,
+    ...(requested.every((id, i) => id === found[i]) ? {} : { requested }),
     issues: resolved.flatMap((one, i): IssueShape[] => {
       if (!('problem' in one)) return [];
       const { message, hint = null, kind } = one.problem;
@@ -151,8 +163,9 @@ const STORE_FAILED: RefusedShape = {
 };
 
 async function start(ctx: GatewayContext, input: Input): Promise<BulkLookupResultShape> {
-  const { hashes, issues: unresolved } = await hashesOf(ctx, input);
-  const ask = askOf(hashes, input);
+  const asked = await hashesOf(ctx, input);
+  const { issues: unresolved } = asked;
+  const ask = askOf(asked, input);
   const issues = unresolved.length > 0 ? unresolved : issuesOf(ask);
   if (issues.length > 0) {
     const more = issues.length > MESSAGES ? ` And ${issues.length - MESSAGES} more.` : '';

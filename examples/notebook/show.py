@@ -1,0 +1,100 @@
+"""Tables and plots for notebooks, drawn as SVG with nothing but Python's standard library.
+
+Jupyter shows the result of a cell; `print(result)` writes a table as text, and `result.save("plot.svg")` keeps a plot.
+"""
+
+from html import escape
+
+# 90 and more, 70 to 90, 50 to 70, below 50: the colours that structure viewers use for pLDDT.
+BANDS = ((90, "#0053d6"), (70, "#65cbf3"), (50, "#ffdb13"), (0, "#ff7d45"))
+
+
+class Svg:
+    """A drawing. `parts` are SVG elements."""
+
+    def __init__(self, width, height, title, parts):
+        head = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" role="img" font-family="sans-serif" font-size="11">'
+        self.text = "".join([head % (width, height, width), "<title>%s</title>" % escape(title), *parts, "</svg>"])
+
+    def _repr_svg_(self):
+        return self.text
+
+    def save(self, path):
+        """Writes the drawing to a file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.text)
+
+
+def _rect(x, y, width, height, fill, title=""):
+    box = '<rect x="%.2f" y="%.2f" width="%.2f" height="%.2f" fill="%s">' % (x, y, width, height, fill)
+    return box + ("<title>%s</title>" % escape(title) if title else "") + "</rect>"
+
+
+def _text(x, y, text, anchor="start"):
+    return '<text x="%.1f" y="%.1f" text-anchor="%s" fill="currentColor">%s</text>' % (x, y, anchor, escape(str(text)))
+
+
+class Table:
+    """Rows as a table, a gap as a dash, a score with three digits."""
+
+    def __init__(self, rows, columns):
+        def cell(value):
+            return "–" if value is None else "%.3f" % value if isinstance(value, float) else str(value)
+
+        self.columns, self.cells = columns, [[cell(row[key]) for key in columns] for row in rows]
+
+    def _repr_html_(self):
+        head = "".join("<th>%s</th>" % escape(name) for name in self.columns)
+        body = "".join("<tr>%s</tr>" % "".join("<td>%s</td>" % escape(cell) for cell in row) for row in self.cells)
+        return "<table><tr>%s</tr>%s</table>" % (head, body)
+
+    def __str__(self):
+        lines = [list(self.columns)] + self.cells
+        widths = [max(map(len, column)) for column in zip(*lines)]
+        return "\n".join("  ".join(text.ljust(width) for text, width in zip(line, widths)).rstrip() for line in lines)
+
+
+def plddt(values, title="pLDDT"):
+    """Confidence of each residue, 0 to 100, in the usual four colours; None is a gap."""
+    width, height, left = 760, 160, 34
+    step = (width - left) / max(1, len(values))
+    parts = [_text(left - 4, height - 20 - level * 1.2 + 4, level, "end") for level in (0, 50, 70, 90)]
+    for i, value in enumerate(values):
+        if value is not None:
+            colour = next(fill for least, fill in BANDS if value >= least)
+            parts.append(_rect(left + i * step, height - 20 - value * 1.2, step, value * 1.2, colour, "%d: %.1f" % (i, value)))
+    ends = [_text(left, height - 4, 0), _text(width, height - 4, "residue %d" % (len(values) - 1), "end")]
+    return Svg(width, height, title, parts + ends)
+
+
+def features(length, activations, title="features"):
+    """Where features are active: one line for each of the `features` of a protein, selected with regions."""
+    left, width, line = 300, 760, 18
+    scale = (width - left) / max(1, length)
+    parts = []
+    for row, found in enumerate(activations):
+        y = row * line
+        parts += [_text(0, y + 12, found["feature"]["label"][:46]), _rect(left, y + 8, width - left, 1, "#999")]
+        for region in found["regions"] or []:
+            start, end = region["start"], region["end"]
+            tip = "residues %d to %d" % (start, end - 1)
+            parts.append(_rect(left + start * scale, y + 3, max(2, (end - start) * scale), 11, "#2a7f62", tip))
+    return Svg(width, max(line, line * len(activations)), title, parts)
+
+
+def pae(block, chains=(), title="predicted aligned error"):
+    """A `block` of the predicted aligned error, dark where it is small; white lines between chains."""
+    rows, side, left = block["values"], 360, 20
+    cell = side / max(1, len(rows))
+    parts = []
+    for y, row in enumerate(rows):
+        for x, value in enumerate(row):
+            if value is not None:
+                light = 25 + 70 * min(value, 30) / 30
+                tip = "%.1f Å" % value
+                parts.append(_rect(left + x * cell, y * cell, cell + 0.2, cell + 0.2, "hsl(150 40%% %.0f%%)" % light, tip))
+    for chain in chains:
+        at = chain["tokenStart"] / block["step"] * cell
+        parts += [_rect(left + at - 0.75, 0, 1.5, side, "#fff"), _rect(left, at - 0.75, side, 1.5, "#fff")]
+        parts.append(_text(left + at + 2, side + 14, chain["id"]))
+    return Svg(left + side, side + 20, title, parts)
