@@ -110,7 +110,7 @@ export default command({
       await watchBatch(place, session, batchId, { onTasks: saver.take, saved: () => saver.saved });
       const without = await saver.finish();
       for (const line of without) session.say(`without a result: ${line}`);
-      session.say(`${saver.saved} results and scores.tsv are in ${folder}.`);
+      session.say(`Results and scores.tsv are in ${folder}.`);
       return without.length > 0 ? EXIT.notAllGood : EXIT.ok;
     } catch (error) {
       if (

@@ -290,7 +290,7 @@ items:
 
     const second = await untilEnded(run(['fold', file, '--watch', '--out', 'many'], there()));
     expect(second).toMatchObject({ code: 0, out: `${batchId}\n` });
-    expect(second.err).toContain('12 results and scores.tsv are in many.');
+    expect(second.err).toContain('Results and scores.tsv are in many.');
     expect(ended('many')).toBe(12);
     expect(readdirSync(join(folder, 'many')).filter((name) => name.endsWith('.part'))).toEqual([]);
     expect(submits()).toBe(1);

@@ -135,7 +135,7 @@ describe('a watched batch', () => {
   it('tells an unknown batch and a refused token as an error, and ends', async () => {
     seen.length = 0;
     for (const [id, status, code] of [
-      ['nobody', undefined, 'BAD_USER_INPUT'],
+      ['nobody', undefined, 'NOT_FOUND'],
       ['nobody-either', 401, 'UNAUTHENTICATED'],
     ] as const) {
       if (status !== undefined)
@@ -209,7 +209,7 @@ describe('a watched batch', () => {
     const { value } = await answersOf(
       await open(COUNTS, id, { headers: { authorization: 'Bearer other' } }),
     ).next();
-    expect(value?.errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+    expect(value?.errors?.[0]?.extensions.code).toBe('NOT_FOUND');
   });
 
   it('reads each event with loaders of its own', async () => {
