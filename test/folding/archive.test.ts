@@ -125,6 +125,25 @@ describe('results.zip', () => {
     expect(bench.counts().download).toBeLessThanOrEqual(3);
   });
 
+  it('is written four times at once for a caller, and again when one of them has ended', async () => {
+    const open = () => get('results.zip');
+    const four = await Promise.all([open(), open(), open(), open()]);
+    const fifth = await open();
+    expect([fifth.status, fifth.headers.get('retry-after')]).toEqual([429, '30']);
+    expect((await get('scores.tsv')).status).toBe(200);
+    // One is left before its first piece, one in the middle, one is read to its end.
+    await four[0]?.body?.cancel();
+    const reader = four[1]?.body?.getReader();
+    await reader?.read();
+    await reader?.cancel();
+    await four[2]?.arrayBuffer();
+    const again = await Promise.all([open(), open(), open()]);
+    expect(again.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect((await open()).status).toBe(429);
+    for (const one of [four[3], ...again]) await one?.body?.cancel();
+    expect((await get('results.zip', id, { method: 'HEAD' })).status).toBe(200);
+  });
+
   it('answers HEAD without reading results', async () => {
     const answer = await get('results.zip', id, { method: 'HEAD' });
     expect([answer.status, await answer.text()]).toEqual([200, '']);

@@ -2,19 +2,22 @@
 // results and structures of all finished tasks with a manifest, written while they are read.
 import type { GatewayContext } from '../../context.ts';
 import { type PlacedTask, readAllTasks, readScores } from '../../resolvers/folds/ranked-tasks.ts';
-import { fileNames, type ScoredTask, scoreTable } from '../../resolvers/folds/score-table.ts';
+import { fileNames, roundedScores, type ScoredTask, scoreTable } from '../../resolvers/folds/score-table.ts';
 import { inputOf } from '../../resolvers/folds/task-shape.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { createBatchReader } from '../../upstream/folds/batch-reader.ts';
 import { readBatch } from '../../upstream/folds/batch-states.ts';
 import { createFoldResults, type FoldResults } from '../../upstream/folds/fold-results.ts';
+import { type ConcurrencyQuota, createConcurrencyQuota } from '../limits/load-shedding.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import { attachment, decodedId, handleGetOrHead, streamOf, textResponse } from './responses.ts';
 import { createZipWriter } from './zip-writer.ts';
 
 const PATTERN = /^\/batches\/([^/]+)\/(results\.zip|scores\.tsv)$/;
 const TYPES = { zip: 'application/zip', tsv: 'text/tab-separated-values; charset=utf-8' } as const;
+/** Archives of one caller that a process writes at the same time: each holds two results in memory. */
+const MAX_ARCHIVES = 4;
 /** Results that are read before the one that is being written has left. */
 const READ_AHEAD = 1;
 
@@ -101,7 +104,7 @@ const manifestOf = ({ task, files, scores, problem }: ArchivedTask) => ({
   repeatIndex: task.repeatIndex,
   state: task.state,
   files: files.map(([name, content]) => ({ name, bytes: content.byteLength })),
-  scores: typeof scores === 'object' ? scores : null,
+  scores: typeof scores === 'object' ? roundedScores(scores) : null,
   problem,
 });
 
@@ -126,7 +129,38 @@ async function* archive(
   yield zip.end();
 }
 
-async function answer(ctx: GatewayContext, batchId: string, file: string): Promise<Response> {
+/** Gives back a place when the archive ends, fails or is left, also before its first piece. */
+function withPlace(pieces: AsyncGenerator<Uint8Array>, giveBack: () => void): AsyncIterable<Uint8Array> {
+  const next = async (): Promise<IteratorResult<Uint8Array>> => {
+    try {
+      const piece = await pieces.next();
+      if (piece.done === true) giveBack();
+      return piece;
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  };
+  const leave = (): Promise<IteratorResult<Uint8Array>> => {
+    giveBack();
+    return pieces.return(undefined);
+  };
+  return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
+}
+
+const tooManyArchives = (): Response =>
+  textResponse(
+    429,
+    `${MAX_ARCHIVES} archives of yours are being written. Ask again when one of them has ended.`,
+    { 'retry-after': '30' },
+  );
+
+async function answer(
+  ctx: GatewayContext,
+  batchId: string,
+  file: string,
+  archives: ConcurrencyQuota,
+): Promise<Response> {
   const all = await readAllTasks(ctx, batchId);
   if (all === null) return textResponse(404, 'There is no such batch for this key.');
   const [tasks, kept] = await Promise.all([listedTasks(ctx, all.tasks), ctx.submissions.batch(batchId)]);
@@ -144,24 +178,29 @@ async function answer(ctx: GatewayContext, batchId: string, file: string): Promi
     );
   if (resultsExpireAt !== null && resultsExpireAt.getTime() <= Date.now())
     return textResponse(410, 'The results have expired: the service keeps results for 31 days.');
+  const giveBack = archives.take([{ key: ctx.storageAccount, share: 1 }]);
+  if (giveBack === null) return tooManyArchives();
   // The archive lasts as long as the caller stays, however slow it is.
   const lasting = { ...ctx.upstream, signal: ctx.clientSignal };
   const batches = createBatchReader(lasting, ctx.owned);
   const folds = createFoldResults(lasting, ctx.services.downloads, batches, ctx.submissions);
   const about = { batchId, label: kept?.label ?? null, writtenAt: new Date().toISOString(), counts };
-  return new Response(streamOf(archive(folds, tasks, about)), { headers: headersOf(name, 'zip') });
+  return new Response(streamOf(withPlace(archive(folds, tasks, about), giveBack)), {
+    headers: headersOf(name, 'zip'),
+  });
 }
 
 /** The routes. @param open - the context of a request */
-export const batchRoutes =
-  (open: (request: Request) => Promise<GatewayContext>): Route =>
-  async (request, url) => {
+export function batchRoutes(open: (request: Request) => Promise<GatewayContext>): Route {
+  const archives = createConcurrencyQuota(MAX_ARCHIVES);
+  return async (request, url) => {
     const [, batchId, file] = PATTERN.exec(url.pathname) ?? [];
     if (batchId === undefined || file === undefined) return null;
     return handleGetOrHead(request, async () => {
       const id = decodedId(batchId);
       return id === null
         ? textResponse(400, 'The batch id cannot be read.')
-        : answer(await open(request), id, file);
+        : answer(await open(request), id, file, archives);
     });
   };
+}

@@ -49,8 +49,14 @@ const COLUMNS = [
   'problem',
 ];
 
-const rounded = (value: number | null | undefined): number | undefined =>
-  value == null ? undefined : Number(value.toFixed(4));
+const rounded = (value: number | null): number | null => (value === null ? null : Number(value.toFixed(4)));
+
+/** Scores as files have them: pLDDT on 0 to 100, as everywhere in the gateway. */
+export const roundedScores = ({ iptm, ptm, meanPlddt }: TaskScores): TaskScores => ({
+  iptm: rounded(iptm),
+  ptm: rounded(ptm),
+  meanPlddt: rounded(meanPlddt === null ? null : meanPlddt * 100),
+});
 
 /** The table: best ipTM first, of equals (single chains have none) best pTM; tasks without scores last. */
 export function scoreTable(tasks: readonly ScoredTask[]): string {
@@ -58,18 +64,13 @@ export function scoreTable(tasks: readonly ScoredTask[]): string {
   const ranked = tasks.toSorted(
     (a, b) => value(b, 'iptm') - value(a, 'iptm') || value(b, 'ptm') - value(a, 'ptm'),
   );
-  const rows = ranked.map((task, i): Cell[] => [
-    task.scores === null ? '' : i + 1,
-    task.name,
-    task.repeatIndex,
-    task.state,
-    rounded(task.scores?.iptm),
-    rounded(task.scores?.ptm),
-    // As everywhere in the gateway, 0 to 100.
-    rounded(task.scores?.meanPlddt == null ? null : task.scores.meanPlddt * 100),
-    task.taskId,
-    task.file,
-    task.problem,
-  ]);
+  const rows = ranked.map((task, i): Cell[] => {
+    const scores = task.scores === null ? null : roundedScores(task.scores);
+    return [
+      ...[scores === null ? '' : i + 1, task.name, task.repeatIndex, task.state],
+      ...[scores?.iptm, scores?.ptm, scores?.meanPlddt],
+      ...[task.taskId, task.file, task.problem],
+    ];
+  });
   return [COLUMNS, ...rows].map(tableRow).join('');
 }
