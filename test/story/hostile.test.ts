@@ -4,13 +4,21 @@ import { expect, it } from 'vitest';
 import { ATTACKS } from '../../scripts/soak/attacks.ts';
 import { problemsOf, runAttacks } from '../../scripts/soak/hostile.ts';
 
-/** Ten times what is expected of a machine that does nothing else. */
-const BOUNDS = { peak: 600e6, health: 5_000 };
+/**
+ * The goal for memory. Of time, what the gateway itself takes: a shared machine lets it wait for a core, and its collector's threads
+ * and the client, too.
+ */
+const BOUNDS = { peak: 300e6, health: 5_000, ownHealth: 250 };
 
 it.skipIf(process.platform !== 'linux')(
   'a gateway lives through every attack of its clients and of the service, and has its descriptors back',
   async () => {
     const findings = await runAttacks(ATTACKS, true);
+    console.log(
+      findings
+        .map((f) => [f.attack, (f.peak / 1e6) | 0, f.health | 0, f.ownHealth | 0, f.late | 0].join(' '))
+        .join('\n'),
+    );
     expect(findings).toHaveLength(ATTACKS.length);
     const problems = findings.flatMap((finding) =>
       problemsOf(finding, BOUNDS).map((problem) => `${finding.attack}: ${problem}`),
