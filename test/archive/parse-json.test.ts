@@ -60,7 +60,7 @@ test('the error of broken JSON says nothing of its text', async () => {
     }
 });
 
-test('what is nested deeper than any answer is refused where that begins, before it is parsed', async () => {
+test('what is nested deeper than any answer is refused before it is parsed', async () => {
   const nested = (depth: number, open: string, inner: string, close: string): string =>
     `${open.repeat(depth)}${inner}${close.repeat(depth)}`;
   for (const workerAboveBytes of [0, 1e9]) {
@@ -75,9 +75,7 @@ test('what is nested deeper than any answer is refused where that begins, before
         () => undefined,
         (error: unknown) => error,
       );
-      expect(failure).toMatchObject({ name: 'JsonError' });
-      const { position = Infinity } = failure as { position?: number };
-      expect(position).toBeLessThan(25_000);
+      expect(failure).toMatchObject({ name: 'JsonError', message: 'The JSON is nested too deeply.' });
     }
     const deep = nested(1_000, '[', '1', ']');
     expect(JSON.stringify(await parse(deep))).toBe(deep);

@@ -2,8 +2,8 @@
 
 /** JSON that cannot be read. It never says what stands there. */
 export class JsonError extends SyntaxError {
-  constructor() {
-    super('The JSON is not valid, ends too early or is nested too deeply.');
+  constructor(message = 'The JSON is not valid, or ends too early.') {
+    super(message);
     this.name = 'JsonError';
   }
 }
@@ -84,7 +84,7 @@ function isTooDeep(text: string): boolean {
  */
 export function parseLenient(text: string): unknown {
   const plain = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
-  if (isTooDeep(plain)) throw new JsonError();
+  if (isTooDeep(plain)) throw new JsonError('The JSON is nested too deeply.');
   try {
     return JSON.parse(plain) as unknown;
   } catch {

@@ -44,7 +44,7 @@ function startWorker(name: string): Worker {
 }
 
 function failureOf(answer: WorkerResponse & { ok: false }): Error {
-  if (answer.kind === 'json') return new JsonError();
+  if (answer.kind === 'json') return new JsonError(answer.message);
   return answer.kind === 'range' ? new RangeError(answer.message) : new Error(answer.message);
 }
 
