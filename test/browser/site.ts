@@ -1,5 +1,7 @@
 // What tests of the pages share: a gateway over HTTP, a browser, and pages that write down what must not happen on them.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { openWorld, type World } from '../support.ts';
@@ -14,21 +16,28 @@ export interface Site {
   readonly world: World;
   /** With a final slash. */
   readonly url: string;
+  /** What pages may ask: the gateway's address, and others that a test adds. */
+  readonly allowed: string[];
   /** A page in a new window of its own. */
   open(options?: BrowserContextOptions): Promise<OpenPage>;
   close(): Promise<void>;
 }
 
 /** Starts a gateway, listens, starts the browser. */
-export async function openSite(env: Record<string, string> = {}): Promise<Site> {
+export async function openSite(
+  env: Record<string, string> = {},
+  browserArgs: readonly string[] = [],
+): Promise<Site> {
   const world = await openWorld(env, { speed: 20 });
   const server = createServer(world.gateway.listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const browser = await launchBrowser();
+  const allowed = [url];
+  const browser = await launchBrowser(browserArgs);
   return {
     world,
     url,
+    allowed,
     async open(options = {}) {
       const context = await browser.newContext(options);
       // Machines that test are busy, and the first page waits for everything that is made only once.
@@ -40,7 +49,7 @@ export async function openSite(env: Record<string, string> = {}): Promise<Site> 
       });
       page.on('pageerror', (error) => troubles.push(error.message));
       page.on('request', (request) => {
-        if (!/^(data:|blob:)/.test(request.url()) && !request.url().startsWith(url))
+        if (![...allowed, 'data:', 'blob:'].some((start) => request.url().startsWith(start)))
           troubles.push(`asked ${request.url()}`);
       });
       page.on('response', (response) => {
@@ -61,6 +70,35 @@ export async function openSite(env: Record<string, string> = {}): Promise<Site> 
 export async function shoot(page: Page, name: string, fullPage = false): Promise<void> {
   const folder = process.env.PAGE_SHOTS;
   if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png`, fullPage });
+}
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** What axe-core finds serious or critical, with the places: `color-contrast: .note`. */
+export async function seriousIssues(page: Page): Promise<string[]> {
+  await page.evaluate(readFileSync(AXE, 'utf8'));
+  return page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) =>
+      id + ': ' + nodes.slice(0, 5).map(({ target }) => target.join(' ')).join(', ')))`);
+}
+
+const IMAGES = new URL('../../docs/images/', import.meta.url);
+
+/** Writes a picture of the window to docs/images, where DOCS_IMAGES=1 asks for it. */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (process.env.DOCS_IMAGES !== '1') return;
+  const png = (await page.screenshot()).toString('base64');
+  const blank = await page.context().newPage();
+  const webp = await blank.evaluate(async (base64) => {
+    const bytes = await (await fetch(`data:image/png;base64,${base64}`)).blob();
+    const image = await createImageBitmap(bytes);
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    canvas.getContext('2d')?.drawImage(image, 0, 0);
+    const blob = await canvas.convertToBlob({ type: 'image/webp', quality: 0.8 });
+    return [...new Uint8Array(await blob.arrayBuffer())];
+  }, png);
+  await blank.close();
+  writeFileSync(new URL(`${name}.webp`, IMAGES), Uint8Array.from(webp));
 }
 
 /**

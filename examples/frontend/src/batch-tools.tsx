@@ -35,10 +35,11 @@ export function ResubmitFailures({ batchId, failed }: { batchId: string; failed:
   const result = data?.resubmitFold;
   const send = async () => {
     if (input === undefined) return;
-    const answer = await resubmit({ batchId, input: { ...input, idempotencyKey } });
+    const again = { ...input, label: `${input.label ?? 'batch'}, again` };
+    const answer = await resubmit({ batchId, input: { ...again, idempotencyKey } });
     const ending = answer.data?.resubmitFold;
     if (ending?.__typename !== 'FoldSubmitted') return;
-    keepInput(ending.batch.batchId, partOf(input, failed));
+    keepInput(ending.batch.batchId, partOf(again, failed));
     location.hash = `#/batch/${ending.batch.batchId}`;
   };
   return (
