@@ -148,7 +148,7 @@ export function BatchPage({ batchId }: { batchId: string }) {
         <section className="card" aria-labelledby="ranking">
           <h2 id="ranking">Ranking</h2>
           <Ranking tasks={ranked} shown={shown} onChoose={show} />
-          {progress?.final && counts && counts.done > 0 && <BatchFiles batchId={batchId} />}
+          {progress && <BatchFiles batchId={batchId} batch={progress.batch} />}
         </section>
       )}
       {shown?.state === 'DONE' && (

@@ -5,7 +5,7 @@ import { Download } from './files.tsx';
 import { type FoldInput, keepInput, keptInput } from './fold-input.ts';
 import { graphql } from './graphql.ts';
 import { Failures, Problem } from './problems.tsx';
-import type { WatchedTask } from './use-batch-progress.ts';
+import type { WatchedBatch, WatchedTask } from './use-batch-progress.ts';
 
 const ResubmitFold = graphql(`
   mutation ResubmitFold($batchId: ID!, $input: SubmitFoldInput!) {
@@ -59,11 +59,11 @@ export function ResubmitFailures({ batchId, failed }: { batchId: string; failed:
   );
 }
 
-export function BatchFiles({ batchId }: { batchId: string }) {
+export function BatchFiles({ batchId, batch }: { batchId: string; batch: WatchedBatch }) {
   return (
     <p className="files">
-      <Download url={`/batches/${batchId}/scores.tsv`} name={`${batchId}.tsv`} what="Scores, TSV" />
-      <Download url={`/batches/${batchId}/results.zip`} name={`${batchId}.zip`} what="All files, ZIP" />
+      <Download url={batch.scoresUrl} name={`${batchId}.tsv`} what="Scores, TSV" />
+      <Download url={batch.resultsUrl} name={`${batchId}.zip`} what="All files, ZIP" />
     </p>
   );
 }

@@ -6,17 +6,19 @@ import type { CombinedError } from 'urql';
 export function Failures({ error }: { error: CombinedError | undefined }) {
   if (error === undefined) return null;
   return (
-    <ul className="failures" role="alert">
-      {error.networkError !== undefined && (
-        <li>The gateway cannot be reached: {error.networkError.message}</li>
-      )}
-      {error.graphQLErrors.map(({ message, path, extensions }) => (
-        <li key={`${path?.join('.')} ${message}`}>
-          {path !== undefined && <code>{path.join('.')}</code>} {message}
-          {extensions.retryable === true && ' Trying again may help.'}
-        </li>
-      ))}
-    </ul>
+    <div className="failures" role="alert">
+      <ul>
+        {error.networkError !== undefined && (
+          <li>The gateway cannot be reached: {error.networkError.message}</li>
+        )}
+        {error.graphQLErrors.map(({ message, path, extensions }) => (
+          <li key={`${path?.join('.')} ${message}`}>
+            {path !== undefined && <code>{path.join('.')}</code>} {message}
+            {extensions.retryable === true && ' Trying again may help.'}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

@@ -13,6 +13,8 @@ const WatchBatch = graphql(`
       batch {
         label
         outcome
+        resultsUrl
+        scoresUrl
         counts { total queued inProgress done failed cancelled settledFraction }
       }
       changedTasks {
@@ -29,6 +31,7 @@ const WatchBatch = graphql(`
 `);
 
 type Progress = ResultOf<typeof WatchBatch>['batchProgress'];
+export type WatchedBatch = Progress['batch'];
 export type WatchedTask = Progress['changedTasks'][number];
 
 export interface BatchWatch {

@@ -210,7 +210,7 @@ const row = (href: string | null, address: string, what: Part): Html =>
 const addresses = (page: FrontPage): Html => html`
 <section aria-labelledby="addresses">
 <h2 id="addresses">Addresses</h2>
-<div class="table"><table>
+<div class="table" tabindex="0"><table>
 <thead><tr><th scope="col">Address</th><th scope="col">What</th></tr></thead>
 <tbody>
 ${row(

@@ -49,7 +49,7 @@ const cellsOf = (row: string): string[] =>
 function table([head = '', , ...rows]: readonly string[], resolve: ResolveLink): Html {
   const cells = (row: string, cell: (inside: Part) => Html) =>
     html`<tr>${cellsOf(row).map((text) => cell(inlineParts(text, resolve)))}</tr>\n`;
-  return html`<div class="table"><table>
+  return html`<div class="table" tabindex="0"><table>
 <thead>${cells(head, (inside) => html`<th scope="col">${inside}</th>`)}</thead>
 <tbody>${rows.map((row) => cells(row, (inside) => html`<td>${inside}</td>`))}</tbody>
 </table></div>`;
