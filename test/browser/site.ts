@@ -84,17 +84,24 @@ export async function seriousIssues(page: Page): Promise<string[]> {
 
 const IMAGES = new URL('../../docs/images/', import.meta.url);
 
-/** Writes a picture of the window to docs/images, where DOCS_IMAGES=1 asks for it. */
+/** Writes a picture of the window to docs/images, where DOCS_IMAGES=1 asks for it: `front-dark` in the dark, `front-phone` at 390 px. */
 export async function picture(page: Page, name: string): Promise<void> {
   if (process.env.DOCS_IMAGES !== '1') return;
+  const size = page.viewportSize();
+  await page.emulateMedia({ colorScheme: name.endsWith('-dark') ? 'dark' : 'light' });
+  if (name.endsWith('-phone')) await page.setViewportSize({ width: 390, height: 780 });
+  // Pictures load and the drawing of a structure follows the size of its frame.
+  await page.waitForTimeout(1500);
   const png = (await page.screenshot()).toString('base64');
+  await page.emulateMedia({ colorScheme: null });
+  if (size !== null) await page.setViewportSize(size);
   const blank = await page.context().newPage();
   const webp = await blank.evaluate(async (base64) => {
     const bytes = await (await fetch(`data:image/png;base64,${base64}`)).blob();
     const image = await createImageBitmap(bytes);
     const canvas = new OffscreenCanvas(image.width, image.height);
     canvas.getContext('2d')?.drawImage(image, 0, 0);
-    const blob = await canvas.convertToBlob({ type: 'image/webp', quality: 0.8 });
+    const blob = await canvas.convertToBlob({ type: 'image/webp', quality: 0.7 });
     return [...new Uint8Array(await blob.arrayBuffer())];
   }, png);
   await blank.close();

@@ -71,7 +71,7 @@ describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 90_000 }, () => {
   it('a front-end developer asks in GraphiQL, then by copied code, by a listed operation and from an example page', async () => {
     const page = await visit(site.url, { permissions: ['clipboard-read', 'clipboard-write'] });
     expect(await seriousIssues(page)).toEqual([]);
-    await picture(page, 'front-light');
+    for (const look of ['light', 'dark', 'phone']) await picture(page, `front-${look}`);
     await page.getByRole('button', { name: 'Copy' }).click();
     const copied: string = await page.evaluate('navigator.clipboard.readText()');
     expect((await bash(copied)).stdout).toContain('"length":110');
@@ -93,6 +93,7 @@ describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 90_000 }, () => {
     await page.waitForURL(/example=11/);
     await page.getByRole('button', { name: /execute/i }).click();
     await page.locator('.result-window').getByText('"batchId"').first().waitFor();
+    await picture(page, 'graphiql-light');
     const answer = await page.locator('.result-window').innerText();
     const [, batchId = ''] = /"batchId":\s*"([^"]+)"/.exec(answer.replaceAll('\u00a0', ' ')) ?? [];
     await page.goto(site.url);
@@ -133,6 +134,10 @@ describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 90_000 }, () => {
     const statuses = new Set(lines.filter((_, i) => i % 10 === 3).map(([, status]) => status));
     expect(statuses).toEqual(new Set(['NOT_FOUND', 'NOT_AN_IDENTIFIER']));
 
+    await page.locator('tbody a').first().click();
+    await page.getByText(/^Homo sapiens · \w+ · \w+_HUMAN/).waitFor();
+    await page.locator('.viewer [data-ready=true] canvas').waitFor();
+    await picture(page, 'protein-dark');
     await page.goto(`${site.url}graphql?example=25-look-up-anything`);
     await page.getByRole('button', { name: /execute/i }).click();
     await page.locator('.result-window').getByText('"Homo sapiens"').first().waitFor();
@@ -159,6 +164,7 @@ describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 90_000 }, () => {
     expect(await seriousIssues(page)).toEqual([]);
     await submit.click();
     await page.getByRole('heading', { name: 'Finished' }).waitFor();
+    await picture(page, 'batch-light');
     const scores = (await page.locator('tbody td:nth-child(3)').allInnerTexts()).slice(0, 4).map(Number);
     expect(scores).toEqual(scores.toSorted((a, b) => b - a));
 
@@ -176,10 +182,11 @@ describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 90_000 }, () => {
     for (const [start, end] of [seen.across, seen.down]) {
       expect(start).toBeGreaterThan(0.01);
       expect(end).toBeLessThan(0.99);
+      expect(Math.abs(start + end - 1)).toBeLessThan(0.15);
     }
     expect(Math.max(seen.across[1] - seen.across[0], seen.down[1] - seen.down[0])).toBeGreaterThan(0.75);
     expect(await seriousIssues(page)).toEqual([]);
-    await picture(page, 'design-light');
+    for (const look of ['light', 'phone']) await picture(page, `design-${look}`);
     const [table] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Scores, TSV' }).click(),
@@ -211,7 +218,6 @@ describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 90_000 }, () => {
       .poll(async () => (await page.reload()) && state.innerText(), { timeout: 30_000, interval: 1000 })
       .toMatch(/sandbox\s+answers[\s\S]*in memory\s+answers/);
     expect(await seriousIssues(page)).toEqual([]);
-    await picture(page, 'front-dark');
     for (const [address, what] of [
       ['/health', '{"alive":true}'],
       ['/ready', '"state":"ready"'],
@@ -237,7 +243,6 @@ describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 90_000 }, () => {
 
   it('a platform engineer takes schema and commands from the federation guide, and composes a supergraph', async () => {
     const page = await visit(site.url, { viewport: { width: 390, height: 780 } });
-    await picture(page, 'front-phone');
     await page.getByRole('link', { name: /subgraph/ }).click();
     expect(await seriousIssues(page)).toEqual([]);
     const blocks = await page.locator('pre').allInnerTexts();

@@ -51,7 +51,7 @@ function fit(viewer: GLViewer, place: HTMLElement): void {
   const share = Math.max((maxX - minX) / width, (maxY - minY) / height);
   if (!(share > 0)) return;
   const middle = { x: left + scrollX + width / 2, y: top + scrollY + height / 2 };
-  viewer.translate(middle.x - (minX + maxX) / 2, middle.y - (minY + maxY) / 2);
+  viewer.translateScene(middle.x - (minX + maxX) / 2, middle.y - (minY + maxY) / 2);
   viewer.zoom(FILLED / share);
 }
 

@@ -44,6 +44,11 @@ export function readDocsFiles(): DocsFile[] {
   ];
 }
 
-/** Reads the pictures of the guides by name. */
-export const readDocsPictures = (): ReadonlyMap<string, Buffer> =>
-  new Map(namesIn('docs/', '.svg').map((name) => [name, readFileSync(new URL(`docs/${name}`, ROOT))]));
+/** Reads the pictures of the guides by their path within docs/, such as `images/front-light.webp`. */
+export function readDocsPictures(): ReadonlyMap<string, Buffer> {
+  const names = [
+    ...namesIn('docs/', '.svg'),
+    ...namesIn('docs/images/', '.webp').map((name) => `images/${name}`),
+  ];
+  return new Map(names.map((name) => [name, readFileSync(new URL(`docs/${name}`, ROOT))]));
+}

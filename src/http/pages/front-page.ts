@@ -230,6 +230,11 @@ ${row(
   '/tasks/{taskId}/structure.cif',
   `structure of your fold, also .pdb and result.json${page.access === 'held-key' ? '' : ', with your key'}`,
 )}
+${row(
+  null,
+  '/batches/{batchId}/results.zip',
+  `every result of a batch in one archive, also scores.tsv${page.access === 'held-key' ? '' : ', with your key'}`,
+)}
 ${page.examples.length > 0 && row(null, '/examples/{name}.graphql', 'the examples above')}
 ${page.guides.length > 0 && row('docs/README.md', '/docs/{name}.md', 'the guides below')}
 ${row(null, '/bulk/{lookupId}.tsv', 'a bulk look-up as a table, also .ndjson')}

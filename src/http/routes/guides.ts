@@ -29,7 +29,10 @@ function missing(pages: GuidePages, request: Request, { pathname }: URL, what: s
 
 const NO_CACHE = { 'cache-control': 'no-cache' };
 const TEXT_HEADERS = { ...NO_CACHE, 'content-type': 'text/plain; charset=utf-8' };
-const PICTURE_HEADERS = { ...NO_CACHE, 'content-type': 'image/svg+xml' };
+const pictureHeaders = (path: string) => ({
+  ...NO_CACHE,
+  'content-type': path.endsWith('.svg') ? 'image/svg+xml' : 'image/webp',
+});
 
 /** The route of the guides. Only these files are served; no other file can be asked for. */
 export function guideRoute(pages: GuidePages): Route {
@@ -52,7 +55,7 @@ export function guideRoute(pages: GuidePages): Route {
     if (!url.pathname.startsWith('/docs/')) return null;
     const [file, picture] = [files.get(url.pathname), pictures.get(url.pathname)];
     return handleGetOrHead(request, async () => {
-      if (picture !== undefined) return cachedPageResponse(request, picture, PICTURE_HEADERS);
+      if (picture !== undefined) return cachedPageResponse(request, picture, pictureHeaders(url.pathname));
       if (file === undefined) return missing(pages, request, url, what);
       return isPageWanted(request)
         ? cachedPageResponse(request, file.page(), PAGE_HEADERS)
