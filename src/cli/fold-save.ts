@@ -56,7 +56,9 @@ async function tasksOf(place: GatewayTarget, session: Session, batchId: string):
   }
 }
 
-/** Fetches a file to its place, whole or not at all. @returns why it failed */
+const isFileError = (error: unknown): error is Error => error instanceof Error && 'syscall' in error;
+
+/** Fetches a file to its place, whole or not at all. @returns why it failed, such as a full disk */
 async function save(place: GatewayTarget, path: string, file: string): Promise<string | undefined> {
   const response = await place.file(path);
   if (!response.ok || response.body === null)
@@ -68,6 +70,7 @@ async function save(place: GatewayTarget, path: string, file: string): Promise<s
     return undefined;
   } catch (error) {
     rmSync(part, { force: true });
+    if (isFileError(error)) return error.message;
     throw error;
   }
 }

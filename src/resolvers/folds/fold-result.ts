@@ -6,12 +6,10 @@ import type { FieldCost } from '../../execution/query-cost.ts';
 import { builder } from '../../schema/builder.ts';
 import {
   ChainPairIptm,
-  ChainPairPae,
   FoldEmbeddings,
   FoldedChain,
   FoldResult,
   type FoldResultShape,
-  PaeBlock,
   PredictedAlignedError,
 } from '../../schema/fold-result.ts';
 import { Plddt, type PlddtShape } from '../../schema/plddt.ts';
@@ -23,7 +21,6 @@ import {
   StructureFormat,
   type StructureShape,
 } from '../../schema/structure.ts';
-import type { PaeBlock as PaeBlockRecord } from '../../structure/fold/pae.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
 import { signedUrl } from '../../upstream/http/download.ts';
@@ -34,7 +31,7 @@ import { requiredPartsOf, selectsFileText } from '../atlas/protein-parts.ts';
 import { proteinLink } from '../costs.ts';
 import { taskFilePath } from './task-shape.ts';
 
-const gone = (): UpstreamError =>
+export const gone = (): UpstreamError =>
   drifted('status', '$.response', 'the task is done, and there is no result', true);
 
 /**
@@ -49,7 +46,7 @@ function fittingPart<T>(part: T, misfit: string | null): T {
 }
 
 /** Downloads the result of a task. */
-async function foldOf(ctx: GatewayContext, taskId: string): Promise<FoldResultHandle> {
+export async function foldOf(ctx: GatewayContext, taskId: string): Promise<FoldResultHandle> {
   const fold = await ctx.folds.open(taskId);
   if (fold === null) throw gone();
   return fold;
@@ -128,31 +125,8 @@ async function structureOf(
   };
 }
 
-const MOST_POINTS = 1_000_000;
-const USUAL_POINTS = 10_000;
-
 /** Fields that share the download of the result. */
 const DOWNLOAD: FieldCost = { shared: { download: 1 } };
-
-interface BlockArgs {
-  readonly rowStart?: number | null | undefined;
-  readonly rowEnd?: number | null | undefined;
-  readonly columnStart?: number | null | undefined;
-  readonly columnEnd?: number | null | undefined;
-  readonly maxPoints?: number | null | undefined;
-}
-
-async function blockOf(ctx: GatewayContext, taskId: string, args: BlockArgs): Promise<PaeBlockRecord> {
-  if ((args.maxPoints ?? 1) > MOST_POINTS) throw badInput(`\`maxPoints\` is at most ${MOST_POINTS}.`);
-  const range = Object.fromEntries(Object.entries(args).filter(([, value]) => value != null));
-  try {
-    const block = await (await foldOf(ctx, taskId)).paeBlock(range);
-    if (block === null) throw gone();
-    return block;
-  } catch (error) {
-    throw error instanceof RangeError ? badInput(error.message) : error;
-  }
-}
 
 builder.objectFields(FoldResult, (t) => ({
   resultUrl: t.field({
@@ -274,35 +248,6 @@ builder.objectFields(FoldResult, (t) => ({
     description: 'The result JSON, or its part at a dotted path; null where there is nothing.',
     args: { path: t.arg.string({ description: 'Dotted path, such as "complex.metadata.chain_lookup".' }) },
     resolve: async ({ task }, { path }, ctx) => (await foldOf(ctx, task.taskId)).raw(path ?? undefined),
-  }),
-}));
-
-builder.objectFields(PredictedAlignedError, (t) => ({
-  block: t.field({
-    type: PaeBlock,
-    nullable: false,
-    cost: ({ maxPoints }) => ({ calls: Math.max(0, maxPoints ?? USUAL_POINTS) / USUAL_POINTS }),
-    description: 'A block of the matrix, averaged down to at most `maxPoints` values.',
-    args: {
-      rowStart: t.arg.int({ defaultValue: 0, description: 'First row, 0-based, such as 0.' }),
-      rowEnd: t.arg.int({ description: 'Row after the last one; the size of the matrix when left out.' }),
-      columnStart: t.arg.int({ defaultValue: 0, description: 'First column, 0-based, such as 0.' }),
-      columnEnd: t.arg.int({
-        description: 'Column after the last one; the size of the matrix when left out.',
-      }),
-      maxPoints: t.arg.int({
-        defaultValue: USUAL_POINTS,
-        description: 'Largest number of values to return, 1 to 1,000,000.',
-      }),
-    },
-    resolve: ({ taskId }, args, ctx) => blockOf(ctx, taskId, args),
-  }),
-  chainPairs: t.field({
-    type: [ChainPairPae],
-    nullable: { list: false, items: false },
-    description:
-      'Mean error, in ångström, of the tokens of `b` when the structure is aligned on those of `a`.',
-    resolve: async ({ taskId }, _, ctx) => [...(await (await foldOf(ctx, taskId)).paeChainPairs())],
   }),
 }));
 

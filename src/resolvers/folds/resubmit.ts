@@ -73,6 +73,8 @@ async function sendUnderDerivedKey(
   const { origin = null, submission } = part;
   const idempotencyKey = `resubmission ${generation + 1} of ${origin?.batchId}`;
   const result = await submitOnce(ctx, { ...part, submission: { ...submission, idempotencyKey } });
+  // The caller gave no key.
+  if (result.kind === 'OutcomeUnknown') return { ...result, idempotencyKey: null };
   if (result.kind !== 'IdempotencyConflict') return result;
   return {
     ...result,

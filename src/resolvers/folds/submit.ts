@@ -1,9 +1,7 @@
-// submitFold checks the input, sends it once and records the outcome. checkFold is a dry run that also
-// looks the input up in the ledger.
+// submitFold checks the input, sends it once and records the outcome.
 import type { GatewayContext } from '../../context.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
-import { FoldCheck } from '../../schema/fold-check.ts';
 import type { InvalidInputShape, IssueShape } from '../../schema/problem.ts';
 import {
   IdempotencyConflict,
@@ -13,7 +11,7 @@ import {
 } from '../../schema/submit.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
 import type { LedgerBatch, LedgerItem } from '../../store/ledger/ledger.ts';
-import { checkSubmission, type Issue, type ItemCheck, type SubmissionCheck } from '../../submission/check.ts';
+import { checkSubmission, type ItemCheck, type SubmissionCheck } from '../../submission/check.ts';
 import {
   createPause,
   readSubmission,
@@ -258,46 +256,5 @@ builder.mutationFields((t) => ({
       'it again safely.',
     args: { input: t.arg({ type: SubmitFoldInput, required: true, description: 'The complexes to fold.' }) },
     resolve: (_, { input }, ctx) => submitFold(ctx, input),
-  }),
-}));
-
-/** A warning when the same input was submitted before. */
-async function earlierWarning(ctx: GatewayContext, hash: string): Promise<Issue[]> {
-  const earlier = await ctx.submissions.ledger.earlier(ctx.submissions.principal, hash);
-  if (earlier === null) return [];
-  const at = new Date(earlier.at).toISOString();
-  return [
-    earlier.batchId === null
-      ? {
-          path: '',
-          code: 'EARLIER_OUTCOME_UNKNOWN',
-          message: `The same input was sent at ${at}, and its outcome is unknown.`,
-          hint: 'Some of it may be queued and charged already.',
-        }
-      : {
-          path: '',
-          code: 'ALREADY_SUBMITTED',
-          message: `The same input was sent at ${at} and is batch ${earlier.batchId}.`,
-          hint: 'Read that batch instead of paying again.',
-        },
-  ];
-}
-
-async function checkFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmissionCheck> {
-  const { check, hash } = await checkInput(ctx, input);
-  if (check.issues.length > 0) return check;
-  return { ...check, warnings: [...check.warnings, ...(await earlierWarning(ctx, hash))] };
-}
-
-builder.queryFields((t) => ({
-  checkFold: t.field({
-    type: FoldCheck,
-    nullable: false,
-    cost: ({ input }) => ({ calls: checkCost(input) }),
-    description: 'A dry run of submitFold: reports all mistakes. Nothing is sent and nothing is spent.',
-    args: {
-      input: t.arg({ type: SubmitFoldInput, required: true, description: 'The input of submitFold.' }),
-    },
-    resolve: (_, { input }, ctx) => checkFold(ctx, input),
   }),
 }));
