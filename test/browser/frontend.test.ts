@@ -115,7 +115,11 @@ describe.skipIf(NO_FRONTEND)('the front-end example', { timeout: 90_000 }, () =>
     await page.keyboard.press('Enter');
     await page.getByText('The Atlas does not hold it').waitFor();
     // Words are words, also where all their letters are amino acids.
-    for (const words of ['helix', 'signal peptide cleavage site in ciliary and granular cells']) {
+    for (const words of [
+      'helix',
+      'acetylmethyltransferase',
+      'signal peptide cleavage site in ciliary and granular cells',
+    ]) {
       await page.getByRole('textbox').fill(words);
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: `for “${words}”` }).waitFor();

@@ -72,7 +72,8 @@ export async function shoot(page: Page, name: string, fullPage = false): Promise
   if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png`, fullPage });
 }
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const require = createRequire(import.meta.url);
+const AXE = require.resolve('axe-core/axe.min.js');
 
 /** What axe-core finds serious or critical, with the places: `color-contrast: .note`. */
 export async function seriousIssues(page: Page): Promise<string[]> {

@@ -49,8 +49,8 @@ export function ResubmitFailures({ batchId, failed }: { batchId: string; failed:
       </button>
       {input === undefined && (
         <p className="note">
-          Only the tab that submitted a batch has its sequences; elsewhere, use <code>foldatlas fold</code>{' '}
-          with your file.
+          Only the tab that submitted a batch has its sequences. With your file, use{' '}
+          <code>foldatlas fold FILE --resubmit {batchId}</code>.
         </p>
       )}
       <Failures error={error} />

@@ -28,7 +28,7 @@ export const Searches = () => (
     </dd>
     <dt>A sequence</dt>
     <dd>
-      at least 20 amino acids, or FASTA with its <code>&gt;</code> line
+      at least 20 amino acids in capitals, or FASTA with its <code>&gt;</code> line
     </dd>
     <dt>A feature</dt>
     <dd>

@@ -23,11 +23,11 @@ export function identifiersIn(text: string): string[] {
 
 /**
  * The letters of a sequence: what follows a line with `>`, or at least 20 amino acids. Small letters
- * with spaces between are words, however many of them are amino acids.
+ * with spaces between, or as many as a long word has, are words, also where all are amino acids.
  */
 function sequenceIn(text: string): string | undefined {
   const letters = text.replace(/^>.*$/m, '').replace(/\s+/g, '');
-  const isWords = /[a-z] +[a-z]/.test(text) && !text.startsWith('>');
+  const isWords = /[a-z] +[a-z]|^[A-Z]?[a-z]{1,40}$/.test(text);
   const isFasta = text.startsWith('>') && letters !== '';
   return isFasta || (AMINO_ACIDS.test(letters) && !isWords) ? letters.toUpperCase() : undefined;
 }
