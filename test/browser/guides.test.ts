@@ -110,14 +110,14 @@ describe('without a browser', () => {
       '<h2 id="the-ab-secret">The <code>a|b</code> <em>secret</em>!</h2>',
     );
     expect(rendered('A <b>\nand [`x` **y**](z#w) [gone](no).')).toBe(
-      '<p>A &lt;b&gt; and <a href="to/z#w"><code>x</code> <strong>y</strong></a> <span title="no">gone</span>.</p>',
+      '<p>A &lt;b&gt;\nand <a href="to/z#w"><code>x</code> <strong>y</strong></a> <span title="no">gone</span>.</p>',
     );
     expect(rendered('```sh\n<a> | `b`\n```')).toBe('<pre tabindex="0"><code>&lt;a&gt; | `b`</code></pre>');
-    expect(rendered('| a | b |\n|---|---|\n| `x\\|y` | z |')).toContain(
+    expect(rendered('| a | b |\n|---|---|\n| `x\\|y` | z |').replaceAll('\n', '')).toContain(
       '<td><code>x|y</code></td><td>z</td>',
     );
     expect(rendered('- a\n  more\n  - b\n- c\n\n1. d').replaceAll('\n', '')).toBe(
-      '<ul><li>a more<ul><li>b</li></ul></li><li>c</li></ul><ol><li>d</li></ol>',
+      '<ul><li>amore<ul><li>b</li></ul></li><li>c</li></ul><ol><li>d</li></ol>',
     );
   });
 });

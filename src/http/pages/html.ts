@@ -2,7 +2,7 @@
 
 const MARKUP = Symbol('markup');
 
-/** Escaped markup: only {@link html} creates it, so that no JSON value passes as markup. */
+/** Escaped markup: only functions of this file create it, so that no JSON value passes as markup. */
 export interface Html {
   readonly [MARKUP]: string;
 }
@@ -31,6 +31,9 @@ function rendered(part: Part): string {
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html => ({
   [MARKUP]: strings.map((text, i) => text + rendered(parts[i])).join(''),
 });
+
+/** Markup of another renderer, which has escaped all values. */
+export const trusted = (markup: string): Html => ({ [MARKUP]: markup });
 
 /** The markup as text, to be sent. */
 export const textOf = (markup: Html): string => markup[MARKUP];
