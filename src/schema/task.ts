@@ -1,6 +1,7 @@
 // The Task type: one fold, as List and Status report it.
 
 import type { TaskStateName } from '../upstream/folds/batch-states.ts';
+import type { ListItem, TaskStatus as StatusAnswer } from '../upstream/wire.ts';
 import { TaskState } from './batch.ts';
 import { builder } from './builder.ts';
 import { keyedBy } from './keys.ts';
@@ -34,6 +35,8 @@ export interface TaskShape {
   readonly warnings: readonly string[];
   /** Whether a done task has a result to download; `ask` when only Status can tell. */
   readonly result: 'here' | 'expired' | 'none' | 'ask';
+  /** The answer of List or Status itself, for fields that need no more than a name. */
+  readonly record: Partial<ListItem & StatusAnswer>;
 }
 
 const TaskError = builder.objectRef<TaskErrorShape>('TaskError').implement({

@@ -90,7 +90,7 @@ builder.objectFields(Protein, (t) => ({
     cost: RECORD,
     description: 'Whether the structure was predicted on request and not with the Atlas.',
     resolve: async (protein, _, ctx) =>
-      (await ctx.proteins.load(protein.hash, PARTS_OF_FIELD.foldedOnDemand))?.record?.foldedOnDemand,
+      (await ctx.proteins.load(protein.hash, PARTS_OF_FIELD.foldedOnDemand))?.record?.own.folded_on_demand,
   }),
   cluster: t.field({
     public: 'record',

@@ -27,6 +27,7 @@ const FORGOTTEN: BatchRecord = {
   queueDeadline: null,
   resultsExpireAt: null,
   warnings: [],
+  record: null,
 };
 
 /** A batch by its id, loaded when a field needs it. */

@@ -81,6 +81,7 @@ const freshRecord = (data: Submitted, total: number, at: number): BatchRecord =>
   queueDeadline: parseTime(data.expires_at) ?? new Date(at + 24 * HOUR),
   resultsExpireAt: parseTime(data.results_expire_at) ?? new Date(at + 31 * 24 * HOUR),
   warnings: [],
+  record: null,
 });
 
 /**

@@ -33,6 +33,7 @@ export function taskFromItem(batchId: string, page: BatchPage, item: ListItem): 
     resultsExpireAt,
     warnings: [],
     result: here ? 'here' : isPast(resultsExpireAt) ? 'expired' : 'ask',
+    record: item,
   };
 }
 
@@ -44,6 +45,7 @@ export const queuedTask = (
   batch: BatchRecord,
 ): TaskShape => ({
   ...{ taskId, batchId, index, state: 'QUEUED', error: null, warnings: [], result: 'none' },
+  record: {},
   queueDeadline: batch.queueDeadline,
   resultsExpireAt: batch.resultsExpireAt,
 });
@@ -66,6 +68,7 @@ export function taskFromStatus(
     resultsExpireAt,
     warnings,
     result: status.response != null ? 'here' : isPast(resultsExpireAt) ? 'expired' : 'none',
+    record: status,
   };
 }
 
@@ -88,6 +91,7 @@ export const expiredTask = (
   resultsExpireAt: parseTime(resultsExpireAt) ?? listed?.resultsExpireAt ?? null,
   warnings: [],
   result: 'expired',
+  record: listed?.record ?? {},
 });
 
 /** The item of a task and its position; null for a batch that was not submitted here. */

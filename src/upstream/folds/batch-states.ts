@@ -35,6 +35,8 @@ export interface BatchRecord {
   readonly queueDeadline: Date | null;
   readonly resultsExpireAt: Date | null;
   readonly warnings: readonly string[];
+  /** The answer of List itself, for fields that need no more than a name; null where there is none. */
+  readonly record: BatchPage | null;
 }
 
 const TASK_STATES: ReadonlyMap<string, TaskStateName> = new Map(
@@ -82,6 +84,7 @@ export const readBatch = (page: BatchPage & { readonly warnings?: readonly strin
   queueDeadline: parseTime(page.expires_at),
   resultsExpireAt: parseTime(page.results_expire_at),
   warnings: page.warnings ?? [],
+  record: page,
 });
 
 /** The requested page. */

@@ -17,7 +17,7 @@ import {
   type Source,
   unknownProtein,
 } from './protein-data.ts';
-import type { ReadRecord } from './protein-record.ts';
+import { type ReadRecord, smallMembers } from './protein-record.ts';
 import { checkRecord, featuresOf, isSequenceOf, structureOf } from './record-parts.ts';
 import { needsRows, type RequiredParts, topOf } from './required-parts.ts';
 
@@ -54,8 +54,7 @@ function addFeatures(data: Mutable, found: ReadRecord, needs: RequiredParts): vo
             rows: rowsOf(matrix, wantedRows(needs, features?.values ?? [])),
           };
   }
-  const { folded_on_demand: foldedOnDemand = null } = found.record;
-  data.record = { foldedOnDemand, raw: lazily(() => parts.readAll(), parts.bytes) };
+  data.record = { own: smallMembers(found), raw: lazily(() => parts.readAll(), parts.bytes) };
 }
 
 /** What a record says of structure and cluster, and of which of them it says nothing. */

@@ -99,7 +99,7 @@ const wantsFeatures = (asked: RequiredParts | undefined): boolean =>
   asked === undefined || partsFor(asked).has('features');
 
 /** Counts up when the parts change, so that a store is not read as what it does not hold. */
-const VERSION = 5;
+const VERSION = 6;
 
 const keyOf = (part: PartName, hash: string): string => `${VERSION}:${part}:${hash}`;
 

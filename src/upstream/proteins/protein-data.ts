@@ -4,6 +4,7 @@ import type { LazyText } from '../../structure/lazy-text.ts';
 import type { SparseVector } from '../archive/bulk-record.ts';
 import type { ClusterInfo, FeatureValue } from '../wire.ts';
 import type { FeatureRow } from './activations.ts';
+import type { SmallMembers } from './protein-record.ts';
 import type { AvailableParts } from './required-parts.ts';
 
 /** Where the data came from and when. */
@@ -96,8 +97,8 @@ export interface ProteinParts {
   readonly level?: Lazy<SparseVector | null> | null;
   /** Null where no answer has them. */
   readonly rows?: RowsData | null;
-  /** What only the single record has. */
-  readonly record?: { readonly foldedOnDemand: boolean | null; readonly raw: Lazy<unknown> };
+  /** The single record: its small members, and all of it as it came. */
+  readonly record?: { readonly own: SmallMembers; readonly raw: Lazy<unknown> };
   readonly folded?: boolean;
   /** Archive and record were both asked: only the cluster's own record can say more. */
   readonly clusterAsked?: boolean;

@@ -103,6 +103,15 @@ export function lazyRecord(
 const LATE: ReadonlySet<string> = new Set(['pdb', 'residues_plddt', 'sae_features']);
 const EARLY = proteinRecord.keyof().options.filter((key) => !LATE.has(key));
 
+/** The members of a record but those that are large, by the names in wire.ts. */
+export type SmallMembers = Omit<ProteinRecord, 'pdb' | 'residues_plddt' | 'sae_features' | 'sequence'>;
+
+/** The small members, so that a member that wire.ts declares is there for its field. */
+export const smallMembers = ({ record }: ReadRecord): SmallMembers =>
+  Object.fromEntries(
+    EARLY.filter((key) => key !== 'sequence').map((key) => [key, record[key]]),
+  ) as SmallMembers;
+
 /** Reads the members that nearly every query reads. @throws UpstreamError UPSTREAM_DRIFT */
 export function checkEarlyMembers({ record }: ReadRecord): void {
   for (const key of EARLY) void record[key];
