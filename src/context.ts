@@ -37,6 +37,8 @@ export interface Services {
   readonly ledger: Ledger;
   /** Shared progress of watched batches. */
   readonly live: ProgressHub;
+  /** Reads of scores under way, by caller and batch. */
+  readonly scoreReads: Map<string, Promise<unknown>>;
   /** Bulk look-ups, which go on without any request. */
   readonly bulk: BulkLookups;
   /** What is known of the upstream's contract. */

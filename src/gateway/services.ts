@@ -68,7 +68,8 @@ export function createServices(options: ServicesOptions) {
   const { catalogue, thumbnails, loaders } = reads;
   const { storeFailed } = telemetry;
   const links = createSignedLinks(secret);
-  const kept = { ledger, live, bulk, contract, links, log, storeFailed };
+  const scoreReads = new Map<string, Promise<unknown>>();
+  const kept = { ledger, live, scoreReads, bulk, contract, links, log, storeFailed };
   const upstream = { url: shownUrl(upstreamUrl), isSandbox, checkSandbox };
   const services: Services = { config, upstream, catalogue, thumbnails, downloads, ...kept };
   return {

@@ -143,6 +143,35 @@ describe('tasks that finish while a ranking is walked', () => {
   });
 });
 
+describe('many that ask for the same ranking at once', () => {
+  it('read each result once between them, also when the first of them leaves', async () => {
+    const own = await bench.submit({ items: Array.from({ length: 20 }, (_, i) => pair(`p${i}`, 30 - i)) });
+    await bench.pass(120_000);
+    bench.forget();
+    const leaving = new AbortController();
+    const first = bench.gateway
+      .fetch(
+        new Request('http://gateway.test/graphql', {
+          method: 'POST',
+          signal: leaving.signal,
+          headers: { 'content-type': 'application/json', authorization: 'Bearer key-of-a-test' },
+          body: JSON.stringify({ query: TASKS, variables: { id: own, orderBy: 'IPTM' } }),
+        }),
+      )
+      .catch(() => undefined);
+    const others = ['IPTM', 'PTM', 'PLDDT'].map((orderBy) => bench.ask(TASKS, { id: own, orderBy }));
+    while ((bench.counts().download ?? 0) < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+    leaving.abort();
+    await first;
+    for (const { data, errors } of await Promise.all(others)) {
+      expect(errors).toBeUndefined();
+      expect(iptmOf(at(data, 'batch.tasks'))).toHaveLength(20);
+    }
+    // Those that the first one had under way when it left may be read twice.
+    expect(bench.counts().download).toBeLessThanOrEqual(20 + 8);
+  });
+});
+
 describe('results that cannot be read', () => {
   it('make the ranking an error while the service fails, and nothing is read twice', async () => {
     const own = await bench.submit({ items: [pair('a', 30), pair('b', 20), pair('c', 10)] });
@@ -152,7 +181,7 @@ describe('results that cannot be read', () => {
     await bench.fault({ operation: 'status', status: 503, times: 99 });
     const failed = await bench.ask(TASKS, { id: own, orderBy: 'IPTM' });
     expect(failed.errors?.[0]).toMatchObject({
-      message: expect.stringMatching(/^Scores of 1 of 3 finished tasks are read; ask again for the rest\./),
+      message: expect.stringMatching(/^Scores of 0 of 2 finished tasks were read; ask again for the rest\./),
       extensions: { retryable: true },
     });
     await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });

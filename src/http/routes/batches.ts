@@ -166,7 +166,7 @@ async function answer(
   const [tasks, kept] = await Promise.all([listedTasks(ctx, all.tasks), ctx.submissions.batch(batchId)]);
   const name = kept?.label ?? batchId;
   if (file === 'scores.tsv') {
-    const scores = await readScores(ctx, tasks);
+    const scores = await readScores(ctx, batchId, tasks);
     const table = scoreTable(tasks.map((task) => scored(task, scores.get(task.taskId))));
     return new Response(table, { headers: headersOf(`${name}-scores`, 'tsv') });
   }

@@ -2,6 +2,7 @@
 // are read once from each result and stored, so only the first ranking of a batch downloads.
 import pLimit from 'p-limit';
 import { z } from 'zod';
+import { abortable } from '../../async/single-flight.ts';
 import type { GatewayContext } from '../../context.ts';
 import { badInput } from '../../schema/scalars.ts';
 import type { TaskOrderName, TaskShape } from '../../schema/task.ts';
@@ -58,44 +59,66 @@ function problemOf(error: unknown): string | undefined {
   return code === 'RESULT_EXPIRED' ? NEVER_READ : code === 'UPSTREAM_DRIFT' ? error.message : undefined;
 }
 
+/** Reads the scores of results that are not stored, and stores them. @throws UpstreamError */
+async function readMissing(
+  ctx: GatewayContext,
+  tasks: readonly TaskShape[],
+): Promise<Map<string, TaskScores | string>> {
+  const found = new Map<string, TaskScores | string>();
+  const limited = pLimit(AT_ONCE);
+  let failure: unknown;
+  const read = async ({ taskId, result }: TaskShape): Promise<void> => {
+    if (failure !== undefined) return;
+    try {
+      const scores = result === 'expired' ? NEVER_READ : await ctx.folds.scores(taskId);
+      found.set(taskId, scores ?? 'The task is done, and there is no result.');
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem === undefined) failure = error;
+      else found.set(taskId, problem);
+    }
+  };
+  await Promise.all(tasks.map((task) => limited(read, task)));
+  if (failure === undefined) return found;
+  if (!(failure instanceof UpstreamError)) throw failure;
+  const known = `Scores of ${found.size} of ${tasks.length} finished tasks were read; ask again for the rest.`;
+  throw new UpstreamError(`${known} ${failure.message}`, failure.failure, { cause: failure });
+}
+
 /**
  * Scores of the done tasks among these. Stored ones cost nothing; each other costs one Status call
- * and one download, once.
+ * and one download, once: of requests that need them at the same time, one reads, and the others
+ * wait for what it stores.
  *
  * @returns by task id; a sentence for a result without scores that can be read
  * @throws UpstreamError when results cannot be read at present; what was read is stored
  */
 export async function readScores(
   ctx: GatewayContext,
+  batchId: string,
   tasks: readonly TaskShape[],
 ): Promise<Map<string, TaskScores | string>> {
+  const { scoreReads } = ctx.services;
+  const { ledger, principal } = ctx.submissions;
   const done = tasks.filter(({ state }) => state === 'DONE');
-  const stored = await Promise.all(done.map(({ taskId }) => ctx.submissions.scores(taskId)));
-  const found = new Map<string, TaskScores | string>();
-  const limited = pLimit(AT_ONCE);
-  let failure: unknown;
-  const read = async ({ taskId, result }: TaskShape): Promise<void> => {
-    if (failure !== undefined) return;
-    const scores = result === 'expired' ? NEVER_READ : await ctx.folds.scores(taskId).catch(problemOrFail);
-    found.set(taskId, scores ?? 'The task is done, and there is no result.');
-  };
-  const problemOrFail = (error: unknown): string => {
-    const problem = problemOf(error);
-    if (problem === undefined) throw error;
-    return problem;
-  };
-  const settled = done.map((task, i) => {
-    const scores = stored[i] ?? null;
-    if (scores !== null) return void found.set(task.taskId, scores);
-    return limited(read, task).catch((error: unknown) => {
-      failure ??= error;
-    });
-  });
-  await Promise.all(settled);
-  if (failure === undefined) return found;
-  if (!(failure instanceof UpstreamError)) throw failure;
-  const known = `Scores of ${found.size} of ${done.length} finished tasks are read; ask again for the rest.`;
-  throw new UpstreamError(`${known} ${failure.message}`, failure.failure, { cause: failure });
+  const ids = done.map(({ taskId }) => taskId);
+  const key = `${principal} ${batchId}`;
+  for (;;) {
+    const found = new Map<string, TaskScores | string>(await ledger.scores(principal, ids));
+    const missing = done.filter(({ taskId }) => !found.has(taskId));
+    if (missing.length === 0) return found;
+    const other = scoreReads.get(key);
+    if (other === undefined) {
+      const reading = readMissing(ctx, missing).finally(() => scoreReads.delete(key));
+      scoreReads.set(key, reading);
+      for (const [taskId, scores] of await reading) found.set(taskId, scores);
+      return found;
+    }
+    await abortable(
+      other.catch(() => undefined),
+      ctx.upstream.signal,
+    );
+  }
 }
 
 /** Arguments of Batch.tasks. */
@@ -204,7 +227,9 @@ export async function rankedPage(ctx: GatewayContext, batchId: string, args: Tas
   const all = await readAllTasks(ctx, batchId);
   if (all === null) return null;
   const asked = all.tasks.filter(({ state }) => states === undefined || states.includes(state));
-  const scores = needsScores(args) ? await readScores(ctx, asked) : new Map<string, TaskScores | string>();
+  const scores = needsScores(args)
+    ? await readScores(ctx, batchId, asked)
+    : new Map<string, TaskScores | string>();
   const names = orderBy === 'NAME' ? await Promise.all(asked.map((task) => nameOfTask(ctx, task))) : [];
   const ranked = asked
     .map((task, i) => {
