@@ -20,7 +20,9 @@ const LookupStatus = builder.enumType('LookupStatus', {
   values: {
     FOUND: { description: 'The Atlas has the protein.' },
     NOT_IN_ATLAS: { description: 'The identifier is right, and the Atlas does not have its protein.' },
-    NO_SUCH_ENTRY: { description: 'UniProt has no entry with this accession or name.' },
+    NO_SUCH_ENTRY: {
+      description: 'There is no UniProt entry with this accession or name; a sandbox lacks most of them.',
+    },
     NOT_AN_IDENTIFIER: { description: 'The text names no protein; `problem` says what to type.' },
     UNAVAILABLE: { description: 'The upstream failed, so that nothing is known; ask again.' },
   } as const,

@@ -132,7 +132,7 @@ describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 90_000 }, () => {
       .map((line) => line.split('\t'));
     expect(lines.map(([requested]) => requested)).toEqual(ids);
     const statuses = new Set(lines.filter((_, i) => i % 10 === 3).map(([, status]) => status));
-    expect(statuses).toEqual(new Set(['NOT_FOUND', 'NOT_AN_IDENTIFIER']));
+    expect(statuses).toEqual(new Set(['NO_SUCH_ENTRY', 'NOT_IN_ATLAS', 'NOT_AN_IDENTIFIER']));
 
     await page.locator('tbody a').first().click();
     await page.getByText(/^Homo sapiens · \w+ · \w+_HUMAN/).waitFor();

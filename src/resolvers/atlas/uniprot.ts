@@ -47,7 +47,8 @@ builder.queryField('uniprotEntry', (t) =>
     public: 'release',
     type: UniprotEntry,
     cost: 1,
-    description: 'A UniProt entry by accession or entry name; null when there is none.',
+    description:
+      'A UniProt entry by accession or entry name; null when there is none. A sandbox lacks most of them.',
     args: {
       id: t.arg.string({
         required: true,
