@@ -1,9 +1,27 @@
 // A command of the bin: its definition, strict parsing of its arguments, and its help text.
-import { type ArgsDef, defineCommand, type ParsedArgs, parseArgs, renderUsage } from 'citty';
+import { parseArgs } from 'node:util';
 import { CliExit, EXIT, type Session } from './session.ts';
 
+interface Arg {
+  readonly type: 'boolean' | 'string' | 'positional';
+  readonly description: string;
+  /** What stands for the value in the help. */
+  readonly valueHint?: string;
+  /** Of a positional one. */
+  readonly required?: boolean;
+}
+type Args = Readonly<Record<string, Arg>>;
+
+type Parsed<T extends Args> = {
+  readonly [K in keyof T]: T[K]['type'] extends 'boolean'
+    ? boolean | undefined
+    : T[K] extends { readonly required: true }
+      ? string
+      : string | undefined;
+};
+
 /** A command as it is written down. */
-interface Definition<T extends ArgsDef> {
+interface Definition<T extends Args> {
   readonly name: string;
   readonly summary: string;
   readonly args: T;
@@ -12,47 +30,42 @@ interface Definition<T extends ArgsDef> {
   /** Exit codes and what they mean. */
   readonly exits: readonly (readonly [code: number, means: string])[];
   /** @returns the exit code */
-  run(args: ParsedArgs<T>, session: Session): Promise<number>;
+  run(args: Parsed<T>, session: Session): Promise<number>;
 }
 
 /** A command as the bin runs it. */
 export interface Command {
-  readonly name: string;
-  readonly summary: string;
-  help(): Promise<string>;
+  help(): string;
   run(raw: readonly string[], session: Session): Promise<number>;
 }
 
-const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-
-/** Refuses what citty ignores: unknown options, options without their value, extra arguments. */
-function strict(
-  args: ArgsDef,
-  parsed: Readonly<Record<string, unknown>> & { readonly _: string[] },
-  name: string,
-): void {
-  const known = new Set(
-    Object.keys(args).flatMap((arg) => [
-      arg,
-      kebab(arg),
-      ...[args[arg]].flatMap((one) => (one !== undefined && 'alias' in one ? [one.alias ?? []].flat() : [])),
-    ]),
+/** Refuses unknown options, options without their value, and missing or extra words. */
+function parse(command: string, args: Args, raw: readonly string[]): Record<string, string | boolean> {
+  const wrong = (what: string) => new CliExit(EXIT.usage, `${what} See foldatlas ${command} --help.`);
+  const places = Object.keys(args).filter((name) => args[name]?.type === 'positional');
+  const options = Object.fromEntries(
+    Object.entries(args).flatMap(([name, { type }]) => (type === 'positional' ? [] : [[name, { type }]])),
   );
-  const camel = (key: string) => key.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-  for (const [key, value] of Object.entries(parsed)) {
-    if (key === '_') continue;
-    if (!known.has(key) && !known.has(camel(key)))
-      throw new CliExit(EXIT.usage, `There is no option --${key}. See foldatlas ${name} --help.`);
-    const arg = args[camel(key)] ?? args[key];
-    if ((arg?.type === 'string' || arg?.type === 'enum') && value === '')
-      throw new CliExit(EXIT.usage, `--${kebab(key)} needs a value. See foldatlas ${name} --help.`);
+  const parsed: Record<string, string | boolean> = {};
+  for (const token of parseArgs({ args: [...raw], options, strict: false, tokens: true }).tokens) {
+    if (token.kind === 'option-terminator') continue;
+    if (token.kind === 'positional') {
+      const place = places.shift();
+      if (place === undefined) throw wrong(`There is one word too many: ${token.value}.`);
+      parsed[place] = token.value;
+      continue;
+    }
+    const { name, rawName, value, inlineValue } = token;
+    if (!Object.hasOwn(options, name)) throw wrong(`There is no option ${rawName}.`);
+    const takesValue = args[name]?.type === 'string';
+    if (!takesValue && value !== undefined) throw wrong(`${rawName} takes no value.`);
+    if (takesValue && (!value || (!inlineValue && value.startsWith('--'))))
+      throw wrong(`${rawName} needs a value.`);
+    parsed[name] = value ?? true;
   }
-  const places = Object.values(args).filter(({ type }) => type === 'positional').length;
-  if (parsed._.length > places)
-    throw new CliExit(
-      EXIT.usage,
-      `There is one word too many: ${parsed._[places]}. See foldatlas ${name} --help.`,
-    );
+  const missing = places.find((name) => args[name]?.required === true);
+  if (missing !== undefined) throw wrong(`${missing.toUpperCase()} is missing.`);
+  return parsed;
 }
 
 const columns = (rows: readonly (readonly [string | number, string])[]): string => {
@@ -60,32 +73,35 @@ const columns = (rows: readonly (readonly [string | number, string])[]): string 
   return rows.map(([first, second]) => `  ${String(first).padEnd(width)}  ${second}`).join('\n');
 };
 
-const examplesText = (rows: Definition<ArgsDef>['examples']): string =>
-  rows.map(([line, does]) => `  ${line}\n      ${does}`).join('\n');
+function helpOf({ name, summary, args, examples, exits }: Omit<Definition<Args>, 'run'>): string {
+  const all = Object.entries(args);
+  const words = all
+    .filter(([, { type }]) => type === 'positional')
+    .map(([word, arg]) => [word.toUpperCase(), arg] as const);
+  const options = all
+    .filter(([, { type }]) => type !== 'positional')
+    .map(([option, { valueHint, description }]) => {
+      return [`--${option}${valueHint === undefined ? '' : ` ${valueHint}`}`, description] as const;
+    });
+  const usage = [
+    `USAGE foldatlas ${name}`,
+    ...(options.length > 0 ? ['[OPTIONS]'] : []),
+    ...words.map(([word, { required }]) => (required === true ? word : `[${word}]`)),
+  ];
+  const sections = [
+    ['ARGUMENTS', columns(words.map(([word, { description }]) => [word, description]))],
+    ['OPTIONS', columns(options)],
+    ['EXAMPLES', examples.map(([line, does]) => `  ${line}\n      ${does}`).join('\n')],
+    ['EXIT CODES', columns(exits)],
+  ];
+  const text = sections.map(([title, body]) => (body === '' ? '' : `\n${title}\n\n${body}\n`)).join('');
+  return `${summary} (foldatlas ${name})\n\n${usage.join(' ')}\n${text}`;
+}
 
 /** Makes a command of its definition. */
-export function command<const T extends ArgsDef>(definition: Definition<T>): Command {
-  const { name, summary, args, examples, exits } = definition;
-  return {
-    name,
-    summary,
-    async help() {
-      const usage = await renderUsage(
-        defineCommand({ meta: { name: `foldatlas ${name}`, description: summary }, args }),
-      );
-      const text = usage.replace(/(?<! ) +$/gm, '');
-      return `${text}\nEXAMPLES\n\n${examplesText(examples)}\n\nEXIT CODES\n\n${columns(exits)}\n`;
-    },
-    async run(raw, session) {
-      let parsed: ParsedArgs<T>;
-      try {
-        parsed = parseArgs<T>([...raw], args);
-      } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        throw new CliExit(EXIT.usage, `${message}. See foldatlas ${name} --help.`);
-      }
-      strict(args, parsed, name);
-      return definition.run(parsed, session);
-    },
-  };
-}
+export const command = <const T extends Args>(definition: Definition<T>): Command => ({
+  help: () => helpOf(definition),
+  // What was parsed by these definitions is as they say.
+  run: async (raw, session) =>
+    definition.run(parse(definition.name, definition.args, raw) as Parsed<T>, session),
+});

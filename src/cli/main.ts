@@ -55,7 +55,7 @@ async function run([name, ...rest]: readonly string[], session: Session): Promis
   if (load === undefined) throw new CliExit(EXIT.usage, `There is no command ${name}. See foldatlas --help.`);
   const command = await load();
   if (!wantsHelp(rest)) return command.run(rest, session);
-  await session.out(await command.help());
+  await session.out(command.help());
   return EXIT.ok;
 }
 
