@@ -1,6 +1,9 @@
-// The example operations of examples/*.graphql, in order of file names: shown in GraphiQL and
-// tested.
+// The examples: the operations of examples/*.graphql in order of file names, shown in GraphiQL and
+// tested; the pages examples/browser/*.html, which watch batches and bulk look-ups live; and the
+// client library that one of them imports.
 import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { type OperationDefinitionNode, parse, valueFromASTUntyped } from 'graphql';
 
 const FOLDER = new URL('../../../examples/', import.meta.url);
@@ -78,3 +81,34 @@ export const operationNames = (examples: readonly Example[]): ReadonlySet<string
       [...query.matchAll(/^[ \t]*(?:query|mutation|subscription)\s+(\w+)/gm)].map(([, name = '']) => name),
     ),
   );
+
+const BROWSER = new URL('browser/', FOLDER);
+
+export interface BrowserExample {
+  /** File name, such as `websocket.html`. */
+  readonly name: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Reads the pages; none where the folder was not shipped. */
+export function readBrowserExamples(): BrowserExample[] {
+  try {
+    return readdirSync(BROWSER)
+      .filter((name) => name.endsWith('.html'))
+      .sort()
+      .map((name) => {
+        const text = readFileSync(new URL(name, BROWSER), 'utf8');
+        return { name, title: /<title>([^<]+)<\/title>/.exec(text)?.[1] ?? name, text };
+      });
+  } catch {
+    return [];
+  }
+}
+
+/** The browser build of graphql-ws: the client and the file that it imports, by their names. */
+export function readGraphqlWs(): ReadonlyMap<string, Buffer> {
+  const folder = dirname(createRequire(import.meta.url).resolve('graphql-ws/client'));
+  const names = readdirSync(folder).filter((name) => /^(client|common-[\w-]+)\.js$/.test(name));
+  return new Map(names.map((name) => [name, readFileSync(join(folder, name))]));
+}

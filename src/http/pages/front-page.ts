@@ -1,8 +1,7 @@
 // The front page: what the gateway is, its state, how to query it, and links.
 import type { Assets } from './assets.ts';
-import type { BrowserExample } from './browser-examples.ts';
 import type { DocsFile } from './docs-files.ts';
-import type { Example } from './examples.ts';
+import type { BrowserExample, Example } from './examples.ts';
 import { type Html, html, inline, type Part } from './html.ts';
 import { type Links, layout } from './layout.ts';
 

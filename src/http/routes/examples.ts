@@ -1,8 +1,7 @@
 // The route /examples/{name}: the pages of examples/browser, the operations examples/*.graphql, and
 // under /examples/graphql-ws/ the library that one of the pages imports.
 import { pageCsp } from '../csp.ts';
-import { type BrowserExample, readGraphqlWs } from '../pages/browser-examples.ts';
-import type { Example } from '../pages/examples.ts';
+import { type BrowserExample, type Example, readGraphqlWs } from '../pages/examples.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import {
   type CachedPage,

@@ -1,7 +1,6 @@
 // The cache's second tier in a SQLite file, which outlives the process. No Keyv adapter exists for
 // the SQLite package used here (@keyv/sqlite 4 needs `sqlite3`, which is compiled at installation).
-import { DatabaseSync } from '@photostructure/sqlite';
-import { makePrivate } from '../private-file.ts';
+import { openDatabase } from '../sqlite-file.ts';
 import type { ByteStore } from './shared-cache.ts';
 
 const MAX_BYTES = 1024 ** 3;
@@ -31,10 +30,8 @@ const DELETE_OLDEST = `
  * @param maxBytes - past it, the oldest entries are deleted
  */
 export function openSqliteBytes(file: string, maxBytes = MAX_BYTES): ByteStore {
-  makePrivate(file);
-  const database = new DatabaseSync(file);
   // Losing cached data in a power failure is harmless, so no write waits for the disk.
-  database.exec('PRAGMA busy_timeout = 100; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF');
+  const database = openDatabase(file, { busyMs: 100, synchronous: 'OFF' });
   database.exec(TABLE);
   const readMany = database.prepare(
     'SELECT key, bytes FROM cache WHERE key IN (SELECT value FROM json_each(?)) AND expires_at > ?',

@@ -1,8 +1,7 @@
 // The interface of small documents that processes share: versioned (optimistic locking), with an
 // expiry, and with leases, so that one process at a time works on a document.
-import { DatabaseSync } from '@photostructure/sqlite';
 import type { OpenStoreOptions } from '../ledger/open-ledger.ts';
-import { makePrivate } from '../private-file.ts';
+import { openDatabase } from '../sqlite-file.ts';
 import { openRedisDocuments } from './redis-documents.ts';
 
 /** A document as it was read. */
@@ -70,10 +69,8 @@ const SWEEP_MS = 60_000;
  */
 function openSqliteDocuments(storeUrl: string, now: () => number = Date.now): LeasedDocumentStore {
   const file = /^sqlite:(.+)$/.exec(storeUrl)?.[1] ?? ':memory:';
-  makePrivate(file);
-  const database = new DatabaseSync(file);
   // A poll's snapshot that a power cut takes away is polled again: no need to wait for the disk.
-  database.exec('PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+  const database = openDatabase(file, { busyMs: 10_000, synchronous: 'NORMAL' });
   database.exec(TABLES);
   const read = database.prepare('SELECT text, version FROM document WHERE key = ? AND expires_at > ?');
   const versionOf = database.prepare('SELECT version FROM document WHERE key = ? AND expires_at > ?');

@@ -3,7 +3,7 @@
 // again, so callers keep their batches and idempotency keys.
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
-import { makePrivateFolder, restrict } from '../private-file.ts';
+import { makePrivateFolder, restrict } from '../sqlite-file.ts';
 import type { Ledger } from './ledger.ts';
 import { openLedger } from './open-ledger.ts';
 

@@ -1,9 +1,9 @@
 // The ledger in SQLite: one file (or memory), shared by any number of processes on a machine,
 // intact after a crash.
 import { statfs } from 'node:fs/promises';
-import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { z } from 'zod';
-import { makePrivate } from '../private-file.ts';
+import { inTransaction, openDatabase } from '../sqlite-file.ts';
 import {
   chainSummaries,
   earlierSubmission,
@@ -98,17 +98,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   );
   const insertScore = statement('INSERT OR REPLACE INTO score VALUES (?, ?, ?, ?, ?)');
 
-  const together = (work: () => void): void => {
-    database.exec('BEGIN IMMEDIATE');
-    try {
-      work();
-      database.exec('COMMIT');
-    } catch (error) {
-      // Some faults (a full disk) end the transaction by themselves.
-      if (database.isTransaction) database.exec('ROLLBACK');
-      throw error;
-    }
-  };
+  const together = (work: () => void): void => inTransaction(database, work);
 
   let prunedAt = Number.NEGATIVE_INFINITY;
   const prune = (): void => {
@@ -237,10 +227,9 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   };
 }
 
-/** Counts up whenever the tables change; stored in the file as user_version. */
-const VERSION = 3;
-
-const TABLES = `
+/** What each version added to the tables of the one before it; the file says how many it has. */
+const VERSIONS = [
+  `
   CREATE TABLE batch (
     principal TEXT NOT NULL,
     batch_id TEXT NOT NULL,
@@ -289,37 +278,36 @@ const TABLES = `
     mean_plddt REAL,
     PRIMARY KEY (principal, task_id)
   ) WITHOUT ROWID;
-`;
-
-/** Since version 2: at most one row. */
-const SEALED_KEY = `
+`,
+  // At most one row.
+  `
   CREATE TABLE sealed_key (id INTEGER PRIMARY KEY CHECK (id = 1), sealed TEXT NOT NULL);
-`;
-
-const ORIGIN = `
+`,
+  `
   ALTER TABLE batch ADD COLUMN origin_batch_id TEXT;
   ALTER TABLE batch ADD COLUMN origin TEXT;
   CREATE INDEX batch_origin ON batch (principal, origin_batch_id) WHERE origin_batch_id IS NOT NULL;
-`;
+`,
+];
 
-/** Opens or creates the database. WAL, synchronised at commit: a spent key survives a power cut. */
+/** Opens or creates the database, synchronised at commit: a spent key survives a power cut. */
 function openTables(file: string): DatabaseSyncInstance {
-  makePrivate(file);
-  const database = new DatabaseSync(file);
-  database.exec('PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
-  database.exec('BEGIN IMMEDIATE');
-  const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
-  if (version > VERSION) {
-    database.exec('ROLLBACK');
+  const database = openDatabase(file, { busyMs: 10_000, synchronous: 'FULL' });
+  try {
+    inTransaction(database, () => {
+      const { user_version: version } = z
+        .object({ user_version: z.number() })
+        .parse(database.prepare('PRAGMA user_version').get());
+      if (version > VERSIONS.length)
+        throw new Error(
+          `The ledger in ${file} was made by a newer gateway (version ${version}; this one knows ${VERSIONS.length}).`,
+        );
+      for (const added of VERSIONS.slice(version)) database.exec(added);
+      database.exec(`PRAGMA user_version = ${VERSIONS.length}`);
+    });
+  } catch (error) {
     database.close();
-    throw new Error(
-      `The ledger in ${file} was made by a newer gateway (version ${version}; this one knows ${VERSION}).`,
-    );
+    throw error;
   }
-  if (version === 0) database.exec(TABLES);
-  if (version < 2) database.exec(SEALED_KEY);
-  if (version < 3) database.exec(ORIGIN);
-  database.exec(`PRAGMA user_version = ${VERSION}`);
-  database.exec('COMMIT');
   return database;
 }

@@ -1,11 +1,10 @@
 // Token buckets as GCRA: one number per bucket, the time at which it will be full again, so that
 // every store can hold it in one field.
 
-import { DatabaseSync } from '@photostructure/sqlite';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { makePrivate } from '../private-file.ts';
 import { NOW, openRedis } from '../redis-connection.ts';
+import { inTransaction, openDatabase } from '../sqlite-file.ts';
 
 /** What to take of which bucket. */
 export interface TokenRequest {
@@ -80,10 +79,8 @@ const SWEEP_MS = 60_000;
 
 /** Opens the file and creates its folder when missing. @param now - milliseconds since the epoch */
 function openSqliteRates(file: string, now: () => number = Date.now): TokenBucketStore {
-  makePrivate(file);
-  const database = new DatabaseSync(file);
   // Losing a count is harmless, so no write waits for the disk.
-  database.exec('PRAGMA busy_timeout = 50; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF');
+  const database = openDatabase(file, { busyMs: 50, synchronous: 'OFF' });
   database.exec(TABLE);
   const read = database.prepare('SELECT full_at FROM rate WHERE key = ?');
   const write = database.prepare('INSERT OR REPLACE INTO rate VALUES (?, ?)');
@@ -92,20 +89,15 @@ function openSqliteRates(file: string, now: () => number = Date.now): TokenBucke
   return {
     async take(take) {
       const at = now();
-      database.exec('BEGIN IMMEDIATE');
-      try {
+      return inTransaction(database, () => {
         if (at - swept > SWEEP_MS) {
           swept = at;
           sweep.run(at);
         }
         const { fullAt, ...taken } = takeTokens(Number(read.get(take.key)?.full_at ?? 0), at, take);
         if (taken.granted > 0) write.run(take.key, fullAt);
-        database.exec('COMMIT');
         return taken;
-      } catch (error) {
-        if (database.isTransaction) database.exec('ROLLBACK');
-        throw error;
-      }
+      });
     },
     async close() {
       database.close();

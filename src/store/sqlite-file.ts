@@ -1,0 +1,65 @@
+// SQLite databases, in files that only the gateway's user may read: they hold labels, hashes and keys.
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+const OTHERS = 0o077;
+/** SQLite keeps the write-ahead log and its index beside the database. */
+const SUFFIXES = ['', '-wal', '-shm', '-journal'];
+
+/** Removes the rights of other users, unless the file belongs to another user or is read-only. */
+export function restrict(file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined || (found.mode & OTHERS) === 0) return;
+  try {
+    chmodSync(file, FILE_MODE);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && (error.code === 'EPERM' || error.code === 'EROFS')))
+      throw error;
+  }
+}
+
+/** Makes the folder of a file where it is missing, readable by this user only. */
+export const makePrivateFolder = (file: string): void => {
+  mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
+};
+
+/**
+ * Opens a database with a write-ahead log. Its file, created first where it is missing, and the
+ * files that SQLite puts beside it are for this user only.
+ *
+ * @param file - a path, or `:memory:`
+ * @param options.busyMs - how long a statement waits for another process
+ * @param options.synchronous - what a commit waits for: FULL survives a power cut
+ */
+export function openDatabase(
+  file: string,
+  { busyMs, synchronous }: { readonly busyMs: number; readonly synchronous: 'FULL' | 'NORMAL' | 'OFF' },
+): DatabaseSyncInstance {
+  if (file !== ':memory:') {
+    makePrivateFolder(file);
+    closeSync(openSync(file, 'a', FILE_MODE));
+    for (const suffix of SUFFIXES) restrict(`${file}${suffix}`);
+  }
+  const database = new DatabaseSync(file);
+  database.exec(
+    `PRAGMA busy_timeout = ${busyMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`,
+  );
+  return database;
+}
+
+/** Runs work in one transaction, which other processes wait for. */
+export function inTransaction<T>(database: DatabaseSyncInstance, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // Some faults (a full disk) end the transaction by themselves.
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
