@@ -106,7 +106,9 @@ function problemsOfWays(v: z.output<typeof variables>, ways: readonly string[]):
   if (v.GATEWAY_JWKS_URL !== undefined) {
     const { protocol, hostname } = new URL(v.GATEWAY_JWKS_URL);
     if (protocol !== 'https:' && !isLoopback(hostname))
-      problems.push('GATEWAY_JWKS_URL: must be https; who can change the keys on their way can be anybody');
+      problems.push(
+        'GATEWAY_JWKS_URL: must be https: over http an attacker could replace the keys and authenticate as anybody',
+      );
     if (v.GATEWAY_JWT_ISSUER === undefined)
       problems.push('GATEWAY_JWT_ISSUER: is needed with GATEWAY_JWKS_URL; it is the `iss` of good tokens');
     if (v.GATEWAY_JWT_AUDIENCE.length === 0)

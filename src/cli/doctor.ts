@@ -91,7 +91,7 @@ export default command({
     ['FOLDATLAS_TOKEN=… foldatlas doctor --job --submit', 'Everything; spends one fold of ten residues'],
   ],
   exits: [
-    [EXIT.ok, 'the contract is kept'],
+    [EXIT.ok, 'the service keeps its contract'],
     [EXIT.notAllGood, 'something has changed'],
     [EXIT.unreachable, 'nothing changed, but something does not answer'],
     [EXIT.usage, 'the command line is wrong'],

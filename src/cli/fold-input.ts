@@ -46,7 +46,7 @@ function readYaml(text: string): Record<string, unknown> {
     value = parse(text);
   } catch (error) {
     throw unreadable(
-      `The file is no YAML: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''}`,
+      `The file is not YAML: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''}`,
     );
   }
   if (Array.isArray(value)) return { items: value as unknown[] };

@@ -71,8 +71,8 @@ export default command({
     [EXIT.notAllGood, 'some tasks failed, were cancelled or could not be saved; they are listed'],
     [EXIT.unreachable, 'the gateway cannot be reached, or the service refuses'],
     [EXIT.usage, 'the command line is wrong'],
-    [EXIT.data, 'the file cannot be folded; every mistake is told, nothing was sent'],
-    [EXIT.interrupted, 'interrupted; the batch goes on, and how to take it up is told'],
+    [EXIT.data, 'the file cannot be folded; every mistake is listed, nothing was sent'],
+    [EXIT.interrupted, 'interrupted; the batch continues, and the command to watch it again is printed'],
   ],
   async run(args, session) {
     const { file, watch, out, batch, resubmit, again, label, repeat, model, pae, url } = args;

@@ -35,7 +35,7 @@ type Fetch = (path: string, init: RequestInit) => Promise<Response>;
 
 function remote(given: string): { send: Fetch; base: string } {
   if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
-    throw new CliExit(EXIT.usage, `--url: ${given} is no http(s) address.`);
+    throw new CliExit(EXIT.usage, `--url: ${given} is not an http(s) address.`);
   const base = given.replace(/(?<!\/)\/+$/, '').replace(/\/graphql$/, '');
   return { base, send: (path, init) => fetch(`${base}${path}`, init) };
 }

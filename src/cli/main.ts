@@ -17,7 +17,7 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
   ],
   doctor: ['Does the upstream still keep its contract?', async () => (await import('./doctor.ts')).default],
   'rotate-secret': [
-    'Changes GATEWAY_SECRET without losing what is kept',
+    'Changes GATEWAY_SECRET without losing what is stored',
     async () => (await import('./rotate-secret.ts')).default,
   ],
 };

@@ -34,7 +34,7 @@ async function rotate(config: Config, to: string, session: Session): Promise<num
   const ledger = openLedger(config.LEDGER_URL);
   try {
     const changed = await rotateSecret(ledger, current, next);
-    session.say(changed ? 'The secret was changed; everything is kept.' : 'That secret is in use already.');
+    session.say(changed ? 'The secret was changed; nothing was lost.' : 'That secret is in use already.');
   } finally {
     await ledger.close();
   }

@@ -33,7 +33,7 @@ export const sandbox = command({
   summary: 'Starts the stand-in of the service by itself; settings are the SANDBOX_* of the environment',
   args: {},
   examples: [
-    ['foldatlas sandbox', 'http://127.0.0.1:4010, kept in .data/sandbox'],
+    ['foldatlas sandbox', 'http://127.0.0.1:4010, stored in .data/sandbox'],
     [
       'SANDBOX_DATA=memory SANDBOX_SIZE=small SANDBOX_PORT=5000 foldatlas sandbox',
       'Small, gone when it stops',

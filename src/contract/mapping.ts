@@ -118,7 +118,7 @@ export function readMapping(text: string): ReadMapping {
     content = yaml().parse(text) ?? {};
   } catch (error) {
     return {
-      problems: [`is no YAML: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''}`],
+      problems: [`is not YAML: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''}`],
     };
   }
   return isFields(content)

@@ -77,7 +77,7 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
   return wrapPluginHooks(
     [
       head.first,
-      useTelemetry(telemetry, errors.owners),
+      useTelemetry(telemetry, errors.owners, head.isHead),
       cache.first,
       useResponseHeaders({ isSandbox, proofNeeded: config.proofNeeded }),
       ...(config.keyForLoopback ? [useHostCheck(config.PUBLIC_URL)] : []),

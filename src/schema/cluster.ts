@@ -21,8 +21,8 @@ export const Taxonomy = builder
   .implement({
     description: 'Lowest common ancestor of the members of a cluster.',
     fields: (t) => ({
-      rank: t.exposeString('rank', { public: 'record', description: 'Such as "phylum".' }),
-      name: t.exposeString('name', { public: 'record', description: 'Such as "Chordata".' }),
+      rank: t.exposeString('rank', { public: 'record', description: 'Rank, such as "phylum".' }),
+      name: t.exposeString('name', { public: 'record', description: 'Name, such as "Chordata".' }),
     }),
   });
 
@@ -54,7 +54,7 @@ export const PhylumCount = builder.objectRef<{ name: string; count: number }>('P
     name: t.exposeString('name', {
       public: 'record',
       nullable: false,
-      description: 'Such as "Pseudomonadota".',
+      description: 'Name of the phylum, such as "Pseudomonadota".',
     }),
     count: t.exposeInt('count', {
       public: 'record',

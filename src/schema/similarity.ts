@@ -24,7 +24,7 @@ export const SimilaritySearch = builder.objectRef<SearchRef>('SimilaritySearch')
     }),
     warning: t.exposeString('warning', {
       public: 'record',
-      description: 'What is probably not meant, such as a search with DNA; null where nothing is odd.',
+      description: 'What is probably not intended, such as a search with DNA; null without a warning.',
     }),
   }),
 });

@@ -12,7 +12,7 @@ const quoted = (id: string): string => JSON.stringify(id.length > 40 ? `${id.sli
 function checkId(id: string, at: string, first: Map<string, string>, { wrong, odd }: ItemNotes): void {
   const earlier = first.get(id);
   if (id.trim() === '') {
-    wrong(at, 'BAD_CHAIN_ID', `${quoted(id)} is no chain id.`, 'Name the chain, such as "A".');
+    wrong(at, 'BAD_CHAIN_ID', `${quoted(id)} is not a chain id.`, 'Name the chain, such as "A".');
   } else if (earlier !== undefined) {
     wrong(
       at,
@@ -108,7 +108,7 @@ async function checkLetters(
     wrong(
       at,
       'BAD_LETTER',
-      `${JSON.stringify(character)} at position ${bad.first} (0-based) is no letter of ${NAMES[type]} ` +
+      `${JSON.stringify(character)} at position ${bad.first} (0-based) is not a letter of ${NAMES[type]} ` +
         `sequence${more}.`,
       `The letters that name one residue are ${LETTERS[type]}; other letters are taken as ${UNKNOWN[type]}.`,
     );
@@ -163,7 +163,7 @@ function checkModification(
     wrong(
       `${path}.ccd`,
       'BAD_CCD',
-      `${JSON.stringify(ccd.slice(0, 40))} is no chemical component code.`,
+      `${JSON.stringify(ccd.slice(0, 40))} is not a chemical component code.`,
       'Use the 1 to 5 letters and digits of the dictionary, such as "SEP".',
     );
   }
@@ -244,14 +244,14 @@ async function checkLigand(
   const fault = hasSmiles ? (await scanSmiles(smiles, pause)).fault : undefined;
   if (fault !== undefined) {
     const note = hasCcd ? odd : wrong;
-    note(`${path}.smiles`, 'BAD_SMILES', `This is no SMILES string: ${fault}.`, 'Such as "CC(=O)O".');
+    note(`${path}.smiles`, 'BAD_SMILES', `This is not a SMILES string: ${fault}.`, 'Such as "CC(=O)O".');
   }
   for (const [i, code] of (ccd ?? []).entries()) {
     if (!CCD_CODE.test(code)) {
       wrong(
         `${path}.ccd.${i}`,
         'BAD_CCD',
-        `${JSON.stringify(code.slice(0, 40))} is no chemical component code.`,
+        `${JSON.stringify(code.slice(0, 40))} is not a chemical component code.`,
         'Use the 1 to 5 letters and digits of the dictionary, such as "ATP".',
       );
     }

@@ -47,7 +47,7 @@ async function referenceChecks(item: Item, { wrong, odd }: ItemNotes, pause: Pau
       const hint =
         byId.size === 0 ? 'Give the chains ids, such as ids: ["A"].' : `The chains with ids are ${known}.`;
       const name = JSON.stringify(id.slice(0, 40));
-      if (!hasUnnamed) wrong(path, 'UNKNOWN_CHAIN', `${name} is no chain of this item.`, hint);
+      if (!hasUnnamed) wrong(path, 'UNKNOWN_CHAIN', `${name} is not a chain of this item.`, hint);
       else
         odd(
           path,
@@ -60,7 +60,12 @@ async function referenceChecks(item: Item, { wrong, odd }: ItemNotes, pause: Pau
   };
   const residueAt = (path: string, chain: Chain | undefined, residue: number): boolean => {
     if (residue < 0) {
-      wrong(path, 'RESIDUE_OUT_OF_RANGE', `${residue} is no index of a residue.`, 'Indices are 0-based.');
+      wrong(
+        path,
+        'RESIDUE_OUT_OF_RANGE',
+        `${residue} is not the index of a residue.`,
+        'Indices are 0-based.',
+      );
       return false;
     }
     if (chain === undefined) return false;
@@ -82,7 +87,7 @@ async function referenceChecks(item: Item, { wrong, odd }: ItemNotes, pause: Pau
   };
   const atomAt = (path: string, chain: Chain | undefined, residue: number, atom: number): void => {
     if (atom < 0) {
-      wrong(path, 'ATOM_OUT_OF_RANGE', `${atom} is no index of an atom.`, 'Indices are 0-based.');
+      wrong(path, 'ATOM_OUT_OF_RANGE', `${atom} is not the index of an atom.`, 'Indices are 0-based.');
       return;
     }
     const atoms = chain === undefined ? undefined : atomsOf(chain, residue);

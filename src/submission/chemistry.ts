@@ -105,7 +105,7 @@ export async function scanSmiles(smiles: string, pause: Pause): Promise<SmilesSc
     if (odd === null) continue;
     const [sign] = odd;
     if (/\s/.test(sign)) return found(0, 'it holds white space');
-    return found(0, `${JSON.stringify(sign)} at ${from + odd.index} is no character of SMILES`);
+    return found(0, `${JSON.stringify(sign)} at ${from + odd.index} is not a character of SMILES`);
   }
   let atoms = 0;
   let hydrogens = 0;

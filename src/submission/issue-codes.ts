@@ -22,7 +22,7 @@ export const ISSUE_CODES = {
   DUPLICATE_DISTOGRAM: 'Two distograms for one chain.',
   DUPLICATE_NAME: 'Two items have the same name.',
   DUPLICATE_POSITION: 'Two modifications of one residue.',
-  EARLIER_OUTCOME_UNKNOWN: 'The same input was sent before, and nobody knows whether it was queued.',
+  EARLIER_OUTCOME_UNKNOWN: 'The same input was sent before, and whether it was queued is not known.',
   EMPTY: 'A text without characters.',
   EMPTY_LIST: 'An empty list, which counts as left out.',
   EMPTY_SEQUENCE: 'A sequence without letters.',

@@ -104,7 +104,7 @@ export function openMetrics(sights: MetricSources) {
     registers,
   });
   build.set({ version: VERSION, node: process.versions.node }, 1);
-  watched('pollers', 'Batches that are polled because somebody watches them.', sights.pollers);
+  watched('pollers', 'Batches that are polled because clients watch them.', sights.pollers);
   watched('watchers', 'Streams of batches and bulk look-ups that are watched.', sights.watchers);
   watched('bulk_lookups', 'Bulk look-ups that are worked on.', sights.bulkLookups);
 
@@ -212,7 +212,7 @@ function addGateMetrics(registers: Registry[], state: Gates['state']): void {
     });
   gauge('in_flight', 'Upstream calls under way.', 'inFlight');
   gauge('queued', 'Upstream calls that wait for their turn.', 'queued');
-  gauge('paused', 'Callers whose calls wait because the upstream told them to slow down.', 'paused');
+  gauge('paused', 'Callers whose calls wait after a 429 of the upstream.', 'paused');
   new Gauge({
     name: 'foldatlas_upstream_breaker',
     help: 'Circuit breakers: 0 closed, 1 half-open, 2 open. The operation `*` is the host itself.',

@@ -108,7 +108,11 @@ export function openTelemetry({ log, metrics, knownNames, tracing = noopTracing 
   };
 
   return {
-    /** Begins a request that will end. @param method - WS for an operation over WebSocket */
+    /**
+     * Begins a request that will end.
+     *
+     * @param method - where it is not that of the request: WS, or HEAD of GraphQL
+     */
     begin: (request: Request, method?: string) => begun(exchangeOf(request, method)),
     /** Begins what has no request yet. */
     arrive: (arrived: RequestStart) => begun(openExchange(tracing, arrived)),

@@ -23,7 +23,7 @@ export const get = (operation: string, path: string, more: Partial<Call> = {}): 
  */
 export function segment(operation: string, text: string): string {
   if (text.trim() !== '' && text !== '.' && text !== '..') return encodeURIComponent(text);
-  throw new UpstreamError(`${JSON.stringify(text)} is no identifier.`, {
+  throw new UpstreamError(`${JSON.stringify(text)} is not an identifier.`, {
     operation,
     code: 'BAD_USER_INPUT',
     retryable: false,

@@ -159,7 +159,7 @@ const PNG_END = Buffer.from('IEND');
 function asPng(bytes: Uint8Array): Uint8Array {
   const isWhole = PNG.equals(bytes.subarray(0, PNG.length)) && PNG_END.equals(bytes.subarray(-8, -4));
   if (isWhole) return bytes;
-  throw new UpstreamError("The upstream's answer to thumbnail is no whole PNG.", {
+  throw new UpstreamError("The upstream's answer to thumbnail is not a whole PNG.", {
     operation: 'thumbnail',
     code: 'UPSTREAM_DRIFT',
     status: 200,

@@ -136,7 +136,7 @@ describe('the front page, without a browser', () => {
     expect(text).toMatch(/in memory <span class="state good">answers/);
     expect(text).toContain('The Atlas has shown none yet');
     expect(text).not.toMatch(/href="(graphql|reference)/);
-    expect(text).toContain('How to ask');
+    expect(text).toContain('How to query');
     expect(text).not.toContain('Sandbox');
     await gateway.close();
   });

@@ -134,7 +134,7 @@ describe.skipIf(NO_FRONTEND)('the front-end example', { timeout: 90_000 }, () =>
     await page.getByRole('link', { name: 'Fold' }).click();
     const submit = page.getByRole('button', { name: 'Submit' });
     await page.getByLabel('Sequence or FASTA').fill('GIVEQ1');
-    await page.locator('.chain .issue', { hasText: 'is no letter of a protein sequence' }).waitFor();
+    await page.locator('.chain .issue', { hasText: 'is not a letter of a protein sequence' }).waitFor();
     expect(await submit.isDisabled()).toBe(true);
 
     await page.getByLabel('Sequence or FASTA').fill('GIVEQCCTSICSLYQLENYCN');

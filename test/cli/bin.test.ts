@@ -79,7 +79,7 @@ describe('help and mistakes', () => {
     expect(word).toMatchObject({ code: 64, err: expect.stringContaining('one word too many: b.yaml') });
     expect(address).toMatchObject({
       code: 64,
-      err: expect.stringContaining('gateway is no http(s) address'),
+      err: expect.stringContaining('gateway is not an http(s) address'),
     });
     expect(nobody).toMatchObject({ code: 2, err: expect.stringContaining('cannot be reached') });
     expect(file).toMatchObject({ code: 64, err: expect.stringContaining('none.graphql') });

@@ -35,6 +35,7 @@ export function readGuide(path: string): GuideText {
 /** All guides. */
 export const guides: readonly GuideText[] = [
   'README.md',
+  'examples/README.md',
   ...readdirSync(`${ROOT}docs`)
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),

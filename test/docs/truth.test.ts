@@ -95,7 +95,7 @@ describe('the guides', () => {
     const index = readGuide('docs/README.md').text;
     const readme = readGuide('README.md').text;
     expect(index).toContain('](../README.md)');
-    for (const { path } of guides.slice(1))
+    for (const { path } of guides.filter(({ path }) => path.startsWith('docs/')))
       expect(index.includes(`](${path.slice('docs/'.length)})`) || readme.includes(`](${path})`), path).toBe(
         true,
       );

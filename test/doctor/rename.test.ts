@@ -111,7 +111,7 @@ uniprot: [gene]
         'uniprot: must be a map of paths to names',
       ],
     });
-    expect(readMapping('a: [')).toMatchObject({ problems: [expect.stringContaining('is no YAML')] });
+    expect(readMapping('a: [')).toMatchObject({ problems: [expect.stringContaining('is not YAML')] });
     expect(readMapping('')).toEqual({ mapping: {} });
   });
 

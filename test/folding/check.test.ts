@@ -381,7 +381,7 @@ it('says what letters become, and that codes win over SMILES', async () => {
   expect(warnings.map(({ message }) => message)).toEqual([
     '1 of 4 letters (U) become unknown residues (X); the first is at position 2 (0-based).',
     'The ligand has both SMILES and CCD codes: the CCD codes are folded, the SMILES is ignored.',
-    'This is no SMILES string: it holds white space.',
+    'This is not a SMILES string: it holds white space.',
   ]);
 });
 

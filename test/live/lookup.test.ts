@@ -87,7 +87,7 @@ describe('lookup', () => {
     ]);
     // What a sandbox lacks may well exist.
     expect(at(found[6], 'problem.message')).toBe('Q99999 is not in the sandbox.');
-    expect(at(found[3], 'problem.message')).toBe('The sandbox does not hold this protein.');
+    expect(at(found[3], 'problem.message')).toBe('The sandbox does not have this protein.');
     // P69905, INS_HUMAN and the unknown Q99999.
     expect(starts).toHaveLength(3);
     starts = [];

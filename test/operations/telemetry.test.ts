@@ -146,6 +146,18 @@ describe('a trace', () => {
 });
 
 describe('/metrics', () => {
+  it('counts HEAD of GraphQL as HEAD', async () => {
+    const counted = async (method: string) =>
+      sample(
+        `foldatlas_http_requests_total{route="/graphql",method="${method}",status="200"}`,
+        await (await get('/metrics')).text(),
+      ).catch(() => 0);
+    const before = await counted('HEAD');
+    const path = `/graphql?query=${encodeURIComponent('{ limits { maxTasks } }')}`;
+    await get(path, { method: 'HEAD' });
+    expect(await counted('HEAD')).toBe((before || 0) + 1);
+  });
+
   it('counts operations, errors, upstream calls and what was kept, under names that a caller cannot make up', async () => {
     await world.query('query SomebodysOwnName { limits { maxBulkHashes } }');
     await world.query('{ nothingOfTheKind }');

@@ -53,6 +53,6 @@ describe('pageOf', () => {
   });
 
   it.each([{ first: -1 }, { last: 1001 }, { after: 'rubbish' }, { before: '' }])('refuses %o', (args) => {
-    expect(() => pageOf([1, 2, 3], args)).toThrow(/must be between|no cursor/);
+    expect(() => pageOf([1, 2, 3], args)).toThrow(/must be between|not a cursor/);
   });
 });

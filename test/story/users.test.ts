@@ -152,7 +152,7 @@ describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 90_000 }, () => {
     await page.getByRole('button', { name: 'Add a chain' }).click();
     const binders = page.getByLabel('Sequence or FASTA').nth(1);
     await binders.fill('>short\nGIVEQ1');
-    await page.getByText('is no letter of a protein sequence').waitFor();
+    await page.getByText('is not a letter of a protein sequence').waitFor();
     expect(await submit.isDisabled()).toBe(true);
     // The last is longer than the service can fold.
     const fasta = `>short\nGIVEQCCTSICSLYQLENYCN\n>helix\n${'AEELLKKAEEL'.repeat(3)}\n>huge\n${'MKTAYIAKQR'.repeat(210)}`;

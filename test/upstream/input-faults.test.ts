@@ -80,7 +80,7 @@ describe('a 422', () => {
 
   it('of a submission is InvalidInput with its place, and frees the key', async () => {
     const submit = `mutation { submitFold(input: {idempotencyKey: "k", items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) {
-      __typename ... on Problem { message } ... on InvalidInput { issues { path code message } } } }`;
+      __typename ... on Problem { message } ... on InvalidInput { issues { path code message hint } } } }`;
     liar.script(
       'submit',
       faulty(['body', 'payload', 0, 'all_atom_input', 'sequences', 0, 'protein', 'sequence']),
@@ -88,12 +88,13 @@ describe('a 422', () => {
     expect((await place.query(submit)).data).toEqual({
       submitFold: {
         __typename: 'InvalidInput',
-        message: 'The upstream found the input wrong; nothing was queued.',
+        message: 'The upstream found mistakes in the input; nothing was queued.',
         issues: [
           {
             path: 'items.0.chains.0.protein.sequence',
-            code: 'LESS_THAN_EQUAL',
+            code: 'REFUSED_BY_UPSTREAM',
             message: 'Input should be smaller',
+            hint: 'The upstream calls this LESS_THAN_EQUAL.',
           },
         ],
       },
@@ -169,7 +170,7 @@ describe('identifiers that would be a way', () => {
     const { errors } = await place.query(
       `{ proteins(hashes: ["${'a'.repeat(32)}", "${'b'.repeat(32)}"]) { sequence } }`,
     );
-    expect(errors?.[0]?.message).toMatch(/no identifier/);
+    expect(errors?.[0]?.message).toMatch(/not an identifier/);
     expect(liar.seen.map(({ operation }) => operation)).toEqual(['bulk']);
   });
 });

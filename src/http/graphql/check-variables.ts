@@ -16,7 +16,7 @@ const TREE_LIMITS = {
 
 function checkText(text: string, what: string): void {
   if (!text.isWellFormed())
-    throw httpError(400, `\`${what}\` holds half of a surrogate pair, which is no character.`);
+    throw httpError(400, `\`${what}\` holds half of a surrogate pair, which is not a character.`);
 }
 
 /**

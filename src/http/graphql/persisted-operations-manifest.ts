@@ -29,7 +29,7 @@ export function readManifest(text: string): ManifestReading {
   const { format, version, operations } = parsed;
   if (format === undefined) {
     const wrong = Object.entries(parsed).find(([, document]) => typeof document !== 'string');
-    if (wrong !== undefined) return { problem: `must map ids to documents; ${wrong[0]} is no text` };
+    if (wrong !== undefined) return { problem: `must map ids to documents; ${wrong[0]} is not text` };
     return { operations: new Map(Object.entries(parsed).map(([id, document]) => [id, String(document)])) };
   }
   if (format !== 'apollo-persisted-query-manifest' || version !== 1 || !Array.isArray(operations))

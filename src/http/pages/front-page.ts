@@ -94,11 +94,11 @@ const hero = (page: FrontPage): Html => html`
 <div>
 <h1>Proteins, folds and features in one <span>GraphQL</span> query</h1>
 <p class="lead">FoldAtlas answers from two services at once: ${SERVICES[page.access]}.
-It plans the upstream calls, so that what you ask for costs the fewest.</p>
+It makes as few upstream calls as your query allows.</p>
 <p class="actions">
 ${page.places.graphiql && html`<a class="button" href="graphql">Open GraphiQL</a>`}
 ${page.places.reference && html`<a class="button quiet" href="reference">Schema reference</a>`}
-${!page.places.graphiql && html`<a class="button quiet" href="#ask">How to ask</a>`}
+${!page.places.graphiql && html`<a class="button quiet" href="#ask">How to query</a>`}
 </p>
 </div>
 ${stateCard(page)}
@@ -122,11 +122,11 @@ send their <code>documentId</code>.</p>`
 
 const ask = (page: FrontPage): Html => html`
 <section aria-labelledby="ask">
-<h2 id="ask">Ask from a shell</h2>
+<h2 id="ask">Query from a shell</h2>
 ${command(page)}
 <p>${keyNote(page)}
-A query can come by GET too, and a subscription as Server-Sent Events or over WebSocket
-at the same address.</p>
+The same address takes queries by GET, and subscriptions over Server-Sent Events or
+WebSocket.</p>
 </section>`;
 
 /** Where a card leads: the protein card example, about this protein. */
@@ -160,8 +160,8 @@ const gallery = (page: FrontPage): Part =>
 <h2 id="proteins">Some proteins of the Atlas</h2>
 ${
   page.proteins.length === 0
-    ? html`<p class="empty">The Atlas has shown none yet. Reload in a moment; when the upstream
-does not answer, see its state above.</p>`
+    ? html`<p class="empty">No proteins yet. Reload in a moment; if the upstream
+does not answer, its state is above.</p>`
     : html`<p>Coloured by confidence, pLDDT: ${BANDS.map(
         ([band, range]) => html`<span class="band ${band}">${range}</span> `,
       )}</p>
@@ -219,8 +219,8 @@ ${row(
 )}
 ${page.places.reference && row('reference', '/reference', 'every type and field, described, to be searched')}
 ${page.places.reference && row('schema.graphql', '/schema.graphql', 'the schema as SDL, for code generators')}
-${row('health', '/health', 'whether the process lives')}
-${row('ready', '/ready', 'whether traffic may come: the state of store and upstream')}
+${row('health', '/health', 'whether the process runs')}
+${row('ready', '/ready', 'whether it can take traffic: the state of store and upstream')}
 ${page.openMetrics && row('metrics', '/metrics', 'counters for Prometheus')}
 ${row(null, '/thumbnails/{hash}/plddt.png', 'picture of a structure')}
 ${row(null, '/structures/{hash}.cif', 'structure of an Atlas protein, also .pdb')}

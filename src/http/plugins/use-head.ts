@@ -4,9 +4,15 @@ import type { Plugin } from 'graphql-yoga';
 import { bodyOf } from '../response-cache/use-response-cache.ts';
 
 /** Makes both plugins: the first to see a request, and the last to see its response. */
-export function headPlugins(): { first: Plugin; last: Plugin } {
+export function headPlugins(): {
+  first: Plugin;
+  last: Plugin;
+  /** Whether the client sent HEAD, for what counts requests by method. */
+  isHead(request: Request): boolean;
+} {
   const asHead = new WeakSet<Request>();
   return {
+    isHead: (request) => asHead.has(request),
     first: {
       onRequest({ request, url, fetchAPI, setRequest }) {
         if (request.method !== 'HEAD' || url.pathname !== '/graphql') return;

@@ -48,7 +48,7 @@ async function bytesOf(
   if (incoming !== undefined) return read ?? new Uint8Array();
   const announced = request.headers.get('content-length');
   if (announced !== null && !/^\d+$/.test(announced))
-    throw httpError(400, 'The header content-length is no number.');
+    throw httpError(400, 'The header content-length is not a number.');
   if (announced !== null && Number(announced) > maxBytes) throw bodyTooLarge(maxBytes);
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];

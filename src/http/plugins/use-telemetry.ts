@@ -18,7 +18,12 @@ export type ErrorOwners = WeakMap<object, RequestRecord>;
 const sentBy = (serverContext: unknown): number | undefined =>
   nodeResponseOf(serverContext)?.req.socket.bytesWritten;
 
-export function useTelemetry(telemetry: Telemetry, owners: ErrorOwners): Plugin {
+/** @param isHead - whether a GET came as HEAD */
+export function useTelemetry(
+  telemetry: Telemetry,
+  owners: ErrorOwners,
+  isHead: (request: Request) => boolean,
+): Plugin {
   const own =
     (exchange: RequestRecord) =>
     ({ result }: { result: { errors?: readonly GraphQLError[] } }) => {
@@ -33,7 +38,7 @@ export function useTelemetry(telemetry: Telemetry, owners: ErrorOwners): Plugin 
       });
     },
     onRequest({ request, serverContext }) {
-      const exchange = telemetry.begin(request);
+      const exchange = telemetry.begin(request, isHead(request) ? 'HEAD' : undefined);
       const connection = nodeResponseOf(serverContext);
       if (connection === undefined) return;
       const { socket } = connection.req;

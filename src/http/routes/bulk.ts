@@ -27,7 +27,8 @@ const TOLD = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-
 /** Seconds after which it is worth to try again while a look-up goes on. */
 const SOON = { 'retry-after': '2' };
 
-const notFound = (): Response => textResponse(404, 'There is no such look-up. They are kept for 7 days.');
+const notFound = (): Response =>
+  textResponse(404, 'There is no such look-up. Look-ups are stored for 7 days.');
 
 /** The upstream for a download: it lasts as long as the client stays. */
 const lasting = (ctx: GatewayContext) => ({ ...ctx.upstream, signal: ctx.clientSignal, streamed: true });
@@ -93,7 +94,7 @@ function streamRows(
 ): Response {
   const state = stateOf(lookup);
   if (!hasEnded(state))
-    return textResponse(409, `The look-up is ${state}; its rows can be had when it has ended.`, SOON);
+    return textResponse(409, `The look-up is ${state}; its rows can be downloaded when it has ended.`, SOON);
   const { bulk, catalogue, downloads, log } = ctx.services;
   const up = lasting(ctx);
   const rows = lookupRows(

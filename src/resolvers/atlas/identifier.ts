@@ -148,7 +148,7 @@ async function resolveEntry(ctx: GatewayContext, id: string, place: Place): Prom
     if (found === null)
       return ctx.services.upstream.isSandbox()
         ? notFound(`${id} is not in the sandbox.`, SANDBOX_HINT)
-        : notFound(`UniProt has no entry ${id}.`, 'Check the spelling; obsolete entries are not kept.');
+        : notFound(`UniProt has no entry ${id}.`, 'Check the spelling; UniProt has no obsolete entries.');
     const entry = { ...found, requested: id };
     const hash = hashOfEntry(entry);
     return hash === null

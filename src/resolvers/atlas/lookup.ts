@@ -24,7 +24,7 @@ const MAX_IDS = 5000;
 
 const unknownProtein = ({ services }: GatewayContext): ProblemShape => ({
   kind: 'NotFound',
-  message: `${services.upstream.isSandbox() ? 'The sandbox' : 'The Atlas'} does not hold this protein.`,
+  message: `${services.upstream.isSandbox() ? 'The sandbox' : 'The Atlas'} does not have this protein.`,
   hint: 'Fold it with submitFold, or search for similar ones.',
 });
 

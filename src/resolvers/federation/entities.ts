@@ -40,7 +40,7 @@ const Service = builder.objectRef<{ readonly sdl: string }>('_Service').implemen
 function checkReader({ isRouter, services: { config } }: GatewayContext): void {
   if (isRouter || config.INTROSPECTION) return;
   throw new GraphQLError(
-    'The schema is told to the federation router only: send FEDERATION_TOKEN as `x-federation-token`.',
+    'Only the federation router can read the schema: send FEDERATION_TOKEN as `x-federation-token`.',
     { extensions: { code: 'FORBIDDEN', retryable: false } },
   );
 }

@@ -34,8 +34,8 @@ const HOUR = 3_600_000;
 /** The result for an input with mistakes. */
 export const invalidInput = (issues: readonly IssueShape[]): InvalidInputShape => ({
   kind: 'InvalidInput',
-  message: issues.length === 1 ? 'The input has a fault.' : `The input has ${issues.length} faults.`,
-  hint: 'checkFold tells the same without sending anything.',
+  message: issues.length === 1 ? 'The input has a mistake.' : `The input has ${issues.length} mistakes.`,
+  hint: 'checkFold reports the same mistakes and sends nothing.',
   issues,
 });
 
@@ -166,7 +166,7 @@ function foundFaults(error: unknown): InvalidInputShape | null {
   });
   return {
     kind: 'InvalidInput',
-    message: 'The upstream found the input wrong; nothing was queued.',
+    message: 'The upstream found mistakes in the input; nothing was queued.',
     upstreamRequestId: requestId ?? null,
     issues: faults,
   };

@@ -60,7 +60,7 @@ function issuesOf({ hashes, options }: BulkRequest): IssueShape[] {
   const { top, ...parts } = options;
   const issues: IssueShape[] = [];
   if (hashes.length === 0)
-    issues.push({ path: 'hashes', code: 'TOO_FEW', message: 'There is no hash to look up.' });
+    issues.push({ path: 'hashes', code: 'TOO_FEW', message: 'There are no proteins to look up.' });
   if (hashes.length > MAX_HASHES)
     issues.push({
       path: 'hashes',
@@ -132,12 +132,12 @@ function refusalOf({ parts: [first] }: BulkLookupRecord): RefusedShape | null {
 const LIMITED: Readonly<Record<BulkLimitExcess['limit'], readonly [what: string, hint: string]>> = {
   RUNNING_PER_CALLER: ['of yours may run at the same time', 'Wait until one has ended, or cancel one.'],
   KEPT_PER_CALLER: [
-    'of yours are kept',
-    'Put more hashes into one look-up, or wait until the oldest is forgotten.',
+    'of yours can be stored',
+    'Put more hashes into one look-up, or wait until the oldest is deleted.',
   ],
-  BYTES_PER_CALLER: ['bytes are kept for your look-ups', 'Wait until the oldest is forgotten.'],
+  BYTES_PER_CALLER: ['bytes can be stored for your look-ups', 'Wait until the oldest is deleted.'],
   RUNNING_TOTAL: ['of all callers may run at the same time', 'Try again when others have ended.'],
-  BYTES_TOTAL: ['bytes are kept for the look-ups of all callers', 'Try again later.'],
+  BYTES_TOTAL: ['bytes can be stored for the look-ups of all callers', 'Try again later.'],
 };
 
 function limitOf({ limit, allowed, freeAt }: BulkLimitExcess): BulkLookupLimitShape {

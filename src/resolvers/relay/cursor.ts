@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { badInput } from '../../schema/scalars.ts';
 
 export const wrongCursor = (name: string): GraphQLError =>
-  badInput(`\`${name}\` is no cursor of this connection. Use a cursor that it gave.`);
+  badInput(`\`${name}\` is not a cursor of this connection. Use a cursor that it returned.`);
 
 export const writeCursor = (place: unknown): string =>
   Buffer.from(JSON.stringify(place)).toString('base64url');

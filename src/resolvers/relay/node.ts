@@ -66,7 +66,7 @@ function decode(globalId: string): { typename: string; id: string } {
   try {
     return decodeGlobalID(globalId);
   } catch {
-    throw badInput('This is no id of this schema. Use the `id` that an object of it gave.');
+    throw badInput('This is not an id of this schema. Use the `id` of an object.');
   }
 }
 

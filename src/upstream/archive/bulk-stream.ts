@@ -79,7 +79,7 @@ const isSmall = ({ size }: ZipEntry): boolean => size !== undefined && size <= S
 async function sequences(entry: ZipEntry, tell: Tell): Promise<void> {
   const fasta = await entry.text();
   if (/^\s*[^\s>]/.test(fasta)) {
-    tell({ part: 'problem', problem: new ArchiveError('content', 'This is no FASTA.', entry.name) });
+    tell({ part: 'problem', problem: new ArchiveError('content', 'This is not FASTA.', entry.name) });
   }
   for (const [hash, sequence] of readFasta(fasta)) {
     if (HASH.test(hash)) tell({ part: 'sequence', hash, sequence });
@@ -123,7 +123,11 @@ async function clusters(entry: ZipEntry, options: BulkOptions, tell: Tell): Prom
     if (typeof representative === 'string') {
       tell({ part: 'link', hash: normal(hash), representative: normal(representative) });
     } else if (representative === null) tell({ part: 'link', hash: normal(hash), representative });
-    else tell({ part: 'problem', problem: new ArchiveError('content', 'A cluster is no hash.', entry.name) });
+    else
+      tell({
+        part: 'problem',
+        problem: new ArchiveError('content', 'The name of a cluster is not a hash.', entry.name),
+      });
   }
 }
 
@@ -143,7 +147,7 @@ function tellFeatures(key: string, value: unknown, entry: ZipEntry, options: Bul
   else
     tell({
       part: 'problem',
-      problem: new ArchiveError('content', 'Features are no object.', entry.name),
+      problem: new ArchiveError('content', 'The features are not a JSON object.', entry.name),
     });
 }
 

@@ -40,7 +40,7 @@ const keyOf = (bytes: Buffer): string => {
   } catch {
     // Said below.
   }
-  throw new JsonMembersError('A key is no JSON string.');
+  throw new JsonMembersError('A key is not a JSON string.');
 };
 
 type Walk = ReturnType<typeof openWalk>;
@@ -125,7 +125,7 @@ function openWalk(most: number) {
       } else if (byte === QUOTE) inString = true;
       else if ((byte | BRACKET_BIT) === OPEN) {
         if (depth === 0) {
-          if (byte !== OPEN || ended) throw new JsonMembersError('This is no JSON object.');
+          if (byte !== OPEN || ended) throw new JsonMembersError('This is not a JSON object.');
           from = at + 1;
         }
         depth += 1;

@@ -84,7 +84,7 @@ export async function checkDirectory(
       end.length < 22 ? 'truncated' : 'corrupt',
       end.length < 22
         ? 'The archive ends before its end record.'
-        : 'The archive holds something that is no zip record.',
+        : 'The archive has a record that is not a zip record.',
     );
   }
   expected(readDirectoryEnd(end), wide);

@@ -159,7 +159,7 @@ export async function* readZip(
     if (next[0] !== 0x50 || next[1] !== 0x4b) {
       throw new ArchiveError(
         'corrupt',
-        seen.size === 0 ? 'This is no zip archive.' : 'The archive is damaged behind an entry.',
+        seen.size === 0 ? 'This is not a zip archive.' : 'The archive is damaged after an entry.',
       );
     }
     await checkDirectory(source, seen);
