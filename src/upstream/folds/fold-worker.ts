@@ -1,5 +1,6 @@
 // Worker thread that holds large folding results and answers queries on them: an LRU cache of
 // parsed results within a budget. After an eviction the main thread sends the bytes again.
+import { LRUCache } from 'lru-cache';
 import { type FoldQuery, runFoldQuery } from '../../structure/fold/queries.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
 import { handleWorkerMessages } from '../json/worker-thread.ts';
@@ -22,29 +23,21 @@ export type FoldReply = { readonly held: false } | { readonly held: true; readon
 /** Bytes of JSON whose parsed results may be held; parsed they take two to four times as much. */
 const BUDGET = 96 * 1024 ** 2;
 
-const held = new Map<number, { readonly result: FoldingResult; readonly bytes: number }>();
-
-function hold(fold: number, bytes: Uint8Array, mapping: WireMapping | undefined): FoldingResult {
-  const result = readFold(bytes, mapping);
-  held.set(fold, { result, bytes: bytes.byteLength });
-  let total = [...held.values()].reduce((sum, one) => sum + one.bytes, 0);
-  for (const [other, one] of held) {
-    if (total <= BUDGET) break;
-    held.delete(other);
-    total -= one.bytes;
-  }
-  return result;
-}
+const held = new LRUCache<number, FoldingResult>({ maxSize: BUDGET });
 
 function reply(request: FoldRequest): FoldReply {
   const { fold } = request;
-  const found = held.get(fold);
-  held.delete(fold);
-  if ('close' in request) return { held: true, answer: null };
-  // Set again, so that the order of the map is the order of use.
-  if (found !== undefined) held.set(fold, found);
-  if (found === undefined && request.bytes === undefined) return { held: false };
-  const result = found?.result ?? hold(fold, request.bytes ?? new Uint8Array(), request.mapping);
+  if ('close' in request) {
+    held.delete(fold);
+    return { held: true, answer: null };
+  }
+  let result = held.get(fold);
+  if (result === undefined) {
+    const { bytes, mapping } = request;
+    if (bytes === undefined) return { held: false };
+    result = readFold(bytes, mapping);
+    held.set(fold, result, { size: bytes.byteLength });
+  }
   return { held: true, answer: runFoldQuery(result, request.question) };
 }
 

@@ -1,5 +1,6 @@
 // The limiters of a process: one for the service, and one for each download host, so that a failing
 // file store delays only its own files.
+import { LRUCache } from 'lru-cache';
 import { createHostLimiter, type GateRules, type GateState, type HostLimiter } from './host-limiter.ts';
 
 export type Gates = ReturnType<typeof openGates>;
@@ -35,17 +36,14 @@ function together(states: readonly GateState[]): GateState {
 /** Opens the gates of a process. */
 export function openGates(rules: GateRules) {
   const api = createHostLimiter(rules);
-  const hosts = new Map<string, HostLimiter>();
+  const hosts = new LRUCache<string, HostLimiter>({ max: MAX_HOSTS });
   return {
     /** To the service. */
     api,
     /** To a host that files are fetched from. */
     files(host: string): HostLimiter {
       const gate = hosts.get(host) ?? createHostLimiter(rules);
-      hosts.delete(host);
       hosts.set(host, gate);
-      const [oldest] = hosts.keys();
-      if (hosts.size > MAX_HOSTS && oldest !== undefined) hosts.delete(oldest);
       return gate;
     },
     /** What can be seen of them, the hosts of files taken together. */

@@ -1,5 +1,6 @@
 // Worker thread with the search index of the feature catalogue: building and searching it would
 // block the event loop. It holds the indexes of the last two catalogues.
+import { LRUCache } from 'lru-cache';
 import MiniSearch from 'minisearch';
 import { handleWorkerMessages } from '../json/worker-thread.ts';
 import type { CatalogueEntry } from '../wire.ts';
@@ -18,7 +19,7 @@ const MAX_EDITS = 2;
 
 type Index = MiniSearch<CatalogueEntry>;
 
-const indexes = new Map<string, Index>();
+const indexes = new LRUCache<string, Index>({ max: MAX_INDEXES });
 
 const createIndex = (): Index =>
   new MiniSearch<CatalogueEntry>({
@@ -33,27 +34,18 @@ const createIndex = (): Index =>
     },
   });
 
-/** The index of a catalogue, as the one used last. */
-function use(catalogue: string, index: Index): Index {
-  indexes.delete(catalogue);
-  indexes.set(catalogue, index);
-  for (const oldest of indexes.keys()) if (indexes.size > MAX_INDEXES) indexes.delete(oldest);
-  return index;
-}
-
 function answer(request: CatalogueRequest): CatalogueHits {
   const { catalogue } = request;
   const index = indexes.get(catalogue);
   if ('rows' in request) {
     // Two gateways of one process may send the same rows.
-    const added = use(catalogue, index ?? createIndex());
+    const added = index ?? createIndex();
+    indexes.set(catalogue, added);
     added.addAll(request.rows.filter((row) => !added.has(row.feature_index)));
     return [];
   }
   if (index === undefined) return null;
-  return use(catalogue, index)
-    .search(request.text)
-    .map((hit) => Number(hit.id));
+  return index.search(request.text).map((hit) => Number(hit.id));
 }
 
 handleWorkerMessages((request) => answer(request as CatalogueRequest));
