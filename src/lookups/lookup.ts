@@ -1,6 +1,7 @@
 // The record of a bulk look-up: the request, and the progress of each part.
-import { parseTime } from '../upstream/time.ts';
+
 import type { BulkJob } from '../upstream/wire.ts';
+import { parseTime } from '../upstream/wire-values.ts';
 
 /** State of a part or a whole look-up. */
 export type BulkState =

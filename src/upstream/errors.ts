@@ -2,7 +2,7 @@
 // because only this side sees the status.
 
 import { type InputFault, MAX_FAULTS, readLoc } from './http/validation-detail.ts';
-import { parseTime } from './time.ts';
+import { parseTime } from './wire-values.ts';
 
 /** The words that `extensions.code` of a failed read may be. */
 export type FailureCode =

@@ -1,4 +1,4 @@
-// Values of the service as zod schemas: counts, states, shares, percentages, confidences.
+// Values of the service: counts, states, shares, percentages, confidences as zod schemas, and times.
 import { z } from 'zod';
 
 /** States of tasks, batches and bulk jobs. */
@@ -68,3 +68,19 @@ export const residuesPlddt = maybe(z.array(number.nullable()))
       ? list.map((value) => (value === null ? null : value / 100))
       : list,
   );
+
+/** A time of day with its zone behind it. */
+const WITH_ZONE = /:\d\d(?:\.\d+)? ?(?:[a-z]{1,5}|[+-]\d\d(?::?\d\d)?)$/i;
+
+/** No way to write a time is longer. */
+const MAX_CHARACTERS = 64;
+
+/** A time of the service, UTC without a zone. @returns null when it is missing or unreadable */
+export function parseTime(text: string | null | undefined): Date | null {
+  const trimmed = text?.trim() ?? '';
+  if (trimmed === '' || trimmed.length > MAX_CHARACTERS) return null;
+  // PostgreSQL writes whole hours alone, which a Date does not take.
+  const zoned = WITH_ZONE.test(trimmed) ? trimmed.replace(/[+-]\d\d$/, '$&:00') : `${trimmed}Z`;
+  const date = new Date(zoned);
+  return Number.isNaN(date.getTime()) ? null : date;
+}

@@ -5,8 +5,8 @@ import type { LedgerItem } from '../../store/ledger/ledger.ts';
 import { indexInBatch, type TaskPosition } from '../../store/ledger/submissions.ts';
 import type { Enveloped } from '../../upstream/batch.ts';
 import { type BatchRecord, type TaskStateName, taskState } from '../../upstream/folds/batch-states.ts';
-import { parseTime } from '../../upstream/time.ts';
 import type { BatchPage, ListItem, TaskErrorRecord, TaskStatus } from '../../upstream/wire.ts';
+import { parseTime } from '../../upstream/wire-values.ts';
 
 const errorOf = (state: TaskStateName, error: TaskErrorRecord | null | undefined): TaskErrorShape | null => {
   if (error) return { code: error.code ?? null, message: error.message, raw: error.raw };

@@ -2,9 +2,8 @@
 
 import type { UpstreamError } from '../errors.ts';
 import { drifted } from '../http/validate-response.ts';
-import { parseTime } from '../time.ts';
 import { type BatchPage, type ListItem, listItem } from '../wire.ts';
-import { normalizeState } from '../wire-values.ts';
+import { normalizeState, parseTime } from '../wire-values.ts';
 
 const TASK_WORDS = {
   QUEUED: 'queued',
