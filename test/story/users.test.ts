@@ -206,7 +206,7 @@ describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 90_000 }, () => {
     await page.getByRole('heading', { name: 'binders, again' }).waitFor();
     await page.getByText('2 failed').waitFor();
     await page.getByRole('link', { name: 'My batches' }).click();
-    await page.getByText('all failed: 0 of 2 done').waitFor();
+    await page.getByText('failed: 0 of 2 done').waitFor();
     expect(await page.locator('.batches a').allInnerTexts()).toEqual(['binders, again', 'binders']);
     await leave(page);
   });

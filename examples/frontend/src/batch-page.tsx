@@ -122,7 +122,7 @@ export function BatchPage({ batchId }: { batchId: string }) {
             className="progress"
             role="progressbar"
             aria-label="Tasks that are settled"
-            aria-valuenow={Math.round(counts.settledFraction * 100)}
+            aria-valuenow={Math.round(counts.percentSettled)}
           >
             {STATES.map((state) => (
               <span key={state} className={state} style={{ flexGrow: counts[state] }} />

@@ -14,7 +14,7 @@ const MyBatches = graphql(`
         batchId
         label
         submittedAt
-        outcome
+        status
         counts { total done failed cancelled }
       }
       pageInfo { hasNextPage endCursor }
@@ -22,13 +22,14 @@ const MyBatches = graphql(`
   }
 `);
 
-const OUTCOMES = {
-  PENDING: 'running',
-  ALL_SUCCEEDED: 'all done',
-  SOME_FAILED: 'some failed',
-  ALL_FAILED: 'all failed',
-  CANCELLED_WITH_RESULTS: 'some cancelled',
-  CANCELLED_EMPTY: 'cancelled',
+const STATUSES = {
+  QUEUED: 'queued',
+  RUNNING: 'running',
+  SUCCEEDED: 'all done',
+  PARTLY_SUCCEEDED: 'partly done',
+  FAILED: 'failed',
+  CANCELLED: 'cancelled',
+  UNKNOWN: 'unknown',
 };
 
 function Page({ after }: { after: string | null }) {
@@ -50,11 +51,11 @@ function Page({ after }: { after: string | null }) {
         </p>
       )}
       <ul className="batches">
-        {found?.nodes.map(({ batchId, label, submittedAt, outcome, counts }) => (
+        {found?.nodes.map(({ batchId, label, submittedAt, status, counts }) => (
           <li key={batchId}>
             <a href={`#/batch/${batchId}`}>{label ?? batchId}</a>
             <span>
-              {OUTCOMES[outcome]}: {counts.done} of {counts.total} done
+              {STATUSES[status]}: {counts.done} of {counts.total} done
               {counts.failed > 0 && `, ${counts.failed} failed`}
               {counts.cancelled > 0 && `, ${counts.cancelled} cancelled`}
             </span>

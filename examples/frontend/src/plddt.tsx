@@ -15,7 +15,7 @@ export const plddtColour = (plddt: number): string =>
 export const BandsFields = graphql(`
   fragment BandsFields on Plddt {
     mean
-    bands { band fraction }
+    bands { band percent }
   }
 `);
 
@@ -24,10 +24,10 @@ export function PlddtLegend({ plddt }: { plddt: FragmentOf<typeof BandsFields> }
   const { bands } = readFragment(BandsFields, plddt);
   return (
     <ul className="legend" aria-label="Confidence (pLDDT)">
-      {bands.map(({ band, fraction }) => (
+      {bands.map(({ band, percent }) => (
         <li key={band}>
           <span className="swatch" style={{ background: BANDS[band].colour }} />
-          {BANDS[band].name} <b>{Math.round(fraction * 100)} %</b>
+          {BANDS[band].name} <b>{Math.round(percent)} %</b>
         </li>
       ))}
     </ul>

@@ -12,18 +12,18 @@ const FoldResult = graphql(
     query FoldResult($taskId: ID!) {
       task(taskId: $taskId) {
         name
-        resultAvailability
+        status
         result {
           model
           ptm
           iptm
           plddt { mean ...BandsFields }
           structure(format: MMCIF) { text url atomCount }
-          gatewayUrl
+          resultUrl
           chains { id kind meanPlddt protein { hash name } }
-          chainPairs { a b value }
+          chainPairs { a b iptm }
           warnings
-          pae { chainPairs { a b value } }
+          pae { chainPairs { a b meanPae } }
           ...PaeFields
         }
       }
@@ -38,12 +38,14 @@ export function ResultCard({ taskId }: { taskId: string }) {
   const [{ data, error, fetching }] = useQuery({ query: FoldResult, variables: { taskId } });
   if (fetching) return <Loading what="Reading the result" />;
   const result = data?.task?.result;
-  const errors = new Map(result?.pae?.chainPairs.map(({ a, b, value }) => [`${a}-${b}`, value]));
+  const errors = new Map(result?.pae?.chainPairs.map(({ a, b, meanPae }) => [`${a}-${b}`, meanPae]));
   return (
     <>
       <Failures error={error} />
       {!result && data && (
-        <p className="note">There is no result to show: {data.task?.resultAvailability ?? 'no such task'}.</p>
+        <p className="note">
+          There is no result to show: {data.task?.status.toLowerCase() ?? 'no such task'}.
+        </p>
       )}
       {result && (
         <div className="columns">
@@ -61,7 +63,7 @@ export function ResultCard({ taskId }: { taskId: string }) {
               {result.structure && (
                 <Download url={result.structure.url} name={`${taskId}.cif`} what="Structure, mmCIF" />
               )}
-              <Download url={result.gatewayUrl} name={`${taskId}.json`} what="Everything, JSON" />
+              <Download url={result.resultUrl} name={`${taskId}.json`} what="Everything, JSON" />
             </p>
             {result.warnings.map((warning) => (
               <p key={warning} className="note">
@@ -97,9 +99,9 @@ export function ResultCard({ taskId }: { taskId: string }) {
               ))}
               {result.chainPairs
                 .filter(({ a, b }) => a !== b)
-                .map(({ a, b, value }) => (
+                .map(({ a, b, iptm }) => (
                   <li key={`${a}-${b}`}>
-                    {a}→{b} ipTM {value.toFixed(2)}
+                    {a}→{b} ipTM {iptm.toFixed(2)}
                     {errors.has(`${a}-${b}`) && `, ${errors.get(`${a}-${b}`)?.toFixed(1)} Å`}
                   </li>
                 ))}

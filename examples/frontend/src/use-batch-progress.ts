@@ -12,10 +12,9 @@ const WatchBatch = graphql(`
       final
       batch {
         label
-        outcome
         resultsUrl
         scoresUrl
-        counts { total queued inProgress done failed cancelled settledFraction }
+        counts { total queued inProgress done failed cancelled percentSettled }
       }
       changedTasks {
         taskId
