@@ -134,7 +134,7 @@ describe('the front page, without a browser', () => {
     expect(response.status).toBe(200);
     expect(text).toMatch(/127\.0\.0\.1:9 <span class="state bad">does not answer/);
     expect(text).toMatch(/in memory <span class="state good">answers/);
-    expect(text).toContain('The Atlas has shown none yet');
+    expect(text).toContain('No proteins yet');
     expect(text).not.toMatch(/href="(graphql|reference)/);
     expect(text).toContain('How to query');
     expect(text).not.toContain('Sandbox');

@@ -40,7 +40,7 @@ describe.skipIf(NO_BROWSER)('the guides', () => {
     const own = [...links]
       .filter((link) => link.startsWith(site.url))
       .map((link) => link.slice(site.url.length));
-    expect(own.length).toBeGreaterThan(30);
+    expect(own.length).toBeGreaterThan(25);
     for (const link of own) {
       const response = await fetch(site.url + link, { headers: { accept: 'text/html,*/*' } });
       await response.body?.cancel();

@@ -24,6 +24,7 @@ const resolver = ({ guides, places, exampleFiles }: GuidePages, { folder }: Docs
     const path = pathname.slice(1);
     const name = path.slice(path.lastIndexOf('/') + 1);
     if (path === 'docs/README.md') return '../#guides';
+    if (path === 'examples/README.md') return '../#examples';
     if (/^docs\/(images\/[^/]+\.webp|[^/]+\.svg)$/.test(path)) return path.slice('docs/'.length);
     if (/^(docs\/)?[^/]+$/.test(path) && names.has(name)) return name + hash;
     if (/^examples\/(browser\/)?[^/]+$/.test(path) && exampleFiles.has(name)) return `../examples/${name}`;
