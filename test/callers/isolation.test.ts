@@ -51,7 +51,7 @@ const CASES: Readonly<Record<string, (ids: Ids) => string>> = {
 };
 
 /** The routes that serve what belongs to a batch. A new one has to be tried here. */
-const ROUTES = ['tasks.ts'];
+const ROUTES = ['batches.ts', 'tasks.ts'];
 
 /** Whether a type leads to batches or tasks by any path of fields. */
 function reaches(type: GraphQLNamedType, seen = new Set<string>()): boolean {
@@ -74,7 +74,7 @@ afterAll(() => sandbox.close());
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe('the cases', () => {
-  it('are all root fields that reach batches or tasks, and the route of task files', () => {
+  it('are all root fields that reach batches or tasks, and the routes of files', () => {
     const roots = [
       subgraphSchema.getQueryType(),
       subgraphSchema.getMutationType(),
@@ -197,17 +197,27 @@ describe.each([
     }
   });
 
-  it('the files of a task are its owner’s, and kept by no shared cache', async () => {
+  it('the files of a task and of a batch are their owner’s, and kept by no shared cache', async () => {
     const origin = new URL(served.url).origin;
-    for (const file of ['result.json', 'structure.cif', 'structure.pdb', 'embeddings.npz']) {
-      const get = (task: string, token: string) =>
-        fetch(`${origin}/tasks/${task}/${file}`, { headers: bearer(token) });
-      const own = await get(theirs.task, 'owners-key-of-this-test');
-      expect([file, own.status]).toEqual([file, file === 'embeddings.npz' ? 404 : 200]);
+    const files = {
+      'tasks/{task}/result.json': 200,
+      'tasks/{task}/structure.cif': 200,
+      'tasks/{task}/structure.pdb': 200,
+      'tasks/{task}/embeddings.npz': 404,
+      'batches/{batch}/results.zip': 200,
+      'batches/{batch}/scores.tsv': 200,
+    };
+    for (const [file, status] of Object.entries(files)) {
+      const get = ({ task, batch }: Ids, token: string) =>
+        fetch(`${origin}/${file.replace('{task}', task).replace('{batch}', batch)}`, {
+          headers: bearer(token),
+        });
+      const own = await get(theirs, 'owners-key-of-this-test');
+      expect([file, own.status]).toEqual([file, status]);
       expect(own.headers.get('cache-control')).toMatch(/private|no-store/);
       await own.arrayBuffer();
-      const other = await get(theirs.task, 'others-key-of-this-test');
-      const none = await get(nobodys.task, 'others-key-of-this-test');
+      const other = await get(theirs, 'others-key-of-this-test');
+      const none = await get(nobodys, 'others-key-of-this-test');
       expect([other.status, await other.text()]).toEqual([none.status, await none.text()]);
       expect(other.status).toBe(404);
     }

@@ -135,7 +135,7 @@ describe('the keys of the gateway', () => {
       subscribe(fetch, watch, {}, { url: served.url, headers: bearer(token) });
     expect((await stream('guess')).status).toBe(401);
     expect((await answersOf(await stream('plain-key-of-this-test')).next()).value).toMatchObject({
-      errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
+      errors: [{ extensions: { code: 'NOT_FOUND' } }],
     });
     const overSocket = async (params: Record<string, string>) => {
       const client: Client = createClient({

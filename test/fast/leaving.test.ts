@@ -8,11 +8,12 @@ const LIMITS = { values: 1_000_000, bytes: 1_000_000 };
 
 async function failures(name: string): Promise<number | undefined> {
   const ending = { aborted: false, reason: new DOMException('over', name) };
-  const items = Array.from({ length: 500 }, async () => {
-    await new Promise(setImmediate);
-    ending.aborted = true;
-    throw ending.reason;
-  });
+  const items = () =>
+    Array.from({ length: 500 }, async () => {
+      await new Promise(setImmediate);
+      ending.aborted = true;
+      throw ending.reason;
+    });
   const document = parse('{ items { a } }');
   const args = { schema, document, rootValue: { items }, contextValue: {}, limits: LIMITS, ending };
   const result = await executeOperation(args);

@@ -84,7 +84,7 @@ describe('progress of a bulk look-up', () => {
 
   it('refuses an unknown look-up and ends', async () => {
     const { value } = await (await watch(open(), 'nobody')).next();
-    expect(value?.errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+    expect(value?.errors?.[0]?.extensions.code).toBe('NOT_FOUND');
   });
 
   it('is told by a replica that does not work on it, and goes on when the one that does stops', async () => {

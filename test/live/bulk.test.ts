@@ -133,7 +133,7 @@ describe('a small look-up', () => {
 
     const tsv = await (await get(gateway, at(lookup, 'tsvUrl'))).text();
     const table = tsv
-      .trimEnd()
+      .replace(/\n$/, '')
       .split('\n')
       .map((line) => line.split('\t'));
     expect(table.map((cells) => cells.length)).toEqual(Array.from({ length: 5 }, () => table[0]?.length));

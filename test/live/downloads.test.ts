@@ -71,7 +71,7 @@ describe('downloads', () => {
     }
     expect(stray).toEqual([]);
     expect((await fetch(rows)).status).toBe(200);
-  }, 30_000);
+  }, 90_000);
 
   it('read no faster than the client does', async () => {
     const taken = await new Promise<number>((resolve, reject) => {

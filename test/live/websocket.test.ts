@@ -87,7 +87,7 @@ describe('GraphQL over WebSocket', () => {
       errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
     });
     expect(await first(COUNTS, { id: 'nobody' })).toMatchObject({
-      errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
+      errors: [{ extensions: { code: 'NOT_FOUND' } }],
     });
     expect(await first('{ limits { maxItems } }')).toEqual({ data: { limits: { maxItems: 2000 } } });
   });

@@ -33,7 +33,14 @@ it.each<[string, string, string, number, unknown, Record<string, unknown>]>([
     { __typename: 'Refused', reason: 'INVALID_REQUEST', message: 'wrong' },
   ],
   ['409 Cancel', 'cancel', CANCEL, 409, problem('nothing to cancel'), { __typename: 'NothingToCancel' }],
-  ['404 Cancel', 'cancel', CANCEL, 404, problem('unknown'), { __typename: 'NotFound', message: 'unknown' }],
+  [
+    '404 Cancel',
+    'cancel',
+    CANCEL,
+    404,
+    problem('unknown'),
+    { __typename: 'NotFound', message: 'There is no batch "b1" of this caller.' },
+  ],
   [
     '422 Submit',
     'submit',
