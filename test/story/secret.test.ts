@@ -64,7 +64,7 @@ describe('a ledger in SQLite', () => {
     const file = join(folder, 'new.secret');
     writeFileSync(file, `${SECOND}\n`);
     const rotate = () => run(['rotate-secret', '--to', file], { env: settings() });
-    expect(await rotate()).toMatchObject({ code: 0, err: expect.stringContaining('everything is kept') });
+    expect(await rotate()).toMatchObject({ code: 0, err: expect.stringContaining('nothing was lost') });
     expect(readFileSync(join(folder, 'gateway.db.secret'), 'utf8')).toBe(SECOND);
     expect(await rotate()).toMatchObject({ code: 0, err: expect.stringContaining('in use already') });
     const second = await start(settings());

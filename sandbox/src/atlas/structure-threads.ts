@@ -10,6 +10,8 @@ export interface StructureThreads {
   start(): void;
   /** Whether a thread is ready and idle. */
   free(): boolean;
+  /** Whether a thread is ready, idle or not. */
+  areReady(): boolean;
   /** Gives an order to an idle thread; rejects when the thread dies over it. */
   run(order: StructureOrder): Promise<Uint8Array>;
 }
@@ -21,12 +23,14 @@ const IDLE_MS = 10_000;
 export function createStructureThreads(onFree: () => void): StructureThreads {
   const idle: Worker[] = [];
   const alive = new Set<Worker>();
+  const ready = new Set<Worker>();
   let rest: NodeJS.Timeout | undefined;
   // One that fails would fail again: from then on everything is made without threads.
   let broken = false;
 
   const end = (worker: Worker): void => {
     alive.delete(worker);
+    ready.delete(worker);
     const at = idle.indexOf(worker);
     if (at >= 0) idle.splice(at, 1);
   };
@@ -42,11 +46,14 @@ export function createStructureThreads(onFree: () => void): StructureThreads {
   };
   const startOne = (): void => {
     const worker = startThread('./atlas/structure-worker', {
-      resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 },
+      resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 },
     });
     alive.add(worker);
     worker.unref();
-    worker.once('message', () => free(worker));
+    worker.once('message', () => {
+      ready.add(worker);
+      free(worker);
+    });
     worker.once('error', () => {
       broken = true;
       end(worker);
@@ -60,6 +67,7 @@ export function createStructureThreads(onFree: () => void): StructureThreads {
       if (alive.size === 0 && !broken) for (let n = 0; n < THREADS; n++) startOne();
     },
     free: () => idle.length > 0,
+    areReady: () => ready.size > 0,
     async run(order) {
       const worker = idle.shift();
       if (worker === undefined) throw new Error('no thread is idle');

@@ -1,5 +1,5 @@
 // Structures of Atlas proteins, made when they are asked for and kept for a while within a byte budget. A few are made
-// in this thread, one a turn; many are made by threads. It must not know which proteins have one, or HTTP.
+// in this thread, one a turn; many are made by threads alone. It must not know which proteins have one, or HTTP.
 import { LRUCache } from 'lru-cache';
 import { makeStructure, type StructureOrder } from './structure-making.ts';
 import { createStructureThreads } from './structure-threads.ts';
@@ -34,7 +34,8 @@ export function createStructures(): Structures {
   let here = false;
 
   function makeHere(): void {
-    const next = threads.free() ? undefined : queue.shift();
+    // Threads that are ready make all: this one has to give them their orders in time.
+    const next = threads.areReady() ? undefined : queue.shift();
     here = next !== undefined;
     if (next === undefined) {
       pump();
@@ -61,7 +62,7 @@ export function createStructures(): Structures {
       );
     }
     if (queue.length > MANY_WAITING) threads.start();
-    if (queue.length > 0 && !here) {
+    if (queue.length > 0 && !here && !threads.areReady()) {
       here = true;
       setImmediate(makeHere);
     }

@@ -18,6 +18,9 @@ import { needsRows, type RequiredParts, topOf } from './required-parts.ts';
 
 const MIN_POLL_INTERVAL_MS = 100;
 const MAX_POLL_INTERVAL_MS = 2_000;
+/** By how much the pause between polls grows: slower where the service says that the job is nearly done. */
+const POLL_GROWTH = { underWay: 1.25, nearlyDone: 1.06 };
+const NEARLY_DONE = 0.95;
 
 const failed = (message: string): UpstreamError =>
   new UpstreamError(message, { operation: 'bulkJob', code: 'UPSTREAM_UNAVAILABLE', retryable: true });
@@ -31,7 +34,7 @@ const tooLate = (jobId: string): UpstreamError =>
 
 /** Polls a job until it has an archive to offer. @returns its signed URL */
 async function finishedJob(up: Upstream, jobId: string): Promise<string> {
-  for (let pause = MIN_POLL_INTERVAL_MS; ; pause = Math.min(pause * 1.25, MAX_POLL_INTERVAL_MS)) {
+  for (let pause = MIN_POLL_INTERVAL_MS; ; ) {
     const job = await atlas.bulkJob(up, jobId);
     const state = (job.status ?? '').toLowerCase();
     // The archive of a cancelled job is whole but holds only some proteins: it proves nothing of
@@ -41,6 +44,10 @@ async function finishedJob(up: Upstream, jobId: string): Promise<string> {
     }
     if (job.download_url != null && state !== 'pending') return job.download_url;
     await sleep(pause, undefined, { signal: up.signal });
+    const { completed_count: completed, total_count: total } = job;
+    const isNearlyDone = completed != null && total != null && completed >= total * NEARLY_DONE;
+    pause *= isNearlyDone ? POLL_GROWTH.nearlyDone : POLL_GROWTH.underWay;
+    pause = Math.min(pause, MAX_POLL_INTERVAL_MS);
   }
 }
 
