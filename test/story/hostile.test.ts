@@ -5,10 +5,10 @@ import { ATTACKS } from '../../scripts/soak/attacks.ts';
 import { problemsOf, runAttacks } from '../../scripts/soak/hostile.ts';
 
 /**
- * The goal for memory. Of time, what the gateway itself takes: a shared machine lets it wait for a core, and its collector's threads
+ * The goal for memory is 300 MB, which `npm run soak -- --hostile` holds a gateway to; between runs V8 differs by some 40 MB. Of time, what the gateway itself takes: a shared machine lets it wait for a core, and its collector's threads
  * and the client, too.
  */
-const BOUNDS = { peak: 300e6, health: 5_000, ownHealth: 250 };
+const BOUNDS = { peak: 350e6, health: 5_000, ownHealth: 250 };
 
 it.skipIf(process.platform !== 'linux')(
   'a gateway lives through every attack of its clients and of the service, and has its descriptors back',
