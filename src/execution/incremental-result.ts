@@ -131,20 +131,16 @@ function growingOf(value: unknown): IncrementalList<unknown> | undefined {
   return endedList(value as Iterable<unknown>);
 }
 
-/**
- * The list as given. Its items may fail while the execution waits for its turn, before anything
- * awaits them: a rejection that nobody handles ends the process.
- */
-function watched(value: unknown): unknown {
-  if (Array.isArray(value))
-    for (const item of value) if (item instanceof Promise) item.catch(() => undefined);
+/** The list as given. Its items may fail while the execution waits for its turn, before it awaits them. */
+function guarded(value: unknown): unknown {
+  if (Array.isArray(value)) guard(value.filter(isPromise));
   return value;
 }
 
 /** What the resolver of the list gives, and the answer that a value in its place makes. */
 function resolved({ run, field, info, path }: SingleListQuery) {
   const resolve = async (): Promise<unknown> =>
-    watched(
+    guarded(
       await field.resolve(undefined, argsOf(field, run.args, run.variableValues), run.contextValue, info),
     );
   const whole = (value: PromiseLike<unknown>): Promise<ExecutionResult> =>

@@ -98,7 +98,7 @@ export function BatchPage({ batchId }: { batchId: string }) {
   const ranked = [...tasks.values()].sort((a, b) => rank(b) - rank(a));
   const counts = progress?.batch.counts;
   const shown = tasks.get(chosen ?? '') ?? ranked[0];
-  // A design that somebody clicks comes into view, for keyboards too.
+  // Scrolls to the chosen design and focuses it, so that keyboard users follow.
   const show = (taskId: string) => {
     choose(taskId);
     view.current?.focus({ preventScroll: true });

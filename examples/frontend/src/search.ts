@@ -1,4 +1,4 @@
-// What somebody typed into the one search box: one identifier, several, a sequence, or words.
+// Reads the text of the search box: one identifier, several, a sequence, or words.
 
 // The forms of accessions stand at https://www.uniprot.org/help/accession_numbers
 const IDENTIFIERS = [
