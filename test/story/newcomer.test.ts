@@ -1,6 +1,6 @@
 // What a newcomer does: build, start, read the start line, ask, stop. The built server as its own process, over the embedded sandbox.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,9 +16,9 @@ interface Started {
 }
 
 /** Starts the built server and resolves with its start line. @throws when it ends before it listens */
-function start(env: Record<string, string>): Promise<Started> {
-  const child = spawn(process.execPath, ['dist/server.js'], {
-    cwd: ROOT,
+function start(env: Record<string, string>, cwd = ROOT): Promise<Started> {
+  const child = spawn(process.execPath, [join(ROOT, 'dist/server.js')], {
+    cwd,
     env: {
       PATH: process.env.PATH ?? '',
       PORT: '0',
@@ -86,6 +86,19 @@ describe('the built server', () => {
     expect(at(answer, 'errors')).toBeUndefined();
     expect(at(answer, 'data.uniprotEntry.name')).toBe('Insulin');
     expect(at(answer, 'data.uniprotEntry.protein.hash')).toBe('12e9c9e4e2835c302e8ba615115edda3');
+  });
+
+  it('writes no file where both stores are in memory', async () => {
+    const empty = mkdtempSync(join(tmpdir(), 'foldatlas-empty-'));
+    const other = await start({ STORE_URL: 'memory:', SANDBOX_DATA: 'memory' }, empty);
+    try {
+      const { answer } = await ask(other.url, '{ uniprotEntry(id: "P01308") { name } }');
+      expect(at(answer, 'data.uniprotEntry.name')).toBe('Insulin');
+    } finally {
+      await stop(other.child, 'SIGTERM');
+    }
+    expect(readdirSync(empty)).toEqual([]);
+    rmSync(empty, { recursive: true });
   });
 
   it('comes with a bin that needs nothing but the package', () => {
