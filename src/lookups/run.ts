@@ -1,6 +1,6 @@
 // Runs the parts of one look-up until all have ended: limits their number in flight, stores the
 // progress after each change and renews the lease.
-
+import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import {
@@ -51,18 +51,12 @@ export function startRun(
   const { lookupId, startedAt } = kept.lookup;
   const stopping = new AbortController();
   const up = parts.openUpstream(lookupId, stopping.signal);
-  const sleepers = new Set<() => void>();
+  const cancelling = new AbortController();
   let { lookup, version } = kept;
   let unsaved = false;
   let saving: Promise<void> | undefined;
 
-  const wakeAll = () => {
-    for (const wake of [...sleepers]) wake();
-  };
-  const stop = () => {
-    stopping.abort();
-    wakeAll();
-  };
+  const stop = () => stopping.abort();
 
   async function save(): Promise<void> {
     while (unsaved) {
@@ -94,23 +88,17 @@ export function startRun(
     return part;
   };
 
-  const pause = (milliseconds: number): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const wake = () => {
-        clearTimeout(timer);
-        sleepers.delete(wake);
-        if (stopping.signal.aborted) reject(stopping.signal.reason);
-        else resolve();
-      };
-      const timer = setTimeout(wake, milliseconds);
-      sleepers.add(wake);
-      if (stopping.signal.aborted) wake();
-    });
+  /** Ends at once when the look-up is cancelled. */
+  async function pause(milliseconds: number): Promise<void> {
+    const signals = [stopping, cancelling].map(({ signal }) => signal);
+    const signal = AbortSignal.any(lookup.cancelRequested ? signals.slice(0, 1) : signals);
+    await sleep(milliseconds, undefined, { signal }).catch(() => stopping.signal.throwIfAborted());
+  }
 
   function cancel(): void {
     if (lookup.cancelRequested || lookup.parts.every(({ state }) => hasEnded(state))) return;
     change({ ...lookup, cancelRequested: true });
-    wakeAll();
+    cancelling.abort();
   }
 
   const runOne = (index: number): Promise<void> =>

@@ -97,19 +97,17 @@ function streamRows(
     return textResponse(409, `The look-up is ${state}; its rows can be downloaded when it has ended.`, SOON);
   const { bulk, catalogue, downloads, log } = ctx.services;
   const up = lasting(ctx);
-  const rows = lookupRows(
-    lookup,
-    ask,
-    (_, part, hashes) => openArchive(up, downloads, part, { hashes, options: ask.options }),
-    (hash) => `${ctx.publicUrl}/structures/${hash}.pdb`,
-    async () => (await ctx.fresh())().proteins,
-    () => catalogue.entries(up),
-    (error, index) => {
+  const rows = lookupRows(lookup, ask, {
+    openPart: (part, hashes) => openArchive(up, downloads, part, { hashes, options: ask.options }),
+    structureUrl: (hash) => `${ctx.publicUrl}/structures/${hash}.pdb`,
+    openProteins: async () => (await ctx.fresh())().proteins,
+    labelsOf: () => catalogue.entries(up),
+    onGap(error, index) {
       log.warn({ requestId: ctx.requestId, part: index, error }, 'rows with gaps');
       if (isExpired(error)) void bulk.expire(lookup.lookupId, index).catch(() => undefined);
     },
-    up.settings.mapping,
-  );
+    mapping: up.settings.mapping,
+  });
   const table = exportTable(ask.options);
   async function* lines() {
     if (ending === 'tsv') yield encoder.encode(table.header);
