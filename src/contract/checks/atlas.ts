@@ -1,6 +1,4 @@
 // The doctor's checks of the Atlas: every operation that costs nothing, with a well-known protein.
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Downloads } from '../../upstream/http/download.ts';
 import type { Call, Upstream } from '../../upstream/http/upstream-client.ts';
 import type { Drift } from '../compare.ts';
 import type { Check, Measured } from '../report.ts';
@@ -10,6 +8,7 @@ import {
   createProbes,
   fieldsOf,
   finding,
+  type LongCheckOptions,
   type Probe,
   type ProbeResult,
   runProbe,
@@ -186,23 +185,12 @@ export async function checkAtlas(up: Upstream, light: boolean): Promise<Part> {
   return { checks, limits };
 }
 
-/** What checks that take long need. */
-export interface LongCheckOptions {
-  readonly downloads: Downloads;
-  /** Milliseconds until a check is given up. */
-  readonly patience: number;
-  readonly onProgress: (line: string) => void;
-}
-
 /**
  * Sends a bulk job of 500 hashes, of which one is a protein, polls it, reads its archive and
  * cancels it. Free, but slow.
  */
-export async function checkJob(
-  up: Upstream,
-  { downloads, patience, onProgress }: LongCheckOptions,
-): Promise<Part> {
-  const { checks, keep, run } = createProbes(up);
+export async function checkJob(up: Upstream, options: LongCheckOptions): Promise<Part> {
+  const { checks, poll, run } = createProbes(up);
   const sent = await run({
     name: 'job',
     call: bulkCall([KNOWN.hash, ...unknownHashes(499)]),
@@ -212,20 +200,13 @@ export async function checkJob(
   const { job_id: id } = fieldsOf(sent.body);
   if (typeof id !== 'string') return { checks, limits: [] };
   const call = get('bulkJob', `/proteins/batch/jobs/${encodeURIComponent(id)}`);
-  const poll = () => runProbe(up, { name: 'job, progress', call, statuses: [200, 202], answer: 'bulkJob' });
-  const until = Date.now() + patience;
-  let job = await poll();
-  while (job.status === 202 && Date.now() < until) {
-    onProgress('waiting for the bulk job');
-    await sleep(500);
-    job = await poll();
-  }
-  keep(job);
+  const progress: Probe = { name: 'job, progress', call, statuses: [200, 202], answer: 'bulkJob' };
+  const job = await poll(progress, ({ status }) => status === 202, options, 'waiting for the bulk job');
   const url = fieldsOf(job.body).download_url;
   const name = 'job, archive';
   const read = (bytes: Uint8Array) => archiveDrifts(up, bytes, KNOWN.hash);
   if (typeof url === 'string')
-    checks.push(await checkDownload(up, downloads, url, { name, as: 'archive', read }));
+    checks.push(await checkDownload(up, options.downloads, url, { name, as: 'archive', read }));
   else {
     const note = 'the job has not ended with an archive';
     const archive = skippedCheck(name, 'download', note, job.status === 200 ? 'CHANGED' : 'UNREACHABLE');

@@ -1,18 +1,17 @@
 // The doctor's checks of the Batch API: those that cost nothing and, on request, the smallest fold
 // from Submit to its result.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../../upstream/errors.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import type { Drift } from '../compare.ts';
-import type { Fields } from '../rules.ts';
-import type { LongCheckOptions, Part } from './atlas.ts';
+import type { Part } from './atlas.ts';
 import {
   checkResult,
   createProbes,
+  dataOf,
   fieldsOf,
+  type LongCheckOptions,
   type Probe,
   type ProbeResult,
-  recheck,
   runProbe,
   skippedCheck,
 } from './probe.ts';
@@ -79,12 +78,6 @@ export async function checkBatch(up: Upstream): Promise<Part> {
   return { checks, limits: [limit] };
 }
 
-/** Answers of Submit, from which the checks can be repeated without paying again. */
-export interface Spent {
-  readonly fold: unknown;
-  readonly cancelled: unknown;
-}
-
 /** The smallest fold, with every flag. */
 const foldOf = (model: string) => ({
   endpoint: 'fold_max_accuracy',
@@ -100,8 +93,6 @@ const foldOf = (model: string) => ({
   repeat: 1,
 });
 
-const dataOf = ({ body }: Pick<ProbeResult, 'body'>): Fields => fieldsOf(fieldsOf(body).data);
-
 const isOpen = (listed: ProbeResult): boolean =>
   listed.check.status !== 'UNREACHABLE' &&
   ['in_progress', 'queued'].includes(String(dataOf(listed).status).toLowerCase());
@@ -110,45 +101,25 @@ const isOpen = (listed: ProbeResult): boolean =>
  * Submits the smallest fold and follows it to its result, then submits a second one and cancels it.
  * It costs ten residues, and twenty where the service is faster than the cancellation.
  *
- * @param spent - answers of an earlier Submit; without them the function submits
+ * @param paid - the answers of Submit, from which the checks are repeated without paying again
  */
 export async function checkFold(
   up: Upstream,
-  { downloads, patience, onProgress, model }: LongCheckOptions & { readonly model: string },
-  spent?: Spent,
-): Promise<Part & { readonly spent: Spent }> {
-  const { checks, keep, run } = createProbes(up);
-  const submit = async (name: string, before: unknown): Promise<{ raw: unknown; data: Fields }> => {
-    const call = post('submit', foldOf(model));
-    const probe: Probe = { name, call, answer: 'submit', asked: { total: 1 } };
-    // A submission without an answer may be queued: it is never sent again.
-    const sent = spent === undefined ? await runProbe(up, { ...probe, answer: undefined }) : undefined;
-    const raw = before ?? sent?.body;
-    if (raw === undefined) {
-      if (sent !== undefined) keep(sent);
-      return { raw, data: {} };
-    }
-    const read = recheck(up, probe, raw);
-    const { status, findings } = read.check;
-    checks.push({ ...(sent?.check ?? read.check), status, findings });
-    return { raw, data: fieldsOf(fieldsOf(read.body).data ?? read.body) };
-  };
+  options: LongCheckOptions & { readonly model: string },
+  paid: NonNullable<Probe['paid']>,
+): Promise<Part> {
+  const { checks, poll, run } = createProbes(up);
+  const part: Part = { checks, limits: [] };
+  const call = post('submit', foldOf(options.model));
+  const submit: Probe = { name: 'submit', call, answer: 'submit', asked: { total: 1 }, paid };
+  const { batch_id: batchId, task_id: taskId } = dataOf(await run(submit));
+  if (typeof batchId !== 'string') return part;
 
-  const fold = await submit('submit', spent?.fold);
-  const { batch_id: batchId, task_id: taskId } = fold.data;
-  if (typeof batchId !== 'string')
-    return { checks, limits: [], spent: { fold: fold.raw, cancelled: undefined } };
-
-  const second = await submit('submit, to be cancelled', spent?.cancelled);
-  const { batch_id: doomed } = second.data;
-  if (typeof doomed === 'string') {
-    // It may have started already: the service then answers 409.
-    const call = post('cancel', { batch_id: doomed });
-    const cancelling: Probe = { name: 'cancel', call, statuses: [200, 409] };
-    const first = await runProbe(up, cancelling);
-    const answered: Probe = { ...cancelling, answer: 'cancel' };
-    keep(first.status === 200 ? recheck(up, answered, first.body) : first);
-  }
+  const { batch_id: doomed } = dataOf(await run({ ...submit, name: 'submit, to be cancelled' }));
+  // It may have started already: the service then answers 409.
+  const cancel = (batch_id: string) => post('cancel', { batch_id });
+  if (typeof doomed === 'string')
+    await run({ name: 'cancel', call: cancel(doomed), statuses: [200, 409], answer: 'cancel' });
 
   const listing: Probe = {
     name: 'list',
@@ -156,32 +127,18 @@ export async function checkFold(
     answer: 'list',
     asked: { batchId, total: 1 },
   };
-  const until = Date.now() + patience;
-  let listed = await runProbe(up, listing);
-  while (isOpen(listed) && Date.now() < until) {
-    onProgress('waiting for the fold');
-    await sleep(1000);
-    listed = await runProbe(up, listing);
-  }
-  keep(listed);
-  const { items } = dataOf(listed);
+  const { items } = dataOf(await poll(listing, isOpen, options, 'waiting for the fold'));
   const [item] = Array.isArray(items) ? items.map(fieldsOf) : [];
   const task = typeof taskId === 'string' ? taskId : item?.task_id;
-  const result = { checks, limits: [], spent: { fold: fold.raw, cancelled: second.raw } };
-  if (typeof task !== 'string') return result;
+  if (typeof task !== 'string') return part;
   const status = await run({ name: 'status', call: post('status', { task_id: task }), answer: 'status' });
-  await run({
-    name: 'cancel, nothing left',
-    call: post('cancel', { batch_id: batchId }),
-    statuses: [409],
-    answer: 'batchError',
-  });
+  await run({ name: 'cancel, nothing left', call: cancel(batchId), statuses: [409], answer: 'batchError' });
   const { response } = dataOf(status);
   const none = 'the fold has not ended with a result';
   checks.push(
     typeof response === 'string'
-      ? await checkResult(up, downloads, response)
+      ? await checkResult(up, options.downloads, response)
       : skippedCheck('result', 'download', none),
   );
-  return result;
+  return part;
 }

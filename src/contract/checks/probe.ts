@@ -1,5 +1,6 @@
 // One check of the doctor: a call that is sent once, and the comparison of its answer with the
 // contract.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { type Downloads, download } from '../../upstream/http/download.ts';
 import { parseJsonBody, readBytes } from '../../upstream/http/response-body.ts';
@@ -24,7 +25,10 @@ export interface Probe {
   readonly call: Omit<Call, 'repeatable'>;
   /** Statuses that the contract allows, the usual one first; 200 when absent. */
   readonly statuses?: readonly number[];
-  /** Name of the rules for the body; absent when the body is not JSON or `examine` reads it. */
+  /**
+   * Name of the rules for the body of the usual answer; absent when it is not JSON or `examine` reads
+   * it.
+   */
   readonly answer?: AnswerName | undefined;
   /** The arguments that the answer has to agree with. */
   readonly asked?: Asked;
@@ -32,6 +36,8 @@ export interface Probe {
   readonly content?: string;
   /** Whether to send the token; true when absent. */
   readonly token?: boolean;
+  /** Answers that were paid for, by the names of their checks: they are never asked for again. */
+  readonly paid?: Map<string, Promise<Answered>>;
   /** Additional checks of the body. */
   readonly examine?: (
     body: unknown,
@@ -39,6 +45,9 @@ export interface Probe {
     headers: StreamedResponse['headers'],
   ) => Promise<Drift[]> | Drift[];
 }
+
+/** An answer as it came. */
+export type Answered = Pick<StreamedResponse, 'status' | 'headers'> & { readonly bytes: Uint8Array };
 
 /** A check with its answer, for the checks that follow from it. */
 export interface ProbeResult {
@@ -50,6 +59,8 @@ export interface ProbeResult {
 }
 
 export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
+/** What an answer of the Batch API holds, with its envelope or without. */
+export const dataOf = ({ body }: Pick<ProbeResult, 'body'>): Fields => fieldsOf(fieldsOf(body).data ?? body);
 
 /**
  * A difference with its meaning.
@@ -80,6 +91,8 @@ export const skippedCheck = (
   note: string,
   status: Check['status'] = 'SKIPPED',
 ): Check => ({ name, operation, status, note, findings: [] });
+
+const POLL_MS = 500;
 
 const since = (started: number): number => Math.round(performance.now() - started);
 
@@ -114,16 +127,26 @@ function differences(answer: AnswerName, body: unknown, asked: Asked = {}): Drif
   return bare.filter(isProblem).length < drifts.filter(isProblem).length ? bare : drifts;
 }
 
+async function send(up: Upstream, { call, token = true }: Probe): Promise<Answered> {
+  const caller = token ? up : { ...up, token: undefined };
+  const answer = await requestStream(caller, { ...call, repeatable: false });
+  return { status: answer.status, headers: answer.headers, bytes: await readBytes(up, answer) };
+}
+
+/** The answer, also where one that was paid for is a failure. */
+function answerOf(up: Upstream, probe: Probe): Promise<Answered> {
+  const sent = probe.paid?.get(probe.name) ?? send(up, probe);
+  probe.paid?.set(probe.name, sent);
+  return sent;
+}
+
 /** Sends the call. It never throws: the check contains the failure. */
 export async function runProbe(up: Upstream, probe: Probe): Promise<ProbeResult> {
   const { name, call, answer, statuses = [200], content = 'application/json' } = probe;
   const { operation } = call;
   const started = performance.now();
   try {
-    const caller = probe.token === false ? { ...up, token: undefined } : up;
-    const response = await requestStream(caller, { ...call, repeatable: false });
-    const bytes = await readBytes(up, response);
-    const { status: http, headers } = response;
+    const { status: http, headers, bytes } = await answerOf(up, probe);
     const type = [headers['content-type'] ?? ''].flat()[0]?.toLowerCase() ?? '';
     const end = (drifts: readonly Drift[], as: string, body?: unknown): ProbeResult => ({
       check: checkOf({ name, operation, as }, drifts, { milliseconds: since(started), http }),
@@ -156,7 +179,7 @@ export async function runProbe(up: Upstream, probe: Probe): Promise<ProbeResult>
         return end(drifts.length > 0 ? drifts : [broken], operation);
       }
     }
-    if (body !== undefined && answer !== undefined) {
+    if (body !== undefined && answer !== undefined && (http < 300 || http === statuses[0])) {
       body = fromWire(up.settings.mapping, answer, body);
       drifts.push(...differences(answer, body, probe.asked));
     }
@@ -174,6 +197,14 @@ export async function runProbe(up: Upstream, probe: Probe): Promise<ProbeResult>
   }
 }
 
+/** What checks that take long need. */
+export interface LongCheckOptions {
+  readonly downloads: Downloads;
+  /** Milliseconds until a check is given up. */
+  readonly patience: number;
+  readonly onProgress: (line: string) => void;
+}
+
 /** Runs probes one after the other, and keeps their checks. */
 export function createProbes(up: Upstream) {
   const checks: Check[] = [];
@@ -181,16 +212,27 @@ export function createProbes(up: Upstream) {
     checks.push(result.check);
     return result;
   };
-  return { checks, keep, run: async (probe: Probe) => keep(await runProbe(up, probe)) };
-}
-
-/** Compares an earlier answer again, for a call that cannot be repeated. */
-export function recheck(up: Upstream, { name, call, answer, asked }: Probe, earlier: unknown): ProbeResult {
-  const { operation } = call;
-  const as = answer ?? operation;
-  const body = fromWire(up.settings.mapping, as, structuredClone(earlier));
-  const drifts = answer === undefined ? [] : differences(answer, body, asked);
-  return { check: checkOf({ name, operation, as }, drifts), body, headers: {}, status: 200 };
+  return {
+    checks,
+    keep,
+    run: async (probe: Probe) => keep(await runProbe(up, probe)),
+    /** Repeats a probe while its answer says that the work goes on. */
+    async poll(
+      probe: Probe,
+      isOpen: (result: ProbeResult) => boolean,
+      { patience, onProgress }: LongCheckOptions,
+      line: string,
+    ): Promise<ProbeResult> {
+      const until = Date.now() + patience;
+      let result = await runProbe(up, probe);
+      while (isOpen(result) && Date.now() < until) {
+        onProgress(line);
+        await sleep(POLL_MS);
+        result = await runProbe(up, probe);
+      }
+      return keep(result);
+    },
+  };
 }
 
 /** Checks a file behind a signed URL. @param read - the differences in its bytes */

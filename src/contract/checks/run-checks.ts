@@ -5,8 +5,9 @@ import type { WireMapping } from '../../upstream/renames.ts';
 import { checkMapping, suggestMapping } from '../mapping.ts';
 import { type Check, type Finding, isProblem, type Report, shownUrl, statusOf } from '../report.ts';
 import { checkAtlas, checkJob, type Part } from './atlas.ts';
-import { checkBatch, checkFold, type Spent } from './batch.ts';
+import { checkBatch, checkFold } from './batch.ts';
 import { findMoved } from './prefixes.ts';
+import type { Probe } from './probe.ts';
 
 export interface RunOptions {
   readonly downloads: Downloads;
@@ -45,21 +46,18 @@ function withoutRepeats(checks: readonly Check[]): Check[] {
 async function checkOnce(
   up: Upstream,
   { light = false, job, submit, onProgress = () => undefined, ...options }: RunOptions,
-  spent?: Spent,
-): Promise<Part & { readonly spent: Spent | undefined }> {
+  paid: NonNullable<Probe['paid']>,
+): Promise<Part> {
   const long = { downloads: options.downloads, patience: options.patience ?? PATIENCE_MS, onProgress };
   onProgress('asking the Atlas');
   const parts: Part[] = [await checkAtlas(up, light)];
   onProgress('asking the Batch API');
   parts.push(await checkBatch(up));
   if (job === true) parts.push(await checkJob(up, long));
-  const fold =
-    submit === undefined ? undefined : await checkFold(up, { ...long, model: submit.model }, spent);
-  if (fold !== undefined) parts.push(fold);
+  if (submit !== undefined) parts.push(await checkFold(up, { ...long, model: submit.model }, paid));
   return {
     checks: withoutRepeats(parts.flatMap((part) => part.checks)),
     limits: parts.flatMap((part) => part.limits),
-    spent: fold?.spent,
   };
 }
 
@@ -107,14 +105,15 @@ export async function runChecks(upstream: Upstream, options: RunOptions): Promis
       ...(batch === null ? {} : { batchPrefix: batch.prefix }),
     },
   };
-  const first = await checkOnce(up, options);
+  const paid: NonNullable<Probe['paid']> = new Map();
+  const first = await checkOnce(up, options, paid);
   const isRenamed = findingsIn(first.checks).some(({ kind }) => kind === 'renamed');
   const found =
     isRenamed && options.propose === true
       ? await tryProposals(first.checks, up.settings.mapping, async (mapping) => {
           onProgress('trying the names that were found');
           const bridged = { ...up, settings: { ...up.settings, mapping } };
-          return (await checkOnce(bridged, options, first.spent)).checks;
+          return (await checkOnce(bridged, options, paid)).checks;
         })
       : first.checks;
   const checks = [...moved.map(({ check }) => check), ...found];
