@@ -1,9 +1,9 @@
 // Bulk look-ups of a process: starts and cancels them, reports progress, and resumes those of a
 // stopped process.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { EventEmitter } from 'node:events';
+import { isDeepStrictEqual } from 'node:util';
 import pLimit from 'p-limit';
-import { type Broadcast, createBroadcast } from '../async/broadcast.ts';
 import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
 import {
   type BulkLookup,
@@ -58,7 +58,7 @@ export function openBulkLookups(settings: BulkSettings) {
   const store = createLookupStore(documents, now);
   const quota = createBulkQuota(documents, limits, now, async (lookupId) => {
     const kept = await store.progress(lookupId);
-    return kept === 'same' || (kept !== null && !isOver(kept.lookup));
+    return kept !== null && !isOver(kept.lookup);
   });
   const parts: RunParts = {
     store,
@@ -70,28 +70,21 @@ export function openBulkLookups(settings: BulkSettings) {
     limit: pLimit(PARTS_IN_FLIGHT),
   };
   const runs = new Map<string, Run>();
-  const topics = new Map<string, Broadcast<BulkLookup>>();
+  /** Emits the id of each look-up of this process that has changed, and what ends a watch. */
+  const changes = new EventEmitter().setMaxListeners(0);
+  let watchers = 0;
   let ending = false;
   let closed = false;
 
   function endWatches(): void {
     ending = true;
-    for (const topic of topics.values()) topic.end();
-    topics.clear();
-  }
-
-  function tell(lookup: BulkLookup): void {
-    const topic = topics.get(lookup.lookupId);
-    topic?.publish(lookup);
-    if (!isOver(lookup)) return;
-    topic?.end();
-    topics.delete(lookup.lookupId);
+    for (const lookupId of changes.eventNames()) changes.emit(lookupId);
   }
 
   function run(kept: KeptLookup, ask: BulkRequest): Run {
     const { lookupId } = kept.lookup;
     const what = { unique: chunkHashes(ask.hashes).unique, options: ask.options };
-    const started = startRun(parts, kept, what, tell);
+    const started = startRun(parts, kept, what, () => changes.emit(lookupId));
     runs.set(lookupId, started);
     void started.done.then(async () => {
       runs.delete(lookupId);
@@ -107,7 +100,7 @@ export function openBulkLookups(settings: BulkSettings) {
     if (closed || runs.has(lookupId) || !(await store.claim(lookupId, parts.owner))) return;
     const [kept, ask] = await Promise.all([store.progress(lookupId), store.ask(lookupId)]);
     if (closed || runs.has(lookupId)) return;
-    if (kept === null || kept === 'same' || ask === null) return store.finish(lookupId);
+    if (kept === null || ask === null) return store.finish(lookupId);
     const taken = run(kept, ask);
     if (await store.cancelRequested(lookupId)) taken.cancel();
   }
@@ -117,68 +110,56 @@ export function openBulkLookups(settings: BulkSettings) {
   }
 
   async function get(lookupId: string): Promise<BulkLookup | null> {
-    const here = runs.get(lookupId)?.lookup;
-    if (here !== undefined) return here;
-    const kept = await store.progress(lookupId);
-    return kept === null || kept === 'same' ? null : kept.lookup;
+    return runs.get(lookupId)?.lookup ?? (await store.progress(lookupId))?.lookup ?? null;
   }
 
-  /** Reports progress of a look-up of another process while it has subscribers. */
-  async function followElsewhere(lookupId: string, topic: Broadcast<BulkLookup>): Promise<void> {
-    let version: number | undefined;
-    while (!closed && topics.get(lookupId) === topic) {
-      if (!runs.has(lookupId)) {
-        const kept = await store.progress(lookupId, version).catch(() => 'same' as const);
-        if (kept === null) topic.end();
-        else if (kept !== 'same') {
-          version = kept.version;
-          tell(kept.lookup);
+  /** Resolves when a look-up may have changed: those of other processes are read from time to time. */
+  const mayHaveChanged = (lookupId: string): Promise<void> =>
+    new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        changes.off(lookupId, done);
+        resolve();
+      };
+      const timer = setTimeout(done, FOLLOW_MS).unref();
+      changes.on(lookupId, done);
+    });
+
+  /** The present state, then the newest after each change, to the end. */
+  async function* watchFrom(first: BulkLookup, signal?: AbortSignal): AsyncGenerator<BulkLookup> {
+    const { lookupId } = first;
+    const wake = () => changes.emit(lookupId);
+    signal?.addEventListener('abort', wake, { once: true });
+    watchers += 1;
+    try {
+      yield first;
+      for (let last = first; !isOver(last); ) {
+        const changed = mayHaveChanged(lookupId);
+        if (ending || signal?.aborted === true) return;
+        const lookup = await get(lookupId).catch(() => last);
+        if (lookup === null) return;
+        if (isDeepStrictEqual(lookup, last)) await changed;
+        else {
+          last = lookup;
+          yield lookup;
         }
       }
-      await sleep(FOLLOW_MS, undefined, { ref: false });
+    } finally {
+      watchers -= 1;
+      signal?.removeEventListener('abort', wake);
     }
-  }
-
-  function topicOf(lookup: BulkLookup): Broadcast<BulkLookup> {
-    const found = topics.get(lookup.lookupId);
-    if (found !== undefined) return found;
-    const topic = createBroadcast<BulkLookup>();
-    topics.set(lookup.lookupId, topic);
-    tell(lookup);
-    if (!isOver(lookup)) void followElsewhere(lookup.lookupId, topic);
-    return topic;
-  }
-
-  function watchOf(lookup: BulkLookup, signal: AbortSignal | undefined): AsyncIterableIterator<BulkLookup> {
-    const topic = topicOf(lookup);
-    if (ending) topic.end();
-    return topic.watch(
-      (state) => state,
-      signal,
-      () => {
-        if (topic.watchers === 0 && topics.get(lookup.lookupId) === topic) topics.delete(lookup.lookupId);
-      },
-    );
   }
 
   /** Waits until a condition holds or the time is over; returns the look-up as it then is. */
   async function until(lookup: BulkLookup, wanted: (lookup: BulkLookup) => boolean): Promise<BulkLookup> {
     let last = lookup;
     if (wanted(last)) return last;
-    for await (const state of watchOf(lookup, AbortSignal.timeout(ANSWER_MS))) {
+    for await (const state of watchFrom(lookup, AbortSignal.timeout(ANSWER_MS))) {
       last = state;
       if (wanted(state)) break;
     }
     return last;
   }
-
-  /** Reserves quota for a new look-up. */
-  const takeRoom = (lookup: BulkLookup, ask: BulkRequest, account: string): Promise<BulkLimitExcess | null> =>
-    quota.reserve(account, {
-      lookupId: lookup.lookupId,
-      bytes: bytesOf(lookup, ask),
-      expiresAt: lookup.startedAt + RETENTION_MS,
-    });
 
   async function forget(lookupId: string, account: string | undefined): Promise<void> {
     await store.remove(lookupId);
@@ -209,7 +190,11 @@ export function openBulkLookups(settings: BulkSettings) {
         cancelRequested: false,
         parts: sizes.map(newPart),
       };
-      const excess = await takeRoom(lookup, ask, account);
+      const excess = await quota.reserve(account, {
+        lookupId: lookup.lookupId,
+        bytes: bytesOf(lookup, ask),
+        expiresAt: lookup.startedAt + RETENTION_MS,
+      });
       if (excess !== null) return excess;
       await store.claim(lookup.lookupId, parts.owner);
       const version = await store.add(lookup, ask);
@@ -242,13 +227,13 @@ export function openBulkLookups(settings: BulkSettings) {
      */
     async watch(lookupId: string, signal: AbortSignal | undefined) {
       const lookup = await get(lookupId);
-      return lookup === null ? null : watchOf(lookup, signal);
+      return lookup === null ? null : watchFrom(lookup, signal);
     },
     /** Records that the upstream has deleted the archive of a part. */
     async expire(lookupId: string, index: number): Promise<void> {
       const kept = await store.progress(lookupId);
       // While a process works on it, only that process writes its progress.
-      if (kept === null || kept === 'same' || !isOver(kept.lookup)) return;
+      if (kept === null || !isOver(kept.lookup)) return;
       const parts = kept.lookup.parts.map(
         (part, i): BulkPart => (i === index ? { ...part, state: 'EXPIRED' } : part),
       );
@@ -263,10 +248,7 @@ export function openBulkLookups(settings: BulkSettings) {
       await forget(lookupId, account);
     },
     /** Look-ups that this process works on, and its subscribers. */
-    counts: () => ({
-      working: runs.size,
-      watchers: [...topics.values()].reduce((sum, topic) => sum + topic.watchers, 0),
-    }),
+    counts: () => ({ working: runs.size, watchers }),
     /** Approximate bytes of the store that the look-ups of all processes use. */
     storedBytes: quota.storedBytes,
     /** Ends all subscriptions. */

@@ -19,6 +19,10 @@ export type LookupStore = ReturnType<typeof createLookupStore>;
 
 /** Creates the store over a document store. */
 export function createLookupStore(documents: LeasedDocumentStore, now: () => number) {
+  const read = async (what: string, id: string) => {
+    const kept = await documents.get(key(what, id));
+    return kept === 'same' ? null : kept;
+  };
   return {
     /** Whether other processes may work on look-ups too. */
     shared: documents.shared,
@@ -36,14 +40,13 @@ export function createLookupStore(documents: LeasedDocumentStore, now: () => num
       return version;
     },
     async ask(id: string): Promise<BulkRequest | null> {
-      const kept = await documents.get(key('ask', id));
-      return kept === null || kept === 'same' ? null : (JSON.parse(kept.text) as BulkRequest);
+      const kept = await read('ask', id);
+      return kept === null ? null : (JSON.parse(kept.text) as BulkRequest);
     },
-    /** Progress; null for an unknown look-up, `same` when the known version is the newest. */
-    async progress(id: string, known?: number): Promise<KeptLookup | null | 'same'> {
-      const kept = await documents.get(key('progress', id), known);
-      if (kept === null || kept === 'same') return kept;
-      return { lookup: JSON.parse(kept.text) as BulkLookup, version: kept.version };
+    /** Progress; null for an unknown look-up. */
+    async progress(id: string): Promise<KeptLookup | null> {
+      const kept = await read('progress', id);
+      return kept === null ? null : { lookup: JSON.parse(kept.text) as BulkLookup, version: kept.version };
     },
     /** Writes progress. @returns the version; null after a conflicting write */
     save: (lookup: BulkLookup, expected: number) =>

@@ -45,7 +45,7 @@ export function startRun(
   parts: RunParts,
   kept: KeptLookup,
   { unique, options }: Pick<BulkRequest, 'options'> & { readonly unique: readonly string[] },
-  onChange: (lookup: BulkLookup) => void,
+  onChange: () => void,
 ) {
   const { store, owner, now, pace } = parts;
   const { lookupId, startedAt } = kept.lookup;
@@ -76,7 +76,7 @@ export function startRun(
       .finally(() => {
         saving = undefined;
       });
-    onChange(next);
+    onChange();
   }
 
   const changePart = (index: number, to: Partial<BulkPart>): void =>
