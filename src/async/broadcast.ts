@@ -4,8 +4,6 @@
 /** Turns a value into a watcher's event; undefined when it holds nothing new for that watcher. */
 export type EventSelector<T, E> = (value: T) => E | undefined;
 
-export type Broadcast<T> = ReturnType<typeof createBroadcast<T>>;
-
 interface Watcher {
   seen: number;
   left: boolean;
