@@ -53,19 +53,20 @@ export const isLazyText = (value: unknown): value is LazyText => value instanceo
 export const readText = (text: string | LazyText): string =>
   typeof text === 'string' ? text : text.toJSON();
 
-/** JSON in two: `around[i]` stands before `texts[i]`, the last of `around` behind them all. */
-export interface SplitJson {
-  readonly around: readonly string[];
-  readonly texts: readonly LazyText[];
-}
+/** JSON in pieces: strings, and between them the late texts, without the quotes around each. */
+export type JsonPieces = readonly (string | LazyText)[];
 
-/** The JSON of a value without the late texts in it. */
-export function splitJsonAtLazyTexts(value: object): SplitJson {
+/** The JSON of a value with the late texts in it still packed. The first and the last piece are strings. */
+export function splitJsonAtLazyTexts(value: object): JsonPieces {
   const texts: LazyText[] = [];
   leftOut = texts;
   try {
     const json = JSON.stringify(value);
-    return { around: texts.length === 0 ? [json] : json.split(`"${MARK}"`), texts };
+    if (texts.length === 0) return [json];
+    return json.split(MARK).flatMap((around, i) => {
+      const text = texts[i];
+      return text === undefined ? around : [around, text];
+    });
   } finally {
     leftOut = undefined;
   }

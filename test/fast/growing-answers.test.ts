@@ -4,7 +4,7 @@ import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Body, openBody } from '../../src/http/graphql/response-body.ts';
+import { type Body, bodyOf } from '../../src/http/graphql/json-body.ts';
 import { streamOf } from '../../src/http/graphql/stream-body.ts';
 import { lazyText } from '../../src/structure/lazy-text.ts';
 import type { Sender } from '../through.ts';
@@ -198,11 +198,8 @@ it('has an error for each that does not come in time', async () => {
 });
 
 describe('a body in several', () => {
-  const bodyOf = (text: string): Body =>
-    openBody({
-      around: ['', ''],
-      texts: [lazyText({ size: text.length, bytes: () => Buffer.from(text) })],
-    });
+  const quoted = (text: string): Body =>
+    bodyOf(['"', lazyText({ size: text.length, bytes: () => Buffer.from(text) }), '"']);
 
   /** What comes of bodies over a socket. */
   async function sentOf(bodies: AsyncIterable<Body>): Promise<{ text: Promise<string> }> {
@@ -226,7 +223,7 @@ describe('a body in several', () => {
           async function* bodies() {
             for (const [i, [, isLate]] of parts.entries()) {
               if (isLate) await new Promise((resolve) => setImmediate(resolve));
-              yield bodyOf(texts[i] ?? '');
+              yield quoted(texts[i] ?? '');
             }
           }
           const { text } = await sentOf(bodies());
@@ -242,7 +239,7 @@ describe('a body in several', () => {
     async function* bodies() {
       for (const part of parts) {
         await new Promise((resolve) => setImmediate(resolve));
-        yield bodyOf(part);
+        yield quoted(part);
       }
     }
     // Nothing of it waits to be sent, as while an adapter reads ahead.
@@ -255,7 +252,7 @@ describe('a body in several', () => {
 
   it('is never taken for whole when one of them fails', async () => {
     async function* bodies() {
-      yield bodyOf('begun');
+      yield quoted('begun');
       await new Promise((resolve) => setTimeout(resolve, 20));
       throw new Error('not to be had');
     }

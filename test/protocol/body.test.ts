@@ -2,7 +2,8 @@
 // what JSON.stringify makes of them.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Body, toBuffer } from '../../src/http/graphql/response-body.ts';
+import { ChunkWriter } from '../../src/http/graphql/chunk-writer.ts';
+import { type Body, toBuffer } from '../../src/http/graphql/json-body.ts';
 import { serializeResult } from '../../src/http/graphql/serialize-result.ts';
 import { lazyText } from '../../src/structure/lazy-text.ts';
 
@@ -23,15 +24,14 @@ function lateOf(bytes: Uint8Array) {
 
 async function inPieces(body: string | Body, size: number): Promise<string> {
   if (typeof body === 'string') return body;
-  const fill = body.open();
-  const filled: Buffer[] = [];
-  for (;;) {
-    const target = Buffer.alloc(size);
-    const count = fill(target);
-    if (count === 0) return Buffer.concat(filled).toString();
-    filled.push(target.subarray(0, count));
+  const writer = new ChunkWriter(size);
+  const chunks: Buffer[] = [];
+  for (const chunk of writer.add(body.pieces)) {
+    expect(chunk.length).toBeLessThanOrEqual(size);
+    chunks.push(chunk);
     await Promise.resolve();
   }
+  return Buffer.concat([...chunks, writer.take() ?? Buffer.alloc(0)]).toString();
 }
 
 const PDB = 'ATOM      1  CA  ALA A   1      11.639   6.071  -5.147  1.00  0.91           C  \n';
@@ -95,9 +95,7 @@ describe('a body with large texts', () => {
     if (typeof body === 'string') throw new Error('The texts were not left out.');
     const opened = () => texts.map((one) => one.opened());
     expect(opened()).toEqual(Array(10).fill(0));
-    const fill = body.open();
-    const target = Buffer.alloc(10_000);
-    fill(target);
+    new ChunkWriter(10_000).add(body.pieces).next();
     expect(opened()).toEqual([1, 1, ...Array(8).fill(0)]);
     expect(toBuffer(body).length).toBeGreaterThan(80_000);
     expect(opened()).toEqual([2, 2, ...Array(8).fill(1)]);

@@ -1,23 +1,10 @@
 // Serializes an answer that begins before its end is known: as one JSON body, or as parts of
 // `@stream`.
 import { GraphQLError } from 'graphql';
+import type { IncrementalResult } from '../../execution/incremental-result.ts';
 import { splitJsonAtLazyTexts } from '../../structure/lazy-text.ts';
-import { type Body, openBody } from './response-body.ts';
+import { type Body, between, bodyOf } from './json-body.ts';
 import { type ExecutionOrIncrementalResult, toClientError } from './serialize-result.ts';
-
-/** A result of which the only list is still growing. */
-export interface IncrementalResult {
-  /** Of the list in the data. */
-  readonly key: string;
-  /** What has failed so far. */
-  readonly failures: readonly GraphQLError[];
-  /**
-   * The next items: all that are ready, or at most `most`; undefined at the end.
-   *
-   * @throws when the whole answer would have to be taken back
-   */
-  next(most?: number): Promise<readonly unknown[] | undefined>;
-}
 
 /** Errors as their caller sees them. */
 export type ErrorPresenter = (errors: readonly GraphQLError[]) => readonly GraphQLError[];
@@ -43,22 +30,13 @@ export async function* streamedBodies(
     }
   };
   for (let items = await next(); items !== undefined; items = await next()) {
-    const { around, texts } = splitJsonAtLazyTexts(items);
-    // Without the brackets of a list of its own.
-    const inner = around.map((json, i) => (i === 0 ? before + json.slice(1) : json));
-    yield openBody({ around: inner.with(-1, inner.at(-1)?.slice(0, -1) ?? ''), texts });
+    yield bodyOf(between(before, splitJsonAtLazyTexts(items), '', 1));
     before = ',';
   }
   const all = end === undefined ? growing.failures : [...growing.failures, end];
   const failed = all.length === 0 ? [] : shown(all).map(toClientError);
   const errors = failed.length === 0 ? '' : `,"errors":${JSON.stringify(failed)}`;
-  yield openBody({ around: [`]}${errors}}`], texts: [] });
-}
-
-/** One that is given in parts (`@stream`). */
-export interface GrowingInParts extends IncrementalResult {
-  /** What the first part has. */
-  readonly initial: readonly unknown[];
+  yield bodyOf([`]}${errors}}`]);
 }
 
 /** Items of a part at most: a client that draws them as they come has some to draw soon. */
@@ -71,14 +49,12 @@ const errorOf = (thrown: unknown): GraphQLError =>
  * The parts of an incremental result, in the format of 2022-08-24: the next items and the path of
  * the first.
  *
- * @param label - of the list's `@stream`
  */
 export async function* incrementalParts(
-  growing: GrowingInParts,
-  label: string | undefined,
+  growing: IncrementalResult,
   shown: ErrorPresenter,
 ): AsyncGenerator<ExecutionOrIncrementalResult, void, undefined> {
-  const { key, initial } = growing;
+  const { key, initial, stream } = growing;
   let told = 0;
   /** What has failed since the part before. */
   const failed = (): { readonly errors?: readonly GraphQLError[] } => {
@@ -90,7 +66,7 @@ export async function* incrementalParts(
   let at = initial.length;
   const part = (items: readonly unknown[] | null, more: ReturnType<typeof failed>) => ({
     path: [key, at],
-    ...(label === undefined ? {} : { label }),
+    ...(stream?.label === undefined ? {} : { label: stream.label }),
     items,
     ...more,
   });

@@ -1,11 +1,9 @@
 // Serializes results: the HTTP status (GraphQL over HTTP), and the JSON without internal
 // extensions.
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
-import { splitJsonAtLazyTexts } from '../../structure/lazy-text.ts';
 import { framingOf, type StreamFraming } from './event-framing.ts';
-import { isLarge, openPieces } from './json-pieces.ts';
+import { type Body, serialize } from './json-body.ts';
 import type { MediaType } from './media-type.ts';
-import { type Body, openBody } from './response-body.ts';
 
 /** What an error or a result says about the HTTP answer that carries it. */
 interface HttpWishes {
@@ -124,11 +122,5 @@ function shown({ errors, extensions, incremental, ...rest }: ExecutionOrIncremen
  * @param head - text before the JSON
  * @param tail - text after it
  */
-export function serializeResult(result: ExecutionOrIncrementalResult, head = '', tail = ''): string | Body {
-  const seen = shown(result);
-  if (isLarge(seen)) return openPieces(seen, head, tail);
-  const { around, texts } = splitJsonAtLazyTexts(seen);
-  const last = around.length - 1;
-  const framed = around.map((json, i) => `${i === 0 ? head : ''}${json}${i === last ? tail : ''}`);
-  return texts.length === 0 ? framed.join('') : openBody({ around: framed, texts });
-}
+export const serializeResult = (result: ExecutionOrIncrementalResult, head = '', tail = ''): string | Body =>
+  serialize(shown(result), head, tail);

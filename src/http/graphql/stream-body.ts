@@ -4,7 +4,8 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { withTimeout } from '../../async/timeout.ts';
-import { type Body, BUFFER_BYTES, CHUNK_BYTES, type FillBuffer } from './response-body.ts';
+import { ChunkWriter } from './chunk-writer.ts';
+import type { Body } from './json-body.ts';
 
 export interface StreamOptions<T> {
   /** Serializes a part. Finished bytes may be shared by many streams. */
@@ -24,25 +25,14 @@ const SLICE_MS = 8;
 /** Stands for a turn of the event loop, or a time of silence, that was over first. */
 const FIRST = Symbol('first');
 
-const NOTHING = Buffer.alloc(0);
-
-/** Fills buffers with bytes that are there. */
-function fillFrom(bytes: Uint8Array): FillBuffer {
-  let read = 0;
-  return (target) => {
-    const count = Math.min(bytes.length - read, target.length);
-    target.set(bytes.subarray(read, read + count));
-    read += count;
-    return count;
-  };
-}
-
-/** Makes the bytes of a stream, a piece at a time. */
-class Pieces<T> {
+/** Makes the bytes of a stream, a chunk at a time. */
+class Chunks<T> {
   readonly #source: AsyncIterator<T>;
   readonly #options: StreamOptions<T>;
+  readonly #writer = new ChunkWriter();
   #coming: Promise<IteratorResult<T>> | undefined;
-  #fill: FillBuffer | undefined;
+  /** Writes the latest part. */
+  #writing: Iterator<Uint8Array> | undefined;
   #opening: string;
   #hasBegun = false;
   #hasEnded = false;
@@ -63,24 +53,15 @@ class Pieces<T> {
     const opening = this.#opening;
     this.#opening = '';
     if (opening !== '') return Buffer.from(opening);
-    let buffer = NOTHING;
-    let filled = 0;
-    while (filled + BUFFER_BYTES <= CHUNK_BYTES) {
-      if (this.#fill === undefined) {
-        if (this.#hasEnded) break;
-        const ready = await this.#advance(filled);
-        if (ready === FIRST) break;
-        if (ready !== undefined) return ready;
-      }
-      // Events are sent as they are: only what is made piece by piece needs a buffer. Each chunk has
-      // its own, because nothing tells when the previous one has been sent.
-      if (filled === 0) buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-      const count = this.#fill?.(buffer.subarray(filled)) ?? 0;
-      filled += count;
-      if (count === 0) this.#fill = undefined;
+    for (;;) {
+      const full = this.#writing?.next();
+      if (full?.done === false) return this.#begun(full.value);
+      this.#writing = undefined;
+      if (this.#hasEnded) return this.#begun(this.#writer.take());
+      const ready = await this.#advance();
+      if (ready === FIRST) return this.#begun(this.#writer.take());
+      if (ready !== undefined) return ready;
     }
-    this.#hasBegun = true;
-    return filled === 0 ? undefined : buffer.subarray(0, filled);
   }
 
   /** Leaves the source. */
@@ -89,37 +70,37 @@ class Pieces<T> {
     await this.#source.return?.();
   }
 
+  #begun<B>(bytes: B): B {
+    this.#hasBegun = true;
+    return bytes;
+  }
+
   /**
-   * Moves on to the next part.
+   * Moves on to the next part. Parts of the same turn join what is written, because each write has a
+   * fixed cost; events are sent as they are.
    *
-   * @param filled - bytes in the buffer: parts of the same turn join them, because each write has a
-   *   fixed cost
-   * @returns bytes to send by themselves, or a marker to flush the buffer
+   * @returns bytes to send by themselves, or a marker to send what is written
    */
-  async #advance(filled: number): Promise<Uint8Array | typeof FIRST | undefined> {
+  async #advance(): Promise<Uint8Array | typeof FIRST | undefined> {
     const { write, closing = '', pulse } = this.#options;
+    const { hasBytes } = this.#writer;
     this.#coming ??= this.#source.next();
     const coming = this.#coming;
     // It may fail when nothing waits for it any more.
     coming.catch(() => undefined);
-    if (filled > 0 && (!this.#hasBegun || (await Promise.race([coming, turn(FIRST)])) === FIRST))
-      return FIRST;
+    if (hasBytes && (!this.#hasBegun || (await Promise.race([coming, turn(FIRST)])) === FIRST)) return FIRST;
     const next =
-      pulse === undefined || filled > 0
+      pulse === undefined || hasBytes
         ? await coming
         : await withTimeout(coming, pulse.ms, (): typeof FIRST => FIRST);
     if (next === FIRST) return Buffer.from(pulse?.text ?? '');
     this.#coming = undefined;
-    if (next.done === true) {
-      this.#hasEnded = true;
-      this.#fill = fillFrom(Buffer.from(closing));
-      return undefined;
-    }
-    const made = write(next.value);
+    this.#hasEnded ||= next.done === true;
+    const made = next.done === true ? closing : write(next.value);
     const bytes = typeof made === 'string' ? Buffer.from(made) : made;
-    if (!(bytes instanceof Uint8Array)) this.#fill = bytes.open();
-    else if (filled === 0) return bytes;
-    else this.#fill = fillFrom(bytes);
+    if (!(bytes instanceof Uint8Array)) this.#writing = this.#writer.add(bytes.pieces);
+    else if (hasBytes) this.#writing = this.#writer.addBytes(bytes);
+    else if (bytes.length > 0) return bytes;
     return undefined;
   }
 }
@@ -127,15 +108,15 @@ class Pieces<T> {
 /** The stream. Not a generator: a waiting source is closed at once, not when it continues. */
 export function streamOf<T>(source: AsyncIterable<T>, options: StreamOptions<T>): ReadableStream<Uint8Array> {
   const { connection } = options;
-  const pieces = new Pieces(source[Symbol.asyncIterator](), options);
-  const leave = (): void => void pieces.leave().catch(() => undefined);
+  const chunks = new Chunks(source[Symbol.asyncIterator](), options);
+  const leave = (): void => void chunks.leave().catch(() => undefined);
   if (connection?.destroyed === true) leave();
   else connection?.once('close', leave);
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
-          const bytes = await pieces.next();
+          const bytes = await chunks.next();
           if (bytes !== undefined) return controller.enqueue(bytes);
           connection?.off('close', leave);
           controller.close();
@@ -146,7 +127,7 @@ export function streamOf<T>(source: AsyncIterable<T>, options: StreamOptions<T>)
           else controller.close();
         }
       },
-      cancel: () => pieces.leave(),
+      cancel: () => chunks.leave(),
     },
     { highWaterMark: 0 },
   );

@@ -8,6 +8,7 @@ import { nodeResponseOf } from '../auth/node-request.ts';
 import { EVENT_STREAM, framingOf, MULTIPART_EVENTS, type StreamFraming } from '../graphql/event-framing.ts';
 import { httpError } from '../graphql/http-error.ts';
 import { incrementalParts, streamedBodies } from '../graphql/incremental-body.ts';
+import { type Body, STREAM_THRESHOLD_BYTES, toBuffer } from '../graphql/json-body.ts';
 import {
   isJson,
   type MediaType,
@@ -15,7 +16,6 @@ import {
   negotiateIncrementalType,
   negotiateResponseType,
 } from '../graphql/media-type.ts';
-import { type Body, STREAM_THRESHOLD_BYTES, toBuffer } from '../graphql/response-body.ts';
 import {
   type ExecutionOrIncrementalResult,
   httpHeadOf,
@@ -122,10 +122,7 @@ export const useMediaTypes = ({ pulseMs, shown }: MediaTypeOptions): Plugin => {
           return new Response(streamOfBodies(bodies, connection), httpHeadOf({ data: {} }, mediaType));
         }
         if (Symbol.asyncIterator in result || result instanceof IncrementalResult) {
-          const results =
-            result instanceof IncrementalResult
-              ? incrementalParts(result, result.stream?.label, shownHere)
-              : result;
+          const results = result instanceof IncrementalResult ? incrementalParts(result, shownHere) : result;
           const stream = streamOfResults(request, results, framing, connection);
           return new Response(stream, httpHeadOf({ data: {} }, mediaType, framing));
         }

@@ -1,6 +1,7 @@
 // Answers the gateway's file routes before GraphQL sees the request.
 import type { Plugin } from 'graphql-yoga';
 import { nodeResponseOf } from '../auth/node-request.ts';
+import { streamOf } from '../graphql/stream-body.ts';
 
 /**
  * A route: its response, or null for other paths. The last argument is the server adapter's
@@ -28,9 +29,8 @@ export const useRoutes = (routes: readonly Route[]): Plugin => ({
 });
 
 /**
- * Ties the body of a response to its connection, which the server adapter does not: cancels the
- * source when the client disconnects, and destroys the connection when the source fails, so that no
- * client takes a partial file for a whole one.
+ * Ties the body of a response to its connection, which the server adapter does not: the source is
+ * left when the client disconnects, and no client takes a partial file for a whole one.
  *
  * @param serverContext - the server adapter's; without a connection the response is returned as it
  *   is
@@ -39,22 +39,17 @@ function cancelOnDisconnect(response: Response, serverContext: unknown): Respons
   const connection = nodeResponseOf(serverContext);
   if (connection === undefined || response.body === null) return response;
   const reader = response.body.getReader();
-  const leave = () => void reader.cancel().catch(() => undefined);
-  if (connection.destroyed) leave();
-  else connection.once('close', leave);
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read();
-        if (!done) return controller.enqueue(value);
-      } catch {
-        connection.destroy();
-      }
-      connection.off('close', leave);
-      return controller.close();
+  const source: AsyncIterator<Uint8Array, undefined> = {
+    next: async () => {
+      const { done, value } = await reader.read();
+      return done ? { done, value: undefined } : { done, value };
     },
-    cancel: (reason) => reader.cancel(reason),
-  });
+    return: async () => {
+      await reader.cancel();
+      return { done: true, value: undefined };
+    },
+  };
+  const body = streamOf({ [Symbol.asyncIterator]: () => source }, { write: (bytes) => bytes, connection });
   const { status, statusText, headers } = response;
   return new Response(body, { status, statusText, headers });
 }

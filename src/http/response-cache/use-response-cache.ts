@@ -5,7 +5,7 @@ import { type ExecutionResult, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
-import { bytesOf } from '../graphql/response-body.ts';
+import { toBuffer } from '../graphql/json-body.ts';
 import { addVary } from '../plugins/use-response-headers.ts';
 import { REPORT_HEADER } from '../plugins/use-telemetry.ts';
 import { cachePolicy } from './cache-policy.ts';
@@ -148,7 +148,7 @@ export function responseCachePlugins(options: ResponseCachePluginOptions): { fir
       const { etag, operationName, seconds } = answer;
       const cached = {
         headers,
-        body: bytesOf(body),
+        body: typeof body === 'string' ? toBuffer(body) : body,
         etag,
         isPublic: etag !== undefined && !proofNeeded,
         operationName,
