@@ -1,10 +1,6 @@
 // A list of which the first items can be dealt with while the others are still coming.
 import { expect, it } from 'vitest';
-import {
-  IncrementalList,
-  supportsIncrementalLists,
-  withIncrementalLists,
-} from '../src/execution/incremental-list.ts';
+import { IncrementalList } from '../src/execution/incremental-list.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -36,9 +32,4 @@ it('gives its error to whoever reads it, then and later', async () => {
   await expect(waiting).rejects.toThrow('gone');
   await expect(list.more(1)).rejects.toThrow('gone');
   expect(list.hasEnded).toBe(true);
-});
-
-it('is for those who say that they can take it', () => {
-  expect(supportsIncrementalLists({})).toBe(false);
-  expect(supportsIncrementalLists(withIncrementalLists({}))).toBe(true);
 });

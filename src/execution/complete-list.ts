@@ -3,6 +3,7 @@
 import { GraphQLError, responsePathAsArray } from 'graphql';
 import { guard, isLeafShape, isPromise, type Path, type Run } from './execution-run.ts';
 import type { OutputShape, PlannedField } from './field-plan.ts';
+import { IncrementalList } from './incremental-list.ts';
 
 /** Members of a list after which the time is looked at: numbers and words take next to none. */
 const LEAVES_AT_ONCE = 256;
@@ -85,6 +86,8 @@ export function completeList(
   value: unknown,
   completeItem: CompleteItem,
 ): unknown[] | Promise<unknown[]> {
+  if (value instanceof IncrementalList)
+    return value.all().then((items) => completeList(run, field, of, path, items, completeItem));
   if (typeof value !== 'object' || value === null || !(Symbol.iterator in value))
     throw new GraphQLError(
       `Expected Iterable, but did not find one for field "${field.parent.name}.${field.definition.name}".`,

@@ -14,7 +14,6 @@ import { completeObject, resolveField } from './complete-value.ts';
 import { type AnswerLimits, type Ending, ExecutionBudget } from './execution-budget.ts';
 import { answer, type Data, infoOf, pathOf, type Run } from './execution-run.ts';
 import { type OutputShape, operationOf, type PlannedField, plannedFields, prepare } from './field-plan.ts';
-import { withIncrementalLists } from './incremental-list.ts';
 import {
   answerInParts,
   answerList,
@@ -106,7 +105,7 @@ export function executeOperation(
       field: only,
       of,
       path,
-      info: withIncrementalLists(infoOf(run, only, path)),
+      info: infoOf(run, only, path),
     };
     return stream === undefined ? answerList(list) : answerInParts(list, stream);
   }

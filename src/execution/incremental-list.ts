@@ -1,14 +1,6 @@
 // A list whose first items can be read while the others are still pending.
 
-/** Marks the `info` of an executor that takes incremental lists. */
-const GROWS = Symbol('grows');
-
-/** Marks an `info`, so that resolvers may return incremental lists. */
-export const withIncrementalLists = <T extends object>(info: T): T & { readonly [GROWS]: true } =>
-  Object.assign(info, { [GROWS]: true as const });
-
-/** Whether a resolver may give a {@link IncrementalList} in place of a list. */
-export const supportsIncrementalLists = (info: object): boolean => GROWS in info;
+const errorOf = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 /**
  * Items in their order, of which more may come. Read by one reader: item by item as any list that
@@ -52,12 +44,18 @@ export class IncrementalList<T> implements AsyncIterable<T> {
       await new Promise<void>((resolve) => (this.#go = resolve));
     if (this.#failure !== undefined) throw this.#failure.error;
   }
+  /** All items. @throws what the list has failed with */
+  async all(): Promise<readonly (T | Promise<T>)[]> {
+    await this.more(Number.POSITIVE_INFINITY);
+    return this.#items;
+  }
+  /** For other executors: they take an error in place of a failed item, of which their types do not tell. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     for (let at = 0; ; at += 1) {
       await this.more(at);
       const item = this.#items[at];
       if (item === undefined) return;
-      yield item;
+      yield item instanceof Promise ? ((await item.catch(errorOf)) as T) : item;
     }
   }
 }

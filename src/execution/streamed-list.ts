@@ -1,7 +1,8 @@
-// Reads the `@stream` directive of a document's only list.
+// Reads the `@stream` directive: of a document's only list, and of a field.
 import { GraphQLStreamDirective } from '@graphql-tools/utils';
 import {
   type DocumentNode,
+  type GraphQLResolveInfo,
   getDirectiveValues,
   Kind,
   type OperationDefinitionNode,
@@ -65,4 +66,15 @@ export function documentParts(document: DocumentNode): DocumentParts {
   const read = known.get(document) ?? readParts(document);
   known.set(document, read);
   return read;
+}
+
+/** Whether the items of a root field are given as they come. */
+export function hasStreamDirective({
+  fieldNodes: [node],
+  variableValues,
+  path,
+}: GraphQLResolveInfo): boolean {
+  if (node === undefined || path.prev !== undefined) return false;
+  const values = getDirectiveValues(GraphQLStreamDirective, node, variableValues);
+  return values !== undefined && values.if !== false;
 }

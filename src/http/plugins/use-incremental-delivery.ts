@@ -13,7 +13,6 @@ import {
   visit,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { acknowledgeItems } from '../../execution/backpressured-list.ts';
 import { withoutRepetitions } from '../../execution/counted-schema.ts';
 import { negotiateIncrementalType } from '../graphql/media-type.ts';
 import type { ExecutionOrIncrementalResult } from '../graphql/serialize-result.ts';
@@ -75,18 +74,8 @@ export function useIncrementalDelivery(mask: (error: GraphQLError, request: Requ
     return seen instanceof GraphQLError ? seen : new GraphQLError(seen.message);
   }
 
-  /**
-   * Takes the items from the executor, whose records reference each other until the end of a list.
-   */
-  function take(context: object, items: unknown, path: readonly unknown[] | undefined): unknown {
-    if (!Array.isArray(items)) return items;
-    acknowledgeItems(context, path, items.length);
-    return items.splice(0);
-  }
-
   const masked = (
     { incremental, ...result }: ExecutionOrIncrementalResult,
-    context: object,
     request: Request,
   ): ExecutionOrIncrementalResult => ({
     ...result,
@@ -94,13 +83,11 @@ export function useIncrementalDelivery(mask: (error: GraphQLError, request: Requ
     ...(incremental === undefined
       ? {}
       : {
-          incremental: incremental.map(({ items, ...part }) => ({
-            ...part,
-            ...(items === undefined ? {} : { items: take(context, items, part.path) }),
-            ...(part.errors === undefined
-              ? {}
-              : { errors: withoutRepetitions(part.errors).map((error) => shown(error, request)) }),
-          })),
+          incremental: incremental.map((part) =>
+            part.errors === undefined
+              ? part
+              : { ...part, errors: withoutRepetitions(part.errors).map((error) => shown(error, request)) },
+          ),
         }),
   });
 
@@ -116,7 +103,7 @@ export function useIncrementalDelivery(mask: (error: GraphQLError, request: Requ
       }
       return {
         onExecuteDone: () => ({
-          onNext: ({ result, setResult }) => setResult(masked(result, args.contextValue, request)),
+          onNext: ({ result, setResult }) => setResult(masked(result, request)),
         }),
       };
     },

@@ -2,20 +2,17 @@
 // their proteins share one bulk call for each 500.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
-import { hasStreamDirective, withBackpressure } from '../../execution/backpressured-list.ts';
 import type { IncrementalList } from '../../execution/incremental-list.ts';
 import { builder } from '../../schema/builder.ts';
 import { type LookupRef, ProteinLookup } from '../../schema/lookup.ts';
 import type { ProblemShape } from '../../schema/problem.ts';
 import { Protein } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
-import { asError } from '../../upstream/errors.ts';
 import type { LoadResult } from '../../upstream/proteins/protein-loader.ts';
 import type { RequiredParts } from '../../upstream/proteins/required-parts.ts';
 import { bulkCalls } from '../costs.ts';
 import { selectedFields } from '../selection.ts';
 import { type Resolved, readIdentifier, resolveIdentifiers } from './identifier.ts';
-import { findProtein } from './protein.ts';
 import { incrementalList, loadProteins, shouldRespondIncrementally } from './protein-list.ts';
 import { requiredPartsOf, withoutNames } from './protein-parts.ts';
 
@@ -134,22 +131,6 @@ async function lookupGrowing(
   );
 }
 
-/** Each result as soon as it is loaded. */
-async function lookupInParts(
-  ctx: GatewayContext,
-  info: GraphQLResolveInfo,
-  selected: Selected,
-  ids: readonly string[],
-): Promise<AsyncIterable<LookupRef>> {
-  const { resolved, needs } = await resolveAll(ctx, ids, selected);
-  const items = resolved.map(async (one, i): Promise<LookupRef> => {
-    const id = ids[i] ?? '';
-    if (!('hash' in one)) return refOf(id, one, selected);
-    return refOf(id, one, selected, await findProtein(ctx, one.hash, needs).catch(asError));
-  });
-  return withBackpressure(ctx, info, items);
-}
-
 builder.objectField(ProteinLookup, 'protein', (t) =>
   t.field({
     public: 'record',
@@ -184,9 +165,9 @@ builder.queryField('lookup', (t) =>
     },
     resolve: (_, { ids }, ctx, info) => {
       const selected = selectedOf(ctx, info);
-      if (shouldRespondIncrementally(info, selected.needs, ids.length))
-        return lookupGrowing(ctx, selected, ids);
-      return hasStreamDirective(info) ? lookupInParts(ctx, info, selected, ids) : lookup(ctx, selected, ids);
+      return shouldRespondIncrementally(info, selected.needs, ids.length)
+        ? lookupGrowing(ctx, selected, ids)
+        : lookup(ctx, selected, ids);
     },
   }),
 );

@@ -1,8 +1,8 @@
 // Lists of proteins: loaded with one promise, or sent while their structures still arrive.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
-import { hasStreamDirective } from '../../execution/backpressured-list.ts';
-import { IncrementalList, supportsIncrementalLists } from '../../execution/incremental-list.ts';
+import { IncrementalList } from '../../execution/incremental-list.ts';
+import { hasStreamDirective } from '../../execution/streamed-list.ts';
 import type { ProteinRef } from '../../schema/protein.ts';
 import type { LoadResult } from '../../upstream/proteins/protein-loader.ts';
 import type { RequiredParts } from '../../upstream/proteins/required-parts.ts';
@@ -22,15 +22,14 @@ export const loadProteins = (
 const MANY = 50;
 
 /**
- * Whether the response starts before all proteins are loaded: it is large enough, or the query has
- * @stream.
+ * Whether the response may start before all proteins are loaded: it is large enough, or the query
+ * has @stream.
  */
 export const shouldRespondIncrementally = (
   info: GraphQLResolveInfo,
   { structure }: RequiredParts,
   count: number,
-): boolean =>
-  supportsIncrementalLists(info) && ((structure === true && count > MANY) || hasStreamDirective(info));
+): boolean => (structure === true && count > MANY) || hasStreamDirective(info);
 
 /**
  * A list that grows as proteins are loaded.

@@ -1,7 +1,6 @@
 // Resolvers of Protein and the queries that find one. The loader decides which upstream calls are
 // made.
 import type { GatewayContext } from '../../context.ts';
-import { hasStreamDirective, withBackpressure } from '../../execution/backpressured-list.ts';
 import { builder } from '../../schema/builder.ts';
 import { Cluster } from '../../schema/cluster.ts';
 import { Plddt } from '../../schema/plddt.ts';
@@ -205,14 +204,9 @@ builder.queryFields((t) => ({
         );
       }
       const needs = requiredPartsOf(info);
-      if (shouldRespondIncrementally(info, needs, hashes.length))
-        return incrementalList((onNext) => loadProteins(ctx, hashes, needs, onNext), createRefs());
-      if (!hasStreamDirective(info)) return loadProteins(ctx, hashes, needs).then(createRefs());
-      return withBackpressure(
-        ctx,
-        info,
-        hashes.map((hash) => findProtein(ctx, hash, needs)),
-      );
+      return shouldRespondIncrementally(info, needs, hashes.length)
+        ? incrementalList((onNext) => loadProteins(ctx, hashes, needs, onNext), createRefs())
+        : loadProteins(ctx, hashes, needs).then(createRefs());
     },
   }),
   proteinBySequence: t.field({
