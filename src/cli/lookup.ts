@@ -3,6 +3,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { tableOf } from '../lookups/export-row.ts';
+import { valuesAt } from '../upstream/renames.ts';
 import { command } from './command.ts';
 import { connect, errorLines, type GatewayTarget, TARGET_ARGS } from './gateway-client.ts';
 import { CliExit, EXIT, type Session } from './session.ts';
@@ -23,51 +24,29 @@ const QUERY = `query Lookup($ids: [String!]!) {
   }
 }`;
 
-interface Found {
-  readonly hash: string;
-  readonly accession: string | null;
-  readonly source: string | null;
-  readonly name: string | null;
-  readonly organism: string | null;
-  readonly gene: string | null;
-  readonly length: number | null;
-  readonly ptm: number | null;
-  readonly plddt: { readonly mean: number | null } | null;
-  readonly cluster: {
-    readonly representativeHash: string | null;
-    readonly size: number | null;
-    readonly percentCharacterized: number | null;
-    readonly name: string | null;
-  } | null;
-}
-
 interface Row {
   readonly requested: string;
   readonly status: string;
   readonly problem: string | null;
-  readonly protein: Found | null;
+  readonly protein: unknown;
 }
 
+const cellAt = (path: string) => (row: Row) => {
+  const [value] = valuesAt(row, path);
+  return typeof value === 'string' || typeof value === 'number' ? value : null;
+};
+const OWN = ['hash', 'accession', 'source', 'name', 'organism', 'gene', 'length', 'ptm'];
 const TABLE = tableOf<Row>({
-  requested: (row) => row.requested,
-  status: (row) => row.status,
-  hash: ({ protein }) => protein?.hash,
-  accession: ({ protein }) => protein?.accession,
-  source: ({ protein }) => protein?.source,
-  name: ({ protein }) => protein?.name,
-  organism: ({ protein }) => protein?.organism,
-  gene: ({ protein }) => protein?.gene,
-  length: ({ protein }) => protein?.length,
-  ptm: ({ protein }) => protein?.ptm,
-  mean_plddt: ({ protein }) => protein?.plddt?.mean,
-  cluster_representative: ({ protein }) => protein?.cluster?.representativeHash,
-  cluster_name: ({ protein }) => protein?.cluster?.name,
-  cluster_size: ({ protein }) => protein?.cluster?.size,
-  cluster_percent_characterized: ({ protein }) => protein?.cluster?.percentCharacterized,
-  problem: (row) => row.problem,
+  requested: cellAt('requested'),
+  status: cellAt('status'),
+  ...Object.fromEntries(OWN.map((name) => [name, cellAt(`protein.${name}`)])),
+  mean_plddt: cellAt('protein.plddt.mean'),
+  cluster_representative: cellAt('protein.cluster.representativeHash'),
+  cluster_name: cellAt('protein.cluster.name'),
+  cluster_size: cellAt('protein.cluster.size'),
+  cluster_percent_characterized: cellAt('protein.cluster.percentCharacterized'),
+  problem: cellAt('problem'),
 });
-
-const lineOf = (row: Row, tsv: boolean): string => (tsv ? TABLE.line(row) : `${JSON.stringify(row)}\n`);
 
 /** Reads the list in chunks: identifiers separated by white space or commas; # starts a comment. */
 async function* pieces(file: string): AsyncGenerator<string[]> {
@@ -99,16 +78,13 @@ async function rowsOf(place: GatewayTarget, session: Session, ids: readonly stri
   if (lines.length > 3) session.say(`… and ${lines.length - 3} more like these`);
   type Entry = Omit<Row, 'problem'> & { readonly problem: { readonly message: string } | null };
   const { lookup = null } = (answer.data ?? {}) as { lookup?: (Entry | null)[] | null };
-  const broken = new Set(
-    (answer.errors ?? []).map(({ path }) => (typeof path?.[1] === 'number' ? path[1] : -1)),
-  );
+  const broken = new Set(answer.errors?.map(({ path }) => path?.[1]));
   return ids.map((requested, i): Row => {
-    const entry = lookup?.[i] ?? null;
-    const { status = 'UNAVAILABLE', protein = null } = entry ?? {};
-    const problem = entry?.problem?.message ?? null;
-    return entry === null || broken.has(i)
-      ? { requested, status: 'UNAVAILABLE', problem: lines[0] ?? problem, protein }
-      : { requested, status, problem, protein };
+    const { status = 'UNAVAILABLE', protein = null, problem = null } = lookup?.[i] ?? {};
+    const message = problem?.message ?? null;
+    return lookup?.[i] == null || broken.has(i)
+      ? { requested, status: 'UNAVAILABLE', problem: lines[0] ?? message, protein }
+      : { requested, status, problem: message, protein };
   });
 }
 
@@ -147,7 +123,7 @@ export default command({
         for (const row of await rowsOf(place, session, ids)) {
           if (row.status === 'FOUND') found += 1;
           if (row.status === 'UNAVAILABLE') lost += 1;
-          await session.out(lineOf(row, table));
+          await session.out(table ? TABLE.line(row) : `${JSON.stringify(row)}\n`);
         }
         done += ids.length;
         session.live(`${done} looked up, ${found} found`);
