@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pLimit from 'p-limit';
-import { fileNames } from '../resolvers/folds/score-table.ts';
-import { errorLines, type GatewayTarget } from './gateway-client.ts';
+import { fileNames, type NamedTask } from '../resolvers/folds/score-table.ts';
+import { type GatewayTarget, sayErrors } from './gateway-client.ts';
 import { CliExit, EXIT, type Session } from './session.ts';
 
 const TASKS = `query Tasks($batchId: ID!, $after: String) {
@@ -18,45 +18,32 @@ const TASKS = `query Tasks($batchId: ID!, $after: String) {
   }
 }`;
 
-interface Task {
-  readonly taskId: string;
-  readonly name: string | null;
-  readonly inputIndex: number | null;
-  readonly repeatIndex: number | null;
+interface Task extends NamedTask {
   readonly state: string;
   readonly error: { readonly message: string } | null;
 }
 
 interface Page {
-  readonly batch: {
-    readonly tasks: {
-      readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
-      readonly nodes: readonly Task[];
-    };
-  } | null;
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+  readonly nodes: readonly Task[];
 }
 
 async function tasksOf(place: GatewayTarget, session: Session, batchId: string): Promise<Task[]> {
   const tasks: Task[] = [];
   for (let after: string | null = null; ; ) {
     const answer = await place.ask(TASKS, { batchId, after });
-    for (const line of errorLines(answer)) session.say(line);
-    const { batch } = (answer.data ?? { batch: null }) as Page;
-    if (batch === null) {
+    const failed = sayErrors(session, answer) > 0;
+    const { batch } = (answer.data ?? {}) as { batch?: { readonly tasks: Page } | null };
+    if (batch == null)
       throw new CliExit(
         EXIT.unreachable,
-        answer.errors === undefined
-          ? `There is no batch ${batchId} for this token.`
-          : 'The tasks cannot be read.',
+        failed ? 'The tasks cannot be read.' : `There is no batch ${batchId} for this token.`,
       );
-    }
     tasks.push(...batch.tasks.nodes);
     if (!batch.tasks.pageInfo.hasNextPage) return tasks;
     after = batch.tasks.pageInfo.endCursor;
   }
 }
-
-const isFileError = (error: unknown): error is Error => error instanceof Error && 'syscall' in error;
 
 /** Fetches a file to its place, whole or not at all. @returns why it failed, such as a full disk */
 async function save(place: GatewayTarget, path: string, file: string): Promise<string | undefined> {
@@ -70,14 +57,10 @@ async function save(place: GatewayTarget, path: string, file: string): Promise<s
     return undefined;
   } catch (error) {
     rmSync(part, { force: true });
-    if (isFileError(error)) return error.message;
+    if (error instanceof Error && 'syscall' in error) return error.message;
     throw error;
   }
 }
-
-/** As `save`, unless the file is there. */
-const saveOnce = async (place: GatewayTarget, path: string, file: string): Promise<string | undefined> =>
-  existsSync(file) ? undefined : save(place, path, file);
 
 export interface ResultSaver {
   /** Saves results of tasks that are done, in the background. */
@@ -108,24 +91,23 @@ export async function openResultSaver(
 
   const saveTask = (taskId: string): Promise<string | undefined> =>
     limited(async () => {
-      const at = `/tasks/${encodeURIComponent(taskId)}`;
-      const file = join(folder, files.get(taskId) ?? taskId);
-      const problem =
-        (await saveOnce(place, `${at}/result.json`, `${file}.json`)) ??
-        (await saveOnce(place, `${at}/structure.cif`, `${file}.cif`));
-      if (problem === undefined) saved += 1;
-      return problem;
+      for (const [name, ending] of [
+        ['result.json', 'json'],
+        ['structure.cif', 'cif'],
+      ]) {
+        const file = join(folder, `${files.get(taskId) ?? taskId}.${ending}`);
+        if (existsSync(file)) continue;
+        const problem = await save(place, `/tasks/${encodeURIComponent(taskId)}/${name}`, file);
+        if (problem !== undefined) return problem;
+      }
+      saved += 1;
+      return undefined;
     });
 
   const take: ResultSaver['take'] = (tasks) => {
-    for (const { taskId, state } of tasks) {
-      if (state !== 'DONE' || saving.has(taskId)) continue;
-      // What cannot be saved now is tried once more in the end.
-      saving.set(
-        taskId,
-        saveTask(taskId).catch((error: unknown) => String(error)),
-      );
-    }
+    // What cannot be saved now is tried once more in the end.
+    for (const { taskId, state } of tasks)
+      if (state === 'DONE' && !saving.has(taskId)) saving.set(taskId, saveTask(taskId).catch(String));
   };
 
   return {
@@ -142,9 +124,7 @@ export async function openResultSaver(
         const failed = saving.has(taskId) && (await saving.get(taskId)) !== undefined;
         const problem = failed ? await saveTask(taskId) : error?.message;
         if (state !== 'DONE' || problem !== undefined)
-          without.push(
-            `${files.get(taskId) ?? taskId}: ${state}${problem === undefined ? '' : `: ${problem}`}`,
-          );
+          without.push([files.get(taskId) ?? taskId, state, problem].filter(Boolean).join(': '));
       }
       session.live('');
       const table = `/batches/${encodeURIComponent(batchId)}/scores.tsv`;

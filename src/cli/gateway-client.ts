@@ -3,7 +3,7 @@
 import type { Config } from '../config.ts';
 import { sandboxOptionsOf, startEmbeddedSandbox } from '../process/embedded-sandbox.ts';
 import { findRunningGateway } from '../process/running-gateway.ts';
-import { CliExit, configOf, EXIT, type Session, TOKEN_FILE, tokenOf } from './session.ts';
+import { CliExit, configOf, EXIT, messageOf, type Session, TOKEN_FILE, tokenOf } from './session.ts';
 
 export interface GraphqlError {
   readonly message: string;
@@ -66,7 +66,7 @@ async function embedded(session: Session, config: Config): Promise<OpenedGateway
           if (error instanceof ConfigError) throw error;
           throw new CliExit(
             EXIT.unreachable,
-            `The sandbox cannot start: ${error instanceof Error ? error.message : String(error)}\n` +
+            `The sandbox cannot start: ${messageOf(error)}\n` +
               'If a gateway runs over it, ask that one: --url http://127.0.0.1:4000/graphql or FOLDATLAS_URL.',
           );
         })
@@ -79,7 +79,7 @@ async function embedded(session: Session, config: Config): Promise<OpenedGateway
   const principalKey = await openPrincipalKey(config).catch(async (error: unknown) => {
     await sandbox?.close();
     if (error instanceof ConfigError) throw error;
-    throw new CliExit(EXIT.unreachable, error instanceof Error ? error.message : String(error));
+    throw new CliExit(EXIT.unreachable, messageOf(error));
   });
   const gateway = createGateway({
     config,
@@ -190,3 +190,10 @@ export const errorLines = ({ errors = [] }: Answer): string[] =>
     const where = path === undefined ? '' : ` at ${path.join('.')}`;
     return `${String(extensions?.code ?? 'ERROR')}${where}: ${message}`;
   });
+
+/** Says the errors of an answer. @returns how many there are */
+export function sayErrors(session: Session, answer: Answer): number {
+  const lines = errorLines(answer);
+  for (const line of lines) session.say(line);
+  return lines.length;
+}

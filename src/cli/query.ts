@@ -3,8 +3,8 @@
 import { getOperationAST, parse } from 'graphql';
 import { parse as parseYaml } from 'yaml';
 import { command } from './command.ts';
-import { type Answer, connect, errorLines, TARGET_ARGS } from './gateway-client.ts';
-import { CliExit, EXIT, readInput, type Session } from './session.ts';
+import { connect, sayErrors, TARGET_ARGS } from './gateway-client.ts';
+import { CliExit, EXIT, messageOf, readInput } from './session.ts';
 
 async function variablesOf(given: string | undefined): Promise<Record<string, unknown>> {
   if (given === undefined) return {};
@@ -13,7 +13,7 @@ async function variablesOf(given: string | undefined): Promise<Record<string, un
   try {
     value = parseYaml(text);
   } catch (error) {
-    throw new CliExit(EXIT.usage, `--variables: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CliExit(EXIT.usage, `--variables: ${messageOf(error)}`);
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
@@ -25,22 +25,13 @@ function operationOf(document: string, name: string | undefined): string {
   try {
     found = getOperationAST(parse(document), name);
   } catch (error) {
-    throw new CliExit(
-      EXIT.data,
-      `The document cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new CliExit(EXIT.data, `The document cannot be read: ${messageOf(error)}`);
   }
   if (found !== undefined && found !== null) return found.operation;
   throw new CliExit(
     EXIT.data,
     'The document has no such operation; with several, name one with --operation.',
   );
-}
-
-function tell(session: Session, answer: Answer): boolean {
-  const lines = errorLines(answer);
-  for (const line of lines) session.say(line);
-  return lines.length > 0;
 }
 
 export default command({
@@ -77,16 +68,15 @@ export default command({
     const kind = operationOf(document, operation);
     const place = await connect(session, { url, tokenFile });
     try {
+      const isStream = kind === 'subscription';
+      const answers = isStream
+        ? place.watch(document, values, operation)
+        : [await place.ask(document, values, operation)];
       let failed = false;
-      if (kind !== 'subscription') {
-        const answer = await place.ask(document, values, operation);
-        await session.out(`${JSON.stringify(answer, null, 2)}\n`);
-        failed = tell(session, answer);
-      } else
-        for await (const answer of place.watch(document, values, operation)) {
-          await session.out(`${JSON.stringify(answer)}\n`);
-          failed = tell(session, answer) || failed;
-        }
+      for await (const answer of answers) {
+        await session.out(`${JSON.stringify(answer, null, isStream ? 0 : 2)}\n`);
+        failed = sayErrors(session, answer) > 0 || failed;
+      }
       return failed ? EXIT.notAllGood : EXIT.ok;
     } finally {
       await place.close();

@@ -1,6 +1,5 @@
 // foldatlas rotate-secret: seals the ledger's key with a new secret, so that callers still find
 // their batches.
-import { readFileSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import {
@@ -11,18 +10,13 @@ import {
   WrongSecretError,
 } from '../store/ledger/principal-key.ts';
 import { command } from './command.ts';
-import { CliExit, configOf, EXIT, type Session } from './session.ts';
+import { CliExit, configOf, EXIT, messageOf, readText, type Session } from './session.ts';
 
 /** As GATEWAY_SECRET. */
 const MIN_CHARACTERS = 16;
 
 function newSecret(file: string): string {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    throw new CliExit(EXIT.usage, `--to: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  const text = readText(file, '--to').trim();
   if (text.length >= MIN_CHARACTERS) return text;
   throw new CliExit(EXIT.data, `--to: ${file} must hold at least ${MIN_CHARACTERS} characters.`);
 }
@@ -104,7 +98,7 @@ export default command({
           'GATEWAY_SECRET: the present secret does not open this ledger, nor does the new one. ' +
             'Give the one that the gateways use, or --lost.',
         );
-      throw new CliExit(EXIT.unreachable, error instanceof Error ? error.message : String(error));
+      throw new CliExit(EXIT.unreachable, messageOf(error));
     }
   },
 });

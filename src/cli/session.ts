@@ -96,15 +96,20 @@ export function createSession() {
   };
 }
 
-/** Reads a file, or standard input for `-`. */
-export async function readInput(file: string): Promise<string> {
-  if (file === '-') return text(process.stdin);
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Reads a file. @param option - that names it */
+export function readText(file: string, option?: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new CliExit(EXIT.usage, error instanceof Error ? error.message : String(error));
+    throw new CliExit(EXIT.usage, `${option === undefined ? '' : `${option}: `}${messageOf(error)}`);
   }
 }
+
+/** Reads a file, or standard input for `-`. */
+export const readInput = async (file: string): Promise<string> =>
+  file === '-' ? text(process.stdin) : readText(file);
 
 /** Reads the configuration. @param more - defaults that a command has @throws ConfigError */
 export async function configOf(
@@ -124,12 +129,8 @@ export const TOKEN_FILE = {
 
 /** The token: of the file, else of the environment; undefined when there is none. */
 export function tokenOf({ env }: Session, file: string | undefined): string | undefined {
-  if (file === undefined) return env.FOLDATLAS_TOKEN === '' ? undefined : env.FOLDATLAS_TOKEN;
-  try {
-    const token = readFileSync(file, 'utf8').trim();
-    if (token !== '') return token;
-  } catch (error) {
-    throw new CliExit(EXIT.usage, `--token-file: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  throw new CliExit(EXIT.usage, '--token-file: the file is empty.');
+  if (file === undefined) return env.FOLDATLAS_TOKEN || undefined;
+  const token = readText(file, '--token-file').trim();
+  if (token === '') throw new CliExit(EXIT.usage, '--token-file: the file is empty.');
+  return token;
 }
