@@ -7,60 +7,31 @@ import { closest } from './rename.ts';
 import type { Report } from './report.ts';
 import { pathsOf, shapeOf } from './shape.ts';
 
-const polymer = [
-  'type',
-  'id',
-  'sequence',
-  'modifications',
-  'modifications[].position',
-  'modifications[].ccd',
-];
-const bond = ['chain_id1', 'res_idx1', 'atom_idx1', 'chain_id2', 'res_idx2', 'atom_idx2'];
-const below = (parent: string, names: readonly string[]) => [
-  parent,
-  ...names.map((name) => `${parent}.${name}`),
-];
-const input = 'payload[].all_atom_input';
+const below = (parent: string, names: string) => names.split(' ').map((name) => `${parent}.${name}`);
+const INPUT = 'payload[].all_atom_input';
 
 /** Names within requests, by operation (spec, "Resources and their fields" and "Endpoints"). */
 const REQUESTS: Readonly<Record<string, readonly string[]>> = {
   protein: ['topk_features', 'fold_on_miss', 'normalize_features', 'feature_indices'],
   cluster: ['topk_features'],
   similarity: [
-    'sequence',
-    'topk_results',
-    'topk_features',
-    'min_similarity',
-    'cluster_pct_characterized_max',
-    'include_cluster_info',
+    ...['sequence', 'topk_results', 'topk_features', 'min_similarity'],
+    ...['cluster_pct_characterized_max', 'include_cluster_info'],
   ],
   bulk: [
-    'protein_hashes',
-    'topk_features',
-    'include_structure',
-    'include_cluster_info',
-    'include_sequence',
-    ...below('include_features', ['protein_level', 'per_residue']),
+    ...['protein_hashes', 'topk_features', 'include_structure', 'include_cluster_info', 'include_sequence'],
+    ...['include_features', ...below('include_features', 'protein_level per_residue')],
   ],
   submit: [
-    'endpoint',
-    'payload',
-    'repeat',
-    ...[
-      'model',
-      'potential_sequence_of_concern',
-      'include_pae',
-      'include_pair_chains_iptm',
-      'include_embeddings',
-    ].map((name) => `payload[].${name}`),
-    input,
-    `${input}.sequences`,
-    ...[...polymer, 'smiles', 'ccd'].map((name) => `${input}.sequences[].${name}`),
-    `${input}.covalent_bonds`,
-    ...bond.map((name) => `${input}.covalent_bonds[].${name}`),
-    ...below(`${input}.pocket`, ['binder_chain_id', 'contacts']),
-    `${input}.distogram_conditioning`,
-    ...['chain_id', 'distogram'].map((name) => `${input}.distogram_conditioning[].${name}`),
+    ...['endpoint', 'payload', 'repeat'],
+    ...below('payload[]', 'model potential_sequence_of_concern all_atom_input'),
+    ...below('payload[]', 'include_pae include_pair_chains_iptm include_embeddings'),
+    ...below(INPUT, 'sequences covalent_bonds pocket distogram_conditioning'),
+    ...below(`${INPUT}.sequences[]`, 'type id sequence modifications smiles ccd'),
+    ...below(`${INPUT}.sequences[].modifications[]`, 'position ccd'),
+    ...below(`${INPUT}.covalent_bonds[]`, 'chain_id1 res_idx1 atom_idx1 chain_id2 res_idx2 atom_idx2'),
+    ...below(`${INPUT}.pocket`, 'binder_chain_id contacts'),
+    ...below(`${INPUT}.distogram_conditioning[]`, 'chain_id distogram'),
   ],
   list: ['batch_id', 'include_responses', 'status'],
   status: ['task_id'],

@@ -3,7 +3,7 @@
 
 import { archiveLimits } from '../upstream/archive/archive-limits.ts';
 import * as atlas from '../upstream/atlas-bulk.ts';
-import { UpstreamError } from '../upstream/errors.ts';
+import { type FailureCode, UpstreamError } from '../upstream/errors.ts';
 import { type Downloads, download } from '../upstream/http/download.ts';
 import { discard } from '../upstream/http/response-body.ts';
 import type { StreamedResponse, Upstream } from '../upstream/http/upstream-client.ts';
@@ -128,30 +128,25 @@ export async function runPart(work: PartWork): Promise<void> {
   }
 }
 
-const expired = (): UpstreamError =>
-  new UpstreamError('The upstream no longer has this part. Start the look-up again.', {
+const failure = (message: string, code: FailureCode, status?: number): UpstreamError =>
+  new UpstreamError(message, {
     operation: 'bulkJob',
-    code: 'RESULT_EXPIRED',
-    status: 410,
-    retryable: false,
+    code,
+    ...(status === undefined ? {} : { status }),
+    retryable: code === 'UPSTREAM_UNAVAILABLE',
   });
 
 const unreadable = (): UpstreamError =>
-  new UpstreamError('The upstream did not give this part, although it is complete. Try again.', {
-    operation: 'bulkJob',
-    code: 'UPSTREAM_UNAVAILABLE',
-    retryable: true,
-  });
+  failure('The upstream did not give this part, although it is complete. Try again.', 'UPSTREAM_UNAVAILABLE');
 
 /** The URL of a job's archive. */
 async function urlOf(up: Upstream, jobId: string): Promise<string> {
-  try {
-    const { download_url: url } = await atlas.bulkJob(up, jobId);
-    if (url != null) return url;
-  } catch (error) {
-    if (!(error instanceof UpstreamError)) throw error;
-    throw error.failure.status === 404 || error.failure.status === 410 ? expired() : error;
-  }
+  const { download_url: url } = await atlas.bulkJob(up, jobId).catch((error: unknown) => {
+    throw isGone(error)
+      ? failure('The upstream no longer has this part. Start the look-up again.', 'RESULT_EXPIRED', 410)
+      : error;
+  });
+  if (url != null) return url;
   throw unreadable();
 }
 

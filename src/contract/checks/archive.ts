@@ -1,6 +1,7 @@
 // Checks files: those of a bulk archive with what they contain about one protein, and thumbnails.
 import { createHash } from 'node:crypto';
 import { unzipSync } from 'fflate';
+import { readFasta } from '../../upstream/archive/bulk-record.ts';
 import { parseJsonBody } from '../../upstream/http/response-body.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import { archiveName, fromWire } from '../../upstream/renames.ts';
@@ -27,7 +28,7 @@ function nearest(missing: string, others: readonly string[]): string | undefined
 }
 
 const value = (path: string, expected: string, seen: string, effect?: Effect): Drift => {
-  const drift: Drift = { kind: 'value', path, as: 'archive', expected, seen, loses: path };
+  const drift = { kind: 'value', path, as: 'archive', expected, seen, loses: path } as const;
   return effect === undefined ? drift : { ...drift, effect };
 };
 
@@ -50,14 +51,8 @@ function structureDrifts(file: Uint8Array | undefined): Drift[] {
 /** Whether the sequences list an existing protein with its own sequence, and no unknown one. */
 function fastaDrifts(file: Uint8Array | undefined, hash: string): Drift[] {
   const expected = 'the sequences of the proteins that exist, and of no other';
-  const records = textOf(file)
-    .split('>')
-    .slice(1)
-    .map((record) => {
-      const [head = '', ...lines] = record.split('\n');
-      return { hash: head.split('|')[0]?.trim(), sequence: lines.join('').trim() };
-    });
-  const [own] = records.filter((record) => record.hash === hash);
+  const records = [...readFasta(textOf(file))];
+  const own = records.find(([of]) => of === hash)?.[1];
   if (own === undefined) return [value('sequences.fasta', expected, 'none of a protein that exists')];
   if (createHash('md5').update(own.sequence).digest('hex') !== hash)
     return [value('sequences.fasta', expected, 'another sequence', 'none')];
@@ -96,16 +91,12 @@ export async function archiveDrifts(up: Upstream, bytes: Uint8Array, hash: strin
   const others = [...tops].filter((top) => !FILES.includes(top));
   const drifts: Drift[] = [];
   for (const file of FILES) {
-    const isThere = tops.has(file);
-    const name = isThere ? file : nearest(file, others);
-    if (!isThere) {
-      const missing = { path: file, as: 'archive', expected: 'in the archive', loses: file };
-      drifts.push(
-        name === undefined
-          ? { kind: 'member', ...missing, seen: 'missing' }
-          : { kind: 'renamed', ...missing, seen: `named ${keyName(name)}`, name },
-      );
-    } else if (file === 'structures') drifts.push(...structureDrifts(files.get(`structures/${hash}.pdb`)));
+    const name = tops.has(file) ? file : nearest(file, others);
+    const missing = { path: file, as: 'archive', expected: 'in the archive', loses: file };
+    if (name === undefined) drifts.push({ kind: 'member', ...missing, seen: 'missing' });
+    else if (name !== file)
+      drifts.push({ kind: 'renamed', ...missing, seen: `named ${keyName(name)}`, name });
+    else if (file === 'structures') drifts.push(...structureDrifts(files.get(`structures/${hash}.pdb`)));
     else if (file === 'sequences.fasta') drifts.push(...fastaDrifts(files.get(file), hash));
     const answer = JSON_FILES[file];
     const content = files.get(name ?? file);
