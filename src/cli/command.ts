@@ -20,20 +20,17 @@ type Parsed<T extends Args> = {
       : string | undefined;
 };
 
-/** A command as it is written down. */
 interface Definition<T extends Args> {
   readonly name: string;
   readonly summary: string;
   readonly args: T;
   /** Command lines, each with what it does. */
   readonly examples: readonly (readonly [line: string, does: string])[];
-  /** Exit codes and what they mean. */
   readonly exits: readonly (readonly [code: number, means: string])[];
   /** @returns the exit code */
   run(args: Parsed<T>, session: Session): Promise<number>;
 }
 
-/** A command as the bin runs it. */
 export interface Command {
   help(): string;
   run(raw: readonly string[], session: Session): Promise<number>;
@@ -98,7 +95,6 @@ function helpOf({ name, summary, args, examples, exits }: Omit<Definition<Args>,
   return `${summary} (foldatlas ${name})\n\n${usage.join(' ')}\n${text}`;
 }
 
-/** Makes a command of its definition. */
 export const command = <const T extends Args>(definition: Definition<T>): Command => ({
   help: () => helpOf(definition),
   // What was parsed by these definitions is as they say.

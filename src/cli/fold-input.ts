@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import { parse } from 'yaml';
 import { CliExit, EXIT } from './session.ts';
 
-/** The input of submitFold. */
 export type FoldInput = Readonly<Record<string, unknown>> & { readonly idempotencyKey: string };
 
 const unreadable = (why: string): CliExit =>

@@ -65,13 +65,11 @@ async function save(place: GatewayTarget, path: string, file: string): Promise<s
 export interface ResultSaver {
   /** Saves results of tasks that are done, in the background. */
   take(tasks: readonly Pick<Task, 'taskId' | 'state'>[]): void;
-  /** Tasks whose files are saved. */
   readonly saved: number;
   /** Saves what is left, and the table. @returns the tasks without results, each with the reason */
   finish(): Promise<string[]>;
 }
 
-/** Results that are saved at the same time. */
 const AT_ONCE = 4;
 
 /** Opens what saves the results of a batch to a folder. Files that are there are not fetched again. */

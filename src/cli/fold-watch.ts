@@ -15,7 +15,6 @@ const WATCH = `subscription Watch($batchId: ID!) {
   }
 }`;
 
-/** A task as the stream tells it. */
 export interface ChangedTask {
   readonly taskId: string;
   readonly name: string | null;
@@ -30,11 +29,8 @@ interface Progress {
   readonly changedTasks: readonly ChangedTask[];
 }
 
-/** What goes on beside the watching. */
 export interface WatchOptions {
-  /** Given the tasks that changed. */
   readonly onTasks: (tasks: readonly ChangedTask[]) => void;
-  /** Tasks whose files are saved. */
   readonly saved: () => number;
 }
 

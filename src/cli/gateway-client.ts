@@ -11,7 +11,6 @@ export interface GraphqlError {
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** An answer of GraphQL. */
 export interface Answer {
   readonly data?: unknown;
   readonly errors?: readonly GraphqlError[];
@@ -109,7 +108,6 @@ async function openLocal(session: Session): Promise<OpenedGateway> {
   return { ...remote(running.url), sandbox: running.sandbox, close: async () => undefined };
 }
 
-/** Events of a stream, without its comments. */
 async function* eventsOf(response: Response): AsyncGenerator<Answer> {
   let text = '';
   const decoder = new TextDecoder();
@@ -124,7 +122,6 @@ async function* eventsOf(response: Response): AsyncGenerator<Answer> {
   }
 }
 
-/** Opens the place that the command line names. */
 export async function connect(
   session: Session,
   args: { readonly url?: string | undefined; readonly tokenFile?: string | undefined },

@@ -8,7 +8,6 @@ import { command } from './command.ts';
 import { connect, errorLines, type GatewayTarget, TARGET_ARGS } from './gateway-client.ts';
 import { CliExit, EXIT, type Session } from './session.ts';
 
-/** Identifiers in one query. */
 const PIECE = 200;
 
 const QUERY = `query Lookup($ids: [String!]!) {

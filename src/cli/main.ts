@@ -22,7 +22,6 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
   ],
 };
 
-/** The help of the bin. */
 function mainHelp(): string {
   const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length));
   const lines = Object.entries(COMMANDS).map(([name, [summary]]) => `  ${name.padEnd(width)}  ${summary}`);

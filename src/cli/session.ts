@@ -20,9 +20,7 @@ export const EXIT = {
   fault: 70,
   /** EX_CONFIG: the configuration is wrong. */
   config: 78,
-  /** Ctrl-C. */
   interrupted: 130,
-  /** SIGTERM. */
   terminated: 143,
 } as const;
 
@@ -38,7 +36,6 @@ export class CliExit extends Error {
 
 export type Session = ReturnType<typeof createSession>;
 
-/** Opens the session of this process. */
 export function createSession() {
   const interrupt = new AbortController();
   let listening = false;
@@ -107,7 +104,6 @@ export function readText(file: string, option?: string): string {
   }
 }
 
-/** Reads a file, or standard input for `-`. */
 export const readInput = async (file: string): Promise<string> =>
   file === '-' ? text(process.stdin) : readText(file);
 

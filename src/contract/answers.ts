@@ -87,7 +87,6 @@ const promised = {
     rare: ['poll_url', 'completed_count', 'total_count', 'download_url', 'job_id', 'status', 'expires_at'],
     words: { status: JOB_STATES },
   },
-  /** `cluster_info.json` of the bulk archive. */
   clusterInfo: {
     rules: ATLAS_RULES.clusterInfo,
     schema: z.object({
@@ -99,7 +98,6 @@ const promised = {
       .map((key) => `clusters.*.${key}`)
       .concat('proteins'),
   },
-  /** `features.json` of the bulk archive. */
   bulkFeatures: {
     rules: ATLAS_RULES.bulkFeatures,
     schema: z.record(
@@ -146,14 +144,11 @@ const promised = {
     schema: envelope(wire.cancelled),
     rare: [...BESIDE, 'data.message', 'data.cancelled', 'data.batch_id', 'data.task_id'],
   },
-  /** The error body of the Batch API. */
   batchError: {
     schema: z.object({ status: maybe(text), message: text, request_id: maybe(text) }),
     words: { status: ['error'] },
   },
-  /** The error body of the Atlas for what does not exist. */
   atlasError: { schema: z.object({ detail: z.union([text, z.array(z.unknown())]) }) },
-  /** The Atlas's error body for an invalid request. */
   validationError: {
     schema: z.object({
       detail: z.array(
@@ -213,8 +208,6 @@ const promised = {
 /** Names of what is compared: an operation, or a file within its answer. */
 export type AnswerName = keyof typeof promised;
 
-/** What is promised of each answer. */
 export const PROMISED: Readonly<Record<AnswerName, Promised>> = promised;
 
-/** Whether a text is the name of an answer. */
 export const isAnswerName = (name: string): name is AnswerName => Object.hasOwn(promised, name);

@@ -20,7 +20,6 @@ import {
   within,
 } from './rules.ts';
 
-/** Features of the catalogue. */
 const FEATURES = 16_384;
 
 const md5 = (sequence: string): string =>
@@ -77,7 +76,6 @@ const topFeatures = (key: string): ValueRule[] => [
   ),
 ];
 
-/** Rules for sparse activations: as many values as indices, within the shape. */
 const sparse = (path: string, dimensions: number, effect: Effect): ValueRule[] => [
   within(
     `${path}.indices`,
@@ -142,7 +140,6 @@ const clusterRules = (below: string): ValueRule[] => [
   ),
 ];
 
-/** The rules of each answer of the Atlas. */
 export const ATLAS_RULES = {
   features: [
     {

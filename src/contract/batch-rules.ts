@@ -16,7 +16,6 @@ import {
 const time = (path: string): ValueRule =>
   matching(path, /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/, 'an ISO 8601 time', 'null');
 
-/** Times of a batch or a task. */
 const deadlines: readonly ValueRule[] = [
   time('data.expires_at'),
   time('data.results_expire_at'),
@@ -45,11 +44,9 @@ const perToken = (key: string, effect?: ValueRule['effect']): ValueRule =>
     effect,
   );
 
-/** A list of the complex has as many members as another. */
 const asLongAs = (key: string, other: string, expected: string): ValueRule =>
   within(`complex.${key}`, expected, ({ [key]: a, [other]: b }) => agree(lengthOf(a), lengthOf(b)));
 
-/** The rules of each answer of the Batch API, and of the folding result. */
 export const BATCH_RULES = {
   submit: [
     // The tasks are then those of List.

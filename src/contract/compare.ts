@@ -42,9 +42,7 @@ export interface Drift {
 /** What an operation promises beside the shape. */
 export interface Promised {
   readonly schema: z.ZodType;
-  /** Paths that may well be absent. */
   readonly rare?: readonly string[];
-  /** Words that may stand at a path. */
   readonly words?: Readonly<Record<string, readonly string[]>>;
   /**
    * What the gateway does when an optional place is lost, unless that is null: `drift` where an
@@ -52,7 +50,6 @@ export interface Promised {
    * like it, without that place.
    */
   readonly lost?: Readonly<Record<string, Effect>>;
-  /** What holds of its values. */
   readonly rules?: readonly ValueRule[];
 }
 

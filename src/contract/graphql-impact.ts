@@ -148,7 +148,6 @@ export const FIELD_BY_WIRE_KEY: Readonly<Record<string, Readonly<Record<string, 
   },
 };
 
-/** The GraphQL fields that are lost when an answer cannot be used. */
 const feeds = (answer: string): string => FEEDS[answer] ?? 'whatever needs it';
 
 /** The field that a path supplies; all fields of its answer where none is known. */
@@ -169,7 +168,6 @@ const EMPTIED: Readonly<Record<string, string>> = {
   validationError: 'messages and hints of problems lose their text',
 };
 
-/** Sentence for each effect. */
 const EFFECTS: Readonly<Record<Effect, (place: string) => string>> = {
   drift: (place) => `${place} fails with UPSTREAM_DRIFT`,
   shown: (place) => `${place} cannot be trusted: it is shown as it came`,

@@ -38,13 +38,11 @@ const REQUESTS: Readonly<Record<string, readonly string[]>> = {
   cancel: ['task_id', 'batch_id'],
 };
 
-/** Names of what may be mapped. */
 const NAMES = [...new Set([...Object.keys(PROMISED), ...Object.keys(REQUESTS), 'archive'])];
 
 /** Files of the bulk archive, and the folder of its structures. */
 const FILES = ['sequences.fasta', 'cluster_info.json', 'features.json', 'structures'];
 
-/** Paths that exist for a name. */
 const knownPaths = (name: string): readonly string[] =>
   name === 'archive'
     ? FILES

@@ -43,7 +43,6 @@ export function likeness(a: string, b: string): number {
   return Math.max(overlap(words, others), overlap(pairsOf(text), pairsOf(other)));
 }
 
-/** The name that is most like a text. */
 export const closest = (
   text: string,
   names: readonly string[],

@@ -3,25 +3,20 @@
 import type { WireMapping } from '../upstream/renames.ts';
 import type { Drift } from './compare.ts';
 
-/** How a check ended. */
 export type CheckStatus = 'OK' | 'CHANGED' | 'UNREACHABLE' | 'SKIPPED';
 
 /** A difference, with what was compared: an operation's answer or a file in it. */
 export interface Finding extends Drift {
   /** Name in contract/answers.ts, or that of the operation for a difference outside the body. */
   readonly answer: string;
-  /** What it means for GraphQL users. */
   readonly meaning: string;
 }
 
-/** One check of the upstream. */
 export interface Check {
   /** Such as `protein` or `protein, unknown hash`. */
   readonly name: string;
-  /** The REST operation. */
   readonly operation: string;
   readonly status: CheckStatus;
-  /** HTTP status; absent when no answer came. */
   readonly http?: number;
   readonly milliseconds?: number;
   /** Why it was skipped or is unreachable. */
@@ -30,7 +25,6 @@ export interface Check {
   readonly findings: readonly Finding[];
 }
 
-/** A limit that was measured. */
 export interface Measured {
   readonly name: string;
   readonly expected: string;
@@ -60,7 +54,6 @@ export function statusOf(checks: readonly Pick<Check, 'status'>[]): CheckStatus 
   return has('UNREACHABLE') ? 'UNREACHABLE' : 'OK';
 }
 
-/** An address without user and query. */
 export function shownUrl(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
@@ -92,7 +85,6 @@ const VERDICT = {
   SKIPPED: 'Nothing was checked.',
 } as const;
 
-/** The report as text, with a newline at its end. */
 export function tableOf(report: Report): string {
   const { checks, limits, settings, upstream, sandbox, status, checkedAt } = report;
   const width = Math.max(...checks.map(({ name }) => name.length), 10);

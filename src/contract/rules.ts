@@ -10,11 +10,8 @@ export interface Asked {
   readonly hash?: string;
   readonly sequence?: string;
   readonly accession?: string;
-  /** Of a feature. */
   readonly index?: number;
-  /** `feature_indices`. */
   readonly indices?: readonly number[];
-  /** `topk_features`. */
   readonly top?: number;
   /** `topk_results`, or the number of items or proteins that were sent. */
   readonly total?: number;
@@ -28,7 +25,6 @@ export interface Asked {
  */
 export type Effect = 'drift' | 'shown' | 'null' | 'none' | 'elsewhere';
 
-/** One rule. */
 export interface ValueRule {
   /** Place that it is about, as in {@link Drift}. */
   readonly path: string;
@@ -69,10 +65,8 @@ export const between = (path: string, min: number, max: number, effect: Effect =
 
 export const notNegative = (path: string): ValueRule => between(path, 0, Number.POSITIVE_INFINITY);
 
-/** Every number at a place is a fraction. */
 export const unit = (path: string, effect?: Effect): ValueRule => between(path, 0, 1, effect);
 
-/** Every text at a place has a form. */
 export const matching = (
   path: string,
   pattern: RegExp,
@@ -138,7 +132,6 @@ export const descending = (path: string): ValueRule => ({
   broken: (answer) => (isSorted(numbersAt(answer, path)) ? undefined : 'another order'),
 });
 
-/** What an answer breaks. */
 export const brokenRules = (rules: readonly ValueRule[], answer: unknown, asked: Asked): Drift[] =>
   rules.flatMap(({ path, expected, broken, effect }) => {
     const seen = broken(answer, asked);

@@ -12,7 +12,6 @@ export interface Shape {
   readonly keys: ReadonlyMap<string, { readonly shape: Shape; readonly required: boolean }>;
   /** What stands under every other key of an object that is a map. */
   readonly values?: Shape;
-  /** What stands in a list. */
   readonly items?: Shape;
 }
 
@@ -57,7 +56,6 @@ function read(node: Node): Shape {
 
 const shapes = new WeakMap<z.ZodType, Shape>();
 
-/** The shape of what a schema takes in. */
 export function shapeOf(schema: z.ZodType): Shape {
   const known = shapes.get(schema);
   if (known !== undefined) return known;
@@ -66,7 +64,6 @@ export function shapeOf(schema: z.ZodType): Shape {
   return shape;
 }
 
-/** The kind of a value. */
 export function kindOf(value: unknown): Kind {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -74,7 +71,6 @@ export function kindOf(value: unknown): Kind {
   return typeof value === 'string' ? 'string' : typeof value === 'boolean' ? 'boolean' : 'object';
 }
 
-/** Whether a value of this kind may stand there. */
 export const fits = ({ kinds }: Shape, kind: Kind): boolean =>
   kinds.size === 0 || kinds.has(kind) || (kind === 'integer' && kinds.has('number'));
 

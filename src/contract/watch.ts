@@ -27,7 +27,6 @@ export interface WatchOptions {
   /** Receives each important difference, every time it is seen. */
   readonly onDrift: (finding: Finding) => void;
   readonly onError: (error: unknown) => void;
-  /** Milliseconds since the epoch; Date.now when absent. */
   readonly now?: () => number;
 }
 
@@ -62,7 +61,6 @@ function noticedIn(name: string, read: () => unknown): Finding[] {
     .filter(isProblem);
 }
 
-/** Starts the contract watch. */
 export function openContractWatch(options: WatchOptions) {
   const { now = Date.now, onDrift, onError } = options;
   const ending = new AbortController();
@@ -150,11 +148,9 @@ export function openContractWatch(options: WatchOptions) {
     report,
     /** Runs the checks now, at most once in 30 seconds; concurrent callers share them. */
     refresh,
-    /** Starts the checks in the configured interval. */
     start() {
       if (options.minutes > 0 && timer === undefined) plan(FIRST_MS);
     },
-    /** Stops, and aborts checks in progress. */
     async close() {
       ending.abort(new Error('the gateway is closing'));
       clearTimeout(timer);

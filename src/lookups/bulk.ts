@@ -52,7 +52,6 @@ const bytesOf = (lookup: BulkLookup, ask: BulkRequest): number =>
 
 const isOver = (lookup: BulkLookup): boolean => hasEnded(stateOf(lookup));
 
-/** Opens the look-ups and resumes unfinished ones. */
 export function openBulkLookups(settings: BulkSettings) {
   const { documents, limits, pace = defaultBulkSchedule, now = Date.now, onError, openUpstream } = settings;
   const store = createLookupStore(documents, now);
@@ -208,9 +207,7 @@ export function openBulkLookups(settings: BulkSettings) {
         ({ parts: [first] }) => first === undefined || first.sent > 0 || hasEnded(first.state),
       );
     },
-    /** Null for an unknown look-up. */
     get,
-    /** The request; null for an unknown look-up. */
     ask: store.ask,
     /** Cancels unfinished parts and returns the result. Null for an unknown look-up. */
     async cancel(lookupId: string): Promise<BulkLookup | null> {
@@ -239,7 +236,6 @@ export function openBulkLookups(settings: BulkSettings) {
       );
       await store.save({ ...kept.lookup, parts }, kept.version);
     },
-    /** Deletes a look-up. */
     async remove(lookupId: string): Promise<void> {
       const running = runs.get(lookupId);
       running?.stop();
@@ -247,11 +243,9 @@ export function openBulkLookups(settings: BulkSettings) {
       const account = running?.lookup.account ?? (await get(lookupId))?.account;
       await forget(lookupId, account);
     },
-    /** Look-ups that this process works on, and its subscribers. */
     counts: () => ({ working: runs.size, watchers }),
     /** Approximate bytes of the store that the look-ups of all processes use. */
     storedBytes: quota.storedBytes,
-    /** Ends all subscriptions. */
     endWatches,
     /** Stops the work; another process resumes it. */
     async close() {

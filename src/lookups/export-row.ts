@@ -29,7 +29,6 @@ const PROBLEMS = {
   DAMAGED: 'The archive of the upstream is damaged; nothing is known of this protein.',
 } as const;
 
-/** Whether the row has a protein, or why not. */
 export type RowStatus = keyof typeof PROBLEMS;
 
 /**
@@ -63,7 +62,6 @@ export interface ExportRow {
   readonly structureUrl?: string | null;
 }
 
-/** A row as one line of JSON. */
 export const jsonLine = (row: ExportRow): string => `${JSON.stringify(row)}\n`;
 
 /** The columns of a table by their names; `tableOf` puts them in order. */
@@ -122,7 +120,6 @@ export const exportTable = (options: BulkOptions): Table<ExportRow> =>
     problem: (row) => PROBLEMS[row.status],
   });
 
-/** Value of a cell. */
 export type Cell = string | number | null | undefined;
 
 /** First characters of a formula. Tab and carriage return are replaced before the test. */

@@ -16,7 +16,6 @@ import { type RowSources, readPartRows } from './part-rows.ts';
 
 /** Where the rows of a look-up are read. */
 export interface ExportSources extends RowSources {
-  /** Opens the archive of a part. */
   openPart(part: BulkPart, hashes: readonly string[]): Promise<StreamedResponse>;
   /** Receives the error of each part that could not be read. */
   onGap(error: unknown, index: number): void;
@@ -36,7 +35,6 @@ function occurrences(hashes: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Rows in request order, duplicates repeated. */
 export async function* lookupRows(
   lookup: BulkLookup,
   { hashes, requested: identifiers, options }: BulkRequest,

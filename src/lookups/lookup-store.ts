@@ -3,7 +3,6 @@
 import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
 import { type BulkLookup, type BulkRequest, RETENTION_MS } from './lookup.ts';
 
-/** The progress of a look-up, and the version that was read. */
 export interface KeptLookup {
   readonly lookup: BulkLookup;
   readonly version: number;
@@ -17,7 +16,6 @@ const key = (what: string, lookupId: string): string => `bulk/1/${what}/${lookup
 
 export type LookupStore = ReturnType<typeof createLookupStore>;
 
-/** Creates the store over a document store. */
 export function createLookupStore(documents: LeasedDocumentStore, now: () => number) {
   const read = async (what: string, id: string) => {
     const kept = await documents.get(key(what, id));
@@ -43,7 +41,6 @@ export function createLookupStore(documents: LeasedDocumentStore, now: () => num
       const kept = await read('ask', id);
       return kept === null ? null : (JSON.parse(kept.text) as BulkRequest);
     },
-    /** Progress; null for an unknown look-up. */
     async progress(id: string): Promise<KeptLookup | null> {
       const kept = await read('progress', id);
       return kept === null ? null : { lookup: JSON.parse(kept.text) as BulkLookup, version: kept.version };
@@ -54,19 +51,15 @@ export function createLookupStore(documents: LeasedDocumentStore, now: () => num
         expected,
         expiresAt: lookup.startedAt + RETENTION_MS,
       }),
-    /** Removes a look-up from the list of unfinished ones. */
     finish: (id: string) => documents.remove(key('open', id)),
-    /** Unfinished look-ups. */
     open: async () => (await documents.keys(OPEN)).map((open) => open.slice(OPEN.length)),
     /** Asks the process that works on it to cancel. */
     async requestCancel(id: string) {
       await documents.put(key('cancel', id), '', { expiresAt: now() + RETENTION_MS });
     },
     cancelRequested: async (id: string) => (await documents.get(key('cancel', id))) !== null,
-    /** Takes or renews the lease of a look-up. */
     claim: (id: string, owner: string) => documents.claim(key('lease', id), owner, LEASE_MS),
     release: (id: string, owner: string) => documents.release(key('lease', id), owner),
-    /** Deletes a look-up. */
     async remove(id: string) {
       for (const what of ['open', 'progress', 'ask', 'cancel']) await documents.remove(key(what, id));
     },

@@ -3,7 +3,6 @@
 import type { BulkJob } from '../upstream/wire.ts';
 import { parseTime } from '../upstream/wire-values.ts';
 
-/** State of a part or a whole look-up. */
 export type BulkState =
   | 'PENDING'
   | 'COMPLETE'
@@ -13,7 +12,6 @@ export type BulkState =
   | 'EXPIRED'
   | 'UNKNOWN';
 
-/** What to look up of each protein. */
 export interface BulkOptions {
   /** Number of top features, 1 to 100. */
   readonly top: number;
@@ -24,7 +22,6 @@ export interface BulkOptions {
   readonly residueFeatures: boolean;
 }
 
-/** The request. */
 export interface BulkRequest {
   /** In request order, with duplicates. */
   readonly hashes: readonly string[];
@@ -50,7 +47,6 @@ export interface BulkPart {
   readonly problem: { readonly code: string; readonly message: string } | null;
 }
 
-/** The progress of a look-up. */
 export interface BulkLookup {
   readonly lookupId: string;
   /** The caller in the quota; absent in records of earlier versions. */
@@ -63,21 +59,18 @@ export interface BulkLookup {
   readonly parts: readonly BulkPart[];
 }
 
-/** How long a look-up is stored after its start. */
 export const RETENTION_MS = 7 * 24 * 3_600_000;
 /** An unfinished part fails after this time. */
 export const DEADLINE_MS = 24 * 3_600_000;
 
 const ENDS: ReadonlySet<BulkState> = new Set(['COMPLETE', 'CANCELLED', 'FAILED', 'EXPIRED']);
 
-/** Whether the state is final. */
 export const hasEnded = (state: BulkState): boolean => ENDS.has(state);
 
 /** Whether the upstream has an archive of a part, also of a cancelled one where the job says so. */
 export const hasArchive = ({ state, offersArchive }: BulkPart): boolean =>
   state === 'COMPLETE' || (state === 'CANCELLED' && offersArchive === true);
 
-/** A part that was not sent yet. */
 export const newPart = (requested: number): BulkPart => ({
   state: 'PENDING',
   jobId: null,
@@ -87,7 +80,6 @@ export const newPart = (requested: number): BulkPart => ({
   problem: null,
 });
 
-/** Proteins that the upstream has processed. */
 export const completedCount = ({ parts }: BulkLookup): number =>
   parts.reduce((sum, part) => sum + part.completed, 0);
 
@@ -140,15 +132,12 @@ export function readJob(part: BulkPart, job: BulkJob, cancelRequested: boolean):
 
 /** Largest number of hashes in a part (spec, section Limits). */
 export const PART_SIZE = 500;
-/** Largest number of hashes in a look-up. */
 export const MAX_HASHES = 50_000;
 
-/** A list of hashes in parts. */
 export interface Chunking {
   /** Each hash once, in order of first appearance; part `i` starts at `i * 500`. */
   readonly unique: readonly string[];
   readonly duplicateCount: number;
-  /** Number of hashes in each part. */
   readonly sizes: readonly number[];
 }
 
@@ -164,6 +153,5 @@ export function chunkHashes(hashes: readonly string[]): Chunking {
   return { unique, duplicateCount: hashes.length - unique.length, sizes };
 }
 
-/** The hashes of one part. */
 export const hashesOfChunk = (unique: readonly string[], part: number): readonly string[] =>
   unique.slice(part * PART_SIZE, (part + 1) * PART_SIZE);

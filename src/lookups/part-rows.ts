@@ -12,7 +12,6 @@ import type { BulkOptions } from './lookup.ts';
 
 /** What the rows of all parts of an export need. */
 export interface RowSources {
-  /** The address of a structure at the gateway. */
   structureUrl(hash: string): string;
   /** Creates a loader for one part alone, so that its records can be freed. */
   openProteins(): Promise<Pick<ProteinLoader, 'loadAll'>>;
@@ -28,7 +27,6 @@ const GROUPS = ['sequence', 'structure', 'proteinFeatures', 'cluster'] as const;
 /** What is known of a protein; a group that is absent is not known yet. */
 type Known = { [G in (typeof GROUPS)[number]]?: Partial<ExportRow> };
 
-/** What an archive says. */
 interface Reading {
   readonly known: Map<string, Known>;
   readonly clusters: Map<string, ClusterInfo>;

@@ -17,7 +17,6 @@ export interface BulkSchedule {
 
 export const defaultBulkSchedule: BulkSchedule = { first: 250, slowest: 5_000 };
 
-/** What a part needs of its look-up. */
 export interface PartWork {
   readonly up: Upstream;
   readonly hashes: readonly string[];
@@ -25,15 +24,12 @@ export interface PartWork {
   readonly pace: BulkSchedule;
   read(): BulkPart;
   change(change: Partial<BulkPart>): void;
-  /** Whether the look-up is to be cancelled. */
   cancelled(): boolean;
-  /** Whether the look-up is past its deadline. */
   tooOld(): boolean;
   /** Waits; a cancellation ends the pause. @throws when the gateway stops */
   pause(milliseconds: number): Promise<void>;
 }
 
-/** How often a part is sent at most. */
 const MAX_SENT = 4;
 
 /**
@@ -84,7 +80,6 @@ async function cancelJob({ up, change }: PartWork, jobId: string): Promise<void>
   await atlas.deleteBulkJob(up, jobId);
 }
 
-/** Whether the upstream has no such job. */
 const isGone = (error: unknown): boolean =>
   error instanceof UpstreamError && (error.failure.status === 404 || error.failure.status === 410);
 
@@ -139,7 +134,6 @@ const failure = (message: string, code: FailureCode, status?: number): UpstreamE
 const unreadable = (): UpstreamError =>
   failure('The upstream did not give this part, although it is complete. Try again.', 'UPSTREAM_UNAVAILABLE');
 
-/** The URL of a job's archive. */
 async function urlOf(up: Upstream, jobId: string): Promise<string> {
   const { download_url: url } = await atlas.bulkJob(up, jobId).catch((error: unknown) => {
     throw isGone(error)

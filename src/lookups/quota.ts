@@ -20,7 +20,6 @@ export type BulkLimitName =
   | 'RUNNING_TOTAL'
   | 'BYTES_TOTAL';
 
-/** A limit that another look-up would exceed. */
 export interface BulkLimitExcess {
   readonly limit: BulkLimitName;
   readonly allowed: number;
@@ -28,7 +27,6 @@ export interface BulkLimitExcess {
   readonly freeAt: number | null;
 }
 
-/** The quota that a look-up uses. */
 export interface BulkReservation {
   readonly lookupId: string;
   readonly bytes: number;
@@ -181,7 +179,6 @@ export function createBulkQuota(
     },
     /** Releases the quota of a look-up that is deleted early. */
     release: releaseOf,
-    /** Approximate bytes of all stored look-ups. */
     async storedBytes(): Promise<number> {
       const kept = await documents.get(TOTAL);
       if (kept === null || kept === 'same') return 0;

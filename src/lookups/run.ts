@@ -19,14 +19,12 @@ const PARTS_AT_ONCE = 4;
 /** Interval of renewing the lease and of looking for a cancellation by another replica. */
 const TICK_MS = 1_000;
 
-/** Dependencies that all runs of a process share. */
 export interface RunParts {
   readonly store: LookupStore;
   /** Identifies this process among the replicas. */
   readonly owner: string;
   readonly pace: BulkSchedule;
   readonly now: () => number;
-  /** The upstream for calls outside a request. */
   openUpstream(requestId: string, signal: AbortSignal): Upstream;
   /** Limits the parts of all look-ups together. */
   limit<T>(task: () => Promise<T>): Promise<T>;

@@ -34,7 +34,6 @@ const value = (path: string, expected: string, seen: string, effect?: Effect): D
 
 const textOf = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString();
 
-/** What is missing in the structure of a protein. */
 function structureDrifts(file: Uint8Array | undefined): Drift[] {
   const expected = 'a structure of the protein, with its pTM, mean pLDDT and atoms';
   if (file === undefined) return [value('structures', expected, 'none of this protein')];
@@ -116,7 +115,6 @@ const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const WIDTH_AT = 16;
 const HEIGHT_AT = 20;
 
-/** Differences from a whole PNG image. */
 export function pngDrifts(bytes: Uint8Array): Drift[] {
   const image = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const isPng = image.length > HEIGHT_AT + 4 && image.subarray(0, SIGNATURE.length).equals(SIGNATURE);

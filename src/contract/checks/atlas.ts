@@ -15,7 +15,6 @@ import {
   skippedCheck,
 } from './probe.ts';
 
-/** A well-known protein with a short sequence. */
 const KNOWN = {
   hash: '12e9c9e4e2835c302e8ba615115edda3',
   accession: 'P01308',
@@ -62,7 +61,6 @@ const bulkCall = (hashes: readonly string[], all = true): Probe['call'] => ({
   },
 });
 
-/** Hashes of no protein. */
 const unknownHashes = (count: number): string[] =>
   Array.from({ length: count }, (_, number) => number.toString(16).padStart(32, '0'));
 

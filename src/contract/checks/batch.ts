@@ -24,7 +24,6 @@ const post = (operation: string, body: unknown): Probe['call'] => ({
   body,
 });
 
-/** An id of no batch and no task. */
 const UNKNOWN_ID = 'foldatlas-doctor-00000000';
 
 const says = (body: unknown): Drift[] => {
@@ -78,7 +77,6 @@ export async function checkBatch(up: Upstream): Promise<Part> {
   return { checks, limits: [limit] };
 }
 
-/** The smallest fold, with every flag. */
 const foldOf = (model: string) => ({
   endpoint: 'fold_max_accuracy',
   payload: [

@@ -19,7 +19,6 @@ import { type Check, type Finding, isProblem } from '../report.ts';
 import type { Asked, Fields } from '../rules.ts';
 import { shapeOf } from '../shape.ts';
 
-/** A call and the requirements for its answer. */
 export interface Probe {
   readonly name: string;
   readonly call: Omit<Call, 'repeatable'>;
@@ -30,15 +29,12 @@ export interface Probe {
    * it.
    */
   readonly answer?: AnswerName | undefined;
-  /** The arguments that the answer has to agree with. */
   readonly asked?: Asked;
   /** Start of its content type; JSON when absent. */
   readonly content?: string;
-  /** Whether to send the token; true when absent. */
   readonly token?: boolean;
   /** Answers that were paid for, by the names of their checks: they are never asked for again. */
   readonly paid?: Map<string, Promise<Answered>>;
-  /** Additional checks of the body. */
   readonly examine?: (
     body: unknown,
     bytes: Uint8Array,
@@ -46,7 +42,6 @@ export interface Probe {
   ) => Promise<Drift[]> | Drift[];
 }
 
-/** An answer as it came. */
 export type Answered = Pick<StreamedResponse, 'status' | 'headers'> & { readonly bytes: Uint8Array };
 
 /** A check with its answer, for the checks that follow from it. */
@@ -84,7 +79,6 @@ const checkOf = (
   findings: drifts.map((drift) => finding(as, drift)),
 });
 
-/** A check that is not run, and why. */
 export const skippedCheck = (
   name: string,
   operation: string,
@@ -197,10 +191,8 @@ export async function runProbe(up: Upstream, probe: Probe): Promise<ProbeResult>
   }
 }
 
-/** What checks that take long need. */
 export interface LongCheckOptions {
   readonly downloads: Downloads;
-  /** Milliseconds until a check is given up. */
   readonly patience: number;
   readonly onProgress: (line: string) => void;
 }
@@ -255,7 +247,6 @@ export async function checkDownload(
   }
 }
 
-/** Checks the folding result behind a signed URL. */
 export const checkResult = (up: Upstream, downloads: Downloads, url: string): Promise<Check> =>
   checkDownload(up, downloads, url, {
     name: 'result',

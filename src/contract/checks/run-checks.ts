@@ -13,11 +13,9 @@ export interface RunOptions {
   readonly downloads: Downloads;
   /** Leaves out large answers. */
   readonly light?: boolean;
-  /** Whether to send a bulk job and poll it. */
   readonly job?: boolean;
   /** Submits the smallest fold with this model. It costs credits. */
   readonly submit?: { readonly model: string };
-  /** Milliseconds that a job or a fold may take. */
   readonly patience?: number;
   readonly sandbox?: boolean;
   /** Whether to propose a mapping of renamed fields; each is tried first. */
@@ -42,7 +40,6 @@ function withoutRepeats(checks: readonly Check[]): Check[] {
   });
 }
 
-/** Checks an upstream at its configured prefixes. */
 async function checkOnce(
   up: Upstream,
   { light = false, job, submit, onProgress = () => undefined, ...options }: RunOptions,
