@@ -44,7 +44,6 @@ type BytesByDay = Readonly<Record<string, number>>;
 const DAY_MS = 24 * 3_600_000;
 const TOTAL = 'bulk/1/quota/all';
 const callerKey = (caller: string): string => `bulk/1/quota/of/${caller}`;
-const dayOf = (expiresAt: number): string => String(Math.ceil(expiresAt / DAY_MS));
 /** Tries against other processes that write the same document. */
 const TRIES = 20;
 const MAX_PAUSE_MS = 20;
@@ -52,87 +51,87 @@ const MAX_PAUSE_MS = 20;
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
 const exceeds = (used: number, allowed: number): boolean => allowed > 0 && used > allowed;
 
-/**
- * Creates the quota.
- *
- * @param isRunning - whether a look-up counted as running really runs; checked before a refusal
- */
+/** Another look-up, or why there is no room for it. */
+type Change<T> = { readonly next: T } | { readonly excess: BulkLimitExcess };
+
+/** @param isRunning - whether a look-up counted as running really runs; checked before a refusal */
 export function createBulkQuota(
   documents: LeasedDocumentStore,
   limits: BulkLimits,
   now: () => number,
   isRunning: (lookupId: string) => Promise<boolean>,
 ) {
-  /**
-   * Changes a document in one step.
-   *
-   * @param change - returns the new value, or why nothing changes
-   */
+  async function read<T>(key: string, empty: T): Promise<{ value: T; version: number }> {
+    const kept = await documents.get(key);
+    if (kept === null || kept === 'same') return { value: empty, version: 0 };
+    return { value: JSON.parse(kept.text) as T, version: kept.version };
+  }
+
+  /** Changes a document in one step. @returns why nothing changes; null when it is written */
   async function update<T>(
     key: string,
     empty: T,
     expiresAt: number,
-    change: (value: T) => { readonly next: T } | { readonly excess: BulkLimitExcess },
+    change: (value: T) => Change<T>,
   ): Promise<BulkLimitExcess | null> {
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const kept = await documents.get(key);
-      const standing = kept === null || kept === 'same' ? null : kept;
-      const changed = change(standing === null ? empty : (JSON.parse(standing.text) as T));
+      const { value, version: expected } = await read(key, empty);
+      const changed = change(value);
       if ('excess' in changed) return changed.excess;
-      const options = { expected: standing?.version ?? 0, expiresAt };
-      if ((await documents.put(key, JSON.stringify(changed.next), options)) !== null) return null;
+      const written = await documents.put(key, JSON.stringify(changed.next), { expected, expiresAt });
+      if (written !== null) return null;
       await sleep(Math.random() * MAX_PAUSE_MS);
     }
     throw new Error('Other processes change the quota of bulk look-ups again and again.');
   }
 
-  const present = (entries: readonly Entry[]): Entry[] => entries.filter((one) => one.expiresAt > now());
   const presentDays = (days: BytesByDay): Record<string, number> =>
     Object.fromEntries(
       Object.entries(days).filter(([day, bytes]) => Number(day) * DAY_MS > now() && bytes > 0),
     );
+  const present = (entries: readonly Entry[]): Entry[] => entries.filter((one) => one.expiresAt > now());
 
   const changeTotal = ({ bytes, expiresAt }: BulkReservation, sign: 1 | -1) =>
     update<BytesByDay>(TOTAL, {}, Math.max(expiresAt, now()) + DAY_MS, (days) => {
       const next = presentDays(days);
-      const day = dayOf(expiresAt);
+      const day = String(Math.ceil(expiresAt / DAY_MS));
       next[day] = Math.max(0, (next[day] ?? 0) + sign * bytes);
-      if (sign > 0 && exceeds(sumOf(Object.values(next)), limits.bytes))
-        return { excess: { limit: 'BYTES_TOTAL', allowed: limits.bytes, freeAt: null } };
-      return { next };
+      return sign > 0 && exceeds(sumOf(Object.values(next)), limits.bytes)
+        ? { excess: { limit: 'BYTES_TOTAL', allowed: limits.bytes, freeAt: null } }
+        : { next };
     });
 
-  const changeCaller = (
-    caller: string,
-    change: (entries: Entry[]) => { readonly next: Entry[] } | { readonly excess: BulkLimitExcess },
-  ) => {
-    // Expires with the last of its entries.
-    const expiresAt = now() + 8 * DAY_MS;
-    return update<Entry[]>(callerKey(caller), [], expiresAt, (entries) => change(present(entries)));
-  };
+  /** The document of a caller expires with the last of its entries. */
+  const changeCaller = (caller: string, change: (entries: Entry[]) => Change<Entry[]>) =>
+    update<Entry[]>(callerKey(caller), [], now() + 8 * DAY_MS, (entries) => change(present(entries)));
+
+  /** @returns what was removed, to one of several that remove it at the same time */
+  async function removeEntry(caller: string, lookupId: string): Promise<Entry | undefined> {
+    let removed: Entry | undefined;
+    await changeCaller(caller, (entries) => {
+      removed = entries.find((one) => one.lookupId === lookupId);
+      return { next: entries.filter((one) => one !== removed) };
+    });
+    return removed;
+  }
 
   const takeOfCaller = (caller: string, wanted: BulkReservation) =>
     changeCaller(caller, (entries) => {
       const next = [...entries, { ...wanted, running: true }];
-      const over = (limit: BulkLimitName, allowed: number, isFreedByTime: boolean) => ({
-        excess: {
-          limit,
-          allowed,
-          freeAt: isFreedByTime ? Math.min(...entries.map(({ expiresAt }) => expiresAt)) : null,
-        },
-      });
-      if (exceeds(next.filter(({ running }) => running).length, limits.runningPerCaller))
-        return over('RUNNING_PER_CALLER', limits.runningPerCaller, false);
-      if (exceeds(next.length, limits.keptPerCaller))
-        return over('KEPT_PER_CALLER', limits.keptPerCaller, true);
-      if (exceeds(sumOf(next.map(({ bytes }) => bytes)), limits.bytesPerCaller))
-        return over('BYTES_PER_CALLER', limits.bytesPerCaller, entries.length > 0);
+      const { runningPerCaller, keptPerCaller, bytesPerCaller } = limits;
+      const freeAt = entries.length === 0 ? null : Math.min(...entries.map((one) => one.expiresAt));
+      if (exceeds(next.filter(({ running }) => running).length, runningPerCaller))
+        return { excess: { limit: 'RUNNING_PER_CALLER', allowed: runningPerCaller, freeAt: null } };
+      if (exceeds(next.length, keptPerCaller))
+        return { excess: { limit: 'KEPT_PER_CALLER', allowed: keptPerCaller, freeAt } };
+      if (exceeds(sumOf(next.map(({ bytes }) => bytes)), bytesPerCaller))
+        return { excess: { limit: 'BYTES_PER_CALLER', allowed: bytesPerCaller, freeAt } };
       return { next };
     });
 
-  const endAll = (caller: string, ids: ReadonlySet<string>) =>
+  const endAll = (caller: string, ids: readonly string[]) =>
     changeCaller(caller, (entries) => ({
-      next: entries.map((one) => (ids.has(one.lookupId) ? { ...one, running: false } : one)),
+      next: entries.map((one) => (ids.includes(one.lookupId) ? { ...one, running: false } : one)),
     }));
 
   /**
@@ -141,22 +140,12 @@ export function createBulkQuota(
    * @returns whether there were any
    */
   async function forgetEnded(caller: string): Promise<boolean> {
-    const kept = await documents.get(callerKey(caller));
-    if (kept === null || kept === 'same') return false;
-    const running = present(JSON.parse(kept.text) as Entry[]).filter((one) => one.running);
+    const { value } = await read<Entry[]>(callerKey(caller), []);
+    const running = present(value).filter((one) => one.running);
     const really = await Promise.all(running.map(({ lookupId }) => isRunning(lookupId)));
     const ended = running.filter((_, i) => really[i] === false).map(({ lookupId }) => lookupId);
-    if (ended.length > 0) await endAll(caller, new Set(ended));
+    if (ended.length > 0) await endAll(caller, ended);
     return ended.length > 0;
-  }
-
-  async function releaseOf(caller: string, lookupId: string): Promise<void> {
-    let released: Entry | undefined;
-    await changeCaller(caller, (entries) => {
-      released = entries.find((one) => one.lookupId === lookupId);
-      return { next: entries.filter((one) => one !== released) };
-    });
-    if (released !== undefined) await changeTotal(released, -1);
   }
 
   return {
@@ -167,22 +156,20 @@ export function createBulkQuota(
         excess = await takeOfCaller(caller, wanted);
       if (excess !== null) return excess;
       const total = await changeTotal(wanted, 1);
-      if (total === null) return null;
-      await changeCaller(caller, (entries) => ({
-        next: entries.filter(({ lookupId }) => lookupId !== wanted.lookupId),
-      }));
+      if (total !== null) await removeEntry(caller, wanted.lookupId);
       return total;
     },
     /** Records that a look-up has ended; it stays stored. */
     async ended(caller: string, lookupId: string) {
-      await endAll(caller, new Set([lookupId]));
+      await endAll(caller, [lookupId]);
     },
     /** Releases the quota of a look-up that is deleted early. */
-    release: releaseOf,
+    async release(caller: string, lookupId: string): Promise<void> {
+      const released = await removeEntry(caller, lookupId);
+      if (released !== undefined) await changeTotal(released, -1);
+    },
     async storedBytes(): Promise<number> {
-      const kept = await documents.get(TOTAL);
-      if (kept === null || kept === 'same') return 0;
-      return sumOf(Object.values(presentDays(JSON.parse(kept.text) as BytesByDay)));
+      return sumOf(Object.values(presentDays((await read<BytesByDay>(TOTAL, {})).value)));
     },
   };
 }
