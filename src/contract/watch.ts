@@ -1,9 +1,9 @@
 // The contract watch of a running gateway: repeats the checks in the background and adds
 // differences seen in answers to ordinary queries. Its metrics.
 import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { UpstreamError } from '../upstream/errors.ts';
-import type { Downloads } from '../upstream/http/download.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { isAnswerName, PROMISED } from './answers.ts';
 import { finding } from './checks/probe.ts';
@@ -14,36 +14,24 @@ import { pathsOf, shapeOf } from './shape.ts';
 
 export type ContractWatch = ReturnType<typeof openContractWatch>;
 
-export interface WatchOptions {
+export interface WatchOptions extends Pick<RunOptions, 'downloads' | 'sandbox' | 'prefixes'> {
   /** The upstream for the checks, with the gateway's own key or none. */
   readonly openUpstream: (requestId: string, signal: AbortSignal) => Upstream;
   readonly baseUrl: string;
-  readonly downloads: Downloads;
-  readonly sandbox: boolean;
-  /** As {@link RunOptions.prefixes}. */
-  readonly prefixes: NonNullable<RunOptions['prefixes']>;
   /** Minutes between checks; 0 for checks on request only. */
   readonly minutes: number;
   /** Receives each important difference, every time it is seen. */
   readonly onDrift: (finding: Finding) => void;
   readonly onError: (error: unknown) => void;
-  readonly now?: () => number;
 }
 
 const FIRST_MS = 15_000;
 const LEAST_MS = 30_000;
-/** Interval between checked answers of each kind. */
-const SAMPLE_MS = 60_000;
-/** Differences not seen again in this time are removed. */
-const FORGET_MS = 3_600_000;
-/** Largest number of differences stored, and of list members checked in an answer. */
-const MAX_FINDINGS = 100;
+/** Interval between checked answers of each kind, of which there are few. */
+const SAMPLED = { max: 100, ttl: 60_000 } as const;
+/** Differences in answers that are stored, each for so long after it was last seen. */
+const NOTICED = { max: 100, ttl: 3_600_000 } as const;
 const MOST_MEMBERS = 20;
-
-interface Noticed {
-  readonly finding: Finding;
-  readonly at: number;
-}
 
 /** Certain differences in an answer to an ordinary query, whose expected values are unknown. */
 function noticedIn(name: string, read: () => unknown): Finding[] {
@@ -61,15 +49,21 @@ function noticedIn(name: string, read: () => unknown): Finding[] {
     .filter(isProblem);
 }
 
-export function openContractWatch(options: WatchOptions) {
-  const { now = Date.now, onDrift, onError } = options;
+export function openContractWatch({
+  openUpstream,
+  baseUrl,
+  minutes,
+  onDrift,
+  onError,
+  ...run
+}: WatchOptions) {
   const ending = new AbortController();
-  const noticed = new Map<string, Noticed>();
-  const looked = new Map<string, number>();
+  const noticed = new LRUCache<string, Finding>(NOTICED);
+  const sampled = new LRUCache<string, true>(SAMPLED);
   let last: Report = {
-    checkedAt: new Date(now()),
-    upstream: shownUrl(options.baseUrl),
-    sandbox: options.sandbox,
+    checkedAt: new Date(),
+    upstream: shownUrl(baseUrl),
+    sandbox: run.sandbox === true,
     status: 'SKIPPED',
     checks: [],
     limits: [],
@@ -79,39 +73,31 @@ export function openContractWatch(options: WatchOptions) {
   let running: Promise<Report> | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  const trafficChecks = (): Check[] => {
-    const groups = new Map<string, Finding[]>();
-    for (const [key, { finding: one, at }] of noticed) {
-      if (now() - at > FORGET_MS) noticed.delete(key);
-      else groups.set(one.answer, [...(groups.get(one.answer) ?? []), one]);
-    }
-    return [...groups].map(([answer, findings]) => ({
-      name: `${answer}, seen in traffic`,
-      operation: answer,
-      status: 'CHANGED',
-      findings,
-    }));
-  };
-
   const report = (): Report => {
-    const traffic = trafficChecks();
+    const groups = new Map<string, Finding[]>();
+    for (const one of noticed.rvalues()) groups.set(one.answer, [...(groups.get(one.answer) ?? []), one]);
+    const traffic = Array.from(
+      groups,
+      ([operation, findings]): Check => ({
+        name: `${operation}, seen in traffic`,
+        operation,
+        status: 'CHANGED',
+        findings,
+      }),
+    );
     const checks = [...last.checks, ...traffic];
     return { ...last, checks, status: traffic.length === 0 ? last.status : statusOf(checks) };
   };
 
-  const run = async (): Promise<Report> => {
+  const check = async (): Promise<Report> => {
     try {
-      last = await runChecks(options.openUpstream(`contract-${randomUUID()}`, ending.signal), {
-        downloads: options.downloads,
-        light: true,
-        sandbox: options.sandbox,
-        prefixes: options.prefixes,
-      });
+      const up = openUpstream(`contract-${randomUUID()}`, ending.signal);
+      last = await runChecks(up, { ...run, light: true });
       for (const one of last.checks.flatMap(({ findings }) => findings)) if (isProblem(one)) onDrift(one);
     } catch (error) {
       if (!ending.signal.aborted) onError(error);
     } finally {
-      lastAt = now();
+      lastAt = Date.now();
       running = undefined;
     }
     return report();
@@ -119,15 +105,15 @@ export function openContractWatch(options: WatchOptions) {
 
   const refresh = (): Promise<Report> => {
     if (running !== undefined) return running;
-    if (ending.signal.aborted || now() - lastAt < LEAST_MS) return Promise.resolve(report());
-    running = run();
+    if (ending.signal.aborted || Date.now() - lastAt < LEAST_MS) return Promise.resolve(report());
+    running = check();
     return running;
   };
 
   const plan = (milliseconds: number): void => {
     timer = setTimeout(() => {
       void refresh().then(() => {
-        if (!ending.signal.aborted) plan(options.minutes * 60_000 * (0.9 + 0.2 * Math.random()));
+        if (!ending.signal.aborted) plan(minutes * 60_000 * (0.9 + 0.2 * Math.random()));
       });
     }, milliseconds).unref();
   };
@@ -135,13 +121,11 @@ export function openContractWatch(options: WatchOptions) {
   return {
     /** Every `Upstream` tells this function of its answers. */
     onResponse(name: string, read: () => unknown, isReadable: boolean) {
-      const at = now();
-      if (isReadable && at - (looked.get(name) ?? Number.NEGATIVE_INFINITY) < SAMPLE_MS) return;
-      looked.set(name, at);
+      if (isReadable && sampled.has(name)) return;
+      sampled.set(name, true);
       for (const one of noticedIn(name, read)) {
         onDrift(one);
-        const key = `${one.answer} ${one.kind} ${one.path}`;
-        if (noticed.size < MAX_FINDINGS || noticed.has(key)) noticed.set(key, { finding: one, at });
+        noticed.set(`${one.answer} ${one.kind} ${one.path}`, one);
       }
     },
     /** The latest report, without upstream calls. */
@@ -149,7 +133,7 @@ export function openContractWatch(options: WatchOptions) {
     /** Runs the checks now, at most once in 30 seconds; concurrent callers share them. */
     refresh,
     start() {
-      if (options.minutes > 0 && timer === undefined) plan(FIRST_MS);
+      if (minutes > 0 && timer === undefined) plan(FIRST_MS);
     },
     async close() {
       ending.abort(new Error('the gateway is closing'));
