@@ -46,12 +46,10 @@ export interface Report {
 /** Whether a difference takes something away; an addition does not. */
 export const isProblem = ({ kind }: Pick<Drift, 'kind'>): boolean => kind !== 'added';
 
-/** The overall status: CHANGED if any check is; otherwise UNREACHABLE if any check is. */
+/** The first of these that a check has. OK stands for checks that were skipped, too. */
 export function statusOf(checks: readonly Pick<Check, 'status'>[]): CheckStatus {
-  const has = (status: CheckStatus) => checks.some((check) => check.status === status);
-  if (!has('OK') && !has('CHANGED')) return has('UNREACHABLE') ? 'UNREACHABLE' : 'SKIPPED';
-  if (has('CHANGED')) return 'CHANGED';
-  return has('UNREACHABLE') ? 'UNREACHABLE' : 'OK';
+  const order = ['CHANGED', 'UNREACHABLE', 'OK', 'SKIPPED'] as const;
+  return order.find((status) => checks.some((check) => check.status === status)) ?? 'SKIPPED';
 }
 
 export function shownUrl(url: string): string {
@@ -61,12 +59,15 @@ export function shownUrl(url: string): string {
 
 const MARKS = { OK: 'ok', CHANGED: 'CHANGED', UNREACHABLE: 'UNREACHABLE', SKIPPED: 'skipped' } as const;
 
-const pad = (text: string, width: number): string => text.padEnd(width);
-
-function lineOf({ name, status, http, milliseconds, note }: Check, width: number): string {
+function lineOf({ name, status, http, milliseconds, note = '' }: Check, width: number): string {
   const latency = milliseconds === undefined ? '' : `${milliseconds} ms`;
-  const code = pad(http === undefined ? '' : String(http), 3);
-  const columns = [pad(name, width), pad(MARKS[status], 11), code, latency.padStart(8), note ?? ''];
+  const columns = [
+    name.padEnd(width),
+    MARKS[status].padEnd(11),
+    String(http ?? '').padEnd(3),
+    latency.padStart(8),
+    note,
+  ];
   return `  ${columns.join('  ')}`.trimEnd();
 }
 
@@ -74,7 +75,7 @@ const findingLines = ({ findings }: Check): string[] =>
   findings.map(({ answer, path, expected, seen, meaning, kind }) =>
     kind === 'added'
       ? `      new      ${answer} ${path}: ${seen} (${meaning})`
-      : `      ${pad(kind, 8)} ${answer} ${path === '' ? '(the whole answer)' : path}: ` +
+      : `      ${kind.padEnd(8)} ${answer} ${path === '' ? '(the whole answer)' : path}: ` +
         `expected ${expected}, seen ${seen}\n               → ${meaning}`,
   );
 
@@ -85,39 +86,31 @@ const VERDICT = {
   SKIPPED: 'Nothing was checked.',
 } as const;
 
+const BRIDGE =
+  'Renamed fields can be bridged: foldatlas doctor --propose > mapping.yaml, ' +
+  'then set WIRE_MAPPING_FILE=mapping.yaml';
+
 export function tableOf(report: Report): string {
   const { checks, limits, settings, upstream, sandbox, status, checkedAt } = report;
   const width = Math.max(...checks.map(({ name }) => name.length), 10);
-  const findings = checks.flatMap((check) => check.findings);
-  const isRenamed = findings.some(({ kind, name }) => kind === 'renamed' && name !== undefined);
+  const isRenamed = checks.some(({ findings }) => findings.some(({ name }) => name !== undefined));
+  const differing = checks.filter(({ findings }) => findings.some(isProblem)).length;
+  const count = (wanted: CheckStatus) => checks.filter((one) => one.status === wanted).length;
+  const measured = limits.map((one) => `    ${one.name}: expected ${one.expected}, seen ${one.seen}`);
   const lines = [
     `FoldAtlas doctor · ${upstream}${sandbox ? ' (SANDBOX)' : ''} · ${checkedAt.toISOString()}`,
     '',
-    `  ${pad('operation', width)}  ${pad('status', 11)}  http   latency`,
+    `  ${'operation'.padEnd(width)}  status       http   latency`,
     ...checks.flatMap((check) => [lineOf(check, width), ...findingLines(check)]),
     '',
-    ...(limits.length === 0
-      ? []
-      : [
-          '  limits',
-          ...limits.map((one) => `    ${one.name}: expected ${one.expected}, seen ${one.seen}`),
-          '',
-        ]),
+    ...(measured.length === 0 ? [] : ['  limits', ...measured, '']),
     VERDICT[status],
     ...Object.entries(settings).map(([name, value]) => `Set ${name}=${value}`),
-    ...(isRenamed
-      ? [
-          'Renamed fields can be bridged: foldatlas doctor --propose > mapping.yaml, ' +
-            'then set WIRE_MAPPING_FILE=mapping.yaml',
-        ]
-      : []),
-  ];
-  const differing = checks.filter(({ findings }) => findings.some(isProblem)).length;
-  const count = (wanted: Check['status']) => checks.filter((one) => one.status === wanted).length;
-  const counts =
+    ...(isRenamed ? [BRIDGE] : []),
     `${checks.length} checks, ${differing} changed, ` +
-    `${count('UNREACHABLE')} unreachable, ${count('SKIPPED')} skipped.`;
-  return `${[...lines, counts].join('\n')}\n`;
+      `${count('UNREACHABLE')} unreachable, ${count('SKIPPED')} skipped.`,
+  ];
+  return `${lines.join('\n')}\n`;
 }
 
 /**

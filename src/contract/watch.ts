@@ -75,7 +75,8 @@ export function openContractWatch({
 
   const report = (): Report => {
     const groups = new Map<string, Finding[]>();
-    for (const one of noticed.rvalues()) groups.set(one.answer, [...(groups.get(one.answer) ?? []), one]);
+    for (const one of [...noticed.values()].reverse())
+      groups.set(one.answer, [...(groups.get(one.answer) ?? []), one]);
     const traffic = Array.from(
       groups,
       ([operation, findings]): Check => ({
