@@ -27,7 +27,7 @@ import { useCors, useResponseHeaders } from '../http/plugins/use-response-header
 import { type Route, useRoutes } from '../http/plugins/use-routes.ts';
 import { useTelemetry, useUpstreamReport } from '../http/plugins/use-telemetry.ts';
 import type { ResponseStore } from '../http/response-cache/response-store.ts';
-import { responseCachePlugins } from '../http/response-cache/use-response-cache.ts';
+import { useResponseCache } from '../http/response-cache/use-response-cache.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { OpenContext } from './request-context.ts';
@@ -69,19 +69,18 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
     sources;
   const { routes, isSandbox, pulseMs, publicSchema } = sources;
   const head = headPlugins();
-  const cache = responseCachePlugins({
-    store,
-    recordSeconds: config.CACHE_RECORDS_SECONDS,
-    proofNeeded: config.proofNeeded,
-  });
   return wrapPluginHooks(
     [
       head.first,
       useTelemetry(telemetry, errors.owners, head.isHead),
-      cache.first,
       useResponseHeaders({ isSandbox, proofNeeded: config.proofNeeded }),
       ...(config.keyForLoopback ? [useHostCheck(config.PUBLIC_URL)] : []),
       useCors(config.CORS_ORIGINS),
+      useResponseCache({
+        store,
+        recordSeconds: config.CACHE_RECORDS_SECONDS,
+        proofNeeded: config.proofNeeded,
+      }),
       useLoadShedding(pressure, errors.countRefusal),
       useRateLimit(admission, (error, request) => errors.countRefusal('rate', error, request)),
       ...(config.proofNeeded ? [useProof(callers, errors.count)] : []),
@@ -109,7 +108,6 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
         config.MAX_SUBSCRIPTIONS,
       ),
       useRoutes(routes),
-      cache.last,
       head.last,
     ],
     (error) => log.error({ error }, 'request'),

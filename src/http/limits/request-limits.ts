@@ -68,7 +68,8 @@ export const limitedRequestOf = (incoming: IncomingMessage | undefined): Limited
 
 type Response = ServerResponse & { req: IncomingMessage };
 
-const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?', 1)[0] ?? '/';
+/** The path of a request, without its search. */
+export const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?', 1)[0] ?? '/';
 const keepsNoPlace = (): void => undefined;
 
 /** What a body that cannot be worked with is answered with. */

@@ -2,6 +2,8 @@
 // caller, on request, its upstream calls. Must be the first plugin, so that refusals of later ones
 // are recorded.
 
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { mapAsyncIterator } from '@graphql-tools/utils';
 import { type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga';
@@ -14,9 +16,19 @@ import { nodeResponseOf } from '../auth/node-request.ts';
 /** The request of each error, for masking, which sees only the error. */
 export type ErrorOwners = WeakMap<object, RequestRecord>;
 
-/** Bytes that a connection has sent. */
-const sentBy = (serverContext: unknown): number | undefined =>
-  nodeResponseOf(serverContext)?.req.socket.bytesWritten;
+/** Ends the record of a request when its response is sent, or its client has left. */
+export function endWithConnection(
+  telemetry: Telemetry,
+  exchange: RequestRecord,
+  socket: Socket,
+  response: ServerResponse,
+): void {
+  const before = socket.bytesWritten;
+  response.once('close', () => {
+    const bytes = socket.bytesWritten - before;
+    telemetry.end(exchange, { status: response.statusCode, bytes, left: !response.writableFinished });
+  });
+}
 
 /** @param isHead - whether a GET came as HEAD */
 export function useTelemetry(
@@ -40,16 +52,7 @@ export function useTelemetry(
     onRequest({ request, serverContext }) {
       const exchange = telemetry.begin(request, isHead(request) ? 'HEAD' : undefined);
       const connection = nodeResponseOf(serverContext);
-      if (connection === undefined) return;
-      const { socket } = connection.req;
-      const before = socket.bytesWritten;
-      connection.once('close', () =>
-        telemetry.end(exchange, {
-          status: connection.statusCode,
-          bytes: socket.bytesWritten - before,
-          left: !connection.writableFinished,
-        }),
-      );
+      if (connection !== undefined) endWithConnection(telemetry, exchange, connection.req.socket, connection);
     },
     onExecute({ args, context }) {
       const exchange = telemetry.exchangeOf(context.request);
@@ -67,7 +70,7 @@ export function useTelemetry(
     onResponse({ request, response, serverContext }) {
       const exchange = telemetry.exchangeOf(request);
       response.headers.set('traceresponse', traceparent(exchange.step.context));
-      if (sentBy(serverContext) !== undefined) return;
+      if (nodeResponseOf(serverContext) !== undefined) return;
       telemetry.end(exchange, { status: response.status, bytes: undefined, left: false });
     },
   };

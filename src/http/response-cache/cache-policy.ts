@@ -61,19 +61,14 @@ export function cachePolicy(
   document: DocumentNode,
   recordSeconds: number,
 ): CachePolicy {
-  const known = policies.get(document);
-  if (known !== undefined) return known;
-  const policy = readPolicy(schema, document, { release: DAY_SECONDS, record: recordSeconds });
+  const policy = policies.get(document) ?? readPolicy(schema, document, recordSeconds);
   policies.set(document, policy);
   return policy;
 }
 
-function readPolicy(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  seconds: { readonly release: number; readonly record: number },
-): CachePolicy {
-  let shortest: number | null = seconds.release;
+function readPolicy(schema: GraphQLSchema, document: DocumentNode, recordSeconds: number): CachePolicy {
+  const seconds = { release: DAY_SECONDS, record: recordSeconds };
+  let shortest: number | null = DAY_SECONDS;
   const switches: ValueNode[] = [];
   const defaults = new Map<string, ValueNode>();
   const types = new TypeInfo(schema);

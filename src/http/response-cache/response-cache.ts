@@ -7,11 +7,12 @@ import { makeRequestId } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { traceparent } from '../../telemetry/tracing.ts';
 import type { AdmittedClient } from '../limits/admission.ts';
-import { limitedRequestOf } from '../limits/request-limits.ts';
+import { limitedRequestOf, pathOf } from '../limits/request-limits.ts';
 import type { Turns } from '../limits/turns.ts';
 import { destroyResponse } from '../plugins/safe-hooks.ts';
 import { rateLimitHeaders } from '../plugins/use-access-checks.ts';
 import { corsHeaders } from '../plugins/use-response-headers.ts';
+import { endWithConnection } from '../plugins/use-telemetry.ts';
 import { cacheKey } from './cache-key.ts';
 import type { CachedResponse, PendingResponse, ResponseStore } from './response-store.ts';
 
@@ -43,31 +44,6 @@ function headerOf({ headers }: IncomingMessage, name: string): string | null {
 export function withResponseCache(next: RequestListener, options: ResponseCacheOptions): RequestListener {
   const { store, telemetry, turns, origins, onFault } = options;
 
-  /** Begins the record of a request that is answered here. */
-  function beginRecord(
-    req: IncomingMessage,
-    res: ServerResponse,
-    arrival: AdmittedClient,
-    startedAt: number,
-  ) {
-    const { method, url = '/', socket } = req;
-    const search = url.indexOf('?');
-    const exchange = telemetry.arrive({
-      requestId: makeRequestId(headerOf(req, 'x-request-id')),
-      method,
-      pathname: search < 0 ? url : url.slice(0, search),
-      traceparent: headerOf(req, 'traceparent'),
-      startedAt,
-    });
-    exchange.principal = arrival.caller?.principal;
-    const before = socket.bytesWritten;
-    res.once('close', () => {
-      const bytes = socket.bytesWritten - before;
-      telemetry.end(exchange, { status: res.statusCode, bytes, left: !res.writableFinished });
-    });
-    return exchange;
-  }
-
   function respond(
     req: IncomingMessage,
     res: ServerResponse,
@@ -75,9 +51,16 @@ export function withResponseCache(next: RequestListener, options: ResponseCacheO
     cached: CachedResponse,
     startedAt: number,
   ): void {
-    if (res.closed) return;
     const { body, etag, isPublic, operationName } = cached;
-    const exchange = beginRecord(req, res, arrival, startedAt);
+    const exchange = telemetry.arrive({
+      requestId: makeRequestId(headerOf(req, 'x-request-id')),
+      method: req.method,
+      pathname: pathOf(req),
+      traceparent: headerOf(req, 'traceparent'),
+      startedAt,
+    });
+    exchange.principal = arrival.caller?.principal;
+    endWithConnection(telemetry, exchange, req.socket, res);
     telemetry.setOperation(exchange, { type: 'query', name: operationName });
     const headers = [...cached.headers, 'x-request-id', exchange.requestId];
     headers.push('traceresponse', traceparent(exchange.step.context));
@@ -101,7 +84,7 @@ export function withResponseCache(next: RequestListener, options: ResponseCacheO
   function begin(req: IncomingMessage, res: ServerResponse, key: string): void {
     const pending = store.begin(key);
     pendings.set(req, pending);
-    res.once('close', () => store.abandon(pending));
+    res.once('close', () => store.settle(pending, undefined));
   }
 
   return (req, res) => {
@@ -113,11 +96,11 @@ export function withResponseCache(next: RequestListener, options: ResponseCacheO
     const key = cacheKey(req, body);
     if (key === undefined) return next(req, res);
     const startedAt = performance.now();
-    const answer = (cached: CachedResponse | undefined): void => {
+    const answer = (cached: CachedResponse | null | undefined): void => {
       if (res.closed) return;
       try {
-        if (cached !== undefined) respond(req, res, arrival, cached, startedAt);
-        else next(req, res);
+        if (cached == null) next(req, res);
+        else respond(req, res, arrival, cached, startedAt);
       } catch (error) {
         if (res.closed) return;
         onFault(error);
@@ -137,7 +120,7 @@ export function withResponseCache(next: RequestListener, options: ResponseCacheO
       if (response === undefined) seek(inTurn);
       else {
         if (response === null) begin(req, res, key);
-        inTurn(() => answer(response ?? undefined));
+        inTurn(() => answer(response));
       }
     };
     seek((work) => work());

@@ -15,7 +15,12 @@ export interface CachedResponse {
   readonly operationName: string | null;
 }
 
-type Follower = (response: CachedResponse | null | undefined) => void;
+/**
+ * What came of a pending response. Null: each follower is answered separately; undefined: its client
+ * has left, so that one follower takes its place, and the others follow that one.
+ */
+type Settled = CachedResponse | null | undefined;
+type Follower = (response: Settled) => void;
 
 /** A request whose response others may wait for. */
 export interface PendingResponse {
@@ -23,25 +28,7 @@ export interface PendingResponse {
   readonly followers: Follower[];
 }
 
-export interface ResponseStore {
-  get(key: string): CachedResponse | undefined;
-  /** Waits for a pending response. @returns false when none is pending under the key */
-  follow(key: string, follower: Follower): boolean;
-  /** Begins a response under a key. */
-  begin(key: string): PendingResponse;
-  /**
-   * Settles a pending response, once. Followers receive it, or null: then each is answered
-   * separately.
-   *
-   * @param seconds - time to live
-   */
-  settle(pending: PendingResponse, response: CachedResponse | null, seconds?: number): void;
-  /**
-   * Gives up a pending response whose client has left, unless it is settled. Followers receive
-   * undefined: then one of them takes its place, and the others follow that one.
-   */
-  abandon(pending: PendingResponse): void;
-}
+export type ResponseStore = ReturnType<typeof createResponseStore>;
 
 /** Share of all bytes that one response may take. */
 const MAX_ENTRY_SHARE = 1 / 16;
@@ -49,7 +36,7 @@ const MAX_ENTRY_SHARE = 1 / 16;
 const ENTRY_OVERHEAD_BYTES = 1024;
 
 /** @param maxBytes - of all responses together; 0 stores none */
-export function createResponseStore(maxBytes: number, now = () => performance.now()): ResponseStore {
+export function createResponseStore(maxBytes: number, now = () => performance.now()) {
   const stored =
     maxBytes === 0
       ? undefined
@@ -61,26 +48,26 @@ export function createResponseStore(maxBytes: number, now = () => performance.no
           perf: { now },
         });
   const flights = new Map<string, PendingResponse>();
-  const tell = ({ key, followers }: PendingResponse, response: CachedResponse | null | undefined): void => {
-    if (flights.get(key)?.followers === followers) flights.delete(key);
-    for (const follower of followers.splice(0)) follower(response);
-  };
   return {
-    get: (key) => stored?.get(key),
-    follow(key, follower) {
+    get: (key: string) => stored?.get(key),
+    /** Waits for a pending response. @returns false when none is pending under the key */
+    follow(key: string, follower: Follower): boolean {
       const flight = flights.get(key);
       flight?.followers.push(follower);
       return flight !== undefined;
     },
-    begin(key) {
+    /** Begins a response under a key. */
+    begin(key: string): PendingResponse {
       const pending: PendingResponse = { key, followers: [] };
       if (!flights.has(key)) flights.set(key, pending);
       return pending;
     },
-    settle(pending, response, seconds = 0) {
-      if (response !== null && seconds > 0) stored?.set(pending.key, response, { ttl: seconds * 1000 });
-      tell(pending, response);
+    /** Settles a pending response, once. @param seconds - time to live */
+    settle(pending: PendingResponse, response: Settled, seconds = 0): void {
+      const { key, followers } = pending;
+      if (response != null && seconds > 0) stored?.set(key, response, { ttl: seconds * 1000 });
+      if (flights.get(key) === pending) flights.delete(key);
+      for (const follower of followers.splice(0)) follower(response);
     },
-    abandon: (pending) => tell(pending, undefined),
   };
 }

@@ -1,6 +1,6 @@
 // Sets Cache-Control and ETag of GraphQL responses (and answers 304), and stores public ones in the
-// response cache. Two plugins: the first decides before other headers are set, the last stores the
-// finished response.
+// response cache. Stands behind the plugins that set headers for every caller, and before those that
+// set them for one.
 import { type ExecutionResult, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
@@ -26,38 +26,25 @@ const ABSENT_SECONDS = 60;
 const MAX_STORED_SECONDS = 60;
 const NO_STORE = 'private, no-store';
 
-/**
- * Headers that are the same for every caller. A response with other headers, except those made anew
- * for each caller, is not stored.
- */
-const STORED_HEADERS = new Set([
-  'cache-control',
-  'content-security-policy',
-  'content-type',
-  'cross-origin-resource-policy',
-  'etag',
-  'referrer-policy',
-  'vary',
-  'x-content-type-options',
-  'x-frame-options',
-  'x-sandbox',
-]);
-const PER_REQUEST_HEADERS = new Set([
-  'access-control-allow-origin',
-  'access-control-expose-headers',
-  'content-length',
-  'ratelimit-limit',
-  'ratelimit-remaining',
-  'ratelimit-reset',
-  'traceresponse',
-  'x-request-id',
-]);
+/** Headers that are the same for every caller. */
+const STORED_HEADERS: ReadonlySet<string> = new Set(
+  (
+    'cache-control content-security-policy content-type cross-origin-resource-policy etag referrer-policy ' +
+    'vary x-content-type-options x-frame-options x-sandbox'
+  ).split(' '),
+);
+/** Headers that are made anew for each caller. A response with any other header is not stored. */
+const PER_REQUEST_HEADERS: ReadonlySet<string> = new Set(
+  (
+    'access-control-allow-origin access-control-expose-headers content-length ratelimit-limit ' +
+    'ratelimit-remaining ratelimit-reset traceresponse x-request-id'
+  ).split(' '),
+);
 
 /** An answer that may be stored. */
 interface StorableAnswer {
   readonly seconds: number;
   readonly operationName: string | null;
-  etag?: string;
 }
 
 const bodies = new WeakMap<Response, string | Buffer<ArrayBuffer>>();
@@ -87,8 +74,7 @@ function storedHeaders(headers: Headers): string[] | null {
   return stored;
 }
 
-/** Makes both plugins: the first and the last to see a response. */
-export function responseCachePlugins(options: ResponseCachePluginOptions): { first: Plugin; last: Plugin } {
+export function useResponseCache(options: ResponseCachePluginOptions): Plugin {
   const { store, recordSeconds, proofNeeded } = options;
   const answers = new WeakMap<Request, StorableAnswer>();
 
@@ -97,7 +83,16 @@ export function responseCachePlugins(options: ResponseCachePluginOptions): { fir
     if (pending !== undefined) store.settle(pending, null);
   };
 
-  const first: Plugin = {
+  /** Lets clients store the answer to a GET. @returns its ETag */
+  function allowCaching({ headers }: Response, { seconds }: StorableAnswer, body: string | Buffer): string {
+    const etag = createEtag(body);
+    headers.set('cache-control', `${proofNeeded ? 'private' : 'public'}, max-age=${seconds}`);
+    headers.set('etag', etag);
+    addVary(headers, ['accept', REPORT_HEADER, ...(proofNeeded ? ['authorization'] : [])]);
+    return etag;
+  }
+
+  return {
     onExecute({ args, context }) {
       const { request } = context;
       const { schema, document, operationName, variableValues } = args;
@@ -115,46 +110,30 @@ export function responseCachePlugins(options: ResponseCachePluginOptions): { fir
         },
       };
     },
-    onResponse({ request, response, setResponse, fetchAPI }) {
+    onResponse({ request, response, serverContext, setResponse, fetchAPI }) {
       const { headers, status } = response;
-      if (headers.has('cache-control')) return;
-      const answer = answers.get(request);
+      const answer = status === 200 ? answers.get(request) : undefined;
       const body = bodies.get(response);
-      if (answer === undefined || body === undefined || status !== 200 || request.method !== 'GET') {
-        headers.set('cache-control', NO_STORE);
-        return;
-      }
-      answer.etag = createEtag(body);
-      headers.set('cache-control', `${proofNeeded ? 'private' : 'public'}, max-age=${answer.seconds}`);
-      headers.set('etag', answer.etag);
-      addVary(headers, ['accept', REPORT_HEADER, ...(proofNeeded ? ['authorization'] : [])]);
-      if (!matchesIfNoneMatch(request.headers.get('if-none-match'), answer.etag)) return;
+      const isFree = !headers.has('cache-control');
+      const etag =
+        isFree && answer !== undefined && body !== undefined && request.method === 'GET'
+          ? allowCaching(response, answer, body)
+          : undefined;
+      if (isFree && etag === undefined) headers.set('cache-control', NO_STORE);
+      const pending = pendingResponseOf(nodeRequestOf(serverContext));
+      const stored = answer === undefined || body === undefined ? null : storedHeaders(headers);
+      // Concurrent identical requests share a response also where it may not be stored.
+      if (pending !== undefined && answer !== undefined && body !== undefined && stored !== null) {
+        const { operationName, seconds } = answer;
+        const isPublic = etag !== undefined && !proofNeeded;
+        const bytes = typeof body === 'string' ? toBuffer(body) : body;
+        const cached = { headers: stored, body: bytes, etag, isPublic, operationName };
+        store.settle(pending, cached, Math.min(seconds, MAX_STORED_SECONDS));
+      } else giveUp(serverContext);
+      if (etag === undefined || body === undefined) return;
+      if (!matchesIfNoneMatch(request.headers.get('if-none-match'), etag)) return;
       headers.delete('content-length');
       setResponse(noteBody(new fetchAPI.Response(null, { status: 304, headers }), body));
     },
   };
-
-  const last: Plugin = {
-    onResponse({ request, response, serverContext }) {
-      const pending = pendingResponseOf(nodeRequestOf(serverContext));
-      if (pending === undefined) return;
-      const answer = answers.get(request);
-      const body = bodies.get(response);
-      // Concurrent identical requests share a response also where it may not be stored.
-      const isAnswer = response.status === 200 || response.status === 304;
-      const headers =
-        answer === undefined || body === undefined || !isAnswer ? null : storedHeaders(response.headers);
-      if (answer === undefined || body === undefined || headers === null) return store.settle(pending, null);
-      const { etag, operationName, seconds } = answer;
-      const cached = {
-        headers,
-        body: typeof body === 'string' ? toBuffer(body) : body,
-        etag,
-        isPublic: etag !== undefined && !proofNeeded,
-        operationName,
-      };
-      store.settle(pending, cached, Math.min(seconds, MAX_STORED_SECONDS));
-    },
-  };
-  return { first, last };
 }
