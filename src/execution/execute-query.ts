@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { executionTurns, type TurnClock } from '../async/turn-clock.ts';
 import { completeObject, resolveField } from './complete-value.ts';
-import { type AnswerLimits, type Ending, ExecutionBudget } from './execution-budget.ts';
+import { type AnswerLimits, ExecutionBudget } from './execution-budget.ts';
 import { answer, type Data, infoOf, pathOf, type Run } from './execution-run.ts';
 import { type OutputShape, operationOf, type PlannedField, plannedFields, prepare } from './field-plan.ts';
 import {
@@ -31,18 +31,12 @@ export interface QueryArgs {
   /** What the fields of the operation are resolved on: the event of a subscription. */
   readonly rootValue?: unknown;
   readonly limits: AnswerLimits;
-  /** Ends the execution at its next turn of the event loop. */
-  readonly ending?: Ending | undefined;
   /** The time of a turn of the event loop that it shares with others. */
   readonly turns?: TurnClock | undefined;
   readonly contextValue: unknown;
-  readonly variableValues?: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** Arguments of an execution whose answer may begin before all of it is there. */
-interface IncrementalArgs extends QueryArgs {
+  readonly variableValues?: Readonly<Record<string, unknown>> | null | undefined;
   /** Whether a list that is all of the answer may be given while it is still coming. */
-  readonly grows: boolean;
+  readonly grows?: boolean;
   /** How the list is given in parts (`@stream`), however it comes. */
   readonly stream?: StreamedList | undefined;
 }
@@ -62,22 +56,15 @@ const itemsOf = (shape: OutputShape): OutputShape | undefined =>
  *
  * @returns undefined when the document or the variables are invalid: graphql-js then reports why
  */
-export function executeOperation(
-  args: IncrementalArgs,
-): Promise<ExecutionResult | IncrementalResult> | undefined;
-export function executeOperation(args: QueryArgs): Promise<ExecutionResult> | undefined;
-export function executeOperation(
-  args: QueryArgs | IncrementalArgs,
-): Promise<ExecutionResult | IncrementalResult> | undefined {
-  const { schema, document, operationName, contextValue, rootValue, variableValues = {} } = args;
-  const { limits, ending, turns = executionTurns } = args;
+export function executeOperation(args: QueryArgs): Promise<ExecutionResult | IncrementalResult> | undefined {
+  const { schema, document, operationName, contextValue, rootValue, variableValues } = args;
+  const { limits, turns = executionTurns, grows = false, stream } = args;
   turns.hasTime();
-  const { grows, stream } = 'grows' in args ? args : { grows: false, stream: undefined };
   const known = prepare(schema, document);
   const operation = operationOf(known, operationName);
   const type = operation === undefined ? undefined : schema.getRootType(operation.operation);
   if (operation === undefined || type == null) return undefined;
-  const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues);
+  const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
   if (variables.coerced === undefined) return undefined;
   const run: Run = {
     schema,
@@ -88,7 +75,7 @@ export function executeOperation(
     rootValue,
     plans: known.plans ?? new Map(),
     args: new Map(),
-    budget: new ExecutionBudget(limits, ending, contextValue, turns),
+    budget: new ExecutionBudget(limits, contextValue, turns),
     errors: [],
     nulled: new Set(),
   };

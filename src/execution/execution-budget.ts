@@ -1,7 +1,7 @@
 // Limits the size of an answer and the time its execution may hold the event loop. Checked during
 // execution, because the length of upstream lists is not known before.
 import { GraphQLError } from 'graphql';
-import { CollectWindow } from '../async/collect-window.ts';
+import type { CollectWindow } from '../async/collect-window.ts';
 import { executionTurns, type TurnClock } from '../async/turn-clock.ts';
 import { isLazyText } from '../structure/lazy-text.ts';
 
@@ -14,7 +14,7 @@ export interface AnswerLimits {
 }
 
 /** What ends an execution early: every AbortSignal is one. */
-export interface Ending {
+interface Ending {
   readonly aborted: boolean;
   readonly reason: unknown;
 }
@@ -36,12 +36,15 @@ const tooLarge = (what: string, most: number, setting: string): GraphQLError =>
     { extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false } },
   );
 
-/** When the loaders of a request make their calls, where its context says so. */
-function windowOf(context: unknown): CollectWindow | undefined {
-  if (typeof context !== 'object' || context === null || !('upstream' in context)) return undefined;
-  const { upstream } = context;
-  if (typeof upstream !== 'object' || upstream === null || !('collecting' in upstream)) return undefined;
-  return upstream.collecting instanceof CollectWindow ? upstream.collecting : undefined;
+interface RequestCalls {
+  readonly signal?: Ending | undefined;
+  readonly collecting?: CollectWindow;
+}
+
+/** The calls of a request to the service, where its context tells of them. */
+function callsOf(context: unknown): RequestCalls {
+  const { upstream }: { upstream?: unknown } = Object(context);
+  return typeof upstream === 'object' && upstream !== null ? upstream : {};
 }
 
 const sizes = new WeakMap<object, { readonly values: number; readonly bytes: number }>();
@@ -80,20 +83,17 @@ export class ExecutionBudget {
   #nextTurn: Promise<void> | undefined;
 
   /**
-   * @param context - what resolvers are given, whose loaders wait for the whole of it
+   * @param context - what resolvers are given, whose loaders wait for the whole of it, and whose
+   *   signal ends the execution at its next turn of the event loop
    * @param turns - the time that it shares with others
    */
-  constructor(
-    limits: AnswerLimits,
-    ending: Ending | undefined,
-    context: unknown,
-    turns: TurnClock = executionTurns,
-  ) {
-    this.#collecting = windowOf(context);
+  constructor(limits: AnswerLimits, context: unknown, turns: TurnClock = executionTurns) {
+    const { signal, collecting } = callsOf(context);
+    this.#collecting = collecting;
     this.#turns = turns;
     this.#limits = limits;
-    this.#ending = ending;
-    this.#client = ending;
+    this.#ending = signal;
+    this.#client = signal;
   }
 
   /** Counts values. @throws once the answer is too large, or its execution was ended */

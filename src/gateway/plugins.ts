@@ -11,7 +11,7 @@ import type { PersistedOperations } from '../http/graphql/persisted-operations.t
 import { createConcurrencyQuota } from '../http/limits/load-shedding.ts';
 import { type ClientErrors, useErrorCodes } from '../http/plugins/errors.ts';
 import { wrapPluginHooks } from '../http/plugins/safe-hooks.ts';
-import { useHostCheck, useLoadShedding, useProof, useRateLimit } from '../http/plugins/use-access-checks.ts';
+import { useAccessChecks, useHostCheck } from '../http/plugins/use-access-checks.ts';
 import { useExecution, usePerEventContext, useSubscriptionLimit } from '../http/plugins/use-execution.ts';
 import { headPlugins } from '../http/plugins/use-head.ts';
 import { useIncrementalDelivery } from '../http/plugins/use-incremental-delivery.ts';
@@ -81,9 +81,7 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
         recordSeconds: config.CACHE_RECORDS_SECONDS,
         proofNeeded: config.proofNeeded,
       }),
-      useLoadShedding(pressure, errors.countRefusal),
-      useRateLimit(admission, (error, request) => errors.countRefusal('rate', error, request)),
-      ...(config.proofNeeded ? [useProof(callers, errors.count)] : []),
+      useAccessChecks({ pressure, admission, callers: config.proofNeeded ? callers : undefined, errors }),
       useRequestParser({
         maxBytes: config.MAX_BODY_BYTES,
         origins: config.CORS_ORIGINS,

@@ -20,7 +20,7 @@ it('makes the calls of a turn at its end', async () => {
 
 it('waits for an execution that goes on in later turns, and no longer', async () => {
   const collecting = new CollectWindow();
-  const budget = new ExecutionBudget(LIMITS, undefined, { upstream: { collecting } }, new TurnClock(0));
+  const budget = new ExecutionBudget(LIMITS, { upstream: { collecting } }, new TurnClock(0));
   const order: string[] = [];
   collecting.atEnd(() => order.push('calls'));
   for (const step of ['first', 'second', 'third']) {

@@ -15,9 +15,15 @@ async function failures(name: string): Promise<number | undefined> {
       throw ending.reason;
     });
   const document = parse('{ items { a } }');
-  const args = { schema, document, rootValue: { items }, contextValue: {}, limits: LIMITS, ending };
+  const args = {
+    schema,
+    document,
+    rootValue: { items },
+    contextValue: { upstream: { signal: ending } },
+    limits: LIMITS,
+  };
   const result = await executeOperation(args);
-  return result?.errors?.length;
+  return result !== undefined && 'errors' in result ? result.errors?.length : undefined;
 }
 
 it('an execution whose client has left ends at the first failure, one whose time is up tells them all', async () => {

@@ -19,53 +19,30 @@ export const destroyResponse = (response: ServerResponse): void =>
 
 const broken = (): Response => new Response(BROKEN, { status: 500, headers: PLAIN });
 
-/** Calls a hook and handles what it throws or rejects with. Synchronous hooks stay synchronous. */
-function caught(
-  hook: () => PromiseLike<unknown> | unknown,
-  onError: (error: unknown) => void,
-): Promise<void> | undefined {
-  try {
-    const done = hook();
-    if (!(done instanceof Promise)) return undefined;
-    return done.then(() => undefined, onError);
-  } catch (error) {
-    onError(error);
-    return undefined;
-  }
-}
+/** The same hook, whose failures are told and answered. A synchronous hook stays synchronous. */
+const guarded =
+  <Payload>(hook: (payload: Payload) => unknown, told: Told, answer: (payload: Payload) => void) =>
+  (payload: Payload): Promise<void> | undefined => {
+    const onError = (error: unknown): void => {
+      told(error);
+      answer(payload);
+    };
+    try {
+      const done = hook(payload);
+      return done instanceof Promise ? done.then(() => undefined, onError) : undefined;
+    } catch (error) {
+      onError(error);
+      return undefined;
+    }
+  };
 
 /** The same plugins, whose hooks around a request end it with a plain 500 instead of throwing. */
 export const wrapPluginHooks = (plugins: readonly Plugin[], told: Told): Plugin[] =>
-  plugins.map((plugin) => {
-    const { onRequest, onResponse } = plugin;
-    return {
-      ...plugin,
-      ...(onRequest === undefined
-        ? {}
-        : {
-            onRequest: (payload) =>
-              caught(
-                () => onRequest(payload),
-                (error) => {
-                  told(error);
-                  payload.endResponse(broken());
-                },
-              ),
-          }),
-      ...(onResponse === undefined
-        ? {}
-        : {
-            onResponse: (payload) =>
-              caught(
-                () => onResponse(payload),
-                (error) => {
-                  told(error);
-                  payload.setResponse(broken());
-                },
-              ),
-          }),
-    };
-  });
+  plugins.map(({ onRequest, onResponse, ...plugin }) => ({
+    ...plugin,
+    ...(onRequest && { onRequest: guarded(onRequest, told, ({ endResponse }) => endResponse(broken())) }),
+    ...(onResponse && { onResponse: guarded(onResponse, told, ({ setResponse }) => setResponse(broken())) }),
+  }));
 
 /** Whether the address of a request can be read at all: its Host header and its path make a URL. */
 function isParsableUrl({ headers: { host = 'localhost' }, url = '/' }: IncomingMessage): boolean {

@@ -8,7 +8,8 @@ import { nodeRequestOf } from '../auth/node-request.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { LoadShedder } from '../limits/load-shedding.ts';
 import type { RateLimitResult } from '../limits/rate-limit.ts';
-import { EXEMPT_PATHS, limitedRequestOf, type RefusalReason } from '../limits/request-limits.ts';
+import { EXEMPT_PATHS, limitedRequestOf, type Refusal } from '../limits/request-limits.ts';
+import type { ClientErrors } from './errors.ts';
 
 /**
  * Refuses requests whose Host header names another server (DNS rebinding).
@@ -22,55 +23,6 @@ export const useHostCheck = (publicUrl: string | undefined): Plugin => ({
       endResponse(createErrorResponse(request, hostNotAllowed()));
   },
 });
-
-/**
- * Refuses POSTs without valid credentials before their body is read.
- *
- * @param onRefused - called for each refusal
- */
-export const useProof = (
-  callers: Pick<Authenticator, 'identify'>,
-  onRefused: (error: GraphQLError, request: Request) => void,
-): Plugin => ({
-  async onRequest({ request, endResponse }) {
-    if (request.method !== 'POST') return;
-    try {
-      await callers.identify(request);
-    } catch (error) {
-      if (!(error instanceof GraphQLError)) throw error;
-      onRefused(error, request);
-      endResponse(createErrorResponse(request, error));
-    }
-  },
-});
-
-const isStream = (response: Response): boolean =>
-  /^(text\/event-stream|multipart\/)/.test(response.headers.get('content-type') ?? '');
-
-/** Refuses requests beyond the limits of the process. @param onRefused - called for each refusal */
-export const useLoadShedding = (
-  pressure: LoadShedder,
-  onRefused: (reason: RefusalReason, error: GraphQLError, request: Request) => void,
-): Plugin => {
-  const leaving = new WeakMap<Request, () => void>();
-  return {
-    onRequest({ request, url, serverContext, endResponse }) {
-      if (EXEMPT_PATHS.includes(url.pathname)) return;
-      const limited = limitedRequestOf(nodeRequestOf(serverContext));
-      const leave = limited === undefined ? pressure.enter() : limited.leave;
-      const busy = leave === null ? ({ reason: 'busy', error: overloaded() } as const) : undefined;
-      const refusal = limited?.refusal ?? busy;
-      if (leave !== null) leaving.set(request, leave);
-      if (refusal === undefined) return;
-      onRefused(refusal.reason, refusal.error, request);
-      endResponse(createErrorResponse(request, refusal.error));
-    },
-    onResponse({ request, response, serverContext }) {
-      // Event streams have a limit of their own.
-      if (nodeRequestOf(serverContext) === undefined || isStream(response)) leaving.get(request)?.();
-    },
-  };
-};
 
 /** The error of a caller without tokens left. */
 export const rateLimitError = ({ limit, retryAfterSeconds }: RateLimitResult): GraphQLError =>
@@ -87,42 +39,76 @@ export const rateLimitHeaders = ({ limit, remaining, resetSeconds }: RateLimitRe
   'ratelimit-reset': String(resetSeconds),
 });
 
-function say(headers: Headers, verdict: RateLimitResult): void {
-  // What many are given says nothing of one.
-  if (headers.get('cache-control')?.includes('public') === true) return;
-  for (const [name, value] of Object.entries(rateLimitHeaders(verdict))) headers.set(name, value);
+const isStream = (response: Response): boolean =>
+  /^(text\/event-stream|multipart\/)/.test(response.headers.get('content-type') ?? '');
+
+export interface AccessCheckOptions {
+  readonly pressure: LoadShedder;
+  readonly admission: Admission;
+  /** Reads credentials; absent where none are needed. */
+  readonly callers: Pick<Authenticator, 'identify'> | undefined;
+  readonly errors: Pick<ClientErrors, 'count' | 'countRefusal'>;
 }
 
-/** Counts requests against the caller's rate limit. @param onRefused - called for each refusal */
-export const useRateLimit = (
-  admission: Admission,
-  onRefused: (error: GraphQLError, request: Request) => void,
-): Plugin => {
+/**
+ * Refuses requests beyond the limits of the process, then those beyond the caller's rate limit, then
+ * POSTs without valid credentials. Of a request that came over a connection the limits have been
+ * asked already.
+ */
+export function useAccessChecks({ pressure, admission, callers, errors }: AccessCheckOptions): Plugin {
+  const leaving = new WeakMap<Request, () => void>();
   const verdicts = new WeakMap<Request, RateLimitResult>();
+
+  /** Why a request is refused by its caller's rate limit. */
+  function rateRefusal(request: Request, verdict: RateLimitResult | null): Refusal | undefined {
+    if (verdict !== null) verdicts.set(request, verdict);
+    return verdict === null || verdict.allowed
+      ? undefined
+      : { reason: 'rate', error: rateLimitError(verdict) };
+  }
+
   return {
     onRequest({ request, url, serverContext, endResponse }) {
       const incoming = nodeRequestOf(serverContext);
-      const arrival = limitedRequestOf(incoming)?.arrival;
-      if (arrival === undefined) admission.note(request, incoming);
-      else admission.attachToRequest(request, arrival);
-      if (EXEMPT_PATHS.includes(url.pathname) || request.method === 'OPTIONS') return;
-      const apply = (verdict: RateLimitResult | null): void => {
-        if (verdict === null) return;
-        verdicts.set(request, verdict);
-        if (verdict.allowed) return;
-        const error = rateLimitError(verdict);
-        onRefused(error, request);
+      const limited = limitedRequestOf(incoming);
+      if (limited === undefined) admission.note(request, incoming);
+      else admission.attachToRequest(request, limited.arrival);
+      if (EXEMPT_PATHS.includes(url.pathname)) return;
+      const refuse = ({ reason, error }: Refusal): void => {
+        errors.countRefusal(reason, error, request);
         endResponse(createErrorResponse(request, error));
       };
-      if (arrival === undefined) return admission.spend(request).then(apply);
-      return apply(arrival.verdict);
+      const leave = limited === undefined ? pressure.enter() : limited.leave;
+      if (leave !== null) leaving.set(request, leave);
+      if (limited?.refusal !== undefined) return refuse(limited.refusal);
+      if (leave === null) return refuse({ reason: 'busy', error: overloaded() });
+      const proceed = (verdict: RateLimitResult | null): Promise<void> | undefined => {
+        const refusal = rateRefusal(request, verdict);
+        if (refusal !== undefined) return void refuse(refusal);
+        if (callers === undefined || request.method !== 'POST') return undefined;
+        return callers.identify(request).then(
+          () => undefined,
+          (error: unknown) => {
+            if (!(error instanceof GraphQLError)) throw error;
+            errors.count(error, request);
+            endResponse(createErrorResponse(request, error));
+          },
+        );
+      };
+      if (limited !== undefined) return proceed(limited.arrival.verdict);
+      return admission.spend(request).then(proceed);
     },
-    onResponse({ request, response }) {
+    onResponse({ request, response, serverContext }) {
+      const { headers } = response;
+      // Event streams have a limit of their own.
+      if (nodeRequestOf(serverContext) === undefined || isStream(response)) leaving.get(request)?.();
       const verdict = verdicts.get(request);
-      if (verdict !== undefined) say(response.headers, verdict);
+      // What many are given says nothing of one.
+      if (verdict === undefined || headers.get('cache-control')?.includes('public') === true) return;
+      for (const [name, value] of Object.entries(rateLimitHeaders(verdict))) headers.set(name, value);
     },
   };
-};
+}
 
 interface Http {
   readonly status: number;
