@@ -2,7 +2,8 @@
 // FASTA. The gateway validates the submission.
 import { createHash } from 'node:crypto';
 import { parse } from 'yaml';
-import { CliExit, EXIT } from './session.ts';
+import { isFields } from '../upstream/renames.ts';
+import { CliExit, EXIT, messageOf } from './session.ts';
 
 export type FoldInput = Readonly<Record<string, unknown>> & { readonly idempotencyKey: string };
 
@@ -44,26 +45,18 @@ function readYaml(text: string): Record<string, unknown> {
   try {
     value = parse(text);
   } catch (error) {
-    throw unreadable(
-      `The file is not YAML: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''}`,
-    );
+    throw unreadable(`The file is not YAML: ${messageOf(error).split('\n')[0] ?? ''}`);
   }
-  if (Array.isArray(value)) return { items: value as unknown[] };
-  if (typeof value === 'object' && value !== null && 'items' in value)
-    return value as Record<string, unknown>;
+  if (Array.isArray(value)) return { items: value };
+  if (isFields(value) && 'items' in value) return value;
   throw unreadable('The file holds no items.');
 }
 
-/** The value with the keys of its objects in order, so that the same content is the same text. */
-function ordered(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(ordered);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, inner]) => [key, ordered(inner)]),
+/** A value as JSON with the keys of its objects in order: the same content is the same text. */
+const orderedJson = (content: unknown): string =>
+  JSON.stringify(content, (_, value: unknown) =>
+    isFields(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
   );
-}
 
 /** What options of the command line say, in place of the file. */
 export interface InputOptions {
@@ -82,8 +75,7 @@ function withOptions(
 ): Record<string, unknown> {
   if (repeat !== undefined && !/^[1-9]\d{0,3}$/.test(repeat))
     throw new CliExit(EXIT.usage, '--repeat must be a whole number from 1 to 2000.');
-  const withPae = (item: unknown): unknown =>
-    typeof item === 'object' && item !== null ? { ...item, includePae: true } : item;
+  const withPae = (item: unknown): unknown => (isFields(item) ? { ...item, includePae: true } : item);
   return {
     ...content,
     ...(label === undefined ? {} : { label }),
@@ -103,7 +95,7 @@ export function readFoldInput(text: string, options: InputOptions): FoldInput {
   const content = withOptions({ ...rest, items: items as unknown[] }, options);
   const { again } = options;
   const hash = createHash('sha256')
-    .update(JSON.stringify([ordered(content), again ?? '']))
+    .update(orderedJson([content, again ?? '']))
     .digest('hex');
   return {
     ...content,

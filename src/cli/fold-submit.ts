@@ -15,20 +15,21 @@ const RESUBMIT = `mutation Resubmit($batchId: ID!, $input: SubmitFoldInput!) {
   result: resubmitFold(batchId: $batchId, input: $input) {${RESULT} }
 }`;
 
+interface Issue {
+  readonly path: string;
+  readonly message: string;
+  readonly hint?: string | null;
+}
+
 interface Ended {
   readonly __typename: string;
   readonly replayed?: boolean;
-  readonly message?: string;
-  readonly warnings?: readonly { readonly path: string; readonly message: string }[];
+  readonly warnings?: readonly Issue[];
   readonly batch?: { readonly batchId: string } | null;
   readonly existingBatch?: { readonly batchId: string } | null;
   readonly problem?: string;
   readonly hint?: string | null;
-  readonly issues?: readonly {
-    readonly path: string;
-    readonly message: string;
-    readonly hint: string | null;
-  }[];
+  readonly issues?: readonly Issue[];
   readonly retryAfterSeconds?: number | null;
 }
 
@@ -61,23 +62,19 @@ export async function submitFold(
   }
   if (ended.__typename === 'FoldSubmitted' && ended.batch != null) {
     for (const { path, message } of ended.warnings ?? []) session.say(`warning: ${path}: ${message}`);
-    if (ended.replayed === true)
-      session.say(
-        `Submitted before: the same batch, nothing is paid again${resubmit === undefined ? ' (--again makes another one)' : ''}.`,
-      );
+    if (ended.replayed === true) {
+      const more = resubmit === undefined ? ' (--again makes another one)' : '';
+      session.say(`Submitted before: the same batch, nothing is paid again${more}.`);
+    }
     return ended.batch.batchId;
   }
-  const issues = (ended.issues ?? []).map(
-    ({ path, message, hint }) => `  ${path}: ${message}${hint === null ? '' : ` ${hint}`}`,
-  );
-  const wait = ended.retryAfterSeconds == null ? [] : [`Try again in ${ended.retryAfterSeconds} seconds.`];
-  const earlier = ended.existingBatch == null ? [] : [`The earlier batch is ${ended.existingBatch.batchId}.`];
+  const { __typename: kind, problem = '', issues = [], hint, retryAfterSeconds: wait, existingBatch } = ended;
   const lines = [
-    `${ended.__typename}: ${ended.problem ?? ''}`,
-    ...issues,
-    ...(ended.hint == null ? [] : [ended.hint]),
-    ...wait,
-    ...earlier,
-  ];
-  throw new CliExit(ended.__typename === 'InvalidInput' ? EXIT.data : EXIT.unreachable, lines.join('\n'));
+    `${kind}: ${problem}`,
+    ...issues.map((one) => `  ${one.path}: ${one.message} ${one.hint ?? ''}`.trimEnd()),
+    hint,
+    wait == null ? null : `Try again in ${wait} seconds.`,
+    existingBatch == null ? null : `The earlier batch is ${existingBatch.batchId}.`,
+  ].filter((line) => line != null);
+  throw new CliExit(kind === 'InvalidInput' ? EXIT.data : EXIT.unreachable, lines.join('\n'));
 }

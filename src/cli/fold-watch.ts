@@ -43,19 +43,17 @@ const timeText = (seconds: number): string =>
 
 const WIDTH = 28;
 
-const countsText = ({ total, queued, inProgress, done, failed, cancelled }: TaskCounts): string =>
-  [
-    `${done + failed + cancelled}/${total}`,
-    `${done} done`,
-    ...(failed > 0 ? [`${failed} failed`] : []),
-    ...(cancelled > 0 ? [`${cancelled} cancelled`] : []),
-    ...(inProgress > 0 ? [`${inProgress} running`] : []),
-    ...(queued > 0 ? [`${queued} queued`] : []),
-  ].join(' · ');
+const settledOf = ({ done, failed, cancelled }: TaskCounts): number => done + failed + cancelled;
+
+function countsText(counts: TaskCounts): string {
+  const { total, queued, inProgress: running, done, failed, cancelled } = counts;
+  const others = Object.entries({ failed, cancelled, running, queued }).filter(([, count]) => count > 0);
+  const words = others.map(([word, count]) => `${count} ${word}`);
+  return [`${settledOf(counts)}/${total}`, `${done} done`, ...words].join(' · ');
+}
 
 function bar(counts: TaskCounts): string {
-  const settled = counts.done + counts.failed + counts.cancelled;
-  const full = counts.total === 0 ? 0 : Math.round((settled / counts.total) * WIDTH);
+  const full = counts.total === 0 ? 0 : Math.round((settledOf(counts) / counts.total) * WIDTH);
   return `[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}]`;
 }
 

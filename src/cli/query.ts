@@ -2,6 +2,7 @@
 // event.
 import { getOperationAST, parse } from 'graphql';
 import { parse as parseYaml } from 'yaml';
+import { isFields } from '../upstream/renames.ts';
 import { command } from './command.ts';
 import { connect, sayErrors, TARGET_ARGS } from './gateway-client.ts';
 import { CliExit, EXIT, messageOf, readInput } from './session.ts';
@@ -15,8 +16,7 @@ async function variablesOf(given: string | undefined): Promise<Record<string, un
   } catch (error) {
     throw new CliExit(EXIT.usage, `--variables: ${messageOf(error)}`);
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
+  if (isFields(value)) return value;
   throw new CliExit(EXIT.usage, '--variables: must be an object.');
 }
 
