@@ -27,7 +27,7 @@ const md5 = (sequence: string): string =>
 const isMd5 = ({ sequence, protein_hash: own }: Fields): boolean | undefined =>
   typeof sequence === 'string' && typeof own === 'string' ? md5(sequence) === own : undefined;
 const hash = (path: string): ValueRule => matching(path, /^[0-9a-f]{32}$/, 'an MD5 in lower case');
-const requestedHash = asAsked('protein_hash', 'the hash that was asked for', (asked) => asked.hash, 'drift');
+const requestedHash = asAsked('protein_hash', 'the hash that was asked for', 'hash', 'drift');
 
 /** The sequence, or a list, is as long as the record says. @param key - of the sequence or list */
 const ofLength = (path: string, key: string, expected: string, effect?: Effect): ValueRule =>
@@ -154,7 +154,7 @@ export const ATLAS_RULES = {
     },
   ],
   feature: [
-    asAsked('feature_index', 'the index that was asked for', ({ index }) => index, 'drift'),
+    asAsked('feature_index', 'the index that was asked for', 'index', 'drift'),
     notNegative('uniref90_frequency'),
     notNegative('uniref90_idf'),
     notNegative('uniref90_max_activation'),
@@ -216,15 +216,13 @@ export const ATLAS_RULES = {
     ...topFeatures('cluster_representative_features'),
   ],
   uniprot: [
-    asAsked('accession', 'the accession that was asked for', ({ accession }) => accession),
+    asAsked('accession', 'the accession that was asked for', 'accession'),
     within('protein_hash', 'the MD5 of the sequence', isMd5, 'drift'),
     ofLength('sequence_length', 'sequence', 'the length of the sequence'),
   ],
   similarity: [
-    asAsked('query_sequence', 'the sequence that was asked for', ({ sequence }) => sequence),
-    asAsked('protein_hash', 'the MD5 of the sequence', ({ sequence }) =>
-      sequence === undefined ? undefined : md5(sequence),
-    ),
+    asAsked('query_sequence', 'the sequence that was asked for', 'sequence'),
+    asAsked('protein_hash', 'the MD5 of the sequence', 'hash'),
     hash('similar_proteins[].protein_hash'),
     unit('similar_proteins[].similarity_score'),
     descending('similar_proteins[].similarity_score'),

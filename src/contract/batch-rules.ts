@@ -50,7 +50,7 @@ const asLongAs = (key: string, other: string, expected: string): ValueRule =>
 export const BATCH_RULES = {
   submit: [
     // The tasks are then those of List.
-    asAsked('data.total_items', 'the number of items that were sent', ({ total }) => total, 'elsewhere'),
+    asAsked('data.total_items', 'the number of items that were sent', 'total', 'elsewhere'),
     within(
       'data.task_id',
       'there for one item',
@@ -59,7 +59,7 @@ export const BATCH_RULES = {
     ),
   ],
   list: [
-    asAsked('data.batch_id', 'the batch that was asked for', ({ batchId }) => batchId),
+    asAsked('data.batch_id', 'the batch that was asked for', 'batchId'),
     within('data.counts', 'all items of the batch', ({ counts }, { total }) => {
       if (total === undefined || !isFields(counts)) return undefined;
       const numbers = Object.values(counts).filter((count) => typeof count === 'number');

@@ -82,22 +82,19 @@ export const matching = (
       : undefined,
 });
 
-/** The value at a place equals the requested one. */
+/** The value at a place is what was asked for. */
 export const asAsked = (
   path: string,
   expected: string,
-  wanted: (asked: Asked) => unknown,
+  what: keyof Asked,
   effect: Effect = 'shown',
 ): ValueRule => ({
   path,
   expected,
   effect,
-  broken: (answer, asked) => {
-    const value = wanted(asked);
-    const [seen] = valuesAt(answer, path);
-    return value === undefined || seen === undefined || seen === null || seen === value
-      ? undefined
-      : 'another value';
+  broken: (answer, { [what]: wanted }) => {
+    const [seen = wanted] = valuesAt(answer, path);
+    return wanted === undefined || seen === null || seen === wanted ? undefined : 'another value';
   },
 });
 

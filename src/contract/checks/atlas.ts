@@ -75,6 +75,7 @@ const protein = (hash: string, more: Call['query'] = {}) =>
   });
 
 const { sequence } = KNOWN;
+const ASKED = { sequence, hash: KNOWN.hash };
 const search = (more: Call['query'] = {}) =>
   get('similarity', '/similarity-search', {
     query: { sequence, topk_results: HITS, topk_features: TOP, include_cluster_info: true, ...more },
@@ -89,41 +90,27 @@ export async function checkAtlas(up: Upstream, light: boolean): Promise<Part> {
 
   if (light) checks.push(skippedCheck('features', 'features', 'read by the gateway itself'));
   else {
-    const { body } = await run({ name: 'features', call: get('features', '/features'), answer: 'features' });
+    const { body } = await run({ name: 'features', call: get('features', '/features') });
     const rows = Array.isArray(body) ? body : fieldsOf(body).data;
     if (Array.isArray(rows))
       limits.push({ name: 'features in the catalogue', expected: '16384', seen: String(rows.length) });
   }
-  await run({
-    name: 'feature',
-    call: get('feature', `/features/${FEATURE}`),
-    answer: 'feature',
-    asked: { index: FEATURE },
-  });
+  await run({ name: 'feature', call: get('feature', `/features/${FEATURE}`), asked: { index: FEATURE } });
   await refuses('feature, unknown index', get('feature', '/features/99999999'), 404);
 
-  const found = await run({
-    name: 'similarity',
-    call: search(),
-    answer: 'similarity',
-    asked: { sequence, total: HITS },
-  });
+  const found = await run({ name: 'similarity', call: search(), asked: { ...ASKED, total: HITS } });
   await run({
     name: 'similarity, filtered',
     call: search({ min_similarity: LEAST_SIMILARITY, cluster_pct_characterized_max: 100 }),
-    answer: 'similarity',
-    asked: { sequence, total: HITS, minSimilarity: LEAST_SIMILARITY },
+    asked: { ...ASKED, total: HITS, minSimilarity: LEAST_SIMILARITY },
   });
   // A deployment without the known protein has similar ones.
   const hits: unknown = fieldsOf(found.body).similar_proteins;
   const [hit] = Array.isArray(hits) ? hits.map((one) => fieldsOf(one).protein_hash) : [];
   let { hash } = KNOWN;
-  const record = (name: string, more?: Call['query'], asked: Probe['asked'] = { hash, top: TOP }): Probe => ({
-    name,
-    call: protein(hash, more),
-    answer: 'protein',
-    asked,
-  });
+  const record = (name: string, more?: Call['query'], asked: Probe['asked'] = { hash, top: TOP }): Probe => {
+    return { name, call: protein(hash, more), asked };
+  };
   let single = await runProbe(up, record('protein'));
   if (single.status === 404 && typeof hit === 'string' && hit !== hash) {
     hash = hit;
@@ -142,7 +129,6 @@ export async function checkAtlas(up: Upstream, light: boolean): Promise<Part> {
   await run({
     name: 'cluster',
     call: get('cluster', `/clusters/${representative}`, { query: { topk_features: TOP } }),
-    answer: 'cluster',
     asked: { hash: representative, top: TOP },
   });
   for (const type of ['plddt', 'pct-characterized']) {
@@ -156,7 +142,7 @@ export async function checkAtlas(up: Upstream, light: boolean): Promise<Part> {
   }
   const { accession } = KNOWN;
   const uniprot = get('uniprot', `/uniprot/${accession}`);
-  await run({ name: 'uniprot', call: uniprot, answer: 'uniprot', asked: { accession } });
+  await run({ name: 'uniprot', call: uniprot, asked: { accession } });
   await refuses('uniprot, other namespace', get('uniprot', '/uniprot/ENSG00000139618'), 400);
   await run({
     name: 'bulk',
@@ -198,7 +184,7 @@ export async function checkJob(up: Upstream, options: LongCheckOptions): Promise
   const { job_id: id } = fieldsOf(sent.body);
   if (typeof id !== 'string') return { checks, limits: [] };
   const call = get('bulkJob', `/proteins/batch/jobs/${encodeURIComponent(id)}`);
-  const progress: Probe = { name: 'job, progress', call, statuses: [200, 202], answer: 'bulkJob' };
+  const progress: Probe = { name: 'job, progress', call, statuses: [200, 202] };
   const job = await poll(progress, ({ status }) => status === 202, options, 'waiting for the bulk job');
   const url = fieldsOf(job.body).download_url;
   const name = 'job, archive';

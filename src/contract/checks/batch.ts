@@ -109,27 +109,25 @@ export async function checkFold(
   const { checks, poll, run } = createProbes(up);
   const part: Part = { checks, limits: [] };
   const call = post('submit', foldOf(options.model));
-  const submit: Probe = { name: 'submit', call, answer: 'submit', asked: { total: 1 }, paid };
+  const submit: Probe = { name: 'submit', call, asked: { total: 1 }, paid };
   const { batch_id: batchId, task_id: taskId } = dataOf(await run(submit));
   if (typeof batchId !== 'string') return part;
 
   const { batch_id: doomed } = dataOf(await run({ ...submit, name: 'submit, to be cancelled' }));
   // It may have started already: the service then answers 409.
   const cancel = (batch_id: string) => post('cancel', { batch_id });
-  if (typeof doomed === 'string')
-    await run({ name: 'cancel', call: cancel(doomed), statuses: [200, 409], answer: 'cancel' });
+  if (typeof doomed === 'string') await run({ name: 'cancel', call: cancel(doomed), statuses: [200, 409] });
 
   const listing: Probe = {
     name: 'list',
     call: post('list', { batch_id: batchId, include_responses: true }),
-    answer: 'list',
     asked: { batchId, total: 1 },
   };
   const { items } = dataOf(await poll(listing, isOpen, options, 'waiting for the fold'));
   const [item] = Array.isArray(items) ? items.map(fieldsOf) : [];
   const task = typeof taskId === 'string' ? taskId : item?.task_id;
   if (typeof task !== 'string') return part;
-  const status = await run({ name: 'status', call: post('status', { task_id: task }), answer: 'status' });
+  const status = await run({ name: 'status', call: post('status', { task_id: task }) });
   await run({ name: 'cancel, nothing left', call: cancel(batchId), statuses: [409], answer: 'batchError' });
   const { response } = dataOf(status);
   const none = 'the fold has not ended with a result';

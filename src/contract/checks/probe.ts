@@ -11,7 +11,7 @@ import {
   type Upstream,
 } from '../../upstream/http/upstream-client.ts';
 import { fromWire, isFields } from '../../upstream/renames.ts';
-import { type AnswerName, PROMISED } from '../answers.ts';
+import { type AnswerName, isAnswerName, PROMISED } from '../answers.ts';
 import { compare, type Drift, keyName } from '../compare.ts';
 import { graphqlImpactOf } from '../graphql-impact.ts';
 import { closest } from '../rename.ts';
@@ -24,11 +24,8 @@ export interface Probe {
   readonly call: Omit<Call, 'repeatable'>;
   /** Statuses that the contract allows, the usual one first; 200 when absent. */
   readonly statuses?: readonly number[];
-  /**
-   * Name of the rules for the body of the usual answer; absent when it is not JSON or `examine` reads
-   * it.
-   */
-  readonly answer?: AnswerName | undefined;
+  /** What the body is compared with; the answer of the operation when absent, unless it is a refusal. */
+  readonly answer?: AnswerName;
   readonly asked?: Asked;
   /** Start of its content type; JSON when absent. */
   readonly content?: string;
@@ -136,7 +133,7 @@ function answerOf(up: Upstream, probe: Probe): Promise<Answered> {
 
 /** Sends the call. It never throws: the check contains the failure. */
 export async function runProbe(up: Upstream, probe: Probe): Promise<ProbeResult> {
-  const { name, call, answer, statuses = [200], content = 'application/json' } = probe;
+  const { name, call, statuses = [200], content = 'application/json' } = probe;
   const { operation } = call;
   const started = performance.now();
   try {
@@ -173,7 +170,9 @@ export async function runProbe(up: Upstream, probe: Probe): Promise<ProbeResult>
         return end(drifts.length > 0 ? drifts : [broken], operation);
       }
     }
-    if (body !== undefined && answer !== undefined && (http < 300 || http === statuses[0])) {
+    const own = isAnswerName(operation) && http < 300 ? operation : undefined;
+    const { answer = own } = probe;
+    if (body !== undefined && answer !== undefined) {
       body = fromWire(up.settings.mapping, answer, body);
       drifts.push(...differences(answer, body, probe.asked));
     }
