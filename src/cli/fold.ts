@@ -30,8 +30,8 @@ export default command({
     resubmit: {
       type: 'string',
       description:
-        'Submit again what failed or was cancelled in this batch. The file holds its input, or only the items to ' +
-        'submit, mended or not, each under its name',
+        'Submit again what failed or was cancelled in this batch. The file holds its input, or only the ' +
+        'items to submit, mended or not, each under its name',
       valueHint: 'ID',
     },
     label: {

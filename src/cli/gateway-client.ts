@@ -32,13 +32,6 @@ export const TARGET_ARGS = {
 
 type Fetch = (path: string, init: RequestInit) => Promise<Response>;
 
-function remote(given: string): { send: Fetch; base: string } {
-  if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
-    throw new CliExit(EXIT.usage, `--url: ${given} is not an http(s) address.`);
-  const base = given.replace(/(?<!\/)\/+$/, '').replace(/\/graphql$/, '');
-  return { base, send: (path, init) => fetch(`${base}${path}`, init) };
-}
-
 interface OpenedGateway {
   readonly send: Fetch;
   /** Whether the gateway answers from a sandbox, where any token does. */
@@ -46,29 +39,39 @@ interface OpenedGateway {
   close(): Promise<void>;
 }
 
+function remote(given: string, sandbox = false): OpenedGateway {
+  if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
+    throw new CliExit(EXIT.usage, `--url: ${given} is not an http(s) address.`);
+  const base = given.replace(/(?<!\/)\/+$/, '').replace(/\/graphql$/, '');
+  return { sandbox, send: (path, init) => fetch(`${base}${path}`, init), close: async () => undefined };
+}
+
+/** What cannot be opened cannot be reached, unless the configuration is wrong. */
+function openingError(error: unknown, tell: (message: string) => string = String): unknown {
+  if (error instanceof Error && error.name === 'ConfigError') return error;
+  return new CliExit(EXIT.unreachable, tell(messageOf(error)));
+}
+
+const sandboxFailed = (message: string): string =>
+  `The sandbox cannot start: ${message}\n` +
+  'If a gateway runs over it, ask that one: --url http://127.0.0.1:4000/graphql or FOLDATLAS_URL.';
+
 /** A gateway of its own, without a port; over the sandbox where no upstream is set. */
 async function embedded(session: Session, config: Config): Promise<OpenedGateway> {
   // Imported only here, because a remote gateway needs none of it.
-  const [{ createGateway }, { createLogger }, { openPrincipalKey }, { ConfigError }] = await Promise.all([
+  const [{ createGateway }, { createLogger }, { openPrincipalKey }] = await Promise.all([
     import('../gateway.ts'),
     import('../telemetry/log.ts'),
     import('../process/principal-key.ts'),
-    import('../config.ts'),
   ]);
+  const onProgress = (line: string) => session.live(line);
   const sandbox =
     config.UPSTREAM_URL === undefined
-      ? await startEmbeddedSandbox({
-          ...sandboxOptionsOf(config),
-          port: 0,
-          onProgress: (line) => session.live(line),
-        }).catch((error: unknown) => {
-          if (error instanceof ConfigError) throw error;
-          throw new CliExit(
-            EXIT.unreachable,
-            `The sandbox cannot start: ${messageOf(error)}\n` +
-              'If a gateway runs over it, ask that one: --url http://127.0.0.1:4000/graphql or FOLDATLAS_URL.',
-          );
-        })
+      ? await startEmbeddedSandbox({ ...sandboxOptionsOf(config), port: 0, onProgress }).catch(
+          (error: unknown) => {
+            throw openingError(error, sandboxFailed);
+          },
+        )
       : undefined;
   if (sandbox !== undefined)
     session.say(
@@ -77,8 +80,7 @@ async function embedded(session: Session, config: Config): Promise<OpenedGateway
     );
   const principalKey = await openPrincipalKey(config).catch(async (error: unknown) => {
     await sandbox?.close();
-    if (error instanceof ConfigError) throw error;
-    throw new CliExit(EXIT.unreachable, messageOf(error));
+    throw openingError(error);
   });
   const gateway = createGateway({
     config,
@@ -105,7 +107,7 @@ async function openLocal(session: Session): Promise<OpenedGateway> {
   if (running === undefined) return embedded(session, config);
   const over = running.sandbox ? ', over the SANDBOX: its folds are geometry, not predictions' : '';
   session.say(`Asking the gateway that runs here, ${running.url}/graphql${over}.`);
-  return { ...remote(running.url), sandbox: running.sandbox, close: async () => undefined };
+  return remote(running.url, running.sandbox);
 }
 
 async function* eventsOf(response: Response): AsyncGenerator<Answer> {
@@ -128,16 +130,15 @@ export async function connect(
 ) {
   const token = tokenOf(session, args.tokenFile);
   const given = args.url ?? session.env.FOLDATLAS_URL;
-  const own = given === undefined || given === '' ? await openLocal(session) : undefined;
-  const { send } = own ?? remote(given ?? '');
-  const bearer = token ?? (own?.sandbox === true ? 'sandbox' : undefined);
+  const target = given === undefined || given === '' ? await openLocal(session) : remote(given);
+  const bearer = token ?? (target.sandbox ? 'sandbox' : undefined);
   const headers = {
     'content-type': 'application/json',
     ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
   };
   const reach: Fetch = async (path, init) => {
     try {
-      return await send(path, { ...init, signal: session.signal });
+      return await target.send(path, { ...init, signal: session.signal });
     } catch (error) {
       if (session.signal.aborted) throw error;
       const cause =
@@ -177,7 +178,7 @@ export async function connect(
     },
     /** Fetches a file. @param path - such as /tasks/{id}/result.json */
     file: (path: string) => reach(path, { headers }),
-    close: async () => own?.close(),
+    close: () => target.close(),
   };
 }
 
