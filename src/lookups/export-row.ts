@@ -62,6 +62,14 @@ export interface ExportRow {
   readonly structureUrl?: string | null;
 }
 
+const GROUPS = ['sequence', 'structure', 'proteinFeatures', 'cluster'] as const;
+
+/** Values of a row that are asked for together, by their option. */
+export type ValueGroup = (typeof GROUPS)[number];
+
+/** The groups that are asked for, in the order of the row's keys. */
+export const groupsOf = (options: BulkOptions): ValueGroup[] => GROUPS.filter((group) => options[group]);
+
 export const jsonLine = (row: ExportRow): string => `${JSON.stringify(row)}\n`;
 
 /** The columns of a table by their names; `tableOf` puts them in order. */
@@ -85,26 +93,29 @@ export function tableOf<Row>(cells: Cells<Row>): Table<Row> {
   };
 }
 
-const sequence: Cells<ExportRow> = {
-  accession: (row) => row.accession,
-  source: (row) => row.source,
-  length: (row) => row.length,
-  sequence: (row) => row.sequence,
-};
-const structure: Cells<ExportRow> = {
-  ptm: (row) => row.ptm,
-  mean_plddt: (row) => row.meanPlddt,
-  structure_url: (row) => row.structureUrl,
-};
-const cluster: Cells<ExportRow> = {
-  cluster_representative: (row) => row.cluster?.representative,
-  cluster_name: (row) => row.cluster?.name,
-  cluster_size: (row) => row.cluster?.size,
-  cluster_percent_characterized: (row) => row.cluster?.percentCharacterized,
-};
-const features: Cells<ExportRow> = {
-  features: (row) => row.features?.map(({ index, value }) => `${index}:${value}`).join(' '),
-  feature_labels: (row) => row.features?.map(({ label }) => label ?? '').join('; '),
+/** The cells of a bulk look-up, by the option that asks for them. */
+const CELLS: Readonly<Record<ValueGroup, Cells<ExportRow>>> = {
+  sequence: {
+    accession: (row) => row.accession,
+    source: (row) => row.source,
+    length: (row) => row.length,
+    sequence: (row) => row.sequence,
+  },
+  structure: {
+    ptm: (row) => row.ptm,
+    mean_plddt: (row) => row.meanPlddt,
+    structure_url: (row) => row.structureUrl,
+  },
+  proteinFeatures: {
+    features: (row) => row.features?.map(({ index, value }) => `${index}:${value}`).join(' '),
+    feature_labels: (row) => row.features?.map(({ label }) => label ?? '').join('; '),
+  },
+  cluster: {
+    cluster_representative: (row) => row.cluster?.representative,
+    cluster_name: (row) => row.cluster?.name,
+    cluster_size: (row) => row.cluster?.size,
+    cluster_percent_characterized: (row) => row.cluster?.percentCharacterized,
+  },
 };
 
 /** The table of a bulk look-up with these options. */
@@ -113,10 +124,7 @@ export const exportTable = (options: BulkOptions): Table<ExportRow> =>
     requested: (row) => row.requested ?? row.hash,
     status: (row) => row.status,
     hash: (row) => row.hash,
-    ...(options.sequence ? sequence : {}),
-    ...(options.structure ? structure : {}),
-    ...(options.cluster ? cluster : {}),
-    ...(options.proteinFeatures ? features : {}),
+    ...Object.fromEntries(groupsOf(options).flatMap((group) => Object.entries(CELLS[group]))),
     problem: (row) => PROBLEMS[row.status],
   });
 

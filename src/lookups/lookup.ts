@@ -1,5 +1,6 @@
 // The record of a bulk look-up: the request, and the progress of each part.
 
+import type { BulkQuery } from '../upstream/atlas-bulk.ts';
 import type { BulkJob } from '../upstream/wire.ts';
 import { parseTime } from '../upstream/wire-values.ts';
 
@@ -12,15 +13,7 @@ export type BulkState =
   | 'EXPIRED'
   | 'UNKNOWN';
 
-export interface BulkOptions {
-  /** Number of top features, 1 to 100. */
-  readonly top: number;
-  readonly structure: boolean;
-  readonly cluster: boolean;
-  readonly sequence: boolean;
-  readonly proteinFeatures: boolean;
-  readonly residueFeatures: boolean;
-}
+export type BulkOptions = Omit<BulkQuery, 'hashes'>;
 
 export interface BulkRequest {
   /** In request order, with duplicates. */

@@ -7,7 +7,7 @@ import type { PresentProtein } from '../upstream/proteins/protein-data.ts';
 import type { ProteinLoader } from '../upstream/proteins/protein-loader.ts';
 import type { WireMapping } from '../upstream/renames.ts';
 import { type ClusterInfo, clusterInfo, type FeatureValue } from '../upstream/wire.ts';
-import type { ExportRow } from './export-row.ts';
+import { type ExportRow, groupsOf, type ValueGroup } from './export-row.ts';
 import type { BulkOptions } from './lookup.ts';
 
 /** What the rows of all parts of an export need. */
@@ -21,11 +21,8 @@ export interface RowSources {
   readonly mapping?: WireMapping | undefined;
 }
 
-/** The values of a row that come together, by the option that asks for them, in their order. */
-const GROUPS = ['sequence', 'structure', 'proteinFeatures', 'cluster'] as const;
-
 /** What is known of a protein; a group that is absent is not known yet. */
-type Known = { [G in (typeof GROUPS)[number]]?: Partial<ExportRow> };
+type Known = { [G in ValueGroup]?: Partial<ExportRow> };
 
 interface Reading {
   readonly known: Map<string, Known>;
@@ -121,7 +118,7 @@ function recordOf(data: PresentProtein, reading: Reading, top: number, sources: 
 /** Adds what the archive lacks. @returns the proteins that could not be loaded */
 async function complete(
   reading: Reading,
-  wanted: readonly (keyof Known)[],
+  wanted: readonly ValueGroup[],
   top: number,
   sources: RowSources,
 ): Promise<ReadonlySet<string>> {
@@ -168,7 +165,7 @@ export async function readPartRows(
   sources: RowSources,
 ): Promise<ReadonlyMap<string, ExportRow>> {
   const reading = await readArchive(archive, hashes, options, sources);
-  const wanted = GROUPS.filter((group) => options[group]);
+  const wanted = groupsOf(options);
   const failed = await complete(reading, wanted, options.top, sources);
   // Only a complete list of sequences proves that a protein does not exist.
   const absent = reading.damaged ? 'DAMAGED' : reading.listed ? 'NOT_IN_ATLAS' : 'UNAVAILABLE';
