@@ -101,15 +101,10 @@ function walkAll(
     if (!found.has(key)) found.set(key, drift);
   };
 
-  const placeOf = (shape: Shape, path: string, loses: string | undefined): Place => {
-    const place = places.get(path) ?? { shape, loses, objects: 0, missing: new Map(), unknown: new Map() };
-    places.set(path, place);
-    return place;
-  };
-
   const object = (shape: Shape, value: object, path: string, loses: string | undefined): void => {
     const entries = new Map<string, unknown>(Object.entries(value));
-    const place = placeOf(shape, path, loses);
+    const place = places.get(path) ?? { shape, loses, objects: 0, missing: new Map(), unknown: new Map() };
+    places.set(path, place);
     place.objects += 1;
     for (const [key, { shape: inner, required }] of shape.keys) {
       const at = join(path, key);

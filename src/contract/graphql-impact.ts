@@ -162,11 +162,8 @@ function fieldOf(answer: string, path: string): string {
   return (known === undefined ? undefined : fields?.[known]) ?? feeds(answer);
 }
 
-const EMPTIED: Readonly<Record<string, string>> = {
-  batchError: 'messages and hints of problems lose their text',
-  atlasError: 'messages and hints of problems lose their text',
-  validationError: 'messages and hints of problems lose their text',
-};
+/** Answers that are read for their text alone. */
+const TEXTS: ReadonlySet<string> = new Set(['batchError', 'atlasError', 'validationError']);
 
 const EFFECTS: Readonly<Record<Effect, (place: string) => string>> = {
   drift: (place) => `${place} fails with UPSTREAM_DRIFT`,
@@ -183,8 +180,8 @@ export function graphqlImpactOf(answer: string, { kind, path, loses, effect }: D
   if (kind === 'prefix') return 'every query over this API fails until the setting is changed';
   if (kind === 'member')
     return `${feeds(answer)}: read from single records instead, at one call each, or null`;
-  const emptied = EMPTIED[answer];
-  if (emptied !== undefined && kind !== 'status' && kind !== 'content') return emptied;
+  if (TEXTS.has(answer) && kind !== 'status' && kind !== 'content')
+    return 'messages and hints of problems lose their text';
   if (effect === 'drift' && loses === undefined) return `${feeds(answer)} fail with UPSTREAM_DRIFT`;
   if (effect !== undefined) return EFFECTS[effect](fieldOf(answer, path));
   if (kind === 'status' || kind === 'content' || path.startsWith('request.'))

@@ -11,8 +11,8 @@ export interface Shape {
   /** The known keys of an object; the reader fails without `required` ones. */
   readonly keys: ReadonlyMap<string, { readonly shape: Shape; readonly required: boolean }>;
   /** What stands under every other key of an object that is a map. */
-  readonly values?: Shape;
-  readonly items?: Shape;
+  readonly values: Shape | undefined;
+  readonly items: Shape | undefined;
 }
 
 interface Node {
@@ -24,33 +24,26 @@ interface Node {
   readonly items?: Node;
 }
 
-const NOTHING: Shape = { kinds: new Set(), keys: new Map() };
+const NOTHING: Shape = { kinds: new Set(), keys: new Map(), values: undefined, items: undefined };
 
-function overlay(a: Shape, b: Shape): Shape {
-  const keys = new Map([...b.keys, ...a.keys]);
-  const values = a.values ?? b.values;
-  const items = a.items ?? b.items;
-  return {
-    kinds: new Set([...a.kinds, ...b.kinds]),
-    keys,
-    ...(values === undefined ? {} : { values }),
-    ...(items === undefined ? {} : { items }),
-  };
-}
+const overlay = (a: Shape, b: Shape): Shape => ({
+  kinds: new Set([...a.kinds, ...b.kinds]),
+  keys: new Map([...b.keys, ...a.keys]),
+  values: a.values ?? b.values,
+  items: a.items ?? b.items,
+});
 
 function read(node: Node): Shape {
   if (node.anyOf !== undefined) return node.anyOf.map(read).reduce(overlay, NOTHING);
-  const { additionalProperties: values } = node;
+  const { type = [], properties = {}, required = [], additionalProperties: values, items } = node;
+  const keys = Object.entries(properties).map(
+    ([key, inner]) => [key, { shape: read(inner), required: required.includes(key) }] as const,
+  );
   return {
-    kinds: new Set(node.type === undefined ? [] : [node.type].flat()),
-    keys: new Map(
-      Object.entries(node.properties ?? {}).map(([key, inner]) => [
-        key,
-        { shape: read(inner), required: node.required?.includes(key) === true },
-      ]),
-    ),
-    ...(typeof values === 'object' ? { values: read(values) } : {}),
-    ...(node.items === undefined ? {} : { items: read(node.items) }),
+    kinds: new Set([type].flat()),
+    keys: new Map(keys),
+    values: typeof values === 'object' ? read(values) : undefined,
+    items: items === undefined ? undefined : read(items),
   };
 }
 
