@@ -2,7 +2,16 @@
 import { type ExecutionResult, type GraphQLError, locatedError } from 'graphql';
 import { OBJECTS_AT_ONCE } from './complete-list.ts';
 import { completeCaught } from './complete-value.ts';
-import { answer, awaitAll, guard, type Info, isPromise, type Path, type Run } from './execution-run.ts';
+import {
+  answer,
+  awaitAll,
+  guard,
+  type Info,
+  ignore,
+  isPromise,
+  type Path,
+  type Run,
+} from './execution-run.ts';
 import { argsOf, type OutputShape, type PlannedField } from './field-plan.ts';
 import { IncrementalList } from './incremental-list.ts';
 import type { StreamedList } from './streamed-list.ts';
@@ -116,46 +125,39 @@ export class IncrementalResult {
   }
 }
 
-/** A list of which all items are there already. */
-function endedList(items: Iterable<unknown>): IncrementalList<unknown> {
-  const list = new IncrementalList<unknown>();
-  list.add([...items]);
-  list.end();
-  return list;
-}
-
 /** What a resolver gave, as a list that grows; undefined for what is no list. */
 function growingOf(value: unknown): IncrementalList<unknown> | undefined {
   if (value instanceof IncrementalList) return value;
   if (typeof value !== 'object' || value === null || !(Symbol.iterator in value)) return undefined;
-  return endedList(value as Iterable<unknown>);
+  const list = new IncrementalList<unknown>();
+  list.add([...(value as Iterable<unknown>)]);
+  list.end();
+  return list;
 }
 
-/** The list as given. Its items may fail while the execution waits for its turn, before it awaits them. */
-function guarded(value: unknown): unknown {
+/** What the resolver of the list gives. */
+async function resolveList({ run, field, info }: SingleListQuery): Promise<unknown> {
+  const args = argsOf(field, run.args, run.variableValues);
+  const value: unknown = await field.resolve(undefined, args, run.contextValue, info);
+  // Its items may fail while the execution waits for its turn, before it awaits them.
   if (Array.isArray(value)) guard(value.filter(isPromise));
   return value;
 }
 
-/** What the resolver of the list gives, and the answer that a value in its place makes. */
-function resolved({ run, field, info, path }: SingleListQuery) {
-  const resolve = async (): Promise<unknown> =>
-    guarded(
-      await field.resolve(undefined, argsOf(field, run.args, run.variableValues), run.contextValue, info),
-    );
-  const whole = (value: PromiseLike<unknown>): Promise<ExecutionResult> =>
-    answer(run, () => awaitAll({ [field.key]: completeCaught(run, field, field.shape, info, path, value) }));
-  return { resolving: resolve(), whole };
-}
+/** The answer that a value in place of the list makes. */
+const wholeAnswer = (
+  { run, field, info, path }: SingleListQuery,
+  value: PromiseLike<unknown>,
+): Promise<ExecutionResult> =>
+  answer(run, () => awaitAll({ [field.key]: completeCaught(run, field, field.shape, info, path, value) }));
 
 /** The answer with all items, or, while items are pending, after the first of them. */
 export async function answerList(only: SingleListQuery): Promise<ExecutionResult | IncrementalResult> {
-  const { resolving, whole } = resolved(only);
-  const list = await resolving.catch(() => undefined);
-  if (!(list instanceof IncrementalList)) return whole(resolving);
-  const items = list.more(0).then(() => list.items);
-  await items.catch(() => undefined);
-  return list.hasEnded ? whole(items) : new IncrementalResult(only, list, undefined);
+  const resolving = resolveList(only);
+  const list = await resolving.catch(ignore);
+  if (!(list instanceof IncrementalList)) return wholeAnswer(only, resolving);
+  await list.more(0).catch(ignore);
+  return list.hasEnded ? wholeAnswer(only, resolving) : new IncrementalResult(only, list, undefined);
 }
 
 /** The answer in parts; in one when the list is no longer than the first part, or fails before. */
@@ -163,15 +165,15 @@ export async function answerInParts(
   only: SingleListQuery,
   stream: StreamedList,
 ): Promise<ExecutionResult | IncrementalResult> {
-  const { resolving, whole } = resolved(only);
-  const list = growingOf(await resolving.catch(() => undefined));
-  if (list === undefined) return whole(resolving);
+  const resolving = resolveList(only);
+  const list = growingOf(await resolving.catch(ignore));
+  if (list === undefined) return wholeAnswer(only, resolving);
   const result = new IncrementalResult(only, list, stream);
   try {
     return (await result.begin(stream.initialCount))
       ? result
       : answer(only.run, () => ({ [only.field.key]: result.initial }));
   } catch (error) {
-    return whole(Promise.reject(error));
+    return wholeAnswer(only, Promise.reject(error));
   }
 }

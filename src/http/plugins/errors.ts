@@ -1,6 +1,6 @@
 // Masks errors: the gateway's own and the upstream's are shown with a code, all others are logged
 // and replaced. Never a stack trace.
-import { type ExecutionResult, GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -139,21 +139,7 @@ const CODES: ReadonlySet<unknown> = new Set([
 export const withErrorCode = (error: GraphQLError): GraphQLError =>
   CODES.has(error.extensions.code)
     ? error
-    : new GraphQLError(redact(error.message), {
-        nodes: error.nodes ?? null,
-        source: error.source ?? null,
-        positions: error.positions ?? null,
-        path: error.path ?? null,
-        extensions: { ...error.extensions, code: 'BAD_USER_INPUT', retryable: false },
-      });
-
-/** The result with coded errors. @param onError - called with each error */
-function withErrorCodes<T extends ExecutionResult>(result: T, onError: (error: GraphQLError) => void): T {
-  if (result.errors === undefined) return result;
-  const errors = result.errors.map(withErrorCode);
-  errors.forEach(onError);
-  return { ...result, errors };
-}
+    : placed(error, redact(error.message), { ...error.extensions, code: 'BAD_USER_INPUT', retryable: false });
 
 /**
  * Gives errors before execution (request, syntax, validation) the same codes as all others.
@@ -162,8 +148,10 @@ function withErrorCodes<T extends ExecutionResult>(result: T, onError: (error: G
  */
 export const useErrorCodes = (onError: (error: GraphQLError, request: Request) => void): Plugin => ({
   onResultProcess({ request, result, setResult }) {
-    if ('errors' in result && result.errors !== undefined)
-      setResult(withErrorCodes(result, (error) => onError(error, request)));
+    if (!('errors' in result) || result.errors === undefined) return;
+    const errors = result.errors.map(withErrorCode);
+    for (const error of errors) onError(error, request);
+    setResult({ ...result, errors });
   },
 });
 
