@@ -1,18 +1,15 @@
 // The gateway as a function from requests to responses; joins the parts of src/gateway/. It opens
 // no port and reads no environment, so that tests can call `gateway.fetch`.
 import type { Config } from './config.ts';
-import { documentLimits, gatewayPlugins } from './gateway/plugins.ts';
 import { createContextFactory } from './gateway/request-context.ts';
 import { gatewayRoutes } from './gateway/routes.ts';
 import { createServices } from './gateway/services.ts';
 import { connectUpstream, createHostLimiters } from './gateway/upstream-connections.ts';
-import { type GatewayYoga, gatewayListener, openYoga } from './gateway/yoga.ts';
+import { type GatewayYoga, openYoga } from './gateway/yoga.ts';
 import { type AccessControl, createAccessControl } from './http/access-control.ts';
-import { createPersistedOperations, type PersistedOperations } from './http/graphql/persisted-operations.ts';
+import type { PersistedOperations } from './http/graphql/persisted-operations.ts';
 import type { HttpHandler } from './http/limits/http-server.ts';
 import { operationNames, readExamples } from './http/pages/examples.ts';
-import { createClientErrors } from './http/plugins/errors.ts';
-import { createResponseStore } from './http/response-cache/response-store.ts';
 import { CHECK_MS, openReadiness } from './http/routes/health.ts';
 import type { PollScheduleOptions } from './progress/snapshot.ts';
 import { schema, subgraphSchema } from './resolvers/schema.ts';
@@ -113,7 +110,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const opened = createServices({ config, log, telemetry, upstreamUrl, connections, secret, pace });
   const { services, loaders } = opened;
   const accessControl = createAccessControl(config, log, telemetry, metrics, secret);
-  const { callers, pressure } = accessControl;
+  const { callers } = accessControl;
   const contexts = createContextFactory({ services, loaders, callers, telemetry, openUpstream });
 
   let draining = false;
@@ -126,13 +123,6 @@ export function createGateway(options: GatewayOptions): Gateway {
     upstream: () => connections.reach(CHECK_MS),
     needsUpstream: config.READY_REQUIRES_UPSTREAM,
     draining: () => draining,
-  });
-  const errors = createClientErrors(log, metrics, telemetry, config.INTROSPECTION);
-  const operations = createPersistedOperations({
-    mode: config.PERSISTED_OPERATIONS,
-    listed: config.listedOperations,
-    automatic: config.APQ,
-    longest: documentLimits(config).characters,
   });
   const routes = gatewayRoutes({
     services,
@@ -149,32 +139,30 @@ export function createGateway(options: GatewayOptions): Gateway {
     metrics,
     metricsText: options.metricsText,
   });
-  const store = createResponseStore(config.CACHE_ANSWERS_MB * 1_000_000);
-  const plugins = gatewayPlugins({
+  const { yoga, operations, listener } = openYoga({
     config,
     log,
     telemetry,
-    errors,
-    operations,
+    metrics,
+    accessControl,
     openContext: contexts.open,
-    store,
-    ...accessControl,
     routes,
+    schema: config.FEDERATION ? subgraphSchema : schema,
     publicSchema: schema,
     isSandbox,
     pulseMs,
   });
-  const yoga = openYoga({ schema: config.FEDERATION ? subgraphSchema : schema, plugins, errors });
+  const { admit, connections: accepted, enter, identify, inTurn, pressure } = accessControl;
   return {
     fetch: async (request) => yoga.fetch(request),
-    listener: gatewayListener({ ...accessControl, config, yoga, store, telemetry, log }),
+    listener,
     getEnveloped: yoga.getEnveloped,
     documentOf: operations.documentOf,
-    admit: accessControl.admit,
-    connections: accessControl.connections,
-    enter: accessControl.enter,
-    identify: accessControl.identify,
-    inTurn: accessControl.inTurn,
+    admit,
+    connections: accepted,
+    enter,
+    identify,
+    inTurn,
     pressure,
     upstream: gates.state,
     async ready() {

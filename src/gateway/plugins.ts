@@ -1,11 +1,9 @@
 // All Yoga plugins in the order in which they see a request: telemetry, cheap refusals, parsing,
 // validation, execution. The order is part of the behaviour: a refusal must come before the work it
 // saves.
-import type { GraphQLSchema } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import type { AnswerLimits } from '../execution/execution-budget.ts';
-import type { AccessControl } from '../http/access-control.ts';
 import { FIXED_LIMITS } from '../http/graphql/document-limits.ts';
 import type { PersistedOperations } from '../http/graphql/persisted-operations.ts';
 import { createConcurrencyQuota } from '../http/limits/load-shedding.ts';
@@ -24,32 +22,20 @@ import {
   useTrustedDocuments,
 } from '../http/plugins/use-request-parser.ts';
 import { useCors, useResponseHeaders } from '../http/plugins/use-response-headers.ts';
-import { type Route, useRoutes } from '../http/plugins/use-routes.ts';
+import { useRoutes } from '../http/plugins/use-routes.ts';
 import { useTelemetry, useUpstreamReport } from '../http/plugins/use-telemetry.ts';
 import type { ResponseStore } from '../http/response-cache/response-store.ts';
 import { useResponseCache } from '../http/response-cache/use-response-cache.ts';
-import type { Logger } from '../telemetry/log.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { OpenContext } from './request-context.ts';
+import type { YogaSources } from './yoga.ts';
 
-export interface PluginSources extends Pick<AccessControl, 'callers' | 'admission' | 'pressure'> {
-  readonly config: Config;
-  readonly log: Logger;
-  readonly telemetry: Telemetry;
+interface PluginSources extends Omit<YogaSources, 'metrics' | 'schema'> {
   readonly errors: ClientErrors;
   readonly operations: PersistedOperations;
-  readonly openContext: OpenContext;
   readonly store: ResponseStore;
-  readonly routes: readonly Route[];
-  /** The schema that introspection shows. */
-  readonly publicSchema: GraphQLSchema;
-  readonly isSandbox: () => boolean;
-  /** Milliseconds between two signs of life in a silent event stream. */
-  readonly pulseMs: number;
 }
 
 /** What a document may hold, as configured. */
-export const documentLimits = (config: Config) => ({
+const documentLimits = (config: Config) => ({
   ...FIXED_LIMITS,
   characters: config.MAX_QUERY_CHARACTERS,
   tokens: config.MAX_QUERY_TOKENS,
@@ -65,9 +51,9 @@ const answerLimits = (config: Config): AnswerLimits => ({
 
 /** The plugins of a gateway. */
 export function gatewayPlugins(sources: PluginSources): Plugin[] {
-  const { config, log, telemetry, errors, operations, openContext, store, callers, admission, pressure } =
-    sources;
+  const { config, log, telemetry, errors, operations, openContext, store, accessControl } = sources;
   const { routes, isSandbox, pulseMs, publicSchema } = sources;
+  const { admission, callers, pressure } = accessControl;
   const head = headPlugins();
   return wrapPluginHooks(
     [

@@ -3,30 +3,65 @@
 
 import type { RequestListener } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
-import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
 import type { AccessControl } from '../http/access-control.ts';
+import { createPersistedOperations } from '../http/graphql/persisted-operations.ts';
 import { limitRequests } from '../http/limits/request-limits.ts';
 import { oneAtATime } from '../http/limits/turns.ts';
-import type { ClientErrors } from '../http/plugins/errors.ts';
+import { createClientErrors } from '../http/plugins/errors.ts';
 import { destroyResponse, toOriginForm, wrapListener } from '../http/plugins/safe-hooks.ts';
+import type { Route } from '../http/plugins/use-routes.ts';
 import { withResponseCache } from '../http/response-cache/response-cache.ts';
-import type { ResponseStore } from '../http/response-cache/response-store.ts';
+import { createResponseStore, type ResponseStore } from '../http/response-cache/response-store.ts';
 import type { Logger } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { gatewayPlugins } from './plugins.ts';
+import type { OpenContext } from './request-context.ts';
 
 export type GatewayYoga = YogaServerInstance<object, object>;
 
 export interface YogaSources {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly telemetry: Telemetry;
+  readonly metrics: Metrics;
+  readonly accessControl: AccessControl;
+  readonly openContext: OpenContext;
+  readonly routes: readonly Route[];
   readonly schema: GraphQLSchema;
-  readonly plugins: Plugin[];
-  readonly errors: ClientErrors;
+  /** The schema that introspection shows. */
+  readonly publicSchema: GraphQLSchema;
+  readonly isSandbox: () => boolean;
+  /** Milliseconds between two signs of life in a silent event stream. */
+  readonly pulseMs: number;
 }
 
-/** Makes the server. */
-export const openYoga = ({ schema, plugins, errors }: YogaSources): GatewayYoga =>
-  createYoga<object, object>({
+/** A parsed document takes about a hundred times as many bytes as its text has characters. */
+const MAX_CACHED_CHARACTERS = 1_000_000;
+const MAX_DOCUMENT_CHARACTERS = 50_000;
+
+const createDocumentCache = <T extends object>() =>
+  new LRUCache<string, T>({
+    maxSize: MAX_CACHED_CHARACTERS,
+    maxEntrySize: MAX_DOCUMENT_CHARACTERS,
+    sizeCalculation: (_, text) => Math.max(1, text.length),
+  });
+
+/** Makes the server, and what asks it over other transports. */
+export function openYoga(sources: YogaSources) {
+  const { config, log, metrics, telemetry, schema } = sources;
+  const errors = createClientErrors(log, metrics, telemetry, config.INTROSPECTION);
+  const operations = createPersistedOperations({
+    mode: config.PERSISTED_OPERATIONS,
+    listed: config.listedOperations,
+    automatic: config.APQ,
+    longest: config.MAX_QUERY_CHARACTERS,
+  });
+  const store = createResponseStore(config.CACHE_ANSWERS_MB * 1_000_000);
+  const yoga: GatewayYoga = createYoga<object, object>({
     schema,
     // The context of a request is made when it is executed (useExecution).
     // Requests are read by useRequestParser, which counts bytes too; CORS is useCors'.
@@ -42,43 +77,23 @@ export const openYoga = ({ schema, plugins, errors }: YogaSources): GatewayYoga 
     // GraphiQL is a page of ours (http/routes/pages.ts), whose editor comes as files.
     graphiql: false,
     maskedErrors: { maskError: (error) => errors.show(error) },
-    plugins,
+    plugins: gatewayPlugins({ ...sources, errors, operations, store }),
   });
-
-/** A parsed document takes about a hundred times as many bytes as its text has characters. */
-const MAX_CACHED_CHARACTERS = 1_000_000;
-const MAX_DOCUMENT_CHARACTERS = 50_000;
-
-const createDocumentCache = <T extends object>() =>
-  new LRUCache<string, T>({
-    maxSize: MAX_CACHED_CHARACTERS,
-    maxEntrySize: MAX_DOCUMENT_CHARACTERS,
-    sizeCalculation: (_, text) => Math.max(1, text.length),
-  });
-
-export interface ListenerSources
-  extends Pick<AccessControl, 'admission' | 'pressure' | 'bodies' | 'connections' | 'slowReaders' | 'turns'> {
-  readonly config: Config;
-  readonly yoga: GatewayYoga;
-  readonly store: ResponseStore;
-  readonly telemetry: Telemetry;
-  readonly log: Logger;
+  return { yoga, operations, listener: gatewayListener(sources, yoga, store) };
 }
 
 /** Makes the listener. */
-export function gatewayListener(sources: ListenerSources): RequestListener {
-  const { config, yoga, store, admission, telemetry, log } = sources;
-  const { pressure, bodies, connections, slowReaders, turns } = sources;
+function gatewayListener(
+  { config, accessControl, telemetry, log }: YogaSources,
+  yoga: GatewayYoga,
+  store: ResponseStore,
+): RequestListener {
+  const { turns } = accessControl;
   const onFault = (error: unknown) => log.error({ error }, 'request');
   const origins = config.CORS_ORIGINS;
   const cached = withResponseCache(wrapListener(yoga), { store, telemetry, turns, origins, onFault });
   const limited = limitRequests(cached, {
-    admission,
-    pressure,
-    bodies,
-    connections,
-    slowReaders,
-    turns,
+    ...accessControl,
     proofNeeded: config.proofNeeded,
     maxBodyBytes: config.MAX_BODY_BYTES,
     onFault(error, res) {
