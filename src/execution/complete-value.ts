@@ -1,5 +1,11 @@
 // Completes values (Value Completion of the GraphQL specification) and the fields of objects.
-import { defaultTypeResolver, GraphQLError, type GraphQLObjectType, isObjectType } from 'graphql';
+import {
+  defaultTypeResolver,
+  GraphQLError,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  isObjectType,
+} from 'graphql';
 import { completeList } from './complete-list.ts';
 import {
   awaitAll,
@@ -7,7 +13,6 @@ import {
   failed,
   fieldsOf,
   guard,
-  type Info,
   ignore,
   infoOf,
   isPromise,
@@ -37,7 +42,7 @@ function complete(
   run: Run,
   field: PlannedField,
   shape: OutputShape,
-  info: Info | undefined,
+  info: GraphQLResolveInfo | undefined,
   path: Path,
   value: unknown,
 ): unknown {
@@ -81,7 +86,7 @@ function completeLater(
   run: Run,
   field: PlannedField,
   shape: OutputShape,
-  info: Info | undefined,
+  info: GraphQLResolveInfo | undefined,
   path: Path,
   value: PromiseLike<unknown>,
 ): PromiseLike<unknown> {
@@ -105,7 +110,7 @@ export function completeCaught(
   run: Run,
   field: PlannedField,
   shape: OutputShape,
-  info: Info | undefined,
+  info: GraphQLResolveInfo | undefined,
   path: Path,
   value: unknown,
 ): unknown {

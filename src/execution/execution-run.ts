@@ -23,8 +23,6 @@ import {
 export type Path = GraphQLResolveInfo['path'];
 
 export type Data = Record<string, unknown>;
-/** The fourth argument of a resolver; undefined where the resolver does not read it. */
-export type Info = GraphQLResolveInfo & typeof HELPERS;
 
 export interface Run {
   readonly schema: GraphQLSchema;
@@ -106,7 +104,11 @@ export const guard = (values: readonly unknown[]): void => {
 export const isLeafShape = (shape: OutputShape): boolean =>
   shape.kind === 'leaf' || (shape.kind === 'nonNull' && isLeafShape(shape.of));
 
-export const infoOf = (run: Run, { definition, nodes, parent }: PlannedField, path: Path): Info => ({
+export const infoOf = (
+  run: Run,
+  { definition, nodes, parent }: PlannedField,
+  path: Path,
+): GraphQLResolveInfo => ({
   fieldName: definition.name,
   fieldNodes: nodes,
   returnType: definition.type,

@@ -1,17 +1,8 @@
 // Answers with a single list: item by item while others are still pending, or in parts (`@stream`).
-import { type ExecutionResult, type GraphQLError, locatedError } from 'graphql';
+import { type ExecutionResult, type GraphQLError, type GraphQLResolveInfo, locatedError } from 'graphql';
 import { OBJECTS_AT_ONCE } from './complete-list.ts';
 import { completeCaught } from './complete-value.ts';
-import {
-  answer,
-  awaitAll,
-  guard,
-  type Info,
-  ignore,
-  isPromise,
-  type Path,
-  type Run,
-} from './execution-run.ts';
+import { answer, awaitAll, guard, ignore, isPromise, type Path, type Run } from './execution-run.ts';
 import { argsOf, type OutputShape, type PlannedField } from './field-plan.ts';
 import { IncrementalList } from './incremental-list.ts';
 import type { StreamedList } from './streamed-list.ts';
@@ -21,7 +12,7 @@ export interface SingleListQuery {
   readonly run: Run;
   readonly field: PlannedField;
   readonly of: OutputShape;
-  readonly info: Info;
+  readonly info: GraphQLResolveInfo;
   readonly path: Path;
 }
 

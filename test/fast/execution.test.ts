@@ -150,8 +150,8 @@ const wrappedRoots = Object.fromEntries(
     `many${index}`,
     {
       type,
-      resolve: (_: unknown, __: unknown, ctx: Context, info: object) => {
-        const { seed, pace, steps = [] } = ctx;
+      resolve: (_: unknown, __: unknown, ctx: Context) => {
+        const { seed, pace, steps } = ctx;
         const count = mix(seed, 40) % 9;
         const items = Array.from({ length: count }, (_, i) =>
           fate({ ...ctx, pace: 'at once' === pace ? pace : 'later' }, mix(seed, 50 + i), 50, () =>
@@ -161,7 +161,7 @@ const wrappedRoots = Object.fromEntries(
         // One that fails before its turn has come is nobody's fault.
         for (const item of items) Promise.resolve(item).catch(() => undefined);
         // Graphql-js takes lists only.
-        if (!('getAsyncHelpers' in info)) return items;
+        if (steps === undefined) return items;
         const list = new IncrementalList<unknown>();
         const grow = async (): Promise<void> => {
           let from = 0;

@@ -4,13 +4,11 @@
 // are answered by Yoga's plugins, with all headers.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
+import type { AccessControl } from '../access-control.ts';
 import { bodyTooLarge, bodyTooSlow, overloaded } from '../auth/auth-errors.ts';
-import type { Admission, AdmittedClient } from './admission.ts';
-import type { ConnectionLimits, SlowReaders } from './connections.ts';
+import type { AdmittedClient } from './admission.ts';
 import { isAwaitingContinue, sendContinue } from './http-server.ts';
-import type { LoadShedder } from './load-shedding.ts';
-import type { BodyFailure, RequestBodies } from './request-bodies.ts';
-import type { Turns } from './turns.ts';
+import type { BodyFailure } from './request-bodies.ts';
 
 /** Why a request is refused before it runs, as metrics name it. */
 export type RefusalReason =
@@ -42,13 +40,8 @@ export interface LimitedRequest {
 /** Monitoring is always answered. */
 export const EXEMPT_PATHS: readonly string[] = ['/health', '/ready', '/metrics'];
 
-export interface RequestLimits {
-  readonly admission: Pick<Admission, 'admit'>;
-  readonly pressure: Pick<LoadShedder, 'enter'>;
-  readonly bodies: Pick<RequestBodies, 'read' | 'discard'>;
-  readonly connections: Pick<ConnectionLimits, 'isWithin'>;
-  readonly slowReaders: Pick<SlowReaders, 'watch'>;
-  readonly turns: Pick<Turns, 'begin'>;
+export interface RequestLimits
+  extends Pick<AccessControl, 'admission' | 'pressure' | 'bodies' | 'connections' | 'slowReaders' | 'turns'> {
   /** Whether callers must send credentials: without valid ones, no body is read. */
   readonly proofNeeded: boolean;
   /** Bytes of a body at most, for the message. */

@@ -5,6 +5,7 @@ import { hostNotAllowed, overloaded, rateLimited } from '../auth/auth-errors.ts'
 import type { Authenticator } from '../auth/authenticate.ts';
 import { isAllowedHost } from '../auth/loopback.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
+import { toClientError } from '../graphql/serialize-result.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { LoadShedder } from '../limits/load-shedding.ts';
 import type { RateLimitResult } from '../limits/rate-limit.ts';
@@ -118,17 +119,6 @@ interface Http {
 const isHttp = (value: unknown): value is Http =>
   typeof value === 'object' && value !== null && 'status' in value && 'headers' in value;
 
-/** An error without what it says to HTTP. */
-export function stripHttpExtensions(error: GraphQLError): GraphQLError {
-  const { http: _, ...extensions } = error.extensions;
-  return new GraphQLError(error.message, {
-    extensions,
-    nodes: error.nodes ?? null,
-    source: error.source ?? null,
-    positions: error.positions ?? null,
-  });
-}
-
 /** Makes the answer. @param error - with `extensions.http` */
 function createErrorResponse(request: Request, error: GraphQLError): Response {
   const { http } = error.extensions;
@@ -142,7 +132,7 @@ function createErrorResponse(request: Request, error: GraphQLError): Response {
   }
   const type = 'application/graphql-response+json';
   const accepted = request.headers.get('accept')?.includes(type) === true;
-  return new Response(JSON.stringify({ errors: [stripHttpExtensions(error)] }), {
+  return new Response(JSON.stringify({ errors: [toClientError(error)] }), {
     status,
     headers: { 'content-type': `${accepted ? type : 'application/json'}; charset=utf-8`, ...common },
   });

@@ -12,7 +12,6 @@ import { readMembers } from '../graphql/read-params.ts';
 import { toClientError } from '../graphql/serialize-result.ts';
 import { createConcurrencyQuota } from '../limits/load-shedding.ts';
 import { withErrorCode } from '../plugins/errors.ts';
-import { stripHttpExtensions } from '../plugins/use-access-checks.ts';
 import { type Connection, closeWhenIdle, openConnection, refuseConnection } from './connection.ts';
 import { refuseUpgrade, type UpgradeRules, upgradeRefusal } from './upgrade.ts';
 
@@ -119,25 +118,13 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
     const leave = gateway.enter(incoming);
     if (leave === null) {
       gateway.metrics.refused.inc({ reason: 'busy' });
-      return { errors: [stripHttpExtensions(overloaded())] };
+      return { errors: [overloaded()] };
     }
     try {
       return await execute(args);
     } finally {
       leave();
     }
-  };
-
-  const subscribeTold = async (args: ExecutionArgs) => {
-    const result = await engineOf(args).subscribe(args);
-    return 'errors' in result && Array.isArray(result.errors)
-      ? {
-          ...result,
-          errors: result.errors.map((error: unknown) =>
-            error instanceof GraphQLError ? stripHttpExtensions(error) : error,
-          ),
-        }
-      : result;
   };
 
   /** Authenticates a connection. @returns whether it is acknowledged */
@@ -168,7 +155,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
   const graphql = makeServer<Params, Connection>({
     connectionInitWaitTimeout: patience.init,
     execute: executeCounted,
-    subscribe: subscribeTold,
+    subscribe: (args) => engineOf(args).subscribe(args),
     onConnect: acknowledge,
     onClose({ extra }) {
       for (const id of [...extra.exchanges.keys()]) end(extra, id, true);
@@ -194,7 +181,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
       const request = requestOf(connection);
       connection.exchanges.set(id, gateway.telemetry.begin(request, 'WS'));
       const refusal = await gateway.admit(request, connection.incoming);
-      if (refusal !== null) return refuseOperation(connection, id, [stripHttpExtensions(refusal)]);
+      if (refusal !== null) return refuseOperation(connection, id, [refusal]);
       try {
         const asked = readMembers({ ...params });
         const query = gateway.documentOf(asked);
@@ -215,8 +202,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
         engines.set(args, { execute, subscribe, incoming: connection.incoming });
         return args;
       } catch (error) {
-        if (error instanceof GraphQLError)
-          return refuseOperation(connection, id, [stripHttpExtensions(error)]);
+        if (error instanceof GraphQLError) return refuseOperation(connection, id, [error]);
         end(connection, id);
         throw error;
       }
