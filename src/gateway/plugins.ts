@@ -3,14 +3,12 @@
 // saves.
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import type { AnswerLimits } from '../execution/execution-budget.ts';
 import { FIXED_LIMITS } from '../http/graphql/document-limits.ts';
 import type { PersistedOperations } from '../http/graphql/persisted-operations.ts';
-import { createConcurrencyQuota } from '../http/limits/load-shedding.ts';
 import { type ClientErrors, useErrorCodes } from '../http/plugins/errors.ts';
 import { wrapPluginHooks } from '../http/plugins/safe-hooks.ts';
 import { useAccessChecks, useHostCheck } from '../http/plugins/use-access-checks.ts';
-import { useExecution, usePerEventContext, useSubscriptionLimit } from '../http/plugins/use-execution.ts';
+import { useExecution } from '../http/plugins/use-execution.ts';
 import { headPlugins } from '../http/plugins/use-head.ts';
 import { useIncrementalDelivery } from '../http/plugins/use-incremental-delivery.ts';
 import { useMediaTypes } from '../http/plugins/use-media-types.ts';
@@ -41,12 +39,6 @@ const documentLimits = (config: Config) => ({
   tokens: config.MAX_QUERY_TOKENS,
   aliases: config.MAX_QUERY_ALIASES,
   directives: config.MAX_QUERY_DIRECTIVES,
-});
-
-/** What an answer may hold, as configured. */
-const answerLimits = (config: Config): AnswerLimits => ({
-  values: config.MAX_ANSWER_VALUES,
-  bytes: config.MAX_ANSWER_BYTES,
 });
 
 /** The plugins of a gateway. */
@@ -84,13 +76,12 @@ export function gatewayPlugins(sources: PluginSources): Plugin[] {
       useIntrospection(config.INTROSPECTION),
       ...(config.FEDERATION ? [usePublicIntrospection(publicSchema)] : []),
       useIncrementalDelivery(errors.showPart),
-      useExecution(answerLimits(config), openContext),
-      usePerEventContext(answerLimits(config), openContext),
-      useSubscriptionLimit(
+      useExecution({
+        limits: { values: config.MAX_ANSWER_VALUES, bytes: config.MAX_ANSWER_BYTES },
+        openContext,
         admission,
-        createConcurrencyQuota(config.MAX_SUBSCRIPTIONS),
-        config.MAX_SUBSCRIPTIONS,
-      ),
+        maxSubscriptions: config.MAX_SUBSCRIPTIONS,
+      }),
       useRoutes(routes),
       head.last,
     ],

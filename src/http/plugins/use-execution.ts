@@ -10,13 +10,14 @@ import {
   execute,
   GraphQLError,
 } from 'graphql';
-import type { Plugin, YogaInitialContext } from 'graphql-yoga';
+import type { Plugin } from 'graphql-yoga';
 import { executionTurns } from '../../async/turn-clock.ts';
+import type { GatewayContext } from '../../context.ts';
 import type { AnswerLimits } from '../../execution/execution-budget.ts';
 import { limitedExecution } from '../../execution/executor.ts';
 import { rateLimited } from '../auth/auth-errors.ts';
 import type { Admission } from '../limits/admission.ts';
-import type { ConcurrencyQuota } from '../limits/load-shedding.ts';
+import { createConcurrencyQuota } from '../limits/load-shedding.ts';
 import { REPORT_HEADER } from './use-telemetry.ts';
 
 /**
@@ -26,72 +27,111 @@ import { REPORT_HEADER } from './use-telemetry.ts';
 const isIncremental = ({ method, headers }: Request): boolean =>
   method === 'POST' && headers.get(REPORT_HEADER) !== '1';
 
-/**
- * @param limits - what an answer may hold
- * @param openContext - makes the context of a request
- */
-export const useExecution = (
-  limits: AnswerLimits,
-  openContext: (request: Request) => Promise<object>,
-): Plugin => ({
-  onExecute({ executeFn, setExecuteFn, context: { request } }) {
-    const execute = limitedExecution(limits, executeFn, isIncremental(request));
-    setExecuteFn(async (args: ExecutionArgs) => {
-      // Plugins that read the result see the same context.
-      args.contextValue = await openContext(request);
-      const result = await execute(args);
-      // Results that waited for the same answer of the service come all at once.
-      await executionTurns.turn();
-      return result;
-    });
-  },
-});
-
-/** A context that can make another one for the same caller. */
-interface Renewable {
-  readonly principal: string | null;
-  readonly isRouter: boolean;
-  readonly publicUrl: string;
-  readonly clientSignal: AbortSignal;
-  /** Makes sure that the caller may go on. @returns makes the context */
-  fresh(): Promise<() => object>;
+export interface ExecutionOptions {
+  /** What an answer may hold. */
+  readonly limits: AnswerLimits;
+  /** Makes the context of a request. */
+  readonly openContext: (request: Request) => Promise<GatewayContext>;
+  readonly admission: Pick<Admission, 'accounts'>;
+  /** Subscriptions of one caller at a time; 0: any number. */
+  readonly maxSubscriptions: number;
 }
 
-const canCreateContext = (context: unknown): context is Renewable & object =>
-  typeof context === 'object' &&
-  context !== null &&
-  'fresh' in context &&
-  typeof context.fresh === 'function';
+export function useExecution(options: ExecutionOptions): Plugin {
+  const { limits, openContext, admission, maxSubscriptions } = options;
+  const places = createConcurrencyQuota(maxSubscriptions);
 
-const isStream = (source: object): source is AsyncIterable<unknown> => Symbol.asyncIterator in source;
+  /** Subscribes in a context of the request; each event is then executed in one of its own. */
+  async function subscribe(args: ExecutionArgs, request: Request): Promise<Results | ExecutionResult> {
+    const context = await openContext(request);
+    args.contextValue = context;
+    const source = await createSourceEventStream(args);
+    return isStream(source) ? executeEach(source, createEventExecutor(args, context, limits)) : source;
+  }
 
-/** Answers single events of one stream. */
-function createEventExecutor(
-  args: ExecutionArgs,
-  limits: AnswerLimits,
-): (event: unknown) => Promise<ExecutionResult> {
-  const executeEvent = limitedExecution(limits, execute);
-  const context: unknown = args.contextValue;
-  if (!canCreateContext(context)) return async (rootValue) => executeEvent({ ...args, rootValue });
-  const { principal, isRouter, publicUrl, clientSignal } = context;
-  // Nothing else of a caller decides about answers.
-  const question = executionKeyOf(args, [principal, isRouter, publicUrl]);
-  const isStill = () => !clientSignal.aborted;
-  return async (rootValue) => {
-    const open = await context.fresh();
-    const answer = async () => executeEvent({ ...args, rootValue, contextValue: open() });
-    return shareExecution(rootValue, question, answer, isStill);
+  return {
+    onExecute({ executeFn, setExecuteFn, context: { request } }) {
+      const execute = limitedExecution(limits, executeFn, isIncremental(request));
+      setExecuteFn(async (args: ExecutionArgs) => {
+        // Plugins that read the result see the same context.
+        args.contextValue = await openContext(request);
+        const result = await execute(args);
+        // Results that waited for the same answer of the service come all at once.
+        await executionTurns.turn();
+        return result;
+      });
+    },
+    onSubscribe({ setSubscribeFn, args: { contextValue } }) {
+      const { request } = contextValue;
+      setSubscribeFn(async (args: ExecutionArgs) => {
+        const leave = places.take(await admission.accounts(request));
+        if (leave === null) return { errors: [rateLimited(tooManyOpen(maxSubscriptions), RETRY_SECONDS)] };
+        // Also releases the slot of a client that disconnected while no event was read.
+        request.signal.addEventListener('abort', leave, { once: true });
+        if (request.signal.aborted) leave();
+        try {
+          const results = await subscribe(args, request);
+          if (isStream(results)) return releaseOnReturn(results, leave);
+          leave();
+          return results;
+        } catch (error) {
+          leave();
+          throw error;
+        }
+      });
+    },
   };
 }
 
-/** Executes the operation for each event; leaving the stream leaves the source at once. */
+const RETRY_SECONDS = 10;
+const tooManyOpen = (most: number): string =>
+  `You have ${most} subscriptions open (MAX_SUBSCRIPTIONS). End one, then open another.`;
+
+type Results = AsyncIterable<ExecutionResult>;
+
+const isStream = <T>(source: AsyncIterable<T> | object): source is AsyncIterable<T> =>
+  Symbol.asyncIterator in source;
+
+/** The same results, whose end, however it comes, gives the place back. */
+const releaseOnReturn = (results: Results, leave: () => void): AsyncIterableIterator<ExecutionResult> =>
+  mapAsyncIterator(
+    results,
+    (result) => result,
+    (error: unknown) => {
+      leave();
+      throw error;
+    },
+    leave,
+  );
+
+/**
+ * Answers single events of one stream, each in a context of its own: the request's loaders would
+ * repeat their first result and its deadline would pass.
+ */
+function createEventExecutor(
+  args: ExecutionArgs,
+  { principal, isRouter, publicUrl, clientSignal, fresh }: GatewayContext,
+  limits: AnswerLimits,
+): (event: unknown) => Promise<ExecutionResult> {
+  const executeEvent = limitedExecution(limits, execute);
+  // Nothing else of a caller decides about answers.
+  const question = executionKeyOf(args, [principal, isRouter, publicUrl]);
+  return async (rootValue) => {
+    const open = await fresh();
+    const answer = async () => executeEvent({ ...args, rootValue, contextValue: open() });
+    return shareExecution(rootValue, question, answer, () => !clientSignal.aborted);
+  };
+}
+
+/**
+ * Executes the operation for each event; leaving the stream leaves the source at once. A stream
+ * whose caller may not continue ends with the reason.
+ */
 function executeEach(
   source: AsyncIterable<unknown>,
-  args: ExecutionArgs,
-  limits: AnswerLimits,
+  answer: (event: unknown) => Promise<ExecutionResult>,
 ): AsyncIterableIterator<ExecutionResult> {
   const events = source[Symbol.asyncIterator]();
-  const answer = createEventExecutor(args, limits);
   let refused = false;
   return {
     async next() {
@@ -116,28 +156,6 @@ function executeEach(
     },
   };
 }
-
-/**
- * Gives each event of a subscription its own context: the request's loaders would repeat their
- * first result and its deadline would pass. A stream whose caller may not continue ends with the
- * reason.
- *
- * @param limits - of the result of an event
- * @param openContext - creates the context of a request
- */
-export const usePerEventContext = (
-  limits: AnswerLimits,
-  openContext: (request: Request) => Promise<object>,
-): Plugin => ({
-  onSubscribe({ setSubscribeFn, args: { contextValue } }) {
-    const { request } = contextValue;
-    setSubscribeFn(async (args: ExecutionArgs) => {
-      args.contextValue = await openContext(request);
-      const source = await createSourceEventStream(args);
-      return isStream(source) ? executeEach(source, args, limits) : source;
-    });
-  },
-});
 
 /** What an event is answered to. Equal questions to one event have equal answers. */
 export type SharedExecutionKey = string;
@@ -191,53 +209,3 @@ export async function shareExecution(
   );
   return executing;
 }
-
-const RETRY_SECONDS = 10;
-const tooManyOpen = (most: number): string =>
-  `You have ${most} subscriptions open (MAX_SUBSCRIPTIONS). End one, then open another.`;
-
-type Results = AsyncIterable<ExecutionResult>;
-
-const isResults = (result: unknown): result is Results =>
-  typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
-
-/** The same results, whose end, however it comes, gives the place back. */
-const releaseOnReturn = (results: Results, leave: () => void): AsyncIterableIterator<ExecutionResult> =>
-  mapAsyncIterator(
-    results,
-    (result) => result,
-    (error: unknown) => {
-      leave();
-      throw error;
-    },
-    leave,
-  );
-
-/** @param most - subscriptions of one caller, for the message */
-export const useSubscriptionLimit = (
-  admission: Admission,
-  places: ConcurrencyQuota,
-  most: number,
-): Plugin<YogaInitialContext> => ({
-  onSubscribe({ subscribeFn, setSubscribeFn, args }) {
-    const { request } = args.contextValue;
-    setSubscribeFn(async (subscribing: ExecutionArgs) => {
-      const leave = places.take(await admission.accounts(request));
-      if (leave === null) {
-        return { errors: [rateLimited(tooManyOpen(most), RETRY_SECONDS)] };
-      }
-      // Also releases the slot of a client that disconnected while no event was read.
-      request.signal.addEventListener('abort', leave, { once: true });
-      if (request.signal.aborted) leave();
-      try {
-        const results: unknown = await subscribeFn(subscribing);
-        if (isResults(results)) return releaseOnReturn(results, leave);
-        leave();
-        return results;
-      } catch (error) {
-        leave();
-        throw error;
-      }
-    });
-  },
-});
