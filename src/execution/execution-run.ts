@@ -108,7 +108,7 @@ export const infoOf = (
   run: Run,
   { definition, nodes, parent }: PlannedField,
   path: Path,
-): GraphQLResolveInfo => ({
+): GraphQLResolveInfo & typeof HELPERS => ({
   fieldName: definition.name,
   fieldNodes: nodes,
   returnType: definition.type,
