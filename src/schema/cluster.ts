@@ -3,6 +3,7 @@
 
 import type { ClusterInfo, ClusterRecord } from '../upstream/wire.ts';
 import { builder } from './builder.ts';
+import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
 
 /**
  * A cluster, known by its representative or by one of its members. `info` holds what an earlier
@@ -21,8 +22,8 @@ export const Taxonomy = builder
   .implement({
     description: 'Lowest common ancestor of the members of a cluster.',
     fields: (t) => ({
-      rank: t.exposeString('rank', { public: 'record', description: 'Rank, such as "phylum".' }),
-      name: t.exposeString('name', { public: 'record', description: 'Name, such as "Chordata".' }),
+      rank: t.exposeString('rank', publicNullable('record', 'Rank, such as "phylum".')),
+      name: t.exposeString('name', publicNullable('record', 'Name, such as "Chordata".')),
     }),
   });
 
@@ -35,31 +36,16 @@ export interface Pfam {
 export const PfamDomain = builder.objectRef<Pfam>('PfamDomain').implement({
   description: 'A Pfam domain family found in members of a cluster.',
   fields: (t) => ({
-    id: t.exposeString('id', {
-      public: 'record',
-      nullable: false,
-      description: 'Pfam accession, such as "PF00049".',
-    }),
-    name: t.exposeString('name', { public: 'record', description: 'Short name, such as "Insulin".' }),
-    count: t.exposeInt('count', {
-      public: 'record',
-      description: 'Number of members that have it, such as 70.',
-    }),
+    id: t.exposeString('id', publicNonNull('record', 'Pfam accession, such as "PF00049".')),
+    name: t.exposeString('name', publicNullable('record', 'Short name, such as "Insulin".')),
+    count: t.exposeInt('count', publicNullable('record', 'Number of members that have it, such as 70.')),
   }),
 });
 
 export const PhylumCount = builder.objectRef<{ name: string; count: number }>('PhylumCount').implement({
   description: 'How many members of a cluster belong to a phylum.',
   fields: (t) => ({
-    name: t.exposeString('name', {
-      public: 'record',
-      nullable: false,
-      description: 'Name of the phylum, such as "Pseudomonadota".',
-    }),
-    count: t.exposeInt('count', {
-      public: 'record',
-      nullable: false,
-      description: 'Number of members, such as 12.',
-    }),
+    name: t.exposeString('name', publicNonNull('record', 'Name of the phylum, such as "Pseudomonadota".')),
+    count: t.exposeInt('count', publicNonNull('record', 'Number of members, such as 12.')),
   }),
 });

@@ -4,6 +4,7 @@ import type { FeatureRow } from '../upstream/proteins/activations.ts';
 import type { FeatureValue } from '../upstream/wire.ts';
 import { builder } from './builder.ts';
 import { keyedBy } from './keys.ts';
+import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
 
 /** A feature by its index, with the label and description that the answer contained. */
 export interface FeatureRef {
@@ -25,11 +26,10 @@ builder.node(Feature, {
     description: 'Relay id, for `node(id:)`.',
   },
   fields: (t) => ({
-    index: t.exposeInt('index', {
-      public: 'release',
-      nullable: false,
-      description: 'Position in the catalogue, 0 to 16383, such as 4095.',
-    }),
+    index: t.exposeInt(
+      'index',
+      publicNonNull('release', 'Position in the catalogue, 0 to 16383, such as 4095.'),
+    ),
   }),
 });
 
@@ -51,10 +51,8 @@ export const FeatureActivation = builder.objectRef<ActivationRef>('FeatureActiva
   description: 'How strongly a feature is active in a protein, or in the representative of a cluster.',
   fields: (t) => ({
     feature: t.field({
-      public: 'record',
+      ...publicNonNull('record', 'The feature.'),
       type: Feature,
-      nullable: false,
-      description: 'The feature.',
       resolve: ({ value }) => ({
         index: value.feature_index,
         label: value.label,
@@ -78,25 +76,16 @@ export const ResidueRegion = builder
   .implement({
     description: 'Where in the sequence a feature is active: residues start to end, 0-based, end excluded.',
     fields: (t) => ({
-      start: t.exposeInt('start', {
-        public: 'record',
-        nullable: false,
-        description: 'First residue, 0-based, such as 12.',
-      }),
-      end: t.exposeInt('end', {
-        public: 'record',
-        nullable: false,
-        description: 'The residue after the last, 0-based, such as 19.',
-      }),
-      peak: t.exposeInt('peak_residue', {
-        public: 'record',
-        nullable: false,
-        description: 'Residue of the highest activation, 0-based, such as 15.',
-      }),
-      meanActivation: t.exposeFloat('mean_activation', {
-        public: 'record',
-        description: 'Mean activation over the region.',
-      }),
+      start: t.exposeInt('start', publicNonNull('record', 'First residue, 0-based, such as 12.')),
+      end: t.exposeInt('end', publicNonNull('record', 'The residue after the last, 0-based, such as 19.')),
+      peak: t.exposeInt(
+        'peak_residue',
+        publicNonNull('record', 'Residue of the highest activation, 0-based, such as 15.'),
+      ),
+      meanActivation: t.exposeFloat(
+        'mean_activation',
+        publicNullable('record', 'Mean activation over the region.'),
+      ),
     }),
   });
 
@@ -110,18 +99,20 @@ export const FeatureStatistics = builder.objectRef<Statistics>('FeatureStatistic
   description: 'How a feature behaves over UniRef90.',
   fields: (t) => ({
     frequency: t.int({
-      public: 'release',
-      description: 'Number of sequences in which it is active, such as 1204.',
+      ...publicNullable('release', 'Number of sequences in which it is active, such as 1204.'),
       resolve: ({ frequency }) => (frequency == null ? null : Math.round(frequency)),
     }),
-    idf: t.exposeFloat('idf', {
-      public: 'release',
-      description: 'Inverse document frequency, such as 4.2: the rarer the feature, the higher.',
-    }),
-    maxActivation: t.exposeFloat('maxActivation', {
-      public: 'release',
-      description: 'The highest activation found, such as 12.5.',
-    }),
+    idf: t.exposeFloat(
+      'idf',
+      publicNullable(
+        'release',
+        'Inverse document frequency, such as 4.2: the rarer the feature, the higher.',
+      ),
+    ),
+    maxActivation: t.exposeFloat(
+      'maxActivation',
+      publicNullable('release', 'The highest activation found, such as 12.5.'),
+    ),
   }),
 });
 
@@ -143,15 +134,13 @@ export interface Exemplar {
 export const FeatureExemplar = builder.objectRef<Exemplar>('FeatureExemplar').implement({
   description: 'A protein in which a feature is especially active.',
   fields: (t) => ({
-    accession: t.exposeString('accession', {
-      public: 'release',
-      nullable: false,
-      description: 'Its identifier in the database, such as "P01308" or "UniRef90_P01308".',
-    }),
-    activation: t.exposeFloat('activation', {
-      public: 'release',
-      nullable: false,
-      description: 'Activation of the feature in the protein, such as 9.1.',
-    }),
+    accession: t.exposeString(
+      'accession',
+      publicNonNull('release', 'Its identifier in the database, such as "P01308" or "UniRef90_P01308".'),
+    ),
+    activation: t.exposeFloat(
+      'activation',
+      publicNonNull('release', 'Activation of the feature in the protein, such as 9.1.'),
+    ),
   }),
 });

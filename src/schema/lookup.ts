@@ -1,6 +1,8 @@
 // One result of `lookup`: the id, and the protein or the reason why there is none.
+
 import { builder } from './builder.ts';
 import { Problem, type ProblemShape } from './problem.ts';
+import { publicNonNull } from './public-fields-plugin.ts';
 import type { UniprotRef } from './uniprot.ts';
 
 /** `hash` is the protein of the identifier; the field that `failsAt` names throws `failure`. */
@@ -38,16 +40,13 @@ function statusOf({ exists, failure, problem, hash }: LookupRef): typeof LookupS
 export const ProteinLookup = builder.objectRef<LookupRef>('ProteinLookup').implement({
   description: 'One result for each id, in your order, duplicates included.',
   fields: (t) => ({
-    requested: t.exposeString('requested', {
-      public: 'record',
-      nullable: false,
-      description: 'The id that you gave, such as "P01308".',
-    }),
+    requested: t.exposeString(
+      'requested',
+      publicNonNull('record', 'The id that you gave, such as "P01308".'),
+    ),
     status: t.field({
-      public: 'record',
+      ...publicNonNull('record', 'Whether there is a protein, or why not.'),
       type: LookupStatus,
-      nullable: false,
-      description: 'Whether there is a protein, or why not.',
       resolve: statusOf,
     }),
     problem: t.field({

@@ -1,6 +1,8 @@
 // pLDDT, the per-residue confidence of a predicted structure, for folds and Atlas proteins: scales
 // and bands.
+
 import { builder } from './builder.ts';
+import { publicNonNull } from './public-fields-plugin.ts';
 import { badInput } from './scalars.ts';
 
 export const PlddtScale = builder.enumType('PlddtScale', {
@@ -102,10 +104,8 @@ const PlddtBand = builder.objectRef<PlddtBandShape>('PlddtBand').implement({
   description: 'The usual confidence bands: 90 and more, 70 to 90, 50 to 70, below 50.',
   fields: (t) => ({
     band: t.expose('band', {
-      public: 'record',
+      ...publicNonNull('record', 'The band.'),
       type: PlddtBandName,
-      nullable: false,
-      description: 'The band.',
     }),
     percent: t.float({
       public: 'record',
@@ -134,9 +134,7 @@ export const Plddt = builder.objectRef<PlddtShape>('Plddt').implement({
       resolve: ({ mean }, { scale }) => scalePlddt(mean, scale),
     }),
     length: t.int({
-      public: 'record',
-      nullable: false,
-      description: 'Number of residues or tokens, those without a value included.',
+      ...publicNonNull('record', 'Number of residues or tokens, those without a value included.'),
       resolve: (plddt) => ofValues(plddt, ({ length }) => length),
     }),
     values: t.floatList({

@@ -1,8 +1,10 @@
 // Problems: typed reasons why an operation was not done. `kind` is the name of the GraphQL type.
 // submit.ts and cancel.ts have those that carry a batch.
+
 import { GraphQLError } from 'graphql';
 import { ISSUE_CODES, type IssueCode } from '../submission/issue-codes.ts';
 import { builder } from './builder.ts';
+import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
 
 /** What every problem has. `kind` is the name of its GraphQL type. */
 export interface ProblemBase<Kind extends string> {
@@ -69,16 +71,15 @@ export const Problem = builder.interfaceRef<ProblemShape>('Problem').implement({
   description: 'Why an operation was not done.',
   resolveType: (problem) => problem.kind,
   fields: (t) => ({
-    message: t.exposeString('message', {
-      public: 'record',
-      nullable: false,
-      description: 'What is wrong, in one sentence.',
-    }),
-    hint: t.exposeString('hint', { public: 'record', description: 'What you can do about it.' }),
-    upstreamRequestId: t.exposeString('upstreamRequestId', {
-      public: 'record',
-      description: "The upstream's id of the refused request, to quote when reporting a problem to it.",
-    }),
+    message: t.exposeString('message', publicNonNull('record', 'What is wrong, in one sentence.')),
+    hint: t.exposeString('hint', publicNullable('record', 'What you can do about it.')),
+    upstreamRequestId: t.exposeString(
+      'upstreamRequestId',
+      publicNullable(
+        'record',
+        "The upstream's id of the refused request, to quote when reporting a problem to it.",
+      ),
+    ),
   }),
 });
 
@@ -97,24 +98,19 @@ export const InputIssue = builder.objectRef<IssueShape>('InputIssue').implement(
   description:
     '`path` is the path in the GraphQL input, such as items.3.chains.0.protein.modifications.1.position.',
   fields: (t) => ({
-    path: t.exposeString('path', {
-      public: 'record',
-      nullable: false,
-      description:
+    path: t.exposeString(
+      'path',
+      publicNonNull(
+        'record',
         'Path in the input, dotted, such as "items.3.chains.0.protein.sequence"; positions are 0-based.',
-    }),
+      ),
+    ),
     code: t.expose('code', {
-      public: 'record',
+      ...publicNonNull('record', 'What kind of mistake it is, for programs, such as POSITION_OUT_OF_RANGE.'),
       type: IssueCodeEnum,
-      nullable: false,
-      description: 'What kind of mistake it is, for programs, such as POSITION_OUT_OF_RANGE.',
     }),
-    message: t.exposeString('message', {
-      public: 'record',
-      nullable: false,
-      description: 'What is wrong, in one sentence.',
-    }),
-    hint: t.exposeString('hint', { public: 'record', description: 'What would be right.' }),
+    message: t.exposeString('message', publicNonNull('record', 'What is wrong, in one sentence.')),
+    hint: t.exposeString('hint', publicNullable('record', 'What would be right.')),
   }),
 });
 

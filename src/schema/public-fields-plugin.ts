@@ -44,6 +44,14 @@ declare global {
   }
 }
 
+/** Options of a public field that may be null. */
+export const publicNullable = (lifetime: Lifetime, description: string) =>
+  ({ public: lifetime, description }) as const;
+
+/** Options of a public field that is never null. */
+export const publicNonNull = (lifetime: Lifetime, description: string) =>
+  ({ public: lifetime, nullable: false, description }) as const;
+
 const PUBLIC = 'public';
 
 class PublicFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {

@@ -2,6 +2,7 @@
 
 import type { SimilarityAnswer, SimilarProtein } from '../upstream/wire.ts';
 import { builder } from './builder.ts';
+import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
 
 export interface SearchRef {
   /** MD5 of the sequence that was searched with. */
@@ -17,48 +18,47 @@ export const SimilaritySearch = builder.objectRef<SearchRef>('SimilaritySearch')
   description: 'Proteins whose SAE feature vectors are similar to those of a sequence.',
   fields: (t) => ({
     queryHash: t.expose('queryHash', {
-      public: 'record',
+      ...publicNonNull('record', 'The hash of the sequence that was searched with.'),
       type: 'ProteinHash',
-      nullable: false,
-      description: 'The hash of the sequence that was searched with.',
     }),
-    warning: t.exposeString('warning', {
-      public: 'record',
-      description: 'What is probably not intended, such as a search with DNA; null without a warning.',
-    }),
+    warning: t.exposeString(
+      'warning',
+      publicNullable(
+        'record',
+        'What is probably not intended, such as a search with DNA; null without a warning.',
+      ),
+    ),
   }),
 });
 
 export const SimilarityHit = builder.objectRef<SimilarProtein>('SimilarityHit').implement({
   description: 'One similar protein.',
   fields: (t) => ({
-    score: t.exposeFloat('similarity_score', {
-      public: 'record',
-      nullable: false,
-      description: 'Cosine similarity of the feature vectors, 0 to 1, such as 0.83.',
-    }),
+    score: t.exposeFloat(
+      'similarity_score',
+      publicNonNull('record', 'Cosine similarity of the feature vectors, 0 to 1, such as 0.83.'),
+    ),
   }),
 });
 
 export const SharedFeature = builder.objectRef<SharedFeatureRef>('SharedFeature').implement({
   description: 'A feature that many of the hits share.',
   fields: (t) => ({
-    occurrences: t.exposeInt('occurrence_count', {
-      public: 'record',
-      nullable: false,
-      description: 'Number of hits that have it, such as 14.',
-    }),
-    minActivation: t.exposeFloat('min_activation', {
-      public: 'record',
-      description: 'Lowest activation among them, such as 0.4.',
-    }),
-    maxActivation: t.exposeFloat('max_activation', {
-      public: 'record',
-      description: 'Highest activation among them, such as 3.27.',
-    }),
-    meanActivation: t.exposeFloat('mean_activation', {
-      public: 'record',
-      description: 'Mean activation among them, such as 1.9.',
-    }),
+    occurrences: t.exposeInt(
+      'occurrence_count',
+      publicNonNull('record', 'Number of hits that have it, such as 14.'),
+    ),
+    minActivation: t.exposeFloat(
+      'min_activation',
+      publicNullable('record', 'Lowest activation among them, such as 0.4.'),
+    ),
+    maxActivation: t.exposeFloat(
+      'max_activation',
+      publicNullable('record', 'Highest activation among them, such as 3.27.'),
+    ),
+    meanActivation: t.exposeFloat(
+      'mean_activation',
+      publicNullable('record', 'Mean activation among them, such as 1.9.'),
+    ),
   }),
 });

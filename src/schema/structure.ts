@@ -3,6 +3,7 @@
 
 import type { LazyText } from '../structure/lazy-text.ts';
 import { builder } from './builder.ts';
+import { publicNonNull } from './public-fields-plugin.ts';
 
 export const StructureFormat = builder.enumType('StructureFormat', {
   description: 'File formats of a structure.',
@@ -42,16 +43,12 @@ export const Structure = builder.objectRef<StructureShape>('Structure').implemen
     'A structure file. `url` costs nothing and is served by the gateway; `text` is the whole file.',
   fields: (t) => ({
     format: t.expose('format', {
-      public: 'record',
+      ...publicNonNull('record', 'The format that you selected.'),
       type: StructureFormat,
-      nullable: false,
-      description: 'The format that you selected.',
     }),
     url: t.expose('url', {
-      public: 'record',
+      ...publicNonNull('record', 'Address of the file at the gateway. Selecting it loads nothing.'),
       type: 'URL',
-      nullable: false,
-      description: 'Address of the file at the gateway. Selecting it loads nothing.',
     }),
     signedUrl: t.field({
       type: 'URL',
@@ -69,9 +66,7 @@ export const Structure = builder.objectRef<StructureShape>('Structure').implemen
       resolve: (structure) => read(structure, ({ text }) => text),
     }),
     atomCount: t.int({
-      public: 'record',
-      nullable: false,
-      description: 'Number of atoms in the file, such as 871.',
+      ...publicNonNull('record', 'Number of atoms in the file, such as 871.'),
       resolve: (structure) => read(structure, ({ atomCount }) => atomCount),
     }),
   }),

@@ -2,6 +2,7 @@
 
 import type { Source } from '../upstream/proteins/protein-data.ts';
 import { builder } from './builder.ts';
+import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
 
 export const ThumbnailType = builder.enumType('ThumbnailType', {
   description: 'The colours of a thumbnail.',
@@ -31,19 +32,19 @@ export const Provenance = builder.objectRef<Source>('Provenance').implement({
       resolve: ({ operation }) => `atlas:${operation}`,
     }),
     retrievedAt: t.expose('retrievedAt', {
-      public: 'record',
+      ...publicNonNull('record', 'When it answered.'),
       type: 'DateTime',
-      nullable: false,
-      description: 'When it answered.',
     }),
     fromCache: t.exposeBoolean('fromCache', {
       nullable: false,
       description: 'Whether the gateway had it in its cache before this request.',
     }),
-    upstreamRequestId: t.exposeString('requestId', {
-      public: 'record',
-      description:
+    upstreamRequestId: t.exposeString(
+      'requestId',
+      publicNullable(
+        'record',
         "The upstream's id of the call, to quote when you report a problem; null where it gave none.",
-    }),
+      ),
+    ),
   }),
 });

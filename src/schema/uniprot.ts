@@ -1,9 +1,11 @@
 // A UniProt entry as the service resolves it.
+
 import { createHash } from 'node:crypto';
 import type { WithRaw } from '../upstream/atlas-request.ts';
 import type { UniprotRecord } from '../upstream/wire.ts';
 import { builder } from './builder.ts';
 import { keyedBy } from './keys.ts';
+import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
 
 /** A resolved entry; `requested` is the identifier in the request. */
 export interface UniprotRef extends WithRaw<UniprotRecord> {
@@ -17,55 +19,36 @@ export const hashOfSequence = (sequence: string): string => createHash('md5').up
 export const hashOfEntry = ({ record }: UniprotRef): string | null =>
   record.protein_hash ?? (record.sequence == null ? null : hashOfSequence(record.sequence.toUpperCase()));
 
+/** Options of a field that is a text of the record. */
+const ofRecord = (
+  key: 'entry_name' | 'protein_name' | 'gene' | 'organism' | 'function' | 'sequence',
+  description: string,
+) => ({
+  ...publicNullable('release', description),
+  resolve: ({ record }: UniprotRef) => record[key],
+});
+
 export const UniprotEntry = builder.objectRef<UniprotRef>('UniprotEntry').implement({
   extensions: keyedBy('accession'),
   description: 'An entry of the UniProt knowledge base, resolved from its accession or entry name.',
   fields: (t) => ({
     accession: t.string({
-      public: 'release',
-      nullable: false,
-      description: 'Accession, such as "P01308".',
+      ...publicNonNull('release', 'Accession, such as "P01308".'),
       resolve: ({ record, requested }) => record.accession ?? requested,
     }),
-    entryName: t.string({
-      public: 'release',
-      description: 'Entry name, such as "INS_HUMAN".',
-      resolve: ({ record }) => record.entry_name,
-    }),
-    name: t.string({
-      public: 'release',
-      description: 'Name of the protein, such as "Insulin".',
-      resolve: ({ record }) => record.protein_name,
-    }),
-    gene: t.string({
-      public: 'release',
-      description: 'Gene name, such as "INS".',
-      resolve: ({ record }) => record.gene,
-    }),
-    organism: t.string({
-      public: 'release',
-      description: 'Organism, such as "Homo sapiens".',
-      resolve: ({ record }) => record.organism,
-    }),
-    function: t.string({
-      public: 'release',
-      description: 'What the protein does, as text.',
-      resolve: ({ record }) => record.function,
-    }),
-    sequence: t.string({
-      public: 'release',
-      description: 'Amino acids in one-letter codes.',
-      resolve: ({ record }) => record.sequence,
-    }),
+    entryName: t.string(ofRecord('entry_name', 'Entry name, such as "INS_HUMAN".')),
+    name: t.string(ofRecord('protein_name', 'Name of the protein, such as "Insulin".')),
+    gene: t.string(ofRecord('gene', 'Gene name, such as "INS".')),
+    organism: t.string(ofRecord('organism', 'Organism, such as "Homo sapiens".')),
+    function: t.string(ofRecord('function', 'What the protein does, as text.')),
+    sequence: t.string(ofRecord('sequence', 'Amino acids in one-letter codes.')),
     length: t.int({
-      public: 'release',
-      description: 'Number of residues, such as 110.',
+      ...publicNullable('release', 'Number of residues, such as 110.'),
       resolve: ({ record }) => record.sequence_length ?? record.sequence?.length,
     }),
     proteinHash: t.field({
-      public: 'release',
+      ...publicNullable('release', 'MD5 of its sequence: its id in the Atlas, if the Atlas has it.'),
       type: 'ProteinHash',
-      description: 'MD5 of its sequence: its id in the Atlas, if the Atlas has it.',
       resolve: hashOfEntry,
     }),
     raw: t.field({

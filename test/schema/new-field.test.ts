@@ -50,7 +50,7 @@ const NOUNS: Readonly<Record<string, Noun>> = {
   ResidueRegion: {
     wire: 'const region = z.object({',
     file: 'schema/feature.ts',
-    before: "      start: t.exposeInt('start', {",
+    before: "      start: t.exposeInt('start', ",
     field: exposed,
     path: /\/proteins\/[0-9a-f]{32}\?/,
     places: (body) => list(at(body, 'sae_features')).flatMap((one) => list(at(one, 'residue_regions'))),
@@ -59,7 +59,7 @@ const NOUNS: Readonly<Record<string, Noun>> = {
   Cluster: {
     wire: 'export const clusterInfo = z.object({',
     file: 'resolvers/atlas/cluster.ts',
-    before: '    size: t.int({',
+    before: '    size: t.int(',
     field: resolved('cluster, _, ctx', "key(ctx, cluster, 'novelty')"),
     path: /\/clusters\//,
     places: (body) => [body],
@@ -68,7 +68,7 @@ const NOUNS: Readonly<Record<string, Noun>> = {
   UniprotEntry: {
     wire: 'export const uniprotRecord = z.object({',
     file: 'schema/uniprot.ts',
-    before: '    gene: t.string({',
+    before: '    gene: t.string(',
     field: resolved('{ record }', 'record.novelty'),
     path: /\/uniprot\//,
     places: (body) => [body],
@@ -86,7 +86,7 @@ const NOUNS: Readonly<Record<string, Noun>> = {
   SimilarityHit: {
     wire: 'export const similarProtein = z.object({',
     file: 'schema/similarity.ts',
-    before: "    score: t.exposeFloat('similarity_score', {",
+    before: '    score: t.exposeFloat(',
     field: exposed,
     path: /\/similarity-search/,
     places: (body) => list(at(body, 'similar_proteins')),
@@ -95,7 +95,7 @@ const NOUNS: Readonly<Record<string, Noun>> = {
   SharedFeature: {
     wire: '      z.object({\n        feature_index: featureIndex,\n        occurrence_count: count,',
     file: 'schema/similarity.ts',
-    before: "    occurrences: t.exposeInt('occurrence_count', {",
+    before: '    occurrences: t.exposeInt(',
     field: exposed,
     path: /\/similarity-search/,
     places: (body) => list(at(body, 'top_features_across_results')),

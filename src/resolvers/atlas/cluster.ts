@@ -1,4 +1,5 @@
 // Resolvers of Cluster. Fields of an earlier answer are free; the rest costs one call a cluster.
+
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import {
@@ -13,6 +14,7 @@ import { type ActivationRef, FeatureActivation } from '../../schema/feature.ts';
 import { keyedBy } from '../../schema/keys.ts';
 import { scaleArg, scalePlddt, toPercent } from '../../schema/plddt.ts';
 import { Protein } from '../../schema/protein.ts';
+import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin.ts';
 import { badInput } from '../../schema/scalars.ts';
 import type { WithRaw } from '../../upstream/atlas-request.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
@@ -72,6 +74,12 @@ async function keyElsewhere<K extends keyof ClusterInfo>(
   return (await recordOf(ctx, cluster))?.record[name];
 }
 
+/** Options of a public field that is a key of the cluster. */
+const ofCluster = <K extends keyof ClusterInfo>(name: K, description: string) => ({
+  ...publicNullable('record', description),
+  resolve: (cluster: ClusterRef, _: object, ctx: GatewayContext) => key(ctx, cluster, name),
+});
+
 function readFirst(first: number | null | undefined): number | undefined {
   if (first != null && first < 0) throw badInput('`first` must not be negative.');
   return first ?? undefined;
@@ -120,10 +128,8 @@ builder.node(Cluster, {
   },
   fields: (t) => ({
     representativeHash: t.field({
-      public: 'record',
+      ...publicNonNull('record', 'Hash of the protein that represents the cluster.'),
       type: 'ProteinHash',
-      nullable: false,
-      description: 'Hash of the protein that represents the cluster.',
       resolve: (cluster, _, ctx) => representativeOf(ctx, cluster),
     }),
     representative: t.field({
@@ -140,67 +146,52 @@ builder.node(Cluster, {
           represents: cluster,
         })),
     }),
-    name: t.string({
-      public: 'record',
-      description: 'Name of the cluster, such as "Insulin": that of its representative.',
-      resolve: (cluster, _, ctx) => key(ctx, cluster, 'protein_name'),
-    }),
+    name: t.string(
+      ofCluster('protein_name', 'Name of the cluster, such as "Insulin": that of its representative.'),
+    ),
     accession: t.string({
-      public: 'record',
+      ...ofCluster('accession', 'Accession of the representative, such as "P01308".'),
       deprecationReason: 'Use `representative { accession }`. Removed after 2027-05-31.',
-      description: 'Accession of the representative, such as "P01308".',
-      resolve: (cluster, _, ctx) => key(ctx, cluster, 'accession'),
     }),
     source: t.string({
-      public: 'record',
+      ...ofCluster('source', 'Database of the representative: uniprotkb, uniparc, mgy, img_m, spire, ...'),
       deprecationReason: 'Use `representative { source }`. Removed after 2027-05-31.',
-      description: 'Database of the representative: uniprotkb, uniparc, mgy, img_m, spire, ...',
-      resolve: (cluster, _, ctx) => key(ctx, cluster, 'source'),
     }),
-    size: t.int({
-      public: 'record',
-      description: 'Number of members, the representative included, such as 1204.',
-      resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_size'),
-    }),
-    percentCharacterized: t.float({
-      public: 'record',
-      description:
+    size: t.int(ofCluster('cluster_size', 'Number of members, the representative included, such as 1204.')),
+    percentCharacterized: t.float(
+      ofCluster(
+        'cluster_pct_characterized',
         'Share of the members with a characterised domain, 0 to 100, such as 42.5; 0 is a dark cluster.',
-      resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_pct_characterized'),
-    }),
+      ),
+    ),
     percentDomainCoverage: t.float({
-      public: 'record',
-      description: 'Mean share of a member that domains cover, 0 to 100, such as 60.',
+      ...publicNullable('record', 'Mean share of a member that domains cover, 0 to 100, such as 60.'),
       resolve: (cluster, _, ctx) =>
         mapMaybePromise(key(ctx, cluster, 'cluster_mean_domain_coverage'), (share) =>
           share == null ? share : toPercent(share),
         ),
     }),
     meanDomainCoverage: t.float({
-      public: 'record',
+      ...ofCluster(
+        'cluster_mean_domain_coverage',
+        'Mean share of a member that domains cover, 0 to 1, such as 0.6.',
+      ),
       deprecationReason: 'Use `percentDomainCoverage`. Removed after 2027-05-31.',
-      description: 'Mean share of a member that domains cover, 0 to 1, such as 0.6.',
-      resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_mean_domain_coverage'),
     }),
     meanPlddt: t.float({
-      public: 'record',
+      ...publicNullable('record', 'Mean pLDDT of the structure, 0 to 100 unless you select another scale.'),
       deprecationReason: 'Use `representative { plddt { mean } }`. Removed after 2027-05-31.',
-      description: 'Mean pLDDT of the structure, 0 to 100 unless you select another scale.',
       args: { scale: t.arg(scaleArg) },
       resolve: (cluster, { scale }, ctx) =>
         mapMaybePromise(key(ctx, cluster, 'mean_plddt'), (mean) => scalePlddt(mean, scale)),
     }),
     ptm: t.float({
-      public: 'record',
+      ...ofCluster('ptm', 'Predicted TM-score of the structure of the representative, 0 to 1.'),
       deprecationReason: 'Use `representative { ptm }`. Removed after 2027-05-31.',
-      description: 'Predicted TM-score of the structure of the representative, 0 to 1.',
-      resolve: (cluster, _, ctx) => key(ctx, cluster, 'ptm'),
     }),
     taxonomy: t.field({
-      public: 'record',
+      ...ofCluster('cluster_taxonomy_info', 'Lowest common ancestor of the members.'),
       type: Taxonomy,
-      description: 'Lowest common ancestor of the members.',
-      resolve: (cluster, _, ctx) => key(ctx, cluster, 'cluster_taxonomy_info'),
     }),
     pfamDomains: t.field({
       public: 'record',
@@ -263,10 +254,8 @@ builder.node(Cluster, {
           return { calls: shown.some(loadsProtein) ? bulkCalls(items) : 0, items };
         },
         description: 'The member list is free; fields of the members cost one bulk call for each 500.',
-        resolve: async (cluster, page, ctx) => {
-          const { edges, ...rest } = pageOf(await membersOf(ctx, cluster), page);
-          return { ...rest, edges: edges.map(({ node, cursor }) => ({ cursor, node: { hash: node } })) };
-        },
+        resolve: async (cluster, page, ctx) =>
+          pageOf(await membersOf(ctx, cluster), page, (hash) => ({ hash })),
       },
       { name: 'ProteinConnection', description: 'A page of the members of a cluster.' },
       { name: 'ProteinEdge', description: 'One member, with its cursor.' },

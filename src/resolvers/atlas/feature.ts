@@ -1,5 +1,6 @@
 // Resolvers of SAE features: labels and descriptions come from the catalogue, the rest costs one
 // call for each feature. Also the queries for features.
+
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import type { FieldCost } from '../../execution/query-cost.ts';
@@ -12,6 +13,7 @@ import {
   FeatureStatistics,
   ReferenceDatabase,
 } from '../../schema/feature.ts';
+import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { UniprotEntry } from '../../schema/uniprot.ts';
 import { promised } from '../../upstream/http/validate-response.ts';
@@ -30,11 +32,13 @@ const SEARCHED_WORD = 20;
 /** Fields in the catalogue; any other needs the feature's record. */
 const IN_CATALOGUE = new Set(['__typename', 'id', 'index', 'label', 'description']);
 
-const detail = async <K extends keyof FeatureDetail>(
-  ctx: GatewayContext,
-  { index }: FeatureRef,
-  key: K,
-): Promise<FeatureDetail[K] | undefined> => (await ctx.features.load(index))?.record[key];
+/** Options of a field that is a key of the feature's record. */
+const inDetail = <K extends keyof FeatureDetail>(key: K, description: string) => ({
+  ...publicNullable('release', description),
+  cost: DETAIL,
+  resolve: async ({ index }: FeatureRef, _: object, ctx: GatewayContext) =>
+    (await ctx.features.load(index))?.record[key],
+});
 
 const catalogueEntry = async (ctx: GatewayContext, index: number) =>
   (await ctx.services.catalogue.entries(ctx.upstream)).get(index);
@@ -46,19 +50,10 @@ export async function findFeature(
   index: number,
 ): Promise<FeatureRef | null> {
   if (index < 0) return null;
-  if (selectedFields(info, 'Feature').every((field) => IN_CATALOGUE.has(field.name))) {
-    const entry = await catalogueEntry(ctx, index);
-    return entry === undefined ? null : { index, label: entry.label, description: entry.description };
-  }
-  const found = await ctx.features.load(index);
-  return found === null ? null : { index, label: found.record.label, description: found.record.description };
+  const isInCatalogue = selectedFields(info, 'Feature').every((field) => IN_CATALOGUE.has(field.name));
+  const found = isInCatalogue ? await catalogueEntry(ctx, index) : (await ctx.features.load(index))?.record;
+  return found === undefined ? null : { index, label: found.label, description: found.description };
 }
-
-const labelInCatalogue = async (ctx: GatewayContext, index: number): Promise<string> =>
-  (await catalogueEntry(ctx, index))?.label ?? `Feature ${index}`;
-
-const descriptionInCatalogue = async (ctx: GatewayContext, index: number) =>
-  (await catalogueEntry(ctx, index))?.description;
 
 /** The UniProt identifier of an exemplar: the accession in a UniRef90 name, unless of UniParc. */
 function uniprotIdOf(accession: string): string | null {
@@ -83,14 +78,13 @@ async function exemplars(
   const rows =
     database === 'SWISSPROT'
       ? (await listOf(ctx, feature, 'top_swissprot_activations')).map((row) => ({
-          accession: row.uniprot_id,
-          activation: row.activation,
+          ...row,
+          id: row.uniprot_id,
         }))
-      : (await listOf(ctx, feature, 'top_100_uniref_ids')).map((row) => ({
-          accession: row.uniref_id,
-          activation: row.activation,
-        }));
-  return rows.slice(0, first).map((row) => ({ ...row, uniprotId: uniprotIdOf(row.accession) }));
+      : (await listOf(ctx, feature, 'top_100_uniref_ids')).map((row) => ({ ...row, id: row.uniref_id }));
+  return rows
+    .slice(0, first)
+    .map(({ id, activation }) => ({ accession: id, activation, uniprotId: uniprotIdOf(id) }));
 }
 
 function readFirst(first: number | null | undefined): number {
@@ -101,53 +95,35 @@ function readFirst(first: number | null | undefined): number {
 
 builder.objectFields(Feature, (t) => ({
   label: t.string({
-    public: 'release',
+    ...publicNonNull('release', 'A few words on what it represents.'),
     cost: CATALOGUE,
-    nullable: false,
-    description: 'A few words on what it represents.',
-    resolve: ({ label, index }, _, ctx) => label ?? labelInCatalogue(ctx, index),
+    resolve: ({ label, index }, _, ctx) =>
+      label ?? catalogueEntry(ctx, index).then((entry) => entry?.label ?? `Feature ${index}`),
   }),
   description: t.string({
-    public: 'release',
+    ...publicNullable('release', 'What it represents, as text.'),
     cost: CATALOGUE,
-    description: 'What it represents, as text.',
-    resolve: ({ description, index }, _, ctx) => description ?? descriptionInCatalogue(ctx, index),
+    resolve: ({ description, index }, _, ctx) =>
+      description ?? catalogueEntry(ctx, index).then((entry) => entry?.description),
   }),
-  summary: t.string({
-    public: 'release',
-    cost: DETAIL,
-    description: 'What it represents, in a sentence. Costs one call for each feature; cached for a year.',
-    resolve: (feature, _, ctx) => detail(ctx, feature, 'summary'),
-  }),
-  activationPattern: t.string({
-    public: 'release',
-    cost: DETAIL,
-    description: 'The part of a sequence in which it is active, in words.',
-    resolve: (feature, _, ctx) => detail(ctx, feature, 'activation_pattern'),
-  }),
-  category: t.string({
-    public: 'release',
-    cost: DETAIL,
-    description: 'The kind of pattern that it represents, such as "motif".',
-    resolve: (feature, _, ctx) => detail(ctx, feature, 'category'),
-  }),
-  exemplarProteinFamilies: t.string({
-    public: 'release',
-    cost: DETAIL,
-    description: 'Families in which it is typical, as text.',
-    resolve: (feature, _, ctx) => detail(ctx, feature, 'exemplar_protein_families'),
-  }),
-  threshold: t.float({
-    public: 'release',
-    cost: DETAIL,
-    description: 'Lowest activation that counts as active, such as 0.5.',
-    resolve: (feature, _, ctx) => detail(ctx, feature, 'threshold'),
-  }),
+  summary: t.string(
+    inDetail(
+      'summary',
+      'What it represents, in a sentence. Costs one call for each feature; cached for a year.',
+    ),
+  ),
+  activationPattern: t.string(
+    inDetail('activation_pattern', 'The part of a sequence in which it is active, in words.'),
+  ),
+  category: t.string(inDetail('category', 'The kind of pattern that it represents, such as "motif".')),
+  exemplarProteinFamilies: t.string(
+    inDetail('exemplar_protein_families', 'Families in which it is typical, as text.'),
+  ),
+  threshold: t.float(inDetail('threshold', 'Lowest activation that counts as active, such as 0.5.')),
   uniref90: t.field({
-    public: 'release',
+    ...publicNullable('release', 'How it behaves over UniRef90.'),
     cost: DETAIL,
     type: FeatureStatistics,
-    description: 'How it behaves over UniRef90.',
     resolve: async ({ index }, _, ctx) => {
       const record = (await ctx.features.load(index))?.record;
       if (record === undefined) return null;
@@ -228,8 +204,7 @@ function readWords(search: string): string[] {
 async function searchFeatures(
   ctx: GatewayContext,
   entries: ReadonlyMap<number, CatalogueEntry>,
-  search: string | null | undefined,
-  indices: readonly number[] | null | undefined,
+  { search, indices }: FeatureSearch,
 ): Promise<readonly number[]> {
   const chosen = indices == null ? undefined : new Set(indices);
   if (search == null || search.trim() === '') {
@@ -241,23 +216,19 @@ async function searchFeatures(
   return found.filter((index) => (chosen?.has(index) ?? true) && entries.has(index));
 }
 
-async function featurePage(ctx: GatewayContext, { search, indices, ...page }: FeatureSearch) {
+async function featurePage(ctx: GatewayContext, args: FeatureSearch) {
   const entries = await ctx.services.catalogue.entries(ctx.upstream);
-  const { edges, ...rest } = pageOf(await searchFeatures(ctx, entries, search, indices), page);
-  const refOf = (index: number): FeatureRef => ({
-    index,
-    label: entries.get(index)?.label,
-    description: entries.get(index)?.description,
+  return pageOf(await searchFeatures(ctx, entries, args), args, (index): FeatureRef => {
+    const { label, description } = entries.get(index) ?? {};
+    return { index, label, description };
   });
-  return { ...rest, edges: edges.map(({ node, cursor }) => ({ cursor, node: refOf(node) })) };
 }
 
 builder.queryFields((t) => ({
   feature: t.field({
-    public: 'release',
+    ...publicNullable('release', 'A feature by its index; null outside the catalogue.'),
     type: Feature,
     cost: CATALOGUE,
-    description: 'A feature by its index; null outside the catalogue.',
     args: {
       index: t.arg.int({ required: true, description: 'Index of the feature, 0 to 16383, such as 4095.' }),
     },

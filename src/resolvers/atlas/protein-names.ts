@@ -3,6 +3,7 @@
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
+import { publicNullable } from '../../schema/public-fields-plugin.ts';
 import { UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
 import { type HeaderNames, readHeader } from '../../upstream/proteins/protein-header.ts';
 import { NAMES_OF_PROTEIN, RECORD } from '../costs.ts';
@@ -39,29 +40,31 @@ async function nameOf(
   return names.isComplete ? null : ((await entryOf(ctx, protein))?.record[IN_ENTRY[key]] ?? null);
 }
 
+/** Options of a field that is one of the names. */
+const named = (key: keyof typeof IN_ENTRY, description: string) => ({
+  ...publicNullable('record', description),
+  cost: NAMES_OF_PROTEIN,
+  resolve: (protein: ProteinRef, _: object, ctx: GatewayContext) => nameOf(ctx, protein, key),
+});
+
 builder.objectFields(Protein, (t) => ({
-  name: t.string({
-    public: 'record',
-    cost: NAMES_OF_PROTEIN,
-    description:
+  name: t.string(
+    named(
+      'name',
       'Its own name, such as "Insulin": of its record, or of its UniProt entry. Null where neither has ' +
-      'one; the name of the representative of its cluster is `cluster { name }`.',
-    resolve: (protein, _, ctx) => nameOf(ctx, protein, 'name'),
-  }),
-  organism: t.string({
-    public: 'record',
-    cost: NAMES_OF_PROTEIN,
-    description:
+        'one; the name of the representative of its cluster is `cluster { name }`.',
+    ),
+  ),
+  organism: t.string(
+    named(
+      'organism',
       'The organism as its record or its UniProt entry names it, such as "Homo sapiens"; of proteins of ' +
-      'metagenomes often only a group, such as "Bacteria". Null where neither says.',
-    resolve: (protein, _, ctx) => nameOf(ctx, protein, 'organism'),
-  }),
-  gene: t.string({
-    public: 'record',
-    cost: NAMES_OF_PROTEIN,
-    description: 'Gene name of its record or its UniProt entry, such as "INS"; null where neither has one.',
-    resolve: (protein, _, ctx) => nameOf(ctx, protein, 'gene'),
-  }),
+        'metagenomes often only a group, such as "Bacteria". Null where neither says.',
+    ),
+  ),
+  gene: t.string(
+    named('gene', 'Gene name of its record or its UniProt entry, such as "INS"; null where neither has one.'),
+  ),
   header: t.string({
     public: 'record',
     cost: RECORD,

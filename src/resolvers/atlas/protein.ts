@@ -1,10 +1,12 @@
 // Resolvers of Protein and the queries that find one. The loader decides which upstream calls are
 // made.
+
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { Cluster } from '../../schema/cluster.ts';
 import { Plddt } from '../../schema/plddt.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
+import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { Provenance, Thumbnail, ThumbnailType } from '../../schema/thumbnail.ts';
 import { hashOfSequence } from '../../schema/uniprot.ts';
@@ -30,6 +32,13 @@ function part<K extends keyof ProteinParts>(
   return known === undefined ? fromProtein(ctx, hash, needs, (data) => data?.[key]) : known;
 }
 
+/** Options of a field that is a key of the protein. */
+const ofPart = <K extends 'sequence' | 'length'>(key: K, description: string) => ({
+  ...publicNullable('record', description),
+  resolve: (protein: ProteinRef, _: object, ctx: GatewayContext) =>
+    part(ctx, protein, key, PARTS_OF_FIELD[key]),
+});
+
 async function provenanceOf(ctx: GatewayContext, hash: string): Promise<Source> {
   if (ctx.proteins.peek(hash)?.from === undefined) await ctx.proteins.load(hash, {});
   const from = ctx.proteins.peek(hash)?.from;
@@ -39,27 +48,17 @@ async function provenanceOf(ctx: GatewayContext, hash: string): Promise<Source> 
 
 builder.objectFields(Protein, (t) => ({
   accession: t.string({
-    public: 'record',
-    description: 'Accession in its source database, such as "P01308" or "MGYP000261684433".',
+    ...publicNullable('record', 'Accession in its source database, such as "P01308" or "MGYP000261684433".'),
     resolve: (protein, _, ctx) =>
       protein.represents?.info?.accession ?? part(ctx, protein, 'accession', PARTS_OF_FIELD.accession),
   }),
   source: t.string({
-    public: 'record',
-    description: 'Database of the accession: uniprotkb, uniparc, mgy, img_m, spire, ...',
+    ...publicNullable('record', 'Database of the accession: uniprotkb, uniparc, mgy, img_m, spire, ...'),
     resolve: (protein, _, ctx) =>
       protein.represents?.info?.source ?? part(ctx, protein, 'source', PARTS_OF_FIELD.source),
   }),
-  sequence: t.string({
-    public: 'record',
-    description: 'Amino acids in one-letter codes.',
-    resolve: (protein, _, ctx) => part(ctx, protein, 'sequence', PARTS_OF_FIELD.sequence),
-  }),
-  length: t.int({
-    public: 'record',
-    description: 'Number of residues, such as 110.',
-    resolve: (protein, _, ctx) => part(ctx, protein, 'length', PARTS_OF_FIELD.length),
-  }),
+  sequence: t.string(ofPart('sequence', 'Amino acids in one-letter codes.')),
+  length: t.int(ofPart('length', 'Number of residues, such as 110.')),
   ptm: t.float({
     public: 'record',
     cost: RECORD,
@@ -85,46 +84,39 @@ builder.objectFields(Protein, (t) => ({
     },
   }),
   foldedOnDemand: t.boolean({
-    public: 'record',
+    ...publicNullable('record', 'Whether the structure was predicted on request and not with the Atlas.'),
     cost: RECORD,
-    description: 'Whether the structure was predicted on request and not with the Atlas.',
     resolve: async (protein, _, ctx) =>
       (await ctx.proteins.load(protein.hash, PARTS_OF_FIELD.foldedOnDemand))?.record?.own.folded_on_demand,
   }),
   cluster: t.field({
-    public: 'record',
+    ...publicNullable('record', 'Its cluster. Null when it belongs to none.'),
     cost: CLUSTER_OF_PROTEIN,
     type: Cluster,
-    description: 'Its cluster. Null when it belongs to none.',
     resolve: (protein, _, ctx, info) =>
       mapMaybePromise(clusterOf(ctx, protein, clusterNeeds(info)), (cluster) =>
         cluster === null ? null : withRecord(ctx, info, cluster),
       ),
   }),
   isClusterRepresentative: t.boolean({
-    public: 'record',
+    ...publicNullable('record', 'Whether it represents its cluster; null when it belongs to none.'),
     cost: CLUSTER_OF_PROTEIN,
-    description: 'Whether it represents its cluster; null when it belongs to none.',
     resolve: (protein, _, ctx) =>
       mapMaybePromise(clusterOf(ctx, protein, PARTS_OF_FIELD.isClusterRepresentative), (cluster) =>
         cluster?.representative === undefined ? null : cluster.representative === protein.hash,
       ),
   }),
   thumbnail: t.field({
-    public: 'record',
+    ...publicNonNull('record', 'A 512 x 512 picture of the structure.'),
     type: Thumbnail,
-    nullable: false,
-    description: 'A 512 x 512 picture of the structure.',
     args: {
       type: t.arg({ type: ThumbnailType, defaultValue: 'PLDDT', description: 'Colours of the picture.' }),
     },
     resolve: ({ hash }, { type }) => ({ hash, type: type ?? 'PLDDT' }),
   }),
   provenance: t.field({
-    public: 'record',
+    ...publicNonNull('record', 'The upstream answer that supplied the latest data of this protein.'),
     type: Provenance,
-    nullable: false,
-    description: 'The upstream answer that supplied the latest data of this protein.',
     resolve: ({ hash }, _, ctx) => provenanceOf(ctx, hash),
   }),
   raw: t.field({
@@ -157,6 +149,12 @@ const withFold = (needs: RequiredParts, fold: boolean | null | undefined): Requi
 /** Most reads of a record until its structure is folded. */
 const FOLD_ON_MISS_CALLS = 25;
 
+const foldOnMissArg = {
+  type: 'Boolean',
+  defaultValue: false,
+  description: 'Have the Atlas predict the structure now if it has none (up to 699 residues; takes seconds).',
+} as const;
+
 builder.queryFields((t) => ({
   protein: t.field({
     public: 'record',
@@ -170,11 +168,7 @@ builder.queryFields((t) => ({
         required: true,
         description: 'Hash of the protein, such as "12e9c9e4e2835c302e8ba615115edda3".',
       }),
-      foldOnMiss: t.arg.boolean({
-        defaultValue: false,
-        description:
-          'Have the Atlas predict the structure now if it has none (up to 699 residues; takes seconds).',
-      }),
+      foldOnMiss: t.arg(foldOnMissArg),
     },
     resolve: (_, { hash, foldOnMiss: fold }, ctx, info) =>
       findProtein(ctx, hash, withFold(requiredPartsOf(info), fold)),
@@ -223,11 +217,7 @@ builder.queryFields((t) => ({
         required: true,
         description: 'One-letter codes or FASTA, such as "GIVEQCCTSICSLYQLENYCN".',
       }),
-      foldOnMiss: t.arg.boolean({
-        defaultValue: false,
-        description:
-          'Have the Atlas predict the structure now if it has none (up to 699 residues; takes seconds).',
-      }),
+      foldOnMiss: t.arg(foldOnMissArg),
     },
     resolve: (_, { sequence, foldOnMiss: fold }, ctx, info) =>
       findProtein(ctx, hashOfSequence(sequence), withFold(requiredPartsOf(info), fold)),

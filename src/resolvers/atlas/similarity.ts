@@ -1,11 +1,13 @@
 // Similarity search: one call. The loaders receive the protein and cluster data of its hits, which
 // then need no call.
+
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { Cluster, type ClusterRef } from '../../schema/cluster.ts';
 import { Feature } from '../../schema/feature.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
+import { publicNonNull } from '../../schema/public-fields-plugin.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { type SearchRef, SharedFeature, SimilarityHit, SimilaritySearch } from '../../schema/similarity.ts';
 import { hashOfSequence } from '../../schema/uniprot.ts';
@@ -161,24 +163,29 @@ builder.objectFields(SimilarityHit, (t) => ({
     resolve: ({ protein_hash: hash }) => ({ hash }),
   }),
   cluster: t.field({
-    public: 'record',
+    ...publicNonNull('record', 'The cluster of the protein. The hit contains its size and name.'),
     type: Cluster,
     cost: CLUSTER_OF_PROTEIN,
-    nullable: false,
-    description: 'The cluster of the protein. The hit contains its size and name.',
     resolve: clusterOfHit,
   }),
 }));
 
 builder.objectField(SharedFeature, 'feature', (t) =>
   t.field({
-    public: 'record',
+    ...publicNonNull('record', 'The feature.'),
     type: Feature,
-    nullable: false,
-    description: 'The feature.',
     resolve: ({ feature_index: index }) => ({ index }),
   }),
 );
+
+const searchArgs = builder.args((t) => ({
+  first: t.int({ defaultValue: 10, description: 'Return at most this many hits, 1 to 100.' }),
+  minSimilarity: t.float({ description: 'Leave out hits with a lower score, 0 to 1, such as 0.5.' }),
+  maxPercentCharacterized: t.int({
+    description:
+      'Only hits whose cluster is characterised to at most this percentage; 0 finds dark clusters.',
+  }),
+}));
 
 builder.objectField(Protein, 'similar', (t) =>
   t.field({
@@ -188,14 +195,7 @@ builder.objectField(Protein, 'similar', (t) =>
     description:
       'Proteins with similar features, found by the sequence of this protein; null when the Atlas does ' +
       'not have it.',
-    args: {
-      first: t.arg.int({ defaultValue: 10, description: 'Return at most this many hits, 1 to 100.' }),
-      minSimilarity: t.arg.float({ description: 'Leave out hits with a lower score, 0 to 1, such as 0.5.' }),
-      maxPercentCharacterized: t.arg.int({
-        description:
-          'Only hits whose cluster is characterised to at most this percentage; 0 finds dark clusters.',
-      }),
-    },
+    args: searchArgs,
     resolve: (protein, args, ctx, info) => similarTo(ctx, info, protein, args),
   }),
 );
@@ -214,12 +214,7 @@ builder.queryField('similarProteins', (t) =>
         required: true,
         description: 'One-letter codes or FASTA, at most 2048 residues.',
       }),
-      first: t.arg.int({ defaultValue: 10, description: 'Return at most this many hits, 1 to 100.' }),
-      minSimilarity: t.arg.float({ description: 'Leave out hits with a lower score, 0 to 1, such as 0.5.' }),
-      maxPercentCharacterized: t.arg.int({
-        description:
-          'Only hits whose cluster is characterised to at most this percentage; 0 finds dark clusters.',
-      }),
+      ...searchArgs,
     },
     resolve: (_, { sequence, ...args }, ctx, info) => search(ctx, info, sequence, args),
   }),

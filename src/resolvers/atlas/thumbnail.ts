@@ -1,5 +1,7 @@
 // Resolvers of Thumbnail. The address is free; the other fields load the image.
+
 import type { GatewayContext } from '../../context.ts';
+import { publicNonNull } from '../../schema/public-fields-plugin.ts';
 import { Thumbnail, type ThumbnailRef } from '../../schema/thumbnail.ts';
 import { THUMBNAIL_TYPES } from '../../upstream/reads/cached-reads.ts';
 
@@ -19,9 +21,7 @@ Thumbnail.implement({
       resolve: ({ hash, type }, _, ctx) => `${ctx.publicUrl}/thumbnails/${hash}/${THUMBNAIL_TYPES[type]}.png`,
     }),
     contentType: t.string({
-      public: 'record',
-      nullable: false,
-      description: 'Always "image/png".',
+      ...publicNonNull('record', 'Always "image/png".'),
       resolve: () => 'image/png',
     }),
     sizeBytes: t.int({

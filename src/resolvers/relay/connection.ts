@@ -35,9 +35,10 @@ export function sizeOf(value: number | null | undefined, name: string): number |
 /**
  * One page of a list.
  *
+ * @param nodeOf - makes the node of an item
  * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000 or an invalid cursor
  */
-export function pageOf<T>(items: readonly T[], args: PageArgs) {
+export function pageOf<T, N>(items: readonly T[], args: PageArgs, nodeOf: (item: T) => N) {
   const first = sizeOf(args.first, 'first');
   const last = sizeOf(args.last, 'last');
   const from = args.after == null ? 0 : Math.min(offsetOf(args.after, 'after') + 1, items.length);
@@ -50,7 +51,9 @@ export function pageOf<T>(items: readonly T[], args: PageArgs) {
   const taken = first ?? (last === undefined ? DEFAULT_PAGE : undefined);
   if (taken !== undefined) end = Math.min(end, start + taken);
   if (last !== undefined) start = Math.max(start, end - last);
-  const edges = items.slice(start, end).map((node, i) => ({ node, cursor: cursorOf(start + i) }));
+  const edges = items
+    .slice(start, end)
+    .map((item, i) => ({ node: nodeOf(item), cursor: cursorOf(start + i) }));
   return {
     totalCount: items.length,
     edges,

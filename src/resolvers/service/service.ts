@@ -4,6 +4,7 @@
 import type { Services } from '../../context.ts';
 import { MAX_HASHES } from '../../lookups/lookup.ts';
 import { builder } from '../../schema/builder.ts';
+import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin.ts';
 import { Limits, Model, Service, Viewer } from '../../schema/service.ts';
 import { MAX_ITEMS, MAX_TASKS } from '../../submission/check.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
@@ -51,9 +52,8 @@ builder.queryFields((t) => ({
       config.FOLD_MODELS.map((name, index) => ({ name, default: index === 0 })),
   }),
   service: t.field({
-    public: 'record',
+    ...publicNullable('record', 'This gateway and the service behind it. Null only with an error.'),
     type: Service,
-    description: 'This gateway and the service behind it. Null only with an error.',
     resolve: (_root, _args, { services: { upstream } }) => ({ upstream: upstream.url, version: VERSION }),
   }),
   viewer: t.field({
@@ -62,10 +62,8 @@ builder.queryFields((t) => ({
     resolve: (_root, _args, { principal }) => (principal === null ? null : { principal }),
   }),
   limits: t.field({
-    public: 'record',
+    ...publicNonNull('record', 'Limits of this gateway and its upstream.'),
     type: Limits,
-    nullable: false,
-    description: 'Limits of this gateway and its upstream.',
     resolve: (_root, _args, { services: { config } }) => ({
       maxItems: MAX_ITEMS,
       maxTasks: MAX_TASKS,
