@@ -57,7 +57,7 @@ export function checkVariables(tree: unknown, what: string): void {
 export const LARGE_BODY_BYTES = 256 * 1024;
 /** Objects and lists of one body: 2,000 tasks have some 20,000. */
 const MAX_CONTAINERS = 100_000;
-/** Values of one body, as of variables (check-tree.ts), beside what surrounds them. */
+/** Values of one body, as of variables ({@link TREE_LIMITS}), beside what surrounds them. */
 const MAX_VALUES = 501_000;
 
 const BRACKET = 0x5b;

@@ -1,6 +1,6 @@
 // Parses a list of persisted operations: Apollo's manifest format, or a map of ids to documents as
 // Relay's compiler and our script write it.
-import { isObject } from './json-object.ts';
+import { isObject } from './read-params.ts';
 
 export type ManifestReading =
   | { readonly operations: ReadonlyMap<string, string> }

@@ -5,7 +5,6 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { checkValueCount, checkVariables, LARGE_BODY_BYTES } from './check-variables.ts';
 import { httpError } from './http-error.ts';
-import { isObject } from './json-object.ts';
 
 /** A GraphQL request. Either `query` or `documentId` names the document. */
 export interface OperationParams {
@@ -19,6 +18,10 @@ export interface OperationParams {
 
 /** Members for the id of a persisted operation: GraphQL over HTTP's draft, Relay's examples. */
 const ID_MEMBERS = ['documentId', 'doc_id'];
+
+/** Whether a value of JSON is an object: neither null nor a list. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const kindOf = (value: unknown): string => {
   if (value === null) return 'null';

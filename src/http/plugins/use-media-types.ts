@@ -1,6 +1,5 @@
 // Serializes results in the media type that the client prefers, with the status of GraphQL over
 // HTTP. Replaces Yoga's own choice, which ignores weights.
-import type { ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { IncrementalResult } from '../../execution/incremental-result.ts';
@@ -24,6 +23,9 @@ import {
 import { streamOf } from '../graphql/stream-body.ts';
 import { noteBody } from '../response-cache/use-response-cache.ts';
 
+/** What an answer is whose result is still coming. */
+const BEGUN: ExecutionOrIncrementalResult = { data: {} };
+
 async function* alone<T>(one: T): AsyncIterable<T> {
   yield one;
 }
@@ -32,8 +34,7 @@ const partOf = (framing: StreamFraming) => (result: ExecutionOrIncrementalResult
   serializeResult(result, framing.head, framing.tail);
 
 /**
- * Serializes events. A result object shared by many streams (event-result-sharing.ts) is serialized
- * once.
+ * Serializes events. A result object shared by many streams (use-execution.ts) is serialized once.
  */
 function eventWriter(framing: StreamFraming): (result: ExecutionOrIncrementalResult) => Uint8Array {
   const written = new WeakMap<ExecutionOrIncrementalResult, Uint8Array>();
@@ -70,34 +71,6 @@ export const useMediaTypes = ({ pulseMs, shown }: MediaTypeOptions): Plugin => {
     return choose(accept) ?? 'text/event-stream';
   }
 
-  function framingFor(request: Request, mediaType: MediaType): StreamFraming {
-    return mediaType === 'multipart/mixed' && subscriptions.has(request)
-      ? MULTIPART_EVENTS
-      : framingOf(mediaType);
-  }
-
-  /** Results that come one after the other. */
-  function streamOfResults(
-    request: Request,
-    results: AsyncIterable<ExecutionOrIncrementalResult>,
-    framing: StreamFraming,
-    connection: ServerResponse | undefined,
-  ): ReadableStream<Uint8Array> {
-    const { opening, closing, pulse } = framing;
-    // Parts are not shared; caching their bytes would hold memory longer than needed.
-    const write = (subscriptions.has(request) ? EVENT_WRITERS.get(framing) : undefined) ?? partOf(framing);
-    return streamOf(results, {
-      write,
-      opening,
-      closing,
-      pulse: pulse === undefined ? undefined : { text: pulse, ms: pulseMs },
-      connection,
-    });
-  }
-
-  const streamOfBodies = (bodies: AsyncIterable<Body>, connection: ServerResponse | undefined) =>
-    streamOf(bodies, { write: (body) => body, connection });
-
   return {
     onSubscribe({ context: { request }, setResultAndStopExecution }) {
       if (negotiateEventStreamType(request.headers.get('accept')) !== null) subscriptions.add(request);
@@ -109,38 +82,44 @@ export const useMediaTypes = ({ pulseMs, shown }: MediaTypeOptions): Plugin => {
         });
     },
     onResultProcess({ request, result: given, serverContext, setResultProcessor }) {
+      const isEvents = subscriptions.has(request);
       const isParts = given instanceof IncrementalResult && given.stream !== undefined;
       const mediaType = mediaTypeOf(request, Symbol.asyncIterator in given || isParts);
-      const framing = framingFor(request, mediaType);
+      const framing = mediaType === 'multipart/mixed' && isEvents ? MULTIPART_EVENTS : framingOf(mediaType);
       const connection = nodeResponseOf(serverContext);
       const shownHere = (errors: readonly GraphQLError[]) => shown(errors, request);
+
       setResultProcessor((result, { Response }) => {
+        /** Results that come one after the other. @param first - which decides the status */
+        const inParts = (
+          results: AsyncIterable<ExecutionOrIncrementalResult>,
+          first: ExecutionOrIncrementalResult = BEGUN,
+        ) => {
+          const { opening, closing, pulse: text } = framing;
+          // Parts are not shared; caching their bytes would hold memory longer than needed.
+          const write = (isEvents ? EVENT_WRITERS.get(framing) : undefined) ?? partOf(framing);
+          const pulse = text === undefined ? undefined : { text, ms: pulseMs };
+          const stream = streamOf(results, { write, opening, closing, pulse, connection });
+          return new Response(stream, httpHeadOf(first, mediaType, framing));
+        };
+        /** One result in chunks. */
+        const inChunks = (bodies: AsyncIterable<Body>, first: ExecutionOrIncrementalResult) =>
+          new Response(streamOf(bodies, { write: (body) => body, connection }), httpHeadOf(first, mediaType));
+
         if (Array.isArray(result))
           throw new Error('Lists of operations are refused before they are executed.');
-        if (result instanceof IncrementalResult && !isParts && isJson(mediaType)) {
-          const bodies = streamedBodies(result, shownHere);
-          return new Response(streamOfBodies(bodies, connection), httpHeadOf({ data: {} }, mediaType));
-        }
-        if (Symbol.asyncIterator in result || result instanceof IncrementalResult) {
-          const results = result instanceof IncrementalResult ? incrementalParts(result, shownHere) : result;
-          const stream = streamOfResults(request, results, framing, connection);
-          return new Response(stream, httpHeadOf({ data: {} }, mediaType, framing));
-        }
-        if (!isJson(mediaType)) {
-          const stream = streamOfResults(request, alone(result), framing, connection);
-          return new Response(stream, httpHeadOf(result, mediaType, framing));
-        }
+        if (result instanceof IncrementalResult)
+          return isParts || !isJson(mediaType)
+            ? inParts(incrementalParts(result, shownHere))
+            : inChunks(streamedBodies(result, shownHere), BEGUN);
+        if (Symbol.asyncIterator in result) return inParts(result);
+        if (!isJson(mediaType)) return inParts(alone(result), result);
         const made = serializeResult(result);
-        const head = httpHeadOf(result, mediaType);
-        const isWhole = typeof made === 'string' || Number.isFinite(made.byteLength);
-        if (
-          typeof made !== 'string' &&
-          (made.byteLength > STREAM_THRESHOLD_BYTES || !isWhole) &&
-          request.method !== 'GET'
-        )
-          return new Response(streamOfBodies(alone(made), connection), head);
-        const body = typeof made === 'string' && made.length <= TEXT_CHARACTERS ? made : toBuffer(made);
-        return noteBody(new Response(body, head), body);
+        const isText = typeof made === 'string';
+        if (!isText && made.byteLength > STREAM_THRESHOLD_BYTES && request.method !== 'GET')
+          return inChunks(alone(made), result);
+        const body = isText && made.length <= TEXT_CHARACTERS ? made : toBuffer(made);
+        return noteBody(new Response(body, httpHeadOf(result, mediaType)), body);
       }, mediaType);
     },
   };
