@@ -24,21 +24,20 @@ function cifValue(value: CifValue): string {
   return /'(?=\s)/.test(text) ? textField(text) : `'${text}'`;
 }
 
+/** One row of a category: its values by the names of its items. */
+export type CifRow = Readonly<Record<string, CifValue>>;
+
 /** A category of one row. */
-export function cifItems(category: string, items: Readonly<Record<string, CifValue>>): string {
-  return `${Object.entries(items)
-    .map(([name, value]) => `_${category}.${name} ${cifValue(value)}`)
-    .join('\n')}\n#\n`;
+export function cifItems(category: string, row: CifRow): string {
+  const lines = Object.entries(row).map(([name, value]) => `_${category}.${name} ${cifValue(value)}`);
+  return `${lines.join('\n')}\n#\n`;
 }
 
-/** A category of many rows; nothing when there are none. */
-export function cifLoop(
-  category: string,
-  names: readonly string[],
-  rows: readonly (readonly CifValue[])[],
-): string {
-  if (rows.length === 0) return '';
-  const head = names.map((name) => `_${category}.${name}`).join('\n');
-  const lines = rows.map((row) => row.map(cifValue).join(' '));
-  return `loop_\n${head}\n${lines.join('\n')}\n#\n`;
+/** A category of many rows, which all have the items of the first; nothing when there are none. */
+export function cifLoop(category: string, rows: readonly CifRow[]): string {
+  const [first] = rows;
+  if (first === undefined) return '';
+  const head = Object.keys(first).map((name) => `_${category}.${name}`);
+  const lines = rows.map((row) => Object.values(row).map(cifValue).join(' '));
+  return `loop_\n${head.join('\n')}\n${lines.join('\n')}\n#\n`;
 }

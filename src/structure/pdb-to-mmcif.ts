@@ -1,7 +1,7 @@
 // Converts PDB text to mmCIF.
 import { writeMmcif } from './mmcif.ts';
 import type { ModelChain, ModelResidue, StructureFile } from './model.ts';
-import { type PdbAtom, parsePdb, residueGroups } from './pdb.ts';
+import { type PdbResidue, parsePdb } from './pdb.ts';
 import type { PlddtUnit } from './plddt-scale.ts';
 import { type PolymerKind, residueOf } from './residues.ts';
 
@@ -15,21 +15,18 @@ export interface PdbOptions {
   readonly warnings?: readonly string[];
 }
 
-function residueFrom(atoms: readonly PdbAtom[], b: number | null): ModelResidue | undefined {
-  const first = atoms[0];
-  if (first === undefined) return undefined;
-  const used = new Set<string>();
+/** A residue as it is written: of atoms with one name the first, and 0 where no B-factor is. */
+function toModel({ name, number, insertion, hetero, b, atoms }: PdbResidue): ModelResidue {
+  const named = new Map(atoms.toReversed().map((atom) => [atom.name, atom]));
   return {
-    name: first.residue || 'UNK',
-    number: first.number,
-    insertion: first.insertion,
-    hetero: first.hetero,
+    name: name || 'UNK',
+    number,
+    insertion,
+    hetero,
     confidence: b,
-    atoms: atoms.flatMap((atom) => {
-      if (used.has(atom.name)) return [];
-      used.add(atom.name);
-      return [{ ...atom, b: Number.isFinite(atom.b) ? atom.b : 0 }];
-    }),
+    atoms: atoms.flatMap((atom) =>
+      named.get(atom.name) === atom ? [{ ...atom, b: Number.isFinite(atom.b) ? atom.b : 0 }] : [],
+    ),
   };
 }
 
@@ -53,16 +50,13 @@ export function pdbToMmcif(text: string, options: PdbOptions): StructureFile {
   const parsed = parsePdb(text);
   if (parsed.atomCount === 0) return { ok: false, reason: 'The PDB text holds no atom.' };
   const remarks = [...text.matchAll(/^REMARK +1 (.*)$/gm)].map(([, line = '']) => line.trim());
-  const groups = new Map<string, ModelResidue[]>(parsed.chains.map((chain) => [chain, []]));
-  residueGroups(parsed.atoms).forEach((atoms, k) => {
-    const found = residueFrom(atoms, parsed.residues[k]?.b ?? null);
-    if (found !== undefined) groups.get(parsed.residues[k]?.chain ?? '')?.push(found);
-  });
   return writeMmcif({
     id: options.id,
     title: options.title ?? `Structure of ${options.id}`,
     warnings: [...remarks, ...(options.warnings ?? [])],
-    chains: [...groups].flatMap(([chain, residues]) => chainsFrom(chain || 'A', residues)),
+    chains: parsed.chains.flatMap((chain) =>
+      chainsFrom(chain || 'A', parsed.residues.filter((residue) => residue.chain === chain).map(toModel)),
+    ),
     scores: [],
     ...(options.plddtUnit === undefined ? {} : { plddtUnit: options.plddtUnit }),
   });

@@ -31,11 +31,12 @@ export interface PdbResidue {
   readonly letter: string;
   /** B-factor of the residue's trace atom (CA, C1'), else of its first atom; null without one. */
   readonly b: number | null;
+  readonly hetero: boolean;
+  readonly atoms: readonly PdbAtom[];
 }
 
 /** What a PDB file holds, its first model only. */
 export interface ParsedPdb {
-  readonly atoms: readonly PdbAtom[];
   readonly atomCount: number;
   readonly residues: readonly PdbResidue[];
   /** In order of appearance. */
@@ -106,9 +107,8 @@ function readAtoms(text: string): PdbAtom[] {
 
 const TRACE = new Set(['CA', "C1'", 'C1*']);
 
-function residueFrom(atoms: readonly PdbAtom[]): PdbResidue | undefined {
-  const first = atoms[0];
-  if (first === undefined) return undefined;
+/** The residue of consecutive atoms, the first of which is given apart. */
+function residueFrom(first: PdbAtom, atoms: readonly PdbAtom[]): PdbResidue {
   const known = residueOf(first.residue);
   const trace = atoms.find((atom) => TRACE.has(atom.name) && atom.element === 'C') ?? first;
   return {
@@ -119,28 +119,25 @@ function residueFrom(atoms: readonly PdbAtom[]): PdbResidue | undefined {
     polymer: known !== undefined || !first.hetero,
     letter: known?.letter ?? 'X',
     b: Number.isFinite(trace.b) ? trace.b : null,
+    hetero: first.hetero,
+    atoms,
   };
 }
 
 /** Groups consecutive atoms of the same residue. */
-export function residueGroups(atoms: readonly PdbAtom[]): PdbAtom[][] {
-  const groups: PdbAtom[][] = [];
-  let group: PdbAtom[] = [];
+function residuesOf(atoms: readonly PdbAtom[]): PdbResidue[] {
+  const groups: [first: PdbAtom, atoms: PdbAtom[]][] = [];
   for (const atom of atoms) {
-    const last = group[0];
-    const same =
-      last !== undefined &&
-      last.chain === atom.chain &&
+    const [last, group] = groups.at(-1) ?? [];
+    const isSame =
+      last?.chain === atom.chain &&
       last.number === atom.number &&
       last.insertion === atom.insertion &&
       last.residue === atom.residue;
-    if (same) group.push(atom);
-    else {
-      group = [atom];
-      groups.push(group);
-    }
+    if (isSame) group?.push(atom);
+    else groups.push([atom, [atom]]);
   }
-  return groups;
+  return groups.map(([first, group]) => residueFrom(first, group));
 }
 
 /**
@@ -148,9 +145,8 @@ export function residueGroups(atoms: readonly PdbAtom[]): PdbAtom[][] {
  */
 export function parsePdb(text: string): ParsedPdb {
   const atoms = readAtoms(text);
-  const residues = residueGroups(atoms).flatMap((group) => residueFrom(group) ?? []);
+  const residues = residuesOf(atoms);
   return {
-    atoms,
     atomCount: atoms.length,
     residues,
     chains: [...new Set(residues.map((residue) => residue.chain))],
@@ -161,24 +157,16 @@ export function parsePdb(text: string): ParsedPdb {
 /** Columns of an atom line, 0-based: chain, number and insertion code of its residue. */
 const RESIDUE_COLUMNS = [21, 27] as const;
 
-/** Calls `take` with the start of each atom line. */
-function eachAtom(pdb: string, take: (start: number) => void): void {
-  for (let start = 0; start < pdb.length; ) {
-    if (pdb.startsWith('ATOM', start) || pdb.startsWith('HETATM', start)) take(start);
-    const end = pdb.indexOf('\n', start);
-    if (end === -1) return;
-    start = end + 1;
-  }
-}
-
 /** The number of residues that have atoms, without parsing them. */
 export function countResidues(pdb: string): number {
   let count = 0;
   let last = '';
-  eachAtom(pdb, (start) => {
+  for (let start = 0, end = 0; end !== -1; start = end + 1) {
+    end = pdb.indexOf('\n', start);
+    if (!pdb.startsWith('ATOM', start) && !pdb.startsWith('HETATM', start)) continue;
     const residue = pdb.slice(start + RESIDUE_COLUMNS[0], start + RESIDUE_COLUMNS[1]);
     if (residue !== last) count += 1;
     last = residue;
-  });
+  }
   return count;
 }

@@ -48,7 +48,12 @@ test('other writers: models, alternative places, modified residues, ligands, mis
     [1, '', 20],
     [2, '', 20],
   ]);
-  expect(parsed.atoms.map(({ element }) => element)).toEqual(['C', 'C', 'CA', 'O']);
+  expect(parsed.residues.flatMap(({ atoms }) => atoms.map(({ element }) => element))).toEqual([
+    'C',
+    'C',
+    'CA',
+    'O',
+  ]);
 });
 
 test('nothing in a text that is no PDB', () => {
