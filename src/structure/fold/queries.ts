@@ -2,10 +2,10 @@
 // them too.
 
 import { writeMmcif } from '../mmcif.ts';
-import type { StructureFile } from '../model.ts';
+import type { StructureFile, StructureModel } from '../model.ts';
 import { writePdb } from '../pdb-text.ts';
 import { type ByToken, chainsWithPlddt, paeByToken, vectorsByToken } from './by-token.ts';
-import { chainsOf, type FoldedChain, meanOf } from './chains.ts';
+import { chainsOf, meanOf } from './chains.ts';
 import { modelOfFold } from './model.ts';
 import {
   type ChainPair,
@@ -36,71 +36,6 @@ function getAtPath(value: unknown, path: string | undefined): unknown {
   return here ?? null;
 }
 
-/** What is small in a result. Null means that the upstream did not give it. */
-export interface FoldSummary {
-  /** Number of tokens of the structure. */
-  readonly tokenCount: number;
-  readonly model: string | null;
-  readonly created: string | null;
-  readonly tokensUsed: number | null;
-  readonly ptm: number | null;
-  readonly iptm: number | null;
-  /** Over the tokens, 0 to 1. */
-  readonly meanPlddt: number | null;
-  readonly chains: readonly FoldedChain[];
-  /** Pair ipTM of all ordered pairs of chains; empty without `include_pair_chains_iptm`. */
-  readonly chainPairs: readonly ChainPair[];
-  /** Null without `include_pae`. */
-  readonly pae: { readonly size: number; readonly max: number | null } | null;
-  /** Null without `include_embeddings`. */
-  readonly embeddings: {
-    readonly sequenceShape: readonly number[] | null;
-    readonly pairShape: readonly number[] | null;
-  } | null;
-  readonly warnings: readonly string[];
-  /**
-   * Errors of members whose rows fit no token or whose scores are outside 0 to 1; their values are
-   * null.
-   */
-  readonly misfits: {
-    readonly ptm: string | null;
-    readonly iptm: string | null;
-    readonly chainPairs: string | null;
-    readonly plddt: string | null;
-    readonly pae: string | null;
-    readonly embeddings: string | null;
-  };
-}
-
-/** The embeddings, one vector for each token. */
-export interface FoldVectors {
-  readonly sequence: readonly unknown[] | null;
-  readonly pair: readonly unknown[] | null;
-}
-
-/** A query; the answer is null where the result does not have the data. */
-export type FoldQuery =
-  | { readonly ask: 'summary' }
-  | { readonly ask: 'plddt' }
-  | { readonly ask: 'paeBlock'; readonly range: PaeRange }
-  | { readonly ask: 'paeChainPairs' }
-  | { readonly ask: 'vectors' }
-  | { readonly ask: 'mmcif' }
-  | { readonly ask: 'pdb' }
-  | { readonly ask: 'raw'; readonly path: string | undefined };
-
-/** The answer to each question. */
-export interface FoldQueryResult {
-  readonly summary: FoldSummary;
-  readonly plddt: Numbers | null;
-  readonly paeBlock: PaeBlock | null;
-  readonly paeChainPairs: readonly ChainPair[];
-  readonly vectors: FoldVectors | null;
-  readonly mmcif: StructureFile;
-  readonly pdb: StructureFile;
-  readonly raw: unknown;
-}
-
 function shape(value: readonly unknown[] | undefined): number[] | null {
   if (value === undefined) return null;
   const first = value[0];
@@ -119,25 +54,35 @@ function vectorsOf(result: FoldingResult, chains: readonly TokenSpan[]) {
   };
 }
 
-function summarise(result: FoldingResult): FoldSummary {
+/** What is small in a result. Null means that the upstream did not give it. */
+function summarise(result: FoldingResult) {
   const { chains, plddt } = chainsWithPlddt(result);
   const foundPae = paeByToken(result, chains);
   const pae = fitting(foundPae);
   const { sequence, pair } = vectorsOf(result, chains);
   const [sequenceShape, pairShape] = [shape(fitting(sequence)), shape(fitting(pair))];
   return {
+    /** Number of tokens of the structure. */
     tokenCount: result.complex?.sequence.length ?? 0,
     model: result.model ?? null,
     created: result.created ?? null,
     tokensUsed: result.tokensUsed ?? null,
     ptm: result.ptm ?? null,
     iptm: result.interfacePtm ?? null,
+    /** Over the tokens, 0 to 1. */
     meanPlddt: meanOf(fitting(plddt)?.tokens ?? []),
     chains,
+    /** Pair ipTM of all ordered pairs of chains; empty without `include_pair_chains_iptm`. */
     chainPairs: iptmChainPairs(result.pairChainsIptm, chains),
+    /** Null without `include_pae`. */
     pae: pae === undefined ? null : { size: pae.rowCount, max: pae.max },
+    /** Null without `include_embeddings`. */
     embeddings: sequenceShape === null && pairShape === null ? null : { sequenceShape, pairShape },
     warnings: result.warnings,
+    /**
+     * Errors of members whose rows fit no token or whose scores are outside 0 to 1; their values are
+     * null.
+     */
     misfits: {
       ptm: result.oddScores.ptm ?? null,
       iptm: result.oddScores.interfacePtm ?? null,
@@ -149,28 +94,55 @@ function summarise(result: FoldingResult): FoldSummary {
   };
 }
 
-function vectorsAnswer(result: FoldingResult): FoldVectors | null {
-  const { sequence, pair } = vectorsOf(result, chainsOf(result));
-  if (!sequence.ok || !pair.ok) return null;
-  return { sequence: sequence.value ?? null, pair: pair.value ?? null };
+function written(result: FoldingResult, write: (model: StructureModel) => StructureFile): StructureFile {
+  const model = modelOfFold(result);
+  return model === undefined ? { ok: false, reason: 'The result holds no structure.' } : write(model);
 }
+
+/** The answer to each question; null where the result does not have the data. */
+const ANSWERS = {
+  summary: summarise,
+  /** One value per token, 0 to 1, with the upstream's nulls at chain breaks. */
+  plddt(result: FoldingResult): Numbers | null {
+    const slots = fitting(chainsWithPlddt(result).plddt)?.slots ?? [];
+    return slots.length === 0 ? null : slots;
+  },
+  /** @throws RangeError for a range that is no range */
+  paeBlock(result: FoldingResult, range: PaeRange): PaeBlock | null {
+    const pae = fitting(paeByToken(result, chainsOf(result)));
+    return pae === undefined ? null : paeBlock(pae, range);
+  },
+  /** Mean PAE of all ordered pairs of chains, each with itself included. */
+  paeChainPairs(result: FoldingResult): readonly ChainPair[] {
+    const chains = chainsOf(result);
+    const pae = fitting(paeByToken(result, chains));
+    return pae === undefined ? [] : paeChainPairs(pae, chains);
+  },
+  /** The embeddings, one vector for each token. */
+  vectors(result: FoldingResult) {
+    const { sequence, pair } = vectorsOf(result, chainsOf(result));
+    if (!sequence.ok || !pair.ok) return null;
+    return { sequence: sequence.value ?? null, pair: pair.value ?? null };
+  },
+  mmcif: (result: FoldingResult) => written(result, writeMmcif),
+  pdb: (result: FoldingResult) => written(result, writePdb),
+  raw: (result: FoldingResult, path: string | undefined) => getAtPath(result.raw(), path),
+};
+
+type Answers = typeof ANSWERS;
+
+/** The answer to each question. */
+export type FoldQueryResult = { readonly [K in keyof Answers]: ReturnType<Answers[K]> };
+
+/** A query, as plain data. */
+export type FoldQuery =
+  | { readonly ask: Exclude<keyof Answers, 'paeBlock' | 'raw'> }
+  | { readonly ask: 'paeBlock'; readonly range: PaeRange }
+  | { readonly ask: 'raw'; readonly path: string | undefined };
 
 /** @throws RangeError for a PAE range that is no range */
 export function runFoldQuery(result: FoldingResult, question: FoldQuery): FoldQueryResult[FoldQuery['ask']] {
-  if (question.ask === 'summary') return summarise(result);
-  if (question.ask === 'plddt') {
-    const slots = fitting(chainsWithPlddt(result).plddt)?.slots ?? [];
-    return slots.length === 0 ? null : slots;
-  }
-  if (question.ask === 'paeBlock' || question.ask === 'paeChainPairs') {
-    const chains = chainsOf(result);
-    const pae = fitting(paeByToken(result, chains));
-    if (question.ask === 'paeBlock') return pae === undefined ? null : paeBlock(pae, question.range);
-    return pae === undefined ? [] : paeChainPairs(pae, chains);
-  }
-  if (question.ask === 'vectors') return vectorsAnswer(result);
-  if (question.ask === 'raw') return getAtPath(result.raw(), question.path);
-  const model = modelOfFold(result);
-  if (model === undefined) return { ok: false, reason: 'The result holds no structure.' };
-  return question.ask === 'mmcif' ? writeMmcif(model) : writePdb(model);
+  if (question.ask === 'paeBlock') return ANSWERS.paeBlock(result, question.range);
+  if (question.ask === 'raw') return ANSWERS.raw(result, question.path);
+  return ANSWERS[question.ask](result);
 }

@@ -6,54 +6,11 @@ import { type Matrix, matrixOf } from './matrix.ts';
 /** One number or null a token; null also where a number is not finite. */
 export type Numbers = readonly (number | null)[];
 
-/** The all-atom structure. Lists are as the upstream wrote them; their lengths may disagree. */
-export interface FoldedComplex {
-  readonly id: string | undefined;
-  /** Token names: MET, A, DA, ATP. */
-  readonly sequence: readonly string[];
-  /** Ångström. */
-  readonly atomPositions: readonly unknown[];
-  readonly atomElements: readonly unknown[];
-  readonly atomNames: readonly unknown[];
-  readonly atomHetero: readonly unknown[];
-  /** Half-open ranges of atoms, one a token. */
-  readonly tokenToAtoms: readonly unknown[];
-  /** Number of the chain (or its name), one a token. */
-  readonly chainId: readonly unknown[];
-  /** 0 to 1, one a token. */
-  readonly plddt: Numbers;
-  readonly chainLookup: Readonly<Record<string, unknown>>;
-  readonly entityLookup: Readonly<Record<string, unknown>>;
-}
+/** The all-atom structure. */
+export type FoldedComplex = NonNullable<ReturnType<typeof readComplex>>;
 
 /** The folding result. Undefined means that the upstream did not give it. */
-export interface FoldingResult {
-  readonly complex: FoldedComplex | undefined;
-  /** 0 to 1, with a null slot at each chain break. */
-  readonly plddt: Numbers | undefined;
-  /** 0 to 1. */
-  readonly ptm: number | undefined;
-  /** 0 to 1. */
-  readonly interfacePtm: number | undefined;
-  /** Scores that are there and are not between 0 and 1, as sentences; their values are left out. */
-  readonly oddScores: {
-    readonly ptm: string | undefined;
-    readonly interfacePtm: string | undefined;
-    readonly pairChainsIptm: string | undefined;
-  };
-  /** Ångström. */
-  readonly pae: Matrix | undefined;
-  readonly pairChainsIptm: readonly unknown[] | undefined;
-  readonly embeddingSequence: readonly unknown[] | undefined;
-  readonly embeddingPairPooled: readonly unknown[] | undefined;
-  readonly entityId: readonly unknown[] | undefined;
-  readonly model: string | undefined;
-  readonly created: string | undefined;
-  readonly tokensUsed: number | undefined;
-  readonly warnings: readonly string[];
-  /** The value as it came. */
-  readonly raw: () => unknown;
-}
+export type FoldingResult = ReturnType<typeof readFoldingResult>;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -90,19 +47,25 @@ function confidences(value: unknown): Numbers | undefined {
     : given;
 }
 
-function readComplex(value: unknown): FoldedComplex | undefined {
+/** Lists are as the upstream wrote them; their lengths may disagree. */
+function readComplex(value: unknown) {
   const fields = fieldsOf(value);
   if (fields === undefined) return undefined;
   const metadata = fieldsOf(fields.metadata);
   return {
     id: text(fields.id),
+    /** Token names: MET, A, DA, ATP. */
     sequence: (list(fields.sequence) ?? []).map((name) => text(name) ?? 'UNK'),
+    /** Ångström. */
     atomPositions: list(fields.atom_positions) ?? [],
     atomElements: list(fields.atom_elements) ?? [],
     atomNames: list(fields.atom_names) ?? [],
     atomHetero: list(fields.atom_hetero) ?? [],
+    /** Half-open ranges of atoms, one a token. */
     tokenToAtoms: list(fields.token_to_atoms) ?? [],
+    /** Number of the chain (or its name), one a token. */
     chainId: list(fields.chain_id) ?? [],
+    /** 0 to 1, one a token. */
     plddt: confidences(fields.plddt) ?? [],
     chainLookup: fieldsOf(metadata?.chain_lookup) ?? {},
     entityLookup: fieldsOf(metadata?.entity_lookup) ?? {},
@@ -113,11 +76,6 @@ function readComplex(value: unknown): FoldedComplex | undefined {
 function warningsOf(...places: unknown[]): string[] {
   const all = places.flatMap((place) => (typeof place === 'string' ? [place] : (list(place) ?? [])));
   return [...new Set(all.filter((warning) => typeof warning === 'string' && warning !== ''))] as string[];
-}
-
-function matrix(value: unknown): Matrix | undefined {
-  const rows = list(value);
-  return rows === undefined ? undefined : matrixOf(rows);
 }
 
 /** Where the members of a result are: in the value itself, or in the `data` of an envelope. */
@@ -133,28 +91,28 @@ export function fieldsOfResult(value: unknown): Fields {
  * @param pae - the PAE where it was read apart
  * @param raw - then gives the value as it came
  */
-export function readFoldingResult(
-  value: unknown,
-  pae?: Matrix,
-  raw: () => unknown = () => value,
-): FoldingResult {
+export function readFoldingResult(value: unknown, pae?: Matrix, raw: () => unknown = () => value) {
   const outer = fieldsOf(value) ?? {};
   const fields = fieldsOfResult(value);
+  const rows = list(fields.pae);
+  const oddPairs = oddScore('pair_chains_iptm', fields.pair_chains_iptm);
   return {
     complex: readComplex(fields.complex),
+    /** 0 to 1, with a null slot at each chain break. */
     plddt: confidences(fields.plddt),
+    /** 0 to 1. */
     ptm: score('ptm', fields.ptm),
+    /** 0 to 1. */
     interfacePtm: score('interface_ptm', fields.interface_ptm),
+    /** Scores that are there and are not between 0 and 1, as sentences; their values are left out. */
     oddScores: {
       ptm: oddScore('ptm', fields.ptm),
       interfacePtm: oddScore('interface_ptm', fields.interface_ptm),
-      pairChainsIptm: oddScore('pair_chains_iptm', fields.pair_chains_iptm),
+      pairChainsIptm: oddPairs,
     },
-    pae: pae ?? matrix(fields.pae),
-    pairChainsIptm:
-      oddScore('pair_chains_iptm', fields.pair_chains_iptm) === undefined
-        ? list(fields.pair_chains_iptm)
-        : undefined,
+    /** Ångström. */
+    pae: pae ?? (rows && matrixOf(rows)),
+    pairChainsIptm: oddPairs === undefined ? list(fields.pair_chains_iptm) : undefined,
     embeddingSequence: list(fields.output_embedding_sequence),
     embeddingPairPooled: list(fields.output_embedding_pair_pooled),
     entityId: list(fields.entity_id),
@@ -162,6 +120,7 @@ export function readFoldingResult(
     created: text(fields.created),
     tokensUsed: number(fields.tokens_used),
     warnings: warningsOf(fields.warning_messages, outer.warning_messages),
+    /** The value as it came. */
     raw,
   };
 }

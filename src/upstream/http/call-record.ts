@@ -8,28 +8,12 @@ interface OperationCost {
   readonly bytes: number;
 }
 
-/** The cost of a request. A shared call counts for the request that made it. */
-export interface RequestCost {
-  /** Calls that it may have cost at most, as MAX_QUERY_COST counts them. */
-  readonly cost: number;
-  readonly calls: number;
-  readonly bytes: number;
-  readonly milliseconds: number;
-  readonly operations: Readonly<Record<string, OperationCost>>;
-  /** Answers that were there already, by what they are. */
-  readonly cacheHits: Readonly<Record<string, number>>;
-}
-
-export interface CallRecord {
-  /** The hooks of a request's `Upstream`. */
-  readonly hooks: Pick<Upstream, 'onCall' | 'onBytes' | 'onCacheHit' | 'onCost'>;
-  read(): RequestCost;
-}
+export type CallRecord = ReturnType<typeof openCallRecord>;
 
 const NOTHING: OperationCost = { calls: 0, milliseconds: 0, bytes: 0 };
 
 /** Begins a record. */
-export function openCallRecord(): CallRecord {
+export function openCallRecord() {
   const operations = new Map<string, OperationCost>();
   const hits = new Map<string, number>();
   let cost = 0;
@@ -42,6 +26,7 @@ export function openCallRecord(): CallRecord {
     });
   };
   return {
+    /** The hooks of a request's `Upstream`. */
     hooks: {
       onCall: ({ operation, milliseconds }: CallReport) => add(operation, { calls: 1, milliseconds }),
       onBytes: (operation, bytes) => add(operation, { bytes }),
@@ -49,11 +34,13 @@ export function openCallRecord(): CallRecord {
         cost += calls;
       },
       onCacheHit: (what, count) => hits.set(what, (hits.get(what) ?? 0) + count),
-    },
+    } satisfies Partial<Upstream>,
+    /** The cost of a request. A shared call counts for the request that made it. */
     read() {
       const all = [...operations.values()];
       const sum = (key: keyof OperationCost) => all.reduce((total, cost) => total + cost[key], 0);
       return {
+        /** Calls that it may have cost at most, as MAX_QUERY_COST counts them. */
         cost,
         calls: sum('calls'),
         bytes: sum('bytes'),
@@ -64,6 +51,7 @@ export function openCallRecord(): CallRecord {
             { ...cost, milliseconds: Math.round(cost.milliseconds) },
           ]),
         ),
+        /** Answers that were there already, by what they are. */
         cacheHits: Object.fromEntries(hits),
       };
     },

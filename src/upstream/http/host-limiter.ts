@@ -1,11 +1,10 @@
 // The limiter of one host, for all requests of a process: concurrency with a fair queue, circuit
 // breaker, back-off after 429. Every call passes it before it is sent.
-
+import { setTimeout as sleep } from 'node:timers/promises';
 import { UpstreamError } from '../errors.ts';
 import {
   type Breaker,
   type BreakerRules,
-  type BreakerState,
   type CallEnding,
   createRateLimitBackoff,
   openBreaker,
@@ -47,18 +46,7 @@ export type CallOutcome = CallEnding | 'unreachable' | 'slowed';
 export type Permit = (ending: CallOutcome) => void;
 
 /** What can be seen of a gate from outside, for metrics. */
-export interface GateState {
-  readonly inFlight: number;
-  readonly queued: number;
-  /** Whether the host itself is tried: it opens when no connection can be made. */
-  readonly host: BreakerState;
-  /** By operation, whether it is tried: those that have been called. */
-  readonly operations: Readonly<Record<string, BreakerState>>;
-  /** Scopes paused after a 429. */
-  readonly paused: number;
-  /** Calls refused here since the start, by why. */
-  readonly refused: Readonly<Record<Refused, number>>;
-}
+export type GateState = ReturnType<HostLimiter['state']>;
 
 type Refused = 'breaker' | 'paused' | 'full' | 'waited';
 
@@ -73,21 +61,6 @@ interface Waiting {
   readonly go: () => void;
   readonly refuse: (why: Refused) => void;
 }
-
-/** Waits, unless the signal says otherwise. */
-const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const leave = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', leave);
-      resolve();
-    }, milliseconds);
-    if (signal?.aborted === true) leave();
-    else signal?.addEventListener('abort', leave);
-  });
 
 /** Opens the gate to a host. @param now - milliseconds of a clock that only goes forward */
 export function createHostLimiter(rules: GateRules, now: () => number = () => performance.now()) {
@@ -198,7 +171,9 @@ export function createHostLimiter(rules: GateRules, now: () => number = () => pe
     for (;;) {
       const slowed = check(call);
       if (slowed > 0) {
-        await pause(slowed, call.signal);
+        await sleep(slowed, undefined, { signal: call.signal }).catch(() => {
+          throw call.signal?.reason;
+        });
         continue;
       }
       if (inFlight < rules.inFlight && queue.size === 0) inFlight += 1;
@@ -230,9 +205,13 @@ export function createHostLimiter(rules: GateRules, now: () => number = () => pe
     state: () => ({
       inFlight,
       queued: queue.size,
+      /** Whether the host itself is tried: it opens when no connection can be made. */
       host: host.state(),
+      /** Whether an operation is tried: those that have been called. */
       operations: Object.fromEntries([...operations].map(([name, breaker]) => [name, breaker.state()])),
+      /** Scopes paused after a 429. */
       paused: slow.count,
+      /** Calls refused here since the start, by why. */
       refused: { ...refused },
     }),
   };
