@@ -2,26 +2,43 @@
 import type { Plugin } from 'graphql-yoga';
 import { nodeResponseOf } from '../auth/node-request.ts';
 import { streamOf } from '../graphql/stream-body.ts';
+import { handleGetOrHead } from '../routes/responses.ts';
 
-/**
- * A route: its response, or null for other paths. The last argument is the server adapter's
- * context.
- */
-export type Route = (
-  request: Request,
-  url: URL,
-  serverContext?: unknown,
-) => Promise<Response | null> | Response | null;
+/** A request for a route. */
+export interface RouteRequest {
+  readonly request: Request;
+  readonly url: URL;
+  /** What the groups of the route's path found. */
+  readonly parts: readonly string[];
+  /** The server adapter's. */
+  readonly serverContext: unknown;
+}
 
-/** Asks each route in turn; the first that answers wins. A POST to GraphQL is for none of them. */
+/** What answers some paths. */
+export interface Route {
+  readonly path: RegExp;
+  /** Which requests for the path it takes; all when absent. */
+  readonly takes?: (request: Request) => boolean;
+  /** Whether it answers other methods than GET and HEAD too, which are refused otherwise. */
+  readonly isForAllMethods?: boolean;
+  readonly answer: (asked: RouteRequest) => Promise<Response> | Response;
+}
+
+/** Answers by the first route that takes the request. A POST to GraphQL is for none of them. */
 export const useRoutes = (routes: readonly Route[]): Plugin => ({
-  onRequest({ request, url, serverContext, endResponse }) {
-    if (request.method === 'POST' && url.pathname === '/graphql') return undefined;
+  onRequest({ request, url: { pathname }, serverContext, endResponse }) {
+    if (request.method === 'POST' && pathname === '/graphql') return undefined;
+    const url = new URL(request.url);
     const ask = async (): Promise<void> => {
-      const asked = new URL(request.url);
-      for (const route of routes) {
-        const response = await route(request, asked, serverContext);
-        if (response !== null) return endResponse(cancelOnDisconnect(response, serverContext));
+      for (const { path, takes, isForAllMethods, answer } of routes) {
+        const [found, ...parts] = path.exec(url.pathname) ?? [];
+        if (found === undefined || takes?.(request) === false) continue;
+        const asked = { request, url, parts, serverContext };
+        const response =
+          isForAllMethods === true
+            ? await answer(asked)
+            : await handleGetOrHead(request, async () => answer(asked));
+        return endResponse(cancelOnDisconnect(response, serverContext));
       }
     };
     return ask();

@@ -11,10 +11,9 @@ import { readBatch } from '../../upstream/folds/batch-states.ts';
 import { createFoldResults, type FoldResults } from '../../upstream/folds/fold-results.ts';
 import { type ConcurrencyQuota, createConcurrencyQuota } from '../limits/load-shedding.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import { attachment, decodedId, handleGetOrHead, streamOf, textResponse } from './responses.ts';
+import { attachment, decodedId, streamOf, textResponse } from './responses.ts';
 import { createZipWriter } from './zip-writer.ts';
 
-const PATTERN = /^\/batches\/([^/]+)\/(results\.zip|scores\.tsv)$/;
 const TYPES = { zip: 'application/zip', tsv: 'text/tab-separated-values; charset=utf-8' } as const;
 /** Archives of one caller that a process writes at the same time: each holds two results in memory. */
 const MAX_ARCHIVES = 4;
@@ -193,14 +192,13 @@ async function answer(
 /** The routes. @param open - the context of a request */
 export function batchRoutes(open: (request: Request) => Promise<GatewayContext>): Route {
   const archives = createConcurrencyQuota(MAX_ARCHIVES);
-  return async (request, url) => {
-    const [, batchId, file] = PATTERN.exec(url.pathname) ?? [];
-    if (batchId === undefined || file === undefined) return null;
-    return handleGetOrHead(request, async () => {
+  return {
+    path: /^\/batches\/([^/]+)\/(results\.zip|scores\.tsv)$/,
+    async answer({ request, parts: [batchId = '', file = ''] }) {
       const id = decodedId(batchId);
       return id === null
         ? textResponse(400, 'The batch id cannot be read.')
         : answer(await open(request), id, file, archives);
-    });
+    },
   };
 }

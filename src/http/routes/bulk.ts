@@ -14,16 +14,10 @@ import {
   stateOf,
 } from '../../lookups/lookup.ts';
 import { openArchive } from '../../lookups/part.ts';
-import { discard } from '../../upstream/http/response-body.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import { forwardedHeaders, handleGetOrHead, streamOf, textResponse } from './responses.ts';
+import { forwardedFile, forwardedHeaders, streamOf, textResponse } from './responses.ts';
 
-const PART = /^\/bulk\/([\w-]+)\/(\d{1,4})\.zip$/;
-const ROWS = /^\/bulk\/([\w-]+)\.(ndjson|tsv)$/;
 const TYPES = { ndjson: 'application/x-ndjson', tsv: 'text/tab-separated-values' } as const;
-/** Request and response headers that are forwarded for archives. */
-const ASKED = ['range', 'if-range'] as const;
-const TOLD = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified'] as const;
 /** Seconds after which it is worth to try again while a look-up goes on. */
 const SOON = { 'retry-after': '2' };
 
@@ -54,35 +48,22 @@ async function streamPart(
   if (!hasArchive(part))
     return textResponse(409, `This part is ${part.state}. ${part.problem?.message ?? ''}`.trim());
   const hashes = hashesOfChunk(chunkHashes(ask.hashes).unique, index);
-  const range = Object.fromEntries(
-    ASKED.flatMap((name) => {
-      const value = request.headers.get(name);
-      return value === null ? [] : [[name, value]];
-    }),
-  );
   const { bulk, downloads } = ctx.services;
   const answer = await openArchive(
     lasting(ctx),
     downloads,
     part,
     { hashes, options: ask.options },
-    range,
+    forwardedHeaders((name) => request.headers.get(name), ['range', 'if-range']),
   ).catch(async (error: unknown) => {
     if (isExpired(error)) await bulk.expire(lookup.lookupId, index);
     throw error;
   });
-  // A range outside the file has no bytes to send.
-  if (answer.status === 416) discard(answer);
-  const body = answer.status === 416 ? null : streamOf(answer.body);
-  return new Response(body, {
-    status: answer.status,
-    headers: {
-      ...forwardedHeaders(answer.headers, TOLD),
-      'content-type': 'application/zip',
-      'content-disposition': attachment(`foldatlas-proteins-${day()}-part${index}.zip`),
-      'cache-control': 'private, no-store',
-      'x-content-type-options': 'nosniff',
-    },
+  return forwardedFile(answer, {
+    'content-type': 'application/zip',
+    'content-disposition': attachment(`foldatlas-proteins-${day()}-part${index}.zip`),
+    'cache-control': 'private, no-store',
+    'x-content-type-options': 'nosniff',
   });
 }
 
@@ -124,20 +105,15 @@ function streamRows(
 }
 
 /** The routes. @param open - the context of a request */
-export const bulkRoutes =
-  (open: (request: Request) => Promise<GatewayContext>): Route =>
-  async (request, url) => {
-    const [, ofPart, index] = PART.exec(url.pathname) ?? [];
-    const [, ofRows, ending] = ROWS.exec(url.pathname) ?? [];
-    const lookupId = ofPart ?? ofRows;
-    if (lookupId === undefined) return null;
-    return handleGetOrHead(request, async () => {
-      const ctx = await open(request);
-      const { bulk } = ctx.services;
-      const [lookup, ask] = await Promise.all([bulk.get(lookupId), bulk.ask(lookupId)]);
-      if (lookup === null || ask === null) return notFound();
-      return index === undefined
-        ? streamRows(ctx, lookup, ask, ending === 'tsv' ? 'tsv' : 'ndjson')
-        : streamPart(ctx, request, lookup, ask, Number(index));
-    });
-  };
+export const bulkRoutes = (open: (request: Request) => Promise<GatewayContext>): Route => ({
+  path: /^\/bulk\/([\w-]+)(?:\/(\d{1,4})\.zip|\.(ndjson|tsv))$/,
+  async answer({ request, parts: [lookupId = '', index, ending] }) {
+    const ctx = await open(request);
+    const { bulk } = ctx.services;
+    const [lookup, ask] = await Promise.all([bulk.get(lookupId), bulk.ask(lookupId)]);
+    if (lookup === null || ask === null) return notFound();
+    return index === undefined
+      ? streamRows(ctx, lookup, ask, ending === 'tsv' ? 'tsv' : 'ndjson')
+      : streamPart(ctx, request, lookup, ask, Number(index));
+  },
+});

@@ -3,14 +3,7 @@
 import { pageCsp } from '../csp.ts';
 import { type BrowserExample, type Example, readGraphqlWs } from '../pages/examples.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import {
-  type CachedPage,
-  cachedPageResponse,
-  cachePage,
-  handleGetOrHead,
-  PAGE_HEADERS,
-  textResponse,
-} from './responses.ts';
+import { type CachedPage, cachedPageResponse, cachePage, PAGE_HEADERS, textResponse } from './responses.ts';
 
 interface ServedFile {
   readonly page: CachedPage;
@@ -37,11 +30,13 @@ export function exampleRoute(examples: readonly BrowserExample[], operations: re
   for (const [name, bytes] of examples.length > 0 ? readGraphqlWs() : [])
     files.set(`/examples/graphql-ws/${name}`, { page: cachePage(bytes), headers: SCRIPT_HEADERS });
   const missing = `There is no such example. There are ${[...files.keys()].join(', ')}.`;
-  return (request, url) => {
-    if (!url.pathname.startsWith('/examples/')) return null;
-    const file = files.get(url.pathname);
-    return handleGetOrHead(request, async () =>
-      file === undefined ? textResponse(404, missing) : cachedPageResponse(request, file.page, file.headers),
-    );
+  return {
+    path: /^\/examples\//,
+    answer({ request, url }) {
+      const file = files.get(url.pathname);
+      return file === undefined
+        ? textResponse(404, missing)
+        : cachedPageResponse(request, file.page, file.headers);
+    },
   };
 }

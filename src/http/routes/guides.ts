@@ -5,15 +5,7 @@ import { readDocsPictures } from '../pages/docs-files.ts';
 import { type GuidePages, guidePage, missingPage } from '../pages/guide-page.ts';
 import { textOf } from '../pages/html.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import {
-  cachedPageResponse,
-  cachePage,
-  handleGetOrHead,
-  once,
-  oncePer,
-  PAGE_HEADERS,
-  textResponse,
-} from './responses.ts';
+import { cachedPageResponse, cachePage, once, oncePer, PAGE_HEADERS, textResponse } from './responses.ts';
 
 const isPageWanted = (request: Request): boolean => prefersHtml(request.headers.get('accept'), 'text/plain');
 
@@ -51,16 +43,16 @@ export function guideRoute(pages: GuidePages): Route {
     [...readDocsPictures()].map(([name, bytes]) => [`/docs/${name}`, cachePage(bytes)]),
   );
   const what = `There is no such guide. There are ${[...files.keys()].join(', ')}.`;
-  return (request, url) => {
-    if (!url.pathname.startsWith('/docs/')) return null;
-    const [file, picture] = [files.get(url.pathname), pictures.get(url.pathname)];
-    return handleGetOrHead(request, async () => {
+  return {
+    path: /^\/docs\//,
+    answer({ request, url }) {
+      const [file, picture] = [files.get(url.pathname), pictures.get(url.pathname)];
       if (picture !== undefined) return cachedPageResponse(request, picture, pictureHeaders(url.pathname));
       if (file === undefined) return missing(pages, request, url, what);
       return isPageWanted(request)
         ? cachedPageResponse(request, file.page(), PAGE_HEADERS)
         : cachedPageResponse(request, file.text(), TEXT_HEADERS);
-    });
+    },
   };
 }
 
@@ -69,7 +61,8 @@ const NOTHING =
   'the guides at /docs/README.md.';
 
 /** The last route: what no other has. */
-export const missingRoute =
-  (pages: GuidePages): Route =>
-  (request, url) =>
-    url.pathname === '/graphql' ? null : missing(pages, request, url, NOTHING);
+export const missingRoute = (pages: GuidePages): Route => ({
+  path: /^(?!\/graphql$)/,
+  isForAllMethods: true,
+  answer: ({ request, url }) => missing(pages, request, url, NOTHING),
+});

@@ -3,7 +3,7 @@ import { withTimeout } from '../../async/timeout.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
 import { type MetricsAccess, refuseMetrics } from '../auth/shared-secrets.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import { handleGetOrHead, textResponse } from './responses.ts';
+import { textResponse } from './responses.ts';
 
 export interface Check {
   readonly name: string;
@@ -115,19 +115,16 @@ const json = (status: number, body: unknown): Response =>
     headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
   });
 
-export const healthRoute: Route = (request, { pathname }) =>
-  pathname === '/health' ? handleGetOrHead(request, async () => json(200, { alive: true })) : null;
+export const healthRoute: Route = { path: /^\/health$/, answer: () => json(200, { alive: true }) };
 
 /** @param readiness - 200 for `ready` and `degraded`, 503 for `unready` and `draining` */
-export const readyRoute =
-  (readiness: () => Promise<Readiness>): Route =>
-  (request, { pathname }) => {
-    if (pathname !== '/ready') return null;
-    return handleGetOrHead(request, async () => {
-      const answer = await readiness();
-      return json(answer.state === 'ready' || answer.state === 'degraded' ? 200 : 503, answer);
-    });
-  };
+export const readyRoute = (readiness: () => Promise<Readiness>): Route => ({
+  path: /^\/ready$/,
+  async answer() {
+    const answer = await readiness();
+    return json(answer.state === 'ready' || answer.state === 'degraded' ? 200 : 503, answer);
+  },
+});
 
 const REFUSALS = {
   401: 'The metrics need METRICS_TOKEN in the header `Authorization`, after the word `Bearer`.',
@@ -135,24 +132,19 @@ const REFUSALS = {
 };
 
 /** Sends the metrics, or a refusal to clients that may not read them. */
-async function metricsAnswer(
-  source: MetricsSource,
-  access: MetricsAccess,
-  request: Request,
-  remote: string | undefined,
-): Promise<Response> {
-  const refusal = refuseMetrics(access, (name) => request.headers.get(name), remote);
-  if (refusal !== undefined)
-    return textResponse(refusal, REFUSALS[refusal], refusal === 401 ? { 'www-authenticate': 'Bearer' } : {});
-  return new Response(await source.text(), {
-    headers: { 'content-type': source.contentType, 'cache-control': 'no-store' },
-  });
-}
-
-export const metricsRoute =
-  (source: MetricsSource, access: MetricsAccess): Route =>
-  (request, { pathname }, serverContext) => {
-    if (pathname !== '/metrics') return null;
+export const metricsRoute = (source: MetricsSource, access: MetricsAccess): Route => ({
+  path: /^\/metrics$/,
+  async answer({ request, serverContext }) {
     const remote = nodeResponseOf(serverContext)?.req.socket.remoteAddress;
-    return handleGetOrHead(request, () => metricsAnswer(source, access, request, remote));
-  };
+    const refusal = refuseMetrics(access, (name) => request.headers.get(name), remote);
+    if (refusal !== undefined)
+      return textResponse(
+        refusal,
+        REFUSALS[refusal],
+        refusal === 401 ? { 'www-authenticate': 'Bearer' } : {},
+      );
+    return new Response(await source.text(), {
+      headers: { 'content-type': source.contentType, 'cache-control': 'no-store' },
+    });
+  },
+});

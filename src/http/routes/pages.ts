@@ -22,7 +22,6 @@ import {
   type CachedPage,
   cachedPageResponse,
   cachePage,
-  handleGetOrHead,
   once,
   oncePer,
   PAGE_HEADERS,
@@ -125,12 +124,12 @@ function graphiqlRoute(isSandbox: () => boolean, page: Omit<GraphiqlPage, 'sandb
       headers: { ...PAGE_HEADERS, 'content-security-policy': pageCsp(text) },
     };
   });
-  return (request, url) =>
-    url.pathname === '/graphql' &&
-    (request.method === 'GET' || request.method === 'HEAD') &&
-    prefersHtml(request.headers.get('accept'), 'application/json')
-      ? cachedPageResponse(request, made().page, made().headers)
-      : null;
+  return {
+    path: /^\/graphql$/,
+    takes: ({ method, headers }) =>
+      (method === 'GET' || method === 'HEAD') && prefersHtml(headers.get('accept'), 'application/json'),
+    answer: ({ request }) => cachedPageResponse(request, made().page, made().headers),
+  };
 }
 
 /**
@@ -146,10 +145,9 @@ function assetRoute(assets: Assets): Route {
     kept.set(asset, reading);
     return reading;
   };
-  return async (request, url) => {
-    const [, file] = /^\/assets\/([^/]+)$/.exec(url.pathname) ?? [];
-    if (file === undefined) return null;
-    return handleGetOrHead(request, async () => {
+  return {
+    path: /^\/assets\/([^/]+)$/,
+    async answer({ request, parts: [file = ''] }) {
       const found = assets.find(file);
       if (found === null) return textResponse(404, 'There is no such file.');
       return cachedPageResponse(request, await keptOf(found.asset), {
@@ -157,7 +155,7 @@ function assetRoute(assets: Assets): Route {
         'cache-control': found.current ? 'public, max-age=31536000, immutable' : 'no-store',
         'cross-origin-resource-policy': 'same-origin',
       });
-    });
+    },
   };
 }
 
@@ -170,24 +168,33 @@ export type FrontSettings = Omit<
 };
 
 /** The route. */
-const homeRoute =
-  (settings: FrontSettings, isSandbox: () => boolean, facts: () => Promise<FrontFacts>): Route =>
-  async (request, url) => {
-    if (url.pathname !== '/') return null;
-    return handleGetOrHead(request, async () => {
-      const publicUrl = settings.publicUrl ?? url.origin;
-      const asked = prefersHtml(request.headers.get('accept'), 'text/plain');
-      const { upstream, store, proteins } = asked
-        ? await facts()
-        : { upstream: undefined, store: undefined, proteins: [] };
-      const answers = { upstreamAnswers: upstream, storeAnswers: store };
-      const page = { ...settings, publicUrl, sandbox: isSandbox(), ...answers, proteins };
-      if (!asked) return textResponse(200, frontText(page), { vary: 'accept' });
-      return new Response(textOf(frontPage(page)), {
-        headers: { ...PAGE_HEADERS, 'cache-control': 'no-store', vary: 'accept' },
-      });
+const homeRoute = (
+  settings: FrontSettings,
+  isSandbox: () => boolean,
+  facts: () => Promise<FrontFacts>,
+): Route => ({
+  path: /^\/$/,
+  async answer({ request, url }) {
+    const isPageWanted = prefersHtml(request.headers.get('accept'), 'text/plain');
+    const { upstream, store, proteins } = isPageWanted
+      ? await facts()
+      : { upstream: undefined, store: undefined, proteins: [] };
+    const page = {
+      ...settings,
+      publicUrl: settings.publicUrl ?? url.origin,
+      sandbox: isSandbox(),
+      upstreamAnswers: upstream,
+      storeAnswers: store,
+      proteins,
+    };
+    if (!isPageWanted) return textResponse(200, frontText(page), { vary: 'accept' });
+    return new Response(textOf(frontPage(page)), {
+      headers: { ...PAGE_HEADERS, 'cache-control': 'no-store', vary: 'accept' },
     });
-  };
+  },
+});
+
+const SDL_HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache' };
 
 /** Rendered on first use, then cached: the schema of a process does not change. */
 function referenceRoute(options: Omit<ReferenceOptions, 'sandbox'> & Pick<PageSources, 'isSandbox'>): Route {
@@ -196,21 +203,17 @@ function referenceRoute(options: Omit<ReferenceOptions, 'sandbox'> & Pick<PageSo
     cachePage(Buffer.from(textOf(referencePage({ ...fixed, sandbox })))),
   );
   const sdl = once(() => cachePage(Buffer.from(apiSdl(options.schema))));
-  const answers: Readonly<Record<string, (request: Request) => Promise<Response>>> = {
-    '/reference': (request) => cachedPageResponse(request, page(), PAGE_HEADERS),
-    '/schema.graphql': (request) =>
-      cachedPageResponse(request, sdl(), {
-        'content-type': 'text/plain; charset=utf-8',
-        'cache-control': 'no-cache',
-      }),
-  };
-  return async (request, url) => {
-    const answer = answers[url.pathname];
-    if (answer === undefined) return null;
-    return handleGetOrHead(request, async () =>
-      options.places.reference
-        ? answer(request)
-        : textResponse(404, 'The schema is not shown here, because introspection is closed (INTROSPECTION).'),
-    );
+  return {
+    path: /^\/(reference|schema\.graphql)$/,
+    answer({ request, parts: [name] }) {
+      if (!options.places.reference)
+        return textResponse(
+          404,
+          'The schema is not shown here, because introspection is closed (INTROSPECTION).',
+        );
+      return name === 'reference'
+        ? cachedPageResponse(request, page(), PAGE_HEADERS)
+        : cachedPageResponse(request, sdl(), SDL_HEADERS);
+    },
   };
 }

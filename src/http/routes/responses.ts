@@ -7,6 +7,8 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { GraphQLError } from 'graphql';
 import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
+import { discard } from '../../upstream/http/response-body.ts';
+import type { StreamedResponse } from '../../upstream/http/upstream-client.ts';
 import { LINK_MINUTES, type LinkRefusal } from '../auth/signed-links.ts';
 
 /** A refusal as one line of text. */
@@ -21,17 +23,35 @@ export const textResponse = (status: number, text: string, headers: Record<strin
     },
   });
 
-/** The upstream's headers that describe a forwarded body. */
+/** The named headers that a request or an answer has. @param read - gives a header by its name */
 export const forwardedHeaders = (
-  headers: Readonly<Record<string, string | string[] | undefined>>,
+  read: (name: string) => string | string[] | null | undefined,
   names: readonly string[],
 ): Record<string, string> =>
   Object.fromEntries(
     names.flatMap((name) => {
-      const value = headers[name];
+      const value = read(name);
       return typeof value === 'string' && /^[\x20-\x7e]*$/.test(value) ? [[name, value]] : [];
     }),
   );
+
+/** The upstream's headers that describe the bytes of a file. */
+const DESCRIBING = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified'];
+
+/** A file of the upstream, streamed; without a body where the upstream sends none of the file. */
+export function forwardedFile(answer: StreamedResponse, headers: Record<string, string>): Response {
+  const { status } = answer;
+  const hasFile = status !== 304 && status !== 416;
+  const described = forwardedHeaders((name) => answer.headers[name], DESCRIBING);
+  if (!hasFile) {
+    discard(answer);
+    delete described['content-length'];
+  }
+  return new Response(hasFile ? streamOf(answer.body) : null, {
+    status,
+    headers: { ...described, ...headers },
+  });
+}
 
 /** What a browser saves a file as. */
 export function attachment(name: string, ending: string): string {

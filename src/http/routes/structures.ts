@@ -11,9 +11,8 @@ import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/cached-re
 import { atlasStructure, FILE_ENDINGS } from '../../upstream/reads/structure-file.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import { handleGetOrHead, LINK_HEADERS, refusedLink, textResponse } from './responses.ts';
+import { LINK_HEADERS, refusedLink, textResponse } from './responses.ts';
 
-const PATTERN = /^\/structures\/([^/.]+)\.([a-z]+)$/;
 /** By the parameter `plddt`; null leaves the upstream's PDB text as it is. */
 const UNITS: ReadonlyMap<string, PlddtUnit | null> = new Map([
   ['percent', 'PERCENT'],
@@ -23,45 +22,44 @@ const UNITS: ReadonlyMap<string, PlddtUnit | null> = new Map([
 const TYPES = { pdb: 'chemical/x-pdb', cif: 'chemical/x-mmcif' } as const;
 
 /** The route. @param open, openLink - the context of a request, with a token or with a signature */
-export const structureRoute =
-  (open: (request: Request) => Promise<GatewayContext>, openLink: OpenLink): Route =>
-  async (request, url) => {
-    const [, hash, ending] = PATTERN.exec(url.pathname) ?? [];
-    if (hash === undefined) return null;
-    return handleGetOrHead(request, async () => {
-      if (!/^[0-9a-f]{32}$/.test(hash))
-        return textResponse(400, 'The hash must be 32 lower-case hexadecimal characters.');
-      if (ending !== FILE_ENDINGS.PDB && ending !== FILE_ENDINGS.MMCIF) {
-        return textResponse(404, 'Structures are served as .pdb and .cif.');
-      }
-      const unit = UNITS.get(url.searchParams.get('plddt') ?? 'percent');
-      if (unit === undefined) return textResponse(400, '`plddt` is percent, unit or upstream.');
-      const link = openLink(request, url.pathname);
-      if (typeof link === 'string') return refusedLink(link);
-      const { proteins } = link?.ctx ?? (await open(request));
-      const data = await proteins.load(hash, { structure: true });
-      const structure = data?.structure;
-      if (structure == null || !hasCoordinates(structure))
-        return textResponse(404, 'There is no such protein, or it has no structure.');
-      const { text } = atlasStructure(structure, {
-        hash,
-        format: ending === 'pdb' ? 'PDB' : 'MMCIF',
-        unit: unit ?? undefined,
-      });
-      return new Response(readText(text), {
-        headers: {
-          'content-type': `${TYPES[ending]}; charset=utf-8`,
-          'content-disposition': `inline; filename="${hash}.${ending}"`,
-          // The Atlas is alpha: a structure may be made anew.
-          'cache-control': 'public, max-age=3600',
-          'x-content-type-options': 'nosniff',
-          ...(link === null ? {} : LINK_HEADERS),
-        },
-      });
+export const structureRoute = (
+  open: (request: Request) => Promise<GatewayContext>,
+  openLink: OpenLink,
+): Route => ({
+  path: /^\/structures\/([^/.]+)\.([a-z]+)$/,
+  async answer({ request, url, parts: [hash = '', ending] }) {
+    if (!/^[0-9a-f]{32}$/.test(hash))
+      return textResponse(400, 'The hash must be 32 lower-case hexadecimal characters.');
+    if (ending !== FILE_ENDINGS.PDB && ending !== FILE_ENDINGS.MMCIF) {
+      return textResponse(404, 'Structures are served as .pdb and .cif.');
+    }
+    const unit = UNITS.get(url.searchParams.get('plddt') ?? 'percent');
+    if (unit === undefined) return textResponse(400, '`plddt` is percent, unit or upstream.');
+    const link = openLink(request, url.pathname);
+    if (typeof link === 'string') return refusedLink(link);
+    const { proteins } = link?.ctx ?? (await open(request));
+    const data = await proteins.load(hash, { structure: true });
+    const structure = data?.structure;
+    if (structure == null || !hasCoordinates(structure))
+      return textResponse(404, 'There is no such protein, or it has no structure.');
+    const { text } = atlasStructure(structure, {
+      hash,
+      format: ending === 'pdb' ? 'PDB' : 'MMCIF',
+      unit: unit ?? undefined,
     });
-  };
+    return new Response(readText(text), {
+      headers: {
+        'content-type': `${TYPES[ending]}; charset=utf-8`,
+        'content-disposition': `inline; filename="${hash}.${ending}"`,
+        // The Atlas is alpha: a structure may be made anew.
+        'cache-control': 'public, max-age=3600',
+        'x-content-type-options': 'nosniff',
+        ...(link === null ? {} : LINK_HEADERS),
+      },
+    });
+  },
+});
 
-const THUMBNAIL_PATTERN = /^\/thumbnails\/([^/]+)\/([^/]+)\.png$/;
 const THUMBNAIL_NAMES: readonly string[] = Object.values(THUMBNAIL_TYPES);
 
 /**
@@ -69,33 +67,33 @@ const THUMBNAIL_NAMES: readonly string[] = Object.values(THUMBNAIL_TYPES);
  *
  * @param open - the upstream as this request sees it
  */
-export const thumbnailRoute =
-  (thumbnails: Thumbnails, open: (request: Request) => Promise<Upstream>): Route =>
-  async (request, url) => {
-    const [, hash, type] = THUMBNAIL_PATTERN.exec(url.pathname) ?? [];
-    if (hash === undefined || type === undefined) return null;
-    return handleGetOrHead(request, async () => {
-      if (!/^[0-9a-f]{32}$/.test(hash))
-        return textResponse(400, 'The hash must be 32 lower-case hexadecimal characters.');
-      if (!THUMBNAIL_NAMES.includes(type))
-        return textResponse(
-          404,
-          `There are thumbnails ${THUMBNAIL_NAMES.map((t) => `${t}.png`).join(' and ')}.`,
-        );
-      const thumbnail = await thumbnails.get(await open(request), hash, type);
-      if (thumbnail === null)
-        return textResponse(404, 'There is no such protein, or it has no structure to draw.');
-      const headers = {
-        'cache-control': 'public, max-age=31536000, immutable',
-        etag: thumbnail.etag,
-        'content-type': 'image/png',
-        'x-content-type-options': 'nosniff',
-        'cross-origin-resource-policy': 'cross-origin',
-      };
-      if (matchesIfNoneMatch(request.headers.get('if-none-match'), thumbnail.etag))
-        return new Response(null, { status: 304, headers });
-      return new Response(thumbnail.png, {
-        headers: { ...headers, 'content-length': String(thumbnail.png.byteLength) },
-      });
+export const thumbnailRoute = (
+  thumbnails: Thumbnails,
+  open: (request: Request) => Promise<Upstream>,
+): Route => ({
+  path: /^\/thumbnails\/([^/]+)\/([^/]+)\.png$/,
+  async answer({ request, parts: [hash = '', type = ''] }) {
+    if (!/^[0-9a-f]{32}$/.test(hash))
+      return textResponse(400, 'The hash must be 32 lower-case hexadecimal characters.');
+    if (!THUMBNAIL_NAMES.includes(type))
+      return textResponse(
+        404,
+        `There are thumbnails ${THUMBNAIL_NAMES.map((t) => `${t}.png`).join(' and ')}.`,
+      );
+    const thumbnail = await thumbnails.get(await open(request), hash, type);
+    if (thumbnail === null)
+      return textResponse(404, 'There is no such protein, or it has no structure to draw.');
+    const headers = {
+      'cache-control': 'public, max-age=31536000, immutable',
+      etag: thumbnail.etag,
+      'content-type': 'image/png',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'cross-origin',
+    };
+    if (matchesIfNoneMatch(request.headers.get('if-none-match'), thumbnail.etag))
+      return new Response(null, { status: 304, headers });
+    return new Response(thumbnail.png, {
+      headers: { ...headers, 'content-length': String(thumbnail.png.byteLength) },
     });
-  };
+  },
+});

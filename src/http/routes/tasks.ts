@@ -9,7 +9,6 @@ import { loadTask } from '../../resolvers/folds/task.ts';
 import { nameOfTask, taskFilePath } from '../../resolvers/folds/task-shape.ts';
 import { createFoldResults, type FoldResults, type ResultReader } from '../../upstream/folds/fold-results.ts';
 import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
-import { discard } from '../../upstream/http/response-body.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
 import type { Route } from '../plugins/use-routes.ts';
@@ -17,15 +16,12 @@ import {
   attachment,
   byteRange,
   decodedId,
+  forwardedFile,
   forwardedHeaders,
-  handleGetOrHead,
   LINK_HEADERS,
   refusedLink,
-  streamOf,
   textResponse,
 } from './responses.ts';
-
-const PATTERN = /^\/tasks\/([^/]+)\/(result\.json|structure\.cif|structure\.pdb|embeddings\.npz)$/;
 
 const TYPES: Readonly<Record<string, string>> = {
   json: 'application/json',
@@ -58,9 +54,6 @@ const headersOf = (
 /** The file belongs to one caller: no shared cache may keep it. */
 const WITH_TOKEN = { 'cache-control': 'private, max-age=0, must-revalidate', vary: 'authorization' };
 
-/** Of the upstream's headers, those that describe the bytes. */
-const PASSED = ['content-length', 'content-range', 'etag', 'last-modified'] as const;
-
 /** What a file of a finished task is read through. */
 interface FileSource {
   readonly ctx: GatewayContext;
@@ -76,27 +69,13 @@ const foldsOf = ({ ctx, batches }: FileSource, upstream: Upstream): FoldResults 
 /** The result as it comes, streamed; ranges and conditions are the upstream's to answer. */
 async function resultFile(source: FileSource): Promise<Response | null> {
   const { ctx, request, taskId, headers } = source;
-  const asked: Record<string, string> = {};
-  for (const name of ['range', 'if-range', 'if-none-match'] as const) {
-    const value = request.headers.get(name);
-    if (value !== null) asked[name] = value;
-  }
   // A download lasts as long as the caller stays, however slow it is.
   const folds = foldsOf(source, { ...ctx.upstream, signal: ctx.clientSignal, streamed: true });
   const inline = await folds.inline(taskId);
   if (inline !== null) return madeFile(request, inline, headers);
+  const asked = forwardedHeaders((name) => request.headers.get(name), ['range', 'if-range', 'if-none-match']);
   const answer = await folds.download(taskId, asked);
-  if (answer === null) return null;
-  const described = forwardedHeaders(answer.headers, PASSED);
-  if (answer.status === 304 || answer.status === 416) {
-    discard(answer);
-    const { 'content-length': _, ...rest } = described;
-    return new Response(null, { status: answer.status, headers: { ...headers, ...rest } });
-  }
-  return new Response(streamOf(answer.body), {
-    status: answer.status,
-    headers: { ...headers, ...described },
-  });
+  return answer === null ? null : forwardedFile(answer, headers);
 }
 
 /** A file that is made here: whole, or the range asked for, or nothing when the caller has it. */
@@ -208,19 +187,19 @@ async function madeContent(fold: FoldResultHandle, ending: string): Promise<Uint
 }
 
 /** The routes. @param open, openLink - the context of a request with a token, or with a signature */
-export const taskRoutes =
-  (open: (request: Request) => Promise<GatewayContext>, openLink: OpenLink): Route =>
-  async (request, url) => {
-    const [, taskId, file] = PATTERN.exec(url.pathname) ?? [];
-    if (taskId === undefined || file === undefined) return null;
-    return handleGetOrHead(request, async () => {
-      const id = decodedId(taskId);
-      if (id === null) return textResponse(400, 'The task id cannot be read.');
-      const link = openLink(request, taskFilePath(id, file));
-      if (link === null) return answer(await open(request), request, id, file);
-      return typeof link === 'string' ? refusedLink(link) : linkedFile(link, request, id, file);
-    });
-  };
+export const taskRoutes = (
+  open: (request: Request) => Promise<GatewayContext>,
+  openLink: OpenLink,
+): Route => ({
+  path: /^\/tasks\/([^/]+)\/(result\.json|structure\.cif|structure\.pdb|embeddings\.npz)$/,
+  async answer({ request, parts: [taskId = '', file = ''] }) {
+    const id = decodedId(taskId);
+    if (id === null) return textResponse(400, 'The task id cannot be read.');
+    const link = openLink(request, taskFilePath(id, file));
+    if (link === null) return answer(await open(request), request, id, file);
+    return typeof link === 'string' ? refusedLink(link) : linkedFile(link, request, id, file);
+  },
+});
 
 /** A matrix as JSON gave it; what is not a number becomes NaN. */
 export type Rows = readonly unknown[];
