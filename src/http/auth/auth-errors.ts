@@ -2,32 +2,27 @@
 // `extensions.http`.
 import { GraphQLError } from 'graphql';
 
-/** Seconds after which it is worth to try again. */
-interface Patience {
-  readonly retryAfterSeconds?: number;
-}
-
-const refusal = (
+/** @param retryAfterSeconds - after which it is worth to try again; undefined when it never is */
+function refusal(
   status: number,
   code: string,
   message: string,
-  { retryAfterSeconds }: Patience = {},
+  retryAfterSeconds?: number,
   headers: Record<string, string> = {},
-): GraphQLError =>
-  new GraphQLError(message, {
+): GraphQLError {
+  const isRetryable = retryAfterSeconds !== undefined;
+  return new GraphQLError(message, {
     extensions: {
       code,
-      retryable: retryAfterSeconds !== undefined,
-      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      retryable: isRetryable,
+      ...(isRetryable && { retryAfterSeconds }),
       http: {
         status,
-        headers: {
-          ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
-          ...headers,
-        },
+        headers: { ...(isRetryable && { 'retry-after': String(retryAfterSeconds) }), ...headers },
       },
     },
   });
+}
 
 /** The caller's credentials are missing or invalid. */
 export const unauthenticated = (ways: string): GraphQLError =>
@@ -35,7 +30,7 @@ export const unauthenticated = (ways: string): GraphQLError =>
     401,
     'UNAUTHENTICATED',
     `This gateway holds the upstream key itself: send ${ways} in the header \`Authorization\`, after the word \`Bearer\`.`,
-    {},
+    undefined,
     { 'www-authenticate': 'Bearer' },
   );
 
@@ -46,7 +41,7 @@ export const authBackendUnavailable = (): GraphQLError =>
     'UPSTREAM_UNAVAILABLE',
     'The gateway cannot check your token at present: the keys of its issuer cannot be had. ' +
       'Try again in a moment.',
-    { retryAfterSeconds: 5 },
+    5,
   );
 
 /** The page that asks was served under a name that is not the gateway's. */
@@ -60,7 +55,7 @@ export const hostNotAllowed = (): GraphQLError =>
 
 /** The caller has used up its rate limit. */
 export const rateLimited = (message: string, retryAfterSeconds: number): GraphQLError =>
-  refusal(429, 'RATE_LIMITED', message, { retryAfterSeconds });
+  refusal(429, 'RATE_LIMITED', message, retryAfterSeconds);
 
 /**
  * This process is overloaded. The code is RATE_LIMITED, because the cure is the same (wait, then
@@ -71,7 +66,7 @@ export const overloaded = (): GraphQLError =>
     503,
     'RATE_LIMITED',
     'The gateway has as much to do as it can at present. Nothing was done; try again in a moment.',
-    { retryAfterSeconds: 1 },
+    1,
   );
 
 /** The body of a request is too large. @param maxBytes - as configured */
@@ -89,6 +84,6 @@ export const bodyTooSlow = (): GraphQLError =>
     'BAD_USER_INPUT',
     'The body of this request did not arrive in time (REQUEST_BODY_SECONDS). ' +
       'Nothing was done; send it again.',
-    {},
+    undefined,
     { connection: 'close' },
   );
