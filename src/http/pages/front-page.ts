@@ -1,9 +1,8 @@
 // The front page: what the gateway is, its state, how to query it, and links.
-import type { Assets } from './assets.ts';
 import type { DocsFile } from './docs-files.ts';
 import type { BrowserExample, Example } from './examples.ts';
 import { type Html, html, inline, type Part } from './html.ts';
-import { type Links, layout } from './layout.ts';
+import { layout, type Site } from './layout.ts';
 
 interface Shown {
   readonly accession: string;
@@ -20,14 +19,12 @@ interface Shown {
 export type Access = 'own-key' | 'held-key' | 'held-key-for-callers';
 
 export interface FrontPage {
-  readonly assets: Assets;
-  readonly places: Links;
+  readonly site: Site;
   readonly examples: readonly Example[];
   readonly browserExamples: readonly BrowserExample[];
   readonly guides: readonly DocsFile[];
   /** Where this gateway is reached, without a final slash. */
   readonly publicUrl: string;
-  readonly sandbox: boolean;
   /** The upstream's host, the only part of its address that is shown; null for the embedded sandbox. */
   readonly upstreamHost: string | null;
   readonly upstreamAnswers: boolean | undefined;
@@ -62,8 +59,8 @@ const curlCommand = ({ publicUrl, access }: Pick<FrontPage, 'publicUrl' | 'acces
   }-d '{"query":
   "{ uniprotEntry(id: \\"P01308\\") { name organism protein { hash length ptm } } }"}'`;
 
-const upstreamName = ({ sandbox, upstreamHost }: FrontPage): string =>
-  upstreamHost === null ? 'embedded sandbox' : `${upstreamHost}${sandbox ? ', a sandbox' : ''}`;
+const upstreamName = ({ site, upstreamHost }: FrontPage): string =>
+  upstreamHost === null ? 'embedded sandbox' : `${upstreamHost}${site.isSandbox() ? ', a sandbox' : ''}`;
 
 const stateCard = (page: FrontPage): Html => html`
 <section class="card" aria-labelledby="state">
@@ -96,9 +93,9 @@ const hero = (page: FrontPage): Html => html`
 <p class="lead">FoldAtlas answers from two services at once: ${SERVICES[page.access]}.
 It makes as few upstream calls as your query allows.</p>
 <p class="actions">
-${page.places.graphiql && html`<a class="button" href="graphql">Open GraphiQL</a>`}
-${page.places.reference && html`<a class="button quiet" href="reference">Schema reference</a>`}
-${!page.places.graphiql && html`<a class="button quiet" href="#ask">How to query</a>`}
+${page.site.places.graphiql && html`<a class="button" href="graphql">Open GraphiQL</a>`}
+${page.site.places.reference && html`<a class="button quiet" href="reference">Schema reference</a>`}
+${!page.site.places.graphiql && html`<a class="button quiet" href="#ask">How to query</a>`}
 </p>
 </div>
 ${stateCard(page)}
@@ -141,7 +138,7 @@ loading="lazy">
 <span class="dim">${organism !== null && html`<i>${organism}</i> · `}${accession}${
     length !== null && html` · ${length} residues`
   }</span>`;
-  return page.places.graphiql
+  return page.site.places.graphiql
     ? html`<li><a href="${cardLink(protein)}">${inside}</a></li>`
     : html`<li><div>${inside}</div></li>`;
 };
@@ -177,7 +174,9 @@ const GROUPS: readonly (readonly [string, RegExp])[] = [
 
 const exampleItem = (page: FrontPage, example: Example): Html => html`
 <li><p class="title">${
-  page.places.graphiql ? html`<a href="graphql?example=${example.name}">${example.title}</a>` : example.title
+  page.site.places.graphiql
+    ? html`<a href="graphql?example=${example.name}">${example.title}</a>`
+    : example.title
 }
 <span class="chip ${example.kind}">${example.kind}</span></p><p>${inline(example.about)}</p></li>`;
 
@@ -186,7 +185,7 @@ const examples = (page: FrontPage): Part =>
   html`
 <section aria-labelledby="examples">
 <h2 id="examples">Examples</h2>
-${page.places.graphiql && html`<p>Each opens in GraphiQL with its variables filled in.</p>`}
+${page.site.places.graphiql && html`<p>Each opens in GraphiQL with its variables filled in.</p>`}
 <div class="groups">${GROUPS.map(
     ([title, those]) =>
       html`<div><h3>${title}</h3><ul class="examples">${page.examples
@@ -213,12 +212,12 @@ const addresses = (page: FrontPage): Html => html`
 <thead><tr><th scope="col">Address</th><th scope="col">What</th></tr></thead>
 <tbody>
 ${row(
-  page.places.graphiql ? 'graphql' : null,
+  page.site.places.graphiql ? 'graphql' : null,
   '/graphql',
   'GraphQL by POST, GET, Server-Sent Events and WebSocket',
 )}
-${page.places.reference && row('reference', '/reference', 'every type and field, described, to be searched')}
-${page.places.reference && row('schema.graphql', '/schema.graphql', 'the schema as SDL, for code generators')}
+${page.site.places.reference && row('reference', '/reference', 'every type and field, described, to be searched')}
+${page.site.places.reference && row('schema.graphql', '/schema.graphql', 'the schema as SDL, for code generators')}
 ${row('health', '/health', 'whether the process runs')}
 ${row('ready', '/ready', 'whether it can take traffic: the state of store and upstream')}
 ${page.openMetrics && row('metrics', '/metrics', 'counters for Prometheus')}
@@ -256,9 +255,7 @@ export const frontPage = (page: FrontPage): Html =>
     title: 'FoldAtlas',
     here: 'home',
     description: 'One GraphQL endpoint over a protein folding service and its Atlas of proteins.',
-    places: page.places,
-    sandbox: page.sandbox,
-    assets: page.assets,
+    site: page.site,
     scripts: ['pages.js'],
     main: html`${hero(page)}${gallery(page)}${ask(page)}${examples(page)}${addresses(page)}${guides(page)}`,
   });
@@ -268,9 +265,9 @@ export const frontText = (page: FrontPage): string =>
   [
     `FoldAtlas answers GraphQL at ${page.publicUrl}/graphql.`,
     `Upstream: ${upstreamName(page)}${
-      page.sandbox ? ' (its structures and scores are geometry, not predictions)' : ''
+      page.site.isSandbox() ? ' (its structures and scores are geometry, not predictions)' : ''
     }.`,
     '',
     ...(page.onlyListed ? ['Only listed operations run here: send their documentId.'] : [curlCommand(page)]),
-    ...(page.places.reference ? ['', `The schema: ${page.publicUrl}/schema.graphql`] : []),
+    ...(page.site.places.reference ? ['', `The schema: ${page.publicUrl}/schema.graphql`] : []),
   ].join('\n');

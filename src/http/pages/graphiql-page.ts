@@ -1,15 +1,12 @@
 // The GraphiQL page: an Authorization field, the examples, and a sandbox notice. The editor is
 // loaded from cached files; its initial state is in the page as JSON.
-import type { Assets } from './assets.ts';
 import type { Example } from './examples.ts';
 import { dataBlock, type Html, html } from './html.ts';
-import { SANDBOX_NOTICE } from './layout.ts';
+import { SANDBOX_NOTICE, type Site } from './layout.ts';
 
 export interface GraphiqlPage {
-  readonly assets: Assets;
+  readonly site: Site;
   readonly examples: readonly Example[];
-  readonly reference: boolean;
-  readonly sandbox: boolean;
   /** What the Authorization field holds in a tab that has not been given a token. */
   readonly token: string | null;
   /** Whose key the field is for. */
@@ -18,10 +15,8 @@ export interface GraphiqlPage {
 
 /** The page. */
 export const graphiqlPage = ({
-  assets,
+  site: { assets, places, isSandbox },
   examples,
-  reference,
-  sandbox,
   token,
   keyHint,
 }: GraphiqlPage): Html => html`<!doctype html>
@@ -50,7 +45,7 @@ ${dataBlock('settings', {
 <header class="bar">
 <a class="brand" href="./"><img src="${assets.url('favicon.svg')}" alt="" width="24" height="24">FoldAtlas</a>
 ${
-  sandbox &&
+  isSandbox() &&
   html`<p class="sandbox" role="note" title="${SANDBOX_NOTICE}">
 <strong>Sandbox</strong><span> not predictions</span></p>`
 }
@@ -65,7 +60,7 @@ ${
 <span id="token-note" class="note">kept for this tab only</span>
 <label class="check"><input id="report" type="checkbox"> report upstream calls</label>
 </form>
-${reference && html`<a class="more" href="reference">Reference</a>`}
+${places.reference && html`<a class="more" href="reference">Reference</a>`}
 </header>
 <main id="editor"><noscript>GraphiQL needs JavaScript. Ask from a shell instead: the front page shows
 how.</noscript><p class="loading">Loading GraphiQL …</p></main>

@@ -1,22 +1,19 @@
 // A guide as a page: README.md, docs/*.md and CHANGELOG.md, whose links lead to what this gateway
 // serves itself.
-import type { Assets } from './assets.ts';
 import type { DocsFile } from './docs-files.ts';
 import { type Html, html } from './html.ts';
-import { type Links, layout } from './layout.ts';
+import { layout, type Site } from './layout.ts';
 import { type ResolveLink, renderMarkdown } from './markdown.ts';
 
 export interface GuidePages {
-  readonly assets: Assets;
-  readonly places: Links;
-  readonly isSandbox: () => boolean;
+  readonly site: Site;
   readonly guides: readonly DocsFile[];
   /** Names of the files of examples/ that are served, such as `websocket.html`. */
   readonly exampleFiles: ReadonlySet<string>;
 }
 
 /** Where the links of guides lead, by the path in the repository. */
-const resolver = ({ guides, places, exampleFiles }: GuidePages, { folder }: DocsFile): ResolveLink => {
+const resolver = ({ guides, site, exampleFiles }: GuidePages, { folder }: DocsFile): ResolveLink => {
   const names = new Set(guides.map(({ name }) => name));
   return (target) => {
     if (/^(https?:|#)/.test(target)) return target;
@@ -28,43 +25,39 @@ const resolver = ({ guides, places, exampleFiles }: GuidePages, { folder }: Docs
     if (/^docs\/(images\/[^/]+\.webp|[^/]+\.svg)$/.test(path)) return path.slice('docs/'.length);
     if (/^(docs\/)?[^/]+$/.test(path) && names.has(name)) return name + hash;
     if (/^examples\/(browser\/)?[^/]+$/.test(path) && exampleFiles.has(name)) return `../examples/${name}`;
-    if (path === 'schema.graphql' && places.reference) return '../schema.graphql';
+    if (path === 'schema.graphql' && site.places.reference) return '../schema.graphql';
     return null;
   };
 };
 
 /** The page of a guide. */
-export const guidePage = (pages: GuidePages, sandbox: boolean, guide: DocsFile): Html =>
+export const guidePage = (pages: GuidePages, guide: DocsFile): Html =>
   layout({
     title: `${guide.title} · FoldAtlas`,
     here: 'guide',
     root: '../',
     description: `${guide.title}: a guide to FoldAtlas.`,
-    places: pages.places,
-    sandbox,
-    assets: pages.assets,
+    site: pages.site,
     scripts: [],
     main: html`<nav class="path" aria-label="Guides"><a href="../#guides">All guides</a></nav>
 ${renderMarkdown(guide.text, resolver(pages, guide))}`,
   });
 
 /** The page for an address at which there is nothing. */
-export const missingPage = ({ assets, places, isSandbox }: GuidePages, root: string, what: string): Html =>
+export const missingPage = ({ site }: GuidePages, root: string, what: string): Html =>
   layout({
     title: 'Not here · FoldAtlas',
     here: 'guide',
     root,
     description: what,
-    places,
-    sandbox: isSandbox(),
-    assets,
+    site,
     scripts: [],
     main: html`<h1>Not here</h1>
 <p>${what}</p>
 <ul>
 <li><a href="${root === '' ? './' : root}">The front page</a> lists every address of this gateway.</li>
 <li>${
-      places.graphiql
+      site.places.graphiql
         ? html`<a href="${root}graphql">GraphiQL</a> is at <code>/graphql</code>, where clients ask, too.`
         : html`Clients ask at <code>/graphql</code>.`
     }</li>

@@ -4,21 +4,26 @@ import type { Assets } from './assets.ts';
 import { type Html, html, type Part } from './html.ts';
 
 /** Where the navigation leads; null is left out. */
-export interface Links {
+interface Links {
   readonly graphiql: boolean;
   readonly reference: boolean;
 }
 
+/** What all pages of a gateway share. */
+export interface Site {
+  readonly assets: Assets;
+  readonly places: Links;
+  readonly isSandbox: () => boolean;
+}
+
 export interface Page {
+  readonly site: Site;
   readonly title: string;
   /** Which entry of the navigation this is. */
   readonly here: 'home' | 'reference' | 'guide';
   /** The way to the root of the gateway, such as `../`; empty for a page at the root. */
   readonly root?: string;
   readonly description: string;
-  readonly places: Links;
-  readonly sandbox: boolean;
-  readonly assets: Assets;
   /** Names of scripts under public/, run when the page has been read. */
   readonly scripts: readonly string[];
   /** Names of style sheets under public/, after the common one. */
@@ -37,7 +42,8 @@ const entry = (here: boolean, href: string, label: string): Html =>
 
 /** A whole page. */
 export function layout(page: Page): Html {
-  const { assets, here, places, root = '' } = page;
+  const { site, here, root = '' } = page;
+  const { assets, places } = site;
   const home = root === '' ? './' : root;
   const asset = (name: string): string => root + assets.url(name);
   return html`<!doctype html>
@@ -54,7 +60,7 @@ ${page.scripts.map((name) => html`<script src="${asset(name)}" defer></script>\n
 </head>
 <body class="${here}">
 <a class="skip" href="#main">Skip to the content</a>
-${page.sandbox && html`<p class="sandbox" role="note"><strong>Sandbox</strong> ${SANDBOX_NOTICE}</p>`}
+${site.isSandbox() && html`<p class="sandbox" role="note"><strong>Sandbox</strong> ${SANDBOX_NOTICE}</p>`}
 <header class="top">
 <a class="brand" href="${home}" aria-label="FoldAtlas, front page">
 <img src="${asset('favicon.svg')}" alt="" width="28" height="28">FoldAtlas</a>

@@ -33,9 +33,7 @@ export function guideRoute(pages: GuidePages): Route {
       `/docs/${guide.name}`,
       {
         text: once(() => cachePage(Buffer.from(guide.text))),
-        page: oncePer(pages.isSandbox, (sandbox) =>
-          cachePage(Buffer.from(textOf(guidePage(pages, sandbox, guide)))),
-        ),
+        page: oncePer(pages.site.isSandbox, () => cachePage(Buffer.from(textOf(guidePage(pages, guide))))),
       },
     ]),
   );

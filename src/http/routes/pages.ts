@@ -66,13 +66,13 @@ const sandboxToken = ({ config, upstreamHost }: PageSources): string | null =>
 /** The routes, and the one for addresses that no route has, which must be the last of all. */
 export function pageRoutes(world: PageSources): { readonly routes: Route[]; readonly missing: Route } {
   const { config, schema, assets, examples, isSandbox, upstreamHost } = world;
+  const places = { graphiql: config.GRAPHIQL, reference: config.INTROSPECTION };
+  const site = { assets, places, isSandbox };
   const guides = readDocsFiles();
   const access = accessOf(config);
   const browserExamples = readBrowserExamples();
-  const places = { graphiql: config.GRAPHIQL, reference: config.INTROSPECTION };
   const front = {
-    assets,
-    places,
+    site,
     examples,
     browserExamples,
     upstreamHost,
@@ -90,10 +90,9 @@ export function pageRoutes(world: PageSources): { readonly routes: Route[]; read
       config.METRICS_TOKEN === undefined &&
       !config.production,
   };
-  const graphiql = graphiqlRoute(isSandbox, {
-    assets,
+  const graphiql = graphiqlRoute({
+    site,
     examples,
-    reference: places.reference,
     token: sandboxToken(world),
     keyHint: KEY_HINTS[access],
   });
@@ -101,11 +100,11 @@ export function pageRoutes(world: PageSources): { readonly routes: Route[]; read
     ...browserExamples.map(({ name }) => name),
     ...examples.map(({ name }) => `${name}.graphql`),
   ]);
-  const guidePages = { assets, places, isSandbox, guides, exampleFiles };
+  const guidePages = { site, guides, exampleFiles };
   return {
     routes: [
-      homeRoute(front, isSandbox, createFrontPageData(world)),
-      referenceRoute({ schema, examples, assets, places, isSandbox }),
+      homeRoute(front, createFrontPageData(world)),
+      referenceRoute({ schema, examples, site }),
       assetRoute(assets),
       guideRoute(guidePages),
       exampleRoute(browserExamples, examples),
@@ -116,9 +115,9 @@ export function pageRoutes(world: PageSources): { readonly routes: Route[]; read
 }
 
 /** The route. */
-function graphiqlRoute(isSandbox: () => boolean, page: Omit<GraphiqlPage, 'sandbox'>): Route {
-  const made = oncePer(isSandbox, (sandbox) => {
-    const text = textOf(graphiqlPage({ ...page, sandbox }));
+function graphiqlRoute(page: GraphiqlPage): Route {
+  const made = oncePer(page.site.isSandbox, () => {
+    const text = textOf(graphiqlPage(page));
     return {
       page: cachePage(Buffer.from(text)),
       headers: { ...PAGE_HEADERS, 'content-security-policy': pageCsp(text) },
@@ -160,19 +159,12 @@ function assetRoute(assets: Assets): Route {
 }
 
 /** What does not change from one visit to the next. */
-export type FrontSettings = Omit<
-  FrontPage,
-  'publicUrl' | 'sandbox' | 'upstreamAnswers' | 'storeAnswers' | 'proteins'
-> & {
+export type FrontSettings = Omit<FrontPage, 'publicUrl' | 'upstreamAnswers' | 'storeAnswers' | 'proteins'> & {
   readonly publicUrl: string | undefined;
 };
 
 /** The route. */
-const homeRoute = (
-  settings: FrontSettings,
-  isSandbox: () => boolean,
-  facts: () => Promise<FrontFacts>,
-): Route => ({
+const homeRoute = (settings: FrontSettings, facts: () => Promise<FrontFacts>): Route => ({
   path: /^\/$/,
   async answer({ request, url }) {
     const isPageWanted = prefersHtml(request.headers.get('accept'), 'text/plain');
@@ -182,7 +174,6 @@ const homeRoute = (
     const page = {
       ...settings,
       publicUrl: settings.publicUrl ?? url.origin,
-      sandbox: isSandbox(),
       upstreamAnswers: upstream,
       storeAnswers: store,
       proteins,
@@ -197,16 +188,14 @@ const homeRoute = (
 const SDL_HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache' };
 
 /** Rendered on first use, then cached: the schema of a process does not change. */
-function referenceRoute(options: Omit<ReferenceOptions, 'sandbox'> & Pick<PageSources, 'isSandbox'>): Route {
-  const { isSandbox, ...fixed } = options;
-  const page = oncePer(isSandbox, (sandbox) =>
-    cachePage(Buffer.from(textOf(referencePage({ ...fixed, sandbox })))),
-  );
-  const sdl = once(() => cachePage(Buffer.from(apiSdl(options.schema))));
+function referenceRoute(options: ReferenceOptions): Route {
+  const { site, schema } = options;
+  const page = oncePer(site.isSandbox, () => cachePage(Buffer.from(textOf(referencePage(options)))));
+  const sdl = once(() => cachePage(Buffer.from(apiSdl(schema))));
   return {
     path: /^\/(reference|schema\.graphql)$/,
     answer({ request, parts: [name] }) {
-      if (!options.places.reference)
+      if (!site.places.reference)
         return textResponse(
           404,
           'The schema is not shown here, because introspection is closed (INTROSPECTION).',

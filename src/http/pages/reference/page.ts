@@ -9,10 +9,9 @@ import {
   isObjectType,
   isUnionType,
 } from 'graphql';
-import type { Assets } from '../assets.ts';
 import type { Example } from '../examples.ts';
 import { type Html, html } from '../html.ts';
-import { type Links, layout } from '../layout.ts';
+import { layout, type Site } from '../layout.ts';
 import { directiveEntry, typeEntry } from './type-entry.ts';
 import { usageOf } from './usage.ts';
 
@@ -48,9 +47,7 @@ function groupsOf(schema: GraphQLSchema): Group[] {
 export interface ReferenceOptions {
   readonly schema: GraphQLSchema;
   readonly examples: readonly Example[];
-  readonly assets: Assets;
-  readonly places: Links;
-  readonly sandbox: boolean;
+  readonly site: Site;
 }
 
 const SEARCH = html`<form class="search" role="search" hidden>
@@ -74,8 +71,8 @@ ${groups.map(
 </details></nav>`;
 
 /** The page. */
-export function referencePage({ schema, examples, assets, places, sandbox }: ReferenceOptions): Html {
-  const shelf = { schema, usage: usageOf(schema, examples), graphiql: places.graphiql };
+export function referencePage({ schema, examples, site }: ReferenceOptions): Html {
+  const shelf = { schema, usage: usageOf(schema, examples), graphiql: site.places.graphiql };
   const directives = schema.getDirectives();
   const groups = groupsOf(schema);
   const types = groups.flatMap(({ names }) => names.map((name) => schema.getType(name)));
@@ -87,9 +84,7 @@ export function referencePage({ schema, examples, assets, places, sandbox }: Ref
     title: 'Schema reference · FoldAtlas',
     here: 'reference',
     description: 'Every type, field, argument and value of the FoldAtlas schema.',
-    places,
-    sandbox,
-    assets,
+    site,
     styles: ['reference.css'],
     scripts: ['reference.js'],
     bar: SEARCH,
