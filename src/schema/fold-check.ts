@@ -27,11 +27,10 @@ const FoldItemCheck = builder.objectRef<ItemCheck>('FoldItemCheck').implement({
     sameAs: t.exposeInt('sameAs', {
       description: 'Position of the first item with the same input; null when it is the first.',
     }),
-    chains: t.field({
+    chains: t.expose('chains', {
       type: [InputChain],
       nullable: { list: false, items: false },
       description: 'Its chains, one entry for each entry of the input.',
-      resolve: ({ chains }) => chains,
     }),
   }),
 });
@@ -44,17 +43,15 @@ export const FoldCheck = builder.objectRef<SubmissionCheck>('FoldCheck').impleme
       description: 'Whether submitFold would send it.',
       resolve: ({ issues }) => issues.length === 0,
     }),
-    issues: t.field({
+    issues: t.expose('issues', {
       type: [InputIssue],
       nullable: { list: false, items: false },
       description: 'All mistakes.',
-      resolve: ({ issues }) => issues,
     }),
-    warnings: t.field({
+    warnings: t.expose('warnings', {
       type: [InputIssue],
       nullable: { list: false, items: false },
       description: 'What is allowed but probably not intended.',
-      resolve: ({ warnings }) => warnings,
     }),
     taskCount: t.int({
       nullable: false,
@@ -67,11 +64,10 @@ export const FoldCheck = builder.objectRef<SubmissionCheck>('FoldCheck').impleme
         'Residues and nucleotides over all copies and repeats, such as 204: what the upstream counts.',
       resolve: ({ totalLength }) => counted(totalLength),
     }),
-    items: t.field({
+    items: t.expose('items', {
       type: [FoldItemCheck],
       nullable: { list: false, items: false },
       description: 'Each item, measured.',
-      resolve: ({ items }) => items,
     }),
   }),
 });

@@ -57,11 +57,10 @@ const FoldSubmitted = builder.objectRef<FoldSubmittedShape>('FoldSubmitted').imp
       description: 'The message of the upstream; "The folds are queued." where it has none.',
       resolve: ({ message }) => message ?? 'The folds are queued.',
     }),
-    warnings: t.field({
+    warnings: t.expose('warnings', {
       type: [InputIssue],
       nullable: { list: false, items: false },
       description: 'What is allowed but probably not intended.',
-      resolve: ({ warnings }) => warnings,
     }),
   }),
 });
