@@ -64,6 +64,8 @@ const here = (text: string): string =>
 /** A folder as a reader has it: the examples, the packages, and the files that the guide shows, named in their first line. */
 function folderFor({ path, blocks }: GuideText): string {
   const folder = join(scratch, path.replaceAll('/', '-'));
+  // A second try starts afresh.
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   for (const name of ['examples', 'node_modules']) symlinkSync(`${ROOT}${name}`, join(folder, name));
   for (const { language, text } of blocks) {

@@ -74,20 +74,21 @@ const unreadable = (error: unknown, entry: string): unknown =>
     ? new ArchiveError('content', error.message, entry)
     : error;
 
+const faultOf = ({ name }: ZipEntry, text: string): BulkRecord => ({
+  part: 'problem',
+  problem: new ArchiveError('content', text, name),
+});
+
 const isSmall = ({ size }: ZipEntry): boolean => size !== undefined && size <= SMALL_MEMBER_BYTES;
 
 async function sequences(entry: ZipEntry, tell: Tell): Promise<void> {
   const fasta = await entry.text();
   if (/^\s*[^\s>]/.test(fasta)) {
-    tell({ part: 'problem', problem: new ArchiveError('content', 'This is not FASTA.', entry.name) });
+    tell(faultOf(entry, 'This is not FASTA.'));
   }
   for (const [hash, sequence] of readFasta(fasta)) {
     if (HASH.test(hash)) tell({ part: 'sequence', hash, sequence });
-    else
-      tell({
-        part: 'problem',
-        problem: new ArchiveError('content', 'A header has no protein hash.', entry.name),
-      });
+    else tell(faultOf(entry, 'A header has no protein hash.'));
   }
 }
 
@@ -123,11 +124,7 @@ async function clusters(entry: ZipEntry, options: BulkOptions, tell: Tell): Prom
     if (typeof representative === 'string') {
       tell({ part: 'link', hash: normal(hash), representative: normal(representative) });
     } else if (representative === null) tell({ part: 'link', hash: normal(hash), representative });
-    else
-      tell({
-        part: 'problem',
-        problem: new ArchiveError('content', 'The name of a cluster is not a hash.', entry.name),
-      });
+    else tell(faultOf(entry, 'The name of a cluster is not a hash.'));
   }
 }
 
@@ -144,11 +141,7 @@ function tellFeatures(key: string, value: unknown, entry: ZipEntry, options: Bul
   const read = readWanted(key, value, options);
   options.onResponse?.('bulkFeatures', () => ({ [key]: value }), read !== undefined);
   if (read !== undefined) tell({ part: 'features', hash: normal(key), features: read });
-  else
-    tell({
-      part: 'problem',
-      problem: new ArchiveError('content', 'The features are not a JSON object.', entry.name),
-    });
+  else tell(faultOf(entry, 'The features are not a JSON object.'));
 }
 
 /** Parses a small member at once; undefined where it is not wholly JSON, or no object. */
