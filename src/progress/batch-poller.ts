@@ -3,8 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { createBroadcast } from '../async/broadcast.ts';
 import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
-import { list } from '../upstream/batch.ts';
+import { list, listPages } from '../upstream/batch.ts';
 import { UpstreamError } from '../upstream/errors.ts';
+import type { ItemsRequest } from '../upstream/folds/batch-states.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import type { BatchPage, ListItem } from '../upstream/wire.ts';
 import { type BatchProgressEvent, createProgressReader } from './progress-events.ts';
@@ -226,9 +227,6 @@ export function startBatchPoller(
   };
 }
 
-/** The largest page of List (spec, section Limits): two pages hold all tasks of a batch. */
-const PAGE = 1000;
-
 const unknownBatch = (batchId: string): UpstreamError =>
   new UpstreamError(`There is no batch ${JSON.stringify(batchId.slice(0, 60))} of this caller.`, {
     operation: 'list',
@@ -237,12 +235,8 @@ const unknownBatch = (batchId: string): UpstreamError =>
     retryable: false,
   });
 
-async function listed(
-  up: Upstream,
-  batchId: string,
-  request: Parameters<typeof list>[2],
-): Promise<BatchPage> {
-  const answer = await list(up, batchId, request);
+async function listed(up: Upstream, batchId: string, items?: ItemsRequest): Promise<BatchPage> {
+  const answer = await list(up, batchId, { items });
   if (answer === null) throw unknownBatch(batchId);
   return answer.data;
 }
@@ -252,15 +246,14 @@ async function listed(
  * read.
  */
 async function withItems(up: Upstream, batchId: string): Promise<Reading> {
-  const first = await listed(up, batchId, { items: { limit: PAGE } });
-  const total = Object.values(first.counts).reduce((sum, count) => sum + count, 0);
-  const items: ListItem[] = [...(first.items ?? [])];
-  for (let cursor = first.cursor; cursor != null && items.length < total; ) {
-    const page = await listed(up, batchId, { items: { limit: PAGE, cursor, before: items.length } });
-    items.push(...(page.items ?? []));
-    cursor = (page.items ?? []).length === 0 ? null : page.cursor;
+  let first: BatchPage | null = null;
+  const all: ListItem[] = [];
+  for await (const { page, items } of listPages((request) => listed(up, batchId, request))) {
+    first ??= page;
+    all.push(...items);
   }
-  return { page: first, items };
+  if (first === null) throw unknownBatch(batchId);
+  return { page: first, items: all };
 }
 
 /**
@@ -271,7 +264,7 @@ async function withItems(up: Upstream, batchId: string): Promise<Reading> {
  * @throws UpstreamError also for an unknown batch
  */
 async function pollBatch(up: Upstream, batchId: string, before: Snapshot, tasks: boolean): Promise<Reading> {
-  const page = await listed(up, batchId, {});
+  const page = await listed(up, batchId);
   const moved = hasMoved(before.page, page);
   const stale = tasks && hasNoTaskPage({ ...before, page, sequence: before.sequence + (moved ? 1 : 0) });
   return stale ? withItems(up, batchId) : { page, items: null };

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { redact } from '../telemetry/redact.ts';
 import { errorText, UpstreamError } from './errors.ts';
-import { type ItemsRequest, readItems, sizeFault } from './folds/batch-states.ts';
+import { type ItemsRequest, readCounts, readItems, sizeFault } from './folds/batch-states.ts';
 import { confirmNotFound } from './http/prefix.ts';
 import { isWhole, upstreamErrorOf } from './http/response-body.ts';
 import { type Call, requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
@@ -159,6 +159,28 @@ export async function list(
   if (items !== undefined) return listItems(up, batchId, items);
   const body = { batch_id: batchId, include_responses: false };
   return orNull(up, post('list', body, maxPageBytes(0)), wire.batchPage);
+}
+
+/** The largest page of List (spec, section Limits): two pages hold all tasks of a batch. */
+export const LARGEST_LIST_PAGE = 1000;
+
+/**
+ * All tasks of a batch, page by page, each page with the number of tasks before it. Ends with the
+ * last task of the counts, or with a null page: List does not know the batch.
+ *
+ * @param read - reads one page
+ */
+export async function* listPages(read: (request: ItemsRequest) => Promise<wire.BatchPage | null>) {
+  let cursor: string | null | undefined;
+  let before = 0;
+  do {
+    const page = await read({ limit: LARGEST_LIST_PAGE, cursor: cursor ?? undefined, before });
+    const items = page?.items ?? [];
+    yield { page, items, before };
+    before += items.length;
+    const isLast = page === null || items.length === 0 || before >= readCounts(page.counts).total;
+    cursor = isLast ? null : page.cursor;
+  } while (cursor != null);
 }
 
 /**

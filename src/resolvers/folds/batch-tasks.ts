@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { GatewayContext } from '../../context.ts';
 import { badInput } from '../../schema/scalars.ts';
 import type { TaskShape } from '../../schema/task.ts';
+import { LARGEST_LIST_PAGE } from '../../upstream/batch.ts';
 import { type BatchRecord, parseTaskState, readCounts } from '../../upstream/folds/batch-states.ts';
 import type { BatchPage } from '../../upstream/wire.ts';
 import { LARGEST_PAGE, sizeOf } from '../relay/connection.ts';
@@ -66,7 +67,7 @@ export function firstPage(args: TaskListArgs): {
   status?: string | undefined;
   before: number;
 } {
-  if (needsAllTasks(args)) return { limit: LARGEST_PAGE, before: 0 };
+  if (needsAllTasks(args)) return { limit: LARGEST_LIST_PAGE, before: 0 };
   const status = encodePosition(args);
   const from = args.after == null ? null : readPosition(args.after, status);
   const limit = from?.size ?? Math.max(1, pageSize(args));

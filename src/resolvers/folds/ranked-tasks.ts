@@ -7,10 +7,10 @@ import type { GatewayContext } from '../../context.ts';
 import { badInput } from '../../schema/scalars.ts';
 import type { TaskOrderName, TaskShape } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
+import { listPages } from '../../upstream/batch.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import type { TaskStateName } from '../../upstream/folds/batch-states.ts';
 import type { BatchPage } from '../../upstream/wire.ts';
-import { LARGEST_PAGE } from '../relay/connection.ts';
 import { readCursor, writeCursor } from '../relay/cursor.ts';
 import { nameOfTask, taskFromItem } from './task-shape.ts';
 
@@ -32,22 +32,16 @@ export async function readAllTasks(
   batchId: string,
 ): Promise<{ readonly page: BatchPage; readonly tasks: readonly PlacedTask[] } | null> {
   const tasks: PlacedTask[] = [];
-  let cursor: string | undefined;
-  for (;;) {
-    const page = await ctx.batches.page(batchId, { limit: LARGEST_PAGE, cursor, before: tasks.length });
+  let last: BatchPage | null = null;
+  for await (const { page, items, before } of listPages((request) => ctx.batches.page(batchId, request))) {
     if (page === null) return null;
-    const { length } = tasks;
-    const items = page.items ?? [];
-    tasks.push(
-      ...items.map((item, i) => {
-        const task = taskFromItem(batchId, page, item);
-        return { ...task, index: task.index ?? length + i };
-      }),
-    );
-    const total = Object.values(page.counts).reduce((sum, count) => sum + count, 0);
-    if (page.cursor == null || tasks.length >= total || items.length === 0) return { page, tasks };
-    cursor = page.cursor;
+    for (const [i, item] of items.entries()) {
+      const task = taskFromItem(batchId, page, item);
+      tasks.push({ ...task, index: task.index ?? before + i });
+    }
+    last = page;
   }
+  return last && { page: last, tasks };
 }
 
 const NEVER_READ = 'The result has expired, and its scores were not read in time.';

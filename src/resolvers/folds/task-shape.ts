@@ -4,7 +4,12 @@ import type { TaskErrorShape, TaskShape } from '../../schema/task.ts';
 import type { LedgerItem } from '../../store/ledger/ledger.ts';
 import { indexInBatch, type TaskPosition } from '../../store/ledger/submissions.ts';
 import type { Enveloped } from '../../upstream/batch.ts';
-import { type BatchRecord, type TaskStateName, taskState } from '../../upstream/folds/batch-states.ts';
+import {
+  type BatchRecord,
+  readCounts,
+  type TaskStateName,
+  taskState,
+} from '../../upstream/folds/batch-states.ts';
 import type { BatchPage, ListItem, TaskErrorRecord, TaskStatus } from '../../upstream/wire.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 
@@ -22,7 +27,7 @@ export function taskFromItem(batchId: string, page: BatchPage, item: ListItem): 
   const state = taskState(item.status);
   const resultsExpireAt = parseTime(page.results_expire_at);
   const here = item.response_available === true || item.response != null;
-  const total = Object.values(page.counts).reduce((sum, count) => sum + count, 0);
+  const total = readCounts(page.counts).total;
   return {
     taskId: item.task_id,
     batchId,

@@ -18,7 +18,7 @@ import {
 } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import type { TaskPosition } from '../../store/ledger/submissions.ts';
-import type { Enveloped } from '../../upstream/batch.ts';
+import { type Enveloped, listPages } from '../../upstream/batch.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { signedUrl } from '../../upstream/http/download.ts';
 import { drifted, validate } from '../../upstream/http/validate-response.ts';
@@ -32,9 +32,6 @@ import { expiredTask, inputOf, nameOfTask, taskFromItem, taskFromStatus } from '
 /** Fields that share one Status call. */
 const STATUS: FieldCost = { shared: { status: 1 } };
 
-/** Page size for finding a task in its batch. */
-const LOOK_UP_PAGE = 1000;
-
 /**
  * Finds a task in the pages of its batch. List has the state of tasks whose results have expired.
  */
@@ -43,13 +40,11 @@ async function findListed(
   taskId: string,
   place: TaskPosition,
 ): Promise<TaskShape | null> {
-  let cursor: string | undefined;
-  for (let seen = 0; seen <= place.index; seen += LOOK_UP_PAGE) {
-    const page = await ctx.batches.page(place.batchId, { limit: LOOK_UP_PAGE, cursor, before: seen });
-    const item = page?.items?.find(({ task_id }) => task_id === taskId);
+  const pages = listPages((request) => ctx.batches.page(place.batchId, request));
+  for await (const { page, items, before } of pages) {
+    const item = items.find(({ task_id }) => task_id === taskId);
     if (page !== null && item !== undefined) return taskFromItem(place.batchId, page, item);
-    if (page?.cursor == null) return null;
-    cursor = page.cursor;
+    if (before + items.length > place.index) return null;
   }
   return null;
 }
