@@ -6,7 +6,7 @@ import type { TaskShape } from '../../schema/task.ts';
 import { LARGEST_LIST_PAGE } from '../../upstream/batch.ts';
 import { type BatchRecord, parseTaskState, readCounts } from '../../upstream/folds/batch-states.ts';
 import type { BatchPage } from '../../upstream/wire.ts';
-import { LARGEST_PAGE, sizeOf } from '../relay/connection.ts';
+import { connectionPage, LARGEST_PAGE, sizeOf } from '../relay/connection.ts';
 import { readCursor, writeCursor } from '../relay/cursor.ts';
 import { needsAllTasks, rankedPage, statesOf, type TaskListArgs } from './ranked-tasks.ts';
 import { queuedTask, taskFromItem } from './task-shape.ts';
@@ -116,7 +116,7 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
     const items = page.items ?? [];
     const next = page.cursor ?? null;
     const total = totalOf(page, status);
-    const answer = (hasNextPage: boolean) => ({ total, edges, hasPreviousPage, hasNextPage, unscored: null });
+    const answer = (hasNextPage: boolean) => connectionPage(total, edges, { hasNextPage, hasPreviousPage });
 
     const taken = items.slice(place.skip, place.skip + wanted - edges.length);
     const unread = items.length - place.skip - taken.length;
@@ -158,11 +158,5 @@ export function queuedPage(
       node: queuedTask(batchId, taskId, i, record),
     }),
   );
-  return {
-    total: ids.length,
-    edges,
-    hasPreviousPage: false,
-    hasNextPage: ids.length > wanted,
-    unscored: null,
-  };
+  return connectionPage(ids.length, edges, { hasNextPage: ids.length > wanted, hasPreviousPage: false });
 }

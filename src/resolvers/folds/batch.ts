@@ -12,7 +12,7 @@ import { Task, TaskOrder } from '../../schema/task.ts';
 import type { BatchPosition } from '../../store/ledger/ledger.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { type BatchRecord, readBatch, readCounts } from '../../upstream/folds/batch-states.ts';
-import { sizeOf } from '../relay/connection.ts';
+import { connectionPage, sizeOf } from '../relay/connection.ts';
 import { readCursor, writeCursor } from '../relay/cursor.ts';
 import { selectedFields } from '../selection.ts';
 import { firstPage, queuedPage, tasksPage } from './batch-tasks.ts';
@@ -74,22 +74,10 @@ const TaskConnection = builder.connectionObject(
 );
 
 async function tasksOf(ctx: GatewayContext, { batchId, justQueued, read }: BatchShape, args: TaskListArgs) {
-  const page =
-    justQueued !== undefined && args.after == null && !needsAllTasks(args)
-      ? queuedPage(batchId, justQueued, await read(), args)
-      : await tasksPage(ctx, batchId, args);
-  const edges = page?.edges ?? [];
-  return {
-    totalCount: page?.total ?? 0,
-    unscoredCount: page?.unscored ?? null,
-    edges,
-    pageInfo: {
-      hasNextPage: page?.hasNextPage ?? false,
-      hasPreviousPage: page?.hasPreviousPage ?? false,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: edges.at(-1)?.cursor ?? null,
-    },
-  };
+  if (justQueued !== undefined && args.after == null && !needsAllTasks(args))
+    return queuedPage(batchId, justQueued, await read(), args);
+  const page = await tasksPage(ctx, batchId, args);
+  return page ?? connectionPage(0, [], { hasNextPage: false, hasPreviousPage: false });
 }
 
 builder.objectFields(Batch, (t) => ({
@@ -206,16 +194,10 @@ async function myBatches(ctx: GatewayContext, { first, after }: PageArgs) {
     cursor: writeCursor({ submittedAt: batch.submittedAt, batchId: batch.batchId }),
     node: batchById(ctx, batch.batchId),
   }));
-  return {
-    totalCount: total,
-    edges,
-    pageInfo: {
-      hasNextPage: batches.length > size,
-      hasPreviousPage: from !== null,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: edges.at(-1)?.cursor ?? null,
-    },
-  };
+  return connectionPage(total, edges, {
+    hasNextPage: batches.length > size,
+    hasPreviousPage: from !== null,
+  });
 }
 
 const BatchConnection = builder.connectionObject(

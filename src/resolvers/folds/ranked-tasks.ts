@@ -11,6 +11,7 @@ import { listPages } from '../../upstream/batch.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import type { TaskStateName } from '../../upstream/folds/batch-states.ts';
 import type { BatchPage } from '../../upstream/wire.ts';
+import { connectionPage } from '../relay/connection.ts';
 import { readCursor, writeCursor } from '../relay/cursor.ts';
 import { nameOfTask, taskFromItem } from './task-shape.ts';
 
@@ -237,11 +238,9 @@ export async function rankedPage(ctx: GatewayContext, batchId: string, args: Tas
   const edges = rest
     .slice(0, size)
     .map(({ task, key, index }) => ({ cursor: writeCursor({ filter, key, index }), node: task }));
+  const more = { hasNextPage: rest.length > size, hasPreviousPage: rest.length < ranked.length };
   return {
-    total: ranked.length,
-    edges,
-    hasPreviousPage: rest.length < ranked.length,
-    hasNextPage: rest.length > size,
-    unscored: [...scores.values()].filter((one) => typeof one === 'string').length,
+    ...connectionPage(ranked.length, edges, more),
+    unscoredCount: [...scores.values()].filter((one) => typeof one === 'string').length,
   };
 }

@@ -32,6 +32,17 @@ export function sizeOf(value: number | null | undefined, name: string): number |
   return value;
 }
 
+/** A page of a connection. Its ends are those of its edges. */
+export const connectionPage = <Edge extends { readonly cursor: string }>(
+  totalCount: number,
+  edges: Edge[],
+  more: { readonly hasNextPage: boolean; readonly hasPreviousPage: boolean },
+) => ({
+  totalCount,
+  edges,
+  pageInfo: { ...more, startCursor: edges[0]?.cursor ?? null, endCursor: edges.at(-1)?.cursor ?? null },
+});
+
 /**
  * One page of a list.
  *
@@ -54,16 +65,10 @@ export function pageOf<T, N>(items: readonly T[], args: PageArgs, nodeOf: (item:
   const edges = items
     .slice(start, end)
     .map((item, i) => ({ node: nodeOf(item), cursor: cursorOf(start + i) }));
-  return {
-    totalCount: items.length,
-    edges,
-    pageInfo: {
-      hasNextPage: end < items.length,
-      hasPreviousPage: start > 0,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: edges.at(-1)?.cursor ?? null,
-    },
-  };
+  return connectionPage(items.length, edges, {
+    hasNextPage: end < items.length,
+    hasPreviousPage: start > 0,
+  });
 }
 
 /** Largest number of objects on a page with these arguments. */
