@@ -27,11 +27,8 @@ const position = z.strictObject({
 export type Position = z.output<typeof position>;
 
 /** @throws GraphQLError BAD_USER_INPUT for an invalid cursor, or that of another filter */
-function readPosition(cursor: string, state: string | undefined): Position {
-  const place = readCursor(position, cursor);
-  if (place.state === (state ?? null)) return place;
-  throw badInput('`after` belongs to another order or filter. Begin again without it when you change them.');
-}
+const readPosition = (cursor: string, state: string | null = null): Position =>
+  readCursor(position, cursor, (place) => place.state === state);
 
 /** Page size. @throws GraphQLError BAD_USER_INPUT outside 0 to 1000 */
 const pageSize = ({ first }: TaskListArgs): number => sizeOf(first, 'first') ?? DEFAULT_PAGE;

@@ -33,11 +33,11 @@ export const unknownOutcome = (
   idempotencyKey: key,
 });
 
-/** The result when the store cannot save the key: a retry could then pay twice. */
-const storeFailed = (): SubmitFoldResultShape => ({
+/** The result when the store cannot write down what must be known before sending. */
+const storeFailed = (what: string, how: string): SubmitFoldResultShape => ({
   kind: 'Refused',
-  message: 'The gateway could not write the idempotency key down. Nothing was sent.',
-  hint: 'Send the same again in a moment, with the same key. The store of the gateway needs attention.',
+  message: `The gateway could not write ${what}. Nothing was sent.`,
+  hint: `Send the same again in a moment${how}. The store of the gateway needs attention.`,
   reason: 'UNREACHABLE',
   retryable: true,
 });
@@ -57,13 +57,7 @@ export async function checkLedger({
     return null;
   } catch (error) {
     services.log.error({ error: String(error) }, 'ledger');
-    return {
-      kind: 'Refused',
-      message: 'The gateway could not write down whose batch this would be. Nothing was sent.',
-      hint: 'Send the same again in a moment. The store of the gateway needs attention.',
-      reason: 'UNREACHABLE',
-      retryable: true,
-    };
+    return storeFailed('down whose batch this would be', '');
   }
 }
 
@@ -111,7 +105,8 @@ export async function claimIdempotencyKey(
       entry = await ledger.claim(principal, key, requestHash);
     } catch (error) {
       ctx.services.storeFailed('ledger', error, ctx.requestId);
-      return storeFailed();
+      // A retry with a key that is not written down could pay twice.
+      return storeFailed('the idempotency key down', ', with the same key');
     }
     if (entry === null) return null;
     const ending = resultOf(ctx, key, requestHash, entry);

@@ -198,12 +198,6 @@ const placeCursor = z.strictObject({
 const filterOf = ({ minIptm, orderBy }: TaskListArgs, states: readonly TaskStateName[] | undefined): string =>
   JSON.stringify([orderBy ?? 'INDEX', minIptm ?? null, states === undefined ? null : [...states].sort()]);
 
-function readPlace(cursor: string, filter: string): Place {
-  const place = readCursor(placeCursor, cursor);
-  if (place.filter === filter) return place;
-  throw badInput('`after` belongs to another order or filter. Begin again without it when you change them.');
-}
-
 /**
  * A page of all tasks of a batch, in an order and behind filters that List does not have. At most
  * three List calls, and with scores two calls for each finished task whose scores are not stored.
@@ -218,7 +212,8 @@ export async function rankedPage(ctx: GatewayContext, batchId: string, args: Tas
     throw badInput('`minIptm` must be between 0 and 1.');
   const states = statesOf(args);
   const filter = filterOf(args, states);
-  const from = args.after == null ? null : readPlace(args.after, filter);
+  const from: Place | null =
+    args.after == null ? null : readCursor(placeCursor, args.after, (place) => place.filter === filter);
   const all = await readAllTasks(ctx, batchId);
   if (all === null) return null;
   const asked = all.tasks.filter(({ state }) => states === undefined || states.includes(state));

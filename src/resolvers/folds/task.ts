@@ -49,8 +49,18 @@ async function findListed(
   return null;
 }
 
-const isExpiry = (error: unknown): error is UpstreamError =>
-  error instanceof UpstreamError && error.failure.code === 'RESULT_EXPIRED';
+/** Status of a task; null for an unknown one, and the error of an expired result. */
+async function readStatus(
+  ctx: GatewayContext,
+  taskId: string,
+): Promise<Enveloped<StatusAnswer> | UpstreamError | null> {
+  try {
+    return await ctx.batches.status(taskId);
+  } catch (error) {
+    if (error instanceof UpstreamError && error.failure.code === 'RESULT_EXPIRED') return error;
+    throw error;
+  }
+}
 
 /**
  * A task of this caller; null when the upstream has none with this id. One Status call; after
@@ -58,27 +68,11 @@ const isExpiry = (error: unknown): error is UpstreamError =>
  */
 export async function loadTask(ctx: GatewayContext, taskId: string): Promise<TaskShape | null> {
   const place = await ctx.submissions.placeOf(taskId);
-  try {
-    const status = await ctx.batches.status(taskId);
-    return status === null ? null : taskFromStatus(taskId, place, status);
-  } catch (error) {
-    if (!isExpiry(error)) throw error;
-    const listed = place === null ? null : await findListed(ctx, taskId, place).catch(() => null);
-    return expiredTask(taskId, place, listed, error.failure.resultsExpireAt);
-  }
-}
-
-/** Status; null for an expired result. */
-async function statusOrNull(
-  ctx: GatewayContext,
-  taskId: string,
-): Promise<Enveloped<StatusAnswer> | null | 'expired'> {
-  try {
-    return await ctx.batches.status(taskId);
-  } catch (error) {
-    if (isExpiry(error)) return 'expired';
-    throw error;
-  }
+  const status = await readStatus(ctx, taskId);
+  if (status === null) return null;
+  if (!(status instanceof UpstreamError)) return taskFromStatus(taskId, place, status);
+  const listed = place === null ? null : await findListed(ctx, taskId, place).catch(() => null);
+  return expiredTask(taskId, place, listed, status.failure.resultsExpireAt);
 }
 
 /** Whether a task has a result. Reads Status only for a done task of which List does not say so. */
@@ -90,8 +84,8 @@ async function availabilityOf(
   if (task.state === 'QUEUED' || task.state === 'IN_PROGRESS') return 'NOT_READY';
   if (task.state !== 'DONE') return task.state;
   if (task.result !== 'ask') return task.result === 'here' ? 'AVAILABLE' : 'UNKNOWN';
-  const status = await statusOrNull(ctx, task.taskId);
-  if (status === 'expired') return 'EXPIRED';
+  const status = await readStatus(ctx, task.taskId);
+  if (status instanceof UpstreamError) return 'EXPIRED';
   return status?.data.response != null ? 'AVAILABLE' : 'UNKNOWN';
 }
 
@@ -135,8 +129,8 @@ async function artifactsOf(
   { taskId, state, result }: TaskShape,
 ): Promise<ArtifactShape[]> {
   if (state !== 'DONE' || result === 'expired') return [];
-  const status = await statusOrNull(ctx, taskId);
-  if (status === null || status === 'expired') return [];
+  const status = await readStatus(ctx, taskId);
+  if (status === null || status instanceof UpstreamError) return [];
   const { artifacts, artifacts_expire_in: seconds } = status.data;
   const expiresAt = seconds == null ? null : new Date(Date.now() + seconds * 1000);
   return Object.entries(artifacts == null ? {} : validate('status', artifactUrls, artifacts)).map(

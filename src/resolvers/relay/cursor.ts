@@ -9,11 +9,23 @@ export const wrongCursor = (name: string): GraphQLError =>
 export const writeCursor = (place: unknown): string =>
   Buffer.from(JSON.stringify(place)).toString('base64url');
 
-/** @throws GraphQLError BAD_USER_INPUT for an invalid cursor */
-export function readCursor<S extends z.ZodType>(schema: S, cursor: string): z.output<S> {
+/**
+ * Reads the cursor `after`.
+ *
+ * @param belongs - whether it is one of this order and filter
+ * @throws GraphQLError BAD_USER_INPUT for an invalid cursor, or that of another order or filter
+ */
+export function readCursor<S extends z.ZodType>(
+  schema: S,
+  cursor: string,
+  belongs: (place: z.output<S>) => boolean = () => true,
+): z.output<S> {
+  let place: z.output<S>;
   try {
-    return schema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
+    place = schema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
   } catch {
     throw wrongCursor('after');
   }
+  if (belongs(place)) return place;
+  throw badInput('`after` belongs to another order or filter. Begin again without it when you change them.');
 }
