@@ -66,25 +66,6 @@ function selectedOf(ctx: GatewayContext, info: GraphQLResolveInfo): Selected {
   };
 }
 
-/** Identifiers and what is loaded of their proteins at once. */
-interface ResolvedAll {
-  readonly resolved: readonly Resolved[];
-  readonly needs: RequiredParts;
-}
-
-/** Resolves all identifiers. @throws GraphQLError BAD_USER_INPUT for too many */
-async function resolveAll(
-  ctx: GatewayContext,
-  ids: readonly string[],
-  { needs }: Selected,
-): Promise<ResolvedAll> {
-  if (ids.length > MAX_IDS)
-    throw badInput(`\`ids\` holds ${ids.length} ids; at most ${MAX_IDS} fit in one query. Ask in several.`);
-  const resolved = await resolveIdentifiers(ctx, ids, 'ids');
-  const isNamed = resolved.some((one) => 'entry' in one);
-  return { resolved, needs: isNamed ? withoutNames(needs) : needs };
-}
-
 /**
  * Results for as many identifiers as the proteins loaded so far allow, including identifiers
  * without a protein.
@@ -108,13 +89,27 @@ function createRefs(
   };
 }
 
-const hashesOf = (resolved: readonly Resolved[]): string[] =>
-  resolved.flatMap((one) => ('hash' in one ? [one.hash] : []));
+/**
+ * Resolves all identifiers to what is loaded of their proteins at once.
+ *
+ * @throws GraphQLError BAD_USER_INPUT for too many
+ */
+async function resolveAll(ctx: GatewayContext, selected: Selected, ids: readonly string[]) {
+  if (ids.length > MAX_IDS)
+    throw badInput(`\`ids\` holds ${ids.length} ids; at most ${MAX_IDS} fit in one query. Ask in several.`);
+  const resolved = await resolveIdentifiers(ctx, ids, 'ids');
+  const isNamed = resolved.some((one) => 'entry' in one);
+  return {
+    hashes: resolved.flatMap((one) => ('hash' in one ? [one.hash] : [])),
+    needs: isNamed ? withoutNames(selected.needs) : selected.needs,
+    refsOf: createRefs(ids, resolved, selected),
+  };
+}
 
 /** All results at once. */
 async function lookup(ctx: GatewayContext, selected: Selected, ids: readonly string[]): Promise<LookupRef[]> {
-  const { resolved, needs } = await resolveAll(ctx, ids, selected);
-  return createRefs(ids, resolved, selected)(await loadProteins(ctx, hashesOf(resolved), needs));
+  const { hashes, needs, refsOf } = await resolveAll(ctx, selected, ids);
+  return refsOf(await loadProteins(ctx, hashes, needs));
 }
 
 /** All results as an incremental list. */
@@ -123,12 +118,8 @@ async function lookupGrowing(
   selected: Selected,
   ids: readonly string[],
 ): Promise<IncrementalList<LookupRef>> {
-  const { resolved, needs } = await resolveAll(ctx, ids, selected);
-  const hashes = hashesOf(resolved);
-  return incrementalList(
-    (onNext) => loadProteins(ctx, hashes, needs, onNext),
-    createRefs(ids, resolved, selected),
-  );
+  const { hashes, needs, refsOf } = await resolveAll(ctx, selected, ids);
+  return incrementalList((onNext) => loadProteins(ctx, hashes, needs, onNext), refsOf);
 }
 
 builder.objectField(ProteinLookup, 'protein', (t) =>

@@ -146,30 +146,20 @@ export function createLoaderFactory({ recordSeconds, downloads, store, onError, 
     downloads,
     singleFlight,
   };
-  const clusters = {
-    cache:
-      records === 0
-        ? undefined
-        : open<LoadedCluster>(
-            'clusters',
-            records,
-            32 * MiB,
-            ({ cluster }) => 4096 + 200 * cluster.record.member_protein_hashes.length,
-          ),
+  const openRecords = <T>(namespace: string, maxBytes: number, sizeOf: (value: T) => number) => ({
+    cache: records === 0 ? undefined : open(namespace, records, maxBytes, sizeOf),
     singleFlight,
-  };
-  const searches = {
-    cache:
-      records === 0
-        ? undefined
-        : open<LoadedSearch>(
-            'searches',
-            records,
-            16 * MiB,
-            ({ answer }) => 4096 + 400 * answer.similar_proteins.length,
-          ),
-    singleFlight,
-  };
+  });
+  const clusters = openRecords<LoadedCluster>(
+    'clusters',
+    32 * MiB,
+    ({ cluster }) => 4096 + 200 * cluster.record.member_protein_hashes.length,
+  );
+  const searches = openRecords<LoadedSearch>(
+    'searches',
+    16 * MiB,
+    ({ answer }) => 4096 + 400 * answer.similar_proteins.length,
+  );
   const shared: SharedDependencies = {
     proteins,
     clusters,
