@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { build } from './built.ts';
 import { type Answer, at } from './support.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -24,18 +25,15 @@ export interface ServerProcess {
  *
  * @param env - settings; STORE_URL and UPSTREAM_URL should be among them
  * @param largestFileKibibytes - no file may grow beyond that
- * @param isBuilt - what is shipped in place of the source; who wants that has to build it before
  * @throws Error with what it wrote when it ends before
  */
 export async function startServer(
   env: Record<string, string>,
-  {
-    largestFileKibibytes,
-    isBuilt = false,
-  }: { readonly largestFileKibibytes?: number; readonly isBuilt?: boolean } = {},
+  { largestFileKibibytes }: { readonly largestFileKibibytes?: number } = {},
 ): Promise<ServerProcess> {
-  const program = isBuilt ? ['dist/server.js'] : ['--import', 'tsx', 'src/server.ts'];
-  const command = [process.execPath, ...program];
+  // The compiled server starts in less than half of the time that tsx needs for the source.
+  await build();
+  const command = [process.execPath, 'dist/server.js'];
   // The shell is replaced by the server, so that signals reach it.
   const limit = largestFileKibibytes === undefined ? '' : `ulimit -f ${largestFileKibibytes} && `;
   const child = spawn('bash', ['-c', `${limit}exec "$@"`, 'server', ...command], {

@@ -97,18 +97,15 @@ export async function runAttacks(
   async function open(target: Target): Promise<Running> {
     const found = running.get(target);
     if (found !== undefined) return found;
-    const server = await startServer(
-      {
-        STORE_URL: `sqlite:${join(folder, `${target}.db`)}`,
-        NODE_OPTIONS: `--max-old-space-size=${HEAP_MB} --max-semi-space-size=16`,
-        LOG_LEVEL: 'error',
-        METRICS_TOKEN,
-        // As operators have it; other tests switch it off.
-        MAX_EVENT_LOOP_DELAY_MS: '500',
-        ...settings[target],
-      },
-      { isBuilt: true },
-    );
+    const server = await startServer({
+      STORE_URL: `sqlite:${join(folder, `${target}.db`)}`,
+      NODE_OPTIONS: `--max-old-space-size=${HEAP_MB} --max-semi-space-size=16`,
+      LOG_LEVEL: 'error',
+      METRICS_TOKEN,
+      // As operators have it; other tests switch it off.
+      MAX_EVENT_LOOP_DELAY_MS: '500',
+      ...settings[target],
+    });
     const pid = server.child.pid ?? 0;
     // The first query loads and compiles what all of them need.
     await post(server.url, { query: '{ limits { maxTasks } }' }, { token: KEY });

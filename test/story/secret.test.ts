@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 async function start(settings: Record<string, string>): Promise<ServerProcess> {
-  const server = await startServer({ UPSTREAM_URL: sandbox.url, ...settings }, { isBuilt: true });
+  const server = await startServer({ UPSTREAM_URL: sandbox.url, ...settings });
   servers.push(server);
   return server;
 }
