@@ -62,7 +62,7 @@ describe('downloads', () => {
   });
 
   it('end quietly when the client leaves in the middle', async () => {
-    for (const url of [zip, rows, zip, rows]) {
+    for (const url of [zip, rows]) {
       const leaving = new AbortController();
       const response = await fetch(url, { signal: leaving.signal });
       await response.body?.getReader().read();
