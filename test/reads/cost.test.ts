@@ -162,7 +162,7 @@ function documentOf(g: fc.GeneratorValue): Drawn {
 const drawn = fc.gen().map(documentOf);
 
 /** Queries drawn for each dialect; more by `COST_RUNS`. */
-const RUNS = Number(process.env.COST_RUNS ?? 150);
+const RUNS = Number(process.env.COST_RUNS ?? 40);
 
 describe.each(['plain', 'rich'] as const)('the cost of a query to a service that is %s', (dialect) => {
   let world: World;
