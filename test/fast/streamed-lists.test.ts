@@ -5,6 +5,7 @@ import { Defer20220824Handler } from '@apollo/client/incremental';
 import { createClient as createUrql, fetchExchange } from '@urql/core';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runs } from '../runs.ts';
 import {
   asked,
   brokenBefore,
@@ -155,7 +156,7 @@ describe('a list in parts', () => {
           expect(inOrder(ours.errors)).toEqual(inOrder(whole.errors));
           if (whole.errors !== undefined) failed += 1;
         }),
-        { numRuns: 40 },
+        { numRuns: runs(15) },
       );
     expect(failed).toBeGreaterThan(20);
   });

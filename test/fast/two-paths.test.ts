@@ -11,6 +11,7 @@ import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { createHttpServer } from '../../src/http/limits/http-server.ts';
 import { ask, until } from '../live/support.ts';
 import { testLogger } from '../record.ts';
+import { runs } from '../runs.ts';
 import { at } from '../support.ts';
 import { openSender, type Sender } from '../through.ts';
 import {
@@ -199,7 +200,7 @@ describe('a request', () => {
         const present = Object.entries(params).filter(([, value]) => value !== undefined);
         return compare(send(Object.fromEntries(present), { accept, ...one, ...two })).then(() => undefined);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20) },
     );
   }, 60_000);
 

@@ -7,6 +7,7 @@ import type { Gateway } from '../../src/gateway.ts';
 import { createProgressHub } from '../../src/progress/progress-hub.ts';
 import type { LeasedDocumentStore } from '../../src/store/documents/leased-documents.ts';
 import { openAgent, type Upstream } from '../../src/upstream/http/upstream-client.ts';
+import { runs } from '../runs.ts';
 import { at } from '../support.ts';
 import { answersOf, submit, subscribe, TOKEN } from './streams.ts';
 import { endedLookup, fault, get, KNOWN, openGateway, run, startLookup, unknownHash } from './support.ts';
@@ -75,7 +76,7 @@ describe('an upstream that answers badly for a while', () => {
         expect(last).toMatchObject({ final: true, batch: { counts: { total: 5, done: 5 } } });
         expect([...states.values()]).toEqual(['DONE', 'DONE', 'DONE', 'DONE', 'DONE']);
       }),
-      { numRuns: 8 },
+      { numRuns: runs(4) },
     );
   }, 120_000);
 

@@ -2,6 +2,7 @@
 // leaves a trace in the state database.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runs } from '../runs.ts';
 import { allHashes, PREFIX, smallUniverse, startAtlas } from './harness.ts';
 import * as wire from './wire.ts';
 
@@ -104,7 +105,7 @@ test('mutated paths and queries', { timeout: 120_000 }, async () => {
       seen.set(status, (seen.get(status) ?? 0) + 1);
     }),
     {
-      numRuns: 3000,
+      numRuns: runs(300),
       examples: [
         ['/similarity-search', `sequence=${SEQUENCE}&topk_results=3`],
         [`/proteins/${HBA}`, ''],
@@ -156,7 +157,7 @@ test('mutated bulk bodies', { timeout: 120_000 }, async () => {
     fc.asyncProperty(fc.oneof(body, broken), async (text) => {
       seen.add(await judge(await atlas.bulk(text)));
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(300) },
   );
   expect([...seen].sort()).toEqual([200, 422]);
   expect(tracesOf(atlas)).toEqual([0, 0, 0]);

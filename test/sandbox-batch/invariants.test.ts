@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
+import { runs } from '../runs.ts';
 import { batch, fold, HOUR, isJson, itemsOf, startHeld, textOf } from './harness.ts';
 
 type Step =
@@ -120,6 +121,6 @@ test('states only move forward, counts add up, four run at most, cancels count w
       await held.sandbox.close();
       rmSync(dataDir, { recursive: true });
     }),
-    { numRuns: 15, interruptAfterTimeLimit: 20_000 },
+    { numRuns: runs(5), interruptAfterTimeLimit: 20_000 },
   );
 }, 120_000);

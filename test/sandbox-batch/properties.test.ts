@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/src/sandbox.ts';
+import { runs } from '../runs.ts';
 import { type Answer, batch, type client, input, isJson, startHeld, textOf } from './harness.ts';
 
 let sandbox: Sandbox;
@@ -161,7 +162,7 @@ test('mutated Submit bodies', async () => {
         }
       } else expect(await storedBatches()).toBe(stored);
     }),
-    { numRuns: 2000, interruptAfterTimeLimit: 25_000 },
+    { numRuns: runs(300), interruptAfterTimeLimit: 25_000 },
   );
 }, 60_000);
 
@@ -190,7 +191,7 @@ test.each([
         expect([200, 400, 404, 409]).toContain(answer.status);
         checkShape(answer);
       }),
-      { numRuns: 600, interruptAfterTimeLimit: 15_000 },
+      { numRuns: runs(150), interruptAfterTimeLimit: 15_000 },
     );
   },
   60_000,
@@ -209,7 +210,7 @@ test('bodies that are broken as text', async () => {
         checkShape(answer);
       },
     ),
-    { numRuns: 600, interruptAfterTimeLimit: 15_000 },
+    { numRuns: runs(150), interruptAfterTimeLimit: 15_000 },
   );
 }, 60_000);
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type FoldRequest, fold } from '../../sandbox/src/folding/fold.ts';
 import type { FoldAllAtomInput } from '../../sandbox/src/folding/input.ts';
 import type { FoldingResultJson } from '../../sandbox/src/folding/result.ts';
+import { runs } from '../runs.ts';
 
 const BETA = 'MVHLTPEEKSAVTALWGKVNVDEVGGEALGRLLVVYPWTQRFFESFGDLS';
 
@@ -90,7 +91,7 @@ describe('a fold', () => {
           expect(value).toBeLessThanOrEqual(1);
         }
       }),
-      { numRuns: 15 },
+      { numRuns: runs(5) },
     );
   }, 60_000);
 

@@ -7,6 +7,7 @@ import { type FoldingResult, readFoldingResult } from '../../src/structure/fold/
 import { readFold } from '../../src/upstream/folds/read-fold.ts';
 import { extractMatrix } from '../../src/upstream/json/extract-matrix.ts';
 import { parseLenient } from '../../src/upstream/json/lenient-json.ts';
+import { runs } from '../runs.ts';
 
 const QUESTIONS: readonly FoldQuery[] = [
   { ask: 'summary' },
@@ -75,7 +76,7 @@ const around = fc.constantFrom<(pae: string) => string>(
 it('any result with any PAE is read as a parser reads it, errors and their places too', () => {
   fc.assert(
     fc.property(matrix, around, (pae, write) => expectSame(write(pae))),
-    { numRuns: 2000 },
+    { numRuns: runs(300) },
   );
 });
 
