@@ -10,7 +10,10 @@ import {
 } from './problem.ts';
 
 /** The batch or task to cancel. */
-export type CancelTarget = { readonly batchId: string } | { readonly taskId: string };
+export interface CancelTarget {
+  readonly what: 'batch' | 'task';
+  readonly id: string;
+}
 
 export interface CancelledShape {
   readonly kind: 'Cancelled';

@@ -12,75 +12,86 @@ import {
   NothingToCancel,
 } from '../../schema/cancel.ts';
 import { notFound } from '../../schema/problem.ts';
-import { Task, type TaskShape } from '../../schema/task.ts';
+import { Task } from '../../schema/task.ts';
 import { type CancelEnding, cancel } from '../../upstream/batch.ts';
-import {
-  readCounts,
-  type TaskCounts,
-  type TaskStateName,
-  taskState,
-} from '../../upstream/folds/batch-states.ts';
+import { readCounts, taskState } from '../../upstream/folds/batch-states.ts';
 import { drifted } from '../../upstream/http/validate-response.ts';
 import { selectedFields } from '../selection.ts';
 import { batchById, loadBatch } from './batch.ts';
 import { loadTask } from './task.ts';
 import { toRefusedProblem } from './upstream-refusals.ts';
 
-/** The batch of the target. */
-async function batchOf(ctx: GatewayContext, target: CancelTarget): Promise<BatchShape | null> {
-  if ('batchId' in target) return batchById(ctx, target.batchId);
-  const place = await ctx.submissions.placeOf(target.taskId);
-  return place === null ? null : loadBatch(ctx, place.batchId);
-}
-
-const taskOf = (ctx: GatewayContext, target: CancelTarget): Promise<TaskShape | null> | null =>
-  'taskId' in target ? loadTask(ctx, target.taskId) : null;
-
-async function stillRunning(ctx: GatewayContext, target: CancelTarget): Promise<number | null> {
-  const batch = await batchOf(ctx, target);
-  return batch === null ? null : (await batch.read()).counts.inProgress;
-}
-
-/**
- * The target in List or Status before the cancellation; null where the service does not know it.
- */
-type StateBefore = { readonly counts: TaskCounts | null } | { readonly task: TaskStateName | null };
-
-async function readBefore(ctx: GatewayContext, target: CancelTarget): Promise<StateBefore> {
-  if ('batchId' in target) {
-    const page = await ctx.batches.batch(target.batchId);
-    return { counts: page === null ? null : readCounts(page.counts) };
-  }
-  const status = await ctx.batches.status(target.taskId);
-  return { task: status === null ? null : taskState(status.data.status) };
-}
-
 const unknownCount = (what: string): Error =>
   drifted('cancel', '$.cancelled', `it is missing, and ${what}, so that the count is not known`);
 
 /**
- * Number of tasks that a successful cancellation cancelled, where its answer does not say.
- *
- * @throws UpstreamError UPSTREAM_DRIFT when the states before and after do not show it
+ * Reads the states before a cancellation. The function that it returns gives the number of tasks
+ * cancelled, and throws UPSTREAM_DRIFT when the states before and after do not show it.
  */
-async function countFromStates(
-  ctx: GatewayContext,
-  target: CancelTarget,
-  before: StateBefore,
-): Promise<number> {
-  if ('task' in before) {
-    if (before.task === 'CANCELLED') return 0;
-    if (before.task === 'QUEUED') return 1;
-    throw unknownCount(`the task was ${before.task ?? 'not known'} before`);
-  }
-  if (before.counts === null) throw unknownCount('List did not know the batch before');
-  if (before.counts.queued === 0) return 0;
-  const after = 'batchId' in target ? await ctx.batches.batch(target.batchId) : null;
-  if (after === null) throw unknownCount('List does not know the batch any more');
-  const { queued, cancelled } = readCounts(after.counts);
-  const count = cancelled - before.counts.cancelled;
-  if (queued > 0 || count < 0) throw unknownCount('the counts of the batch do not tell');
-  return count;
+type Counter = (ctx: GatewayContext, id: string) => Promise<() => Promise<number>>;
+
+const countOfBatch: Counter = async (ctx, batchId) => {
+  const page = await ctx.batches.batch(batchId);
+  return async () => {
+    if (page === null) throw unknownCount('List did not know the batch before');
+    const before = readCounts(page.counts);
+    if (before.queued === 0) return 0;
+    const after = await ctx.batches.batch(batchId);
+    if (after === null) throw unknownCount('List does not know the batch any more');
+    const { queued, cancelled } = readCounts(after.counts);
+    const count = cancelled - before.cancelled;
+    if (queued > 0 || count < 0) throw unknownCount('the counts of the batch do not tell');
+    return count;
+  };
+};
+
+const countOfTask: Counter = async (ctx, taskId) => {
+  const status = await ctx.batches.status(taskId);
+  return async () => {
+    const before = status === null ? null : taskState(status.data.status);
+    if (before === 'CANCELLED') return 0;
+    if (before === 'QUEUED') return 1;
+    throw unknownCount(`the task was ${before ?? 'not known'} before`);
+  };
+};
+
+/** What a batch and a task do differently. */
+interface TargetKind {
+  isOwn(ctx: GatewayContext, id: string): Promise<boolean>;
+  request(id: string): Parameters<typeof cancel>[1];
+  readonly countOf: Counter;
+  /** The id of the batch of the target; undefined where it is unknown. */
+  batchIdOf(ctx: GatewayContext, id: string): Promise<string | undefined>;
+  /** A batch that is known to exist needs no List call. */
+  loadBatch(ctx: GatewayContext, batchId: string): BatchShape | Promise<BatchShape | null>;
+}
+
+const KINDS: Readonly<Record<CancelTarget['what'], TargetKind>> = {
+  batch: {
+    isOwn: ({ owned }, id) => owned.batch(id),
+    request: (id) => ({ batch_id: id }),
+    countOf: countOfBatch,
+    batchIdOf: async (_, id) => id,
+    loadBatch: batchById,
+  },
+  task: {
+    isOwn: ({ owned }, id) => owned.task(id),
+    request: (id) => ({ task_id: id }),
+    countOf: countOfTask,
+    batchIdOf: async ({ submissions }, id) => (await submissions.placeOf(id))?.batchId,
+    loadBatch,
+  },
+};
+
+/** The batch of the target. */
+async function batchOf(ctx: GatewayContext, { what, id }: CancelTarget): Promise<BatchShape | null> {
+  const batchId = await KINDS[what].batchIdOf(ctx, id);
+  return batchId === undefined ? null : KINDS[what].loadBatch(ctx, batchId);
+}
+
+async function stillRunning(ctx: GatewayContext, target: CancelTarget): Promise<number | null> {
+  const batch = await batchOf(ctx, target);
+  return batch === null ? null : (await batch.read()).counts.inProgress;
 }
 
 /** The fields that need the state before. */
@@ -89,43 +100,30 @@ const COUNT_FIELDS = new Set(['cancelledCount', 'alreadyCancelled']);
 const selectsCount = (info: GraphQLResolveInfo): boolean =>
   selectedFields(info, 'Cancelled').some(({ name }) => COUNT_FIELDS.has(name));
 
-/** Has the poller read the batch now, so that subscribers see the result at once. */
-async function refreshProgress(ctx: GatewayContext, target: CancelTarget): Promise<void> {
-  const batchId =
-    'batchId' in target ? target.batchId : (await ctx.submissions.placeOf(target.taskId))?.batchId;
-  if (batchId !== undefined) await ctx.services.live.nudge(ctx.principal, batchId);
-}
-
-const noTarget = (target: CancelTarget, upstreamRequestId: string | null = null): CancelResultShape =>
-  'batchId' in target
-    ? notFound('batch', target.batchId, upstreamRequestId)
-    : notFound('task', target.taskId, upstreamRequestId);
-
-const mayCancel = ({ owned }: GatewayContext, target: CancelTarget): Promise<boolean> =>
-  'batchId' in target ? owned.batch(target.batchId) : owned.task(target.taskId);
-
 async function cancelTarget(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   target: CancelTarget,
 ): Promise<CancelResultShape> {
-  if (!(await mayCancel(ctx, target))) return noTarget(target);
+  const { what, id } = target;
+  const { isOwn, request, countOf, batchIdOf } = KINDS[what];
+  if (!(await isOwn(ctx, id))) return notFound(what, id);
   // A failed read fails the count, not the cancellation.
-  const reading = selectsCount(info) ? Promise.allSettled([readBefore(ctx, target)]) : undefined;
-  const before = (await reading)?.[0];
+  const count = selectsCount(info)
+    ? await countOf(ctx, id).catch((error: unknown) => () => Promise.reject(error))
+    : undefined;
   let ending: CancelEnding;
   try {
-    ending = await cancel(
-      ctx.upstream,
-      'batchId' in target ? { batch_id: target.batchId } : { task_id: target.taskId },
-    );
+    ending = await cancel(ctx.upstream, request(id));
   } catch (error) {
     const refused = toRefusedProblem(error);
     if (refused === null || refused.reason === 'UNREACHABLE') throw error;
     return refused;
   }
   ctx.batches.forgetAll();
-  await refreshProgress(ctx, target);
+  // The poller reads the batch now, so that subscribers see the result at once.
+  const batchId = await batchIdOf(ctx, id);
+  if (batchId !== undefined) await ctx.services.live.nudge(ctx.principal, batchId);
   if (ending.kind === 'cancelled') {
     const told = ending.answer.data.cancelled;
     return {
@@ -133,9 +131,8 @@ async function cancelTarget(
       target,
       cancelledCount: async () => {
         if (told != null) return told;
-        if (before === undefined) throw unknownCount('the states before were not read');
-        if (before.status === 'rejected') throw before.reason;
-        return countFromStates(ctx, target, before.value);
+        if (count === undefined) throw unknownCount('the states before were not read');
+        return count();
       },
     };
   }
@@ -149,7 +146,7 @@ async function cancelTarget(
         upstreamRequestId,
         target,
       }
-    : noTarget(target, upstreamRequestId);
+    : notFound(what, id, upstreamRequestId);
 }
 
 builder.objectFields(Cancelled, (t) => ({
@@ -163,7 +160,7 @@ builder.objectFields(Cancelled, (t) => ({
     type: Task,
     cost: 1,
     description: 'The present state of the task; null when a whole batch was cancelled.',
-    resolve: ({ target }, _, ctx) => taskOf(ctx, target),
+    resolve: ({ target: { what, id } }, _, ctx) => (what === 'task' ? loadTask(ctx, id) : null),
   }),
   stillRunningCount: t.int({
     cost: 1,
@@ -190,7 +187,7 @@ builder.mutationFields((t) => ({
     description:
       'Cancels every queued task of a batch, free of charge. Running tasks continue and are charged.',
     args: { batchId: t.arg.id({ required: true, description: 'The `batchId` from submitFold.' }) },
-    resolve: (_, { batchId }, ctx, info) => cancelTarget(ctx, info, { batchId }),
+    resolve: (_, { batchId }, ctx, info) => cancelTarget(ctx, info, { what: 'batch', id: batchId }),
   }),
   cancelTask: t.field({
     type: CancelResult,
@@ -199,6 +196,6 @@ builder.mutationFields((t) => ({
     cost: 2,
     description: 'Cancels one task if it is still queued, free of charge.',
     args: { taskId: t.arg.id({ required: true, description: 'The `taskId` of a task of a batch.' }) },
-    resolve: (_, { taskId }, ctx, info) => cancelTarget(ctx, info, { taskId }),
+    resolve: (_, { taskId }, ctx, info) => cancelTarget(ctx, info, { what: 'task', id: taskId }),
   }),
 }));
