@@ -2,7 +2,7 @@
 // "Modification").
 import type { ItemNotes } from './check.ts';
 import { findInvalidLetters, LETTERS, parentResidue, scanSmiles } from './chemistry.ts';
-import type { Item, Ligand, Modification, Pause, Polymer, PolymerType } from './submission.ts';
+import type { Item, Ligand, Modification, Polymer, PolymerType, Steps } from './submission.ts';
 
 const USUAL_CHAIN_ID = /^[^\s\p{C}]{1,32}$/u;
 
@@ -34,7 +34,7 @@ function checkId(id: string, at: string, first: Map<string, string>, { wrong, od
 }
 
 /** Checks the ids of all chains of an item and their copies. */
-async function checkChainIds(item: Item, notes: ItemNotes, pause: Pause): Promise<void> {
+function* checkChainIds(item: Item, notes: ItemNotes): Steps<void> {
   const { odd } = notes;
   const first = new Map<string, string>();
   for (const [c, chain] of item.chains.entries()) {
@@ -50,7 +50,7 @@ async function checkChainIds(item: Item, notes: ItemNotes, pause: Pause): Promis
     }
     for (const [i, id] of chain.ids.entries()) {
       checkId(id, `${path}.${i}`, first, notes);
-      if (i % 1024 === 1023) await pause();
+      if (i % 1024 === 1023) yield;
     }
     if (chain.ids.length > 1) {
       const length = chain.type === 'ligand' ? 0 : chain.sequence.length;
@@ -95,13 +95,8 @@ function letterHint(type: PolymerType, letter: string): string {
     : `Write ${twin} for ${letter}; the letters that name one residue are ${LETTERS[type]}.`;
 }
 
-async function checkLetters(
-  { type, sequence }: Polymer,
-  at: string,
-  { wrong, odd }: ItemNotes,
-  pause: Pause,
-): Promise<void> {
-  const { wrong: bad, unknown } = await findInvalidLetters(type, sequence, pause);
+function* checkLetters({ type, sequence }: Polymer, at: string, { wrong, odd }: ItemNotes): Steps<void> {
+  const { wrong: bad, unknown } = yield* findInvalidLetters(type, sequence);
   if (bad.count > 0) {
     const character = String.fromCodePoint(sequence.codePointAt(bad.first) ?? 0);
     const more = bad.count === 1 ? '' : `, and ${bad.count - 1} more characters are not`;
@@ -124,7 +119,7 @@ async function checkLetters(
   }
 }
 
-async function checkSequence(polymer: Polymer, path: string, notes: ItemNotes, pause: Pause): Promise<void> {
+function* checkSequence(polymer: Polymer, path: string, notes: ItemNotes): Steps<void> {
   const { type, sequence, headers } = polymer;
   const at = `${path}.sequence`;
   if (headers > 1) {
@@ -140,7 +135,7 @@ async function checkSequence(polymer: Polymer, path: string, notes: ItemNotes, p
     notes.wrong(at, 'EMPTY_SEQUENCE', 'The sequence is empty.', `Give one-letter codes: ${LETTERS[type]}.`);
     return;
   }
-  await checkLetters(polymer, at, notes, pause);
+  yield* checkLetters(polymer, at, notes);
   if (type === 'protein' && sequence.length >= 20 && !/[^ACGTU]/.test(sequence)) {
     notes.odd(
       at,
@@ -193,12 +188,7 @@ function checkModification(
   );
 }
 
-async function checkModifications(
-  polymer: Polymer,
-  path: string,
-  notes: ItemNotes,
-  pause: Pause,
-): Promise<void> {
+function* checkModifications(polymer: Polymer, path: string, notes: ItemNotes): Steps<void> {
   const seen = new Map<number, number>();
   for (const [m, modification] of polymer.modifications.entries()) {
     const at = `${path}.modifications.${m}`;
@@ -213,16 +203,11 @@ async function checkModifications(
       );
     }
     seen.set(modification.position, earlier ?? m);
-    if (m % 1024 === 1023) await pause();
+    if (m % 1024 === 1023) yield;
   }
 }
 
-async function checkLigand(
-  { smiles, ccd }: Ligand,
-  path: string,
-  { wrong, odd }: ItemNotes,
-  pause: Pause,
-): Promise<void> {
+function* checkLigand({ smiles, ccd }: Ligand, path: string, { wrong, odd }: ItemNotes): Steps<void> {
   const hasSmiles = smiles !== null && smiles !== '';
   const hasCcd = ccd !== null && ccd.length > 0;
   if (!hasSmiles && !hasCcd) {
@@ -241,7 +226,7 @@ async function checkLigand(
       'Give the one that you mean.',
     );
   }
-  const fault = hasSmiles ? (await scanSmiles(smiles, pause)).fault : undefined;
+  const fault = hasSmiles ? (yield* scanSmiles(smiles)).fault : undefined;
   if (fault !== undefined) {
     const note = hasCcd ? odd : wrong;
     note(`${path}.smiles`, 'BAD_SMILES', `This is not a SMILES string: ${fault}.`, 'Such as "CC(=O)O".');
@@ -259,7 +244,7 @@ async function checkLigand(
 }
 
 /** Runs every check of the chains of one item. */
-export async function checkChains(item: Item, notes: ItemNotes, pause: Pause): Promise<void> {
+export function* checkChains(item: Item, notes: ItemNotes): Steps<void> {
   if (item.chains.length === 0) {
     notes.wrong(
       'chains',
@@ -269,14 +254,14 @@ export async function checkChains(item: Item, notes: ItemNotes, pause: Pause): P
     );
   }
   for (const [c, chain] of item.chains.entries()) {
-    if (c % 64 === 63 || chain.type !== 'ligand') await pause();
+    if (c % 64 === 63 || chain.type !== 'ligand') yield;
     const path = `chains.${c}.${chain.type}`;
     if (chain.type === 'ligand') {
-      await checkLigand(chain, path, notes, pause);
+      yield* checkLigand(chain, path, notes);
     } else {
-      await checkSequence(chain, path, notes, pause);
-      await checkModifications(chain, path, notes, pause);
+      yield* checkSequence(chain, path, notes);
+      yield* checkModifications(chain, path, notes);
     }
   }
-  await checkChainIds(item, notes, pause);
+  yield* checkChainIds(item, notes);
 }

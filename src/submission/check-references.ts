@@ -3,20 +3,20 @@
 
 import type { ItemNotes } from './check.ts';
 import { heavyAtoms, scanSmiles } from './chemistry.ts';
-import type { Chain, Item, Pause } from './submission.ts';
+import type { Chain, Item, Steps } from './submission.ts';
 
 const lengthOf = (chain: Chain): number =>
   chain.type === 'ligand' ? Math.max(1, chain.ccd?.length ?? 1) : chain.sequence.length;
 
 /** Counts heavy atoms at a residue of a chain, where the input allows it; reads each chain once. */
-async function atomCounter(chains: Item['chains'], pause: Pause) {
+function* atomCounter(chains: Item['chains']) {
   const modified = new Map<Chain, ReadonlySet<number>>();
   const smilesAtoms = new Map<Chain, number>();
   for (const chain of chains) {
-    await pause();
+    yield;
     if (chain.type !== 'ligand') modified.set(chain, new Set(chain.modifications.map((one) => one.position)));
     else if (chain.smiles !== null && !chain.ccd?.length)
-      smilesAtoms.set(chain, (await scanSmiles(chain.smiles, pause)).heavyAtoms);
+      smilesAtoms.set(chain, (yield* scanSmiles(chain.smiles)).heavyAtoms);
   }
   return (chain: Chain, residue: number): number | undefined => {
     if (chain.type === 'ligand') return smilesAtoms.get(chain);
@@ -26,12 +26,12 @@ async function atomCounter(chains: Item['chains'], pause: Pause) {
 }
 
 /** Checks single references to the chains of one item. */
-async function referenceChecks(item: Item, { wrong, odd }: ItemNotes, pause: Pause) {
+function* referenceChecks(item: Item, { wrong, odd }: ItemNotes) {
   const byId = new Map<string, Chain>();
   for (const chain of item.chains) {
     for (const id of chain.ids ?? []) {
       byId.set(id, chain);
-      if (byId.size % 4096 === 0) await pause();
+      if (byId.size % 4096 === 0) yield;
     }
   }
   const known = item.chains
@@ -39,7 +39,7 @@ async function referenceChecks(item: Item, { wrong, odd }: ItemNotes, pause: Pau
     .slice(0, 12)
     .join(', ');
   const hasUnnamed = item.chains.some((chain) => !chain.ids?.length);
-  const atomsOf = await atomCounter(item.covalentBonds.length === 0 ? [] : item.chains, pause);
+  const atomsOf = yield* atomCounter(item.covalentBonds.length === 0 ? [] : item.chains);
 
   const chainAt = (path: string, id: string): Chain | undefined => {
     const chain = byId.get(id);
@@ -103,16 +103,11 @@ async function referenceChecks(item: Item, { wrong, odd }: ItemNotes, pause: Pau
   return { chainAt, residueAt, atomAt };
 }
 
-type Checks = Awaited<ReturnType<typeof referenceChecks>>;
+type Checks = ReturnType<typeof referenceChecks> extends Steps<infer T> ? T : never;
 
-async function checkBonds(
-  item: Item,
-  { chainAt, residueAt, atomAt }: Checks,
-  { odd }: ItemNotes,
-  pause: Pause,
-): Promise<void> {
+function* checkBonds(item: Item, { chainAt, residueAt, atomAt }: Checks, { odd }: ItemNotes): Steps<void> {
   for (const [b, bond] of item.covalentBonds.entries()) {
-    if (b % 1024 === 1023) await pause();
+    if (b % 1024 === 1023) yield;
     const path = `covalentBonds.${b}`;
     const ends = [
       { n: 1, id: bond.chainId1, residue: bond.residueIndex1, atom: bond.atomIndex1 },
@@ -130,12 +125,7 @@ async function checkBonds(
   }
 }
 
-async function checkPocket(
-  { pocket }: Item,
-  { chainAt, residueAt }: Checks,
-  { odd }: ItemNotes,
-  pause: Pause,
-): Promise<void> {
+function* checkPocket({ pocket }: Item, { chainAt, residueAt }: Checks, { odd }: ItemNotes): Steps<void> {
   if (pocket === null) return;
   chainAt('pocket.binderChainId', pocket.binderChainId);
   if (pocket.contacts.length === 0) {
@@ -147,7 +137,7 @@ async function checkPocket(
     );
   }
   for (const [c, { chainId, residueIndex }] of pocket.contacts.entries()) {
-    if (c % 1024 === 1023) await pause();
+    if (c % 1024 === 1023) yield;
     const path = `pocket.contacts.${c}`;
     residueAt(`${path}.residueIndex`, chainAt(`${path}.chainId`, chainId), residueIndex);
     if (chainId === pocket.binderChainId) {
@@ -197,16 +187,11 @@ function checkMatrix(
   }
 }
 
-async function checkDistograms(
-  item: Item,
-  { chainAt }: Checks,
-  notes: ItemNotes,
-  pause: Pause,
-): Promise<void> {
+function* checkDistograms(item: Item, { chainAt }: Checks, notes: ItemNotes): Steps<void> {
   const { odd } = notes;
   const seen = new Set<string>();
   for (const [d, { chainId, distogram }] of item.distogramConditioning.entries()) {
-    await pause();
+    yield;
     const path = `distogramConditioning.${d}`;
     const chain = chainAt(`${path}.chainId`, chainId);
     if (seen.has(chainId)) {
@@ -231,11 +216,11 @@ async function checkDistograms(
 }
 
 /** Runs every check of one item's covalent bonds, pocket and distograms. */
-export async function checkReferences(item: Item, notes: ItemNotes, pause: Pause): Promise<void> {
+export function* checkReferences(item: Item, notes: ItemNotes): Steps<void> {
   const { covalentBonds, pocket, distogramConditioning } = item;
   if (covalentBonds.length === 0 && pocket === null && distogramConditioning.length === 0) return;
-  const checks = await referenceChecks(item, notes, pause);
-  await checkBonds(item, checks, notes, pause);
-  await checkPocket(item, checks, notes, pause);
-  await checkDistograms(item, checks, notes, pause);
+  const checks = yield* referenceChecks(item, notes);
+  yield* checkBonds(item, checks, notes);
+  yield* checkPocket(item, checks, notes);
+  yield* checkDistograms(item, checks, notes);
 }

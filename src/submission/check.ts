@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { checkChains } from './check-chains.ts';
 import { checkReferences } from './check-references.ts';
 import type { IssueCode } from './issue-codes.ts';
-import { type Chain, copiesOf, type Item, type Pause, type Submission } from './submission.ts';
+import { type Chain, copiesOf, type Item, type Steps, type Submission } from './submission.ts';
 import { itemHash } from './wire-body.ts';
 
 /** A mistake or a likely mistake. */
@@ -72,21 +72,21 @@ const KINDS = { protein: 'PROTEIN', rna: 'RNA', dna: 'DNA', ligand: 'LIGAND' } a
 /** Letters hashed in one step. */
 const HASHED = 2 ** 20;
 
-async function hashSequence(sequence: string, pause: Pause): Promise<string> {
+function* hashSequence(sequence: string): Steps<string> {
   const hash = createHash('md5');
   for (let at = 0; at < sequence.length; at += HASHED) {
-    if (at > 0) await pause();
+    if (at > 0) yield;
     hash.update(sequence.slice(at, at + HASHED));
   }
   return hash.digest('hex');
 }
 
-async function summarizeChain(chain: Chain, pause: Pause): Promise<ChainSummary> {
+function* summarizeChain(chain: Chain): Steps<ChainSummary> {
   const ids = chain.ids ?? [];
   const kind = KINDS[chain.type];
   if (chain.type === 'ligand') return { ids, kind, length: 0, proteinHash: null };
   const { sequence } = chain;
-  const proteinHash = chain.type === 'protein' ? await hashSequence(sequence, pause) : null;
+  const proteinHash = chain.type === 'protein' ? yield* hashSequence(sequence) : null;
   return { ids, kind, length: sequence.length, proteinHash };
 }
 
@@ -101,18 +101,18 @@ export interface ItemMeasure {
 }
 
 /** Measures an item and hashes its proteins. */
-async function measureItem(item: Item, pause: Pause): Promise<ItemMeasure> {
+function* measureItem(item: Item): Steps<ItemMeasure> {
   let chainCount = 0;
   let length = 0;
   let ligandCount = 0;
   const chains: ChainSummary[] = [];
   for (const chain of item.chains) {
-    await pause();
+    yield;
     const copies = copiesOf(chain);
     chainCount += copies;
     if (chain.type === 'ligand') ligandCount += copies;
     else length += copies * chain.sequence.length;
-    chains.push(await summarizeChain(chain, pause));
+    chains.push(yield* summarizeChain(chain));
   }
   return { chainCount, length, ligandCount, chains };
 }
@@ -243,29 +243,24 @@ function warnOfTwins(items: readonly ItemCheck[], odd: AddIssue): void {
  * Checks a submission.
  *
  * @param models - the allowed models
- * @param pause - awaited between steps
  * @returns issues (which forbid sending) and warnings, in the order of the input, and exact lengths
  */
-export async function checkSubmission(
-  submission: Submission,
-  models: readonly string[],
-  pause: Pause,
-): Promise<SubmissionCheck> {
+export function* checkSubmission(submission: Submission, models: readonly string[]): Steps<SubmissionCheck> {
   const issues: Issue[] = [];
   const warnings: Issue[] = [];
   checkEnvelope(submission, models, addIssue(issues));
   const seen = new Map<string, number>();
   const items: ItemCheck[] = [];
   for (const [index, item] of submission.items.entries()) {
-    await pause();
+    yield;
     const prefix = `items.${index}`;
     const notes = { wrong: addIssue(issues, prefix), odd: addIssue(warnings, prefix) };
     named(notes.wrong, 'name', item.name, 'name');
-    await checkChains(item, notes, pause);
-    await checkReferences(item, notes, pause);
-    const measure = await measureItem(item, pause);
+    yield* checkChains(item, notes);
+    yield* checkReferences(item, notes);
+    const measure = yield* measureItem(item);
     warnOfSize(measure, item.includePae, notes.odd);
-    const hash = await itemHash(item, pause);
+    const hash = yield* itemHash(item);
     const sameAs = seen.get(hash) ?? null;
     if (sameAs === null) seen.set(hash, index);
     items.push({ index, name: item.name, sameAs, ...measure });

@@ -1,7 +1,7 @@
 // Chemistry of polymers and ligands: letters, heavy atoms of residues, parents of modifications,
 // SMILES.
 import { residueOf } from '../structure/residues.ts';
-import type { Pause, PolymerType } from './submission.ts';
+import type { PolymerType, Steps } from './submission.ts';
 
 /** The letters of a polymer that name one residue. */
 export const LETTERS: Readonly<Record<PolymerType, string>> = {
@@ -37,11 +37,7 @@ const CODE_A = 65;
  * Counts the letters of an upper-case sequence that need a remark. An ordinary sequence costs one
  * scan.
  */
-export async function findInvalidLetters(
-  type: PolymerType,
-  sequence: string,
-  pause: Pause,
-): Promise<InvalidLetters> {
+export function* findInvalidLetters(type: PolymerType, sequence: string): Steps<InvalidLetters> {
   const start = sequence.search(NOT_PLAIN[type]);
   if (start < 0) return { wrong: NONE, unknown: { ...NONE, letters: '' } };
   const isPlain = Uint8Array.from({ length: 26 }, (_, k) =>
@@ -58,7 +54,7 @@ export async function findInvalidLetters(
       if (kind.count === 0) kind.first = at;
       kind.count += 1;
     }
-    if (at % SLICE === 0) await pause();
+    if (at % SLICE === 0) yield;
   }
   const letters = [...seen.keys()].filter((k) => seen[k] === 1).map((k) => String.fromCharCode(CODE_A + k));
   return { wrong, unknown: { ...unknown, letters: letters.join(', ') } };
@@ -96,11 +92,11 @@ const NOT_SMILES = /[^A-Za-z0-9@+\-[\]().=#$%:/\\*~]/;
 const HYDROGEN = /^\d*H[+-]?\d*$/;
 
 /** Scans a SMILES string once, in linear time. */
-export async function scanSmiles(smiles: string, pause: Pause): Promise<SmilesScan> {
+export function* scanSmiles(smiles: string): Steps<SmilesScan> {
   const found = (heavyAtoms: number, fault?: string): SmilesScan => ({ heavyAtoms, fault });
   if (smiles === '') return found(0, 'it is empty');
   for (let from = 0; from < smiles.length; from += SLICE) {
-    await pause();
+    yield;
     const odd = NOT_SMILES.exec(smiles.slice(from, from + SLICE));
     if (odd === null) continue;
     const [sign] = odd;
@@ -112,7 +108,7 @@ export async function scanSmiles(smiles: string, pause: Pause): Promise<SmilesSc
   let depth = 0;
   let bracket = -1;
   for (let at = 0; at < smiles.length; at++) {
-    if (at % SLICE === SLICE - 1) await pause();
+    if (at % SLICE === SLICE - 1) yield;
     const character = smiles.charAt(at);
     if (character === '[' || character === ']') {
       if (bracket >= 0 === (character === '[')) return found(0, 'its square brackets do not pair');

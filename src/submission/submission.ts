@@ -70,7 +70,7 @@ const CHUNK = 2 ** 18;
  * The sequence without FASTA header, white space and final `*`, ASCII letters in upper case; and
  * the number of headers, 2 for more than one.
  */
-async function cleanSequence(text: string, pause: Pause): Promise<{ sequence: string; headers: number }> {
+function* cleanSequence(text: string): Steps<{ sequence: string; headers: number }> {
   const later = text.startsWith('>') ? -1 : text.indexOf('\n>');
   const header = text.startsWith('>') ? 0 : later < 0 ? -1 : later + 1;
   let body = text;
@@ -83,27 +83,25 @@ async function cleanSequence(text: string, pause: Pause): Promise<{ sequence: st
   }
   const parts: string[] = [];
   for (let at = 0; at < body.length; at += CHUNK) {
-    if (at > 0) await pause();
+    if (at > 0) yield;
     parts.push(upper(withoutSpace(body.slice(at, at + CHUNK))));
   }
   const sequence = parts.join('');
   return { sequence: sequence.endsWith('*') ? sequence.slice(0, -1) : sequence, headers };
 }
 
-const readPolymer = async (type: PolymerType, input: PolymerInput, pause: Pause): Promise<Polymer> => ({
-  type,
-  ids: input.ids ?? null,
-  ...(await cleanSequence(input.sequence, pause)),
-  modifications: (input.modifications ?? []).map(({ position, ccd }) => ({
+function* readPolymer(type: PolymerType, input: PolymerInput): Steps<Polymer> {
+  const modifications = (input.modifications ?? []).map(({ position, ccd }) => ({
     position,
     ccd: ccd.trim().toUpperCase(),
-  })),
-});
+  }));
+  return { type, ids: input.ids ?? null, ...(yield* cleanSequence(input.sequence)), modifications };
+}
 
-async function readChain({ protein, rna, dna, ligand }: ChainInput, pause: Pause): Promise<Chain> {
-  if (protein !== undefined) return readPolymer('protein', protein, pause);
-  if (rna !== undefined) return readPolymer('rna', rna, pause);
-  if (dna !== undefined) return readPolymer('dna', dna, pause);
+function* readChain({ protein, rna, dna, ligand }: ChainInput): Steps<Chain> {
+  if (protein !== undefined) return yield* readPolymer('protein', protein);
+  if (rna !== undefined) return yield* readPolymer('rna', rna);
+  if (dna !== undefined) return yield* readPolymer('dna', dna);
   return {
     type: 'ligand',
     ids: ligand.ids ?? null,
@@ -112,43 +110,40 @@ async function readChain({ protein, rna, dna, ligand }: ChainInput, pause: Pause
   };
 }
 
-async function readChains(chains: readonly ChainInput[], pause: Pause): Promise<Chain[]> {
+function* readChains(chains: readonly ChainInput[]): Steps<Chain[]> {
   const read: Chain[] = [];
   for (const chain of chains) {
-    await pause();
-    read.push(await readChain(chain, pause));
+    yield;
+    read.push(yield* readChain(chain));
   }
   return read;
 }
 
-const readItem = async (input: ItemInput, pause: Pause): Promise<Item> => ({
-  name: input.name ?? null,
-  chains: await readChains(input.chains, pause),
-  covalentBonds: input.covalentBonds ?? [],
-  pocket: input.pocket ?? null,
-  distogramConditioning: input.distogramConditioning ?? [],
-  includePae: input.includePae ?? false,
-  includePairChainsIptm: input.includePairChainsIptm ?? false,
-  includeEmbeddings: input.includeEmbeddings ?? false,
-  potentialSequenceOfConcern: input.potentialSequenceOfConcern ?? false,
-});
+function* readItem(input: ItemInput): Steps<Item> {
+  return {
+    name: input.name ?? null,
+    chains: yield* readChains(input.chains),
+    covalentBonds: input.covalentBonds ?? [],
+    pocket: input.pocket ?? null,
+    distogramConditioning: input.distogramConditioning ?? [],
+    includePae: input.includePae ?? false,
+    includePairChainsIptm: input.includePairChainsIptm ?? false,
+    includeEmbeddings: input.includeEmbeddings ?? false,
+    potentialSequenceOfConcern: input.potentialSequenceOfConcern ?? false,
+  };
+}
 
 /**
  * Normalises an input: fills in defaults, removes white space from sequences and makes them upper
  * case.
  *
  * @param defaultModel - the model of an input that names none
- * @param pause - awaited between items
  */
-export async function readSubmission(
-  input: SubmissionInput,
-  defaultModel: string,
-  pause: Pause,
-): Promise<Submission> {
+export function* readSubmission(input: SubmissionInput, defaultModel: string): Steps<Submission> {
   const items: Item[] = [];
   for (const item of input.items) {
-    await pause();
-    items.push(await readItem(item, pause));
+    yield;
+    items.push(yield* readItem(item));
   }
   return {
     items,
@@ -179,11 +174,17 @@ export function weightOf({ items }: SubmissionInput): number {
   return weight;
 }
 
-/** Undefined while the check may continue, otherwise a promise to await. */
-export type Pause = () => Promise<void> | undefined;
+/** A long computation in short steps: it yields where other work may go between. */
+export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** Shares the turns of the event loop with executions: a check is a part of one. */
-export const createPause =
-  (turns = executionTurns): Pause =>
-  () =>
-    turns.hasTime() ? undefined : turns.nextTurn();
+/** Takes all steps. They share the turns of the event loop with executions, which they are part of. */
+export async function takeSteps<T>(
+  steps: Steps<T>,
+  turns: Pick<typeof executionTurns, 'hasTime' | 'nextTurn'> = executionTurns,
+): Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    if (!turns.hasTime()) await turns.nextTurn();
+  }
+}

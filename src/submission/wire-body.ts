@@ -1,7 +1,7 @@
 // The body of Submit (spec, "Batch submit request" and below), and the hash that identifies equal
 // submissions.
 import { createHash } from 'node:crypto';
-import { type Chain, createPause, type Item, type Pause, type Submission } from './submission.ts';
+import { type Chain, type Item, type Steps, type Submission, takeSteps } from './submission.ts';
 
 const idOf = ({ ids }: Chain): string | readonly string[] | null => {
   if (ids === null || ids.length === 0) return null;
@@ -123,7 +123,7 @@ function* jsonPieces(value: unknown): Generator<string> {
 }
 
 /** SHA-256 (hexadecimal) of the JSON of plain data. */
-async function jsonHash(value: unknown, pause: Pause): Promise<string> {
+function* jsonHash(value: unknown): Steps<string> {
   const hash = createHash('sha256');
   let text = '';
   for (const piece of jsonPieces(value)) {
@@ -131,17 +131,17 @@ async function jsonHash(value: unknown, pause: Pause): Promise<string> {
     if (text.length < BUFFERED) continue;
     hash.update(text);
     text = '';
-    await pause();
+    yield;
   }
   return hash.update(text).digest('hex');
 }
 
 /** Hash of an item without its name. */
-export const itemHash = (item: Item, pause: Pause): Promise<string> => jsonHash(wireItem(item, ''), pause);
+export const itemHash = (item: Item): Steps<string> => jsonHash(wireItem(item, ''));
 
 /**
  * SHA-256 (hexadecimal) of a submission without its idempotency key: equal for inputs that differ
  * only in white space, case, explicit defaults or the order of keys.
  */
-export const submissionHash = (submission: Submission, pause: Pause = createPause()): Promise<string> =>
-  jsonHash([submission.label, submission.items.map(({ name }) => name), wireBody(submission)], pause);
+export const submissionHash = (submission: Submission): Promise<string> =>
+  takeSteps(jsonHash([submission.label, submission.items.map(({ name }) => name), wireBody(submission)]));

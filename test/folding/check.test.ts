@@ -6,18 +6,26 @@ import { submitReader } from '../../sandbox/src/batch/request/submit.ts';
 import { defaultLimits } from '../../sandbox/src/limits.ts';
 import { checkSubmission, type Issue, MAX_NOTES } from '../../src/submission/check.ts';
 import {
-  type Pause,
   readSubmission,
   type SubmissionInput,
+  takeSteps,
   weightOf,
 } from '../../src/submission/submission.ts';
 import { wireBody } from '../../src/submission/wire-body.ts';
 import { rightInput } from './inputs.ts';
 
 const MODEL = 'foldmodel2-2026-05-cutoff-2025';
-const never = () => undefined;
-const check = async (input: SubmissionInput, pause: Pause = never) =>
-  checkSubmission(await readSubmission(input, MODEL, pause), [MODEL], pause);
+/** A clock that counts the steps, and has time for all of them. */
+const createStepCounter = () => ({
+  steps: 0,
+  hasTime() {
+    this.steps += 1;
+    return true;
+  },
+  nextTurn: async () => undefined,
+});
+const check = async (input: SubmissionInput, clock = createStepCounter()) =>
+  takeSteps(checkSubmission(await takeSteps(readSubmission(input, MODEL), clock), [MODEL]), clock);
 const spelled = (issues: readonly Issue[]) => issues.map(({ path, code }) => `${path} ${code}`);
 const found = async (input: SubmissionInput) => spelled((await check(input)).issues);
 const warned = async (input: SubmissionInput) => spelled((await check(input)).warnings);
@@ -66,7 +74,7 @@ describe('a right submission', () => {
     const read = submitReader(defaultLimits);
     await fc.assert(
       fc.asyncProperty(rightInput, async (input) => {
-        const submission = await readSubmission(input, MODEL, never);
+        const submission = await takeSteps(readSubmission(input, MODEL));
         const body: unknown = JSON.parse(JSON.stringify(wireBody(submission)));
         expect(() => read(body)).not.toThrow();
       }),
@@ -466,7 +474,7 @@ describe('an input four times as large', () => {
       expect(await ours(large)).toBeLessThan(10 * (await ours(small)) + 600);
       const bodies = await Promise.all(
         [small, large].map(async (input): Promise<unknown> => {
-          const submission = await readSubmission(input, MODEL, never);
+          const submission = await takeSteps(readSubmission(input, MODEL));
           return JSON.parse(JSON.stringify(wireBody(submission)));
         }),
       );
@@ -486,13 +494,10 @@ describe('an input four times as large', () => {
   it('is checked in steps, and costs in proportion', async () => {
     const costs: number[] = [];
     for (const size of [20_000, 80_000]) {
-      let pauses = 0;
+      const clock = createStepCounter();
       const input = one({ covalentBonds: many(size, () => bond({})) });
-      await check(input, () => {
-        pauses += 1;
-        return undefined;
-      });
-      expect(pauses).toBeGreaterThan(size / 2048);
+      await check(input, clock);
+      expect(clock.steps).toBeGreaterThan(size / 2048);
       costs.push(weightOf(input));
     }
     expect((costs[1] ?? 0) / (costs[0] ?? 1)).toBeCloseTo(4, 1);

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { checkValueCount } from '../../src/http/graphql/check-variables.ts';
 import { readBody } from '../../src/http/graphql/read-params.ts';
 import { scanSmiles } from '../../src/submission/chemistry.ts';
+import { takeSteps } from '../../src/submission/submission.ts';
 
 const PADDING = ' '.repeat(300_000);
 const padded = (json: string): Buffer => Buffer.from(json + PADDING);
@@ -54,12 +55,16 @@ it('a large body is counted, decoded, parsed, checked and executed in turns of t
 });
 
 it('SMILES of 16 MB is checked in slices, between which other work may have its turn', async () => {
-  let pauses = 0;
-  const pause = (): undefined => {
-    pauses += 1;
+  let steps = 0;
+  const clock = {
+    hasTime() {
+      steps += 1;
+      return true;
+    },
+    nextTurn: async () => undefined,
   };
   const smiles = 'C(=O)'.repeat(3_200_000);
-  expect(await scanSmiles(smiles, pause)).toEqual({ heavyAtoms: 6_400_000, fault: undefined });
+  expect(await takeSteps(scanSmiles(smiles), clock)).toEqual({ heavyAtoms: 6_400_000, fault: undefined });
   // Its characters, then its syntax, 256 Ki characters at a time.
-  expect(pauses).toBeGreaterThanOrEqual(2 * Math.floor(smiles.length / 2 ** 18));
+  expect(steps).toBeGreaterThanOrEqual(2 * Math.floor(smiles.length / 2 ** 18));
 });

@@ -26,6 +26,7 @@ import { parsePdb } from '../../src/structure/pdb.ts';
 import { pdbToMmcif } from '../../src/structure/pdb-to-mmcif.ts';
 import { scalePlddtInPdb } from '../../src/structure/plddt-scale.ts';
 import { findInvalidLetters, scanSmiles } from '../../src/submission/chemistry.ts';
+import { takeSteps } from '../../src/submission/submission.ts';
 import { redact } from '../../src/telemetry/redact.ts';
 import { boundedOperationName, makeRequestId } from '../../src/telemetry/request-record.ts';
 import { readTraceparent } from '../../src/telemetry/tracing.ts';
@@ -81,8 +82,8 @@ const READERS: Readonly<Record<string, Read>> = {
   'a hash': (text) => readHash(text),
   'an identifier': (text) => readIdentifier(text),
   'a task id': (text) => indexInBatch(text, text.slice(0, 9)),
-  'a SMILES string': (text) => scanSmiles(text, () => undefined),
-  'a sequence': (text) => findInvalidLetters('protein', text, () => undefined),
+  'a SMILES string': (text) => takeSteps(scanSmiles(text)),
+  'a sequence': (text) => takeSteps(findInvalidLetters('protein', text)),
   'a page': (text) => pageCsp(text),
   FASTA: (text) => readFasta(text),
   'a PDB file': (text) => [

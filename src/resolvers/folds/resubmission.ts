@@ -6,12 +6,7 @@ import type { SubmitFoldResultShape } from '../../schema/submit.ts';
 import type { LedgerBatch, LedgerItem } from '../../store/ledger/ledger.ts';
 import { checkSubmission } from '../../submission/check.ts';
 import type { IssueCode } from '../../submission/issue-codes.ts';
-import {
-  createPause,
-  type Item,
-  type Submission,
-  type SubmissionInput,
-} from '../../submission/submission.ts';
+import { type Item, type Submission, type SubmissionInput, takeSteps } from '../../submission/submission.ts';
 import { submissionHash } from '../../submission/wire-body.ts';
 import type { TaskStateName } from '../../upstream/folds/batch-states.ts';
 import type { PlacedTask } from './ranked-tasks.ts';
@@ -129,11 +124,16 @@ export async function partOf(
   tasks: readonly { readonly index: number; readonly item: Item }[],
 ): Promise<Examined> {
   const part = { ...submission, repeat: 1, items: tasks.map(({ item }) => item) };
-  const check = await checkSubmission(part, ctx.services.config.FOLD_MODELS, createPause());
+  const check = await takeSteps(checkSubmission(part, ctx.services.config.FOLD_MODELS));
   // Expanded repeats look like identical items.
   const warnings = check.warnings.filter(
     ({ code }) => code !== 'IDENTICAL_ITEM' && code !== 'DUPLICATE_NAME',
   );
   const origin = { batchId, indexes: tasks.map(({ index }) => index) };
-  return { submission: part, check: { ...check, warnings }, hash: await submissionHash(part), origin };
+  return {
+    submission: part,
+    check: { ...check, warnings },
+    hash: await submissionHash(part),
+    origin,
+  };
 }

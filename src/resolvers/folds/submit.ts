@@ -13,10 +13,10 @@ import { SubmitFoldInput } from '../../schema/submit-input.ts';
 import type { LedgerBatch, LedgerItem } from '../../store/ledger/ledger.ts';
 import { checkSubmission, type ItemCheck, type SubmissionCheck } from '../../submission/check.ts';
 import {
-  createPause,
   readSubmission,
   type Submission,
   type SubmissionInput,
+  takeSteps,
   weightOf,
 } from '../../submission/submission.ts';
 import { submissionHash, wireBody } from '../../submission/wire-body.ts';
@@ -62,10 +62,9 @@ export async function checkInput(
   model?: string,
 ): Promise<Examined> {
   const models = ctx.services.config.FOLD_MODELS;
-  const pause = createPause();
-  const submission = await readSubmission(input, model ?? models[0] ?? '', pause);
-  const check = await checkSubmission(submission, models, pause);
-  const hash = check.issues.length > 0 ? '' : await submissionHash(submission, pause);
+  const submission = await takeSteps(readSubmission(input, model ?? models[0] ?? ''));
+  const check = await takeSteps(checkSubmission(submission, models));
+  const hash = check.issues.length > 0 ? '' : await submissionHash(submission);
   return { submission, check, hash };
 }
 
