@@ -2,7 +2,7 @@
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { FoldCheck } from '../../schema/fold-check.ts';
-import { SubmitFoldInput } from '../../schema/submit-input.ts';
+import { SubmitFoldInput } from '../../schema/submit.ts';
 import type { Issue, SubmissionCheck } from '../../submission/check.ts';
 import type { SubmissionInput } from '../../submission/submission.ts';
 import { checkCost, checkInput } from './submit.ts';

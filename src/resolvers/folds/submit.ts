@@ -6,10 +6,10 @@ import type { InvalidInputShape, IssueShape } from '../../schema/problem.ts';
 import {
   IdempotencyConflict,
   type IdempotencyConflictShape,
+  SubmitFoldInput,
   SubmitFoldResult,
   type SubmitFoldResultShape,
 } from '../../schema/submit.ts';
-import { SubmitFoldInput } from '../../schema/submit-input.ts';
 import type { LedgerBatch, LedgerItem } from '../../store/ledger/ledger.ts';
 import { checkSubmission, type ItemCheck, type SubmissionCheck } from '../../submission/check.ts';
 import {
