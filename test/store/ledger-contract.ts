@@ -169,6 +169,17 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       });
     });
 
+    it('keeps a key spent of which the store had lost the claim', async () => {
+      await ledger.record('p', 'k', batchOf('b1'), items);
+      expect(await ledger.claim('p', 'k', 'h')).toMatchObject({
+        state: 'submitted',
+        batchId: 'b1',
+        requestHash: batchOf('b1').inputHash,
+      });
+      await ledger.recordUnknown('p', 'l', { inputHash: 'i', upstreamRequestId: null });
+      expect(await ledger.claim('p', 'l', 'h')).toMatchObject({ state: 'unknown', requestHash: 'i' });
+    });
+
     it('remembers an unknown outcome under its key and by its input', async () => {
       await ledger.claim('p', 'k', 'h');
       await ledger.recordUnknown('p', 'k', { inputHash: 'i', upstreamRequestId: 'req_1' });

@@ -47,7 +47,10 @@ function eventWriter(framing: StreamFraming): (result: ExecutionOrIncrementalRes
 
 const EVENT_WRITERS = new Map([EVENT_STREAM, MULTIPART_EVENTS].map((one) => [one, eventWriter(one)]));
 
-/** Longer answers are encoded once, for the client and the response cache; shorter ones go out with their head. */
+/**
+ * Longer answers are encoded once, for the client and the response cache; shorter ones go out with
+ * their head.
+ */
 const TEXT_CHARACTERS = 16_384;
 
 export interface MediaTypeOptions {

@@ -40,7 +40,10 @@ function positionsOf(name: string, kept: readonly (LedgerItem | null)[]): number
   return chains.size > 1 ? 'ambiguous' : found;
 }
 
-/** Items by the names that they have in the batch. Refuses what no item, or several different ones, are named. */
+/**
+ * Items by the names that they have in the batch. Refuses what no item, or several different ones,
+ * are named.
+ */
 async function itemsByName(
   ctx: GatewayContext,
   batch: LedgerBatch,

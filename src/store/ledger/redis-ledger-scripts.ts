@@ -40,6 +40,13 @@ export const RELEASE = `
   if redis.call('HGET', KEYS[1], 'state') == 'pending' then redis.call('DEL', KEYS[1]) end
 `;
 
+/** A key whose claim a failover lost comes back with the hash of the input, and stays spent. */
+const restoreKey = (key: string, inputHash: string): string => `
+    if redis.call('EXISTS', ${key}) == 0 then
+      redis.call('HSET', ${key}, 'hash', ${inputHash}, 'at', string.format('%.0f', now))
+      redis.call('PEXPIRE', ${key}, ARGV[2])
+    end`;
+
 /**
  * KEYS batch, batches, input, only task, key, origin; ARGV time, retention, time of submission, place among
  * the batches, batch id, batch, whether it has an only task, a key, and an origin; items.
@@ -66,16 +73,21 @@ export const RECORD = `${NOW}
     redis.call('SADD', KEYS[6], ARGV[5])
     redis.call('PEXPIRE', KEYS[6], retention)
   end
-  if ARGV[8] ~= '' and redis.call('EXISTS', KEYS[5]) == 1 then
+  if ARGV[8] ~= '' then
+    ${restoreKey('KEYS[5]', 'cjson.decode(ARGV[6]).inputHash')}
     redis.call('HSET', KEYS[5], 'state', 'submitted', 'batch', ARGV[5])
   end
 `;
 
-/** KEYS input, key; ARGV time, retention, whether it has a key, upstream request id or nothing. */
+/**
+ * KEYS input, key; ARGV time, retention, whether it has a key, upstream request id or nothing, hash of
+ * the input.
+ */
 export const RECORD_UNKNOWN = `${NOW}
   redis.call('HSET', KEYS[1], 'at', string.format('%.0f', now), 'batch', '')
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
-  if ARGV[3] ~= '' and redis.call('EXISTS', KEYS[2]) == 1 then
+  if ARGV[3] ~= '' then
+    ${restoreKey('KEYS[2]', 'ARGV[5]')}
     redis.call('HSET', KEYS[2], 'state', 'unknown')
     if ARGV[4] ~= '' then redis.call('HSET', KEYS[2], 'request', ARGV[4]) end
   end

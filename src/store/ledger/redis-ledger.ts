@@ -146,7 +146,7 @@ export function openRedisLedger(
       await redis.run(
         RECORD_UNKNOWN,
         [names.input(inputHash), names.key(key ?? '')],
-        [time(), String(RETENTION_MS), key === null ? '' : 'key', upstreamRequestId ?? ''],
+        [time(), String(RETENTION_MS), key === null ? '' : 'key', upstreamRequestId ?? '', inputHash],
       );
     },
     async earlier(principal, inputHash) {

@@ -1,9 +1,8 @@
 // The ledger in SQLite: one file (or memory), shared by any number of processes on a machine,
 // intact after a crash.
 import { statfs } from 'node:fs/promises';
-import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { z } from 'zod';
-import { inTransaction, openDatabase } from '../sqlite-file.ts';
+import { inTransaction } from '../sqlite-file.ts';
 import {
   chainSummaries,
   earlierSubmission,
@@ -16,6 +15,7 @@ import {
   RETENTION_MS,
   taskScores,
 } from './ledger.ts';
+import { openTables } from './sqlite-tables.ts';
 
 /** How often what is past its time is removed. */
 const PRUNE_EVERY_MS = 3_600_000;
@@ -55,11 +55,11 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   const deletePending = statement(
     "DELETE FROM idempotency WHERE principal = ? AND key = ? AND state = 'pending'",
   );
-  const spendKey = statement(
-    "UPDATE idempotency SET state = 'submitted', batch_id = ? WHERE principal = ? AND key = ?",
-  );
-  const loseKey = statement(
-    "UPDATE idempotency SET state = 'unknown', upstream_request_id = ? WHERE principal = ? AND key = ?",
+  // A key whose claim was lost comes back with the hash of the input, and stays spent.
+  const endKey = statement(
+    `INSERT INTO idempotency VALUES (:principal, :key, :inputHash, :state, :batchId, :requestId, :at)
+     ON CONFLICT DO UPDATE SET state = excluded.state, batch_id = excluded.batch_id,
+       upstream_request_id = excluded.upstream_request_id`,
   );
   const insertUnknown = statement('INSERT INTO unknown_outcome VALUES (?, ?, ?, ?)');
   const insertBatch = statement(
@@ -154,13 +154,21 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
         for (const [index, item] of items.entries()) {
           insertItem.run(principal, batch.batchId, index, item.name, JSON.stringify(item.chains));
         }
-        if (key !== null) spendKey.run(batch.batchId, principal, key);
+        if (key !== null)
+          endKey.run({
+            ...{ principal, key, inputHash: batch.inputHash, state: 'submitted' },
+            ...{ batchId: batch.batchId, requestId: null, at: now() },
+          });
       });
     },
     async recordUnknown(principal, key, { inputHash, upstreamRequestId }) {
       together(() => {
         insertUnknown.run(principal, inputHash, upstreamRequestId, now());
-        if (key !== null) loseKey.run(upstreamRequestId, principal, key);
+        if (key !== null)
+          endKey.run({
+            ...{ principal, key, inputHash, state: 'unknown' },
+            ...{ batchId: null, requestId: upstreamRequestId, at: now() },
+          });
       });
     },
     async earlier(principal, inputHash) {
@@ -225,89 +233,4 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       database.close();
     },
   };
-}
-
-/** What each version added to the tables of the one before it; the file says how many it has. */
-const VERSIONS = [
-  `
-  CREATE TABLE batch (
-    principal TEXT NOT NULL,
-    batch_id TEXT NOT NULL,
-    label TEXT,
-    model TEXT NOT NULL,
-    submitted_at INTEGER NOT NULL,
-    item_count INTEGER NOT NULL,
-    repeat INTEGER NOT NULL,
-    input_hash TEXT NOT NULL,
-    only_task_id TEXT,
-    PRIMARY KEY (principal, batch_id)
-  ) WITHOUT ROWID;
-  CREATE INDEX batch_newest ON batch (principal, submitted_at DESC, batch_id DESC);
-  CREATE INDEX batch_input ON batch (principal, input_hash);
-  CREATE INDEX batch_only_task ON batch (principal, only_task_id) WHERE only_task_id IS NOT NULL;
-  CREATE TABLE item (
-    principal TEXT NOT NULL,
-    batch_id TEXT NOT NULL,
-    input_index INTEGER NOT NULL,
-    name TEXT,
-    chains TEXT NOT NULL,
-    PRIMARY KEY (principal, batch_id, input_index)
-  ) WITHOUT ROWID;
-  CREATE TABLE idempotency (
-    principal TEXT NOT NULL,
-    key TEXT NOT NULL,
-    request_hash TEXT NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('pending', 'submitted', 'unknown')),
-    batch_id TEXT,
-    upstream_request_id TEXT,
-    at INTEGER NOT NULL,
-    PRIMARY KEY (principal, key)
-  ) WITHOUT ROWID;
-  CREATE TABLE unknown_outcome (
-    principal TEXT NOT NULL,
-    input_hash TEXT NOT NULL,
-    upstream_request_id TEXT,
-    at INTEGER NOT NULL
-  );
-  CREATE INDEX unknown_outcome_input ON unknown_outcome (principal, input_hash);
-  CREATE TABLE score (
-    principal TEXT NOT NULL,
-    task_id TEXT NOT NULL,
-    ptm REAL,
-    iptm REAL,
-    mean_plddt REAL,
-    PRIMARY KEY (principal, task_id)
-  ) WITHOUT ROWID;
-`,
-  // At most one row.
-  `
-  CREATE TABLE sealed_key (id INTEGER PRIMARY KEY CHECK (id = 1), sealed TEXT NOT NULL);
-`,
-  `
-  ALTER TABLE batch ADD COLUMN origin_batch_id TEXT;
-  ALTER TABLE batch ADD COLUMN origin TEXT;
-  CREATE INDEX batch_origin ON batch (principal, origin_batch_id) WHERE origin_batch_id IS NOT NULL;
-`,
-];
-
-/** Opens or creates the database, synchronised at commit: a spent key survives a power cut. */
-function openTables(file: string): DatabaseSyncInstance {
-  const database = openDatabase(file, { busyMs: 10_000, synchronous: 'FULL' });
-  try {
-    inTransaction(database, () => {
-      const { user_version: version } = z
-        .object({ user_version: z.number() })
-        .parse(database.prepare('PRAGMA user_version').get());
-      if (version > VERSIONS.length)
-        throw new Error(
-          `The ledger in ${file} was made by a newer gateway (version ${version}; this one knows ${VERSIONS.length}).`,
-        );
-      for (const added of VERSIONS.slice(version)) database.exec(added);
-      database.exec(`PRAGMA user_version = ${VERSIONS.length}`);
-    });
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-  return database;
 }

@@ -1,0 +1,90 @@
+// The tables of the SQLite ledger, and how a file of an earlier version gets those of today.
+import type { DatabaseSyncInstance } from '@photostructure/sqlite';
+import { z } from 'zod';
+import { inTransaction, openDatabase } from '../sqlite-file.ts';
+
+/** What each version added to the tables of the one before it; the file says how many it has. */
+const VERSIONS = [
+  `
+  CREATE TABLE batch (
+    principal TEXT NOT NULL,
+    batch_id TEXT NOT NULL,
+    label TEXT,
+    model TEXT NOT NULL,
+    submitted_at INTEGER NOT NULL,
+    item_count INTEGER NOT NULL,
+    repeat INTEGER NOT NULL,
+    input_hash TEXT NOT NULL,
+    only_task_id TEXT,
+    PRIMARY KEY (principal, batch_id)
+  ) WITHOUT ROWID;
+  CREATE INDEX batch_newest ON batch (principal, submitted_at DESC, batch_id DESC);
+  CREATE INDEX batch_input ON batch (principal, input_hash);
+  CREATE INDEX batch_only_task ON batch (principal, only_task_id) WHERE only_task_id IS NOT NULL;
+  CREATE TABLE item (
+    principal TEXT NOT NULL,
+    batch_id TEXT NOT NULL,
+    input_index INTEGER NOT NULL,
+    name TEXT,
+    chains TEXT NOT NULL,
+    PRIMARY KEY (principal, batch_id, input_index)
+  ) WITHOUT ROWID;
+  CREATE TABLE idempotency (
+    principal TEXT NOT NULL,
+    key TEXT NOT NULL,
+    request_hash TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'submitted', 'unknown')),
+    batch_id TEXT,
+    upstream_request_id TEXT,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (principal, key)
+  ) WITHOUT ROWID;
+  CREATE TABLE unknown_outcome (
+    principal TEXT NOT NULL,
+    input_hash TEXT NOT NULL,
+    upstream_request_id TEXT,
+    at INTEGER NOT NULL
+  );
+  CREATE INDEX unknown_outcome_input ON unknown_outcome (principal, input_hash);
+  CREATE TABLE score (
+    principal TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    ptm REAL,
+    iptm REAL,
+    mean_plddt REAL,
+    PRIMARY KEY (principal, task_id)
+  ) WITHOUT ROWID;
+`,
+  // At most one row.
+  `
+  CREATE TABLE sealed_key (id INTEGER PRIMARY KEY CHECK (id = 1), sealed TEXT NOT NULL);
+`,
+  `
+  ALTER TABLE batch ADD COLUMN origin_batch_id TEXT;
+  ALTER TABLE batch ADD COLUMN origin TEXT;
+  CREATE INDEX batch_origin ON batch (principal, origin_batch_id) WHERE origin_batch_id IS NOT NULL;
+`,
+];
+
+/** Opens or creates the database, synchronised at commit: a spent key survives a power cut. */
+export function openTables(file: string): DatabaseSyncInstance {
+  const database = openDatabase(file, { busyMs: 10_000, synchronous: 'FULL' });
+  try {
+    inTransaction(database, () => {
+      const { user_version: version } = z
+        .object({ user_version: z.number() })
+        .parse(database.prepare('PRAGMA user_version').get());
+      if (version > VERSIONS.length)
+        throw new Error(
+          `The ledger in ${file} was made by a newer gateway (version ${version}; this one knows ` +
+            `${VERSIONS.length}).`,
+        );
+      for (const added of VERSIONS.slice(version)) database.exec(added);
+      database.exec(`PRAGMA user_version = ${VERSIONS.length}`);
+    });
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return database;
+}
