@@ -55,7 +55,8 @@ async function open(
   options: SandboxOptions,
   ending: (end: () => unknown) => void,
 ): Promise<Omit<Sandbox, 'close'>> {
-  const { host = '127.0.0.1', port = 0, dataDir, clock = systemClock, control = false, speed = 1 } = options;
+  const { host = '127.0.0.1', port = 0, clock = systemClock, control = false, speed = 1 } = options;
+  const dataDir = options.dataDir === 'memory' ? undefined : options.dataDir;
   const { seed = DEFAULT_SEED, size = 'full', fasta, dialect = 'plain', onProgress, onRequest } = options;
   const conventions = conventionsOf(dialect);
   const wire = readWireSettings(options.wire ?? {});

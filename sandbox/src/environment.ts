@@ -92,7 +92,7 @@ export function readEnvironment(env: Record<string, string | undefined>) {
       resultForm: { rows: data.SANDBOX_PAE_ROWS, entities: data.SANDBOX_ENTITY_FORM },
       manualClock: data.SANDBOX_CLOCK === 'manual',
       ...(data.SANDBOX_PUBLIC_URL === undefined ? {} : { publicUrl: data.SANDBOX_PUBLIC_URL }),
-      ...(data.SANDBOX_DATA === 'memory' ? {} : { dataDir: data.SANDBOX_DATA }),
+      dataDir: data.SANDBOX_DATA,
       ...(data.SANDBOX_FASTA === undefined ? {} : { fasta: data.SANDBOX_FASTA }),
       ...(apiKeys.length === 0 ? {} : { apiKeys }),
     },

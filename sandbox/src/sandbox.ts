@@ -15,7 +15,7 @@ export interface SandboxOptions {
   port?: number;
   /** Where clients reach it, when that is not where it listens (a container, a proxy); signed URLs point there. */
   publicUrl?: string;
-  /** Where batches, results and the universe are kept; absent: nothing on disk, nothing survives. */
+  /** Where batches, results and the universe are kept; absent or 'memory': nothing on disk, nothing survives. */
   dataDir?: string;
   /** Of the universe: the same seed gives the same proteins, features and clusters. */
   seed?: number;

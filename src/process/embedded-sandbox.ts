@@ -10,7 +10,7 @@ import type { Config } from '../config.ts';
  */
 export const sandboxOptionsOf = (config: Config) =>
   ({
-    ...(config.SANDBOX_DATA === 'memory' ? {} : { dataDir: config.SANDBOX_DATA }),
+    dataDir: config.SANDBOX_DATA,
     seed: config.SANDBOX_SEED,
     size: config.SANDBOX_SIZE,
     dialect: config.SANDBOX_DIALECT,
