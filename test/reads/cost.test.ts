@@ -16,6 +16,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
 import { readConfig } from '../../src/config.ts';
+import { runs } from '../runs.ts';
 import { at, openWorld, type World } from '../support.ts';
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
@@ -161,8 +162,8 @@ function documentOf(g: fc.GeneratorValue): Drawn {
 
 const drawn = fc.gen().map(documentOf);
 
-/** Queries drawn for each dialect; more by `COST_RUNS`. */
-const RUNS = Number(process.env.COST_RUNS ?? 40);
+/** Queries drawn for each dialect. */
+const RUNS = runs(40);
 
 describe.each(['plain', 'rich'] as const)('the cost of a query to a service that is %s', (dialect) => {
   let world: World;
