@@ -34,10 +34,10 @@ export const unknownOutcome = (
 });
 
 /** The result when the store cannot write down what must be known before sending. */
-const storeFailed = (what: string, how: string): SubmitFoldResultShape => ({
+const storeFailed = (failure: string, remedy: string): SubmitFoldResultShape => ({
   kind: 'Refused',
-  message: `The gateway could not write ${what}. Nothing was sent.`,
-  hint: `Send the same again in a moment${how}. The store of the gateway needs attention.`,
+  message: `${failure} Nothing was sent.`,
+  hint: `${remedy} The store of the gateway needs attention.`,
   reason: 'UNREACHABLE',
   retryable: true,
 });
@@ -57,7 +57,10 @@ export async function checkLedger({
     return null;
   } catch (error) {
     services.log.error({ error: String(error) }, 'ledger');
-    return storeFailed('down whose batch this would be', '');
+    return storeFailed(
+      'The gateway could not write down whose batch this would be.',
+      'Send the same again in a moment.',
+    );
   }
 }
 
@@ -106,7 +109,10 @@ export async function claimIdempotencyKey(
     } catch (error) {
       ctx.services.storeFailed('ledger', error, ctx.requestId);
       // A retry with a key that is not written down could pay twice.
-      return storeFailed('the idempotency key down', ', with the same key');
+      return storeFailed(
+        'The gateway could not write the idempotency key down.',
+        'Send the same again in a moment, with the same key.',
+      );
     }
     if (entry === null) return null;
     const ending = resultOf(ctx, key, requestHash, entry);

@@ -57,7 +57,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   );
   // A key whose claim was lost comes back with the hash of the input, and stays spent.
   const endKey = statement(
-    `INSERT INTO idempotency VALUES (:principal, :key, :inputHash, :state, :batchId, :requestId, :at)
+    `INSERT INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET state = excluded.state, batch_id = excluded.batch_id,
        upstream_request_id = excluded.upstream_request_id`,
   );
@@ -155,20 +155,13 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
           insertItem.run(principal, batch.batchId, index, item.name, JSON.stringify(item.chains));
         }
         if (key !== null)
-          endKey.run({
-            ...{ principal, key, inputHash: batch.inputHash, state: 'submitted' },
-            ...{ batchId: batch.batchId, requestId: null, at: now() },
-          });
+          endKey.run(principal, key, batch.inputHash, 'submitted', batch.batchId, null, now());
       });
     },
     async recordUnknown(principal, key, { inputHash, upstreamRequestId }) {
       together(() => {
         insertUnknown.run(principal, inputHash, upstreamRequestId, now());
-        if (key !== null)
-          endKey.run({
-            ...{ principal, key, inputHash, state: 'unknown' },
-            ...{ batchId: null, requestId: upstreamRequestId, at: now() },
-          });
+        if (key !== null) endKey.run(principal, key, inputHash, 'unknown', null, upstreamRequestId, now());
       });
     },
     async earlier(principal, inputHash) {
