@@ -1,5 +1,4 @@
 // One result of `lookup`: the id, and the protein or the reason why there is none.
-
 import { builder } from './builder.ts';
 import { Problem, type ProblemShape } from './problem.ts';
 import { publicNonNull } from './public-fields-plugin.ts';

@@ -1,5 +1,4 @@
 // What there is to know before asking: the service, its models, its limits, and the caller.
-
 import { builder } from './builder.ts';
 import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
 

@@ -1,5 +1,4 @@
 // A UniProt entry as the service resolves it.
-
 import { createHash } from 'node:crypto';
 import type { WithRaw } from '../upstream/atlas-request.ts';
 import type { UniprotRecord } from '../upstream/wire.ts';

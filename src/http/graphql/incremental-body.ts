@@ -48,7 +48,6 @@ const errorOf = (thrown: unknown): GraphQLError =>
 /**
  * The parts of an incremental result, in the format of 2022-08-24: the next items and the path of
  * the first.
- *
  */
 export async function* incrementalParts(
   growing: IncrementalResult,

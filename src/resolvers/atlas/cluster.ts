@@ -1,5 +1,4 @@
 // Resolvers of Cluster. Fields of an earlier answer are free; the rest costs one call a cluster.
-
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import {
