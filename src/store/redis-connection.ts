@@ -33,11 +33,6 @@ const reasonOf = (error: unknown): string => {
 const isUnknownScript = (error: unknown): boolean =>
   error instanceof Error && error.cause instanceof Error && error.cause.message.startsWith('NOSCRIPT');
 
-type Argument = string | Buffer;
-
-/** Gives RESP's strings of bytes (type 36) as they are rather than decoded as text. */
-const IN_BYTES = { 36: Buffer } as const;
-
 function openLink(url: string, onFault: (error: unknown) => void, onReady: () => void) {
   const client = redis().createClient({
     url,
@@ -57,9 +52,9 @@ function openLink(url: string, onFault: (error: unknown) => void, onReady: () =>
   client.on('ready', onReady);
   client.connect().catch(onFault);
   return {
-    async send(command: Argument[], options?: { readonly typeMapping: typeof IN_BYTES }): Promise<unknown> {
+    async send(command: string[]): Promise<unknown> {
       await settled;
-      return client.sendCommand(command, options);
+      return client.sendCommand(command);
     },
     end() {
       client.unref();
@@ -99,7 +94,7 @@ export function openRedis(url: string, onError: (error: unknown) => void) {
     stalled.end();
   };
 
-  async function ask(...[command, options]: Parameters<typeof link.send>): Promise<unknown> {
+  async function ask(command: string[]): Promise<unknown> {
     if (closed) throw new Error(`The store ${place} is closed.`);
     const used = link;
     const onTimeout = (): never => {
@@ -109,7 +104,7 @@ export function openRedis(url: string, onError: (error: unknown) => void) {
       throw error;
     };
     try {
-      return await withTimeout(used.send(command, options), COMMAND_MS, onTimeout);
+      return await withTimeout(used.send(command), COMMAND_MS, onTimeout);
     } catch (error) {
       // That it is offline says less than why.
       const cause = error instanceof redis().ErrorReply ? error : (fault ?? error);
@@ -128,7 +123,7 @@ export function openRedis(url: string, onError: (error: unknown) => void) {
     }
   }
 
-  function track<T>(call: Promise<T>): Promise<T> {
+  function track(call: Promise<unknown>): Promise<unknown> {
     pending.add(call);
     const end = () => pending.delete(call);
     call.then(end, end);
@@ -142,12 +137,7 @@ export function openRedis(url: string, onError: (error: unknown) => void) {
      * @throws Error that names the store (never its password) when it does not answer in time or
      *   refuses. The command may still have been carried out.
      */
-    send: (...command: Argument[]) => track(ask(command)),
-    /** The bytes of many keys, in their order. @throws Error as `send` */
-    async readBytes(keys: readonly string[]): Promise<(Buffer | undefined)[]> {
-      const found = await track(ask(['MGET', ...keys], { typeMapping: IN_BYTES }));
-      return Array.isArray(found) ? found.map((bytes) => (Buffer.isBuffer(bytes) ? bytes : undefined)) : [];
-    },
+    send: (...command: string[]) => track(ask(command)),
     /**
      * Runs a Lua script atomically. Sends its text only to a server without it (EVALSHA, then EVAL).
      */

@@ -1,26 +1,54 @@
 // The cache's second tier in Redis or Valkey, shared by several gateways.
-import { openRedis, readUsage } from '../redis-connection.ts';
+import { createRequire } from 'node:module';
+import type { KeyvStoreAdapter } from 'keyv';
+import { readUsage } from '../redis-connection.ts';
 import type { ByteStore } from './shared-cache.ts';
 
+/** RESP's type of a string of bytes, which is given as a Buffer rather than decoded as text. */
+const BLOB_STRING = 36;
+/** The client, loaded only where it is used. */
+const keyvRedis = () => createRequire(import.meta.url)('@keyv/redis') as typeof import('@keyv/redis');
 /** The cache writes while less than this share of the server's memory is used. */
 const CACHE_SHARE = 0.75;
 const LOOK_MS = 1_000;
+/** Commands that may wait for an answer; more are refused at once. */
+const MAX_QUEUED_COMMANDS = 2000;
 
 /**
- * Opens the store; returns before the connection is established.
+ * Connects in the background, and again when the connection is lost: meanwhile every use fails at
+ * once.
  *
  * @param url - `redis://` or `rediss://`, with user, password and database where needed
- * @param onError - called once for each loss of the connection
+ * @param onError - called with every lost connection
  */
 export function openRedisBytes(url: string, onError: (error: unknown) => void): ByteStore {
-  const redis = openRedis(url, onError);
+  const { default: KeyvRedis } = keyvRedis();
+  const redis = new KeyvRedis<Buffer>(
+    {
+      url,
+      disableOfflineQueue: true,
+      commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
+      commandOptions: { typeMapping: { [BLOB_STRING]: Buffer } },
+      socket: {
+        connectTimeout: 2_000,
+        reconnectStrategy: (tries: number) => Math.min(50 * 2 ** tries, 5_000) * (0.5 + Math.random()),
+      },
+    },
+    { throwOnErrors: true, throwOnConnectError: true },
+  );
+  redis.on('error', onError);
+  // Commands sent before the first connection wait for it, up to their caller's time limit.
+  const connected = redis.client.connect().catch(onError);
+  const store: KeyvStoreAdapter = redis;
   let looking: Promise<boolean> = Promise.resolve(true);
   let lookedAt = Number.NEGATIVE_INFINITY;
   /**
    * On a server without eviction, the last quarter of memory is left to data that must be written.
    */
   const look = async (): Promise<boolean> => {
-    const { usedBytes, limitBytes, evicts } = readUsage(String(await redis.send('INFO', 'memory')));
+    const { client } = redis;
+    if (!('info' in client)) return true;
+    const { usedBytes, limitBytes, evicts } = readUsage(String(await client.info('memory')));
     return limitBytes === null || evicts || usedBytes < limitBytes * CACHE_SHARE;
   };
   const hasRoom = (): Promise<boolean> => {
@@ -32,10 +60,22 @@ export function openRedisBytes(url: string, onError: (error: unknown) => void): 
     return looking;
   };
   return {
-    getMany: (keys) => redis.readBytes(keys),
-    async set(key, bytes, ttl) {
-      if (await hasRoom()) await redis.send('SET', key, bytes, 'PX', String(Math.ceil(ttl)));
+    async getMany(keys) {
+      await connected;
+      const found: unknown[] = (await store.getMany?.([...keys])) ?? [];
+      return found.map((bytes) => (Buffer.isBuffer(bytes) ? bytes : undefined));
     },
-    close: () => redis.close(),
+    async set(key, bytes, ttl) {
+      await connected;
+      if (!(await hasRoom())) return;
+      await store.set(key, bytes, Math.ceil(ttl));
+    },
+    async delete(key) {
+      await connected;
+      return store.delete(key);
+    },
+    async close() {
+      redis.client.destroy();
+    },
   };
 }

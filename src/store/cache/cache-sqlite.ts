@@ -1,4 +1,5 @@
-// The cache's second tier in a SQLite file, which outlives the process.
+// The cache's second tier in a SQLite file, which outlives the process. No Keyv adapter exists for
+// the SQLite package used here (@keyv/sqlite 4 needs `sqlite3`, which is compiled at installation).
 import { openDatabase } from '../sqlite-file.ts';
 import type { ByteStore } from './shared-cache.ts';
 
@@ -37,6 +38,7 @@ export function openSqliteBytes(file: string, maxBytes = MAX_BYTES): ByteStore {
   );
   const readOne = database.prepare('SELECT key, bytes FROM cache WHERE key = ? AND expires_at > ?');
   const write = database.prepare('INSERT OR REPLACE INTO cache VALUES (?, ?, ?, ?, ?)');
+  const remove = database.prepare('DELETE FROM cache WHERE key = ?');
   const deleteExpired = database.prepare('DELETE FROM cache WHERE expires_at <= ?');
   const total = database.prepare('SELECT coalesce(sum(size), 0) AS bytes FROM cache');
   const deleteOldest = database.prepare(DELETE_OLDEST);
@@ -66,6 +68,7 @@ export function openSqliteBytes(file: string, maxBytes = MAX_BYTES): ByteStore {
       sweep(now);
       write.run(key, bytes, bytes.length, now, now + ttl);
     },
+    delete: async (key) => remove.run(key).changes > 0,
     async close() {
       database.close();
     },

@@ -1,8 +1,9 @@
-// The second tier of the cache: namespaces over SQLite or Redis. The cache bypasses a slow or broken
-// store.
+// The second tier of the cache: Keyv namespaces over SQLite or Redis. The cache bypasses a slow or
+// broken store.
 import { promisify } from 'node:util';
 import { deserialize, serialize } from 'node:v8';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
+import Keyv from 'keyv';
 import { withTimeout } from '../../async/timeout.ts';
 import { executionTurns } from '../../async/turn-clock.ts';
 import { takeTokens } from '../rate-limit/token-bucket.ts';
@@ -15,6 +16,7 @@ export interface ByteStore {
   /** As many values as keys, in their order. */
   getMany(keys: readonly string[]): Promise<(Buffer | undefined)[]>;
   set(key: string, bytes: Buffer, ttl: number): Promise<void>;
+  delete(key: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -30,6 +32,34 @@ const PAUSE_MS = 5_000;
  * most are not written; a key that is requested again gets another chance.
  */
 const WRITES_PER_MINUTE = 2_400;
+const MAX_TTL_MS = 366 * 24 * 3_600_000;
+
+/**
+ * Adapts a byte store to Keyv, encoding Keyv's `{ value, expires }`.
+ *
+ * @param reading - limits the time of the store alone: decoding a large entry takes longer on a
+ *   busy machine
+ */
+function toKeyvStore(store: ByteStore, reading: StoreGuard) {
+  const getMany = async (keys: string[]): Promise<(EncodedEntry | undefined)[]> => {
+    const found = (await reading(() => store.getMany(keys))) ?? [];
+    return Promise.all(found.map((bytes) => (bytes === undefined ? undefined : decodeEntry(bytes))));
+  };
+  return {
+    getMany,
+    get: async (key: string) => (await getMany([key]))[0],
+    async set(key: string, entry: EncodedEntry, ttl = MAX_TTL_MS) {
+      // An answer of the service may bring hundreds of entries, each of which takes a while.
+      await executionTurns.turn();
+      await store.set(key, await encodeEntry(entry), ttl);
+    },
+    delete: (key: string) => store.delete(key),
+    async clear() {
+      throw new Error('A store that is shared with others is never cleared.');
+    },
+  };
+}
+
 export type SharedStore = ReturnType<typeof openSharedStore>;
 
 /**
@@ -44,18 +74,22 @@ function openSharedStore(store: ByteStore, onError: (error: unknown) => void) {
   const writes = new Set<Promise<unknown>>();
   return {
     namespace(name: string): SharedCache {
-      const keyOf = (key: string) => `${SHAPE}:${name}:${key}`;
+      const keyv = new Keyv<unknown>({
+        store: toKeyvStore(store, reading),
+        namespace: `${SHAPE}:${name}`,
+        throwOnErrors: true,
+        emitErrors: false,
+      });
+      keyv.serialize = undefined;
+      keyv.deserialize = undefined;
       let writesFullAt = 0;
       return {
         async getMany(keys) {
-          // The time limit is that of the store: decoding a large entry takes longer on a busy machine.
-          const found = (await reading(() => store.getMany(keys.map(keyOf)))) ?? [];
-          const entries = await Promise.all(found.map((bytes) => bytes && decodeEntry(bytes)));
-          const now = Date.now();
+          const found = await keyv.getManyRaw([...keys]);
           return new Map(
             keys.flatMap((key, i) => {
-              const { value, expires = now } = entries[i] ?? {};
-              return expires > now ? [[key, { value, expires }] as const] : [];
+              const { value, expires } = found[i] ?? {};
+              return value === undefined ? [] : [[key, { value, expires }] as const];
             }),
           );
         },
@@ -64,12 +98,7 @@ function openSharedStore(store: ByteStore, onError: (error: unknown) => void) {
           const { granted, fullAt } = takeTokens(writesFullAt, performance.now(), write);
           writesFullAt = fullAt;
           if (granted === 0) return;
-          const entry = { value, expires: Date.now() + ttl };
-          const written = writing(async () => {
-            // An answer of the service may bring hundreds of entries, each of which takes a while.
-            await executionTurns.turn();
-            await store.set(keyOf(key), await encodeEntry(entry), ttl);
-          });
+          const written = writing(() => keyv.set(key, value, ttl));
           writes.add(written);
           await written;
           writes.delete(written);
