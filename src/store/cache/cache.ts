@@ -47,6 +47,8 @@ interface StoredValue<T> {
   readonly until: number;
 }
 
+type Read<R> = (signal?: AbortSignal) => Promise<R>;
+
 /** What an entry of the first tier takes beside its key and value, about. */
 const OVERHEAD = 200;
 
@@ -115,12 +117,11 @@ export function openCache<T>(options: CacheOptions<T>) {
     // Not awaited: the caller need not wait for the second tier.
     void shared?.set(key, entry, keep + stale);
   };
-  const refresh = <R extends T | null>(key: string, load: () => Promise<R>): Promise<R> =>
-    singleFlight(key, undefined, async () => {
-      const value = await load();
-      if (value !== null && value !== undefined && isCacheable(value)) set(key, value);
-      return value;
-    });
+  const load = async <R extends T | null>(key: string, read: Read<R>, signal?: AbortSignal): Promise<R> => {
+    const value = await read(signal);
+    if (value !== null && value !== undefined && isCacheable(value)) set(key, value);
+    return value;
+  };
 
   return {
     /** The fresh cached values, by key; synchronous when the second tier need not be read. */
@@ -134,18 +135,25 @@ export function openCache<T>(options: CacheOptions<T>) {
      */
     set,
     /**
-     * The cached value of a key, else the result of `load`, which identical calls in flight share. A
-     * stale value is returned at once while `load` refreshes it. Null, undefined and values that are
+     * The cached value of a key, else the result of `read`, which identical calls in flight share. A
+     * stale value is returned at once while `read` refreshes it. Null, undefined and values that are
      * not cacheable are not cached.
      *
-     * @param onHit - called when the value was cached
+     * @param read - receives the signal that aborts after the last caller; none in the background
+     * @param options.onHit - called when the value was cached
      */
-    async wrap<R extends T | null>(key: string, load: () => Promise<R>, onHit?: () => void): Promise<T | R> {
-      const entry = (await readMany([key])).get(key);
-      if (entry === undefined) return refresh(key, load);
-      onHit?.();
-      if (entry.until <= Date.now()) refresh(key, load).catch(onError);
-      return entry.v;
-    },
+    wrap: <R extends T | null>(
+      key: string,
+      read: Read<R>,
+      { signal, onHit }: { readonly signal?: AbortSignal | undefined; readonly onHit?: () => void } = {},
+    ): Promise<T | R> =>
+      singleFlight(key, signal, async (run) => {
+        const entry = (await readMany([key])).get(key);
+        if (entry === undefined) return load(key, read, run.signal);
+        onHit?.();
+        if (entry.until <= Date.now())
+          singleFlight(`refresh ${key}`, undefined, () => load(key, read)).catch(onError);
+        return entry.v;
+      }),
   };
 }

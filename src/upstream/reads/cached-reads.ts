@@ -2,7 +2,6 @@
 // thumbnails. Identical reads in flight are one call, which aborts when the last caller does.
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
-import type { SingleFlight } from '../../async/single-flight.ts';
 import { createEtag } from '../../etag.ts';
 import type { Cache } from '../../store/cache/cache.ts';
 import * as atlas from '../atlas.ts';
@@ -13,10 +12,9 @@ import { drifted } from '../http/validate-response.ts';
 import { isSequenceOf } from '../proteins/record-parts.ts';
 import { type FeatureDetail, featureDetail, type UniprotRecord } from '../wire.ts';
 
-/** Cache and single-flight of such reads; `name` labels their metrics. */
+/** Cache of such reads; `name` labels their metrics. */
 export interface CachedReads<T> {
   readonly cache: Cache<T>;
-  readonly singleFlight: SingleFlight;
   readonly name: string;
 }
 
@@ -25,34 +23,16 @@ export interface CachedReads<T> {
  *
  * @param load - receives the upstream with the signal that aborts after the last caller
  */
-function cachedRead<T, R extends T | null>(
-  { cache, singleFlight, name }: CachedReads<T>,
+const cachedRead = <T, R extends T | null>(
+  { cache, name }: CachedReads<T>,
   up: Upstream,
   key: string,
   load: (up: Upstream) => Promise<R>,
-): Promise<T | R> {
-  return singleFlight(`${name} ${key}`, up.signal, async ({ signal }) => {
-    let isCached = false;
-    const read = () =>
-      cache.wrap<R>(
-        key,
-        // A stale value is refreshed in the background: no caller waits.
-        () => load({ ...up, signal: isCached ? undefined : signal }),
-        () => {
-          isCached = true;
-          up.onCacheHit?.(name, 1);
-        },
-      );
-    try {
-      return await read();
-    } catch (error) {
-      // It was begun for others, and the last of them left just before.
-      const others = error instanceof Error && error.name === 'AbortError' && !signal.aborted;
-      if (!others) throw error;
-      return read();
-    }
+): Promise<T | R> =>
+  cache.wrap<R>(key, (signal) => load({ ...up, signal }), {
+    signal: up.signal,
+    onHit: () => up.onCacheHit?.(name, 1),
   });
-}
 
 /** One read waits at most behind this many others of its request. */
 const IN_FLIGHT = 8;

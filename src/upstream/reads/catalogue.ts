@@ -145,7 +145,7 @@ export function openCatalogue(cache: Cache<Buffer>) {
         await parsedOf(up, answer);
         return answer;
       },
-      () => up.onCacheHit?.('catalogue', 1),
+      { onHit: () => up.onCacheHit?.('catalogue', 1) },
     );
     const json = await abortable(reading, up.signal);
     return parsedOf(up, json);

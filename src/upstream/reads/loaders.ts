@@ -132,7 +132,6 @@ export function createLoaderFactory({ recordSeconds, downloads, store, onError, 
   const singleFlight = createSingleFlight();
   const thumbnails = {
     cache: open<Thumbnail>('thumbnails', YEAR, 64 * MiB, ({ png }) => png.byteLength),
-    singleFlight,
     name: 'thumbnails',
   };
   const proteins = {
@@ -164,8 +163,8 @@ export function createLoaderFactory({ recordSeconds, downloads, store, onError, 
     proteins,
     clusters,
     searches,
-    features: { cache: features, singleFlight, name: 'features' },
-    uniprot: { cache: uniprot, singleFlight, name: 'uniprot' },
+    features: { cache: features, name: 'features' },
+    uniprot: { cache: uniprot, name: 'uniprot' },
   };
   return {
     catalogue: openCatalogue(
