@@ -2,11 +2,11 @@
 // the words of its states, and the GraphQL fields that it feeds.
 import { z } from 'zod';
 import * as wire from '../upstream/wire.ts';
+import { maybe } from '../upstream/wire-values.ts';
 import { ATLAS_RULES } from './atlas-rules.ts';
 import { BATCH_RULES } from './batch-rules.ts';
 import type { Promised } from './compare.ts';
 
-const maybe = <S extends z.ZodType>(schema: S) => schema.nullish().catch(undefined);
 const text = z.string();
 const list = z.array(z.unknown());
 
