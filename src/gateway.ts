@@ -19,7 +19,7 @@ import { type Metrics, openMetrics } from './telemetry/metrics.ts';
 import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import type { Tracing } from './telemetry/tracing.ts';
 import type { BreakerRules } from './upstream/http/backoff.ts';
-import type { Gates } from './upstream/http/host-limiters.ts';
+import type { Gates } from './upstream/http/host-limiter.ts';
 
 export interface GatewayOptions {
   readonly config: Config;

@@ -2,7 +2,7 @@
 // sets: no ids, no names that a caller chooses, no secrets.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { withTimeout } from '../async/timeout.ts';
-import type { Gates } from '../upstream/http/host-limiters.ts';
+import type { Gates } from '../upstream/http/host-limiter.ts';
 import { VERSION } from '../version.ts';
 
 /**
@@ -191,13 +191,16 @@ export function openMetrics(sights: MetricSources) {
   };
 }
 
+type Gate = ReturnType<Gates['state']>['api'];
+const sumOf = (gates: readonly Gate[], of: (gate: Gate) => number): number =>
+  gates.reduce((sum, gate) => sum + of(gate), 0);
 const LEVELS = { closed: 0, 'half-open': 1, open: 2 } as const;
 
 /** Adds the limiters' metrics to a registry, which calls `state` at each scrape. */
 function addGateMetrics(registers: Registry[], state: Gates['state']): void {
-  const each = (tell: (host: 'api' | 'files', gate: ReturnType<Gates['state']>['api']) => void) => {
+  const each = (tell: (host: string, gates: readonly Gate[]) => void): void => {
     const { api, files } = state();
-    tell('api', api);
+    tell('api', [api]);
     tell('files', files);
   };
   const gauge = (name: string, help: string, of: 'inFlight' | 'queued' | 'paused') =>
@@ -207,7 +210,12 @@ function addGateMetrics(registers: Registry[], state: Gates['state']): void {
       labelNames: ['host'],
       registers,
       collect() {
-        each((host, gate) => this.set({ host }, gate[of]));
+        each((host, gates) =>
+          this.set(
+            { host },
+            sumOf(gates, (gate) => gate[of]),
+          ),
+        );
       },
     });
   gauge('in_flight', 'Upstream calls under way.', 'inFlight');
@@ -220,10 +228,12 @@ function addGateMetrics(registers: Registry[], state: Gates['state']): void {
     aggregator: 'max',
     registers,
     collect() {
-      each((host, gate) => {
-        this.set({ host, operation: '*' }, LEVELS[gate.host]);
-        for (const [operation, breaker] of Object.entries(gate.operations))
-          this.set({ host, operation }, LEVELS[breaker]);
+      each((host, gates) => {
+        this.set({ host, operation: '*' }, Math.max(0, ...gates.map((gate) => LEVELS[gate.host])));
+        for (const operation of new Set(gates.flatMap(({ operations }) => Object.keys(operations)))) {
+          const levels = gates.map(({ operations }) => LEVELS[operations[operation] ?? 'closed']);
+          this.set({ host, operation }, Math.max(...levels));
+        }
       });
     },
   });
@@ -234,8 +244,12 @@ function addGateMetrics(registers: Registry[], state: Gates['state']): void {
     registers,
     collect() {
       this.reset();
-      each((host, { refused }) => {
-        for (const [reason, count] of Object.entries(refused)) this.inc({ host, reason }, count);
+      each((host, gates) => {
+        for (const reason of ['breaker', 'paused', 'full', 'waited'] as const)
+          this.inc(
+            { host, reason },
+            sumOf(gates, ({ refused }) => refused[reason]),
+          );
       });
     },
   });

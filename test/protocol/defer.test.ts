@@ -150,8 +150,10 @@ describe('a deferred part', () => {
     await parts.next();
     await until('the search to be under way', () => world.counts().similarity === 1);
     leaving.abort();
-    const underWay = () =>
-      Object.values(world.gateway.upstream()).some((gate) => Number(at(gate, 'inFlight')) > 0);
+    const underWay = () => {
+      const { api, files } = world.gateway.upstream();
+      return [api, ...files].some(({ inFlight }) => inFlight > 0);
+    };
     await until('the search to be given up', () => !underWay());
   });
 

@@ -121,11 +121,6 @@ export function createRateLimitBackoff(now: () => number, random: () => number =
       const pause = pauses.get(scope);
       if (pause !== undefined && left(pause) === 0) pauses.delete(scope);
     },
-    /** When a scope's pause ends, in milliseconds since the epoch; null when there is none. */
-    until(scope: string): number | null {
-      const pause = pauses.get(scope);
-      return pause === undefined || left(pause) === 0 ? null : Math.round(Date.now() + left(pause));
-    },
     /** Scopes that wait at present. */
     get count() {
       return [...pauses.values()].filter((pause) => left(pause) > 0).length;

@@ -1,6 +1,7 @@
 // The limiter of one host, for all requests of a process: concurrency with a fair queue, circuit
 // breaker, back-off after 429. Every call passes it before it is sent.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { UpstreamError } from '../errors.ts';
 import {
   type Breaker,
@@ -44,9 +45,6 @@ export type CallOutcome = CallEnding | 'unreachable' | 'slowed';
 
 /** Leaves the gate, which must happen once; later times do nothing. */
 export type Permit = (ending: CallOutcome) => void;
-
-/** What can be seen of a gate from outside, for metrics. */
-export type GateState = ReturnType<HostLimiter['state']>;
 
 type Refused = 'breaker' | 'paused' | 'full' | 'waited';
 
@@ -200,8 +198,9 @@ export function createHostLimiter(rules: GateRules, now: () => number = () => pe
     },
     /** Notes a 429. @param seconds - as its Retry-After says */
     slowDown: slow.note,
-    /** Until when a scope waits, in milliseconds since the epoch; null when it does not. */
-    pausedUntil: slow.until,
+    /** Milliseconds that a scope waits yet. */
+    pauseOf: slow.wait,
+    /** What can be seen of it from outside, for metrics. */
     state: () => ({
       inFlight,
       queued: queue.size,
@@ -214,5 +213,30 @@ export function createHostLimiter(rules: GateRules, now: () => number = () => pe
       /** Calls refused here since the start, by why. */
       refused: { ...refused },
     }),
+  };
+}
+
+export type Gates = ReturnType<typeof openGates>;
+
+/** Hosts that are remembered; the one asked least recently is forgotten first. */
+const MAX_HOSTS = 50;
+
+/**
+ * Opens the gates of a process: one to the service, and one to each host of files, so that a failing
+ * file store delays only its own files.
+ */
+export function openGates(rules: GateRules) {
+  const api = createHostLimiter(rules);
+  const hosts = new LRUCache<string, HostLimiter>({ max: MAX_HOSTS });
+  return {
+    /** To the service. */
+    api,
+    /** To a host that files are fetched from. */
+    files(host: string): HostLimiter {
+      const gate = hosts.get(host) ?? createHostLimiter(rules);
+      hosts.set(host, gate);
+      return gate;
+    },
+    state: () => ({ api: api.state(), files: [...hosts.values()].map((gate) => gate.state()) }),
   };
 }

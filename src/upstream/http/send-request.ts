@@ -1,6 +1,6 @@
 // Sends one HTTP request through its host's limiter, within the operation's time limits, and
 // reports its end. Never retries.
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { startDeadline } from '../../async/deadline.ts';
@@ -9,7 +9,7 @@ import { UpstreamError } from '../errors.ts';
 import { limitsOf, STALL_MS } from '../operations.ts';
 import type { CallOutcome, HostLimiter } from './host-limiter.ts';
 import { networkFailure } from './network-failure.ts';
-import { steadyBody } from './steady-body.ts';
+import { tooLarge } from './response-body.ts';
 import type { StreamedResponse, Upstream } from './upstream-client.ts';
 
 /** A request that is ready to be sent. */
@@ -83,6 +83,44 @@ function decoded(
   return { status, headers: rest, body: body.pipe(decoder), call };
 }
 
+/** Bytes that come within {@link STALL_MS} at least while the client waits for them. */
+const MIN_BYTES = 4 * 1024;
+
+const dripping = (operation: string): UpstreamError =>
+  new UpstreamError(`The upstream sends its answer to ${operation} too slowly. Try again.`, {
+    operation,
+    code: 'UPSTREAM_TIMEOUT',
+    retryable: true,
+  });
+
+/**
+ * Streams a body at its client's pace.
+ *
+ * @param patience - what the time is multiplied with (`UPSTREAM_PATIENCE`)
+ * @returns the same with a body that ends with an UpstreamError if it is too large or slow
+ */
+function steadied(answer: StreamedResponse, patience: number): StreamedResponse {
+  const { body, status, call } = answer;
+  const { operation, maxBytes } = call;
+  let total = 0;
+  let atLastLook = 0;
+  const passed = new Transform({
+    transform(chunk: Uint8Array, _, done) {
+      total += chunk.byteLength;
+      if (total > maxBytes) done(tooLarge(operation, status));
+      else done(null, chunk);
+    },
+  });
+  const timer = setInterval(() => {
+    // Unread data: the client is slow, not the upstream.
+    if (passed.readableLength > 0) atLastLook = total;
+    else if (total - atLastLook < MIN_BYTES) passed.destroy(dripping(operation));
+    else atLastLook = total;
+  }, STALL_MS * patience).unref();
+  // A failure reaches the reader through the stream itself.
+  return { ...answer, body: pipeline(body, passed, () => clearInterval(timer)) };
+}
+
 /** Bytes of an answer that says why there is none. */
 const MAX_REFUSAL_BYTES = 256 * 1024;
 
@@ -144,8 +182,7 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
     });
     const passed = report(statusCode);
     body.once('close', () => end(endingOfBody(body, statusCode, up.signal)));
-    const call = callOf(wanted, statusCode);
-    const answer = decoded(statusCode, received, body, call);
+    const answer = decoded(statusCode, received, body, callOf(wanted, statusCode));
     if (up.streamed !== true) {
       deadline.extend(Math.max(0, whole - passed));
       return answer;
@@ -153,11 +190,7 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
     // A streamed body takes as long as its client does, without delaying other calls.
     deadline.lift();
     passage?.(endingOfStatus(statusCode));
-    const { maxBytes } = call;
-    return {
-      ...answer,
-      body: steadyBody(answer.body, { operation, status: statusCode, maxBytes, patience }),
-    };
+    return steadied(answer, patience);
   } catch (error) {
     report(0);
     const failure = networkFailure(operation, error, up.signal);
