@@ -1,7 +1,6 @@
 // `npm run bench`: measures scenario by scenario, each with a stand-in service and contestants started for it, prints tables, and ends
-// everything it started. `--quick` takes two minutes and is good for nothing but seeing that all runs; `--only NAME` runs what has NAME in its
-// name; `--beside DIR` measures a built checkout in place of the peers; `--write` writes docs/performance.md. Given result files it measures nothing and writes the page from them.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// everything it started.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -21,47 +20,86 @@ import { hotOne, hotTiny } from './scenarios/hot.ts';
 import { coldList, farList, hotList } from './scenarios/lists.ts';
 import { distances, mixed } from './scenarios/mixed.ts';
 import { mutations } from './scenarios/mutations.ts';
-import { startUp, workers } from './scenarios/processes.ts';
+import { firstQuery, startUp, workers } from './scenarios/processes.ts';
 import { scale } from './scenarios/scale.ts';
 import { structures } from './scenarios/structures.ts';
 import { thumbnails } from './scenarios/thumbnails.ts';
 import { makeTemplates, type Template, writeTemplates } from './world/templates.ts';
 
-const { values, positionals } = parseArgs({
-  strict: true,
-  options: {
-    quick: { type: 'boolean', default: false },
-    write: { type: 'boolean', default: false },
-    only: { type: 'string', default: '' },
-    beside: { type: 'string', multiple: true, default: [] },
-  },
-  allowPositionals: true,
-});
+type Run = (bench: Bench) => Promise<ScenarioResult>;
 
-/** The order in which they run. */
-const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<ScenarioResult>>> = {
-  'hot tiny': hotTiny,
-  'hot one': hotOne,
-  'cold small': coldSmall,
-  'cold text': coldText,
-  'cold unlike': coldUnlike,
-  distances,
-  'list cold': coldList,
-  'list far': farList,
-  'list hot': hotList,
-  structures,
-  thumbnails,
-  mutations,
-  mixed,
-  dialects,
-  'batch walk': batchWalk,
-  watchers,
-  pae,
-  growth,
-  'start-up': startUp,
-  workers,
-  scale,
+/** The order in which they run, and about how many seconds each takes, whole and quick. What goes on is asked of the processes of the scenario before. */
+const SCENARIOS: Readonly<Record<string, readonly [Run, whole: number, quick: number, goesOn?: true]>> = {
+  'hot tiny': [hotTiny, 40, 5],
+  'hot one': [hotOne, 40, 5],
+  'cold small': [coldSmall, 55, 5],
+  'cold text': [coldText, 30, 5],
+  'cold unlike': [coldUnlike, 25, 5],
+  distances: [distances, 110, 10],
+  'list cold': [coldList, 60, 5],
+  'list far': [farList, 15, 5, true],
+  growth: [growth, 70, 10, true],
+  'list hot': [hotList, 40, 5],
+  structures: [structures, 110, 10],
+  thumbnails: [thumbnails, 60, 5],
+  mutations: [mutations, 60, 5],
+  mixed: [mixed, 20, 5],
+  dialects: [dialects, 50, 5],
+  'batch walk': [batchWalk, 10, 5],
+  watchers: [watchers, 15, 5],
+  pae: [pae, 10, 5],
+  'start-up': [startUp, 45, 5],
+  'first query': [firstQuery, 20, 5],
+  workers: [workers, 45, 5],
+  scale: [scale, 40, 5],
 };
+
+const USAGE = `npm run bench -- [options]        measures, prints tables and keeps the numbers in bench/results
+npm run bench -- FILE.json ...    measures nothing: writes docs/performance.md from whole runs
+
+  --quick         shows in two minutes that everything runs; its numbers say nothing
+  --only WORDS    only the scenarios with these words in their name
+  --beside DIR    measures a built checkout in place of the peers; may be given several times
+  --write         also writes docs/performance.md and its plot; for a whole run
+  --help          prints this
+
+Scenarios: ${Object.keys(SCENARIOS).join(', ')}
+`;
+
+/** Ends the process with what is wrong with its arguments. */
+function refuse(text: string): never {
+  process.stderr.write(`${text}\n\n${USAGE}`);
+  process.exit(2);
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      options: {
+        quick: { type: 'boolean', default: false },
+        write: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+        only: { type: 'string', default: '' },
+        beside: { type: 'string', multiple: true, default: [] },
+      },
+      allowPositionals: true,
+    });
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error));
+  }
+}
+
+const { values, positionals } = readArguments();
+if (values.help) {
+  process.stdout.write(USAGE);
+  process.exit();
+}
+const chosen = Object.entries(SCENARIOS).filter(([name]) => name.includes(values.only));
+if (chosen.length === 0) refuse(`No scenario has "${values.only}" in its name.`);
+if (values.write && (values.quick || values.only !== '' || values.beside.length > 0))
+  refuse('--write is for a whole run: leave out --quick, --only and --beside.');
+for (const folder of values.beside)
+  if (!existsSync(join(folder, 'dist/server.js'))) refuse(`${folder} is no built checkout of FoldAtlas.`);
 
 const live = process.stderr.isTTY;
 const failures: string[] = [];
@@ -95,9 +133,8 @@ async function runScenario(name: string, run: () => Promise<ScenarioResult>): Pr
   }
 }
 
-/** Gives a scenario a stand-in service and contestants of its own and ends them behind it: nothing that ran before may count, nor idle beside it. */
-async function withBench<T>(setting: Setting, run: (bench: Bench) => Promise<T>): Promise<T> {
-  const { folder, templates, file, apart } = setting;
+/** A stand-in service, and contestants that are started when they are needed. */
+async function startBench({ folder, templates, file, apart }: Setting) {
   const stub = await startStub(folder, apart ? 1 : undefined, file);
   const bench = openBench({
     quick: values.quick,
@@ -107,12 +144,11 @@ async function withBench<T>(setting: Setting, run: (bench: Bench) => Promise<T>)
     stub,
     progress: (text) => void (live && process.stderr.write(`\x1b[2K\r  ${text}`)),
   });
-  try {
-    return await run(bench);
-  } finally {
+  const close = async (): Promise<void> => {
     await bench.close();
     await stub.stop();
-  }
+  };
+  return { ...bench, close };
 }
 
 /** Measures scenario by scenario. */
@@ -124,28 +160,45 @@ async function measureAll(apart: boolean): Promise<ScenarioResult[]> {
   if (apart) pinSelf(1);
   const results: ScenarioResult[] = [];
   const since = performance.now();
+  const total = chosen.reduce((sum, [, [, whole, quick]]) => sum + (values.quick ? quick : whole), 0);
+  process.stderr.write(`${chosen.length} scenarios, about ${Math.ceil(total / 60)} min\n`);
+  let bench: Awaited<ReturnType<typeof startBench>> | undefined;
   try {
-    for (const [name, run] of Object.entries(SCENARIOS)) {
-      if (!name.includes(values.only)) continue;
-      process.stderr.write(`${((performance.now() - since) / 1000).toFixed(0)} s: ${name}\n`);
+    for (const [n, [name, [run, , , goesOn]]] of chosen.entries()) {
+      const passed = ((performance.now() - since) / 1000).toFixed(0);
+      process.stderr.write(`${passed} s: ${name} (${n + 1} of ${chosen.length})\n`);
+      // Nothing else that ran before may count, nor idle beside it.
+      if (goesOn !== true) {
+        await bench?.close();
+        bench = undefined;
+      }
       const folder = mkdtempSync(join(root, `${name.replaceAll(' ', '-')}-`));
       const setting = { folder, templates, file, apart };
-      results.push(...(await runScenario(name, () => withBench(setting, run))));
+      results.push(
+        ...(await runScenario(name, async () => {
+          bench ??= await startBench(setting);
+          return run(bench);
+        })),
+      );
     }
+    process.stderr.write(`${((performance.now() - since) / 1000).toFixed(0)} s: done\n`);
   } finally {
+    await bench?.close();
     rmSync(root, { recursive: true, force: true });
   }
   return results;
 }
 
-function writePage({ machine, results, quick }: Report): void {
-  writeFileSync(join(ROOT, 'docs/performance.md'), document(machine, results, quick));
+function writePage({ machine, results }: Report): void {
+  writeFileSync(join(ROOT, 'docs/performance.md'), document(machine, results));
   const labels = { x: 'proteins in a query', y: 'CPU time, ms' };
   writeFileSync(join(ROOT, 'docs', PLOT_FILE), plot(growthLines(results), labels));
 }
 
 if (positionals.length > 0) {
-  writePage(joinReports(positionals.map((name) => JSON.parse(readFileSync(name, 'utf8')) as Report)));
+  const report = joinReports(positionals.map((name) => JSON.parse(readFileSync(name, 'utf8')) as Report));
+  if (report.quick) refuse('Numbers of a quick run are no page.');
+  writePage(report);
 } else {
   const apart = pinning() && availableParallelism() > 1;
   const machine = readMachine(ROOT, apart);
@@ -157,8 +210,7 @@ if (positionals.length > 0) {
   writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
   const targets = report.results.flatMap((result) => result.targets);
   process.stdout.write(`\n${targets.filter(isMet).length} of ${targets.length} targets are met.\n${file}\n`);
-  if (values.write && values.only === '' && values.beside.length === 0 && failures.length === 0)
-    writePage(report);
+  if (values.write && failures.length === 0) writePage(report);
   for (const failure of failures) process.stderr.write(`\nFAILED ${failure}\n`);
   process.exitCode = failures.length === 0 ? 0 : 1;
 }

@@ -68,7 +68,7 @@ const activation = ({ feature_index: index, value, label }: FeatureValue) => ({
 
 export const resolvers = {
   Query: {
-    features: (_: unknown, { first }: { first?: number }, { sources }: PeerContext) => ({
+    features: (_: unknown, { first }: { first?: number | null | undefined }, { sources }: PeerContext) => ({
       nodes: sources.catalogue.slice(0, first ?? 1000),
     }),
     protein: (_: unknown, { hash }: { hash: string }, { sources }: PeerContext, info: GraphQLResolveInfo) =>

@@ -39,14 +39,16 @@ export interface Wanted {
   readonly structure: boolean;
   readonly sequence: boolean;
 }
-interface Feature {
+export interface Feature {
   readonly index: number;
   readonly label: string;
   readonly description: string;
 }
-interface UniprotRecord {
+export interface UniprotRecord {
   readonly accession: string;
   readonly protein_name: string;
+  readonly gene: string;
+  readonly organism: string;
   readonly protein_hash: string;
 }
 

@@ -1,12 +1,10 @@
-// Archives read as people do: with the library that most take (fflate), or, with UNZIP=native, by the list of contents and Node's own
-// inflate, which is faster and some thirty lines. It knows no protein.
+// Reads an archive by its list of contents and Node's own inflate: some twenty lines, and faster than fflate.
 import { inflateRawSync } from 'node:zlib';
-import { unzipSync } from 'fflate';
 
 const CENTRAL = 0x02014b50;
 
 /** Every member by name. */
-export function unzipNative(zip: Buffer): Map<string, Buffer> {
+export function unzip(zip: Buffer): Map<string, Buffer> {
   const end = zip.lastIndexOf('PK\x05\x06', undefined, 'latin1');
   const members = new Map<string, Buffer>();
   for (let at = zip.readUInt32LE(end + 16); zip.readUInt32LE(at) === CENTRAL; ) {
@@ -23,14 +21,3 @@ export function unzipNative(zip: Buffer): Map<string, Buffer> {
   }
   return members;
 }
-
-const unzipFflate = (zip: Buffer): Map<string, Buffer> =>
-  new Map(
-    Object.entries(unzipSync(zip)).map(([name, data]) => [
-      name,
-      Buffer.from(data.buffer, data.byteOffset, data.byteLength),
-    ]),
-  );
-
-/** Every member by name. */
-export const unzip = process.env.UNZIP === 'native' ? unzipNative : unzipFflate;

@@ -1,16 +1,17 @@
-// GraphQL Yoga on node:http as its documentation starts it, in production; with JIT=1 with compiled execution, with CACHED=1 with its
-// response cache.
+// GraphQL Yoga on node:http as its documentation starts it, in production; with POTHOS=1 its schema is made by Pothos, with JIT=1 it
+// compiles queries, with CACHED=1 it has its response cache.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { useGraphQlJit } from '@envelop/graphql-jit';
 import { useResponseCache } from '@graphql-yoga/plugin-response-cache';
 import { createSchema, createYoga } from 'graphql-yoga';
+import { pothosSchema } from './pothos-schema.ts';
 import { type PeerContext, resolvers, typeDefs } from './schema.ts';
 import { openSetting, tell } from './setting.ts';
 
 const { sources } = await openSetting();
 const yoga = createYoga<object, PeerContext>({
-  schema: createSchema<PeerContext>({ typeDefs, resolvers }),
+  schema: process.env.POTHOS === '1' ? pothosSchema : createSchema<PeerContext>({ typeDefs, resolvers }),
   context: () => ({ sources: sources() }),
   graphiql: false,
   landingPage: false,

@@ -17,7 +17,8 @@ export interface ChildOptions {
   readonly name: string;
   /** A compiled file, absolute. */
   readonly file: string;
-  readonly args?: readonly string[];
+  /** Of node. */
+  readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Where its output is written. */
   readonly folder: string;
@@ -31,6 +32,8 @@ export interface ChildOptions {
 export interface Child {
   readonly name: string;
   readonly pid: number;
+  /** The kinds of queries that have warmed it up. */
+  readonly warmFor: Set<string>;
   readonly url: string;
   /** From the call of the process to its announcement, milliseconds. */
   readonly startMs: number;
@@ -63,7 +66,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const { name, file, core, folder } = options;
   const log = join(folder, `${fileNameOf(name)}.log`);
   const out = openSync(log, 'w');
-  const command = [process.execPath, '--import', PROBE, file, ...(options.args ?? [])];
+  const command = [process.execPath, ...(options.flags ?? []), '--import', PROBE, file];
   // Without a core of its own it gets all: it would inherit that of the bench.
   const cores = core === undefined ? `0-${cpus().length - 1}` : String(core);
   const pinned = canPin ? ['taskset', '-c', cores, ...command] : command;
@@ -108,6 +111,7 @@ function opened(name: string, child: ChildProcess, url: string, startMs: number)
   return {
     name,
     pid,
+    warmFor: new Set(),
     url,
     startMs,
     read: async () => (await answer('read')) as Reading,

@@ -1,5 +1,6 @@
 // Who is measured and how each is started. A contestant is a process of its own; all that are pinned share one core, one at a time.
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +14,8 @@ interface Contestant {
   readonly title: string;
   readonly file: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** The checkout of FoldAtlas; absent for a peer. */
+  readonly root?: string;
 }
 
 const peer = (title: string, file: string, env: Record<string, string> = {}): Contestant => ({
@@ -21,35 +24,25 @@ const peer = (title: string, file: string, env: Record<string, string> = {}): Co
   env,
 });
 
+const foldAtlas = (title: string, root: string): Contestant => ({
+  title,
+  root,
+  file: join(root, 'dist/server.js'),
+});
+
 /** All of them by the name that their process has. */
 export const CONTESTANTS = {
   bare: peer('bare node:http, prepared bytes', 'bare'),
-  rest: peer('REST client by hand', 'rest-client', { UNZIP: 'native' }),
-  foldatlas: { title: 'FoldAtlas', file: join(ROOT, 'dist/server.js') },
+  rest: peer('REST client by hand', 'rest-client'),
+  foldatlas: foldAtlas('FoldAtlas', ROOT),
   apollo: peer('Apollo Server', 'apollo'),
   mercurius: peer('Mercurius with JIT', 'mercurius'),
-  'mercurius-bulk': peer('Mercurius with JIT and bulk (own unzip)', 'mercurius', {
-    WAY: 'bulk',
-    UNZIP: 'native',
-  }),
-  'mercurius-cache': peer('Mercurius with JIT and cache', 'mercurius', {
-    CACHED: '1',
-    WAY: 'bulk',
-    UNZIP: 'native',
-  }),
-  yoga: peer('Yoga', 'yoga'),
-  'yoga-bulk': peer('Yoga with JIT and bulk (fflate)', 'yoga', { JIT: '1', WAY: 'bulk' }),
-  'yoga-native': peer('Yoga with JIT and bulk (own unzip)', 'yoga', {
-    JIT: '1',
-    WAY: 'bulk',
-    UNZIP: 'native',
-  }),
+  'mercurius-bulk': peer('Mercurius with JIT and bulk', 'mercurius', { WAY: 'bulk' }),
+  'mercurius-cache': peer('Mercurius with JIT, cache and bulk', 'mercurius', { CACHED: '1', WAY: 'bulk' }),
+  yoga: peer('bare Yoga with Pothos', 'yoga', { POTHOS: '1' }),
+  'yoga-bulk': peer('Yoga with JIT and bulk', 'yoga', { JIT: '1', WAY: 'bulk' }),
+  'yoga-cache': peer('Yoga with response cache and bulk', 'yoga', { CACHED: '1', WAY: 'bulk' }),
   'yoga-folds': peer('bare Yoga, the same schema', 'yoga-folds', { SCHEMA: join(ROOT, 'schema.graphql') }),
-  'yoga-cache': peer('Yoga with response cache and bulk', 'yoga', {
-    CACHED: '1',
-    WAY: 'bulk',
-    UNZIP: 'native',
-  }),
 } as const satisfies Record<string, Contestant>;
 const CHECKOUT = 'FoldAtlas of ';
 /** One of {@link CONTESTANTS}, or a built checkout of FoldAtlas by its folder. */
@@ -59,15 +52,22 @@ const isCheckout = (name: ContestantName): name is `${typeof CHECKOUT}${string}`
 export const checkoutName = (folder: string): ContestantName => `${CHECKOUT}${resolve(folder)}`;
 
 const contestantOf = (name: ContestantName): Contestant =>
-  isCheckout(name)
-    ? { title: name, file: join(name.slice(CHECKOUT.length), 'dist/server.js') }
-    : CONTESTANTS[name];
+  isCheckout(name) ? foldAtlas(name, name.slice(CHECKOUT.length)) : CONTESTANTS[name];
+
+/** The flags that `npm start` of a checkout gives to node. */
+function startFlags(root: string): readonly string[] {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    scripts: { start: string };
+  };
+  const flags = /node (.*?)dist\/server\.js/.exec(scripts.start)?.[1] ?? '';
+  return flags.split(' ').filter((flag) => flag !== '');
+}
 
 export const titleOf = (name: string): string => CONTESTANTS[name as keyof typeof CONTESTANTS]?.title ?? name;
 
 /** FoldAtlas as an operator runs it: every limit, the request log and the metrics on; only how many requests a minute, how costly a
- * query and how many streams are allowed is raised, and one process is asked for. */
-export const foldAtlasSettings = (folder: string, upstream: string | undefined): Record<string, string> => ({
+ * query and how many streams are allowed is raised. */
+const foldAtlasSettings = (folder: string, upstream: string | undefined): Record<string, string> => ({
   ...(upstream === undefined ? {} : { UPSTREAM_URL: upstream }),
   PORT: '0',
   STORE_URL: `sqlite:${join(folder, 'gateway.db')}`,
@@ -79,11 +79,12 @@ export const foldAtlasSettings = (folder: string, upstream: string | undefined):
 });
 
 /** What FoldAtlas says when it listens. */
-export const FOLDATLAS_LISTENS = /(http:\S+)\/graphql\n/;
+const FOLDATLAS_LISTENS = /(http:\S+)\/graphql\n/;
 
 export interface StartOptions {
   readonly folder: string;
-  readonly upstream: string;
+  /** Absent: FoldAtlas starts its sandbox. */
+  readonly upstream: string | undefined;
   readonly core: number | undefined;
 }
 
@@ -103,18 +104,20 @@ export function startContestant(
   label: string = name,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Child> {
-  const { file, env: own = {} } = contestantOf(name);
-  const ours = name === 'foldatlas' || isCheckout(name);
+  const { file, root, env: own = {} } = contestantOf(name);
   return startChild({
     name: label,
     file,
     folder,
     core,
     cwd: folder,
-    env: ours
-      ? { ...foldAtlasSettings(join(folder, fileNameOf(label)), upstream), ...env }
-      : { UPSTREAM_URL: upstream, ...own, ...env },
-    ...(ours ? { announces: FOLDATLAS_LISTENS } : {}),
+    ...(root === undefined
+      ? { env: { UPSTREAM_URL: upstream ?? '', ...own } }
+      : {
+          flags: startFlags(root),
+          env: { ...foldAtlasSettings(join(folder, fileNameOf(label)), upstream), ...env },
+          announces: FOLDATLAS_LISTENS,
+        }),
   });
 }
 

@@ -38,15 +38,12 @@ const cores = ({ cores: count, pinned }: Machine): string =>
     ? `${count} cores: one for the contestant, one for load generator and stand-in together, except where a table says otherwise`
     : `${count} cores, shared by all`;
 
-function head(machine: Machine, quick: boolean): string {
+function head(machine: Machine): string {
   const packages = Object.entries(machine.packages).map(([name, version]) => `${name} ${version}`);
-  const warning = quick
-    ? '\n**From a quick run, which only shows that everything runs: these numbers are good for nothing else.**\n'
-    : '';
   return `# Performance
 
 What FoldAtlas costs beside what you could use instead: a REST client of your own, Apollo Server, Mercurius, Yoga. Written by \`npm run bench -- --write\`.
-${warning}
+
 | | |
 |---|---|
 | Date | ${machine.date} |
@@ -78,7 +75,7 @@ export function growthLines(results: readonly ScenarioResult[]): Line[] {
 }
 
 /** The whole page. */
-export function document(machine: Machine, results: readonly ScenarioResult[], quick: boolean): string {
+export function document(machine: Machine, results: readonly ScenarioResult[]): string {
   const targets = results.flatMap((result) => result.targets);
   const met = targets.filter(isMet).length;
   const parts = results.flatMap((result) => [
@@ -87,7 +84,7 @@ export function document(machine: Machine, results: readonly ScenarioResult[], q
     ...(result.missing ?? []),
   ]);
   return [
-    head(machine, quick),
+    head(machine),
     `## Targets\n\n${met} of ${targets.length} are met.\n`,
     `${markdownTargets(targets)}\n`,
     '## Measurements\n',

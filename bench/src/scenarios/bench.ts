@@ -9,7 +9,7 @@ import {
   startContestant,
   titleOf,
 } from '../processes/contestants.ts';
-import { hashesOf } from '../world/facts.ts';
+import { hashesOf, LONG } from '../world/facts.ts';
 import type { Template } from '../world/templates.ts';
 
 export interface Bench {
@@ -27,15 +27,21 @@ export interface Bench {
   /** Takes so many proteins that were never asked for. @returns the number of the first */
   reserve(count: number): number;
   /** The hashes of so many proteins that were never asked for. */
-  fresh(count: number): string[];
+  fresh(count: number, form?: 'usual' | 'long'): string[];
+  /** The number of a protein that was fresh a short while ago. */
+  numberOf(hash: string): number | undefined;
   /** Tells what is being done. */
   progress(text: string): void;
 }
 
+/** How many hashes are remembered with their numbers, about. */
+const RECENT = 10_000;
+
 export function openBench(
-  options: Omit<Bench, 'child' | 'rivals' | 'reserve' | 'fresh'>,
+  options: Omit<Bench, 'child' | 'rivals' | 'reserve' | 'fresh' | 'numberOf'>,
 ): Bench & { close(): Promise<void> } {
   const children = new Map<ContestantName, Promise<Child>>();
+  const recent = new Map<string, number>();
   let used = 0;
   const reserve = (count: number): number => {
     used += count;
@@ -44,7 +50,14 @@ export function openBench(
   return {
     ...options,
     reserve,
-    fresh: (count) => hashesOf(reserve(count), count),
+    fresh(count, form) {
+      const first = reserve(count) + (form === 'long' ? LONG : 0);
+      const hashes = hashesOf(first, count);
+      if (recent.size > RECENT) recent.clear();
+      for (const [n, hash] of hashes.entries()) recent.set(hash, first + n);
+      return hashes;
+    },
+    numberOf: (hash) => recent.get(hash),
     rivals: (peers) => [
       'foldatlas',
       ...(options.checkouts.length > 0 ? options.checkouts.map(checkoutName) : peers),

@@ -16,7 +16,7 @@ const BEYOND = 30;
 
 /** One protein that was never seen: one call of the service. */
 export async function coldSmall(bench: Bench): Promise<ScenarioResult> {
-  const expected = openExpected(bench.templates);
+  const expected = openExpected(bench);
   const who = [];
   for (const name of bench.rivals(PEERS)) {
     const child = await bench.child(name);
@@ -86,14 +86,14 @@ export async function coldText(bench: Bench): Promise<ScenarioResult> {
 
 /** Two things at once of a service that takes its time: calls must not wait for each other. */
 export async function coldUnlike(bench: Bench): Promise<ScenarioResult> {
-  const expected = openExpected(bench.templates);
+  const expected = openExpected(bench);
   let n = 0;
   const variables = () => {
     n += 1;
     return { hash: bench.fresh(1)[0] ?? '', id: accessionFor(n) };
   };
   const who = [];
-  for (const name of bench.rivals(PEERS)) {
+  for (const name of bench.rivals(['mercurius'])) {
     const child = await bench.child(name);
     const asked = variables();
     await compareAnswer(child, operationBytes(UNLIKE, asked), expected.unlike(asked.hash, asked.id));

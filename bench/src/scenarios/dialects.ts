@@ -3,13 +3,13 @@ import { operationBytes } from '../load/connection.ts';
 import { startContestant } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';
 import { type Bench, compareAnswer, setStub } from './bench.ts';
-import { LIST, ONE, openExpected, STRUCTURES } from './expected.ts';
+import { LIST, ONE, openExpected } from './expected.ts';
 import { type Measured, measure, ofWho } from './measure.ts';
 
 const SIZE = 100;
 
 export async function dialects(bench: Bench): Promise<ScenarioResult> {
-  const expected = openExpected(bench.templates);
+  const expected = openExpected(bench);
   const queries = {
     'one protein with cluster and five features': () => {
       const [hash = ''] = bench.fresh(1);
@@ -18,10 +18,6 @@ export async function dialects(bench: Bench): Promise<ScenarioResult> {
     [`${SIZE} proteins with cluster and five features`]: () => {
       const hashes = bench.fresh(SIZE);
       return { request: operationBytes(LIST, { hashes }), answer: expected.list(hashes) };
-    },
-    [`${SIZE} structures`]: () => {
-      const ids = bench.fresh(SIZE);
-      return { request: operationBytes(STRUCTURES, { ids }), answer: expected.structures(ids, 'memberPdb') };
     },
   };
   const rows = [];

@@ -1,13 +1,7 @@
 // The queries that are measured, and the data that each must be answered with, computed from the hash.
-import {
-  clusterFacts,
-  entryHash,
-  numberOf,
-  representativeOf,
-  sequenceOf,
-  templateOf,
-} from '../world/facts.ts';
+import { clusterFacts, entryHash, representativeOf, sequenceOf, templateOf } from '../world/facts.ts';
 import type { Template } from '../world/templates.ts';
+import type { Bench } from './bench.ts';
 
 export const TINY = '{ features(first: 10) { nodes { index label } } }';
 const ACTIVATIONS = 'features(top: 5) { value feature { index label } }';
@@ -23,11 +17,11 @@ export const STREAMED =
 export const PICTURE = 'query Picture($hash: ProteinHash!) { protein(hash: $hash) { thumbnail { base64 } } }';
 
 /** What a query on proteins must be answered with. */
-export function openExpected(templates: readonly Template[]) {
+export function openExpected({ templates, numberOf }: Pick<Bench, 'templates' | 'numberOf'>) {
   const pick = (hash: string): Template & { readonly sequence: string } => {
     const number = numberOf(hash) ?? Number.NaN;
     const template = templates[templateOf(number)];
-    if (template === undefined) throw new RangeError(`There is no protein ${hash}.`);
+    if (template === undefined) throw new RangeError(`Protein ${hash} was not fresh.`);
     return { ...template, sequence: sequenceOf(number) };
   };
   const cluster = (hash: string) => {

@@ -3,36 +3,35 @@ import { describeFeature } from '../../../sandbox/src/atlas/feature-text.ts';
 import { operationBytes } from '../load/connection.ts';
 import type { ContestantName } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';
-import { type Bench, compareAnswer } from './bench.ts';
+import { askOnce, type Bench, compareAnswer } from './bench.ts';
 import { ONE, openExpected, TINY } from './expected.ts';
 import { LOAD_COLUMNS, measure, ofWho, ratioTo, rowsOf } from './measure.ts';
 
 const CONNECTIONS = 16;
 
-/** Compares the answers of all, and prepares the bare server with the bytes of the first. */
-async function prepared(bench: Bench, names: readonly ContestantName[], request: Buffer, expected: unknown) {
+/** Starts contestants and compares their answers. */
+async function compared(bench: Bench, names: readonly ContestantName[], request: Buffer, expected: unknown) {
   const who = [];
-  let bytes: Buffer | undefined;
   for (const name of bench.rivals(names)) {
     const child = await bench.child(name);
-    bytes = await compareAnswer(child, request, expected);
+    await compareAnswer(child, request, expected);
     who.push(child);
   }
-  const bare = await bench.child('bare');
-  await bare.ask({ bytes: bytes?.toString('base64') ?? '', type: 'application/json' });
-  await compareAnswer(bare, request, expected);
-  return [bare, ...who];
+  return who;
 }
 
 /** `features(first: 10)`. */
 export async function hotTiny(bench: Bench): Promise<ScenarioResult> {
   const request = operationBytes(TINY);
   const nodes = Array.from({ length: 10 }, (_, index) => ({ index, label: describeFeature(index).label }));
-  const who = await prepared(bench, ['mercurius', 'apollo', 'yoga'], request, {
-    features: { nodes },
-  });
+  const expected = { features: { nodes } };
+  const who = await compared(bench, ['mercurius'], request, expected);
+  const bare = await bench.child('bare');
+  const { body } = await askOnce((await bench.child('foldatlas')).url, request);
+  await bare.ask({ bytes: body.toString('base64'), type: 'application/json' });
+  await compareAnswer(bare, request, expected);
   const measured = await measure(bench, {
-    who,
+    who: [bare, ...who],
     connections: CONNECTIONS,
     next: () => request,
     search: false,
@@ -53,11 +52,7 @@ export async function hotTiny(bench: Bench): Promise<ScenarioResult> {
         rows: rowsOf(measured),
       },
     ],
-    targets: [
-      // Raw-socket replay reached 0.75 of the bare server; it answered before HTTP was read, and is gone.
-      least('a bare node:http server', 'bare', 0.45),
-      least('Mercurius with JIT', 'mercurius', 1),
-    ],
+    targets: [least('a bare node:http server', 'bare', 0.45), least('Mercurius with JIT', 'mercurius', 1)],
   };
 }
 
@@ -65,8 +60,8 @@ export async function hotTiny(bench: Bench): Promise<ScenarioResult> {
 export async function hotOne(bench: Bench): Promise<ScenarioResult> {
   const [hash = ''] = bench.fresh(1);
   const request = operationBytes(ONE, { hash });
-  const names: ContestantName[] = ['mercurius-cache', 'yoga-cache'];
-  const who = await prepared(bench, names, request, openExpected(bench.templates).one(hash));
+  const expected = openExpected(bench).one(hash);
+  const who = await compared(bench, ['mercurius-cache', 'yoga-cache'], request, expected);
   const measured = await measure(bench, {
     who,
     connections: CONNECTIONS,

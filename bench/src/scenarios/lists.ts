@@ -11,18 +11,14 @@ const SIZE = 100;
 const LATENCY = 20;
 /** What the REST client asks of the bulk look-up for the same. */
 const WANTED = { cluster: true, features: true, structure: false, sequence: false };
-const RECORDS: readonly ContestantName[] = ['mercurius', 'apollo', 'yoga'];
-const BULK: readonly ContestantName[] = ['yoga-bulk', 'yoga-native', 'mercurius-bulk'];
-
-/** All of them; the client by hand is none, which has no server around it. */
-const PEERS: ReadonlySet<string> = new Set([...RECORDS, ...BULK]);
+const BULK: readonly ContestantName[] = ['yoga-bulk', 'mercurius-bulk'];
 
 async function compared(
   bench: Bench,
   names: readonly ContestantName[],
   list: () => readonly string[],
 ): Promise<Child[]> {
-  const expected = openExpected(bench.templates);
+  const expected = openExpected(bench);
   const who = [];
   for (const name of bench.rivals(names)) {
     const child = await bench.child(name);
@@ -37,7 +33,7 @@ async function compared(
 async function callsOfOne(bench: Bench, hashes: readonly string[]): Promise<number> {
   await setStub(bench);
   const child = await bench.child('foldatlas');
-  await compareAnswer(child, operationBytes(LIST, { hashes }), openExpected(bench.templates).list(hashes));
+  await compareAnswer(child, operationBytes(LIST, { hashes }), openExpected(bench).list(hashes));
   return sum(Object.values(await stubCounts(bench)));
 }
 
@@ -45,7 +41,7 @@ async function callsOfOne(bench: Bench, hashes: readonly string[]): Promise<numb
 export async function coldList(bench: Bench): Promise<ScenarioResult> {
   const list = () => bench.fresh(SIZE);
   const who = [
-    ...(await compared(bench, [...BULK, ...RECORDS], list)),
+    ...(await compared(bench, [...BULK, 'mercurius'], list)),
     ...(bench.checkouts.length > 0 ? [] : [await bench.child('rest')]),
   ];
   const calls = await callsOfOne(bench, list());
@@ -54,6 +50,7 @@ export async function coldList(bench: Bench): Promise<ScenarioResult> {
     connections: 4,
     next: () => operationBytes(LIST, { hashes: list() }),
     search: true,
+    kind: 'list',
     lists: { size: SIZE, wanted: WANTED },
   });
   const ratio = (text: string, least: number, ...names: string[]) => ({
@@ -81,7 +78,7 @@ export async function coldList(bench: Bench): Promise<ScenarioResult> {
       },
       ratio('a client that reads the archive by hand', 0.7, 'rest'),
       ratio('the best peer with the bulk look-up', 1.2, ...BULK),
-      ratio('the best peer with single GETs', 3, ...RECORDS),
+      ratio('a peer with single GETs', 3, 'mercurius'),
     ],
   };
 }
@@ -89,18 +86,15 @@ export async function coldList(bench: Bench): Promise<ScenarioResult> {
 /** Never seen, the service 20 ms away. */
 export async function farList(bench: Bench): Promise<ScenarioResult> {
   const list = () => bench.fresh(SIZE);
-  const who = [
-    ...(await compared(bench, ['yoga-native', 'mercurius'], list)),
-    ...(bench.checkouts.length > 0 ? [] : [await bench.child('rest')]),
-  ];
+  const who = await compared(bench, BULK, list);
   const measured = await measure(bench, {
     who,
     connections: 1,
     next: () => operationBytes(LIST, { hashes: list() }),
     search: true,
     latency: LATENCY,
+    kind: 'list',
     rounds: 3,
-    lists: { size: SIZE, wanted: WANTED },
   });
   return {
     name: 'list far',
@@ -115,9 +109,7 @@ export async function farList(bench: Bench): Promise<ScenarioResult> {
     targets: [
       {
         text: `${SIZE} never-seen proteins, ${LATENCY} ms away: p50 against the best peer's`,
-        measured:
-          ofWho(measured, 'foldatlas').p50 /
-          Math.min(...measured.filter(({ who: name }) => PEERS.has(name)).map(({ p50 }) => p50)),
+        measured: ofWho(measured, 'foldatlas').p50 / Math.min(...measured.slice(1).map(({ p50 }) => p50)),
         unit: '×',
         bound: { most: 1 },
       },

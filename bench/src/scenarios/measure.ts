@@ -34,9 +34,13 @@ export interface Plan {
   /** Whether answers differ, so that errors have to be looked for. */
   readonly search: boolean;
   readonly status?: number;
-  /** Seconds of a round in a full run, and how many rounds. */
+  /** Seconds of a round in a whole run, and how many rounds. */
   readonly seconds?: number;
   readonly rounds?: number;
+  /** Whether new processes are measured, as they are. */
+  readonly isNew?: boolean;
+  /** What is asked: a process that the same kind of query has warmed up is not warmed up again. */
+  readonly kind?: string;
   /** Answers of a round at most. */
   readonly requests?: number;
   readonly latency?: number;
@@ -45,7 +49,14 @@ export interface Plan {
 }
 
 const ROUNDS = 5;
-const SECONDS = 2;
+const SECONDS = 1;
+const QUICK_SECONDS = 0.3;
+/** A step of warming up counts as cheaper by 3 %; after three that are not, an answer costs no less than before. */
+const STEP_SECONDS = 0.7;
+const STILL_FALLING = 0.97;
+const STEADY_STEPS = 3;
+/** In CPU time: beside other work a process is warm no sooner. */
+const MAX_WARMING_MS = 15_000;
 
 interface Sample extends LoadResult {
   readonly cpu: number;
@@ -109,35 +120,38 @@ async function sample(bench: Bench, child: Child, plan: Plan, seconds: number): 
   };
 }
 
-/** Seconds of a step of warming up, and how many steps it may take. */
-const WARMING = { seconds: 1.5, steps: 10 };
-/** By so much a step has to be cheaper than the best before it for the next to be worth while. */
-const STILL_FALLING = 0.97;
-
-/** Loads a contestant until an answer costs no less than before: compilers go on for ten seconds under load, with everybody. */
-async function warmUp(bench: Bench, child: Child, plan: Plan): Promise<void> {
-  if (bench.quick || plan.requests !== undefined) {
-    await sample(bench, child, plan, bench.quick ? 0.5 : WARMING.seconds);
-    return;
-  }
-  let best = Number.POSITIVE_INFINITY;
-  let steady = 0;
-  for (let step = 0; step < WARMING.steps && steady < 2; step += 1) {
-    const { cpu } = await sample(bench, child, plan, WARMING.seconds);
-    steady = cpu > best * STILL_FALLING ? steady + 1 : 0;
-    best = Math.min(best, cpu);
-  }
+/** Loads contestants in turn until an answer of each costs no less than before: compilers go on for ten seconds under load, with everybody. */
+export async function warmUp(bench: Bench, plan: Plan): Promise<void> {
+  const { kind = '' } = plan;
+  const all = plan.who.map((child) => {
+    const isWarm = bench.quick || child.warmFor.has(kind);
+    return { child, isWarm, best: Number.POSITIVE_INFINITY, steady: 0, spent: 0 };
+  });
+  for (let cold = all; cold.length > 0; cold = cold.filter(({ isWarm }) => !isWarm))
+    for (const one of cold) {
+      bench.progress(`warming up: ${titleOf(one.child.name)}`);
+      // Without delay: a process that waits for the service is warm much later.
+      const step = one.isWarm ? plan : { ...plan, latency: 0 };
+      const { cpu, answers } = await sample(
+        bench,
+        one.child,
+        step,
+        bench.quick ? QUICK_SECONDS : STEP_SECONDS,
+      );
+      one.spent += cpu * answers;
+      one.steady = cpu < one.best * STILL_FALLING ? 0 : one.steady + 1;
+      if (one.steady === 0) one.best = cpu;
+      one.isWarm ||= one.steady === STEADY_STEPS || one.spent > MAX_WARMING_MS;
+    }
+  if (kind !== '') for (const { warmFor } of plan.who) warmFor.add(kind);
 }
 
 /** Warms everybody up, then measures round by round. */
 export async function measure(bench: Bench, plan: Plan): Promise<Measured[]> {
-  const seconds = bench.quick ? 0.35 : (plan.seconds ?? SECONDS);
-  const rounds = bench.quick ? Math.min(2, plan.rounds ?? 2) : (plan.rounds ?? ROUNDS);
+  const seconds = bench.quick ? QUICK_SECONDS : (plan.seconds ?? SECONDS);
+  const rounds = bench.quick ? 1 : (plan.rounds ?? ROUNDS);
   const samples = new Map<Child, Sample[]>(plan.who.map((child) => [child, []]));
-  for (const child of plan.who) {
-    bench.progress(`warming up: ${titleOf(child.name)}`);
-    await warmUp(bench, child, plan);
-  }
+  if (plan.isNew !== true) await warmUp(bench, plan);
   for (let round = 0; round < rounds; round += 1) {
     for (const child of rotated(plan.who, round)) {
       bench.progress(`round ${round + 1} of ${rounds}: ${titleOf(child.name)}`);

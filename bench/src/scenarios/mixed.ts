@@ -98,11 +98,11 @@ export async function mixed(bench: Bench): Promise<ScenarioResult> {
   };
 }
 
-const PEERS: readonly ContestantName[] = ['yoga-native', 'mercurius-bulk', 'apollo'];
+const PEERS: readonly ContestantName[] = ['yoga-bulk', 'mercurius-bulk'];
 
 /** One new protein with its cluster and features over few and many connections, near and far. */
 export async function distances(bench: Bench): Promise<ScenarioResult> {
-  const expected = openExpected(bench.templates);
+  const expected = openExpected(bench);
   const who = [];
   for (const name of bench.rivals(PEERS)) {
     const child = await bench.child(name);
@@ -117,6 +117,7 @@ export async function distances(bench: Bench): Promise<ScenarioResult> {
     [0, 32],
     [20, 4],
     [20, 32],
+    [200, 4],
     [200, 32],
   ] as const) {
     const measured = await measure(bench, {
@@ -126,6 +127,8 @@ export async function distances(bench: Bench): Promise<ScenarioResult> {
       search: true,
       latency,
       rounds: 3,
+      seconds: latency > 100 ? 2 : 1,
+      kind: 'one',
     });
     if (latency === LATENCY && connections === 4) far = measured;
     tables.push({

@@ -1,49 +1,38 @@
-// FoldAtlas as a process: how long it takes to start, what it takes of memory when idle, and what a second worker gains.
+// Processes: how long FoldAtlas takes to start and what it takes of memory when idle, the first query of each contestant, and what a
+// second worker gains.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operationBytes } from '../load/connection.ts';
 import { load } from '../load/load.ts';
-import { startChild } from '../processes/child.ts';
-import {
-  CONTESTANTS,
-  FOLDATLAS_LISTENS,
-  foldAtlasSettings,
-  startContestant,
-} from '../processes/contestants.ts';
+import { startContestant, titleOf } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';
-import { median } from '../report/statistics.ts';
-import { askOnce, type Bench, setStub } from './bench.ts';
-import { LIST, TINY } from './expected.ts';
+import { median, rotated } from '../report/statistics.ts';
+import { askOnce, type Bench, compareBody, setStub } from './bench.ts';
+import { LIST, ONE, openExpected, TINY } from './expected.ts';
 
-/** Starts FoldAtlas on any core. @param upstream - absent: over its embedded sandbox */
-const startOurs = (bench: Bench, label: string, upstream: string | undefined, settings: string = label) =>
-  startChild({
-    name: label,
-    file: CONTESTANTS.foldatlas.file,
-    folder: bench.start.folder,
-    cwd: bench.start.folder,
-    env: foldAtlasSettings(`${bench.start.folder}/${settings}`, upstream),
-    announces: FOLDATLAS_LISTENS,
-  });
+const STARTS = 3;
 
 /** Start-up and idle memory, without and with the sandbox. */
 export async function startUp(bench: Bench): Promise<ScenarioResult> {
-  const [times, idle] = bench.quick ? [1, 1] : [5, 10];
+  const [times, idle] = bench.quick ? [1, 1] : [STARTS, 10];
   await setStub(bench, { latency: 0 });
   const rows: { who: string; values: { start: number; answered: number; memory: number } }[] = [];
   const kinds = [
-    { who: 'without the sandbox', upstream: bench.stub.url, again: false },
-    { who: 'with the sandbox, first start', upstream: undefined, again: false },
-    { who: 'with the sandbox, its data there', upstream: undefined, again: true },
+    { who: 'without the sandbox', upstream: bench.stub.url, data: 'no sandbox' },
+    { who: 'with the sandbox, first start', upstream: undefined, data: 'sandbox' },
+    { who: 'with the sandbox, its data there', upstream: undefined, data: 'sandbox' },
   ];
-  for (const { who, upstream, again } of kinds) {
+  for (const { who, upstream, data } of kinds) {
     const starts: number[] = [];
     const answers: number[] = [];
     let memory = Number.NaN;
     for (let n = 0; n < times; n += 1) {
       bench.progress(`start ${who}`);
-      const settings = again ? 'with the sandbox, first start 0' : `${who} ${n}`;
+      const folder = join(bench.start.folder, `${data} ${n}`);
+      mkdirSync(folder, { recursive: true });
       const since = performance.now();
-      const child = await startOurs(bench, `${who} ${n}`, upstream, settings);
+      const child = await startContestant('foldatlas', { folder, upstream, core: undefined });
       const { status } = await askOnce(child.url, operationBytes('{ __typename }'));
       answers.push(performance.now() - since);
       if (status !== 200) throw new Error(`FoldAtlas answered ${status} after its start`);
@@ -84,9 +73,52 @@ export async function startUp(bench: Bench): Promise<ScenarioResult> {
   };
 }
 
+/** The first query of new processes, one after the other in rounds. */
+export async function firstQuery(bench: Bench): Promise<ScenarioResult> {
+  const expected = openExpected(bench);
+  const names = bench.rivals(['yoga-bulk', 'mercurius-bulk', 'apollo', 'yoga']);
+  const samples = new Map(names.map((name) => [name, { total: [] as number[], cpu: [] as number[] }]));
+  const rounds = bench.quick ? 1 : STARTS;
+  await setStub(bench, { latency: 0 });
+  for (let round = 0; round < rounds; round += 1)
+    for (const name of rotated(names, round)) {
+      bench.progress(`first query of ${titleOf(name)}`);
+      const child = await startContestant(name, bench.start, `${name} ${round}`);
+      const [hash = ''] = bench.fresh(1);
+      const before = await child.read();
+      const since = performance.now();
+      const { body } = await askOnce(child.url, operationBytes(ONE, { hash }));
+      samples.get(name)?.total.push(performance.now() - since);
+      samples.get(name)?.cpu.push((await child.read()).cpu - before.cpu);
+      compareBody(child, body, expected.one(hash));
+      await child.stop();
+    }
+  return {
+    name: 'first query',
+    tables: [
+      {
+        title: 'The first query of a process',
+        note: `One protein with its cluster and five features, asked as soon as the process listens; medians of ${rounds}.`,
+        columns: [
+          { key: 'total', title: 'ms', digits: 0 },
+          { key: 'cpu', title: 'CPU ms', digits: 0 },
+        ],
+        rows: names.map((name) => ({
+          who: titleOf(name),
+          values: {
+            total: median(samples.get(name)?.total ?? []),
+            cpu: median(samples.get(name)?.cpu ?? []),
+          },
+        })),
+      },
+    ],
+    targets: [],
+  };
+}
+
 /** One worker and two, on all cores, with what the load itself took. */
 export async function workers(bench: Bench): Promise<ScenarioResult> {
-  const seconds = bench.quick ? 0.7 : 5;
+  const seconds = bench.quick ? 0.3 : 4;
   const hot = operationBytes(TINY);
   const list = () => operationBytes(LIST, { hashes: bench.fresh(100) });
   const loads = [
@@ -96,20 +128,14 @@ export async function workers(bench: Bench): Promise<ScenarioResult> {
   await setStub(bench, { latency: 0 });
   const rows: { who: string; values: { rate: number; load: number; p99: number } }[] = [];
   for (const count of [1, 2]) {
-    const child = await startContestant(
-      'foldatlas',
-      { ...bench.start, core: undefined },
-      `workers ${count}`,
-      {
-        WORKERS: String(count),
-      },
-    );
+    const options = { ...bench.start, core: undefined };
+    const child = await startContestant('foldatlas', options, `workers ${count}`, { WORKERS: String(count) });
     for (const { what, next, connections } of loads) {
       bench.progress(`${count} workers, ${what}`);
-      const options = { url: child.url, connections, next, search: false };
-      await load({ ...options, seconds: seconds / 2 });
+      const run = { url: child.url, connections, next, search: false };
+      await load({ ...run, seconds });
       const before = { own: process.cpuUsage(), stub: (await bench.stub.read()).cpu };
-      const result = await load({ ...options, seconds });
+      const result = await load({ ...run, seconds });
       const own = process.cpuUsage(before.own);
       const taken = (own.user + own.system) / 1000 + (await bench.stub.read()).cpu - before.stub;
       rows.push({

@@ -11,6 +11,7 @@ import type { ScenarioResult } from '../report/result.ts';
 import { type Bench, setStub } from './bench.ts';
 import { LIST, ONE, TINY } from './expected.ts';
 import { AUTH, submit } from './gateway.ts';
+import { warmUp } from './measure.ts';
 
 const TASKS =
   'query Tasks($id: ID!) { batch(batchId: $id) { counts { done } tasks(first: 100) { nodes { taskId name state } } } }';
@@ -61,7 +62,7 @@ export async function scale(bench: Bench): Promise<ScenarioResult> {
       targets: [],
       missing: ['Scale was not measured: there is no redis-server here.'],
     };
-  const seconds = bench.quick ? 0.5 : 3;
+  const seconds = bench.quick ? 0.3 : 2;
   try {
     await setStub(bench, { latency: 0, done: true });
     const child = await startContestant('foldatlas', bench.start, 'over Redis', {
@@ -87,7 +88,7 @@ export async function scale(bench: Bench): Promise<ScenarioResult> {
     for (const [who, next] of Object.entries(kinds)) {
       bench.progress(who);
       const run = { url: child.url, connections: 4, next, search: true };
-      await load({ ...run, seconds });
+      await warmUp(bench, { ...run, who: [child] });
       const before = { ...(await info(redis.port)), child: (await child.read()).cpu };
       const { answers } = await load({ ...run, seconds });
       const after = { ...(await info(redis.port)), child: (await child.read()).cpu };

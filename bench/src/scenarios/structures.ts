@@ -1,16 +1,17 @@
 // 500 proteins with their structures, 15 MB: memory for one and for four at once in new processes, then, warmed up as everywhere, the first
-// byte, the last, and how long the event loop stood still. FoldAtlas answers whole, in parts and as rows of a look-up.
+// byte, the last, and how long the event loop stood still. FoldAtlas answers whole and in parts. Then 50 of 300 KB each.
 import { isDeepStrictEqual } from 'node:util';
-import { operationBytes, requestBytes } from '../load/connection.ts';
+import { operationBytes } from '../load/connection.ts';
 import type { Child } from '../processes/child.ts';
 import { type ContestantName, startContestant, titleOf } from '../processes/contestants.ts';
-import type { Column, ScenarioResult, Target } from '../report/result.ts';
+import type { Column, ScenarioResult, Table, Target } from '../report/result.ts';
 import { askOnce, type Bench, compareAnswer } from './bench.ts';
 import { openExpected, STREAMED, STRUCTURES } from './expected.ts';
-import { type Measured, measure, ofWho, type Plan } from './measure.ts';
+import { type Measured, measure, ofWho, type Plan, rowsOf } from './measure.ts';
 
 const SIZE = 500;
-const PEERS: readonly ContestantName[] = ['yoga-bulk', 'yoga-native', 'mercurius-bulk'];
+const LONG_SIZE = 50;
+const PEERS: readonly ContestantName[] = ['yoga-bulk', 'mercurius-bulk'];
 const WHOLE = 'FoldAtlas, whole';
 const PARTS = 'FoldAtlas, in parts (@stream)';
 const COLUMNS: readonly Column[] = [
@@ -46,7 +47,7 @@ function joined(body: Buffer): unknown {
 
 /** New processes, so that memory is that of this work and of nothing before. */
 async function started(bench: Bench, fresh: () => string[]): Promise<Child[]> {
-  const { structures } = openExpected(bench.templates);
+  const { structures } = openExpected(bench);
   const open = async (name: ContestantName, label: string): Promise<Child> =>
     startContestant(name, bench.start, label);
   const whole = await open('foldatlas', WHOLE);
@@ -67,22 +68,6 @@ async function started(bench: Bench, fresh: () => string[]): Promise<Child[]> {
   return who;
 }
 
-const START = `mutation Start($hashes: [ProteinHash!]!) { startBulkLookup(input: { hashes: $hashes }) { __typename ... on BulkLookup { lookupId state } ... on Problem { message } } }`;
-const STATE = 'query State($id: ID!) { bulkLookup(lookupId: $id) { state ndjsonUrl } }';
-
-/** Starts a look-up, waits for its end. @returns the path of its rows */
-async function lookedUp(url: string, hashes: readonly string[]): Promise<string> {
-  const ask = async (request: Buffer) => JSON.parse((await askOnce(url, request)).body.toString());
-  const begun = await ask(operationBytes(START, { hashes }));
-  const id = begun.data?.startBulkLookup?.lookupId;
-  if (id === undefined) throw new Error(`no look-up: ${JSON.stringify(begun)}`);
-  for (;;) {
-    const { state, ndjsonUrl } = (await ask(operationBytes(STATE, { id }))).data.bulkLookup;
-    if (state === 'COMPLETE') return new URL(ndjsonUrl).pathname;
-    if (state !== 'PENDING') throw new Error(`the look-up is ${state}`);
-  }
-}
-
 /** What was measured of everybody: with one answer at a time and with four at once in new processes, and warmed up. */
 interface Sides {
   readonly one: readonly Measured[];
@@ -91,25 +76,10 @@ interface Sides {
 }
 
 async function measureSides(bench: Bench, plan: Pick<Plan, 'who' | 'next' | 'search'>): Promise<Sides> {
-  const fresh = { ...plan, rounds: bench.quick ? 1 : 3, seconds: 5 };
+  const fresh = { ...plan, isNew: true, rounds: 2, seconds: 5 } as const;
   const one = await measure(bench, { ...fresh, connections: 1, requests: bench.quick ? 1 : 5 });
   const four = await measure(bench, { ...fresh, connections: 4, requests: bench.quick ? 4 : 12 });
   return { one, four, warm: await measure(bench, { ...plan, connections: 1 }) };
-}
-
-/** The rows of finished look-ups. They hold addresses of structures, not their texts. */
-async function measureRows(bench: Bench, fresh: () => string[]): Promise<Sides> {
-  const child = await startContestant('foldatlas', bench.start, 'FoldAtlas, rows of a look-up (NDJSON)');
-  try {
-    const path = await lookedUp(child.url, fresh());
-    const { body } = await askOnce(child.url, requestBytes('GET', path));
-    const rows = body.toString().trimEnd().split('\n');
-    if (rows.length !== SIZE || !rows.every((row) => row.includes('"FOUND"')))
-      throw new Error(`The rows are wrong: ${rows[0]}`);
-    return await measureSides(bench, { who: [child], next: () => requestBytes('GET', path), search: true });
-  } finally {
-    await child.stop();
-  }
 }
 
 function targetsOf({ one, four, warm }: Sides): Target[] {
@@ -161,36 +131,50 @@ function targetsOf({ one, four, warm }: Sides): Target[] {
   ];
 }
 
+/** The same amount of text in fewer and longer structures. */
+async function measureLong(bench: Bench, who: readonly Child[]): Promise<Table> {
+  const { structures } = openExpected(bench);
+  const fresh = (): string[] => bench.fresh(LONG_SIZE, 'long');
+  for (const child of who) {
+    const ids = fresh();
+    await compareAnswer(child, operationBytes(STRUCTURES, { ids }), structures(ids, 'memberPdb'));
+  }
+  const next = () => operationBytes(STRUCTURES, { ids: fresh() });
+  const measured = await measure(bench, { who, next, connections: 1, search: true, rounds: 3 });
+  return {
+    title: `${LONG_SIZE} proteins with long structures, 300 KB each`,
+    note: 'In the same processes, one at a time.',
+    columns: COLUMNS.filter(({ key }) => key !== 'one' && key !== 'four'),
+    rows: rowsOf(measured),
+  };
+}
+
 export async function structures(bench: Bench): Promise<ScenarioResult> {
   const fresh = (): string[] => bench.fresh(SIZE);
   const who = await started(bench, fresh);
   const next = (child: Child): Buffer =>
     child.name === PARTS ? parts(fresh()) : operationBytes(STRUCTURES, { ids: fresh() });
-  const sides = await measureSides(bench, { who, next, search: true });
+  const { one, four, warm } = await measureSides(bench, { who, next, search: true });
+  const long = await measureLong(
+    bench,
+    who.filter(({ name }) => name !== PARTS),
+  );
   await Promise.all(who.map((child) => child.stop()));
-  const missing: string[] = [];
-  const rows = await measureRows(bench, fresh).catch((error: unknown): Sides => {
-    missing.push(`The rows of a look-up were not measured: ${String(error)}`);
-    return { one: [], four: [], warm: [] };
-  });
-  const [one, four] = [
-    [...sides.one, ...rows.one],
-    [...sides.four, ...rows.four],
-  ];
+  const peak = (list: readonly Measured[], name: string): number => ofWho(list, name).peak / 1e6;
   return {
     name: 'structures',
     tables: [
       {
         title: `${SIZE} proteins with their structures, 15 MB`,
-        note: `Other proteins in every query, the service next door. Peak memory is that of new processes, in their first twenty answers one at a time, then for four at once; all else is measured after that, warmed up. The first byte is there when 256 bytes of the body are. The longest stall is that with one. The rows of a look-up hold addresses in place of the texts; the look-up had ended before.`,
+        note: 'Other proteins in every query, no delay of the service. Peak memory is that of new processes, in their first answers: one at a time, then four at once. All else is measured after that, warmed up, one at a time. The first byte is there when 256 bytes of the body are.',
         columns: COLUMNS,
-        rows: [...sides.warm, ...rows.warm].map(({ who: name, first, p50, cpu, stall, calls }) => {
-          const peak = (list: readonly Measured[]): number => ofWho(list, name).peak / 1e6;
-          return { who: name, values: { first, p50, cpu, one: peak(one), four: peak(four), stall, calls } };
-        }),
+        rows: warm.map(({ who: name, first, p50, cpu, stall, calls }) => ({
+          who: name,
+          values: { first, p50, cpu, one: peak(one, name), four: peak(four, name), stall, calls },
+        })),
       },
+      long,
     ],
-    targets: targetsOf(sides),
-    missing,
+    targets: targetsOf({ one, four, warm }),
   };
 }

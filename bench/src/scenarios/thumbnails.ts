@@ -2,7 +2,7 @@
 import { operationBytes, requestBytes } from '../load/connection.ts';
 import type { Child } from '../processes/child.ts';
 import type { ScenarioResult } from '../report/result.ts';
-import { hashOf, templateOf } from '../world/facts.ts';
+import { templateOf } from '../world/facts.ts';
 import { askOnce, type Bench, compareAnswer } from './bench.ts';
 import { openExpected, PICTURE } from './expected.ts';
 import { LOAD_COLUMNS, type Measured, measure, rowsOf } from './measure.ts';
@@ -17,34 +17,26 @@ async function tagOf(url: string): Promise<string> {
 }
 
 export async function thumbnails(bench: Bench): Promise<ScenarioResult> {
-  const number = bench.reserve(1);
-  const hash = hashOf(number);
+  const [hash = ''] = bench.fresh(1);
   const path = `/thumbnails/${hash}/plddt.png`;
-  const png = Buffer.from(bench.templates[templateOf(number)]?.png ?? []);
-  const [ours, mercurius, yoga, bare] = await Promise.all([
-    bench.child('foldatlas'),
-    bench.child('mercurius-cache'),
-    bench.child('yoga-cache'),
-    bench.child('bare'),
-  ]);
-  await bare.ask({ bytes: png.toString('base64'), type: 'image/png' });
+  const png = Buffer.from(bench.templates[templateOf(bench.numberOf(hash) ?? 0)]?.png ?? []);
+  const who = await Promise.all(bench.rivals(['mercurius-cache']).map((name) => bench.child(name)));
   const picture = operationBytes(PICTURE, { hash });
-  for (const child of [ours, mercurius, yoga])
-    await compareAnswer(child, picture, openExpected(bench.templates).picture(hash));
   const file = requestBytes('GET', path);
-  for (const child of [ours, mercurius, bare]) {
+  for (const child of who) {
+    await compareAnswer(child, picture, openExpected(bench).picture(hash));
     const { body } = await askOnce(child.url, file);
     if (!body.equals(png)) throw new Error(`${child.name} serves another picture`);
   }
-  const plan = { connections: CONNECTIONS, search: false, rounds: 3, seconds: 1.5 };
-  const files = await measure(bench, { ...plan, who: [bare, ours, mercurius], next: () => file });
-  const fields = await measure(bench, { ...plan, who: [ours, mercurius, yoga], next: () => picture });
+  const plan = { connections: CONNECTIONS, search: false, rounds: 3, who };
+  const files = await measure(bench, { ...plan, kind: 'file', next: () => file });
+  const fields = await measure(bench, { ...plan, next: () => picture });
   const etags = new Map<Child, Buffer>();
-  for (const child of [ours, mercurius])
+  for (const child of who)
     etags.set(child, requestBytes('GET', path, { 'if-none-match': await tagOf(child.url + path) }));
   const unchanged = await measure(bench, {
     ...plan,
-    who: [...etags.keys()],
+    kind: 'file',
     next: (child) => etags.get(child) ?? file,
     status: 304,
   });

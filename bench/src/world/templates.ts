@@ -1,4 +1,4 @@
-// The sixteen proteins that every record of the stand-in service is made of, computed once with the sandbox's own code, so that
+// The proteins that every record of the stand-in service is made of, computed once with the sandbox's own code, so that
 // texts and numbers have the shapes and sizes of real answers. It knows no hash and no HTTP.
 
 import { readFileSync, writeFileSync } from 'node:fs';
