@@ -189,15 +189,15 @@ async function measureAll(apart: boolean): Promise<ScenarioResult[]> {
   return results;
 }
 
-function writePage({ machine, results }: Report): void {
-  writeFileSync(join(ROOT, 'docs/performance.md'), document(machine, results));
+function writePage(report: Report): void {
+  writeFileSync(join(ROOT, 'docs/performance.md'), document(report));
   const labels = { x: 'proteins in a query', y: 'CPU time, ms' };
-  writeFileSync(join(ROOT, 'docs', PLOT_FILE), plot(growthLines(results), labels));
+  writeFileSync(join(ROOT, 'docs', PLOT_FILE), plot(growthLines(report.results), labels));
 }
 
 if (positionals.length > 0) {
   const report = joinReports(positionals.map((name) => JSON.parse(readFileSync(name, 'utf8')) as Report));
-  if (report.quick) refuse('Numbers of a quick run are no page.');
+  if (report.quick) refuse('The numbers of a quick run are no page.');
   writePage(report);
 } else {
   const apart = pinning() && availableParallelism() > 1;

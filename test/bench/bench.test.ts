@@ -21,6 +21,7 @@ import {
   entrySequence,
   hashesOf,
   hashOf,
+  LONG,
   numberOf,
   representativeOf,
   sequenceOf,
@@ -153,11 +154,13 @@ describe('a report', () => {
 
   it('counts what is met and hides nothing that is missed', () => {
     expect(result.targets.map(isMet)).toEqual([true, false]);
-    const text = document(machine, [result], true);
+    const text = document({ machine, quick: false, results: [result] });
     expect(text).toContain('1 of 2 are met.');
     expect(text).toContain('| Small | at most 160 MB | 200 MB | **missed** |');
-    expect(text).toContain('good for nothing else');
-    expect(document(machine, [result], false)).not.toContain('good for nothing else');
+  });
+
+  it('is no page when it is from a quick run', () => {
+    expect(() => document({ machine, quick: true, results: [result] })).toThrow(RangeError);
   });
 
   it('takes of several runs the last measurement of a scenario', () => {
@@ -209,6 +212,8 @@ describe("the stand-in's proteins", () => {
 
   it('are found by their hash, in whatever order they are asked for, and nothing else is', () => {
     for (const n of [7, 0, 60_000, 70_000, 69_999, 3, 150_000]) expect(numberOf(hashOf(n))).toBe(n);
+    for (const n of [LONG + 5, LONG, LONG + 7_000]) expect(numberOf(hashOf(n))).toBe(n);
+    expect(sequenceOf(LONG).length).toBeGreaterThan(10 * sequenceOf(0).length);
     expect(numberOf('0'.repeat(32))).toBeUndefined();
     expect(numberOf(hashOf(150_001))).toBe(150_001);
     // All in the same place of the table.

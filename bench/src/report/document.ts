@@ -1,7 +1,7 @@
 // Writes docs/performance.md from results: what was measured, on what and how, every target met or missed, every table. Pure.
 import type { Machine } from './machine.ts';
 import type { Line } from './plot.ts';
-import { isMet, type ScenarioResult } from './result.ts';
+import { isMet, type Report, type ScenarioResult } from './result.ts';
 import { markdownTable, markdownTargets } from './table.ts';
 
 /** The plot's name, beside the document. */
@@ -67,8 +67,9 @@ export function growthLines(results: readonly ScenarioResult[]): Line[] {
   }));
 }
 
-/** The whole page. */
-export function document(machine: Machine, results: readonly ScenarioResult[]): string {
+/** The whole page. @throws RangeError for a quick run, whose numbers say nothing */
+export function document({ machine, results, quick }: Report): string {
+  if (quick) throw new RangeError('The numbers of a quick run are no page.');
   const targets = results.flatMap((result) => result.targets);
   const met = targets.filter(isMet).length;
   const parts = results.flatMap((result) => [

@@ -64,7 +64,7 @@ export function numberOf(hash: string): number | undefined {
   return behind === undefined ? undefined : LONG + behind;
 }
 const short = openNumbers(hashOf);
-const long = openNumbers((n) => hashOf(LONG + n));
+const long = openNumbers((n) => hashOf(LONG + n), 1 << 13);
 
 /** The representative of its cluster: its own where the hash begins with c. */
 export const representativeOf = (hash: string): string => `c${hash.slice(1)}`;

@@ -1,12 +1,16 @@
 // The way back from a hash to the number of its protein: hashes are made in order, as far as needed, and found in a table of
 // 8 bytes a place, because a run asks for millions.
 
-/** How many hashes are made before one counts as unknown: numbers come nearly in order. */
-const AHEAD = 1 << 17;
 const keyOf = (hash: string): number => Number.parseInt(hash.slice(0, 8), 16);
 
-/** @returns a function that gives the number of a hash, undefined for one that is none of the next proteins' */
-export function openNumbers(hashOf: (n: number) => string): (hash: string) => number | undefined {
+/**
+ * @param ahead - how many hashes are made before one counts as unknown: numbers come nearly in order
+ * @returns a function that gives the number of a hash, undefined for one that is none of the next proteins'
+ */
+export function openNumbers(
+  hashOf: (n: number) => string,
+  ahead = 1 << 17,
+): (hash: string) => number | undefined {
   let keys = new Uint32Array(1 << 16);
   /** The number and one; 0 where there is none. */
   let numbers = new Uint32Array(keys.length);
@@ -41,7 +45,7 @@ export function openNumbers(hashOf: (n: number) => string): (hash: string) => nu
 
   /** Makes hashes until it is this one. */
   function make(hash: string): number | undefined {
-    while (made < asked + AHEAD) {
+    while (made < asked + ahead) {
       const next = hashOf(made);
       made += 1;
       if (made * 2 > keys.length) grow();
