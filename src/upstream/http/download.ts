@@ -147,17 +147,8 @@ export async function download(
   const url = signedUrl(up, text);
   const dispatcher = agentFor(up, downloads, url);
   const gate = downloads.gate?.(url.host);
-  const { origin } = url;
-  const path = url.pathname + url.search;
-  const wanted: OutgoingRequest = {
-    operation: 'download',
-    origin,
-    path,
-    method: 'GET',
-    headers,
-    maxBytes,
-    dispatcher,
-    gate,
-  };
+  const place = { origin: url.origin, path: url.pathname + url.search };
+  const call = { operation: 'download', method: 'GET', headers, maxBytes } as const;
+  const wanted: OutgoingRequest = { ...call, ...place, dispatcher, gate };
   return withRetry(up.signal, () => attempt(up, wanted));
 }

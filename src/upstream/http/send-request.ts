@@ -10,23 +10,14 @@ import { limitsOf, STALL_MS } from '../operations.ts';
 import type { CallOutcome, HostLimiter } from './host-limiter.ts';
 import { networkFailure } from './network-failure.ts';
 import { tooLarge } from './response-body.ts';
-import type { StreamedResponse, Upstream } from './upstream-client.ts';
+import type { Call, StreamedResponse, Upstream } from './upstream-client.ts';
 
 /** A request that is ready to be sent. */
-export interface OutgoingRequest {
-  readonly operation: string;
-  /** The line of the table of limits, where it is another than the operation's own. */
-  readonly limits?: string | undefined;
-  /** Scheme, host and port. */
+export interface OutgoingRequest
+  extends Pick<Call, 'operation' | 'limits' | 'method' | 'path' | 'body' | 'maxBytes'> {
+  /** Scheme, host and port; `path` is the whole one, with the search. */
   readonly origin: string;
-  /** Path and search. */
-  readonly path: string;
-  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
-  readonly body?: unknown;
-  /** Maximum bytes of the answer, where the request determines it; else the operation's limit. */
-  readonly maxBytes?: number | undefined;
   readonly dispatcher: Dispatcher;
   /** Whether to send the trace context; not to file stores. */
   readonly traced?: boolean;

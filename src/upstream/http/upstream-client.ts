@@ -108,7 +108,7 @@ export interface Call {
   readonly body?: unknown;
   readonly accept?: string;
   /** Maximum bytes of the answer, where the request determines it. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /** Whether it may be tried again after a failure that may pass: true for what only reads. */
   readonly repeatable: boolean;
 }
@@ -181,26 +181,14 @@ function scopeOf(up: Upstream, { api, repeatable }: Call): string | undefined {
 }
 
 /** A call as it is sent. */
-function exchangeOf(up: Upstream, call: Call): OutgoingRequest {
-  const { operation, api, method, body, accept = 'application/json' } = call;
+function outgoing(up: Upstream, call: Call): OutgoingRequest {
+  const { api, body, accept = 'application/json' } = call;
   const headers: Record<string, string> = { accept, 'x-request-id': up.requestId };
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (api === 'batch' && up.token !== undefined) headers.authorization = `Bearer ${up.token}`;
-  const { origin, path } = urlOf(up.settings, call);
-  return {
-    operation,
-    limits: call.limits,
-    origin,
-    path,
-    method,
-    headers,
-    body,
-    maxBytes: call.maxBytes,
-    dispatcher: up.agent,
-    traced: true,
-    gate: up.gate,
-    scope: scopeOf(up, call),
-  };
+  const { agent: dispatcher, gate } = up;
+  const scope = scopeOf(up, call);
+  return { ...call, ...urlOf(up.settings, call), headers, dispatcher, traced: true, gate, scope };
 }
 
 /** The call in the names of the deployment. */
@@ -218,7 +206,7 @@ const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 
 /** Sends a call once and notes what its status says of the prefix. */
 async function attempt(up: Upstream, call: Call): Promise<StreamedResponse> {
-  const answer = await sendRequest(up, exchangeOf(up, call));
+  const answer = await sendRequest(up, outgoing(up, call));
   noteAnswer(up.settings, call.api, answer);
   return answer;
 }
