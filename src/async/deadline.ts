@@ -1,5 +1,6 @@
-// A time limit joined with a caller's AbortSignal. Not `AbortSignal.timeout`: its timer cannot be
-// cleared, and Node 20 may collect one that only `AbortSignal.any` refers to before it fires.
+// Time limits: one joined with a caller's AbortSignal, and one of a promise. Not
+// `AbortSignal.timeout`: its timer cannot be cleared, and Node 20 may collect one that only
+// `AbortSignal.any` refers to before it fires.
 import { setMaxListeners } from 'node:events';
 
 const timeoutError = (): DOMException =>
@@ -45,4 +46,30 @@ export function startDeadline(caller: AbortSignal | undefined, milliseconds: num
     /** Removes the time limit and lets go of the caller. */
     end,
   };
+}
+
+/**
+ * The result of `work`; where that takes longer, what `onTimeout` gives or throws. The work itself is
+ * not stopped.
+ */
+export async function withTimeout<T, R = T>(
+  work: Promise<T>,
+  milliseconds: number,
+  onTimeout: () => R,
+): Promise<T | R> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<R>((resolve, reject) => {
+    timer = setTimeout(() => {
+      try {
+        resolve(onTimeout());
+      } catch (error) {
+        reject(error);
+      }
+    }, milliseconds);
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,8 +1,7 @@
 // foldatlas fold: submits, follows and saves. Each step can be resumed later by the batch's id.
 import { command } from './command.ts';
-import { readFoldInput } from './fold-input.ts';
 import { openResultSaver } from './fold-save.ts';
-import { submitFold } from './fold-submit.ts';
+import { readFoldInput, submitFold } from './fold-submit.ts';
 import { watchBatch } from './fold-watch.ts';
 import { connect, TARGET_ARGS } from './gateway-client.ts';
 import { CliExit, EXIT, readInput } from './session.ts';

@@ -1,10 +1,20 @@
-// The rows of a whole look-up in request order. Memory holds the rows of one part, and those of
-// repeated hashes until their last appearance. A part that cannot be read yields rows that say why.
+// The rows of a whole look-up in request order, each part read from its archive while it downloads and
+// completed from single records. Memory holds the rows of one part, without structures and
+// activations, and those of repeated hashes until their last appearance. A part that cannot be read
+// yields rows that say why.
+import { archiveLimits } from '../upstream/archive/archive-limits.ts';
+import { type BulkRecord, readBulkRecords } from '../upstream/archive/bulk-stream.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { StreamedResponse } from '../upstream/http/upstream-client.ts';
-import type { ExportRow, RowStatus } from './export-row.ts';
+import { rankingOf } from '../upstream/proteins/activations.ts';
+import type { PresentProtein } from '../upstream/proteins/protein-data.ts';
+import type { ProteinLoader } from '../upstream/proteins/protein-loader.ts';
+import type { WireMapping } from '../upstream/renames.ts';
+import { type ClusterInfo, clusterInfo, type FeatureValue } from '../upstream/wire.ts';
+import { type ExportRow, groupsOf, type RowStatus, type ValueGroup } from './export-row.ts';
 import {
   type BulkLookup,
+  type BulkOptions,
   type BulkPart,
   type BulkRequest,
   chunkHashes,
@@ -12,13 +22,181 @@ import {
   hashesOfChunk,
   PART_SIZE,
 } from './lookup.ts';
-import { type RowSources, readPartRows } from './part-rows.ts';
 
 /** Where the rows of a look-up are read. */
-export interface ExportSources extends RowSources {
+interface ExportSources {
   openPart(part: BulkPart, hashes: readonly string[]): Promise<StreamedResponse>;
   /** Receives the error of each part that could not be read. */
   onGap(error: unknown, index: number): void;
+  structureUrl(hash: string): string;
+  /** Creates a loader for one part alone, so that its records can be freed. */
+  openProteins(): Promise<Pick<ProteinLoader, 'loadAll'>>;
+  /** Labels of features, by index, for archives that leave them out. */
+  labelsOf(): Promise<ReadonlyMap<number, { readonly label: string }>>;
+  /** Names that the deployment uses instead of those of the contract. */
+  readonly mapping?: WireMapping | undefined;
+}
+
+/** What is known of a protein; a group that is absent is not known yet. */
+type Known = { [G in ValueGroup]?: Partial<ExportRow> };
+
+interface Reading {
+  readonly known: Map<string, Known>;
+  readonly clusters: Map<string, ClusterInfo>;
+  readonly links: Map<string, string>;
+  damaged: boolean;
+  /** Whether the archive has the list of sequences, which names every protein that exists. */
+  listed: boolean;
+}
+
+const percent = (mean: number | null | undefined): number | null =>
+  mean == null ? null : Number((mean * 100).toFixed(3));
+
+const featuresOf = (values: readonly FeatureValue[], top: number): Partial<ExportRow> => ({
+  features: values
+    .slice(0, top)
+    .map(({ feature_index: index, value, label }) => ({ index, value, label: label ?? null })),
+});
+
+const clusterOf = ({ clusters }: Reading, representative: string): Partial<ExportRow> => {
+  const info = clusters.get(representative);
+  return {
+    cluster: {
+      representative,
+      name: info?.protein_name ?? null,
+      size: info?.cluster_size ?? null,
+      percentCharacterized: info?.cluster_pct_characterized ?? null,
+    },
+  };
+};
+
+function takeRecord(reading: Reading, record: BulkRecord, top: number, sources: ExportSources): void {
+  const know = (hash: string, values: Known): void => {
+    reading.known.set(hash, Object.assign(reading.known.get(hash) ?? {}, values));
+  };
+  if (record.part === 'member') reading.listed ||= record.member === 'sequences';
+  else if (record.part === 'problem') reading.damaged = true;
+  else if (record.part === 'sequence') {
+    const { sequence, accession, source } = record.sequence;
+    know(record.hash, { sequence: { accession, source, length: sequence.length, sequence } });
+  } else if (record.part === 'structure') {
+    const { ptm, meanPlddt } = record.structure;
+    const structureUrl = sources.structureUrl(record.hash);
+    know(record.hash, { structure: { ptm, meanPlddt: percent(meanPlddt), structureUrl } });
+  } else if (record.part === 'features') {
+    const { proteinLevel, top: ranked = proteinLevel && rankingOf(proteinLevel, top) } = record.features;
+    know(record.hash, ranked === undefined ? {} : { proteinFeatures: featuresOf(ranked, ranked.length) });
+  } else if (record.part === 'cluster') {
+    const { data } = clusterInfo.safeParse(record.record);
+    if (data !== undefined) reading.clusters.set(record.representative, data);
+  } else if (record.part === 'link' && record.representative !== null) {
+    know(record.hash, {});
+    reading.links.set(record.hash, record.representative);
+  }
+}
+
+/** Reads an archive. A representative is linked to its cluster by its own hash. */
+async function readArchive(
+  archive: AsyncIterable<Uint8Array>,
+  hashes: readonly string[],
+  { top, residueFeatures: perResidue }: BulkOptions,
+  sources: ExportSources,
+): Promise<Reading> {
+  const reading: Reading = {
+    known: new Map(),
+    clusters: new Map(),
+    links: new Map(),
+    damaged: false,
+    listed: false,
+  };
+  const limits = archiveLimits({ proteins: hashes.length, perResidue });
+  const options = { mapping: sources.mapping, hashes: new Set(hashes), limits };
+  await readBulkRecords(archive, options, (record) => takeRecord(reading, record, top, sources));
+  for (const [hash, known] of reading.known) {
+    const representative = reading.links.get(hash) ?? (reading.clusters.has(hash) ? hash : undefined);
+    if (representative !== undefined) known.cluster = clusterOf(reading, representative);
+  }
+  return reading;
+}
+
+/** The same of a protein's own record, where an absent value is proven not to be there. */
+function recordOf(data: PresentProtein, reading: Reading, top: number, sources: ExportSources): Known {
+  const { hash, sequence = null, accession = null, source = null, length = null, structure } = data;
+  const structureUrl = structure == null ? null : sources.structureUrl(hash);
+  return {
+    sequence: { accession, source, length, sequence },
+    structure: { ptm: structure?.ptm ?? null, meanPlddt: percent(structure?.meanPlddt), structureUrl },
+    proteinFeatures: featuresOf(data.features?.values ?? [], top),
+    cluster: data.cluster == null ? { cluster: null } : clusterOf(reading, data.cluster.representative),
+  };
+}
+
+/** Adds what the archive lacks. @returns the proteins that could not be loaded */
+async function complete(
+  reading: Reading,
+  wanted: readonly ValueGroup[],
+  top: number,
+  sources: ExportSources,
+): Promise<ReadonlySet<string>> {
+  const failed = new Set<string>();
+  const lacking = [...reading.known].filter(([, known]) =>
+    wanted.some((group) => known[group] === undefined),
+  );
+  if (lacking.length === 0) return failed;
+  const hashes = lacking.map(([hash]) => hash);
+  const needs = { record: true, scores: true, link: true, features: top, sequence: true } as const;
+  const loaded = await (await sources.openProteins()).loadAll(hashes, needs);
+  for (const [i, [hash, known]] of lacking.entries()) {
+    const data = loaded[i];
+    if (data == null || data instanceof Error) failed.add(hash);
+    else reading.known.set(hash, { ...recordOf(data, reading, top, sources), ...known });
+  }
+  return failed;
+}
+
+/** Adds the labels that the archive left out. */
+async function addLabels(rows: Map<string, ExportRow>, { labelsOf }: ExportSources): Promise<void> {
+  const isUnlabelled = ({ features }: ExportRow) => features?.some(({ label }) => label === null) === true;
+  if (![...rows.values()].some(isUnlabelled)) return;
+  const labels = await labelsOf();
+  for (const [hash, row] of rows) {
+    if (row.features === undefined) continue;
+    const features = row.features.map((one) => ({
+      ...one,
+      label: one.label ?? labels.get(one.index)?.label ?? null,
+    }));
+    rows.set(hash, { ...row, features });
+  }
+}
+
+/**
+ * Reads the rows of a part.
+ *
+ * @returns a row for each requested hash, found or not, with what is asked for
+ */
+async function readPartRows(
+  archive: AsyncIterable<Uint8Array>,
+  hashes: readonly string[],
+  options: BulkOptions,
+  sources: ExportSources,
+): Promise<ReadonlyMap<string, ExportRow>> {
+  const reading = await readArchive(archive, hashes, options, sources);
+  const wanted = groupsOf(options);
+  const failed = await complete(reading, wanted, options.top, sources);
+  // Only a complete list of sequences proves that a protein does not exist.
+  const absent = reading.damaged ? 'DAMAGED' : reading.listed ? 'NOT_IN_ATLAS' : 'UNAVAILABLE';
+  const rows = new Map(
+    hashes.map((hash): [string, ExportRow] => {
+      const known = reading.known.get(hash);
+      if (known === undefined) return [hash, { hash, status: absent }];
+      const status = failed.has(hash) ? 'UNAVAILABLE' : 'FOUND';
+      const row: ExportRow = { hash, status };
+      for (const group of wanted) Object.assign(row, known[group]);
+      return [hash, row];
+    }),
+  );
+  await addLabels(rows, sources);
+  return rows;
 }
 
 /** Whether the upstream has deleted the part. */

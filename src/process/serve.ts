@@ -1,5 +1,5 @@
 // One listening process: the gateway on its port with WebSocket beside it, and how both stop.
-import { withTimeout } from '../async/timeout.ts';
+import { withTimeout } from '../async/deadline.ts';
 import type { Config } from '../config.ts';
 import { createGateway } from '../gateway.ts';
 import { isAllowedHost } from '../http/auth/loopback.ts';

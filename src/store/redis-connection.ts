@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { withTimeout } from '../async/timeout.ts';
+import { withTimeout } from '../async/deadline.ts';
 import type { StoreUsage } from './ledger/ledger.ts';
 
 /** Milliseconds that a command may take, connecting included. */

@@ -1,7 +1,7 @@
 // The Prometheus metrics of a gateway, in a registry of its own. Label values come from small fixed
 // sets: no ids, no names that a caller chooses, no secrets.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { withTimeout } from '../async/timeout.ts';
+import { withTimeout } from '../async/deadline.ts';
 import type { Gates } from '../upstream/http/host-limiter.ts';
 import { VERSION } from '../version.ts';
 

@@ -3,7 +3,7 @@
 // hold no URL, token or variable.
 import { randomFillSync } from 'node:crypto';
 import type { Attributes, SpanKind as Kind, Span } from '@opentelemetry/api';
-import { withTimeout } from '../async/timeout.ts';
+import { withTimeout } from '../async/deadline.ts';
 
 export interface TraceContext {
   /** 32 hexadecimal characters, the same for everything that one question causes anywhere. */

@@ -1,44 +1,67 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { startDeadline } from '../../src/async/deadline.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startDeadline, withTimeout } from '../../src/async/deadline.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
+describe('a deadline', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('ends when its time is up, however often that was put off or brought forward', () => {
+    const deadline = startDeadline(undefined, 10_000);
+    vi.advanceTimersByTime(5_000);
+    deadline.extend(30_000);
+    vi.advanceTimersByTime(29_000);
+    expect(deadline.signal.aborted).toBe(false);
+    deadline.extend(100);
+    vi.advanceTimersByTime(101);
+    expect(deadline.signal.aborted).toBe(true);
+    expect(deadline.signal.reason).toMatchObject({ name: 'TimeoutError' });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('ends with its caller, and lets go of both when it is over', () => {
+    const caller = new AbortController();
+    const { signal } = startDeadline(caller.signal, 10_000);
+    const over = startDeadline(caller.signal, 10_000);
+    over.end();
+    caller.abort(new Error('gone'));
+    expect(signal).toMatchObject({ aborted: true, reason: { message: 'gone' } });
+    expect(startDeadline(caller.signal, 10_000).signal.reason).toMatchObject({ message: 'gone' });
+    expect(over.signal.aborted).toBe(false);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('still ends with its caller when its time limit was lifted', () => {
+    const caller = new AbortController();
+    const deadline = startDeadline(caller.signal, 10_000);
+    deadline.lift();
+    vi.advanceTimersByTime(20_000);
+    expect(deadline.signal.aborted).toBe(false);
+    caller.abort(new Error('gone'));
+    expect(deadline.signal.reason).toMatchObject({ message: 'gone' });
+  });
 });
-afterEach(() => {
+
+const never = new Promise<never>(() => undefined);
+
+it('gives the result, or the error, of work that ends in time, and leaves no timer', async () => {
+  vi.useFakeTimers();
+  const late = () => {
+    throw new Error('late');
+  };
+  expect(await withTimeout(Promise.resolve(1), 100, late)).toBe(1);
+  await expect(withTimeout(Promise.reject(new Error('failed')), 100, late)).rejects.toThrow('failed');
+  expect(vi.getTimerCount()).toBe(0);
   vi.useRealTimers();
 });
 
-it('ends when its time is up, however often that was put off or brought forward', () => {
-  const deadline = startDeadline(undefined, 10_000);
-  vi.advanceTimersByTime(5_000);
-  deadline.extend(30_000);
-  vi.advanceTimersByTime(29_000);
-  expect(deadline.signal.aborted).toBe(false);
-  deadline.extend(100);
-  vi.advanceTimersByTime(101);
-  expect(deadline.signal.aborted).toBe(true);
-  expect(deadline.signal.reason).toMatchObject({ name: 'TimeoutError' });
-  expect(vi.getTimerCount()).toBe(0);
-});
-
-it('ends with its caller, and lets go of both when it is over', () => {
-  const caller = new AbortController();
-  const { signal } = startDeadline(caller.signal, 10_000);
-  const over = startDeadline(caller.signal, 10_000);
-  over.end();
-  caller.abort(new Error('gone'));
-  expect(signal).toMatchObject({ aborted: true, reason: { message: 'gone' } });
-  expect(startDeadline(caller.signal, 10_000).signal.reason).toMatchObject({ message: 'gone' });
-  expect(over.signal.aborted).toBe(false);
-  expect(vi.getTimerCount()).toBe(0);
-});
-
-it('still ends with its caller when its time limit was lifted', () => {
-  const caller = new AbortController();
-  const deadline = startDeadline(caller.signal, 10_000);
-  deadline.lift();
-  vi.advanceTimersByTime(20_000);
-  expect(deadline.signal.aborted).toBe(false);
-  caller.abort(new Error('gone'));
-  expect(deadline.signal.reason).toMatchObject({ message: 'gone' });
+it('gives what is said to be given, or throws what is said to be thrown, when the time is up', async () => {
+  expect(await withTimeout(never, 1, () => 'instead')).toBe('instead');
+  const late = withTimeout(never, 1, () => {
+    throw new Error('late');
+  });
+  await expect(late).rejects.toThrow('late');
 });

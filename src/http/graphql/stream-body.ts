@@ -3,7 +3,7 @@
 // between.
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
-import { withTimeout } from '../../async/timeout.ts';
+import { withTimeout } from '../../async/deadline.ts';
 import { ChunkWriter } from './chunk-writer.ts';
 import type { Body } from './json-body.ts';
 

@@ -2,7 +2,7 @@
 // twentieth of a quota at a time from the store, so that most requests need no store call; while
 // the store is away, each process counts for itself.
 import { LRUCache } from 'lru-cache';
-import { withTimeout } from '../../async/timeout.ts';
+import { withTimeout } from '../../async/deadline.ts';
 import type { TokenBucketStore, TokenResult } from '../../store/rate-limit/token-bucket.ts';
 import { openMemoryRates } from '../../store/rate-limit/token-bucket.ts';
 import type { Caller, FailedAuthLimit } from '../auth/authenticate.ts';

@@ -1,8 +1,7 @@
 // Data of the front page: the state of upstream and store, and some proteins. Fetched once for
 // concurrent visitors, with a timeout.
 
-import { startDeadline } from '../../async/deadline.ts';
-import { withTimeout } from '../../async/timeout.ts';
+import { startDeadline, withTimeout } from '../../async/deadline.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import { THUMBNAIL_TYPES, type Thumbnails, type UniprotLoader } from '../../upstream/reads/cached-reads.ts';
 import type { Readiness } from './health.ts';

@@ -1,5 +1,5 @@
 // Monitoring: GET /health (the event loop runs), /ready (ready for traffic) and /metrics (Prometheus).
-import { withTimeout } from '../../async/timeout.ts';
+import { withTimeout } from '../../async/deadline.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
 import { type MetricsAccess, refuseMetrics } from '../auth/shared-secrets.ts';
 import type { Route } from '../plugins/use-routes.ts';

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { deserialize, serialize } from 'node:v8';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import Keyv from 'keyv';
-import { withTimeout } from '../../async/timeout.ts';
+import { withTimeout } from '../../async/deadline.ts';
 import { executionTurns } from '../../async/turn-clock.ts';
 import { takeTokens } from '../rate-limit/token-bucket.ts';
 import type { SharedCache } from './cache.ts';
