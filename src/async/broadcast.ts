@@ -4,77 +4,64 @@
 /** Turns a value into a watcher's event; undefined when it holds nothing new for that watcher. */
 export type EventSelector<T, E> = (value: T) => E | undefined;
 
-interface Watcher {
-  seen: number;
-  left: boolean;
-  wake: () => void;
-}
-
-const DONE = { done: true, value: undefined } as const;
-
 /** Makes a topic without a value. */
 export function createBroadcast<T>() {
-  const watchers = new Set<Watcher>();
+  /** Wakes each watcher. */
+  const watchers = new Set<() => void>();
   let latest: { value: T } | undefined;
   let version = 0;
   let ended = false;
 
   const wakeAll = () => {
-    for (const watcher of watchers) watcher.wake();
+    for (const wake of watchers) wake();
   };
 
   function watch<E>(
     read: EventSelector<T, E>,
     signal: AbortSignal | undefined,
     onLeave: () => void,
-  ): AsyncIterableIterator<E> {
-    const watcher: Watcher = { seen: 0, left: false, wake: () => undefined };
+  ): AsyncGenerator<E, void, void> {
+    let seen = 0;
+    let left = false;
+    let resume: () => void = () => undefined;
+    const wake = () => resume();
     const leave = () => {
-      if (watcher.left) return;
-      watcher.left = true;
-      watchers.delete(watcher);
+      if (left) return;
+      left = true;
+      watchers.delete(wake);
       signal?.removeEventListener('abort', leave);
-      watcher.wake();
+      wake();
       onLeave();
     };
-    watchers.add(watcher);
+    watchers.add(wake);
     if (signal?.aborted === true) leave();
     else signal?.addEventListener('abort', leave);
 
-    const step = async (): Promise<IteratorResult<E, undefined>> => {
-      while (!watcher.left) {
-        if (latest !== undefined && watcher.seen < version) {
-          watcher.seen = version;
-          const event = read(latest.value);
-          if (event !== undefined) return { done: false, value: event };
-        } else if (ended) leave();
-        else
-          await new Promise<void>((resolve) => {
-            watcher.wake = resolve;
-          });
+    async function* eventsUntilLeft() {
+      try {
+        while (!left) {
+          if (latest !== undefined && seen < version) {
+            seen = version;
+            const event = read(latest.value);
+            if (event !== undefined) yield event;
+          } else if (ended) return;
+          else
+            await new Promise<void>((resolve) => {
+              resume = resolve;
+            });
+        }
+      } finally {
+        leave();
       }
-      return DONE;
+    }
+    const events = eventsUntilLeft();
+    const end = events.return.bind(events);
+    // A pending `next`, whose event may never come, ends too: a generator returns behind it.
+    events.return = (value) => {
+      leave();
+      return end(value);
     };
-    let turn: Promise<unknown> = Promise.resolve();
-    return {
-      next() {
-        const result = turn.then(step);
-        turn = result.catch(() => undefined);
-        return result;
-      },
-      // Does not wait for a pending `next`, whose event may never come.
-      async return() {
-        leave();
-        return DONE;
-      },
-      async throw(error) {
-        leave();
-        throw error;
-      },
-      [Symbol.asyncIterator]() {
-        return this;
-      },
-    };
+    return events;
   }
 
   return {

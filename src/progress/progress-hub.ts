@@ -1,20 +1,18 @@
 // Live progress of batches for all subscribers of a process: one poller for each principal and
 // batch.
-
-import { createBroadcast } from '../async/broadcast.ts';
-import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
-import { type BatchPoller, type PollerKey, startBatchPoller, type Watch } from './batch-poller.ts';
+import {
+  type BatchPoller,
+  type PollerDependencies,
+  type PollerKey,
+  startBatchPoller,
+  type Watch,
+} from './batch-poller.ts';
 import type { BatchProgressEvent } from './progress-events.ts';
-import { defaultPollSchedule, firstInterval, type PollScheduleOptions, type Snapshot } from './snapshot.ts';
+import { defaultPollSchedule, firstInterval, type Snapshot } from './snapshot.ts';
 
 export type ProgressHub = ReturnType<typeof createProgressHub>;
 
-export interface LiveOptions {
-  readonly documents: LeasedDocumentStore;
-  readonly pace?: PollScheduleOptions;
-  readonly now?: () => number;
-  readonly onError: (error: unknown) => void;
-}
+type LiveOptions = Pick<PollerDependencies, 'documents' | 'onError'> & Partial<PollerDependencies>;
 
 /** Tries of writing the snapshot while other replicas write it. */
 const TRIES = 5;
@@ -61,13 +59,7 @@ export function createProgressHub(options: LiveOptions) {
       watch: Watch,
     ): AsyncIterableIterator<BatchProgressEvent> {
       if (!closed) return pollerFor(placeOf(principal, batchId)).watch(watch);
-      const ended = createBroadcast<never>();
-      ended.end();
-      return ended.watch<BatchProgressEvent>(
-        () => undefined,
-        watch.signal,
-        () => undefined,
-      );
+      return (async function* () {})();
     },
     /** Has all replicas poll a batch now, after a submission or cancellation. */
     async nudge(principal: string | null, batchId: string): Promise<void> {
