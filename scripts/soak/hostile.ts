@@ -1,11 +1,10 @@
 // Runs every attack against built gateways with a small heap, one after the other, and measures what each costs: memory at its peak above
 // idle, the slowest /health meanwhile, descriptors that do not come back.
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startSandboxThread } from '../../sandbox/src/sandbox.ts';
@@ -41,16 +40,22 @@ const SETTLE_MS = 15_000;
 /** Connections to the service that are kept for the next call: UPSTREAM_MAX_IN_FLIGHT at most. Attacks open more than that. */
 const KEPT_DESCRIPTORS = 64;
 
-/** Begins to watch /health. @returns ends it, and gives the slowest answer: all of it, and its own part */
-async function watchHealth(url: string, pid: number): Promise<() => Promise<number[]>> {
+/** Starts the program that watches /health: one for all attacks, because starting it costs more than it does. */
+function openHealthWatcher() {
   const program = fileURLToPath(new URL('health-watcher.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', program, url, String(pid)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  await once(child.stdout, 'data');
-  return async () => {
-    child.stdin.end();
-    return (await text(child.stdout)).split(' ').map(Number);
+  const child = spawn(process.execPath, ['--import', 'tsx', program], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const tell = async (line: string): Promise<string> => {
+    child.stdin.write(`${line}\n`);
+    const answer = await answers.next();
+    if (answer.done === true) throw new Error('The program that watches /health has ended.');
+    return answer.value;
+  };
+  return {
+    begin: (url: string, pid: number) => tell(`${url} ${pid}`),
+    /** @returns milliseconds of the slowest answer: all of it, and its own part */
+    end: async () => (await tell('end')).split(' ').map(Number),
+    close: () => child.stdin.end(),
   };
 }
 
@@ -115,6 +120,7 @@ export async function runAttacks(
     return opened;
   }
 
+  const watcher = openHealthWatcher();
   const findings: Finding[] = [];
   for (const attack of attacks) {
     const place = await open(attack.target);
@@ -122,11 +128,11 @@ export async function runAttacks(
     // What it says of the event loop is since it was asked last.
     await sampleOf(server, 0);
     forgetPeak(pid);
-    const slowestHealth = await watchHealth(server.url, pid);
+    await watcher.begin(server.url, pid);
     const wrong = await attack.run({ url: server.url, key: KEY, answer: service.answer, isShort });
     // What is read behind an answer would show now.
     await sleep(isShort ? 500 : 2_000);
-    const [health = Infinity, ownHealth = Infinity] = await slowestHealth();
+    const [health = Infinity, ownHealth = Infinity] = await watcher.end();
     const alive = isAlive(place);
     const late = alive ? (await sampleOf(server, 0)).longest * 1000 : Infinity;
     const finding: Finding = {
@@ -143,6 +149,7 @@ export async function runAttacks(
     onFinding(finding);
     if (!alive) running.delete(attack.target);
   }
+  watcher.close();
   for (const { server } of running.values()) {
     const code = await server.end('SIGTERM');
     if (code !== 0)

@@ -185,26 +185,22 @@ describe('a fold', () => {
   it('brings a binder to its pocket', async () => {
     const sequences: FoldAllAtomInput['sequences'] = [
       { type: 'protein', id: 'A', sequence: BETA },
-      { type: 'ligand', id: 'L', ccd: ['ATP'] },
+      { type: 'ligand', id: 'L', ccd: ['NAG'] },
     ];
+    const free = await folded({ sequences });
     const middle = (points: Point[]): number[] =>
       [0, 1, 2].map((k) => points.reduce((sum, p) => sum + (p[k] ?? 0), 0) / points.length);
-    const gap = async (contacts: [string, number][], pocketed: boolean): Promise<number> => {
-      const result = await folded({
-        sequences,
-        pocket: pocketed ? { binder_chain_id: 'L', contacts } : null,
-      });
+    const gap = (result: FoldingResultJson, residue: number): number => {
       const tokens = tokensOf(result);
-      const target = middle(
-        contacts.flatMap(([, residue]) => tokens[residue]?.atoms.map((atom) => atom.at) ?? []),
-      );
-      return apart(middle(tokens.at(-1)?.atoms.map((atom) => atom.at) ?? []), target);
+      const atomsOf = (token: (typeof tokens)[number] | undefined) =>
+        token?.atoms.map((atom) => atom.at) ?? [];
+      return apart(middle(atomsOf(tokens.at(-1))), middle(atomsOf(tokens[residue])));
     };
     let nearer = 0;
     const sites = [0, 12, 24, 36, 48];
     for (const residue of sites) {
-      const contacts: [string, number][] = [['A', residue]];
-      if ((await gap(contacts, true)) <= (await gap(contacts, false))) nearer += 1;
+      const pocket = { binder_chain_id: 'L', contacts: [['A', residue] as [string, number]] };
+      if (gap(await folded({ sequences, pocket }), residue) <= gap(free, residue)) nearer += 1;
     }
     expect(nearer).toBeGreaterThanOrEqual(4);
   });
