@@ -11,7 +11,7 @@ import { createFoldingState } from './folding-state.ts';
 import { addProteinRoutes } from './protein-routes.ts';
 import { refusal } from './refusals.ts';
 import { addSimilarityRoutes } from './similarity-routes.ts';
-import { createStructures } from './structures.ts';
+import { structures } from './structures.ts';
 import { addThumbnailRoutes } from './thumbnail-routes.ts';
 import { addUniprotRoutes } from './uniprot-routes.ts';
 
@@ -19,7 +19,7 @@ import { addUniprotRoutes } from './uniprot-routes.ts';
 export function createAtlasApp(dependencies: AtlasDependencies): Hono {
   const context: AtlasContext = {
     ...dependencies,
-    structures: createStructures(),
+    structures,
     folding: createFoldingState(dependencies.database),
   };
   const jobs = createBulkJobs(context);

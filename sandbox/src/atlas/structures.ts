@@ -23,7 +23,7 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-export function createStructures(): Structures {
+function createStructures(): Structures {
   const cache = new LRUCache<string, Uint8Array>({
     maxSize: BUDGET_BYTES,
     sizeCalculation: (made, key) => made.length + key.length,
@@ -91,3 +91,6 @@ export function createStructures(): Structures {
     },
   };
 }
+
+/** One for all sandboxes of the process: its threads cost a second each to start. */
+export const structures = createStructures();

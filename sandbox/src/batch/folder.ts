@@ -19,6 +19,40 @@ const ETHANOL = JSON.stringify({
   includeEmbeddings: false,
 });
 
+/** A process that starts sandboxes one after the other, as tests do, would load the ligands for each of them. */
+const MAX_SPARE = 2;
+const spare = new Map<Worker, () => void>();
+
+/** Node's own listeners stay: without them a thread's messages are not read. */
+const removeListeners = (thread: Worker): void => {
+  for (const event of ['message', 'error', 'exit']) thread.removeAllListeners(event);
+};
+
+/** Keeps an idle thread for the next folder of this process, and ends it when none comes. */
+function spareThread(thread: Worker): void {
+  const end = () => void thread.terminate();
+  removeListeners(thread);
+  if (spare.size === MAX_SPARE) {
+    end();
+    return;
+  }
+  const timer = setTimeout(end, IDLE_MS).unref();
+  const release = () => {
+    clearTimeout(timer);
+    spare.delete(thread);
+    removeListeners(thread);
+  };
+  spare.set(thread, release);
+  thread.once('error', release);
+  thread.once('exit', release);
+}
+
+function takeThread(): Worker {
+  const [found] = spare;
+  found?.[1]();
+  return found?.[0] ?? startThread('./batch/fold-worker');
+}
+
 export interface Folder {
   /** Never rejects: what goes wrong is the answer's error. */
   fold(order: Omit<FoldOrder, 'form'>): Promise<FoldAnswer>;
@@ -38,11 +72,12 @@ export function createFolder(form: ResultForm = DEFAULT_FORM): Folder {
   let warmed = false;
   let rest: NodeJS.Timeout | undefined;
   let closed = false;
+  let busy = false;
   /** What to do with the end of the request that the thread is at. */
   let settle: (answer: FoldAnswer) => void = () => {};
 
   function start(): Worker {
-    const thread = startThread('./batch/fold-worker');
+    const thread = takeThread();
     const lost = (message: string): void => {
       if (worker !== thread) return;
       worker = undefined;
@@ -68,6 +103,7 @@ export function createFolder(form: ResultForm = DEFAULT_FORM): Folder {
     worker ??= start();
     const thread = worker;
     clearTimeout(rest);
+    busy = true;
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         settle(internalError('Folding took too long.'));
@@ -77,6 +113,7 @@ export function createFolder(form: ResultForm = DEFAULT_FORM): Folder {
       settle = (answer) => {
         clearTimeout(timer);
         settle = () => {};
+        busy = false;
         rest = setTimeout(endIdle, IDLE_MS).unref();
         resolve(answer);
       };
@@ -97,8 +134,10 @@ export function createFolder(form: ResultForm = DEFAULT_FORM): Folder {
     async close() {
       closed = true;
       clearTimeout(rest);
-      await worker?.terminate();
+      if (busy) await worker?.terminate();
       await last;
+      if (worker !== undefined) spareThread(worker);
+      worker = undefined;
     },
   };
 }
