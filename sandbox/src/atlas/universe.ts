@@ -1,6 +1,7 @@
 // Opens the universe of a recipe, growing it when there is none yet. It must not know what is read from it, HTTP or jobs.
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { LRUCache } from 'lru-cache';
 import { makePrivate } from '../private-file.ts';
 import { growUniverse, type Recipe, recipeText } from './grow.ts';
 import { readUniverse, type Universe } from './universe-reader.ts';
@@ -39,6 +40,24 @@ async function growFile(file: string, recipe: Recipe, onProgress: (line: string)
   }
 }
 
+async function growInMemory(recipe: Recipe, onProgress: (line: string) => void): Promise<Universe> {
+  const database = new DatabaseSync(':memory:');
+  await growUniverse(database, recipe, onProgress);
+  return readUniverse(database);
+}
+
+/** Small universes in memory, by recipe: one for all sandboxes of the process, which only read it. */
+const shared = new LRUCache<string, Promise<Universe>>({ max: 4 });
+
+/** Takes the universe that another sandbox of the process has grown, or grows it. Closing leaves it to the others. */
+function openShared(recipe: Recipe, onProgress: (line: string) => void): Promise<Universe> {
+  const key = recipeText(recipe);
+  const universe =
+    shared.get(key) ?? growInMemory(recipe, onProgress).then((grown) => ({ ...grown, close: () => {} }));
+  shared.set(key, universe);
+  return universe;
+}
+
 /**
  * Opens the universe of that seed and size, growing it first when the file is missing or was grown otherwise.
  *
@@ -60,9 +79,8 @@ export async function openUniverse(options: {
     fasta: options.fasta === undefined ? '' : readFileSync(options.fasta, 'utf8'),
   };
   if (file === ':memory:') {
-    const database = new DatabaseSync(file);
-    await growUniverse(database, recipe, onProgress);
-    return readUniverse(database);
+    const isShared = size === 'small' && options.fasta === undefined;
+    return isShared ? openShared(recipe, onProgress) : growInMemory(recipe, onProgress);
   }
   const kept = openKept(file, recipeText(recipe));
   if (kept !== undefined) return kept;
