@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { build } from '../built.ts';
 import { FOLD, openPlace, type Place, SUBMIT } from '../clients/place.ts';
 import { at } from '../support.ts';
 import { type GuideText, guides, ROOT } from './guides.ts';
@@ -20,6 +21,7 @@ let batchId = '';
 const scratch = mkdtempSync(join(tmpdir(), 'foldatlas-docs-'));
 
 beforeAll(async () => {
+  await build();
   place = await openPlace({
     PERSISTED_OPERATIONS: 'allow',
     PERSISTED_OPERATIONS_FILE: `${ROOT}persisted-operations.json`,
@@ -27,27 +29,27 @@ beforeAll(async () => {
   const { data } = await place.world.query(SUBMIT, FOLD, { authorization: `Bearer ${TOKEN}` });
   batchId = String(at(data, 'submitFold.batch.batchId'));
   mkdirSync(join(scratch, 'bin'));
-  const source = `${process.execPath} --import ${import.meta.resolve('tsx')} ${ROOT}`;
+  const program = `${process.execPath} ${ROOT}`;
   const command = (name: string, text: string) =>
     writeFileSync(join(scratch, 'bin', name), `#!/usr/bin/env bash\n${text}`, { mode: 0o755 });
   // An address that answers 404 is no command that works.
   command('curl', `PATH=${process.env.PATH}; exec curl --fail "$@"\n`);
-  command('foldatlas', `exec ${source}src/cli/main.ts "$@"\n`);
-  // What the scripts of package.json start, from source; a server is stopped in order once it says where it listens.
+  command('foldatlas', `exec ${program}dist/cli/main.js "$@"\n`);
+  // What the scripts of package.json start, built before; a server is stopped in order once it says where it listens.
   command(
     'npm',
     `case "$*" in
-  start) main=src/server.ts ;;
-  'run sandbox') main=sandbox/src/main.ts ;;
+  start) main=dist/server.js ;;
+  'run sandbox') main=sandbox/dist/main.js ;;
   *) echo "npm $*: this test knows no such script" >&2; exit 64 ;;
 esac
 said=$(mktemp)
-${source}$main >"$said" & server=$!
+${program}$main >"$said" & server=$!
 until grep -q http:// "$said"; do kill -0 $server || { wait $server; exit; }; sleep 0.1; done
 kill -TERM $server; wait $server
 `,
   );
-});
+}, 200_000);
 afterAll(async () => {
   await place.close();
   rmSync(scratch, { recursive: true, force: true });

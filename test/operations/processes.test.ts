@@ -6,17 +6,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { createRestartBackoff } from '../../src/process/primary.ts';
+import { build, ROOT } from '../built.ts';
 import { protein } from '../folding/bench.ts';
 import { until } from '../live/support.ts';
 import { recordOutput } from '../record.ts';
 import { type Answer, at } from '../support.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'foldatlas-processes-'));
 const AUTH = { authorization: 'Bearer processes-token' };
 const METRICS = { authorization: 'Bearer metrics-token-of-this-test' };
@@ -29,7 +28,7 @@ interface Started {
 }
 
 function start(env: Record<string, string>): Started {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/server.ts'], {
+  const child = spawn(process.execPath, ['dist/server.js'], {
     cwd: ROOT,
     env: {
       PATH: process.env.PATH ?? '',
@@ -73,6 +72,7 @@ const pidsOf = (started: Started): number[] =>
     .filter(({ message }) => message === 'worker started')
     .map(({ pid }) => Number(pid));
 
+beforeAll(build, 200_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('two workers', () => {

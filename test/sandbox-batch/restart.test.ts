@@ -3,23 +3,25 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { openDatabase } from '../../sandbox/src/database.ts';
 import { startSandbox } from '../../sandbox/src/sandbox.ts';
+import { build } from '../built.ts';
 import { type Answer, batch, client, DAY, fold, isJson, itemsOf, startHeld, textOf } from './harness.ts';
 
 let dataDir: string;
+beforeAll(build, 200_000);
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'sandbox-restart-'));
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-/** `npm run sandbox` from source, in a process of its own; resolves with its URL once it says so. */
+/** `npm run sandbox` in a process of its own; resolves with its URL once it says so. */
 function spawnSandbox(
   env: Record<string, string>,
 ): Promise<{ process: ChildProcess; url: string; line: string }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'sandbox/src/main.ts'], {
+  const child = spawn(process.execPath, ['sandbox/dist/main.js'], {
     env: { ...process.env, SANDBOX_SIZE: 'small', SANDBOX_PORT: '0', SANDBOX_DATA: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
