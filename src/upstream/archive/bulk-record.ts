@@ -178,7 +178,8 @@ function numbers(value: unknown): number[] | undefined {
   return list;
 }
 
-function vector(value: unknown): SparseVector | undefined {
+/** Reads protein-level activations; undefined for anything else. */
+export function readVector(value: unknown): SparseVector | undefined {
   if (!isObject(value)) return undefined;
   // Indices come flat or as the one row of a list.
   const { indices: given, values } = value;
@@ -189,7 +190,8 @@ function vector(value: unknown): SparseVector | undefined {
   return indices.every(isFeatureIndex) ? { indices, values: list } : undefined;
 }
 
-function matrix(value: unknown): SparseMatrix | undefined {
+/** Reads per-residue activations; undefined for anything else. */
+export function readMatrix(value: unknown): SparseMatrix | undefined {
   if (!isObject(value) || !Array.isArray(value.indices)) return undefined;
   const [residues, features, values] = [
     numbers(value.indices[0]),
@@ -221,15 +223,14 @@ export interface WantedFeatures {
   readonly level?: boolean;
 }
 
-/** Reads one protein's value of `features.json`; undefined when it is no object. */
+/** Reads one protein's value of `features.json`. @param read - a member of it, parsed */
 export function readFeatures(
-  value: unknown,
+  read: (name: string) => unknown,
   { perResidue: wantsRows = true, level = true }: WantedFeatures = {},
-): BulkFeatures | undefined {
-  if (!isObject(value)) return undefined;
-  const top = ranking(value.top_features);
-  const proteinLevel = level || top === undefined ? vector(value.protein_level) : undefined;
-  const perResidue = wantsRows ? matrix(value.per_residue) : undefined;
+): BulkFeatures {
+  const top = ranking(read('top_features'));
+  const proteinLevel = level || top === undefined ? readVector(read('protein_level')) : undefined;
+  const perResidue = wantsRows ? readMatrix(read('per_residue')) : undefined;
   return {
     ...(top === undefined ? {} : { top }),
     ...(proteinLevel === undefined ? {} : { proteinLevel }),

@@ -1,9 +1,10 @@
 // A bulk archive as a stream of records, one protein's part at a time, to hold little memory.
 import type { OnResponse } from '../http/upstream-client.ts';
 import { removeMembers } from '../json/json-filter.ts';
-import { JsonError } from '../json/lenient-json.ts';
+import { type Member, type NestedMember, nestedMembers } from '../json/json-scan.ts';
+import { JsonError, parseLenient } from '../json/lenient-json.ts';
 import { parseJson } from '../json/parse-json.ts';
-import { archiveName, fromWire, namesSeen, type WireMapping } from '../renames.ts';
+import { archiveName, fromWire, isFields, namesSeen, type WireMapping } from '../renames.ts';
 import { ArchiveError, type ZipLimits } from './archive-limits.ts';
 import {
   type BulkFeatures,
@@ -130,39 +131,73 @@ async function clusters(entry: ZipEntry, options: BulkOptions, tell: Tell): Prom
 
 const ROWS: ReadonlySet<string> = new Set(['per_residue']);
 
-/** What is wanted of one protein's features; undefined where they are no object. */
-function readWanted(key: string, value: unknown, options: BulkOptions): BulkFeatures | undefined {
-  const { mapping, perResidue = false, level = true } = options;
-  const named = mapping === undefined ? value : fromWire(mapping, 'bulkFeatures', { [key]: value })[key];
-  return readFeatures(named, { perResidue, level });
+/** One protein's value in `features.json`, which is an object. */
+interface FeaturesValue {
+  /** Parses a member of it. @throws JsonError */
+  member(name: string): unknown;
+  /** Parses all of it; undefined where it is no JSON. */
+  whole(): unknown;
 }
 
-function tellFeatures(key: string, value: unknown, entry: ZipEntry, options: BulkOptions, tell: Tell): void {
-  const read = readWanted(key, value, options);
-  options.onResponse?.('bulkFeatures', () => ({ [key]: value }), read !== undefined);
+const parsedFeatures = (value: unknown): FeaturesValue | undefined =>
+  isFields(value) ? { member: (name) => value[name], whole: () => value } : undefined;
+
+/** The members stay bytes until they are wanted: the activations of all features seldom are. */
+class FeaturesBytes implements FeaturesValue {
+  readonly #bytes: Buffer;
+  readonly #value: NestedMember;
+
+  constructor(bytes: Buffer, value: NestedMember) {
+    this.#bytes = bytes;
+    this.#value = value;
+  }
+  member(name: string): unknown {
+    const found = this.#value.members.findLast((member) => member.name === name);
+    return found === undefined ? undefined : this.#parse(found);
+  }
+  whole(): unknown {
+    try {
+      return this.#parse(this.#value);
+    } catch {
+      return undefined;
+    }
+  }
+  #parse({ start, stop }: Member): unknown {
+    return parseLenient(this.#bytes.toString('utf8', start, stop));
+  }
+}
+
+/** What is wanted of one protein's features. */
+function readWanted(key: string, value: FeaturesValue, options: BulkOptions): BulkFeatures {
+  const { mapping, perResidue = false, level = true } = options;
+  if (mapping?.bulkFeatures === undefined)
+    return readFeatures((name) => value.member(name), { perResidue, level });
+  const named = fromWire(mapping, 'bulkFeatures', { [key]: value.whole() })[key];
+  return readFeatures((name) => (isFields(named) ? named[name] : undefined), { perResidue, level });
+}
+
+function tellFeatures(
+  key: string,
+  value: FeaturesValue | undefined,
+  entry: ZipEntry,
+  options: BulkOptions,
+  tell: Tell,
+): void {
+  const read = value && readWanted(key, value, options);
+  options.onResponse?.('bulkFeatures', () => ({ [key]: value?.whole() }), read !== undefined);
   if (read !== undefined) tell({ part: 'features', hash: normal(key), features: read });
   else tell(faultOf(entry, 'The features are not a JSON object.'));
-}
-
-/** Parses a small member at once; undefined where it is not wholly JSON, or no object. */
-async function parseSmall(bytes: Uint8Array): Promise<[string, unknown][] | undefined> {
-  try {
-    const parsed = await parseJson(bytes);
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
-      ? Object.entries(parsed)
-      : undefined;
-  } catch (error) {
-    if (error instanceof JsonError) return undefined;
-    throw error;
-  }
 }
 
 async function features(entry: ZipEntry, options: BulkOptions, tell: Tell): Promise<void> {
   const isWanted = (key: string): boolean => options.hashes?.has(normal(key)) !== false;
   const small = isSmall(entry) ? await entry.bytes() : undefined;
-  const parsed = small && (await parseSmall(small));
-  if (parsed !== undefined) {
-    for (const [key, value] of parsed) if (isWanted(key)) tellFeatures(key, value, entry, options, tell);
+  const bytes = small && Buffer.from(small.buffer, small.byteOffset, small.byteLength);
+  const proteins = bytes && nestedMembers(bytes);
+  if (bytes !== undefined && proteins !== undefined) {
+    for (const protein of proteins)
+      if (isWanted(protein.name))
+        tellFeatures(protein.name, new FeaturesBytes(bytes, protein), entry, options, tell);
     options.onPause?.();
     return;
   }
@@ -175,7 +210,7 @@ async function features(entry: ZipEntry, options: BulkOptions, tell: Tell): Prom
       : removeMembers(whole, namesSeen(options.mapping, 'bulkFeatures', ROWS));
   for await (const some of jsonMembers(stream, MAX_FEATURES_BYTES)) {
     for (const member of some)
-      if (isWanted(member.key)) tellFeatures(member.key, await parse(member), entry, options, tell);
+      if (isWanted(member.key)) tellFeatures(member.key, parsedFeatures(await parse(member)), entry, options, tell);
     options.onPause?.();
   }
 }

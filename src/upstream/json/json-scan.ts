@@ -124,6 +124,42 @@ function nameIn(text: string): string | undefined {
   }
 }
 
+/** Given the name of a member and where its value begins; says where the value has ended, or -1. */
+type AfterMember = (name: string, start: number) => number;
+
+/** Where an object that begins at `from` has ended; -1 for anything that is not plainly an object. */
+function afterObject(bytes: Buffer, from: number, afterMember: AfterMember): number {
+  if (bytes[from] !== OPEN) return -1;
+  let at = afterSpace(bytes, from + 1);
+  while (bytes[at] === QUOTE) {
+    const end = afterString(bytes, at);
+    const colon = afterSpace(bytes, end);
+    if (end === -1 || bytes[colon] !== COLON) return -1;
+    const name = nameIn(bytes.toString('utf8', at, end));
+    if (name === undefined) return -1;
+    const start = afterSpace(bytes, colon + 1);
+    const stop = afterMember(name, start);
+    if (stop <= start) return -1;
+    at = afterSpace(bytes, stop);
+    if (bytes[at] !== COMMA) break;
+    at = afterSpace(bytes, at + 1);
+    if (bytes[at] !== QUOTE) return -1;
+  }
+  return bytes[at] === CLOSE ? at + 1 : -1;
+}
+
+/** Whether only space follows. */
+const isEnd = (bytes: Buffer, at: number): boolean => at !== -1 && afterSpace(bytes, at) === bytes.length;
+
+/** Reads the members of an object into a list. @returns where the object has ended, or -1 */
+function collectMembers(bytes: Buffer, from: number, members: Member[]): number {
+  return afterObject(bytes, from, (name, start) => {
+    const stop = afterValue(bytes, start);
+    members.push({ name, start, stop });
+    return stop;
+  });
+}
+
 /**
  * Splits an object into its members, in order. Of duplicate names the later counts.
  *
@@ -131,23 +167,22 @@ function nameIn(text: string): string | undefined {
  */
 export function objectMembers(bytes: Buffer): Member[] | undefined {
   const members: Member[] = [];
-  let at = afterSpace(bytes, 0);
-  if (bytes[at] !== OPEN) return undefined;
-  at = afterSpace(bytes, at + 1);
-  while (bytes[at] === QUOTE) {
-    const end = afterString(bytes, at);
-    const colon = afterSpace(bytes, end);
-    if (end === -1 || bytes[colon] !== COLON) return undefined;
-    const name = nameIn(bytes.toString('utf8', at, end));
-    if (name === undefined) return undefined;
-    const start = afterSpace(bytes, colon + 1);
-    const stop = afterValue(bytes, start);
-    if (stop <= start) return undefined;
-    members.push({ name, start, stop });
-    at = afterSpace(bytes, stop);
-    if (bytes[at] !== COMMA) break;
-    at = afterSpace(bytes, at + 1);
-    if (bytes[at] !== QUOTE) return undefined;
-  }
-  return bytes[at] === CLOSE && afterSpace(bytes, at + 1) === bytes.length ? members : undefined;
+  return isEnd(bytes, collectMembers(bytes, afterSpace(bytes, 0), members)) ? members : undefined;
+}
+
+/** A member whose value is an object, with the members of that. */
+export interface NestedMember extends Member {
+  readonly members: readonly Member[];
+}
+
+/** The same of an object whose members are objects, each with its own members. */
+export function nestedMembers(bytes: Buffer): NestedMember[] | undefined {
+  const all: NestedMember[] = [];
+  const end = afterObject(bytes, afterSpace(bytes, 0), (name, start) => {
+    const members: Member[] = [];
+    const stop = collectMembers(bytes, start, members);
+    all.push({ name, start, stop, members });
+    return stop;
+  });
+  return isEnd(bytes, end) ? all : undefined;
 }

@@ -15,7 +15,7 @@ const NEXT = /"|-?\bInfinity\b|\bNaN\b/g;
 function afterString(text: string, from: number): number {
   for (let quote = text.indexOf('"', from); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let unescaped = quote;
-    while (unescaped > from && text[unescaped - 1] === '\\') unescaped -= 1;
+    while (unescaped > from && text.charCodeAt(unescaped - 1) === BACKSLASH) unescaped -= 1;
     if ((quote - unescaped) % 2 === 0) return quote + 1;
   }
   return -1;
@@ -39,40 +39,41 @@ function withNulls(text: string): string {
   return `${parts.join('')}${text.slice(copied)}`;
 }
 
-/** Brackets, and the beginnings of strings. */
-const STRUCTURE = /["[\]{}]/g;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+/** With this bit set, both opening brackets are `{` and both closing ones `}`. */
+const BRACKET_BIT = 0x20;
 /**
  * Lists and objects within each other. An honest answer has ten; the parser holds 40 bytes and more
  * for each level.
  */
 const MAX_DEPTH = 1_000;
 
-/** Whether a text has so many of a character; reads no further. */
-function hasMany(text: string, character: string, most: number): boolean {
+/** Counts the occurrences of a character, up to `most`. */
+function countUpTo(text: string, character: string, most: number): number {
   let count = 0;
-  for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at + 1)) {
+  for (let at = text.indexOf(character); at >= 0 && count < most; at = text.indexOf(character, at + 1))
     count += 1;
-    if (count > most) return true;
-  }
-  return false;
+  return count;
 }
 
 /** Whether the text is nested too deeply. Validates nothing. */
 function isTooDeep(text: string): boolean {
-  const isLong = text.length > 2 * MAX_DEPTH;
-  const most = MAX_DEPTH / 2;
-  if (!isLong || !(hasMany(text, '[', most) || hasMany(text, '{', most))) return false;
+  if (text.length <= 2 * MAX_DEPTH) return false;
+  if (countUpTo(text, '[', MAX_DEPTH + 1) + countUpTo(text, '{', MAX_DEPTH + 1) <= MAX_DEPTH) return false;
   let depth = 0;
-  STRUCTURE.lastIndex = 0;
-  for (let found = STRUCTURE.exec(text); found !== null; found = STRUCTURE.exec(text)) {
-    const [sign] = found;
-    if (sign === '"') {
-      const end = afterString(text, STRUCTURE.lastIndex);
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = afterString(text, at + 1);
       if (end < 0) return false;
-      STRUCTURE.lastIndex = end;
-    } else if (sign === '[' || sign === '{') depth += 1;
-    else depth -= 1;
-    if (depth > MAX_DEPTH) return true;
+      at = end - 1;
+    } else if ((code | BRACKET_BIT) === OPEN) {
+      depth += 1;
+      if (depth > MAX_DEPTH) return true;
+    } else if ((code | BRACKET_BIT) === CLOSE) depth -= 1;
   }
   return false;
 }

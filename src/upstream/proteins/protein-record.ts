@@ -1,6 +1,6 @@
 // A protein record whose members stay bytes until they are read: coordinates and activations are nine
 // tenths of it, and most queries do not select them.
-import { readFeatures, type SparseMatrix, type SparseVector } from '../archive/bulk-record.ts';
+import { readMatrix, readVector, type SparseMatrix, type SparseVector } from '../archive/bulk-record.ts';
 import { UpstreamError } from '../errors.ts';
 import { type Member, objectMembers, QUOTE } from '../json/json-scan.ts';
 import { lazyObject } from '../json/late-members.ts';
@@ -66,11 +66,11 @@ export class RecordParts {
   }
   /** The activations of all features; undefined where they are absent. */
   level(): SparseVector | undefined {
-    return readFeatures({ protein_level: this.read('protein_activations') })?.proteinLevel;
+    return readVector(this.read('protein_activations'));
   }
   /** The activations along the sequence; undefined where they are absent. */
   perResidue(): SparseMatrix | undefined {
-    return readFeatures({ per_residue: this.read('per_residue_activations') })?.perResidue;
+    return readMatrix(this.read('per_residue_activations'));
   }
   private member(name: string): Member | undefined {
     return this.members.findLast((member) => member.name === name);

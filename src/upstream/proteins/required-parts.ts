@@ -83,15 +83,21 @@ const hasFlag = (flag: (typeof FLAGS)[number], had: AvailableParts): boolean =>
   (flag === 'link' && had.cluster === true) ||
   (flag === 'scores' && had.structure === true);
 
-/**
- * Whether `had` includes all of `needs`. Loops, because it runs several times for each protein of a
- * list.
- */
-export function isSatisfied(needs: RequiredParts, had: AvailableParts): boolean {
-  for (const flag of FLAGS) if (needs[flag] === true && !hasFlag(flag, had)) return false;
-  for (const amount of AMOUNTS) if ((needs[amount] ?? 0) > (had[amount] ?? 0)) return false;
-  return needs.rows?.some((row) => lacksRow(row, had)) !== true;
-}
+/** Whether `had` includes all of `needs`. Spelled out: it runs several times for each protein of a list. */
+export const isSatisfied = (needs: RequiredParts, had: AvailableParts): boolean =>
+  (needs.sequence !== true || had.sequence === true) &&
+  (needs.structure !== true || had.structure === true) &&
+  (needs.scores !== true || hasFlag('scores', had)) &&
+  (needs.link !== true || hasFlag('link', had)) &&
+  (needs.cluster !== true || had.cluster === true) &&
+  (needs.level !== true || had.level === true) &&
+  (needs.header !== true || had.header === true) &&
+  (needs.record !== true || had.record === true) &&
+  (needs.fold !== true || had.fold === true) &&
+  (needs.features ?? 0) <= (had.features ?? 0) &&
+  (needs.regions ?? 0) <= (had.regions ?? 0) &&
+  (needs.residues ?? 0) <= (had.residues ?? 0) &&
+  needs.rows?.some((row) => lacksRow(row, had)) !== true;
 
 /** What of `needs` is not in `had`. */
 export function missingParts(needs: RequiredParts, had: AvailableParts): RequiredParts {
