@@ -26,7 +26,7 @@ import {
 import { requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
 import { drifted, namedJson, readValidated, toContractNames, validate } from './http/validate-response.ts';
 import { removeMembers } from './json/json-filter.ts';
-import { checkEarlyMembers, lazyRecord, type ReadRecord } from './proteins/protein-record.ts';
+import { type ReadRecord, recordOf, splitRecord } from './proteins/protein-record.ts';
 import { findRegionEnd, normalizeRegions, omitRegions } from './reads/region-ends.ts';
 import { namesSeen } from './renames.ts';
 import * as wire from './wire.ts';
@@ -97,25 +97,24 @@ export async function cluster(
 /** Reads a protein's record lazily. @throws UpstreamError UPSTREAM_DRIFT */
 async function readRecord(up: Upstream, answer: StreamedResponse): Promise<ReadRecord> {
   const bytes = await readUtf8(up, answer);
-  const read = (json: Uint8Array) => lazyRecord(json, requestIdOf(answer), up.settings);
-  let found = up.settings.mapping === undefined ? read(bytes) : undefined;
-  if (found === undefined) {
+  const split = (json: Uint8Array) => splitRecord(json, up.settings);
+  let parts = up.settings.mapping === undefined ? split(bytes) : undefined;
+  if (parts === undefined) {
     const raw = await namedJson(up, 'protein', bodyJson(answer, bytes));
-    found = read(Buffer.from(JSON.stringify(raw) ?? ''));
-    if (found === undefined) {
+    parts = split(Buffer.from(JSON.stringify(raw) ?? ''));
+    if (parts === undefined) {
       readValidated(up, 'protein', wire.proteinRecord, raw);
       throw drifted('protein', '$', 'expected an object');
     }
   }
-  const { parts } = found;
-  let isReadable = false;
+  const whole = parts;
+  let record: wire.ProteinRecord | undefined;
   try {
-    checkEarlyMembers(found);
-    isReadable = true;
+    record = recordOf(whole);
   } finally {
-    up.onResponse?.('protein', () => parts.readAll(), isReadable);
+    up.onResponse?.('protein', () => whole.readAll(), record !== undefined);
   }
-  return found;
+  return { record, parts, requestId: requestIdOf(answer) };
 }
 
 /** What to ask of the single-record endpoint. */

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { objectMembers } from '../../src/upstream/json/json-scan.ts';
-import { lazyRecord } from '../../src/upstream/proteins/protein-record.ts';
+import { recordOf, splitRecord } from '../../src/upstream/proteins/protein-record.ts';
 import { featuresOf } from '../../src/upstream/proteins/record-parts.ts';
 import { proteinRecord } from '../../src/upstream/wire.ts';
 
@@ -106,7 +106,8 @@ describe('a record that is read by its members', () => {
           .map((member) => [order.next().value, member] as const)
           .sort(([a], [b]) => a - b);
         const text = JSON.stringify(Object.fromEntries(shuffled.map(([, member]) => member)));
-        const read = lazyRecord(Buffer.from(text), 'id', {});
+        const parts = splitRecord(Buffer.from(text), {});
+        const read = parts && { record: recordOf(parts), parts, requestId: 'id' };
         const whole = proteinRecord.parse(JSON.parse(text));
         expect(JSON.parse(JSON.stringify(read?.record))).toEqual(JSON.parse(JSON.stringify(whole)));
         expect(read && featuresOf(read, 10)?.values).toEqual(whole.sae_features);

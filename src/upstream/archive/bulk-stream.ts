@@ -210,7 +210,8 @@ async function features(entry: ZipEntry, options: BulkOptions, tell: Tell): Prom
       : removeMembers(whole, namesSeen(options.mapping, 'bulkFeatures', ROWS));
   for await (const some of jsonMembers(stream, MAX_FEATURES_BYTES)) {
     for (const member of some)
-      if (isWanted(member.key)) tellFeatures(member.key, parsedFeatures(await parse(member)), entry, options, tell);
+      if (isWanted(member.key))
+        tellFeatures(member.key, parsedFeatures(await parse(member)), entry, options, tell);
     options.onPause?.();
   }
 }

@@ -1,7 +1,9 @@
 // A protein record whose members stay bytes until they are read: coordinates and activations are nine
 // tenths of it, and most queries do not select them.
+import type { z } from 'zod';
 import { readMatrix, readVector, type SparseMatrix, type SparseVector } from '../archive/bulk-record.ts';
 import { UpstreamError } from '../errors.ts';
+import { validate } from '../http/validate-response.ts';
 import { type Member, objectMembers, QUOTE } from '../json/json-scan.ts';
 import { lazyObject } from '../json/late-members.ts';
 import { parseLenient } from '../json/lenient-json.ts';
@@ -79,40 +81,46 @@ export class RecordParts {
 
 /** A record as it was read. */
 export interface ReadRecord {
-  /** A member that breaks the contract throws UPSTREAM_DRIFT when it is read. */
+  /** A large member that breaks the contract throws UPSTREAM_DRIFT when it is read. */
   readonly record: ProteinRecord;
   readonly parts: RecordParts;
   readonly requestId: string | undefined;
 }
 
-const recordOf = lazyObject('protein', proteinRecord);
-
-/** Reads a record. @returns undefined for anything that is not plainly a JSON object */
-export function lazyRecord(
-  whole: Uint8Array,
-  requestId: string | undefined,
-  settings: object,
-): ReadRecord | undefined {
+/** Splits a record into its members. @returns undefined for anything that is not plainly a JSON object */
+export function splitRecord(whole: Uint8Array, settings: object): RecordParts | undefined {
   const bytes = Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength);
   const members = objectMembers(bytes);
-  if (members === undefined) return undefined;
-  const parts = new RecordParts(bytes, members, settings);
-  return { record: recordOf((key) => parts.read(key)), parts, requestId };
+  return members === undefined ? undefined : new RecordParts(bytes, members, settings);
 }
 
-const LATE: ReadonlySet<string> = new Set(['pdb', 'residues_plddt', 'sae_features']);
-const EARLY = proteinRecord.keyof().options.filter((key) => !LATE.has(key));
+const LARGE = { pdb: true, residues_plddt: true, sae_features: true } as const;
+const smallRecord = proteinRecord.omit(LARGE);
+const SMALL = smallRecord.keyof().options;
+const largeRecord = lazyObject('protein', proteinRecord.pick(LARGE));
 
 /** The members of a record but those that are large, by the names in wire.ts. */
-export type SmallMembers = Omit<ProteinRecord, 'pdb' | 'residues_plddt' | 'sae_features' | 'sequence'>;
+export type SmallMembers = Omit<z.output<typeof smallRecord>, 'sequence'>;
 
 /** The small members, so that a member that wire.ts declares is there for its field. */
 export const smallMembers = ({ record }: ReadRecord): SmallMembers =>
   Object.fromEntries(
-    EARLY.filter((key) => key !== 'sequence').map((key) => [key, record[key]]),
+    SMALL.filter((key) => key !== 'sequence').map((key) => [key, record[key]]),
   ) as SmallMembers;
 
-/** Reads the members that nearly every query reads. @throws UpstreamError UPSTREAM_DRIFT */
-export function checkEarlyMembers({ record }: ReadRecord): void {
-  for (const key of EARLY) void record[key];
+/**
+ * A record whose large members are parsed when they are read.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT where a small one breaks the contract
+ */
+export function recordOf(parts: RecordParts): ProteinRecord {
+  const small = validate(
+    'protein',
+    smallRecord,
+    Object.fromEntries(SMALL.map((key) => [key, parts.read(key)])),
+  );
+  return Object.assign(
+    largeRecord((key) => parts.read(key)),
+    small,
+  );
 }
