@@ -16,6 +16,8 @@ const startsWith = (text: Uint8Array, start: number, word: Uint8Array): boolean 
   return true;
 };
 
+const isDigit = (byte: number): boolean => byte >= ZERO && byte <= ZERO + 9;
+
 /** A number in a column, without making a text of it where it is digits and a point. */
 function readColumn(pdb: Uint8Array, at: number): number {
   let [value, scale, digits] = [0, 0, 0];
@@ -23,7 +25,7 @@ function readColumn(pdb: Uint8Array, at: number): number {
     const byte = pdb[i] ?? SPACE;
     if (byte === SPACE && digits === 0) continue;
     if (byte === POINT && scale === 0) scale = 1;
-    else if (byte >= ZERO && byte <= ZERO + 9) {
+    else if (isDigit(byte)) {
       value = value * 10 + byte - ZERO;
       scale *= 10;
       digits += 1;
@@ -44,6 +46,22 @@ function writeColumn(pdb: Uint8Array, at: number, value: number, decimals: numbe
   }
 }
 
+/**
+ * Brings `  0.87` to ` 87.00` by its digits: nearly every confidence of the service stands so.
+ *
+ * @returns false, with nothing written, for a number in another form
+ */
+function writeAsPercent(pdb: Uint8Array, at: number): boolean {
+  const [tens = SPACE, ones = SPACE] = [pdb[at + 4], pdb[at + 5]];
+  const isPlain = pdb[at] === SPACE && pdb[at + 1] === SPACE && pdb[at + 2] === ZERO && pdb[at + 3] === POINT;
+  if (!isPlain || !isDigit(tens) || !isDigit(ones)) return false;
+  pdb[at + 1] = tens === ZERO ? SPACE : tens;
+  pdb[at + 2] = ones;
+  pdb[at + 4] = ZERO;
+  pdb[at + 5] = ZERO;
+  return true;
+}
+
 const MEAN = /^(REMARK +(?:\d+ +)?mean_plddt[ :=]+)([\d.]+)/;
 
 /** A remark in the words of the scale. */
@@ -56,23 +74,42 @@ function scaledRemark(line: string, unit: PlddtUnit, factor: number): string {
     : line.replace(/\b0 (to) 100\b/i, '0 $1 1');
 }
 
+const isAtom = (pdb: Uint8Array, start: number): boolean =>
+  startsWith(pdb, start, ATOM) || startsWith(pdb, start, HETATM);
+
+/** Where a line ends: at its line feed, or at the end of the text. */
+function endOfLine(pdb: Buffer, start: number): number {
+  const end = pdb.indexOf(NEWLINE, start);
+  return end === -1 ? pdb.length : end;
+}
+
+/** Whether a confidence above 1 shows that the text has them on 0 to 100. */
+function isInPercent(pdb: Buffer): boolean {
+  for (let start = 0, end = 0; start < pdb.length; start = end + 1) {
+    end = endOfLine(pdb, start);
+    const isWhole = end >= start + B_FACTOR + WIDTH;
+    if (isWhole && isAtom(pdb, start) && readColumn(pdb, start + B_FACTOR) > 1) return true;
+  }
+  return false;
+}
+
 /** The text with pLDDT on a scale; the same bytes where it has that scale already. */
 export function scalePlddtInPdb(pdb: Uint8Array, unit: PlddtUnit): Uint8Array {
   const [factor, decimals] = unit === 'PERCENT' ? [100, 2] : [0.01, 4];
-  const scaled = Buffer.from(pdb);
+  const given = Buffer.from(pdb.buffer, pdb.byteOffset, pdb.byteLength);
+  if (unit === 'UNIT' && !isInPercent(given)) return pdb;
+  const scaled = Buffer.from(given);
   const parts: Uint8Array[] = [];
   let copied = 0;
-  let isInPercent = false;
   for (let start = 0, end = 0; start < scaled.length; start = end + 1) {
-    end = scaled.indexOf(NEWLINE, start);
-    if (end === -1) end = scaled.length;
-    if (startsWith(scaled, start, ATOM) || startsWith(scaled, start, HETATM)) {
-      const b = end < start + B_FACTOR + WIDTH ? Number.NaN : readColumn(scaled, start + B_FACTOR);
-      if (b > 1) {
-        if (unit === 'PERCENT') return pdb;
-        isInPercent = true;
-      }
-      if (Number.isFinite(b)) writeColumn(scaled, start + B_FACTOR, b * factor, decimals);
+    end = endOfLine(scaled, start);
+    if (isAtom(scaled, start)) {
+      const at = start + B_FACTOR;
+      const isWhole = end >= at + WIDTH;
+      if (!isWhole || (unit === 'PERCENT' && writeAsPercent(scaled, at))) continue;
+      const b = readColumn(scaled, at);
+      if (b > 1 && unit === 'PERCENT') return pdb;
+      if (Number.isFinite(b)) writeColumn(scaled, at, b * factor, decimals);
     } else if (startsWith(scaled, start, REMARK)) {
       const line = scaled.toString('utf8', start, end);
       const next = scaledRemark(line, unit, factor);
@@ -81,6 +118,5 @@ export function scalePlddtInPdb(pdb: Uint8Array, unit: PlddtUnit): Uint8Array {
       copied = end;
     }
   }
-  if (unit === 'UNIT' && !isInPercent) return pdb;
   return parts.length === 0 ? scaled : Buffer.concat([...parts, scaled.subarray(copied)]);
 }
