@@ -77,12 +77,14 @@ function sizeOf(data: PresentProtein): number {
   );
 }
 
+/** Whether an answer holds nothing but what is cached. Nearly all come from archives, and do. */
+const isCacheable = ({ gaps, folded, clusterAsked, scores, record, level, rows }: PresentProtein): boolean =>
+  (gaps ?? folded ?? clusterAsked ?? scores ?? record) === undefined && level !== null && rows !== null;
+
 /** What of an answer is cached. @param asked - what a record was requested for */
 function cacheable(data: PresentProtein, asked: RequiredParts | undefined): PresentProtein {
+  if (asked === undefined && isCacheable(data)) return data;
   const { gaps, folded, clusterAsked, scores, record, structure, level, rows, features, ...kept } = data;
-  const more = gaps ?? folded ?? clusterAsked ?? scores ?? record;
-  // Nearly all come from archives, which hold only what was asked of them.
-  if (asked === undefined && more === undefined && level !== null && rows !== null) return data;
   const cached: Mutable = kept;
   if (kept.cluster === undefined && gaps?.includes('record:cluster') === true)
     cached.gaps = ['record:cluster'];

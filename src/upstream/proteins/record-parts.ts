@@ -1,6 +1,6 @@
 // Structure and features of a single record, parsed lazily, and the check that it is that of the
 // requested protein: the hash is the MD5 of the sequence, and lengths agree.
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import { countResidues } from '../../structure/pdb.ts';
 import { redact } from '../../telemetry/redact.ts';
 import { readResidues } from '../archive/bulk-record.ts';
@@ -17,7 +17,7 @@ const NO_RESIDUE = /[\s*]/g;
 /** Whether a protein hash is that of a sequence. */
 export function isSequenceOf(hash: string, sequence: string): boolean {
   const residues = sequence.replace(NO_RESIDUE, '').toUpperCase();
-  return createHash('md5').update(residues).digest('hex') === hash.toLowerCase();
+  return digest('md5', residues) === hash.toLowerCase();
 }
 
 /** An answer that contradicts itself or the question. */
