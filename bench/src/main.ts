@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { pinning, pinSelf } from './processes/child.ts';
+import { pinning, pinSelf, stopAll } from './processes/child.ts';
 import { ROOT, startStub } from './processes/contestants.ts';
 import { document, growthLines, PLOT_FILE } from './report/document.ts';
 import { readMachine } from './report/machine.ts';
@@ -134,9 +134,9 @@ async function runScenario(name: string, run: () => Promise<ScenarioResult>): Pr
 }
 
 /** A stand-in service, and contestants that are started when they are needed. */
-async function startBench({ folder, templates, file, apart }: Setting) {
+async function startBench({ folder, templates, file, apart }: Setting): Promise<Bench> {
   const stub = await startStub(folder, apart ? 1 : undefined, file);
-  const bench = openBench({
+  return openBench({
     quick: values.quick,
     checkouts: values.beside,
     start: { folder, upstream: stub.url, core: apart ? 0 : undefined },
@@ -144,11 +144,6 @@ async function startBench({ folder, templates, file, apart }: Setting) {
     stub,
     progress: (text) => void (live && process.stderr.write(`\x1b[2K\r  ${text}`)),
   });
-  const close = async (): Promise<void> => {
-    await bench.close();
-    await stub.stop();
-  };
-  return { ...bench, close };
 }
 
 /** Measures scenario by scenario. */
@@ -162,28 +157,29 @@ async function measureAll(apart: boolean): Promise<ScenarioResult[]> {
   const since = performance.now();
   const total = chosen.reduce((sum, [, [, whole, quick]]) => sum + (values.quick ? quick : whole), 0);
   process.stderr.write(`${chosen.length} scenarios, about ${Math.ceil(total / 60)} min\n`);
-  let bench: Awaited<ReturnType<typeof startBench>> | undefined;
+  let bench: Bench | undefined;
+  const close = async (): Promise<void> => {
+    await stopAll();
+    bench = undefined;
+  };
   try {
     for (const [n, [name, [run, , , goesOn]]] of chosen.entries()) {
       const passed = ((performance.now() - since) / 1000).toFixed(0);
       process.stderr.write(`${passed} s: ${name} (${n + 1} of ${chosen.length})\n`);
       // Nothing else that ran before may count, nor idle beside it.
-      if (goesOn !== true) {
-        await bench?.close();
-        bench = undefined;
-      }
+      if (goesOn !== true && !values.quick) await close();
       const folder = mkdtempSync(join(root, `${name.replaceAll(' ', '-')}-`));
       const setting = { folder, templates, file, apart };
-      results.push(
-        ...(await runScenario(name, async () => {
-          bench ??= await startBench(setting);
-          return run(bench);
-        })),
-      );
+      const result = await runScenario(name, async () => {
+        bench ??= await startBench(setting);
+        return run(bench);
+      });
+      results.push(...result);
+      if (result.length === 0) await close();
     }
     process.stderr.write(`${((performance.now() - since) / 1000).toFixed(0)} s: done\n`);
   } finally {
-    await bench?.close();
+    await close();
     rmSync(root, { recursive: true, force: true });
   }
   return results;

@@ -61,6 +61,14 @@ export const pinSelf = (core: number): void => {
   spawnSync('taskset', ['-cp', String(core), String(process.pid)]);
 };
 
+/** All that run. */
+const running = new Set<Child>();
+
+/** Ends every process that was started here, also those of a scenario that failed. */
+export const stopAll = async (): Promise<void> => {
+  await Promise.all(Array.from(running, (child) => child.stop()));
+};
+
 /** @throws Error with what it wrote when it ends, or says no address in time */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { name, file, core, folder } = options;
@@ -92,7 +100,10 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     await sleep(4);
     url = announces.exec(readFileSync(log, 'utf8'))?.[1];
   }
-  return opened(name, child, url, performance.now() - since);
+  const started = opened(name, child, url, performance.now() - since);
+  running.add(started);
+  child.once('exit', () => running.delete(started));
+  return started;
 }
 
 function opened(name: string, child: ChildProcess, url: string, startMs: number): Child {

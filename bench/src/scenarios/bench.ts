@@ -39,10 +39,11 @@ const RECENT = 10_000;
 
 export function openBench(
   options: Omit<Bench, 'child' | 'rivals' | 'reserve' | 'fresh' | 'numberOf'>,
-): Bench & { close(): Promise<void> } {
+): Bench {
   const children = new Map<ContestantName, Promise<Child>>();
   const recent = new Map<string, number>();
   let used = 0;
+  let usedLong = LONG;
   const reserve = (count: number): number => {
     used += count;
     return used - count;
@@ -51,7 +52,8 @@ export function openBench(
     ...options,
     reserve,
     fresh(count, form) {
-      const first = reserve(count) + (form === 'long' ? LONG : 0);
+      if (form === 'long') usedLong += count;
+      const first = form === 'long' ? usedLong - count : reserve(count);
       const hashes = hashesOf(first, count);
       if (recent.size > RECENT) recent.clear();
       for (const [n, hash] of hashes.entries()) recent.set(hash, first + n);
@@ -66,10 +68,6 @@ export function openBench(
       const started = children.get(name) ?? startContestant(name, options.start);
       children.set(name, started);
       return started;
-    },
-    async close() {
-      const all = await Promise.allSettled(children.values());
-      await Promise.all(all.map((one) => (one.status === 'fulfilled' ? one.value.stop() : undefined)));
     },
   };
 }

@@ -50,12 +50,14 @@ export interface Plan {
 
 const ROUNDS = 5;
 const SECONDS = 1;
-const QUICK_SECONDS = 0.3;
+const QUICK_SECONDS = 0.25;
 /** A step of warming up counts as cheaper by 3 %; after three that are not, an answer costs no less than before. */
 const STEP_SECONDS = 0.7;
+/** The CPU time that a step uses at least. */
+const STEP_MS = 400;
 const STILL_FALLING = 0.97;
 const STEADY_STEPS = 3;
-/** In CPU time: beside other work a process is warm no sooner. */
+/** CPU time. */
 const MAX_WARMING_MS = 15_000;
 
 interface Sample extends LoadResult {
@@ -122,26 +124,29 @@ async function sample(bench: Bench, child: Child, plan: Plan, seconds: number): 
 
 /** Loads contestants in turn until an answer of each costs no less than before: compilers go on for ten seconds under load, with everybody. */
 export async function warmUp(bench: Bench, plan: Plan): Promise<void> {
+  if (bench.quick) return;
   const { kind = '' } = plan;
   const all = plan.who.map((child) => {
-    const isWarm = bench.quick || child.warmFor.has(kind);
-    return { child, isWarm, best: Number.POSITIVE_INFINITY, steady: 0, spent: 0 };
+    const isWarm = child.warmFor.has(kind);
+    return { child, isWarm, best: Number.POSITIVE_INFINITY, steady: 0, used: 0, answers: 0, total: 0 };
   });
   for (let cold = all; cold.length > 0; cold = cold.filter(({ isWarm }) => !isWarm))
     for (const one of cold) {
       bench.progress(`warming up: ${titleOf(one.child.name)}`);
       // Without delay: a process that waits for the service is warm much later.
       const step = one.isWarm ? plan : { ...plan, latency: 0 };
-      const { cpu, answers } = await sample(
-        bench,
-        one.child,
-        step,
-        bench.quick ? QUICK_SECONDS : STEP_SECONDS,
-      );
-      one.spent += cpu * answers;
-      one.steady = cpu < one.best * STILL_FALLING ? 0 : one.steady + 1;
-      if (one.steady === 0) one.best = cpu;
-      one.isWarm ||= one.steady === STEADY_STEPS || one.spent > MAX_WARMING_MS;
+      const { cpu, answers } = await sample(bench, one.child, step, STEP_SECONDS);
+      one.used += cpu * answers;
+      one.answers += answers;
+      // Beside other work a process is warm no sooner.
+      if (one.used < STEP_MS) continue;
+      const cost = one.used / one.answers;
+      one.steady = cost < one.best * STILL_FALLING ? 0 : one.steady + 1;
+      if (one.steady === 0) one.best = cost;
+      one.total += one.used;
+      one.isWarm ||= one.steady === STEADY_STEPS || one.total > MAX_WARMING_MS;
+      one.used = 0;
+      one.answers = 0;
     }
   if (kind !== '') for (const { warmFor } of plan.who) warmFor.add(kind);
 }

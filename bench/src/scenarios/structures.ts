@@ -78,7 +78,7 @@ interface Sides {
 async function measureSides(bench: Bench, plan: Pick<Plan, 'who' | 'next' | 'search'>): Promise<Sides> {
   const fresh = { ...plan, isNew: true, rounds: 2, seconds: 5 } as const;
   const one = await measure(bench, { ...fresh, connections: 1, requests: bench.quick ? 1 : 5 });
-  const four = await measure(bench, { ...fresh, connections: 4, requests: bench.quick ? 4 : 12 });
+  const four = await measure(bench, { ...fresh, connections: 4, requests: bench.quick ? 4 : 8 });
   return { one, four, warm: await measure(bench, { ...plan, connections: 1 }) };
 }
 
