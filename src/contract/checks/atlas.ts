@@ -1,16 +1,15 @@
 // The doctor's checks of the Atlas: every operation that costs nothing, with a well-known protein.
-import type { Call, Upstream } from '../../upstream/http/upstream-client.ts';
+import type { Call } from '../../upstream/http/upstream-client.ts';
 import type { Drift } from '../compare.ts';
-import type { Check, Measured } from '../report.ts';
 import { archiveDrifts, pngDrifts, sequencesDrifts } from './archive.ts';
 import {
   checkDownload,
-  createProbes,
   fieldsOf,
   finding,
   type LongCheckOptions,
   type Probe,
   type ProbeResult,
+  type Probes,
   runProbe,
   skippedCheck,
 } from './probe.ts';
@@ -30,11 +29,6 @@ const TOP = 3;
 const INDICES = [185, 16_383, 7];
 const HITS = 2;
 const LEAST_SIMILARITY = 0.2;
-
-export interface Part {
-  readonly checks: Check[];
-  readonly limits: Measured[];
-}
 
 const get = (operation: string, path: string, more: Partial<Call> = {}): Probe['call'] => ({
   operation,
@@ -82,9 +76,7 @@ const search = (more: Call['query'] = {}) =>
   });
 
 /** Runs all checks of the Atlas. @param light - leaves out large answers */
-export async function checkAtlas(up: Upstream, light: boolean): Promise<Part> {
-  const { checks, keep, run } = createProbes(up);
-  const limits: Measured[] = [];
+export async function checkAtlas({ up, checks, limits, keep, run }: Probes, light: boolean): Promise<void> {
   const refuses = (name: string, call: Probe['call'], status: number) =>
     run({ name, call, statuses: [status], answer: status === 422 ? 'validationError' : 'atlasError' });
 
@@ -166,15 +158,13 @@ export async function checkAtlas(up: Upstream, light: boolean): Promise<Part> {
       seen: over.status === 422 ? '501 refused' : `501 answered with HTTP ${over.status}`,
     });
   }
-  return { checks, limits };
 }
 
 /**
  * Sends a bulk job of 500 hashes, of which one is a protein, polls it, reads its archive and
  * cancels it. Free, but slow.
  */
-export async function checkJob(up: Upstream, options: LongCheckOptions): Promise<Part> {
-  const { checks, poll, run } = createProbes(up);
+export async function checkJob({ up, checks, poll, run }: Probes, options: LongCheckOptions): Promise<void> {
   const sent = await run({
     name: 'job',
     call: bulkCall([KNOWN.hash, ...unknownHashes(499)]),
@@ -182,7 +172,7 @@ export async function checkJob(up: Upstream, options: LongCheckOptions): Promise
     answer: 'bulkJob',
   });
   const { job_id: id } = fieldsOf(sent.body);
-  if (typeof id !== 'string') return { checks, limits: [] };
+  if (typeof id !== 'string') return;
   const call = get('bulkJob', `/proteins/batch/jobs/${encodeURIComponent(id)}`);
   const progress: Probe = { name: 'job, progress', call, statuses: [200, 202] };
   const job = await poll(progress, ({ status }) => status === 202, options, 'waiting for the bulk job');
@@ -204,5 +194,4 @@ export async function checkJob(up: Upstream, options: LongCheckOptions): Promise
     statuses: [204],
     content: '',
   });
-  return { checks, limits: [] };
 }

@@ -1,17 +1,15 @@
 // The doctor's checks of the Batch API: those that cost nothing and, on request, the smallest fold
 // from Submit to its result.
 import { errorText } from '../../upstream/errors.ts';
-import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import type { Drift } from '../compare.ts';
-import type { Part } from './atlas.ts';
 import {
   checkResult,
-  createProbes,
   dataOf,
   fieldsOf,
   type LongCheckOptions,
   type Probe,
   type ProbeResult,
+  type Probes,
   runProbe,
   skippedCheck,
 } from './probe.ts';
@@ -47,13 +45,12 @@ const OTHERS = [
 ];
 
 /** Runs all checks of the Batch API that cost nothing. */
-export async function checkBatch(up: Upstream): Promise<Part> {
-  const { checks, keep, run } = createProbes(up);
+export async function checkBatch({ up, checks, limits, keep, run }: Probes): Promise<void> {
   const { call } = UNKNOWN_BATCH;
   await run({ name: 'list, no token', call, statuses: [401, 403], token: false, examine: says });
-  const skip = (note: string): Part => {
-    const skipped = [UNKNOWN_BATCH, ...OTHERS].map((one) => skippedCheck(one.name, one.call.operation, note));
-    return { checks: [...checks, ...skipped], limits: [] };
+  const skip = (note: string): void => {
+    for (const one of [UNKNOWN_BATCH, ...OTHERS])
+      checks.push(skippedCheck(one.name, one.call.operation, note));
   };
   if (up.token === undefined) return skip('needs a token');
   const first = await runProbe(up, UNKNOWN_BATCH);
@@ -69,12 +66,11 @@ export async function checkBatch(up: Upstream): Promise<Part> {
     call: page(1001),
     statuses: [400, 422, 404],
   });
-  const limit = {
+  limits.push({
     name: 'items of a page of List',
     expected: 'at most 1000',
     seen: [400, 422].includes(over.status) ? '1001 refused' : `1001 answered with HTTP ${over.status}`,
-  };
-  return { checks, limits: [limit] };
+  });
 }
 
 const foldOf = (model: string) => ({
@@ -102,16 +98,14 @@ const isOpen = (listed: ProbeResult): boolean =>
  * @param paid - the answers of Submit, from which the checks are repeated without paying again
  */
 export async function checkFold(
-  up: Upstream,
+  { up, checks, poll, run }: Probes,
   options: LongCheckOptions & { readonly model: string },
   paid: NonNullable<Probe['paid']>,
-): Promise<Part> {
-  const { checks, poll, run } = createProbes(up);
-  const part: Part = { checks, limits: [] };
+): Promise<void> {
   const call = post('submit', foldOf(options.model));
   const submit: Probe = { name: 'submit', call, asked: { total: 1 }, paid };
   const { batch_id: batchId, task_id: taskId } = dataOf(await run(submit));
-  if (typeof batchId !== 'string') return part;
+  if (typeof batchId !== 'string') return;
 
   const { batch_id: doomed } = dataOf(await run({ ...submit, name: 'submit, to be cancelled' }));
   // It may have started already: the service then answers 409.
@@ -126,7 +120,7 @@ export async function checkFold(
   const { items } = dataOf(await poll(listing, isOpen, options, 'waiting for the fold'));
   const [item] = Array.isArray(items) ? items.map(fieldsOf) : [];
   const task = typeof taskId === 'string' ? taskId : item?.task_id;
-  if (typeof task !== 'string') return part;
+  if (typeof task !== 'string') return;
   const status = await run({ name: 'status', call: post('status', { task_id: task }) });
   await run({ name: 'cancel, nothing left', call: cancel(batchId), statuses: [409], answer: 'batchError' });
   const { response } = dataOf(status);
@@ -136,5 +130,4 @@ export async function checkFold(
       ? await checkResult(up, options.downloads, response)
       : skippedCheck('result', 'download', none),
   );
-  return part;
 }

@@ -15,7 +15,7 @@ import { type AnswerName, isAnswerName, PROMISED } from '../answers.ts';
 import { compare, type Drift, keyName } from '../compare.ts';
 import { graphqlImpactOf } from '../graphql-impact.ts';
 import { closest } from '../rename.ts';
-import { type Check, type Finding, isProblem } from '../report.ts';
+import { type Check, type Finding, isProblem, type Measured } from '../report.ts';
 import type { Asked, Fields } from '../rules.ts';
 import { shapeOf } from '../shape.ts';
 
@@ -196,15 +196,21 @@ export interface LongCheckOptions {
   readonly onProgress: (line: string) => void;
 }
 
+/** Checks of an upstream, with what they measured. */
+export type Probes = ReturnType<typeof createProbes>;
+
 /** Runs probes one after the other, and keeps their checks. */
 export function createProbes(up: Upstream) {
   const checks: Check[] = [];
+  const limits: Measured[] = [];
   const keep = (result: ProbeResult): ProbeResult => {
     checks.push(result.check);
     return result;
   };
   return {
+    up,
     checks,
+    limits,
     keep,
     run: async (probe: Probe) => keep(await runProbe(up, probe)),
     /** Repeats a probe while its answer says that the work goes on. */

@@ -7,9 +7,9 @@ import { requestStream, type Upstream } from '../../upstream/http/upstream-clien
 import type { WireMapping } from '../../upstream/renames.ts';
 import { checkMapping, suggestMapping } from '../mapping.ts';
 import { type Check, type Finding, isProblem, type Report, shownUrl, statusOf } from '../report.ts';
-import { checkAtlas, checkJob, type Part } from './atlas.ts';
+import { checkAtlas, checkJob } from './atlas.ts';
 import { checkBatch, checkFold } from './batch.ts';
-import { finding, type Probe } from './probe.ts';
+import { createProbes, finding, type Probe } from './probe.ts';
 
 export interface RunOptions {
   readonly downloads: Downloads;
@@ -46,18 +46,16 @@ async function checkOnce(
   up: Upstream,
   { light = false, job, submit, onProgress = () => undefined, ...options }: RunOptions,
   paid: NonNullable<Probe['paid']>,
-): Promise<Part> {
+): Promise<Pick<Report, 'checks' | 'limits'>> {
   const long = { downloads: options.downloads, patience: options.patience ?? PATIENCE_MS, onProgress };
+  const probes = createProbes(up);
   onProgress('asking the Atlas');
-  const parts: Part[] = [await checkAtlas(up, light)];
+  await checkAtlas(probes, light);
   onProgress('asking the Batch API');
-  parts.push(await checkBatch(up));
-  if (job === true) parts.push(await checkJob(up, long));
-  if (submit !== undefined) parts.push(await checkFold(up, { ...long, model: submit.model }, paid));
-  return {
-    checks: withoutRepeats(parts.flatMap((part) => part.checks)),
-    limits: parts.flatMap((part) => part.limits),
-  };
+  await checkBatch(probes);
+  if (job === true) await checkJob(probes, long);
+  if (submit !== undefined) await checkFold(probes, { ...long, model: submit.model }, paid);
+  return { checks: withoutRepeats(probes.checks), limits: probes.limits };
 }
 
 /**
