@@ -62,14 +62,6 @@ async function save(place: GatewayTarget, path: string, file: string): Promise<s
   }
 }
 
-export interface ResultSaver {
-  /** Saves results of tasks that are done, in the background. */
-  take(tasks: readonly Pick<Task, 'taskId' | 'state'>[]): void;
-  readonly saved: number;
-  /** Saves what is left, and the table. @returns the tasks without results, each with the reason */
-  finish(): Promise<string[]>;
-}
-
 const AT_ONCE = 4;
 
 /** Opens what saves the results of a batch to a folder. Files that are there are not fetched again. */
@@ -78,7 +70,7 @@ export async function openResultSaver(
   session: Session,
   batchId: string,
   folder: string,
-): Promise<ResultSaver> {
+) {
   const listed = await tasksOf(place, session, batchId);
   mkdirSync(folder, { recursive: true });
   const names = fileNames(listed);
@@ -102,18 +94,20 @@ export async function openResultSaver(
       return undefined;
     });
 
-  const take: ResultSaver['take'] = (tasks) => {
+  const take = (tasks: readonly Pick<Task, 'taskId' | 'state'>[]): void => {
     // What cannot be saved now is tried once more in the end.
     for (const { taskId, state } of tasks)
       if (state === 'DONE' && !saving.has(taskId)) saving.set(taskId, saveTask(taskId).catch(String));
   };
 
   return {
+    /** Saves results of tasks that are done, in the background. */
     take,
     get saved() {
       return saved;
     },
-    async finish() {
+    /** Saves what is left, and the table. @returns the tasks without results, each with the reason */
+    async finish(): Promise<string[]> {
       const tasks = await tasksOf(place, session, batchId);
       take(tasks);
       const without: string[] = [];

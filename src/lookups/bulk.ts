@@ -16,7 +16,6 @@ import {
   stateOf,
 } from './lookup.ts';
 import { createLookupStore, type KeptLookup } from './lookup-store.ts';
-import { type BulkSchedule, defaultBulkSchedule } from './part.ts';
 import { type BulkLimitExcess, type BulkLimits, createBulkQuota } from './quota.ts';
 import { type Run, type RunParts, startRun } from './run.ts';
 
@@ -25,8 +24,6 @@ export type BulkLookups = ReturnType<typeof openBulkLookups>;
 export interface BulkSettings extends Pick<RunParts, 'openUpstream' | 'onError'> {
   readonly documents: LeasedDocumentStore;
   readonly limits: BulkLimits;
-  readonly pace?: BulkSchedule;
-  readonly now?: () => number;
 }
 
 /** Parts that this process has at the upstream at the same time. */
@@ -53,17 +50,15 @@ const bytesOf = (lookup: BulkLookup, ask: BulkRequest): number =>
 const isOver = (lookup: BulkLookup): boolean => hasEnded(stateOf(lookup));
 
 export function openBulkLookups(settings: BulkSettings) {
-  const { documents, limits, pace = defaultBulkSchedule, now = Date.now, onError, openUpstream } = settings;
-  const store = createLookupStore(documents, now);
-  const quota = createBulkQuota(documents, limits, now, async (lookupId) => {
+  const { documents, limits, onError, openUpstream } = settings;
+  const store = createLookupStore(documents);
+  const quota = createBulkQuota(documents, limits, Date.now, async (lookupId) => {
     const kept = await store.progress(lookupId);
     return kept !== null && !isOver(kept.lookup);
   });
   const parts: RunParts = {
     store,
     owner: randomUUID(),
-    pace,
-    now,
     openUpstream,
     onError,
     limit: pLimit(PARTS_IN_FLIGHT),
@@ -183,7 +178,7 @@ export function openBulkLookups(settings: BulkSettings) {
       const lookup: BulkLookup = {
         lookupId: randomBytes(18).toString('base64url'),
         account,
-        startedAt: now(),
+        startedAt: Date.now(),
         requestedCount: ask.hashes.length,
         duplicateCount,
         cancelRequested: false,

@@ -16,7 +16,7 @@ const key = (what: string, lookupId: string): string => `bulk/1/${what}/${lookup
 
 export type LookupStore = ReturnType<typeof createLookupStore>;
 
-export function createLookupStore(documents: LeasedDocumentStore, now: () => number) {
+export function createLookupStore(documents: LeasedDocumentStore) {
   const read = async (what: string, id: string) => {
     const kept = await documents.get(key(what, id));
     return kept === 'same' ? null : kept;
@@ -55,7 +55,7 @@ export function createLookupStore(documents: LeasedDocumentStore, now: () => num
     open: async () => (await documents.keys(OPEN)).map((open) => open.slice(OPEN.length)),
     /** Asks the process that works on it to cancel. */
     async requestCancel(id: string) {
-      await documents.put(key('cancel', id), '', { expiresAt: now() + RETENTION_MS });
+      await documents.put(key('cancel', id), '', { expiresAt: Date.now() + RETENTION_MS });
     },
     cancelRequested: async (id: string) => (await documents.get(key('cancel', id))) !== null,
     claim: (id: string, owner: string) => documents.claim(key('lease', id), owner, LEASE_MS),

@@ -9,19 +9,14 @@ import { discard } from '../upstream/http/response-body.ts';
 import type { StreamedResponse, Upstream } from '../upstream/http/upstream-client.ts';
 import { type BulkOptions, type BulkPart, hasEnded, readJob } from './lookup.ts';
 
-/** Intervals of polling jobs, in milliseconds. */
-export interface BulkSchedule {
-  readonly first: number;
-  readonly slowest: number;
-}
-
-export const defaultBulkSchedule: BulkSchedule = { first: 250, slowest: 5_000 };
+/** Milliseconds between polls of a job: at first, and at most. */
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 5_000;
 
 export interface PartWork {
   readonly up: Upstream;
   readonly hashes: readonly string[];
   readonly options: BulkOptions;
-  readonly pace: BulkSchedule;
   read(): BulkPart;
   change(change: Partial<BulkPart>): void;
   cancelled(): boolean;
@@ -94,7 +89,7 @@ const askedPause = (error: unknown): number =>
  * @throws the errors of `pause`
  */
 export async function runPart(work: PartWork): Promise<void> {
-  let wait = work.pace.first;
+  let wait = FIRST_PAUSE_MS;
   let asked = false;
   while (!hasEnded(work.read().state)) {
     const { jobId } = work.read();
@@ -119,7 +114,7 @@ export async function runPart(work: PartWork): Promise<void> {
     }
     if (hasEnded(work.read().state)) return;
     await work.pause(pause * (0.8 + 0.4 * Math.random()));
-    wait = Math.min(wait * 1.5, work.pace.slowest);
+    wait = Math.min(wait * 1.5, MAX_PAUSE_MS);
   }
 }
 

@@ -12,7 +12,7 @@ import {
   hashesOfChunk,
 } from './lookup.ts';
 import type { KeptLookup, LookupStore } from './lookup-store.ts';
-import { type BulkSchedule, runPart } from './part.ts';
+import { runPart } from './part.ts';
 
 /** Parts of one look-up that are at the upstream at the same time. */
 const PARTS_AT_ONCE = 4;
@@ -23,8 +23,6 @@ export interface RunParts {
   readonly store: LookupStore;
   /** Identifies this process among the replicas. */
   readonly owner: string;
-  readonly pace: BulkSchedule;
-  readonly now: () => number;
   openUpstream(requestId: string, signal: AbortSignal): Upstream;
   /** Limits the parts of all look-ups together. */
   limit<T>(task: () => Promise<T>): Promise<T>;
@@ -45,7 +43,7 @@ export function startRun(
   { unique, options }: Pick<BulkRequest, 'options'> & { readonly unique: readonly string[] },
   onChange: () => void,
 ) {
-  const { store, owner, now, pace } = parts;
+  const { store, owner } = parts;
   const { lookupId, startedAt } = kept.lookup;
   const stopping = new AbortController();
   const up = parts.openUpstream(lookupId, stopping.signal);
@@ -104,11 +102,10 @@ export function startRun(
       up,
       hashes: hashesOfChunk(unique, index),
       options,
-      pace,
       read: () => partAt(index),
       change: (to) => changePart(index, to),
       cancelled: () => lookup.cancelRequested,
-      tooOld: () => now() - startedAt > DEADLINE_MS,
+      tooOld: () => Date.now() - startedAt > DEADLINE_MS,
       pause,
     });
 

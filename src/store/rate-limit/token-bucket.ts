@@ -77,8 +77,8 @@ const TABLE = `
 `;
 const SWEEP_MS = 60_000;
 
-/** Opens the file and creates its folder when missing. @param now - milliseconds since the epoch */
-function openSqliteRates(file: string, now: () => number = Date.now): TokenBucketStore {
+/** Opens the file and creates its folder when missing. */
+function openSqliteRates(file: string): TokenBucketStore {
   // Losing a count is harmless, so no write waits for the disk.
   const database = openDatabase(file, { busyMs: 50, synchronous: 'OFF' });
   database.exec(TABLE);
@@ -88,7 +88,7 @@ function openSqliteRates(file: string, now: () => number = Date.now): TokenBucke
   let swept = 0;
   return {
     async take(take) {
-      const at = now();
+      const at = Date.now();
       return inTransaction(database, () => {
         if (at - swept > SWEEP_MS) {
           swept = at;

@@ -2,6 +2,7 @@
 
 import type { UpstreamError } from '../errors.ts';
 import { drifted } from '../http/validate-response.ts';
+import { isFields } from '../renames.ts';
 import { type BatchPage, type ListItem, listItem } from '../wire.ts';
 import { normalizeState, parseTime } from '../wire-values.ts';
 
@@ -15,16 +16,6 @@ const TASK_WORDS = {
 
 /** Where a task is; UNKNOWN for a word that is none of the spec's. */
 export type TaskStateName = keyof typeof TASK_WORDS | 'UNKNOWN';
-
-/** How many tasks are in each state. */
-export interface TaskCounts {
-  readonly total: number;
-  readonly queued: number;
-  readonly inProgress: number;
-  readonly done: number;
-  readonly failed: number;
-  readonly cancelled: number;
-}
 
 /** What List says of a batch. */
 export interface BatchRecord {
@@ -49,21 +40,20 @@ export const taskState = (word: string): TaskStateName => TASK_STATES.get(word) 
 export const parseTaskState = (state: TaskStateName): string | undefined =>
   state === 'UNKNOWN' ? undefined : TASK_WORDS[state];
 
-const BATCH_STATES: Readonly<Record<string, BatchRecord['state']>> = {
-  in_progress: 'IN_PROGRESS',
-  done: 'DONE',
-  failed: 'FAILED',
-  cancelled: 'CANCELLED',
-};
+/** The same of a batch, which is never queued. */
+function batchState(word: string): BatchRecord['state'] {
+  const state = taskState(word);
+  return state === 'QUEUED' ? 'UNKNOWN' : state;
+}
 
-const batchState = (word: string): BatchRecord['state'] =>
-  Object.hasOwn(BATCH_STATES, word) ? (BATCH_STATES[word] ?? 'UNKNOWN') : 'UNKNOWN';
+/** How many tasks are in each state. */
+export type TaskCounts = ReturnType<typeof readCounts>;
 
 /**
  * Counts with the states that the service leaves out at zero; unknown states count in the total
  * only.
  */
-export function readCounts(counts: Readonly<Record<string, number>>): TaskCounts {
+export function readCounts(counts: Readonly<Record<string, number>>) {
   const of = (state: keyof typeof TASK_WORDS): number => counts[TASK_WORDS[state]] ?? 0;
   return {
     total: Object.values(counts).reduce((sum, count) => sum + count, 0),
@@ -97,14 +87,8 @@ export interface ItemsRequest {
   readonly before?: number | undefined;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** A page whose items are there and not read yet. */
 type ReadPage = Pick<BatchPage, 'counts' | 'cursor'> & { readonly items: readonly unknown[] };
-
-const totalOf = ({ counts }: ReadPage): number =>
-  Object.values(counts).reduce((sum, count) => sum + count, 0);
 
 /** The id of the task at a position (spec, "Identifiers and envelopes"). */
 const idAt = (batchId: string, index: number): string => `${batchId}-${String(index).padStart(5, '0')}`;
@@ -128,7 +112,7 @@ export function readItems(
     const [issue] = parsed.error.issues;
     const path = ['$.items', i, ...(issue?.path ?? [])].map(String).join('.');
     const fault = drifted('list', path, issue?.message ?? 'unreadable');
-    const fields = isObject(raw) ? raw : {};
+    const fields = isFields(raw) ? raw : {};
     const known = typeof fields.task_id === 'string' ? fields.task_id : undefined;
     const placed = before === undefined || status !== undefined ? undefined : idAt(batchId, before + i);
     const task_id = known ?? placed;
@@ -148,7 +132,7 @@ export function sizeFault(
   const seen = before + page.items.length;
   // Tasks move while pages of a filter are read: only the first page must match its counts.
   if (status !== undefined && before > 0) return undefined;
-  const total = status === undefined ? totalOf(page) : (page.counts[status] ?? 0);
+  const total = status === undefined ? readCounts(page.counts).total : (page.counts[status] ?? 0);
   const isWrong = (page.cursor == null && seen < total) || (status === undefined && seen > total);
   if (!isWrong) return undefined;
   return drifted('list', '$.items', `${total} items by the counts, and ${seen} on the pages`, true);

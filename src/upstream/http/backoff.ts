@@ -89,12 +89,8 @@ interface Pause {
   readonly guesses: number;
 }
 
-/**
- * Creates it without pauses.
- *
- * @param random - 0 to 1, so that processes do not return all at once
- */
-export function createRateLimitBackoff(now: () => number, random: () => number = Math.random) {
+/** Creates it without pauses. */
+export function createRateLimitBackoff(now: () => number) {
   const pauses = new Map<string, Pause>();
   const left = ({ until }: Pause): number => Math.max(0, until - now());
   return {
@@ -112,7 +108,8 @@ export function createRateLimitBackoff(now: () => number, random: () => number =
       // Calls in flight together get their 429 together: count it once.
       if (before !== undefined && left(before) > 0 && seconds === undefined) return;
       const guesses = seconds === undefined ? (before?.guesses ?? 0) + 1 : 0;
-      const own = Math.min(FIRST_MS * 2 ** (guesses - 1), LONGEST_OWN_MS) * (0.75 + random() / 2);
+      // At random, so that processes do not return all at once.
+      const own = Math.min(FIRST_MS * 2 ** (guesses - 1), LONGEST_OWN_MS) * (0.75 + Math.random() / 2);
       const asked = seconds === undefined ? own : Math.min(seconds * 1000, MAX_PAUSE_MS);
       pauses.set(scope, { until: Math.max(now() + asked, before?.until ?? 0), guesses });
     },
