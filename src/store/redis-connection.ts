@@ -14,8 +14,6 @@ const MAX_RETRY_MS = 2_000;
 /** Commands that may wait for an answer; more are refused at once. */
 const MAX_QUEUED_COMMANDS = 10_000;
 
-export type RedisConnection = ReturnType<typeof openRedis>;
-
 /**
  * The client: 400 modules, a tenth of the start-up time, which a gateway without Redis never loads.
  */

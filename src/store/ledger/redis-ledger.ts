@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { openRedis, type RedisConnection, readUsage, timeArgument } from '../redis-connection.ts';
+import { openRedis, readUsage, timeArgument } from '../redis-connection.ts';
 import {
   chainSummaries,
   type EarlierSubmission,
@@ -22,6 +22,11 @@ import { CLAIM, RECORD, RECORD_UNKNOWN, RELEASE, REVOKE, SEAL_KEY } from './redi
 /** Changes with the shape of the stored values. */
 const PREFIX = 'foldatlas:ledger:1:';
 const SEALED_KEY = `${PREFIX}sealed-key`;
+/** Claims that were given up, by their tokens. */
+const REVOKED = `${PREFIX}revoked:`;
+/** How long each is remembered, in case it is still on its way. */
+const REVOKED_MS = 3_600_000;
+const MAX_RETRY_MS = 2_000;
 /** Keys that one step of a scan looks at. */
 const SCAN_COUNT = 1_000;
 
@@ -86,7 +91,7 @@ export function openRedisLedger(
   onError: (error: unknown) => void,
 ): Ledger {
   const redis = openRedis(url, onError);
-  const claims = createIdempotencyClaims(redis, `${PREFIX}revoked:`);
+  const closing = new AbortController();
   const time = () => timeArgument(now);
   const oldest = () => Math.max(0, (now ?? Date.now)() - RETENTION_MS);
   /** Redis removes what is past its time by its own clock, which a test's clock runs ahead of. */
@@ -99,13 +104,31 @@ export function openRedisLedger(
   const batchById = async (principal: string, batchId: string): Promise<LedgerBatch | null> =>
     readBatch(textReply.parse(await redis.send('HGET', namesOf(principal).batch(batchId), 'batch')));
 
+  /** Undoes a claim whose reply was lost, as soon as the store answers. */
+  async function undoClaim(place: string, token: string): Promise<void> {
+    for (let pause = 100; !closing.signal.aborted; pause = Math.min(MAX_RETRY_MS, pause * 2)) {
+      try {
+        await redis.run(REVOKE, [place, REVOKED + token], [token, String(REVOKED_MS)]);
+        return;
+      } catch {
+        await sleep(pause, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+      }
+    }
+  }
+
   return {
     async check() {
       await redis.send('PING');
     },
     async claim(principal, key, requestHash) {
       const place = namesOf(principal).key(key);
-      return readKey(await claims.take({ place, time: time(), requestHash, retention: RETENTION_MS }));
+      const token = randomUUID();
+      const what = [time(), requestHash, token, String(RETENTION_MS)];
+      const reply = await redis.run(CLAIM, [place, REVOKED + token], what).catch((error: unknown) => {
+        void undoClaim(place, token);
+        throw error;
+      });
+      return readKey(reply);
     },
     async release(principal, key) {
       await redis.run(RELEASE, [namesOf(principal).key(key)], []);
@@ -229,56 +252,8 @@ export function openRedisLedger(
       return true;
     },
     async close() {
-      claims.close();
+      closing.abort();
       await redis.close();
     },
-  };
-}
-
-/** How long a claim that was given up is remembered, in case it is still on its way. */
-const REVOKED_MS = 3_600_000;
-const MAX_RETRY_MS = 2_000;
-
-export interface ClaimRequest {
-  /** The name of the key in Redis. */
-  readonly place: string;
-  /** First argument of the script. */
-  readonly time: string;
-  readonly requestHash: string;
-  readonly retention: number;
-}
-
-/** @param revoked - prefix of the names of claims that were given up */
-function createIdempotencyClaims(redis: RedisConnection, revoked: string) {
-  const closing = new AbortController();
-
-  async function undo(place: string, token: string): Promise<void> {
-    for (let pause = 100; !closing.signal.aborted; pause = Math.min(MAX_RETRY_MS, pause * 2)) {
-      try {
-        await redis.run(REVOKE, [place, revoked + token], [token, String(REVOKED_MS)]);
-        return;
-      } catch {
-        await sleep(pause, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
-      }
-    }
-  }
-
-  return {
-    /** @returns what the script answers */
-    async take({ place, time, requestHash, retention }: ClaimRequest): Promise<unknown> {
-      const token = randomUUID();
-      try {
-        return await redis.run(
-          CLAIM,
-          [place, revoked + token],
-          [time, requestHash, token, String(retention)],
-        );
-      } catch (error) {
-        void undo(place, token);
-        throw error;
-      }
-    },
-    /** Gives up undoing. */
-    close: () => closing.abort(),
   };
 }
