@@ -2,7 +2,6 @@
 // this process.
 import type { Config } from '../config.ts';
 import { sandboxOptionsOf, startEmbeddedSandbox } from '../process/embedded-sandbox.ts';
-import { findRunningGateway } from '../process/running-gateway.ts';
 import { CliExit, configOf, EXIT, messageOf, type Session, TOKEN_FILE, tokenOf } from './session.ts';
 
 export interface GraphqlError {
@@ -103,6 +102,7 @@ async function embedded(session: Session, config: Config): Promise<OpenedGateway
 /** The gateway that runs in this folder, else one of its own. */
 async function openLocal(session: Session): Promise<OpenedGateway> {
   const config = await configOf(session, { LOG_LEVEL: 'error' });
+  const { findRunningGateway } = await import('../process/running-gateway.ts');
   const running = await findRunningGateway(config);
   if (running === undefined) return embedded(session, config);
   const over = running.sandbox ? ', over the SANDBOX: its folds are geometry, not predictions' : '';
