@@ -49,8 +49,8 @@ export function startDeadline(caller: AbortSignal | undefined, milliseconds: num
 }
 
 /**
- * The result of `work`; where that takes longer, what `onTimeout` gives or throws. The work itself is
- * not stopped.
+ * The result of `work`; where that takes longer, what `onTimeout` gives or throws. The work itself
+ * is not stopped.
  */
 export async function withTimeout<T, R = T>(
   work: Promise<T>,

@@ -106,7 +106,7 @@ export async function openResultSaver(
     get saved() {
       return saved;
     },
-    /** Saves what is left, and the table. @returns the tasks without results, each with the reason */
+    /** Saves what is left, and the table. @returns the tasks without results, with their reasons */
     async finish(): Promise<string[]> {
       const tasks = await tasksOf(place, session, batchId);
       take(tasks);

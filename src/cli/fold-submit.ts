@@ -1,5 +1,5 @@
-// The submission of `foldatlas fold`: parses its input, which is FASTA, or a submission as GraphQL takes
-// it (YAML or JSON), sends it, and reads the outcome. The gateway validates it.
+// The submission of `foldatlas fold`: parses its input, which is FASTA, or a submission as GraphQL
+// takes it (YAML or JSON), sends it, and reads the outcome. The gateway validates it.
 import { createHash } from 'node:crypto';
 import { parse } from 'yaml';
 import { isFields } from '../upstream/renames.ts';

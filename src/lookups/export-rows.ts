@@ -1,5 +1,5 @@
-// The rows of a whole look-up in request order, each part read from its archive while it downloads and
-// completed from single records. Memory holds the rows of one part, without structures and
+// The rows of a whole look-up in request order, each part read from its archive while it downloads
+// and completed from single records. Memory holds the rows of one part, without structures and
 // activations, and those of repeated hashes until their last appearance. A part that cannot be read
 // yields rows that say why.
 import { archiveLimits } from '../upstream/archive/archive-limits.ts';

@@ -135,9 +135,9 @@ export function openCache<T>(options: CacheOptions<T>) {
      */
     set,
     /**
-     * The cached value of a key, else the result of `read`, which identical calls in flight share. A
-     * stale value is returned at once while `read` refreshes it. Null, undefined and values that are
-     * not cacheable are not cached.
+     * The cached value of a key, else the result of `read`, which identical calls in flight share.
+     * A stale value is returned at once while `read` refreshes it. Null, undefined and values that
+     * are not cacheable are not cached.
      *
      * @param read - receives the signal that aborts after the last caller; none in the background
      * @param options.onHit - called when the value was cached

@@ -222,8 +222,8 @@ export type Gates = ReturnType<typeof openGates>;
 const MAX_HOSTS = 50;
 
 /**
- * Opens the gates of a process: one to the service, and one to each host of files, so that a failing
- * file store delays only its own files.
+ * Opens the gates of a process: one to the service, and one to each host of files, so that a
+ * failing file store delays only its own files.
  */
 export function openGates(rules: GateRules) {
   const api = createHostLimiter(rules);
