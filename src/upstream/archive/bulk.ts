@@ -1,7 +1,8 @@
 // Gathers a bulk archive into the parts of each protein hash.
 import { ArchiveError } from './archive-limits.ts';
+import type { BulkMember, BulkOptions } from './bulk-members.ts';
 import type { BulkFeatures, BulkSequence, BulkStructure } from './bulk-record.ts';
-import { type BulkMember, type BulkOptions, readBulkRecords } from './bulk-stream.ts';
+import { readBulkRecords } from './bulk-stream.ts';
 
 /** The parts of every protein in an archive, by hash. */
 export interface BulkParts {
