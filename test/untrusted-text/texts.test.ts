@@ -221,11 +221,16 @@ function isSlow(read: Read, text: string, most: number): boolean {
 
 describe('what a client or the service wrote', () => {
   it.each(Object.entries(READERS))('%s: worst cases take linear time', { timeout: 60_000 }, (_, read) => {
-    for (const text of hostileTexts(4_000))
-      expect(isSlow(read, text, 1_000), JSON.stringify(text.slice(0, 40))).toBe(false);
+    // The first one ends the search: where one text takes minutes, others do, too.
+    const firstSlow = (length: number, most: number): string | undefined => {
+      for (const text of hostileTexts(length)) {
+        if (isSlow(read, text, most)) return JSON.stringify(text.slice(0, 40));
+      }
+      return undefined;
+    };
+    expect(firstSlow(4_000, 1_000)).toBeUndefined();
     // What is linear takes a few milliseconds, what is quadratic a second.
-    for (const text of hostileTexts(32_000))
-      expect(isSlow(read, text, 200), JSON.stringify(text.slice(0, 40))).toBe(false);
+    expect(firstSlow(32_000, 200)).toBeUndefined();
   });
 
   it('is cut before it is read: at most 4,000 characters, and 200 of each quotation', () => {
