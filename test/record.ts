@@ -6,7 +6,7 @@ import type { Gateway } from '../src/gateway.ts';
 import { createLogger, type Logger } from '../src/telemetry/log.ts';
 import { secretsOf } from './leaks.ts';
 import type { SeenCall } from './support.ts';
-import { reached } from './through.ts';
+import { reached } from './transport.ts';
 
 /** Set by test/global-setup.ts. */
 const folder = process.env.FOLDATLAS_TEST_RECORD;

@@ -7,7 +7,7 @@ import { strToU8, Zip, ZipDeflate, ZipPassThrough, zipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
 import { ArchiveError } from '../../src/upstream/archive/archive-limits.ts';
 import { readZip, type ZipOptions } from '../../src/upstream/archive/zip.ts';
-import { runs } from '../runs.ts';
+import { runs } from '../property-runs.ts';
 
 async function* arriving(bytes: Uint8Array, piece = 4096): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);

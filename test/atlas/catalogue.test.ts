@@ -12,7 +12,7 @@ import { openCatalogue } from '../../src/upstream/reads/catalogue.ts';
 import { testLogger } from '../record.ts';
 import { NO_REDIS, openRedisPlace } from '../store/redis-place.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
-import { reached } from '../through.ts';
+import { reached } from '../transport.ts';
 import { longestBlock, noise } from './loop-delay.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';

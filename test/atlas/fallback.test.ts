@@ -8,7 +8,7 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
 import { type Answer, at, listAt } from '../support.ts';
-import { reached } from '../through.ts';
+import { reached } from '../transport.ts';
 
 const hashOf = (sequence: string) => createHash('md5').update(sequence).digest('hex');
 const A = hashOf('MKVA');

@@ -5,7 +5,7 @@ import { createGateway } from '../../src/gateway.ts';
 import { readExamples } from '../../src/http/pages/examples.ts';
 import { testLogger } from '../record.ts';
 import { openWorld } from '../support.ts';
-import { reached } from '../through.ts';
+import { reached } from '../transport.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { faintTexts, headingLevels, openSite, type Site, shoot } from './site.ts';
 

@@ -8,8 +8,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
-import { type Served, serve, submit } from '../live/streams.ts';
-import { KNOWN, openGateway, run, unknownHash } from '../live/support.ts';
+import { type Served, serve, submit } from '../subscriptions/streams.ts';
+import { KNOWN, openGateway, run, unknownHash } from '../subscriptions/support.ts';
 import { launchBrowser, NO_BROWSER } from './chromium.ts';
 
 const TOKEN = 'browser-test';

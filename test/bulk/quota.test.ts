@@ -7,8 +7,8 @@ import { ManualClock } from '../../sandbox/src/clock.ts';
 import { startSandbox } from '../../sandbox/src/sandbox.ts';
 import { type BulkLimits, createBulkQuota } from '../../src/lookups/quota.ts';
 import { type LeasedDocumentStore, openDocuments } from '../../src/store/documents/leased-documents.ts';
-import { ask, KNOWN, openGateway, unknownHash, until } from '../live/support.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.ts';
+import { ask, KNOWN, openGateway, unknownHash, until } from '../subscriptions/support.ts';
 import { at } from '../support.ts';
 
 const NONE: BulkLimits = { runningPerCaller: 0, keptPerCaller: 0, bytesPerCaller: 0, running: 0, bytes: 0 };

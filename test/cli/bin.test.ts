@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { build } from '../built.ts';
 import { openProxy, renamedKey } from '../doctor/proxy.ts';
-import { type Served, serve } from '../live/streams.ts';
+import { type Served, serve } from '../subscriptions/streams.ts';
 import { openWorld, type World } from '../support.ts';
 import { type RunOptions, run, start } from './bin.ts';
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readMapping } from '../../src/contract/mapping.ts';
 import { schema } from '../../src/resolvers/schema.ts';
 import { build, ROOT } from '../built.ts';
-import { type Served, serve } from '../live/streams.ts';
+import { type Served, serve } from '../subscriptions/streams.ts';
 import { openWorld, type World } from '../support.ts';
 import { BIN } from './bin.ts';
 

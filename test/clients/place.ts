@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { attachWebSocket } from '../../src/http/websocket/server.ts';
-import { thrown } from '../live/streams.ts';
+import { thrown } from '../subscriptions/streams.ts';
 import { openWorld, type World } from '../support.ts';
 
 export const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';

@@ -6,7 +6,7 @@ import { createClient as createSse } from 'graphql-sse';
 import { createClient as createWs } from 'graphql-ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
-import { until } from '../live/support.ts';
+import { until } from '../subscriptions/support.ts';
 import { at } from '../support.ts';
 import { FOLD, INSULIN, openPlace, type Place, SUBMIT, TOKEN, WATCH } from './place.ts';
 

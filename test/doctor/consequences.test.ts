@@ -15,7 +15,7 @@ import { openAgent } from '../../src/upstream/http/upstream-client.ts';
 import { settingsOf } from '../../src/upstream/settings.ts';
 import { testLogger } from '../record.ts';
 import { type Answer, at } from '../support.ts';
-import { reached } from '../through.ts';
+import { reached } from '../transport.ts';
 import { FOLD, FREE, JOB, RICH, SPENT, STATUS, SUBMIT } from './drift-cases.ts';
 import { type Change, type ChangingProxy, inJson, openProxy, renamedKey } from './proxy.ts';
 import { type Folded, readOf } from './reads.ts';

@@ -9,7 +9,7 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
 import { type Answer, at, listAt } from '../support.ts';
-import { reached } from '../through.ts';
+import { reached } from '../transport.ts';
 import { type Change, type ChangingProxy, openProxy, renamedKey } from './proxy.ts';
 
 const HASH = '12e9c9e4e2835c302e8ba615115edda3';

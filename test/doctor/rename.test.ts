@@ -7,7 +7,7 @@ import { compare } from '../../src/contract/compare.ts';
 import { readMapping } from '../../src/contract/mapping.ts';
 import { pathsOf, shapeOf } from '../../src/contract/shape.ts';
 import { fromWire, toWire } from '../../src/upstream/renames.ts';
-import { runs } from '../runs.ts';
+import { runs } from '../property-runs.ts';
 import { at } from '../support.ts';
 
 const HASH = 'efebacde779fb9ede77f2039ec6cfe09';

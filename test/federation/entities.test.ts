@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
-import { reached } from '../through.ts';
+import { reached } from '../transport.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
 const UNKNOWN = '0'.repeat(32);

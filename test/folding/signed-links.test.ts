@@ -11,8 +11,8 @@ import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { readPrincipalKey, replacePrincipalKey, rotateSecret } from '../../src/store/ledger/principal-key.ts';
 import { launchBrowser, NO_BROWSER } from '../browser/chromium.ts';
-import { serve } from '../live/streams.ts';
 import { testLogger } from '../record.ts';
+import { serve } from '../subscriptions/streams.ts';
 import { at, openWorld, type World } from '../support.ts';
 import { type Bench, INSULIN_A, openBench, protein } from './bench.ts';
 

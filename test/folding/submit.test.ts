@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at, listAt } from '../support.ts';
-import { reached } from '../through.ts';
+import { reached } from '../transport.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts';
 
 const SUBMIT = `mutation($input: SubmitFoldInput!) {

@@ -5,9 +5,9 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { type ChangingProxy, openProxy } from '../doctor/proxy.ts';
-import { type Served, serve, submit } from '../live/streams.ts';
 import { type OracleWorld, openOracleWorld } from '../oracle/world.ts';
-import { reached } from '../through.ts';
+import { type Served, serve, submit } from '../subscriptions/streams.ts';
+import { reached } from '../transport.ts';
 import { AUTH } from './target.ts';
 
 export interface FuzzWorld {

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fault, until } from '../live/support.ts';
+import { fault, until } from '../subscriptions/support.ts';
 import { openWorld, type World } from '../support.ts';
 
 const TYPES = ['application/json', 'multipart/mixed', 'text/event-stream'];

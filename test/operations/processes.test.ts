@@ -12,8 +12,8 @@ import WebSocket from 'ws';
 import { createRestartBackoff } from '../../src/process/primary.ts';
 import { build, ROOT } from '../built.ts';
 import { protein } from '../folding/bench.ts';
-import { until } from '../live/support.ts';
 import { recordOutput } from '../record.ts';
+import { until } from '../subscriptions/support.ts';
 import { type Answer, at } from '../support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'foldatlas-processes-'));

@@ -9,7 +9,7 @@ import { redact } from '../../src/telemetry/redact.ts';
 import { openTracing, type Tracing } from '../../src/telemetry/tracing.ts';
 import { leaksIn } from '../leaks.ts';
 import { testLogger } from '../record.ts';
-import { reached } from '../through.ts';
+import { reached } from '../transport.ts';
 import { type Collector, openCollector } from './collector.ts';
 
 const TOKEN = 'tok-canary-7f3a9b1c5d';

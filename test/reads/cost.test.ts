@@ -16,7 +16,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
 import { readConfig } from '../../src/config.ts';
-import { runs } from '../runs.ts';
+import { runs } from '../property-runs.ts';
 import { at, openWorld, type World } from '../support.ts';
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));

@@ -7,7 +7,8 @@ import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { INSULIN_A, protein } from '../folding/bench.ts';
-import { answersOf, submit, subscribe, TOKEN } from '../live/streams.ts';
+import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.ts';
+import { answersOf, submit, subscribe, TOKEN } from '../subscriptions/streams.ts';
 import {
   ask,
   endedLookup,
@@ -20,8 +21,7 @@ import {
   startLookup,
   unknownHash,
   until,
-} from '../live/support.ts';
-import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.ts';
+} from '../subscriptions/support.ts';
 import { at, type SeenCall } from '../support.ts';
 
 const SUBMIT = `mutation($input: SubmitFoldInput!) { submitFold(input: $input) { __typename

@@ -5,8 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
-import { answersOf, subscribe } from '../live/streams.ts';
-import { fault, unknownHash } from '../live/support.ts';
 import {
   batchIds,
   type Ending,
@@ -16,6 +14,8 @@ import {
   submitOnce,
 } from '../server-process.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.ts';
+import { answersOf, subscribe } from '../subscriptions/streams.ts';
+import { fault, unknownHash } from '../subscriptions/support.ts';
 import { at } from '../support.ts';
 
 const WATCH =

@@ -2,7 +2,7 @@
 // leaves a trace in the state database.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { runs } from '../runs.ts';
+import { runs } from '../property-runs.ts';
 import { allHashes, PREFIX, smallUniverse, startAtlas } from './harness.ts';
 import * as wire from './wire.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
-import { runs } from '../runs.ts';
+import { runs } from '../property-runs.ts';
 import { batch, fold, HOUR, isJson, itemsOf, startHeld, textOf } from './harness.ts';
 
 type Step =

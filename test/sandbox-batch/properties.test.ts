@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/src/sandbox.ts';
-import { runs } from '../runs.ts';
+import { runs } from '../property-runs.ts';
 import { type Answer, batch, type client, input, isJson, startHeld, textOf } from './harness.ts';
 
 let sandbox: Sandbox;

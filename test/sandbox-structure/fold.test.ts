@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type FoldRequest, fold } from '../../sandbox/src/folding/fold.ts';
 import type { FoldAllAtomInput } from '../../sandbox/src/folding/input.ts';
 import type { FoldingResultJson } from '../../sandbox/src/folding/result.ts';
-import { runs } from '../runs.ts';
+import { runs } from '../property-runs.ts';
 
 const BETA = 'MVHLTPEEKSAVTALWGKVNVDEVGGEALGRLLVVYPWTQRFFESFGDLS';
 

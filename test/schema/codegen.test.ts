@@ -36,7 +36,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import codegenConfig, { SCALARS } from '../../examples/codegen.ts';
 import relayConfig from '../../examples/relay.config.json' with { type: 'json' };
 import { readExamples } from '../../src/http/pages/examples.ts';
-import { serve } from '../live/streams.ts';
+import { serve } from '../subscriptions/streams.ts';
 import { openWorld } from '../support.ts';
 
 const run = promisify(execFile);

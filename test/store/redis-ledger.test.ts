@@ -5,7 +5,7 @@ import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Ledger, LedgerBatch } from '../../src/store/ledger/ledger.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
-import { until } from '../live/support.ts';
+import { until } from '../subscriptions/support.ts';
 import { ledgerContract } from './ledger-contract.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from './redis-place.ts';
 

@@ -11,9 +11,9 @@ import { openRateLimit } from '../../src/http/limits/rate-limit.ts';
 import { createStoreGuard } from '../../src/store/cache/shared-cache.ts';
 import { openDocuments } from '../../src/store/documents/leased-documents.ts';
 import { openRates } from '../../src/store/rate-limit/token-bucket.ts';
-import { answersOf, submit, subscribe, TOKEN } from '../live/streams.ts';
-import { ask, get, openGateway, until } from '../live/support.ts';
 import { submitOnce } from '../server-process.ts';
+import { answersOf, submit, subscribe, TOKEN } from '../subscriptions/streams.ts';
+import { ask, get, openGateway, until } from '../subscriptions/support.ts';
 import { at } from '../support.ts';
 
 const DAY = 86_400_000;

@@ -8,7 +8,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
-import { fault } from '../live/support.ts';
 import {
   batchIds,
   type Ending,
@@ -17,6 +16,7 @@ import {
   startServer,
   submitOnce,
 } from '../server-process.ts';
+import { fault } from '../subscriptions/support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'foldatlas-killed-'));
 const file = join(folder, 'gateway.db');

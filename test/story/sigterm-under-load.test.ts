@@ -3,9 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
-import { answersOf, subscribe } from '../live/streams.ts';
-import { fault, until } from '../live/support.ts';
 import { queuedBatches, type ServerProcess, startServer, submitOnce } from '../server-process.ts';
+import { answersOf, subscribe } from '../subscriptions/streams.ts';
+import { fault, until } from '../subscriptions/support.ts';
 import { at } from '../support.ts';
 
 const SLOW = ['P01308', 'P69905', 'P68871', 'P00698', 'P42212', 'P0CG48'];

@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
-import { answersOf, subscribe, TOKEN } from '../live/streams.ts';
-import { ask, get, openGateway, until } from '../live/support.ts';
 import { batchIds, queuedBatches, submitOnce } from '../server-process.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.ts';
+import { answersOf, subscribe, TOKEN } from '../subscriptions/streams.ts';
+import { ask, get, openGateway, until } from '../subscriptions/support.ts';
 import { at } from '../support.ts';
 
 const HASH = '12e9c9e4e2835c302e8ba615115edda3';

@@ -4,9 +4,9 @@ import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { INSULIN_A, protein } from '../folding/bench.ts';
-import { TOKEN } from '../live/streams.ts';
-import { ask, KNOWN, openGateway, unknownHash, until } from '../live/support.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.ts';
+import { TOKEN } from '../subscriptions/streams.ts';
+import { ask, KNOWN, openGateway, unknownHash, until } from '../subscriptions/support.ts';
 import { at, type SeenCall } from '../support.ts';
 
 const SUBMIT = `mutation($input: SubmitFoldInput!) { submitFold(input: $input) { __typename

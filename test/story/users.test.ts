@@ -14,7 +14,7 @@ import { SOFTWARE_WEBGL } from '../browser/chromium.ts';
 import { look, NO_FRONTEND, openPreview, type Preview } from '../browser/preview.ts';
 import { type OpenPage, openSite, picture, type Site, seriousIssues } from '../browser/site.ts';
 import { ROOT } from '../built.ts';
-import { unknownHash } from '../live/support.ts';
+import { unknownHash } from '../subscriptions/support.ts';
 
 let site: Site;
 let preview: Preview;

@@ -7,7 +7,7 @@ import { type FoldingResult, readFoldingResult } from '../../src/structure/fold/
 import { readFold } from '../../src/upstream/folds/read-fold.ts';
 import { extractMatrix } from '../../src/upstream/json/extract-matrix.ts';
 import { parseLenient } from '../../src/upstream/json/lenient-json.ts';
-import { runs } from '../runs.ts';
+import { runs } from '../property-runs.ts';
 
 const QUESTIONS: readonly FoldQuery[] = [
   { ask: 'summary' },

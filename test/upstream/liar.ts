@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
 import type { Answer } from '../support.ts';
-import { reached } from '../through.ts';
+import { reached } from '../transport.ts';
 
 export const HASH = '12e9c9e4e2835c302e8ba615115edda3';
 /** The sequence that has this hash. */

@@ -1,7 +1,7 @@
 // Documents that the schema allows, most of them: every error has a code, and none is ours.
 import fc from 'fast-check';
 import { schema } from '../../../src/resolvers/schema.ts';
-import { ask } from '../../live/support.ts';
+import { ask } from '../../subscriptions/support.ts';
 import { documentOf } from '../documents.ts';
 import { AUTH, checkErrors, type Target } from '../target.ts';
 

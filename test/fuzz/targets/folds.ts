@@ -1,6 +1,6 @@
 // Any input of a fold: checkFold says what is wrong with it, and is never wrong itself.
 import fc from 'fast-check';
-import { ask } from '../../live/support.ts';
+import { ask } from '../../subscriptions/support.ts';
 import { checkErrors, type Target, text } from '../target.ts';
 
 /** What is asked of a dry run. */

@@ -1,6 +1,6 @@
 // Answers of the upstream, changed in one place or damaged: drift or null, never an error of ours.
 import fc from 'fast-check';
-import { ask } from '../../live/support.ts';
+import { ask } from '../../subscriptions/support.ts';
 import { AUTH, checkErrors, edited, edits, HASH, type Target } from '../target.ts';
 
 /** What is asked while the upstream lies. */

@@ -7,9 +7,17 @@ import { JOB_LIMITS } from '../../sandbox/src/atlas/bulk-jobs.ts';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
+import { answersOf, subscribe } from '../subscriptions/streams.ts';
+import {
+  ask,
+  knownJobs,
+  openGateway,
+  run,
+  startLookup,
+  unknownHash,
+  until,
+} from '../subscriptions/support.ts';
 import { at } from '../support.ts';
-import { answersOf, subscribe } from './streams.ts';
-import { ask, knownJobs, openGateway, run, startLookup, unknownHash, until } from './support.ts';
 
 const WATCH =
   'subscription($id: ID!) { bulkLookupProgress(lookupId: $id) { state completedCount requestedCount parts { state } } }';

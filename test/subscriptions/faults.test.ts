@@ -7,7 +7,7 @@ import type { Gateway } from '../../src/gateway.ts';
 import { createProgressHub } from '../../src/progress/progress-hub.ts';
 import type { LeasedDocumentStore } from '../../src/store/documents/leased-documents.ts';
 import { openAgent, type Upstream } from '../../src/upstream/http/upstream-client.ts';
-import { runs } from '../runs.ts';
+import { runs } from '../property-runs.ts';
 import { at } from '../support.ts';
 import { answersOf, submit, subscribe, TOKEN } from './streams.ts';
 import { endedLookup, fault, get, KNOWN, openGateway, run, startLookup, unknownHash } from './support.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Body, bodyOf } from '../../src/http/graphql/json-body.ts';
 import { streamOf } from '../../src/http/graphql/stream-body.ts';
 import { lazyText } from '../../src/structure/lazy-text.ts';
-import type { Sender } from '../through.ts';
+import type { Sender } from '../transport.ts';
 import { streamListener } from './send.ts';
 import {
   asked as askedFor,

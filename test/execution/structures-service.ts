@@ -9,7 +9,7 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { createHttpServer } from '../../src/http/limits/http-server.ts';
 import { testLogger } from '../record.ts';
-import { openSender } from '../through.ts';
+import { openSender } from '../transport.ts';
 
 const COUNT = 80;
 const pdbOf = (hash: string) =>

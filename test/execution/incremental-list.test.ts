@@ -1,6 +1,6 @@
 // A list of which the first items can be dealt with while the others are still coming.
 import { expect, it } from 'vitest';
-import { IncrementalList } from '../src/execution/incremental-list.ts';
+import { IncrementalList } from '../../src/execution/incremental-list.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

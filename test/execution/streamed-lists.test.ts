@@ -5,7 +5,7 @@ import { Defer20220824Handler } from '@apollo/client/incremental';
 import { createClient as createUrql, fetchExchange } from '@urql/core';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runs } from '../runs.ts';
+import { runs } from '../property-runs.ts';
 import {
   asked,
   brokenBefore,

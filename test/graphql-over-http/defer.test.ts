@@ -7,7 +7,7 @@ import { Defer20220824Handler } from '@apollo/client/incremental';
 import { createClient as createUrql, fetchExchange } from '@urql/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readExamples } from '../../src/http/pages/examples.ts';
-import { until } from '../live/support.ts';
+import { until } from '../subscriptions/support.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
 
 const HASH = '12e9c9e4e2835c302e8ba615115edda3';

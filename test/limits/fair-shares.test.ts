@@ -9,8 +9,8 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { createHttpServer } from '../../src/http/limits/http-server.ts';
 import { attachWebSocket } from '../../src/http/websocket/server.ts';
-import { until } from '../live/support.ts';
 import { testLogger } from '../record.ts';
+import { until } from '../subscriptions/support.ts';
 
 const KEY = 'right-key-of-this-test';
 const QUERY = JSON.stringify({ query: '{ limits { maxItems } }' });

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
+import { type Served, serve } from '../subscriptions/streams.ts';
+import { ask, endedLookup, fault, KNOWN, openGateway, run, startLookup } from '../subscriptions/support.ts';
 import { at, listAt } from '../support.ts';
-import { type Served, serve } from './streams.ts';
-import { ask, endedLookup, fault, KNOWN, openGateway, run, startLookup } from './support.ts';
 
 const clock = new ManualClock(Date.now());
 let sandbox: Sandbox;

@@ -12,7 +12,7 @@ import { streamOf } from '../../src/http/graphql/stream-body.ts';
 import { createHttpServer } from '../../src/http/limits/http-server.ts';
 import { lazyText } from '../../src/structure/lazy-text.ts';
 import { testLogger } from '../record.ts';
-import { openSender, type Sender } from '../through.ts';
+import { openSender, type Sender } from '../transport.ts';
 import { streamListener } from './send.ts';
 
 const LINES = 'ATOM      1  CA  ALA A   1      11.639   6.071  -5.147  1.00  0.91           C  \n'.repeat(

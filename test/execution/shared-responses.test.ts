@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
 import { createHttpServer } from '../../src/http/limits/http-server.ts';
 import { createResponseStore } from '../../src/http/response-cache/response-store.ts';
-import { fault } from '../live/support.ts';
+import { fault } from '../subscriptions/support.ts';
 import { at, openWorld, type World } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';

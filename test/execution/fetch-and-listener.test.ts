@@ -9,11 +9,11 @@ import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { createHttpServer } from '../../src/http/limits/http-server.ts';
-import { ask, until } from '../live/support.ts';
+import { runs } from '../property-runs.ts';
 import { testLogger } from '../record.ts';
-import { runs } from '../runs.ts';
+import { ask, until } from '../subscriptions/support.ts';
 import { at } from '../support.ts';
-import { openSender, type Sender } from '../through.ts';
+import { openSender, type Sender } from '../transport.ts';
 import {
   ACCEPTED,
   CATALOGUE,

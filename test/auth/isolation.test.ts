@@ -9,8 +9,8 @@ import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { subgraphSchema } from '../../src/resolvers/schema.ts';
-import { answersOf, type Served, serve, submit, subscribe } from '../live/streams.ts';
-import { ask, openGateway } from '../live/support.ts';
+import { answersOf, type Served, serve, submit, subscribe } from '../subscriptions/streams.ts';
+import { ask, openGateway } from '../subscriptions/support.ts';
 import { at, listAt, type SeenCall } from '../support.ts';
 
 interface Ids {

@@ -8,7 +8,7 @@ import { TurnClock } from '../../src/async/turn-clock.ts';
 import { createShares } from '../../src/http/limits/load-shedding.ts';
 import { openRequestBodies, type RequestBodies } from '../../src/http/limits/request-bodies.ts';
 import { openTurns } from '../../src/http/limits/turns.ts';
-import { until } from '../live/support.ts';
+import { until } from '../subscriptions/support.ts';
 
 const block = (milliseconds: number): void => {
   for (const end = performance.now() + milliseconds; performance.now() < end; );

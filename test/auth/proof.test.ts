@@ -14,8 +14,8 @@ import type { Gateway } from '../../src/gateway.ts';
 import { openApiKeys } from '../../src/http/auth/api-keys.ts';
 import { openJwt, TooManyChecksError } from '../../src/http/auth/jwt.ts';
 import { isAllowedHost } from '../../src/http/auth/loopback.ts';
-import { answersOf, type Served, serve, submit, subscribe } from '../live/streams.ts';
-import { KNOWN, openGateway, run, until } from '../live/support.ts';
+import { answersOf, type Served, serve, submit, subscribe } from '../subscriptions/streams.ts';
+import { KNOWN, openGateway, run, until } from '../subscriptions/support.ts';
 import { type Answer, openWorld } from '../support.ts';
 import { AUDIENCE, ISSUER, type Issuer, openIssuer } from './issuer.ts';
 

@@ -9,8 +9,8 @@ import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import type { WebSocketOptions } from '../../src/http/websocket/server.ts';
-import { answersOf, type Served, serve, submit, subscribe } from '../live/streams.ts';
-import { openGateway, until } from '../live/support.ts';
+import { answersOf, type Served, serve, submit, subscribe } from '../subscriptions/streams.ts';
+import { openGateway, until } from '../subscriptions/support.ts';
 import { type Answer, at } from '../support.ts';
 
 const LIMITS = '{ limits { maxItems } }';

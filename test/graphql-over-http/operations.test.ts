@@ -16,7 +16,7 @@ import { createPersistedOperations } from '../../src/http/graphql/persisted-oper
 import { readManifest } from '../../src/http/graphql/persisted-operations-manifest.ts';
 import { readExamples } from '../../src/http/pages/examples.ts';
 import { attachWebSocket, type SocketServer } from '../../src/http/websocket/server.ts';
-import { thrown } from '../live/streams.ts';
+import { thrown } from '../subscriptions/streams.ts';
 import { type Answer, at, openWorld, type World } from '../support.ts';
 
 const FILE = new URL('../../persisted-operations.json', import.meta.url).pathname;

@@ -10,7 +10,6 @@ import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { DIALECTS } from '../../sandbox/src/wire/conventions.ts';
 import type { Gateway } from '../../src/gateway.ts';
-import { at, listAt } from '../support.ts';
 import {
   ask,
   endedLookup,
@@ -24,7 +23,8 @@ import {
   startLookup,
   unknownHash,
   until,
-} from './support.ts';
+} from '../subscriptions/support.ts';
+import { at, listAt } from '../support.ts';
 
 const LIGHT = { structure: false, residueFeatures: false, topFeatures: 3 };
 const clock = new ManualClock(Date.now());

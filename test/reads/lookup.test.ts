@@ -1,8 +1,8 @@
 // lookup: hashes, accessions and entry names mixed; each answered in its place, resolved few at a time, once.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
+import { fault, unknownHash } from '../subscriptions/support.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';
-import { fault, unknownHash } from './support.ts';
 
 const QUERY = `query($ids: [String!]!) { lookup(ids: $ids) {
   requested protein { hash length } problem { __typename message hint ... on InvalidInput { issues { path code } } }
