@@ -1,4 +1,5 @@
 // JSON as Python services write it: NaN and Infinity, which JSON lacks, are read as null.
+import { BACKSLASH, BRACKET_BIT, CLOSE, OPEN, QUOTE } from './json-scan.ts';
 
 /** JSON that cannot be read. It never says what stands there. */
 export class JsonError extends SyntaxError {
@@ -39,12 +40,6 @@ function withNulls(text: string): string {
   return `${parts.join('')}${text.slice(copied)}`;
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN = 0x7b;
-const CLOSE = 0x7d;
-/** With this bit set, both opening brackets are `{` and both closing ones `}`. */
-const BRACKET_BIT = 0x20;
 /**
  * Lists and objects within each other. An honest answer has ten; the parser holds 40 bytes and more
  * for each level.
