@@ -1,5 +1,4 @@
 // Translates a difference in an upstream answer to its effect on GraphQL queries.
-import { toCamelCase } from '../upstream/renames.ts';
 import type { Drift } from './compare.ts';
 import type { Effect } from './rules.ts';
 
@@ -24,77 +23,129 @@ const FEEDS: Readonly<Record<string, string>> = {
   result: 'FoldResult',
 };
 
-/**
- * The GraphQL fields of wire keys.
- *
- * @param keys - each alone where its field has the same name in camel case, else as `key:field`
- */
-const fieldsOf = (type: string, ...keys: readonly string[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    keys
-      .flatMap((words) => words.split(' '))
-      .map((word) => {
-        const [key = '', field = toCamelCase(key)] = word.split(':');
-        return [key, field.includes('.') ? field : `${type}.${field}`];
-      }),
-  );
-
 /** The GraphQL field of each optional key, by answer. */
 export const FIELD_BY_WIRE_KEY: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  features: fieldsOf('Feature', 'description'),
-  feature: fieldsOf(
-    'Feature',
-    'feature_index:summary label summary description activation_pattern category exemplar_protein_families',
-    'uniref90_frequency:uniref90 uniref90_idf:uniref90 uniref90_max_activation:uniref90 threshold',
-    'top_100_uniref_ids:topProteins top_swissprot_activations:topProteins',
-    'decoder_nearest_neighbors:nearestNeighbors',
-  ),
-  protein: fieldsOf(
-    'Protein',
-    'accession source header protein_name:name sequence sequence_length:length ptm mean_plddt:plddt',
-    'residues_plddt:plddt pdb:structure folded_on_demand cluster_rep_protein_hash:cluster',
-    'sae_features:features protein_activations:features per_residue_activations:features',
-  ),
-  cluster: fieldsOf(
-    'Cluster',
-    'member_protein_hashes:members cluster_size:size cluster_pct_characterized:percentCharacterized',
-    'cluster_mean_domain_coverage:meanDomainCoverage cluster_top_pfam_domains:pfamDomains',
-    'protein_name:name source accession cluster_taxonomy_info:taxonomy top_phyla:phyla mean_plddt ptm',
-    'cluster_representative_features:features',
-  ),
-  uniprot: fieldsOf(
-    'UniprotEntry',
-    'accession entry_name protein_name:name gene organism function sequence sequence_length:length',
-    'protein_hash:protein',
-  ),
-  similarity: fieldsOf(
-    'SimilaritySearch',
-    'query_sequence:queryHash protein_hash:queryProtein restricted_count similar_proteins:hits',
-    'top_features_across_results:sharedFeatures',
-  ),
-  thumbnail: fieldsOf('Protein', 'body:thumbnail'),
-  archive: fieldsOf('Protein', 'structures:structure sequences.fasta:sequence'),
-  bulkFeatures: fieldsOf('Protein', 'protein_level:features per_residue:features top_features:features'),
-  bulkJob: fieldsOf(
-    'BulkLookupPart',
-    'status:state job_id poll_url:state completed_count total_count:requestedCount download_url:url expires_at',
-  ),
-  list: fieldsOf(
-    'Batch',
-    'status:state counts batch_id items[].status:Task.state items:tasks cursor:tasks',
-    'expires_at:queueDeadline results_expire_at created_at:submittedAt warning_messages:warnings',
-  ),
-  status: fieldsOf(
-    'Task',
-    'status:state response:result artifacts artifacts_expire_in:Artifact.expiresAt error',
-    'expires_at:queueDeadline results_expire_at warning_messages:warnings',
-  ),
-  result: fieldsOf(
-    'FoldResult',
-    'complex:structure plddt ptm interface_ptm:iptm pae pair_chains_iptm:chainPairs',
-    'output_embedding_sequence:embeddings output_embedding_pair_pooled:embeddings residue_index:raw',
-    'entity_id:raw model created:raw tokens_used:raw warning_messages:warnings',
-  ),
+  features: { description: 'Feature.description' },
+  feature: {
+    feature_index: 'Feature.summary',
+    label: 'Feature.label',
+    summary: 'Feature.summary',
+    description: 'Feature.description',
+    activation_pattern: 'Feature.activationPattern',
+    category: 'Feature.category',
+    exemplar_protein_families: 'Feature.exemplarProteinFamilies',
+    uniref90_frequency: 'Feature.uniref90',
+    uniref90_idf: 'Feature.uniref90',
+    uniref90_max_activation: 'Feature.uniref90',
+    top_100_uniref_ids: 'Feature.topProteins',
+    top_swissprot_activations: 'Feature.topProteins',
+    decoder_nearest_neighbors: 'Feature.nearestNeighbors',
+    threshold: 'Feature.threshold',
+  },
+  protein: {
+    accession: 'Protein.accession',
+    source: 'Protein.source',
+    header: 'Protein.header',
+    protein_name: 'Protein.name',
+    sequence: 'Protein.sequence',
+    sequence_length: 'Protein.length',
+    ptm: 'Protein.ptm',
+    mean_plddt: 'Protein.plddt',
+    residues_plddt: 'Protein.plddt',
+    pdb: 'Protein.structure',
+    folded_on_demand: 'Protein.foldedOnDemand',
+    cluster_rep_protein_hash: 'Protein.cluster',
+    sae_features: 'Protein.features',
+    protein_activations: 'Protein.features',
+    per_residue_activations: 'Protein.features',
+  },
+  cluster: {
+    member_protein_hashes: 'Cluster.members',
+    cluster_size: 'Cluster.size',
+    cluster_pct_characterized: 'Cluster.percentCharacterized',
+    cluster_mean_domain_coverage: 'Cluster.meanDomainCoverage',
+    cluster_top_pfam_domains: 'Cluster.pfamDomains',
+    protein_name: 'Cluster.name',
+    source: 'Cluster.source',
+    accession: 'Cluster.accession',
+    cluster_taxonomy_info: 'Cluster.taxonomy',
+    top_phyla: 'Cluster.phyla',
+    mean_plddt: 'Cluster.meanPlddt',
+    ptm: 'Cluster.ptm',
+    cluster_representative_features: 'Cluster.features',
+  },
+  uniprot: {
+    accession: 'UniprotEntry.accession',
+    entry_name: 'UniprotEntry.entryName',
+    protein_name: 'UniprotEntry.name',
+    gene: 'UniprotEntry.gene',
+    organism: 'UniprotEntry.organism',
+    function: 'UniprotEntry.function',
+    sequence: 'UniprotEntry.sequence',
+    sequence_length: 'UniprotEntry.length',
+    protein_hash: 'UniprotEntry.protein',
+  },
+  similarity: {
+    query_sequence: 'SimilaritySearch.queryHash',
+    protein_hash: 'SimilaritySearch.queryProtein',
+    restricted_count: 'SimilaritySearch.restrictedCount',
+    similar_proteins: 'SimilaritySearch.hits',
+    top_features_across_results: 'SimilaritySearch.sharedFeatures',
+  },
+  thumbnail: { body: 'Protein.thumbnail' },
+  archive: { structures: 'Protein.structure', 'sequences.fasta': 'Protein.sequence' },
+  bulkFeatures: {
+    protein_level: 'Protein.features',
+    per_residue: 'Protein.features',
+    top_features: 'Protein.features',
+  },
+  bulkJob: {
+    status: 'BulkLookupPart.state',
+    job_id: 'BulkLookupPart.jobId',
+    poll_url: 'BulkLookupPart.state',
+    completed_count: 'BulkLookupPart.completedCount',
+    total_count: 'BulkLookupPart.requestedCount',
+    download_url: 'BulkLookupPart.url',
+    expires_at: 'BulkLookupPart.expiresAt',
+  },
+  list: {
+    status: 'Batch.state',
+    counts: 'Batch.counts',
+    batch_id: 'Batch.batchId',
+    'items[].status': 'Task.state',
+    items: 'Batch.tasks',
+    cursor: 'Batch.tasks',
+    expires_at: 'Batch.queueDeadline',
+    results_expire_at: 'Batch.resultsExpireAt',
+    created_at: 'Batch.submittedAt',
+    warning_messages: 'Batch.warnings',
+  },
+  status: {
+    status: 'Task.state',
+    response: 'Task.result',
+    artifacts: 'Task.artifacts',
+    artifacts_expire_in: 'Artifact.expiresAt',
+    error: 'Task.error',
+    expires_at: 'Task.queueDeadline',
+    results_expire_at: 'Task.resultsExpireAt',
+    warning_messages: 'Task.warnings',
+  },
+  result: {
+    complex: 'FoldResult.structure',
+    plddt: 'FoldResult.plddt',
+    ptm: 'FoldResult.ptm',
+    interface_ptm: 'FoldResult.iptm',
+    pae: 'FoldResult.pae',
+    pair_chains_iptm: 'FoldResult.chainPairs',
+    output_embedding_sequence: 'FoldResult.embeddings',
+    output_embedding_pair_pooled: 'FoldResult.embeddings',
+    residue_index: 'FoldResult.raw',
+    entity_id: 'FoldResult.raw',
+    model: 'FoldResult.model',
+    created: 'FoldResult.raw',
+    tokens_used: 'FoldResult.raw',
+    warning_messages: 'FoldResult.warnings',
+  },
 };
 
 const feeds = (answer: string): string => FEEDS[answer] ?? 'whatever needs it';

@@ -12,10 +12,6 @@ type Fields = Record<string, unknown>;
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A wire name as it is in GraphQL: `cluster_size` as `clusterSize`. */
-export const toCamelCase = (name: string): string =>
-  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
 /** All values at a path: keys with dots, `[]` for members of a list, `*` for those of a map. */
 export function valuesAt(value: unknown, path: string): unknown[] {
   const steps = path === '' ? [] : path.replaceAll('[]', '.[]').split('.').filter(Boolean);

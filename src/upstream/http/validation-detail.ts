@@ -1,8 +1,6 @@
 // Maps the `loc` of a 422 (spec, section Errors) to the name of a GraphQL argument, or to a path in
 // the input of a submission.
 
-import { toCamelCase } from '../renames.ts';
-
 /** One fault that the service found in what it was sent. */
 export interface InputFault {
   /** Argument, or path in the GraphQL input, dotted. */
@@ -37,13 +35,16 @@ const PARTS_OF_SUBMISSION: Readonly<Record<string, string>> = {
 
 const CONTACT = ['chainId', 'residueIndex'];
 
+const camel = (name: string): string =>
+  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
 function pathOfSubmission(parts: readonly string[]): string {
   return parts
     .filter((part) => part !== 'all_atom_input')
     .map((part, i, all) =>
       all[i - 2] === 'contacts'
         ? (CONTACT[Number(part)] ?? part)
-        : (PARTS_OF_SUBMISSION[part] ?? toCamelCase(part)),
+        : (PARTS_OF_SUBMISSION[part] ?? camel(part)),
     )
     .join('.');
 }
@@ -67,7 +68,7 @@ export function graphqlInputPath(operation: string, loc: readonly unknown[]): st
   const parts = first === undefined || ['body', 'query', 'path'].includes(first) ? rest : [first, ...rest];
   if (operation === 'submit') return pathOfSubmission(parts);
   const [name = ''] = parts;
-  const ours = ARGUMENTS[name] ?? toCamelCase(name.replace(/^protein_hashes$/, 'hashes'));
+  const ours = ARGUMENTS[name] ?? camel(name.replace(/^protein_hashes$/, 'hashes'));
   // Positions in a bulk call are those of its own list, not of the caller's.
   return operation === 'bulk' ? ours : [ours, ...parts.slice(1)].join('.');
 }
