@@ -21,7 +21,30 @@ const needs: fc.Arbitrary<RequiredParts> = fc.record(
   { requiredKeys: [] },
 );
 
+/** Each need alone: one that required-parts.ts declares has to stand here as well. */
+const EACH: { readonly [K in keyof RequiredParts]-?: NonNullable<RequiredParts[K]> } = {
+  sequence: true,
+  structure: true,
+  scores: true,
+  link: true,
+  cluster: true,
+  level: true,
+  header: true,
+  record: true,
+  fold: true,
+  features: 1,
+  regions: 1,
+  residues: 1,
+  rows: [7],
+};
+
 describe('needs', () => {
+  it.each(Object.entries(EACH))('lack %s where nothing was had', (name, need) => {
+    const alone: RequiredParts = { [name]: need };
+    expect(missingParts(alone, {})).toEqual(alone);
+    expect(needsNothing(missingParts(alone, alone))).toBe(true);
+  });
+
   it('a join lacks nothing of what was joined', () => {
     fc.assert(
       fc.property(fc.array(needs, { maxLength: 5 }), (all) => {
