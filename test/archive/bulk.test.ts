@@ -98,6 +98,31 @@ test('activations along the sequence are read only for those who want them', asy
   });
 });
 
+test('features that are no object are a fault, and shown as they came', async () => {
+  const shown: unknown[] = [];
+  const text = JSON.stringify({ [A]: 5, [B]: { top_features: [] } });
+  const parts = await readBulkArchive(arriving(zipSync({ 'features.json': strToU8(text) })), {
+    onResponse: (_, read, isReadable) => shown.push([read(), isReadable]),
+  });
+  expect(parts.problems.map(({ message }) => message)).toEqual([
+    'The features are not a JSON object. (features.json)',
+  ]);
+  expect([...parts.features.keys()]).toEqual([B]);
+  expect(shown).toEqual([
+    [{ [A]: 5 }, false],
+    [{ [B]: { top_features: [] } }, true],
+  ]);
+});
+
+test('features that cannot be read under other names are a fault, and prove no protein', async () => {
+  const text = `{"${A}":{"ranking":[oops]}}`;
+  const parts = await readBulkArchive(arriving(zipSync({ 'features.json': strToU8(text) })), {
+    mapping: { bulkFeatures: { '*.top_features': 'ranking' } },
+  });
+  expect(parts.problems).toHaveLength(1);
+  expect(parts.present.has(A)).toBe(false);
+});
+
 test('activations of all features are not kept where there is a ranking', async () => {
   const level = { indices: [3, 70], values: [1.5, 0.25], shape: [16384] };
   const top = [{ feature_index: 3, value: 1.5, label: '[{"' }];

@@ -1,7 +1,7 @@
 // Reads the members of a bulk archive that speak of many proteins: sequences, clusters and features.
 import type { OnResponse } from '../http/upstream-client.ts';
 import { removeMembers } from '../json/json-filter.ts';
-import { type Member, type NestedMember, nestedMembers } from '../json/json-scan.ts';
+import { type Member, memberNamed, type NestedMember, nestedMembers } from '../json/json-scan.ts';
 import { parseLenient } from '../json/lenient-json.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { archiveName, fromWire, isFields, namesSeen, type WireMapping } from '../renames.ts';
@@ -84,8 +84,7 @@ async function sequences(entry: ZipEntry, tell: Tell): Promise<void> {
   }
 }
 
-const members = (value: unknown): [string, unknown][] =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+const members = (value: unknown): [string, unknown][] => (isFields(value) ? Object.entries(value) : []);
 
 /** Clusters and their members; undefined where the archive does not say. */
 interface SaidOfClusters {
@@ -122,19 +121,26 @@ async function clusters(entry: ZipEntry, options: BulkOptions, tell: Tell): Prom
 
 const ROWS: ReadonlySet<string> = new Set(['per_residue']);
 
-/** One protein's value in `features.json`, which is an object. */
+/** One protein's value in `features.json`. */
 interface FeaturesValue {
+  readonly isObject: boolean;
   /** Parses a member of it. @throws JsonError */
   member(name: string): unknown;
-  /** Parses all of it; undefined where it is no JSON. */
+  /** Parses all of it. @throws JsonError */
   whole(): unknown;
 }
 
-const parsedFeatures = (value: unknown): FeaturesValue | undefined =>
-  isFields(value) ? { member: (name) => value[name], whole: () => value } : undefined;
+const memberOf = (value: unknown, name: string): unknown => (isFields(value) ? value[name] : undefined);
+
+const parsedFeatures = (value: unknown): FeaturesValue => ({
+  isObject: isFields(value),
+  member: (name) => memberOf(value, name),
+  whole: () => value,
+});
 
 /** The members stay bytes until they are wanted: the activations of all features seldom are. */
 class FeaturesBytes implements FeaturesValue {
+  readonly isObject = true;
   readonly #bytes: Buffer;
   readonly #value: NestedMember;
 
@@ -143,39 +149,44 @@ class FeaturesBytes implements FeaturesValue {
     this.#value = value;
   }
   member(name: string): unknown {
-    const found = this.#value.members.findLast((member) => member.name === name);
+    const found = memberNamed(this.#value.members, name);
     return found === undefined ? undefined : this.#parse(found);
   }
   whole(): unknown {
-    try {
-      return this.#parse(this.#value);
-    } catch {
-      return undefined;
-    }
+    return this.#parse(this.#value);
   }
   #parse({ start, stop }: Member): unknown {
     return parseLenient(this.#bytes.toString('utf8', start, stop));
   }
 }
 
-/** What is wanted of one protein's features. */
+/** What is wanted of one protein's features. @throws JsonError */
 function readWanted(key: string, value: FeaturesValue, options: BulkOptions): BulkFeatures {
   const { mapping, perResidue = false, level = true } = options;
   if (mapping?.bulkFeatures === undefined)
     return readFeatures((name) => value.member(name), { perResidue, level });
   const named = fromWire(mapping, 'bulkFeatures', { [key]: value.whole() })[key];
-  return readFeatures((name) => (isFields(named) ? named[name] : undefined), { perResidue, level });
+  return readFeatures((name) => memberOf(named, name), { perResidue, level });
+}
+
+/** What is shown of a value to notice drift; undefined where it is no JSON. */
+function shownFeatures(key: string, value: FeaturesValue): unknown {
+  try {
+    return { [key]: value.whole() };
+  } catch {
+    return undefined;
+  }
 }
 
 function tellFeatures(
   key: string,
-  value: FeaturesValue | undefined,
+  value: FeaturesValue,
   entry: ZipEntry,
   options: BulkOptions,
   tell: Tell,
 ): void {
-  const read = value && readWanted(key, value, options);
-  options.onResponse?.('bulkFeatures', () => ({ [key]: value?.whole() }), read !== undefined);
+  const read = value.isObject ? readWanted(key, value, options) : undefined;
+  options.onResponse?.('bulkFeatures', () => shownFeatures(key, value), read !== undefined);
   if (read !== undefined) tell({ part: 'features', hash: normal(key), features: read });
   else tell(faultOf(entry, 'The features are not a JSON object.'));
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type LazyText, lazyText } from '../../structure/lazy-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
+import { isFields } from '../renames.ts';
 import { type FeatureValue, featureValue, isPlainFeature } from '../wire.ts';
 import { isFeatureIndex } from '../wire-values.ts';
 import type { CompressedEntryText } from './zip-entry.ts';
@@ -159,9 +160,6 @@ class PackedStructure implements BulkStructure {
  */
 export const readStructure = (packed: CompressedEntryText): BulkStructure => new PackedStructure(packed);
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const isNumbers = (list: unknown[]): list is number[] => list.every((item) => typeof item === 'number');
 
 /** A list of numbers, null (NaN on the wire) read as 0; undefined for anything else. */
@@ -180,7 +178,7 @@ function numbers(value: unknown): number[] | undefined {
 
 /** Reads protein-level activations; undefined for anything else. */
 export function readVector(value: unknown): SparseVector | undefined {
-  if (!isObject(value)) return undefined;
+  if (!isFields(value)) return undefined;
   // Indices come flat or as the one row of a list.
   const { indices: given, values } = value;
   const row: unknown =
@@ -192,7 +190,7 @@ export function readVector(value: unknown): SparseVector | undefined {
 
 /** Reads per-residue activations; undefined for anything else. */
 export function readMatrix(value: unknown): SparseMatrix | undefined {
-  if (!isObject(value) || !Array.isArray(value.indices)) return undefined;
+  if (!isFields(value) || !Array.isArray(value.indices)) return undefined;
   const [residues, features, values] = [
     numbers(value.indices[0]),
     numbers(value.indices[1]),
@@ -212,7 +210,7 @@ function ranking(value: unknown): FeatureValue[] | undefined {
   // NaN is no value. An unreadable value is not left out: it makes the whole ranking unknown.
   const parsed = z
     .array(rankedFeature)
-    .safeParse(value.filter((item: unknown) => !isObject(item) || item.value !== null));
+    .safeParse(value.filter((item: unknown) => !isFields(item) || item.value !== null));
   return parsed.success ? parsed.data : undefined;
 }
 

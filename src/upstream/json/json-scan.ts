@@ -114,6 +114,10 @@ export interface Member {
   readonly stop: number;
 }
 
+/** The member of a name: of duplicates the later counts. */
+export const memberNamed = (members: readonly Member[], name: string): Member | undefined =>
+  members.findLast((member) => member.name === name);
+
 /** A name without its quotes; undefined where its escapes are no JSON. */
 function nameIn(text: string): string | undefined {
   if (!text.includes('\\')) return text.slice(1, -1);
@@ -161,7 +165,7 @@ function collectMembers(bytes: Buffer, from: number, members: Member[]): number 
 }
 
 /**
- * Splits an object into its members, in order. Of duplicate names the later counts.
+ * Splits an object into its members, in order.
  *
  * @returns undefined for anything that is not plainly an object: a parser may know better
  */

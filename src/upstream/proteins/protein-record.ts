@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { readMatrix, readVector, type SparseMatrix, type SparseVector } from '../archive/bulk-record.ts';
 import { UpstreamError } from '../errors.ts';
 import { validate } from '../http/validate-response.ts';
-import { type Member, objectMembers, QUOTE } from '../json/json-scan.ts';
+import { type Member, memberNamed, objectMembers, QUOTE } from '../json/json-scan.ts';
 import { lazyObject } from '../json/late-members.ts';
 import { parseLenient } from '../json/lenient-json.ts';
 import { type ProteinRecord, proteinRecord } from '../wire.ts';
@@ -75,7 +75,7 @@ export class RecordParts {
     return readMatrix(this.read('per_residue_activations'));
   }
   private member(name: string): Member | undefined {
-    return this.members.findLast((member) => member.name === name);
+    return memberNamed(this.members, name);
   }
 }
 
