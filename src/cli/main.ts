@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The bin `foldatlas`: finds the command, runs it and maps its outcome to an exit code. Each command is
 // imported only when it runs, so that help is printed at once.
-import { VERSION } from '../version.ts';
+import { VERSION } from '../package.ts';
 import type { Command } from './command.ts';
 import { CliExit, createSession, EXIT, type Session } from './session.ts';
 

@@ -2,8 +2,8 @@
 // sets: no ids, no names that a caller chooses, no secrets.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { withTimeout } from '../async/deadline.ts';
+import { VERSION } from '../package.ts';
 import type { Gates } from '../upstream/http/host-limiter.ts';
-import { VERSION } from '../version.ts';
 
 /**
  * Metrics that read Node's active handles and requests. On Node 20 that can end the process while

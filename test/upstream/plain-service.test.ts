@@ -1,8 +1,8 @@
 // A service that keeps to the specification and to none of the sandbox's habits: how it writes times and states, what it leaves out,
 // and what it must not leave out.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { VERSION } from '../../src/package.ts';
 import { parseTime } from '../../src/upstream/wire-values.ts';
-import { VERSION } from '../../src/version.ts';
 import { at } from '../support.ts';
 import { HASH, type Liar, openLiar, openPlace, type Place, says } from './liar.ts';
 

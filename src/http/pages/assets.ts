@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
+import { PACKAGE_ROOT } from '../../package.ts';
 
-const FOLDER = new URL('../../../public/', import.meta.url);
+const FOLDER = new URL('public/', PACKAGE_ROOT);
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',

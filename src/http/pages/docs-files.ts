@@ -1,7 +1,6 @@
 // The guides README.md, docs/*.md and CHANGELOG.md, and the pictures that they show.
 import { readdirSync, readFileSync } from 'node:fs';
-
-const ROOT = new URL('../../../', import.meta.url);
+import { PACKAGE_ROOT } from '../../package.ts';
 
 export interface DocsFile {
   /** File name, such as `README.md`. */
@@ -14,13 +13,13 @@ export interface DocsFile {
 }
 
 const read = (folder: string, name: string): DocsFile => {
-  const text = readFileSync(new URL(folder + name, ROOT), 'utf8');
+  const text = readFileSync(new URL(folder + name, PACKAGE_ROOT), 'utf8');
   return { name, folder, title: /^# (.+)$/m.exec(text)?.[1] ?? name, text };
 };
 
 const namesIn = (folder: string, ending: string): string[] => {
   try {
-    return readdirSync(new URL(folder, ROOT))
+    return readdirSync(new URL(folder, PACKAGE_ROOT))
       .filter((name) => name.endsWith(ending))
       .sort();
   } catch {
@@ -50,5 +49,5 @@ export function readDocsPictures(): ReadonlyMap<string, Buffer> {
     ...namesIn('docs/', '.svg'),
     ...namesIn('docs/images/', '.webp').map((name) => `images/${name}`),
   ];
-  return new Map(names.map((name) => [name, readFileSync(new URL(`docs/${name}`, ROOT))]));
+  return new Map(names.map((name) => [name, readFileSync(new URL(`docs/${name}`, PACKAGE_ROOT))]));
 }

@@ -5,8 +5,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type OperationDefinitionNode, parse, valueFromASTUntyped } from 'graphql';
+import { PACKAGE_ROOT } from '../../package.ts';
 
-const FOLDER = new URL('../../../examples/', import.meta.url);
+const FOLDER = new URL('examples/', PACKAGE_ROOT);
 
 export interface Example {
   /** File name without its ending, such as `01-accession-to-cluster`. */

@@ -3,6 +3,7 @@
 
 import type { Services } from '../../context.ts';
 import { MAX_HASHES } from '../../lookups/lookup.ts';
+import { VERSION } from '../../package.ts';
 import { builder } from '../../schema/builder.ts';
 import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin.ts';
 import { Limits, Model, Service, Viewer } from '../../schema/service.ts';
@@ -10,7 +11,6 @@ import { MAX_ITEMS, MAX_TASKS } from '../../submission/check.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { BULK_HASHES } from '../../upstream/proteins/protein-loader.ts';
 import { SEARCH_LIMITS } from '../../upstream/reads/catalogue.ts';
-import { VERSION } from '../../version.ts';
 import { MAX_RESIDUES } from '../atlas/similarity.ts';
 
 /** The version in a path, such as that of `/api/v1/batch`. */

@@ -21,7 +21,7 @@ type Asker = (question: FoldQuery) => Promise<unknown>;
 /** Half a mebibyte of JSON parses in about 5 ms; its structure is written in about 10 ms. */
 const THREAD_ABOVE = 512 * 1024;
 
-const ask = createWorker('../folds/fold-worker');
+const ask = createWorker('upstream/folds/fold-worker');
 let lastFold = 0;
 
 function askHere(bytes: Uint8Array, mapping: WireMapping | undefined): Asker {

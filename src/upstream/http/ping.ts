@@ -1,7 +1,7 @@
 // Whether the service is reachable, for readiness checks. Needs no key.
 import { type Dispatcher, request } from 'undici';
 import { startDeadline } from '../../async/deadline.ts';
-import { USER_AGENT } from '../../version.ts';
+import { USER_AGENT } from '../../package.ts';
 import type { StreamedResponse } from './upstream-client.ts';
 
 /** Statuses of a proxy without a backend. */

@@ -4,7 +4,7 @@ import { pipeline, type Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { startDeadline } from '../../async/deadline.ts';
-import { USER_AGENT } from '../../version.ts';
+import { USER_AGENT } from '../../package.ts';
 import { UpstreamError } from '../errors.ts';
 import { limitsOf, STALL_MS } from '../operations.ts';
 import type { CallOutcome, HostLimiter } from './host-limiter.ts';

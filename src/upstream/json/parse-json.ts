@@ -11,7 +11,7 @@ function textOf(bytes: Uint8Array): string {
   return buffer.toString(isAscii(buffer) ? 'latin1' : 'utf8');
 }
 
-const ask = createWorker('./json-worker');
+const ask = createWorker('upstream/json/json-worker');
 
 /**
  * Parses a JSON body. `NaN` and the infinities, which Python services write, are null.

@@ -48,7 +48,7 @@ const ROWS_AT_ONCE = 500;
 /** Cached searches: 8 MB at most, each hit taking eight bytes. */
 const MAX_CACHED_SEARCHES = 64;
 
-const ask = createWorker('../reads/catalogue-worker');
+const ask = createWorker('upstream/reads/catalogue-worker');
 
 const askWorker = (request: CatalogueRequest): Promise<CatalogueHits> =>
   ask(request) as Promise<CatalogueHits>;

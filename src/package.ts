@@ -1,0 +1,24 @@
+// What the package says of itself: the folder that it is installed in, and its version.
+import { existsSync, readFileSync } from 'node:fs';
+
+function findRoot(): URL {
+  let folder = new URL('./', import.meta.url);
+  while (!existsSync(new URL('package.json', folder))) folder = new URL('../', folder);
+  return folder;
+}
+
+/** The folder of package.json, docs/, examples/ and public/: the same from source and from the build. */
+export const PACKAGE_ROOT = findRoot();
+
+function readVersion(): string {
+  const content: unknown = JSON.parse(readFileSync(new URL('package.json', PACKAGE_ROOT), 'utf8'));
+  return typeof content === 'object' && content !== null && 'version' in content
+    ? String(content.version)
+    : 'unknown';
+}
+
+/** The package's version, such as "0.1.0". */
+export const VERSION = readVersion();
+
+/** Product and version. */
+export const USER_AGENT = `FoldAtlas/${VERSION}`;
