@@ -89,8 +89,12 @@ async function metricsPort(read: () => Promise<string>): Promise<{ close(): Prom
 
 /** One process that does everything. */
 async function runAlone(): Promise<void> {
-  const [source, { serve }] = await Promise.all([openSource(), loadServe()]);
-  const served = await serve({ config, log, ...source });
+  const [source, principalKey, { serve }] = await Promise.all([
+    openSource(),
+    openPrincipalKey(config),
+    loadServe(),
+  ]);
+  const served = await serve({ config, log, principalKey, ...source });
   const metrics = await metricsPort(served.gateway.metrics.text);
   installShutdownHandler({
     log,
@@ -156,8 +160,8 @@ async function runPrimary(): Promise<void> {
 
 /** One of several processes that answer. */
 async function runWorker(source: Source): Promise<void> {
-  const { serve } = await loadServe();
-  const served = await serve({ config, log, ...source, metricsText: allMetrics });
+  const [principalKey, { serve }] = await Promise.all([openPrincipalKey(config), loadServe()]);
+  const served = await serve({ config, log, principalKey, ...source, metricsText: allMetrics });
   // A terminal sends these to every process; the primary says what workers do.
   process.on('SIGINT', () => undefined);
   process.on('SIGHUP', () => undefined);

@@ -8,13 +8,14 @@ import { attachWebSocket } from '../http/websocket/server.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { openTracing } from '../telemetry/tracing.ts';
 import { closeServer, listen } from './ports.ts';
-import { openPrincipalKey } from './principal-key.ts';
 
 export interface ServeOptions {
   readonly config: Config;
   readonly upstreamUrl: string;
   readonly sandbox: boolean;
   readonly log: Logger;
+  /** Of `openPrincipalKey`. */
+  readonly principalKey: string;
   /** Where /metrics come from when not from this process alone. */
   readonly metricsText?: () => Promise<string>;
 }
@@ -31,7 +32,6 @@ const CLOSE_MS = 3_000;
  */
 export async function serve(options: ServeOptions) {
   const { config, log, ...rest } = options;
-  const principalKey = await openPrincipalKey(config);
   const tracing =
     config.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
       ? undefined
@@ -40,7 +40,7 @@ export async function serve(options: ServeOptions) {
           serviceName: config.OTEL_SERVICE_NAME,
           onError: (error) => log.warn({ error }, 'traces were not sent'),
         });
-  const gateway = createGateway({ config, log, tracing, principalKey, ...rest });
+  const gateway = createGateway({ config, log, tracing, ...rest });
   const close = async () => {
     await withTimeout(gateway.close(), CLOSE_MS, () => log.warn('the store did not close in time'));
     await tracing?.close();

@@ -1,8 +1,9 @@
 // The HMAC key that turns tokens into the names of principals, so that a leaked store reveals no
 // token. The ledger stores it sealed with GATEWAY_SECRET. Rotating the secret seals the same key
 // again, so callers keep their batches and idempotency keys.
-import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { makePrivateFolder, restrict } from '../sqlite-file.ts';
 import type { Ledger } from './ledger.ts';
 import { openLedger } from './open-ledger.ts';
@@ -24,15 +25,18 @@ const TAG_BYTES = 16;
 /** Each try after the first follows another process that wrote at the same moment. */
 const TRIES = 5;
 
-/**
- * scrypt, because a secret of 16 characters may be a guessable phrase: some 50 ms for each guess.
- */
-const sealingKey = (secret: string, salt: Buffer): Buffer => scryptSync(secret, salt, 32);
+const deriveKey = promisify<string, Buffer, number, Buffer>(scrypt);
 
-function seal(key: string, secret: string): string {
+/**
+ * scrypt, because a secret of 16 characters may be a guessable phrase: some 50 ms for each guess,
+ * on a thread of libuv while the gateway's modules are loaded.
+ */
+const sealingKey = (secret: string, salt: Buffer): Promise<Buffer> => deriveKey(secret, salt, 32);
+
+async function seal(key: string, secret: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv(CIPHER, sealingKey(secret, salt), iv);
+  const cipher = createCipheriv(CIPHER, await sealingKey(secret, salt), iv);
   const sealed = Buffer.concat([cipher.update(key, 'utf8'), cipher.final()]);
   return `${VERSION}.${Buffer.concat([salt, iv, cipher.getAuthTag(), sealed]).toString('base64url')}`;
 }
@@ -41,7 +45,7 @@ function seal(key: string, secret: string): string {
  * @returns null when another secret sealed it
  * @throws Error when damaged or written by a newer gateway
  */
-function unseal(text: string, secret: string): string | null {
+async function unseal(text: string, secret: string): Promise<string | null> {
   const [version, body = ''] = text.split('.');
   const bytes = Buffer.from(body, 'base64url');
   const head = SALT_BYTES + IV_BYTES + TAG_BYTES;
@@ -49,7 +53,7 @@ function unseal(text: string, secret: string): string | null {
     throw new Error('The key of the ledger is damaged, or was written by a newer gateway.');
   const salt = bytes.subarray(0, SALT_BYTES);
   const iv = bytes.subarray(SALT_BYTES, SALT_BYTES + IV_BYTES);
-  const decipher = createDecipheriv(CIPHER, sealingKey(secret, salt), iv, { authTagLength: TAG_BYTES });
+  const decipher = createDecipheriv(CIPHER, await sealingKey(secret, salt), iv, { authTagLength: TAG_BYTES });
   decipher.setAuthTag(bytes.subarray(head - TAG_BYTES, head));
   try {
     return Buffer.concat([decipher.update(bytes.subarray(head)), decipher.final()]).toString('utf8');
@@ -67,14 +71,14 @@ export async function openPrincipalKey(ledger: Ledger, secret: string): Promise<
   for (let tries = 0; tries < TRIES; tries += 1) {
     const sealed = await ledger.sealedKey();
     if (sealed !== null) {
-      const key = unseal(sealed, secret);
+      const key = await unseal(sealed, secret);
       if (key !== null) return key;
       throw new WrongSecretError('Another GATEWAY_SECRET sealed the key of this ledger.');
     }
     // In ledgers of versions without a sealed key callers are named by the secret itself.
     const key = (await ledger.isEmpty()) ? randomBytes(32).toString('hex') : secret;
-    // Of gateways that start together one writes; all of them read what it wrote.
-    await ledger.sealKey(null, seal(key, secret));
+    // Of gateways that start together one writes; the others read what it wrote.
+    if (await ledger.sealKey(null, await seal(key, secret))) return key;
   }
   throw new Error('The key of the ledger is written by other processes again and again.');
 }
@@ -89,9 +93,9 @@ export async function openPrincipalKey(ledger: Ledger, secret: string): Promise<
 export async function rotateSecret(ledger: Ledger, current: string, next: string): Promise<boolean> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const sealed = await ledger.sealedKey();
-    if (sealed !== null && unseal(sealed, next) !== null) return false;
+    if (sealed !== null && (await unseal(sealed, next)) !== null) return false;
     const key = await openPrincipalKey(ledger, current);
-    if (sealed !== null && (await ledger.sealKey(sealed, seal(key, next)))) return true;
+    if (sealed !== null && (await ledger.sealKey(sealed, await seal(key, next)))) return true;
   }
   throw new Error('The key of the ledger is written by other processes again and again.');
 }
@@ -101,7 +105,7 @@ export async function rotateSecret(ledger: Ledger, current: string, next: string
  */
 export async function replacePrincipalKey(ledger: Ledger, secret: string): Promise<void> {
   const key = randomBytes(32).toString('hex');
-  if (!(await ledger.sealKey(await ledger.sealedKey(), seal(key, secret))))
+  if (!(await ledger.sealKey(await ledger.sealedKey(), await seal(key, secret))))
     throw new Error('Another process changed the key of the ledger at the same moment. Try again.');
 }
 
