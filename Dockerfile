@@ -11,8 +11,7 @@ COPY sandbox/package.json ./sandbox/
 
 FROM packages AS build
 RUN npm ci --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
-COPY sandbox/tsconfig.json ./sandbox/
+COPY scripts/build.js ./scripts/
 COPY sandbox/src ./sandbox/src
 COPY src ./src
 RUN npm run build

@@ -1,10 +1,14 @@
-// Before all tests: a folder for what gateways write. After them: nothing that was secret may stand there.
+// Before all tests: compiles what is shipped, for tests that start it as a process, and makes a folder for what gateways write.
+// After them: nothing that was secret may stand there.
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { leaksIn } from './leaks.ts';
+import { ROOT } from './root.ts';
 
 export default function setup(): () => void {
+  execFileSync(process.execPath, ['scripts/build.js'], { cwd: ROOT, stdio: 'inherit' });
   const folder = mkdtempSync(join(tmpdir(), 'foldatlas-record-'));
   process.env.FOLDATLAS_TEST_RECORD = folder;
   return () => {

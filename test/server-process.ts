@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { build } from './built.ts';
+
 import { type Answer, at } from './support.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -31,8 +31,6 @@ export async function startServer(
   env: Record<string, string>,
   { largestFileKibibytes }: { readonly largestFileKibibytes?: number } = {},
 ): Promise<ServerProcess> {
-  // The compiled server starts in less than half of the time that tsx needs for the source.
-  await build();
   const command = [process.execPath, 'dist/server.js'];
   // The shell is replaced by the server, so that signals reach it.
   const limit = largestFileKibibytes === undefined ? '' : `ulimit -f ${largestFileKibibytes} && `;

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startSandboxThread } from '../../sandbox/src/sandbox.ts';
-import { build } from '../../test/built.ts';
+
 import { type ServerProcess, startServer } from '../../test/server-process.ts';
 import { ATTACKS, type Attack, type Target } from './attacks.ts';
 import { startHostileService } from './hostile-service.ts';
@@ -87,7 +87,6 @@ export async function runAttacks(
   isShort: boolean,
   onFinding: (finding: Finding) => void = () => undefined,
 ): Promise<Finding[]> {
-  await build();
   const folder = mkdtempSync(join(tmpdir(), 'foldatlas-hostile-'));
   const [sandbox, service] = await Promise.all([
     startSandboxThread({ size: 'small', speed: 20 }),

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
-import { build } from '../built.ts';
+
 import { openProxy, renamedKey } from '../doctor/proxy.ts';
 import { type Served, serve } from '../subscriptions/streams.ts';
 import { openWorld, type World } from '../support.ts';
@@ -18,7 +18,6 @@ const clock = new ManualClock(Date.now());
 const TOKEN = 'a-token-for-the-command-line';
 
 beforeAll(async () => {
-  await build();
   world = await openWorld({}, { clock });
   served = await serve(world.gateway);
   folder = mkdtempSync(join(tmpdir(), 'foldatlas-cli-'));

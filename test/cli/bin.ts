@@ -1,6 +1,6 @@
 // Starts the bin as its own process, as a shell does, and tells what came of it.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { ROOT } from '../built.ts';
+import { ROOT } from '../root.ts';
 
 /** What `build` made of it. */
 export const BIN = `${ROOT}dist/cli/main.js`;

@@ -7,7 +7,7 @@ import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readMapping } from '../../src/contract/mapping.ts';
 import { schema } from '../../src/resolvers/schema.ts';
-import { build, ROOT } from '../built.ts';
+import { ROOT } from '../root.ts';
 import { type Served, serve } from '../subscriptions/streams.ts';
 import { openWorld, type World } from '../support.ts';
 import { BIN } from './bin.ts';
@@ -17,7 +17,6 @@ let world: World;
 let served: Served;
 
 beforeAll(async () => {
-  await build();
   world = await openWorld({}, { speed: 1000 });
   served = await serve(world.gateway);
   folder = mkdtempSync(join(tmpdir(), 'foldatlas-docs-'));

@@ -10,7 +10,7 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
-import { build, ROOT } from '../built.ts';
+import { ROOT } from '../root.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'foldatlas-image-'));
 const app = join(folder, 'app');
@@ -84,7 +84,6 @@ function copy(source: string, target: string): void {
 }
 
 beforeAll(async () => {
-  await build();
   sandbox = await startSandbox({ size: 'small' });
   mkdirSync(app);
   mkdirSync(join(folder, 'data'));

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { build } from '../built.ts';
+
 import { FOLD, openPlace, type Place, SUBMIT } from '../clients/place.ts';
 import { at } from '../support.ts';
 import { type GuideText, guides, ROOT } from './guides.ts';
@@ -21,7 +21,6 @@ let batchId = '';
 const scratch = mkdtempSync(join(tmpdir(), 'foldatlas-docs-'));
 
 beforeAll(async () => {
-  await build();
   place = await openPlace({
     PERSISTED_OPERATIONS: 'allow',
     PERSISTED_OPERATIONS_FILE: `${ROOT}persisted-operations.json`,

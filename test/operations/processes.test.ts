@@ -10,9 +10,9 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { createRestartBackoff } from '../../src/process/primary.ts';
-import { build, ROOT } from '../built.ts';
 import { protein } from '../folding/bench.ts';
 import { recordOutput } from '../record.ts';
+import { ROOT } from '../root.ts';
 import { until } from '../subscriptions/support.ts';
 import { type Answer, at } from '../support.ts';
 
@@ -72,7 +72,6 @@ const pidsOf = (started: Started): number[] =>
     .filter(({ message }) => message === 'worker started')
     .map(({ pid }) => Number(pid));
 
-beforeAll(build, 200_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('two workers', () => {

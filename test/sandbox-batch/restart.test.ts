@@ -3,15 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { openDatabase } from '../../sandbox/src/database.ts';
 import { startSandbox } from '../../sandbox/src/sandbox.ts';
-import { build } from '../built.ts';
+
 import { type Answer, batch, client, DAY, fold, isJson, itemsOf, startHeld, textOf } from './harness.ts';
 
 let dataDir: string;
-beforeAll(build, 200_000);
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'sandbox-restart-'));
 });

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { build, ROOT } from '../built.ts';
+import { ROOT } from '../root.ts';
 import { at } from '../support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'foldatlas-'));
@@ -60,7 +60,6 @@ const ask = async (url: string, query: string, headers: Record<string, string> =
 
 let server: Started;
 beforeAll(async () => {
-  await build();
   server = await start({});
 }, 120_000);
 afterAll(() => {

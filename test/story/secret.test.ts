@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
-import { build } from '../built.ts';
+
 import { run } from '../cli/bin.ts';
 import { batchIds, queuedBatches, type ServerProcess, startServer, submitOnce } from '../server-process.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.ts';
@@ -17,7 +17,6 @@ let sandbox: Sandbox;
 let folder: string;
 let servers: ServerProcess[] = [];
 beforeAll(async () => {
-  await build();
   sandbox = await startSandbox({ size: 'small', control: true });
 }, 200_000);
 afterAll(() => sandbox.close());

@@ -13,7 +13,7 @@ import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.t
 import { SOFTWARE_WEBGL } from '../browser/chromium.ts';
 import { look, NO_FRONTEND, openPreview, type Preview } from '../browser/preview.ts';
 import { type OpenPage, openSite, picture, type Site, seriousIssues } from '../browser/site.ts';
-import { ROOT } from '../built.ts';
+import { ROOT } from '../root.ts';
 import { unknownHash } from '../subscriptions/support.ts';
 
 let site: Site;

@@ -1,0 +1,42 @@
+// Compiles the gateway to dist/ and the sandbox to sandbox/dist/: a file for each program and each thread, and beside them
+// the files that they share. Packages stay in node_modules. Types are checked by `npm run types`.
+import { readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
+
+/** The paths of all files below a folder. */
+const filesIn = (folder) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+
+async function compile(root, programs) {
+  const source = join(root, 'src');
+  const outdir = join(root, 'dist');
+  const { metafile } = await build({
+    entryPoints: [
+      ...programs.map((name) => join(source, name)),
+      ...filesIn(source).filter((file) => file.endsWith('-worker.ts')),
+    ],
+    outbase: source,
+    outdir,
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    platform: 'node',
+    target: 'node20.18',
+    format: 'esm',
+    sourcemap: true,
+    sourcesContent: false,
+    metafile: true,
+  });
+  // What an earlier build left.
+  const written = new Set(Object.keys(metafile.outputs).map((file) => resolve(file)));
+  for (const file of filesIn(outdir)) if (!written.has(resolve(file))) rmSync(file);
+}
+
+process.chdir(join(import.meta.dirname, '..'));
+await Promise.all([
+  compile('.', ['server.ts', 'cli/main.ts']),
+  compile('sandbox', ['main.ts', 'sandbox.ts', 'sandbox-thread.ts']),
+]);
