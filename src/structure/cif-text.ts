@@ -3,6 +3,8 @@
 /** What a cell may hold; null and undefined are written as `?`, the empty string as `.`. */
 export type CifValue = string | number | null | undefined;
 
+/** Printable ASCII without quotes that begins with nothing that CIF gives a meaning. */
+const BARE = /^[A-Za-z0-9+-][!#-&(-~]*$/;
 const RESERVED = /^(?:data_|save_|loop_$|stop_$|global_$)/i;
 
 /** CIF is ASCII: strict parsers refuse other characters and control characters. */
@@ -12,13 +14,13 @@ const plain = (text: string): string => text.replace(/\r\n?/g, '\n').replace(/[^
 const textField = (text: string): string => `\n;${text.replace(/\n;/g, '\n ;')}\n;`;
 
 /** One value as it stands in the file. */
-function cifValue(value: CifValue): string {
+export function cifValue(value: CifValue): string {
   if (value === null || value === undefined) return '?';
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : '?';
   if (value === '') return '.';
-  const text = plain(value);
+  const text = BARE.test(value) ? value : plain(value);
   if (text.includes('\n')) return textField(text);
-  if (/^[A-Za-z0-9+-][^\s'"]*$/.test(text) && !RESERVED.test(text)) return text;
+  if (BARE.test(text) && !RESERVED.test(text)) return text;
   // A quote ends the value only where white space follows it.
   if (!/"(?=\s)/.test(text)) return `"${text}"`;
   return /'(?=\s)/.test(text) ? textField(text) : `'${text}'`;
@@ -35,9 +37,12 @@ export function cifItems(category: string, row: CifRow): string {
 
 /** A category of many rows, which all have the items of the first; nothing when there are none. */
 export function cifLoop(category: string, rows: readonly CifRow[]): string {
-  const [first] = rows;
-  if (first === undefined) return '';
-  const head = Object.keys(first).map((name) => `_${category}.${name}`);
   const lines = rows.map((row) => Object.values(row).map(cifValue).join(' '));
-  return `loop_\n${head.join('\n')}\n${lines.join('\n')}\n#\n`;
+  return cifLines(category, Object.keys(rows[0] ?? {}), lines);
+}
+
+/** The same with the rows as they stand in the file. */
+export function cifLines(category: string, items: readonly string[], lines: readonly string[]): string {
+  if (lines.length === 0) return '';
+  return `loop_\n${items.map((name) => `_${category}.${name}`).join('\n')}\n${lines.join('\n')}\n#\n`;
 }

@@ -32,7 +32,8 @@ const TOLERANCE = 0.25;
 /** Edge of the cells in which neighbours are looked for: longer than any bond. */
 const CELL = 3;
 
-const isBridgeEnd = ({ residue, atom }: BondEnd): boolean => residue.name === 'CYS' && atom.name === 'SG';
+const isBridgeEnd = ({ residue, atom }: Pick<BondEnd, 'residue' | 'atom'>): boolean =>
+  residue.name === 'CYS' && atom.name === 'SG';
 
 /** The atoms that may take part: of a single molecule only those of bridges. */
 function endsOf(asyms: readonly Asym[]): BondEnd[] {
@@ -41,8 +42,8 @@ function endsOf(asyms: readonly Asym[]): BondEnd[] {
     if (asym.entity.kind === 'water') continue;
     for (const [index, residue] of asym.residues.entries()) {
       for (const atom of residue.atoms) {
-        const end = { asym, residue, index, atom };
-        if (RADII[atom.element] !== undefined && (asyms.length > 1 || isBridgeEnd(end))) ends.push(end);
+        const mayTakePart = asyms.length > 1 || isBridgeEnd({ residue, atom });
+        if (mayTakePart && RADII[atom.element] !== undefined) ends.push({ asym, residue, index, atom });
       }
     }
   }

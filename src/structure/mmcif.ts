@@ -1,5 +1,5 @@
 // Writes a structure as mmCIF, with the confidences as in ModelCIF.
-import { type CifRow, type CifValue, cifItems, cifLoop } from './cif-text.ts';
+import { type CifRow, type CifValue, cifItems, cifLines, cifLoop, cifValue } from './cif-text.ts';
 import { type BondEnd, type Connection, connectionsOf } from './connections.ts';
 import { type Asym, type Entity, entitiesOf } from './entities.ts';
 import type { StructureFile, StructureModel } from './model.ts';
@@ -165,34 +165,33 @@ function connectionText(connections: readonly Connection[]): string {
   ].join('');
 }
 
-function atomRows(asyms: readonly Asym[]) {
-  let id = 0;
-  return asyms.flatMap((asym) =>
-    asym.residues.flatMap(({ name, number, insertion, hetero, atoms }, k) =>
-      atoms.map((atom) => ({
-        group_PDB: hetero ? 'HETATM' : 'ATOM',
-        id: ++id,
-        type_symbol: atom.element,
-        label_atom_id: atom.name,
-        label_alt_id: '',
-        label_comp_id: name,
-        label_asym_id: asym.id,
-        label_entity_id: asym.entity.id,
-        label_seq_id: sequenceNumber(asym, k),
-        pdbx_PDB_ins_code: insertion === '' ? null : insertion,
-        Cartn_x: atom.x.toFixed(3),
-        Cartn_y: atom.y.toFixed(3),
-        Cartn_z: atom.z.toFixed(3),
-        occupancy: atom.occupancy.toFixed(2),
-        B_iso_or_equiv: atom.b.toFixed(2),
-        auth_seq_id: number,
-        auth_comp_id: name,
-        auth_asym_id: asym.chain,
-        auth_atom_id: atom.name,
-        pdbx_PDB_model_num: 1,
-      })),
-    ),
-  );
+const ATOM_ITEMS = [
+  ...['group_PDB', 'id', 'type_symbol', 'label_atom_id', 'label_alt_id', 'label_comp_id', 'label_asym_id'],
+  ...['label_entity_id', 'label_seq_id', 'pdbx_PDB_ins_code', 'Cartn_x', 'Cartn_y', 'Cartn_z', 'occupancy'],
+  ...['B_iso_or_equiv', 'auth_seq_id', 'auth_comp_id', 'auth_asym_id', 'auth_atom_id', 'pdbx_PDB_model_num'],
+];
+
+/** A line for each atom. Texts, not rows of values: nearly all of a file is atoms. */
+function atomLines(asyms: readonly Asym[]): string[] {
+  const lines: string[] = [];
+  for (const asym of asyms) {
+    const [label, chain] = [cifValue(asym.id), cifValue(asym.chain)];
+    for (const [k, { name, number, insertion, hetero, atoms }] of asym.residues.entries()) {
+      const component = cifValue(name);
+      const group = hetero ? 'HETATM' : 'ATOM';
+      const place = [sequenceNumber(asym, k), insertion || null].map(cifValue).join(' ');
+      const ours = `. ${component} ${label} ${asym.entity.id} ${place}`;
+      const theirs = `${number} ${component} ${chain}`;
+      for (const atom of atoms) {
+        const own = cifValue(atom.name);
+        const at = `${atom.x.toFixed(3)} ${atom.y.toFixed(3)} ${atom.z.toFixed(3)}`;
+        const values = `${at} ${atom.occupancy.toFixed(2)} ${atom.b.toFixed(2)}`;
+        const id = `${group} ${lines.length + 1} ${cifValue(atom.element)} ${own}`;
+        lines.push(`${id} ${ours} ${values} ${theirs} ${own} 1`);
+      }
+    }
+  }
+  return lines;
 }
 
 /** A data block's name holds neither white space nor quotes. */
@@ -201,9 +200,10 @@ const blockName = (id: string): string => id.replace(/[^A-Za-z0-9_.-]/g, '_') ||
 /** Writes the file. There is always one, whatever the size. */
 export function writeMmcif(model: StructureModel): StructureFile & { ok: true } {
   const { entities, asyms } = entitiesOf(model);
-  const rows = atomRows(asyms);
+  const atoms = atomLines(asyms);
   const comments = model.warnings.flatMap((warning) => warning.replace(/[^\n\x20-\x7e]/gu, '?').split('\n'));
-  const elements = [...new Set(rows.map((row) => row.type_symbol))];
+  const residues = asyms.flatMap((asym) => asym.residues);
+  const elements = new Set(residues.flatMap((residue) => residue.atoms.map(({ element }) => element)));
   const text = [
     `data_${blockName(model.id)}\n`,
     ...comments.map((line) => `# ${line}\n`),
@@ -235,9 +235,9 @@ export function writeMmcif(model: StructureModel): StructureFile & { ok: true } 
     confidenceText(model, asyms),
     cifLoop(
       'atom_type',
-      elements.map((symbol) => ({ symbol })),
+      [...elements].map((symbol) => ({ symbol })),
     ),
-    cifLoop('atom_site', rows),
+    cifLines('atom_site', ATOM_ITEMS, atoms),
   ].join('');
-  return { ok: true, text, atomCount: rows.length };
+  return { ok: true, text, atomCount: atoms.length };
 }

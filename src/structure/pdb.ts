@@ -1,48 +1,17 @@
-// Parses PDB text tolerantly into atoms and residues.
-import { residueOf } from './residues.ts';
+// Parses PDB text tolerantly into residues of atoms, in one pass.
+import type { ModelAtom, ModelResidue } from './model.ts';
 
-/** One atom line. Coordinates in ångström. */
-export interface PdbAtom {
-  readonly hetero: boolean;
-  readonly name: string;
-  readonly residue: string;
+/** One residue, nucleotide or ligand component, and the chain that it stands in. */
+export interface PdbResidue extends ModelResidue {
   readonly chain: string;
-  /** The residue's number as the file has it. */
-  readonly number: number;
-  readonly insertion: string;
-  readonly x: number;
-  readonly y: number;
-  readonly z: number;
-  readonly occupancy: number;
-  /** NaN where the column is empty. */
-  readonly b: number;
-  readonly element: string;
-}
-
-/** One residue, nucleotide or ligand component. */
-export interface PdbResidue {
-  readonly chain: string;
-  readonly number: number;
-  readonly insertion: string;
-  readonly name: string;
-  /** Whether it is part of the chain's polymer rather than a ligand or water. */
-  readonly polymer: boolean;
-  /** One-letter code, of the parent for a modified residue, X for an unknown one. */
-  readonly letter: string;
   /** B-factor of the residue's trace atom (CA, C1'), else of its first atom; null without one. */
-  readonly b: number | null;
-  readonly hetero: boolean;
-  readonly atoms: readonly PdbAtom[];
+  readonly confidence: number | null;
 }
 
 /** What a PDB file holds, its first model only. */
 export interface ParsedPdb {
   readonly atomCount: number;
   readonly residues: readonly PdbResidue[];
-  /** In order of appearance. */
-  readonly chains: readonly string[];
-  /** One-letter codes of all polymer residues, in order. */
-  readonly sequence: string;
 }
 
 function elementOf(line: string): string {
@@ -58,100 +27,79 @@ function elementOf(line: string): string {
     : guess;
 }
 
-function readAtom(line: string): PdbAtom | undefined {
+/** The atom of a line, its `b` NaN where the column is empty; undefined for an unreadable line. */
+function readAtom(line: string): ModelAtom | undefined {
   const [x, y, z] = [Number(line.slice(30, 38)), Number(line.slice(38, 46)), Number(line.slice(46, 54))];
   if (!Number.isFinite(x + y + z) || line.length < 54) return undefined;
   const occupancy = line.slice(54, 60).trim();
   return {
-    hetero: line.startsWith('HETATM'),
     name: line.slice(12, 16).trim(),
-    residue: line.slice(17, 20).trim(),
-    // Some writers put two-character chain names into columns 21 and 22.
-    chain: line.slice(20, 22).trim(),
-    number: Number.parseInt(line.slice(22, 26), 10) || 0,
-    insertion: line.charAt(26).trim(),
+    element: elementOf(line),
     x,
     y,
     z,
     occupancy: occupancy === '' ? 1 : Number(occupancy),
     b: Number.parseFloat(line.slice(60, 66)),
-    element: elementOf(line),
   };
-}
-
-/** The atoms of the first model; of alternative places the first of each residue. */
-function readAtoms(text: string): PdbAtom[] {
-  const atoms: PdbAtom[] = [];
-  let residue = '';
-  let alternative = '';
-  for (let at = 0; at < text.length; ) {
-    const newline = text.indexOf('\n', at);
-    const end = newline === -1 ? text.length : newline;
-    const isAtom = text.startsWith('ATOM  ', at) || text.startsWith('HETATM', at);
-    if (isAtom) {
-      const line = text.slice(at, end);
-      const place = line.slice(20, 27);
-      if (place !== residue) {
-        residue = place;
-        alternative = '';
-      }
-      const here = line.charAt(16).trim();
-      if (here !== '' && alternative === '') alternative = here;
-      const atom = here === '' || here === alternative ? readAtom(line) : undefined;
-      if (atom !== undefined) atoms.push(atom);
-    } else if (text.startsWith('ENDMDL', at)) break;
-    at = end + 1;
-  }
-  return atoms;
 }
 
 const TRACE = new Set(['CA', "C1'", 'C1*']);
 
-/** The residue of consecutive atoms, the first of which is given apart. */
-function residueFrom(first: PdbAtom, atoms: readonly PdbAtom[]): PdbResidue {
-  const known = residueOf(first.residue);
-  const trace = atoms.find((atom) => TRACE.has(atom.name) && atom.element === 'C') ?? first;
+/** The residue of consecutive atoms. @param line - one of theirs */
+function residueFrom(line: string, atoms: readonly ModelAtom[]): PdbResidue {
+  const trace = atoms.find(({ name, element }) => TRACE.has(name) && element === 'C') ?? atoms[0];
   return {
-    chain: first.chain,
-    number: first.number,
-    insertion: first.insertion,
-    name: first.residue,
-    polymer: known !== undefined || !first.hetero,
-    letter: known?.letter ?? 'X',
-    b: Number.isFinite(trace.b) ? trace.b : null,
-    hetero: first.hetero,
+    // Some writers put two-character chain names into columns 21 and 22.
+    chain: line.slice(20, 22).trim(),
+    name: line.slice(17, 20).trim() || 'UNK',
+    number: Number.parseInt(line.slice(22, 26), 10) || 0,
+    insertion: line.charAt(26).trim(),
+    hetero: line.startsWith('HETATM'),
+    confidence: Number.isFinite(trace?.b) ? (trace?.b ?? null) : null,
     atoms,
   };
 }
 
-/** Groups consecutive atoms of the same residue. */
-function residuesOf(atoms: readonly PdbAtom[]): PdbResidue[] {
-  const groups: [first: PdbAtom, atoms: PdbAtom[]][] = [];
-  for (const atom of atoms) {
-    const [last, group] = groups.at(-1) ?? [];
-    const isSame =
-      last?.chain === atom.chain &&
-      last.number === atom.number &&
-      last.insertion === atom.insertion &&
-      last.residue === atom.residue;
-    if (isSame) group?.push(atom);
-    else groups.push([atom, [atom]]);
-  }
-  return groups.map(([first, group]) => residueFrom(first, group));
-}
-
 /**
- * Parses a PDB file. Skips unreadable lines; TER, END, MODEL and all other records are optional.
+ * Parses a PDB file: its first model, and of alternative places the first of each residue. Skips
+ * unreadable lines; TER, END, MODEL and all other records are optional.
  */
 export function parsePdb(text: string): ParsedPdb {
-  const atoms = readAtoms(text);
-  const residues = residuesOf(atoms);
-  return {
-    atomCount: atoms.length,
-    residues,
-    chains: [...new Set(residues.map((residue) => residue.chain))],
-    sequence: residues.flatMap(({ polymer, letter }) => (polymer ? [letter] : [])).join(''),
+  const residues: PdbResidue[] = [];
+  let atomCount = 0;
+  let first = '';
+  let atoms: ModelAtom[] = [];
+  const close = () => {
+    if (atoms.length > 0) residues.push(residueFrom(first, atoms));
+    atomCount += atoms.length;
   };
+  let place = '';
+  let alternative = '';
+  let identity = '';
+  for (let at = 0, end = 0; at < text.length && !text.startsWith('ENDMDL', at); at = end + 1) {
+    const newline = text.indexOf('\n', at);
+    end = newline === -1 ? text.length : newline;
+    if (!text.startsWith('ATOM  ', at) && !text.startsWith('HETATM', at)) continue;
+    const line = text.slice(at, end);
+    if (line.slice(20, 27) !== place) {
+      place = line.slice(20, 27);
+      alternative = '';
+    }
+    const here = line.charAt(16).trim();
+    alternative ||= here;
+    const atom = here === '' || here === alternative ? readAtom(line) : undefined;
+    if (atom === undefined) continue;
+    if (line.slice(17, 27) !== identity) {
+      close();
+      first = line;
+      atoms = [];
+      // Component, chain, number and insertion code.
+      identity = line.slice(17, 27);
+    }
+    atoms.push(atom);
+  }
+  close();
+  return { atomCount, residues };
 }
 
 /** Columns of an atom line, 0-based: chain, number and insertion code of its residue. */

@@ -18,48 +18,29 @@ const startsWith = (text: Uint8Array, start: number, word: Uint8Array): boolean 
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= ZERO + 9;
 
-/** A number in a column, without making a text of it where it is digits and a point. */
-function readColumn(pdb: Uint8Array, at: number): number {
-  let [value, scale, digits] = [0, 0, 0];
-  for (let i = at; i < at + WIDTH; i += 1) {
-    const byte = pdb[i] ?? SPACE;
-    if (byte === SPACE && digits === 0) continue;
-    if (byte === POINT && scale === 0) scale = 1;
-    else if (isDigit(byte)) {
-      value = value * 10 + byte - ZERO;
-      scale *= 10;
-      digits += 1;
-    } else return Number.parseFloat(Buffer.from(pdb.subarray(at, at + WIDTH)).toString('latin1'));
-  }
-  return digits === 0 ? Number.NaN : value / (scale || 1);
+/** Whether a column reads `  0.87`, as nearly every confidence of the service does. */
+function isPlain(pdb: Uint8Array, at: number): boolean {
+  if (pdb[at] !== SPACE || pdb[at + 1] !== SPACE || pdb[at + 2] !== ZERO || pdb[at + 3] !== POINT)
+    return false;
+  return isDigit(pdb[at + 4] ?? 0) && isDigit(pdb[at + 5] ?? 0);
 }
 
-/** Writes a number that is not negative, right-justified, if it fits. */
-function writeColumn(pdb: Uint8Array, at: number, value: number, decimals: number): void {
-  let rest = Math.round(value * 10 ** decimals);
-  if (!(rest >= 0 && rest < 10 ** (WIDTH - 1))) return;
-  for (let i = 0; i < WIDTH; i += 1) {
-    const isPoint = i === decimals;
-    const isBlank = i > decimals + 1 && rest === 0;
-    pdb[at + WIDTH - 1 - i] = isPoint ? POINT : isBlank ? SPACE : ZERO + (rest % 10);
-    if (!isPoint) rest = Math.floor(rest / 10);
-  }
-}
-
-/**
- * Brings `  0.87` to ` 87.00` by its digits: nearly every confidence of the service stands so.
- *
- * @returns false, with nothing written, for a number in another form
- */
-function writeAsPercent(pdb: Uint8Array, at: number): boolean {
-  const [tens = SPACE, ones = SPACE] = [pdb[at + 4], pdb[at + 5]];
-  const isPlain = pdb[at] === SPACE && pdb[at + 1] === SPACE && pdb[at + 2] === ZERO && pdb[at + 3] === POINT;
-  if (!isPlain || !isDigit(tens) || !isDigit(ones)) return false;
+/** Brings `  0.87` to ` 87.00` by its digits. */
+function writePlainAsPercent(pdb: Uint8Array, at: number): void {
+  const [tens = ZERO, ones = ZERO] = [pdb[at + 4], pdb[at + 5]];
   pdb[at + 1] = tens === ZERO ? SPACE : tens;
   pdb[at + 2] = ones;
   pdb[at + 4] = ZERO;
   pdb[at + 5] = ZERO;
-  return true;
+}
+
+const readColumn = (pdb: Buffer, at: number): number =>
+  Number.parseFloat(pdb.toString('latin1', at, at + WIDTH));
+
+/** Writes a number that is not negative, right-justified, if it fits. */
+function writeColumn(pdb: Buffer, at: number, value: number, decimals: number): void {
+  const text = value.toFixed(decimals).padStart(WIDTH);
+  if (value >= 0 && text.length === WIDTH) pdb.write(text, at, 'latin1');
 }
 
 const MEAN = /^(REMARK +(?:\d+ +)?mean_plddt[ :=]+)([\d.]+)/;
@@ -87,8 +68,9 @@ function endOfLine(pdb: Buffer, start: number): number {
 function isInPercent(pdb: Buffer): boolean {
   for (let start = 0, end = 0; start < pdb.length; start = end + 1) {
     end = endOfLine(pdb, start);
-    const isWhole = end >= start + B_FACTOR + WIDTH;
-    if (isWhole && isAtom(pdb, start) && readColumn(pdb, start + B_FACTOR) > 1) return true;
+    const at = start + B_FACTOR;
+    if (end < at + WIDTH || !isAtom(pdb, start) || isPlain(pdb, at)) continue;
+    if (readColumn(pdb, at) > 1) return true;
   }
   return false;
 }
@@ -105,8 +87,11 @@ export function scalePlddtInPdb(pdb: Uint8Array, unit: PlddtUnit): Uint8Array {
     end = endOfLine(scaled, start);
     if (isAtom(scaled, start)) {
       const at = start + B_FACTOR;
-      const isWhole = end >= at + WIDTH;
-      if (!isWhole || (unit === 'PERCENT' && writeAsPercent(scaled, at))) continue;
+      if (end < at + WIDTH) continue;
+      if (unit === 'PERCENT' && isPlain(scaled, at)) {
+        writePlainAsPercent(scaled, at);
+        continue;
+      }
       const b = readColumn(scaled, at);
       if (b > 1 && unit === 'PERCENT') return pdb;
       if (Number.isFinite(b)) writeColumn(scaled, at, b * factor, decimals);

@@ -13,16 +13,22 @@ const atlas = [
   'ATOM      4  CA  CYS A   2      10.639   6.071  -5.147  1.00  0.59           C  ',
 ].join('\n');
 
+/** One-letter codes of the polymers. */
+function sequencesOf(pdb: string) {
+  const file = pdbToMmcif(pdb, { id: 'x' });
+  const polymers = readCif(file.ok ? file.text : '').get('entity_poly');
+  return polymers?.map(({ pdbx_seq_one_letter_code_can: codes }) => codes);
+}
+
 test('the form that the Atlas serves, without TER and END, is read', () => {
   expect(parsePdb(atlas)).toMatchObject({
     atomCount: 4,
-    sequence: 'MC',
-    chains: ['A'],
     residues: [
-      { name: 'MET', number: 1, letter: 'M', b: 0.91 },
-      { name: 'CYS', number: 2, letter: 'C', b: 0.59 },
+      { chain: 'A', name: 'MET', number: 1, confidence: 0.91 },
+      { chain: 'A', name: 'CYS', number: 2, confidence: 0.59 },
     ],
   });
+  expect(sequencesOf(atlas)).toEqual(['MC']);
 });
 
 test('other writers: models, alternative places, modified residues, ligands, missing columns, insertions, CRLF', () => {
@@ -40,14 +46,16 @@ test('other writers: models, alternative places, modified residues, ligands, mis
   ].join('\r\n');
   const parsed = parsePdb(text);
   expect(parsed.atomCount).toBe(4);
-  expect(parsed.sequence).toBe('MG');
-  expect(parsed.chains).toEqual(['A', 'B']);
-  expect(parsed.residues.map(({ number, insertion, b }) => [number, insertion, b])).toEqual([
-    [-5, '', 10],
-    [10, 'A', null],
-    [1, '', 20],
-    [2, '', 20],
-  ]);
+  expect(sequencesOf(text)).toEqual(['MG']);
+  expect([...new Set(parsed.residues.map(({ chain }) => chain))]).toEqual(['A', 'B']);
+  expect(parsed.residues.map(({ number, insertion, confidence }) => [number, insertion, confidence])).toEqual(
+    [
+      [-5, '', 10],
+      [10, 'A', null],
+      [1, '', 20],
+      [2, '', 20],
+    ],
+  );
   expect(parsed.residues.flatMap(({ atoms }) => atoms.map(({ element }) => element))).toEqual([
     'C',
     'C',
@@ -87,12 +95,14 @@ const scaled = (text: string, unit: PlddtUnit) =>
 
 test('B-factors are rescaled in place and nothing else moves', () => {
   const percent = scaled(atlas, 'PERCENT');
-  expect(parsePdb(percent).residues.map(({ b }) => b)).toEqual([91, 59]);
+  expect(parsePdb(percent).residues.map(({ confidence }) => confidence)).toEqual([91, 59]);
   expect(percent.length).toBe(atlas.length);
   expect(percent.replace(/(\d\.\d\d) 91\.00/, '$1  0.91').split('\n')[2]).toBe(atlas.split('\n')[2]);
   expect(scaled(percent, 'PERCENT')).toBe(percent);
   expect(scaled(atlas, 'UNIT')).toBe(atlas);
-  expect(parsePdb(scaled(percent, 'UNIT')).residues.map(({ b }) => b)).toEqual([0.91, 0.59]);
+  expect(parsePdb(scaled(percent, 'UNIT')).residues.map(({ confidence }) => confidence)).toEqual([
+    0.91, 0.59,
+  ]);
 });
 
 test.each([

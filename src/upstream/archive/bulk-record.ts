@@ -95,7 +95,7 @@ export function readResidues(
   pdb: string,
 ): Pick<BulkStructure, 'plddt' | 'atomCount'> & { mean: number | null } {
   const { residues, atomCount } = parsePdb(pdb);
-  const written = residues.map(({ b }) => b);
+  const written = residues.map(({ confidence }) => confidence);
   const percent = written.some((b) => b !== null && b > 1);
   const plddt = percent ? written.map((b) => (b === null ? null : b / 100)) : written;
   const known = plddt.filter((b) => b !== null);
