@@ -3,7 +3,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { AggregatorRegistry } from 'prom-client';
 import type { Logger } from '../telemetry/log.ts';
-import { type Message, readMessage } from './worker-ipc.ts';
+import { askMetrics, listenTo, send } from './worker-ipc.ts';
 
 export interface PrimaryOptions {
   readonly workers: number;
@@ -21,10 +21,6 @@ const METRICS_MS = 2_000;
 
 const living = (): Worker[] =>
   Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected() === true) as Worker[];
-
-const send = (worker: Worker, message: Message): void => {
-  if (worker.isConnected()) worker.send(message, () => undefined);
-};
 
 /** A worker that lived this long died of something else than its start. */
 const LONG_LIFE_MS = 30_000;
@@ -55,23 +51,22 @@ export function startWorkers(options: PrimaryOptions) {
   const waiting = new Set<NodeJS.Timeout>();
   let everReady = false;
   let stopping = false;
-  let question = 0;
 
   function start(): void {
     const worker = cluster.fork(env);
     startedAt.set(worker.id, Date.now());
     log.info({ worker: worker.id, pid: worker.process.pid }, 'worker started');
-    worker.on('message', (raw: unknown) => void hear(worker, readMessage(raw)));
-  }
-
-  async function hear(worker: Worker, heard: Message | undefined): Promise<void> {
-    if (heard?.foldatlas === 'all-metrics')
-      send(worker, { foldatlas: 'metrics-text', id: heard.id, text: await metrics() });
-    if (heard?.foldatlas !== 'listening') return;
-    listening.add(worker.id);
-    if (everReady || listening.size < workers) return;
-    everReady = true;
-    onListening(heard.url, heard.localUrl);
+    listenTo(worker.process, (heard) => {
+      if (heard.foldatlas === 'metrics?') {
+        const { id } = heard;
+        void metrics().then((text) => send(worker.process, { foldatlas: 'metrics', id, metrics: text }));
+      }
+      if (heard.foldatlas !== 'listening') return;
+      listening.add(worker.id);
+      if (everReady || listening.size < workers) return;
+      everReady = true;
+      onListening(heard.url, heard.localUrl);
+    });
   }
 
   cluster.on('exit', (worker, code, signal) => {
@@ -97,27 +92,10 @@ export function startWorkers(options: PrimaryOptions) {
     waiting.add(timer);
   });
 
-  /** What a worker has counted; nothing when it does not say so in time. */
-  function valuesOf(worker: Worker, id: number): Promise<object[]> {
-    return new Promise((resolve) => {
-      const finish = (values: object[]) => {
-        clearTimeout(late);
-        worker.off('message', listen);
-        resolve(values);
-      };
-      const listen = (raw: unknown) => {
-        const heard = readMessage(raw);
-        if (heard?.foldatlas === 'metrics-values' && heard.id === id) finish(heard.values);
-      };
-      const late = setTimeout(() => finish([]), METRICS_MS);
-      worker.on('message', listen);
-      send(worker, { foldatlas: 'own-metrics', id });
-    });
-  }
-
+  /** Workers that do not answer in time are left out. */
   async function metrics(): Promise<string> {
-    question += 1;
-    const values = await Promise.all(living().map((worker) => valuesOf(worker, question)));
+    const answers = await Promise.all(living().map((worker) => askMetrics(worker.process, METRICS_MS)));
+    const values = answers.filter((answer) => typeof answer === 'object');
     const own =
       '# HELP foldatlas_workers Processes that answer requests.\n# TYPE foldatlas_workers gauge\n' +
       `foldatlas_workers ${listening.size}\n`;
@@ -130,7 +108,7 @@ export function startWorkers(options: PrimaryOptions) {
     /** The metrics of all workers, added up. */
     metrics,
     reload() {
-      for (const worker of living()) send(worker, { foldatlas: 'reload' });
+      for (const worker of living()) send(worker.process, { foldatlas: 'reload' });
     },
     /** Stops all workers in order; those that take longer are killed. */
     async stop(milliseconds: number) {
@@ -140,7 +118,7 @@ export function startWorkers(options: PrimaryOptions) {
       const ended = all.map((worker) =>
         worker.isDead() ? undefined : new Promise<void>((resolve) => worker.once('exit', () => resolve())),
       );
-      for (const worker of all) send(worker, { foldatlas: 'stop' });
+      for (const worker of all) send(worker.process, { foldatlas: 'stop' });
       const late = setTimeout(() => {
         for (const worker of all) worker.process.kill('SIGKILL');
       }, milliseconds);

@@ -176,7 +176,6 @@ async function runWorker(source: Source): Promise<void> {
     url: served.url,
     localUrl: served.localUrl,
     stop: () => ending.end(0),
-    reload: () => served.gateway.reload(),
   });
 }
 

@@ -1,63 +1,66 @@
-// The channel between the primary and its workers: messages, and the worker's end of it. Other messages
-// on the channel are ignored.
-import { z } from 'zod';
+// The channel between the primary and its workers: messages, questions with their answers, and the
+// worker's end of it. Other messages on the channel are ignored.
+import type { EventEmitter } from 'node:events';
 import type { Gateway } from '../gateway.ts';
+import { isFields } from '../upstream/renames.ts';
 
-/** As prom-client writes and adds them up. */
-const metricValues = z.array(z.custom<object>((value) => typeof value === 'object' && value !== null));
-
-const message = z.discriminatedUnion('foldatlas', [
-  /** A worker to the primary: it takes requests at this address. */
-  z.object({ foldatlas: z.literal('listening'), url: z.string(), localUrl: z.string() }),
-  /** A worker to the primary: send me the metrics of all workers. */
-  z.object({ foldatlas: z.literal('all-metrics'), id: z.number() }),
-  /** The primary's answer. */
-  z.object({ foldatlas: z.literal('metrics-text'), id: z.number(), text: z.string() }),
-  /** The primary to a worker: what have you counted? And the answer. */
-  z.object({ foldatlas: z.literal('own-metrics'), id: z.number() }),
-  z.object({ foldatlas: z.literal('metrics-values'), id: z.number(), values: metricValues }),
+export type Message =
+  /** A worker takes requests at this address. */
+  | { readonly foldatlas: 'listening'; readonly url: string; readonly localUrl: string }
+  /** A worker asks for the metrics of all workers, the primary for those of one. */
+  | { readonly foldatlas: 'metrics?'; readonly id: number }
+  | { readonly foldatlas: 'metrics'; readonly id: number; readonly metrics: string | object[] }
   /** The primary to a worker. */
-  z.object({ foldatlas: z.literal('stop') }),
-  z.object({ foldatlas: z.literal('reload') }),
-]);
+  | { readonly foldatlas: 'stop' | 'reload' };
 
-export type Message = z.output<typeof message>;
+/** The process itself in a worker, the process of a worker in the primary. */
+type Channel = EventEmitter & {
+  readonly connected: boolean;
+  send?: (message: Message, handle: undefined, options: undefined, done: () => void) => boolean;
+};
 
-/** A message of ours; undefined for anything else. */
-export function readMessage(raw: unknown): Message | undefined {
-  const parsed = message.safeParse(raw);
-  return parsed.success ? parsed.data : undefined;
+/** Sends a message; to a process that is gone, nothing. */
+export function send(channel: Channel, message: Message): void {
+  if (channel.connected) channel.send?.(message, undefined, undefined, () => undefined);
+}
+
+/** Calls `hear` with each message of ours. @returns stops it */
+export function listenTo(channel: Channel, hear: (message: Message) => void): () => void {
+  const listen = (raw: unknown) => {
+    if (isFields(raw) && Object.hasOwn(raw, 'foldatlas')) hear(raw as Message);
+  };
+  channel.on('message', listen);
+  return () => void channel.off('message', listen);
+}
+
+let questions = 0;
+
+/** Asks the other side for metrics. @returns undefined when it does not answer in time */
+export function askMetrics(channel: Channel, milliseconds: number): Promise<string | object[] | undefined> {
+  questions += 1;
+  const id = questions;
+  return new Promise((resolve) => {
+    const finish = (metrics?: string | object[]) => {
+      clearTimeout(late);
+      stop();
+      resolve(metrics);
+    };
+    const late = setTimeout(finish, milliseconds);
+    const stop = listenTo(channel, (heard) => {
+      if (heard.foldatlas === 'metrics' && heard.id === id) finish(heard.metrics);
+    });
+    send(channel, { foldatlas: 'metrics?', id });
+  });
 }
 
 /** How long the metrics of all workers may take. */
 const METRICS_MS = 3_000;
 
-const send = (message: Message): void => {
-  // A primary that is gone is noticed by `disconnect`.
-  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
-};
-
 /** The metrics of all workers as the primary adds them up. @throws Error when it does not answer */
-export function allMetrics(): Promise<string> {
-  const id = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(late);
-      process.off('message', hear);
-    };
-    const hear = (raw: unknown) => {
-      const heard = readMessage(raw);
-      if (heard?.foldatlas !== 'metrics-text' || heard.id !== id) return;
-      stop();
-      resolve(heard.text);
-    };
-    const late = setTimeout(() => {
-      stop();
-      reject(new Error('The primary process did not give the metrics.'));
-    }, METRICS_MS);
-    process.on('message', hear);
-    send({ foldatlas: 'all-metrics', id });
-  });
+export async function allMetrics(): Promise<string> {
+  const metrics = await askMetrics(process, METRICS_MS);
+  if (typeof metrics === 'string') return metrics;
+  throw new Error('The primary process did not give the metrics.');
 }
 
 export interface WorkerHandlers {
@@ -65,24 +68,21 @@ export interface WorkerHandlers {
   readonly url: string;
   readonly localUrl: string;
   readonly stop: () => void;
-  readonly reload: () => void;
 }
 
 /** Answers the primary's messages, and stops the worker when the channel closes. */
-export function answerPrimary({ gateway, url, localUrl, stop, reload }: WorkerHandlers): void {
-  process.on('message', (raw) => {
-    const heard = readMessage(raw);
-    if (heard?.foldatlas === 'stop') stop();
-    if (heard?.foldatlas === 'reload') reload();
-    if (heard?.foldatlas === 'own-metrics') {
-      const { id } = heard;
-      // A worker that does not answer in time is left out of the sum.
-      gateway.metrics.read().then(
-        (values) => send({ foldatlas: 'metrics-values', id, values: JSON.parse(JSON.stringify(values)) }),
-        () => undefined,
-      );
-    }
+export function answerPrimary({ gateway, url, localUrl, stop }: WorkerHandlers): void {
+  listenTo(process, (heard) => {
+    if (heard.foldatlas === 'stop') stop();
+    if (heard.foldatlas === 'reload') gateway.reload();
+    if (heard.foldatlas !== 'metrics?') return;
+    const { id } = heard;
+    // A worker that does not answer in time is left out of the sum.
+    gateway.metrics.read().then(
+      (values) => send(process, { foldatlas: 'metrics', id, metrics: JSON.parse(JSON.stringify(values)) }),
+      () => undefined,
+    );
   });
   process.on('disconnect', stop);
-  send({ foldatlas: 'listening', url, localUrl });
+  send(process, { foldatlas: 'listening', url, localUrl });
 }
