@@ -77,8 +77,7 @@ export function openBulkLookups(settings: BulkSettings) {
 
   function run(kept: KeptLookup, ask: BulkRequest): Run {
     const { lookupId } = kept.lookup;
-    const what = { unique: chunkHashes(ask.hashes).unique, options: ask.options };
-    const started = startRun(parts, kept, what, () => changes.emit(lookupId));
+    const started = startRun(parts, kept, ask, () => changes.emit(lookupId));
     runs.set(lookupId, started);
     void started.done.then(async () => {
       runs.delete(lookupId);
@@ -174,15 +173,15 @@ export function openBulkLookups(settings: BulkSettings) {
      * @returns the look-up, or the limit that it would exceed
      */
     async start(ask: BulkRequest, account: string): Promise<BulkLookup | BulkLimitExcess> {
-      const { duplicateCount, sizes } = chunkHashes(ask.hashes);
+      const chunks = chunkHashes(ask.hashes);
       const lookup: BulkLookup = {
         lookupId: randomBytes(18).toString('base64url'),
         account,
         startedAt: Date.now(),
         requestedCount: ask.hashes.length,
-        duplicateCount,
+        duplicateCount: ask.hashes.length - chunks.flat().length,
         cancelRequested: false,
-        parts: sizes.map(newPart),
+        parts: chunks.map(({ length }) => newPart(length)),
       };
       const excess = await quota.reserve(account, {
         lookupId: lookup.lookupId,

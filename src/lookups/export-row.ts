@@ -56,40 +56,30 @@ export interface ExportRow {
   readonly features?: readonly {
     readonly index: number;
     readonly value: number;
-    readonly label: string | null;
+    label: string | null;
   }[];
   /** Address of the structure at the gateway; null where there is none. */
   readonly structureUrl?: string | null;
 }
 
-const GROUPS = ['sequence', 'structure', 'proteinFeatures', 'cluster'] as const;
-
 /** Values of a row that are asked for together, by their option. */
-export type ValueGroup = (typeof GROUPS)[number];
+export type ValueGroup = 'sequence' | 'structure' | 'proteinFeatures' | 'cluster';
 
 /** The groups that are asked for, in the order of the row's keys. */
-export const groupsOf = (options: BulkOptions): ValueGroup[] => GROUPS.filter((group) => options[group]);
+export const groupsOf = (options: BulkOptions): ValueGroup[] =>
+  (['sequence', 'structure', 'proteinFeatures', 'cluster'] as const).filter((group) => options[group]);
 
 export const jsonLine = (row: ExportRow): string => `${JSON.stringify(row)}\n`;
 
-/** The columns of a table by their names; `tableOf` puts them in order. */
+/** The columns of a table by their names. */
 type Cells<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
-/** A table: its header, and a line for each row. */
-export interface Table<Row> {
-  readonly header: string;
-  line(row: Row): string;
-}
-
 /** A table with the columns that have cells, in the order of {@link TABLE_COLUMNS}. */
-export function tableOf<Row>(cells: Cells<Row>): Table<Row> {
-  const columns = TABLE_COLUMNS.flatMap((name) => {
-    const of = cells[name];
-    return of === undefined ? [] : [{ name, of }];
-  });
+export function tableOf<Row>(cells: Cells<Row>) {
+  const columns = TABLE_COLUMNS.filter((name) => cells[name] !== undefined);
   return {
-    header: tableRow(columns.map(({ name }) => name)),
-    line: (row) => tableRow(columns.map(({ of }) => of(row))),
+    header: tableRow(columns),
+    line: (row: Row): string => tableRow(columns.map((name) => cells[name]?.(row))),
   };
 }
 
@@ -119,8 +109,8 @@ const CELLS: Readonly<Record<ValueGroup, Cells<ExportRow>>> = {
 };
 
 /** The table of a bulk look-up with these options. */
-export const exportTable = (options: BulkOptions): Table<ExportRow> =>
-  tableOf({
+export const exportTable = (options: BulkOptions) =>
+  tableOf<ExportRow>({
     requested: (row) => row.requested ?? row.hash,
     status: (row) => row.status,
     hash: (row) => row.hash,

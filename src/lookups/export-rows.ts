@@ -20,8 +20,6 @@ import {
   type BulkRequest,
   chunkHashes,
   hasArchive,
-  hashesOfChunk,
-  PART_SIZE,
 } from './lookup.ts';
 
 /** Where the rows of a look-up are read. */
@@ -155,21 +153,6 @@ async function complete(
   return failed;
 }
 
-/** Adds the labels that the archive left out. */
-async function addLabels(rows: Map<string, ExportRow>, { labelsOf }: ExportSources): Promise<void> {
-  const isUnlabelled = ({ features }: ExportRow) => features?.some(({ label }) => label === null) === true;
-  if (![...rows.values()].some(isUnlabelled)) return;
-  const labels = await labelsOf();
-  for (const [hash, row] of rows) {
-    if (row.features === undefined) continue;
-    const features = row.features.map((one) => ({
-      ...one,
-      label: one.label ?? labels.get(one.index)?.label ?? null,
-    }));
-    rows.set(hash, { ...row, features });
-  }
-}
-
 /**
  * Reads the rows of a part.
  *
@@ -196,7 +179,12 @@ async function readPartRows(
       return [hash, row];
     }),
   );
-  await addLabels(rows, sources);
+  // Archives may leave labels out.
+  const unlabelled = [...rows.values()].flatMap(({ features = [] }) =>
+    features.filter(({ label }) => label === null),
+  );
+  const labels = unlabelled.length > 0 ? await sources.labelsOf() : undefined;
+  for (const feature of unlabelled) feature.label = labels?.get(feature.index)?.label ?? null;
   return rows;
 }
 
@@ -207,26 +195,20 @@ export const isExpired = (error: unknown): boolean =>
 const gapOf = ({ state }: BulkPart): RowStatus =>
   state === 'CANCELLED' || state === 'EXPIRED' || state === 'FAILED' ? state : 'UNAVAILABLE';
 
-/** Number of appearances of each hash, to free a row after its last one. */
-function occurrences(hashes: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const hash of hashes) counts.set(hash, (counts.get(hash) ?? 0) + 1);
-  return counts;
-}
-
 export async function* lookupRows(
   lookup: BulkLookup,
   { hashes, requested: identifiers, options }: BulkRequest,
   sources: ExportSources,
 ): AsyncGenerator<ExportRow> {
-  const { unique } = chunkHashes(hashes);
-  const left = occurrences(hashes);
-  const partOf = new Map(unique.map((hash, i) => [hash, Math.floor(i / PART_SIZE)]));
+  const chunks = chunkHashes(hashes);
+  const partOf = new Map(chunks.flatMap((chunk, part) => chunk.map((hash) => [hash, part] as const)));
+  /** Where each hash appears last: its row is freed then. */
+  const lastAt = new Map(hashes.map((hash, i) => [hash, i]));
   const rows = new Map<string, ExportRow>();
 
   async function load(index: number): Promise<void> {
     const part = lookup.parts[index];
-    const ofPart = hashesOfChunk(unique, index);
+    const ofPart = chunks[index] ?? [];
     let status: RowStatus = part === undefined ? 'UNAVAILABLE' : gapOf(part);
     if (part !== undefined && hasArchive(part)) {
       try {
@@ -250,8 +232,6 @@ export async function* lookupRows(
     const requested = identifiers?.[i];
     const row = rows.get(hash) ?? { hash, status: 'UNAVAILABLE' };
     yield requested === undefined || requested === hash ? row : { requested, ...row };
-    const more = (left.get(hash) ?? 1) - 1;
-    left.set(hash, more);
-    if (more === 0) rows.delete(hash);
+    if (lastAt.get(hash) === i) rows.delete(hash);
   }
 }

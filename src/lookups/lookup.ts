@@ -124,27 +124,13 @@ export function readJob(part: BulkPart, job: BulkJob, cancelRequested: boolean):
 }
 
 /** Largest number of hashes in a part (spec, section Limits). */
-export const PART_SIZE = 500;
+const PART_SIZE = 500;
 export const MAX_HASHES = 50_000;
 
-export interface Chunking {
-  /** Each hash once, in order of first appearance; part `i` starts at `i * 500`. */
-  readonly unique: readonly string[];
-  readonly duplicateCount: number;
-  readonly sizes: readonly number[];
-}
-
-/**
- * Removes repeated hashes and splits the rest into parts of 500. Hashes must be normalised
- * (trimmed, lower case).
- */
-export function chunkHashes(hashes: readonly string[]): Chunking {
+/** The different hashes in order of first appearance, in parts of 500. Hashes must be normalised. */
+export const chunkHashes = (hashes: readonly string[]): string[][] => {
   const unique = [...new Set(hashes)];
-  const sizes = Array.from({ length: Math.ceil(unique.length / PART_SIZE) }, (_, part) =>
-    Math.min(PART_SIZE, unique.length - part * PART_SIZE),
+  return Array.from({ length: Math.ceil(unique.length / PART_SIZE) }, (_, part) =>
+    unique.slice(part * PART_SIZE, (part + 1) * PART_SIZE),
   );
-  return { unique, duplicateCount: hashes.length - unique.length, sizes };
-}
-
-export const hashesOfChunk = (unique: readonly string[], part: number): readonly string[] =>
-  unique.slice(part * PART_SIZE, (part + 1) * PART_SIZE);
+};

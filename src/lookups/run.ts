@@ -7,9 +7,9 @@ import {
   type BulkLookup,
   type BulkPart,
   type BulkRequest,
+  chunkHashes,
   DEADLINE_MS,
   hasEnded,
-  hashesOfChunk,
 } from './lookup.ts';
 import type { KeptLookup, LookupStore } from './lookup-store.ts';
 import { runPart } from './part.ts';
@@ -34,13 +34,12 @@ export type Run = ReturnType<typeof startRun>;
 /**
  * Starts to run a look-up whose lease is held.
  *
- * @param unique - its hashes, each once
  * @param onChange - called after every change
  */
 export function startRun(
   parts: RunParts,
   kept: KeptLookup,
-  { unique, options }: Pick<BulkRequest, 'options'> & { readonly unique: readonly string[] },
+  { hashes, options }: BulkRequest,
   onChange: () => void,
 ) {
   const { store, owner } = parts;
@@ -97,10 +96,10 @@ export function startRun(
     cancelling.abort();
   }
 
-  const runOne = (index: number): Promise<void> =>
+  const runOne = (chunk: readonly string[], index: number): Promise<void> =>
     runPart({
       up,
-      hashes: hashesOfChunk(unique, index),
+      hashes: chunk,
       options,
       read: () => partAt(index),
       change: (to) => changePart(index, to),
@@ -118,8 +117,9 @@ export function startRun(
     const ticker = setInterval(() => void tick().catch(parts.onError), TICK_MS);
     ticker.unref();
     const few = pLimit(PARTS_AT_ONCE);
-    const one = (index: number) => few(() => parts.limit(() => runOne(index)));
-    const results = await Promise.allSettled(lookup.parts.map((_, index) => one(index)));
+    const results = await Promise.allSettled(
+      chunkHashes(hashes).map((chunk, index) => few(() => parts.limit(() => runOne(chunk, index)))),
+    );
     clearInterval(ticker);
     if (!stopping.signal.aborted) {
       for (const result of results) if (result.status === 'rejected') parts.onError(result.reason);

@@ -10,7 +10,6 @@ import {
   chunkHashes,
   hasArchive,
   hasEnded,
-  hashesOfChunk,
   stateOf,
 } from '../../lookups/lookup.ts';
 import { openArchive } from '../../lookups/part.ts';
@@ -47,7 +46,7 @@ async function streamPart(
   if (part.state === 'EXPIRED') return textResponse(410, 'The upstream no longer has this part.');
   if (!hasArchive(part))
     return textResponse(409, `This part is ${part.state}. ${part.problem?.message ?? ''}`.trim());
-  const hashes = hashesOfChunk(chunkHashes(ask.hashes).unique, index);
+  const hashes = chunkHashes(ask.hashes)[index] ?? [];
   const { bulk, downloads } = ctx.services;
   const answer = await openArchive(
     lasting(ctx),
