@@ -42,7 +42,7 @@ export interface Load {
   readonly bufferedBytes: number;
 }
 
-/** What is looked at when metrics are read. */
+/** What is read at each scrape. */
 export interface MetricSources {
   /** Batches that this process polls for its watchers. */
   readonly pollers: () => number;
@@ -66,7 +66,6 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 
 export type Metrics = ReturnType<typeof openMetrics>;
 
-/** Opens the metrics of a gateway. */
 export function openMetrics(sights: MetricSources) {
   const registry = new Registry();
   const registers = [registry];
@@ -74,64 +73,52 @@ export function openMetrics(sights: MetricSources) {
     new Counter<L>({ name: `foldatlas_${name}`, help, labelNames, registers });
   const histogram = <L extends string>(name: string, help: string, label: L) =>
     new Histogram<L>({ name: `foldatlas_${name}`, help, labelNames: [label], buckets: SECONDS, registers });
-  const watched = (name: string, help: string, read: () => number) =>
+  /** A gauge that is read at each scrape. It keeps its value where there is none to read. */
+  const watched = (
+    name: string,
+    help: string,
+    read: () => number | Promise<number | undefined>,
+    aggregator: 'sum' | 'first' = 'sum',
+  ) =>
     new Gauge({
       name: `foldatlas_${name}`,
       help,
       registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  /** Of the store that the processes of WORKERS share. The value stays while the store is away. */
-  const ofStore = (name: string, help: string, read: () => Promise<number>) =>
-    new Gauge({
-      name: `foldatlas_${name}`,
-      help,
-      registers,
-      aggregator: 'first',
+      aggregator,
       async collect() {
-        const value = await withTimeout(read(), STORE_MS, () => undefined).catch(() => undefined);
+        const value = await read();
         if (value !== undefined) this.set(value);
       },
     });
+  /** Of the store that the processes of WORKERS share. */
+  const ofStore = (name: string, help: string, read: () => Promise<number>) =>
+    watched(name, help, () => withTimeout(read(), STORE_MS, () => undefined).catch(() => undefined), 'first');
 
-  const build = new Gauge({
+  new Gauge({
     name: 'foldatlas_build_info',
     help: 'Always 1; the labels say what runs.',
     labelNames: ['version', 'node'],
     aggregator: 'first',
     registers,
-  });
-  build.set({ version: VERSION, node: process.versions.node }, 1);
+  }).set({ version: VERSION, node: process.versions.node }, 1);
+
+  const inFlight = { now: 0 };
+  const { load, storeUsage } = sights;
   watched('pollers', 'Batches that are polled because clients watch them.', sights.pollers);
   watched('watchers', 'Streams of batches and bulk look-ups that are watched.', sights.watchers);
   watched('bulk_lookups', 'Bulk look-ups that are worked on.', sights.bulkLookups);
-
-  ofStore('bulk_stored_bytes', 'Approximate bytes of stored bulk look-ups.', sights.bulkBytes);
-  ofStore(
-    'store_used_bytes',
-    'Bytes that the store of the ledger uses.',
-    async () => (await sights.storeUsage()).usedBytes,
-  );
-  ofStore(
-    'store_limit_bytes',
-    'Bytes that the store of the ledger may use; 0 where it has no limit.',
-    async () => (await sights.storeUsage()).limitBytes ?? 0,
-  );
-
-  const inFlight = { now: 0 };
   watched('requests_in_flight', 'Requests, streams among them, that are being answered.', () => inFlight.now);
-
-  watched('connections', 'Connections of clients that are open.', () => sights.load().connections);
-  watched('request_places', 'Requests that are worked on.', () => sights.load().places);
-  watched('unfinished_bodies', 'Requests whose body is not complete.', () => sights.load().unfinishedBodies);
-  watched(
-    'buffered_bytes',
-    'Bytes of request bodies, and of answers that clients have not taken yet.',
-    () => sights.load().bufferedBytes,
-  );
-
+  watched('connections', 'Connections of clients that are open.', () => load().connections);
+  watched('request_places', 'Requests that are worked on.', () => load().places);
+  watched('unfinished_bodies', 'Requests whose body is not complete.', () => load().unfinishedBodies);
+  const buffered = 'Bytes of request bodies, and of answers that clients have not taken yet.';
+  watched('buffered_bytes', buffered, () => load().bufferedBytes);
+  const usedBytes = async () => (await storeUsage()).usedBytes;
+  const limitBytes = async () => (await storeUsage()).limitBytes ?? 0;
+  ofStore('bulk_stored_bytes', 'Approximate bytes of stored bulk look-ups.', sights.bulkBytes);
+  ofStore('store_used_bytes', 'Bytes that the store of the ledger uses.', usedBytes);
+  const limit = 'Bytes that the store of the ledger may use; 0 where it has no limit.';
+  ofStore('store_limit_bytes', limit, limitBytes);
   addGateMetrics(registers, sights.gates);
 
   return {
@@ -191,36 +178,27 @@ export function openMetrics(sights: MetricSources) {
   };
 }
 
-type Gate = ReturnType<Gates['state']>['api'];
-const sumOf = (gates: readonly Gate[], of: (gate: Gate) => number): number =>
-  gates.reduce((sum, gate) => sum + of(gate), 0);
 const LEVELS = { closed: 0, 'half-open': 1, open: 2 } as const;
 
 /** Adds the limiters' metrics to a registry, which calls `state` at each scrape. */
 function addGateMetrics(registers: Registry[], state: Gates['state']): void {
-  const each = (tell: (host: string, gates: readonly Gate[]) => void): void => {
-    const { api, files } = state();
-    tell('api', [api]);
-    tell('files', files);
-  };
-  const gauge = (name: string, help: string, of: 'inFlight' | 'queued' | 'paused') =>
+  const hosts = () => Object.entries({ api: [state().api], files: state().files });
+  const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
+  for (const [name, help, key] of [
+    ['in_flight', 'Upstream calls under way.', 'inFlight'],
+    ['queued', 'Upstream calls that wait for their turn.', 'queued'],
+    ['paused', 'Callers whose calls wait after a 429 of the upstream.', 'paused'],
+  ] as const) {
     new Gauge({
       name: `foldatlas_upstream_${name}`,
       help,
       labelNames: ['host'],
       registers,
       collect() {
-        each((host, gates) =>
-          this.set(
-            { host },
-            sumOf(gates, (gate) => gate[of]),
-          ),
-        );
+        for (const [host, gates] of hosts()) this.set({ host }, sumOf(gates.map((gate) => gate[key])));
       },
     });
-  gauge('in_flight', 'Upstream calls under way.', 'inFlight');
-  gauge('queued', 'Upstream calls that wait for their turn.', 'queued');
-  gauge('paused', 'Callers whose calls wait after a 429 of the upstream.', 'paused');
+  }
   new Gauge({
     name: 'foldatlas_upstream_breaker',
     help: 'Circuit breakers: 0 closed, 1 half-open, 2 open. The operation `*` is the host itself.',
@@ -228,13 +206,13 @@ function addGateMetrics(registers: Registry[], state: Gates['state']): void {
     aggregator: 'max',
     registers,
     collect() {
-      each((host, gates) => {
+      for (const [host, gates] of hosts()) {
         this.set({ host, operation: '*' }, Math.max(0, ...gates.map((gate) => LEVELS[gate.host])));
         for (const operation of new Set(gates.flatMap(({ operations }) => Object.keys(operations)))) {
           const levels = gates.map(({ operations }) => LEVELS[operations[operation] ?? 'closed']);
           this.set({ host, operation }, Math.max(...levels));
         }
-      });
+      }
     },
   });
   new Counter({
@@ -244,13 +222,10 @@ function addGateMetrics(registers: Registry[], state: Gates['state']): void {
     registers,
     collect() {
       this.reset();
-      each((host, gates) => {
+      for (const [host, gates] of hosts()) {
         for (const reason of ['breaker', 'paused', 'full', 'waited'] as const)
-          this.inc(
-            { host, reason },
-            sumOf(gates, ({ refused }) => refused[reason]),
-          );
-      });
+          this.inc({ host, reason }, sumOf(gates.map(({ refused }) => refused[reason])));
+      }
     },
   });
 }

@@ -116,8 +116,6 @@ export function openTelemetry({ log, metrics, knownNames, tracing = noopTracing 
     begin: (request: Request, method?: string) => begun(exchangeOf(request, method)),
     /** Begins what has no request yet. */
     arrive: (arrived: RequestStart) => begun(openExchange(tracing, arrived)),
-    /** Says which exchange a request belongs to. */
-    adopt: (request: Request, exchange: RequestRecord) => void exchanges.set(request, exchange),
     /** The request's, begun or not. */
     exchangeOf: (request: Request) => exchangeOf(request),
     setOperation(exchange: RequestRecord, operation: OperationInfo) {
