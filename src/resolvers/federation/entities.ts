@@ -1,6 +1,6 @@
 // The root fields for federation routers (Apollo Federation subgraph specification): `_service`
 // returns the SDL, `_entities` turns references of other subgraphs into objects.
-import { GraphQLError } from 'graphql';
+import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { Batch } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
@@ -10,7 +10,7 @@ import { Protein } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { Task } from '../../schema/task.ts';
 import { UniprotEntry } from '../../schema/uniprot.ts';
-import { costOf, findReferenced } from './references.ts';
+import { ENTITIES, findEntity, findNode, isEntity } from '../relay/node.ts';
 import { subgraphSdl } from './sdl.ts';
 
 /** Largest number of references in a query, the same as ids in `nodes`. */
@@ -21,6 +21,36 @@ builder.scalarType('_Any', {
   serialize: (value) => value,
   parseValue: (value) => value,
 });
+
+/** The parts of a reference; nothing of any other value. */
+const partsOf = (reference: unknown): Readonly<Record<string, unknown>> =>
+  typeof reference === 'object' && reference !== null ? { ...reference } : {};
+
+/** Upstream calls to find the object of a reference, without its selection. */
+function callsOf(reference: unknown): number {
+  const { __typename: typename } = partsOf(reference);
+  return isEntity(typename) ? ENTITIES[typename].calls : 0;
+}
+
+/**
+ * Finds the object of a reference and loads what the query selects on it; null when there is none.
+ *
+ * @throws GraphQLError BAD_USER_INPUT for an invalid reference; upstream failures unchanged
+ */
+async function findReferenced(ctx: GatewayContext, info: GraphQLResolveInfo, reference: unknown) {
+  const { __typename: typename, ...fields } = partsOf(reference);
+  if (!isEntity(typename))
+    throw badInput(`A representation names one of ${Object.keys(ENTITIES).join(', ')} as its __typename.`);
+  const name = ENTITIES[typename].key;
+  const key = fields[name];
+  if (key == null && typeof fields.id === 'string' && typename !== 'UniprotEntry')
+    return findNode(ctx, info, fields.id, typename);
+  const text = typeof key === 'number' ? String(key) : key;
+  if (typeof text === 'string' && text !== '') return findEntity(ctx, info, typename, text);
+  throw badInput(
+    `A representation of ${typename} carries its \`${name}\`, such as the one this gateway gave.`,
+  );
+}
 
 const Entity = builder.unionType('_Entity', {
   description: 'The types that other subgraphs may refer to.',
@@ -58,7 +88,10 @@ builder.queryFields((t) => ({
   _entities: t.field({
     type: [Entity],
     nullable: { list: false, items: true },
-    cost: ({ representations }) => ({ calls: costOf(representations), items: representations.length }),
+    cost: ({ representations }) => ({
+      calls: representations.reduce<number>((sum, one) => sum + callsOf(one), 0),
+      items: representations.length,
+    }),
     description:
       'For federation routers: objects by references, in the same order, null where one does not exist. ' +
       `At most ${MAX_REFERENCES}.`,

@@ -1,37 +1,28 @@
 // node and nodes: objects by global id. The finder of a type also loads what the query selects.
-import { brandWithType } from '@pothos/core';
+import { typeBrandKey } from '@pothos/core';
 import { decodeGlobalID } from '@pothos/plugin-relay';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
-import { Batch } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
-import { Cluster, type ClusterRef } from '../../schema/cluster.ts';
-import { Feature } from '../../schema/feature.ts';
-import { Protein } from '../../schema/protein.ts';
+import type { ClusterRef } from '../../schema/cluster.ts';
 import { badInput, readHash } from '../../schema/scalars.ts';
-import { Task } from '../../schema/task.ts';
 import { findCluster } from '../atlas/cluster-links.ts';
 import { findFeature } from '../atlas/feature.ts';
 import { findProtein } from '../atlas/protein.ts';
 import { requiredPartsOf } from '../atlas/protein-parts.ts';
+import { findEntry } from '../atlas/uniprot.ts';
 import { FIND_CLUSTER } from '../costs.ts';
 import { loadBatch } from '../folds/batch.ts';
 import { loadTask } from '../folds/task.ts';
 
-type Finder<Shape extends object> = (
-  ctx: GatewayContext,
-  info: GraphQLResolveInfo,
-  id: string,
-) => Promise<Shape | null>;
-
-/** Brands an object with its type, so that the Node interface can resolve it. */
-export const withTypename =
-  <Shape extends object>(type: Parameters<typeof brandWithType>[1], find: Finder<Shape>): Finder<Shape> =>
-  async (ctx, info, id) => {
-    const found = await find(ctx, info, id);
-    if (found !== null) brandWithType(found, type);
-    return found;
-  };
+/** A type whose objects others refer to, and how one is found. */
+interface Referable<Shape extends object> {
+  /** The field that names an object; the global id holds the same. */
+  readonly key: string;
+  /** Upstream calls to find one object, without its selection. */
+  readonly calls: number;
+  find(ctx: GatewayContext, info: GraphQLResolveInfo, key: string): Promise<Shape | null>;
+}
 
 /** A Cluster id is the hash of the representative; `cluster(hash:)` accepts every member. */
 async function findByRepresentative(
@@ -48,19 +39,50 @@ function readIndex(id: string): number {
   return Number(id);
 }
 
-/** The finder of each type by its decoded id. */
-export const NODES = {
-  Protein: withTypename(Protein, (ctx, info, id) => findProtein(ctx, readHash(id), requiredPartsOf(info))),
-  Cluster: withTypename(Cluster, (ctx, info, id) => findByRepresentative(ctx, info, readHash(id))),
-  Feature: withTypename(Feature, (ctx, info, id) => findFeature(ctx, info, readIndex(id))),
-  Batch: withTypename(Batch, (ctx, _info, id) => loadBatch(ctx, id)),
-  Task: withTypename(Task, (ctx, _info, id) => loadTask(ctx, id)),
-} satisfies Readonly<Record<string, Finder<object>>>;
+/** The types with a global id. */
+const NODES = {
+  Protein: {
+    key: 'hash',
+    calls: 1,
+    find: (ctx, info, id) => findProtein(ctx, readHash(id), requiredPartsOf(info)),
+  },
+  Cluster: {
+    key: 'representativeHash',
+    calls: FIND_CLUSTER,
+    find: (ctx, info, id) => findByRepresentative(ctx, info, readHash(id)),
+  },
+  Feature: { key: 'index', calls: 1, find: (ctx, info, id) => findFeature(ctx, info, readIndex(id)) },
+  Batch: { key: 'batchId', calls: 1, find: (ctx, _info, id) => loadBatch(ctx, id) },
+  Task: { key: 'taskId', calls: 2, find: (ctx, _info, id) => loadTask(ctx, id) },
+} satisfies Readonly<Record<string, Referable<object>>>;
 
-/** Any object with a global id. */
-export type NodeShape = NonNullable<Awaited<ReturnType<(typeof NODES)[keyof typeof NODES]>>>;
+/** The types that other subgraphs may refer to: also one that names its objects by key only. */
+export const ENTITIES = {
+  ...NODES,
+  UniprotEntry: { key: 'accession', calls: 1, find: (ctx, _info, id) => findEntry(ctx, id) },
+} satisfies Readonly<Record<string, Referable<object>>>;
+
+type EntityName = keyof typeof ENTITIES;
+
+/** An object of one of these types. */
+type EntityShape = NonNullable<Awaited<ReturnType<(typeof ENTITIES)[EntityName]['find']>>>;
+
+export const isEntity = (typename: unknown): typename is EntityName =>
+  typeof typename === 'string' && Object.hasOwn(ENTITIES, typename);
 
 const isNode = (typename: string): typename is keyof typeof NODES => Object.hasOwn(NODES, typename);
+
+/** Finds an object by its key, and brands it with its type for the interface or union around it. */
+export async function findEntity(
+  ctx: GatewayContext,
+  info: GraphQLResolveInfo,
+  typename: EntityName,
+  key: string,
+): Promise<EntityShape | null> {
+  const found = await ENTITIES[typename].find(ctx, info, key);
+  if (found !== null) Object.defineProperty(found, typeBrandKey, { value: typename });
+  return found;
+}
 
 function decode(globalId: string): { typename: string; id: string } {
   try {
@@ -70,19 +92,10 @@ function decode(globalId: string): { typename: string; id: string } {
   }
 }
 
-/** Upstream calls to find an object of each type, without its selection. */
-export const NODE_CALLS: Readonly<Record<keyof typeof NODES, number>> = {
-  Protein: 1,
-  Cluster: FIND_CLUSTER,
-  Feature: 1,
-  Batch: 1,
-  Task: 2,
-};
-
 function nodeCalls(globalId: string | number): number {
   try {
     const { typename } = decode(String(globalId));
-    return isNode(typename) ? NODE_CALLS[typename] : 0;
+    return isNode(typename) ? NODES[typename].calls : 0;
   } catch {
     return 0;
   }
@@ -99,13 +112,13 @@ export async function findNode(
   info: GraphQLResolveInfo,
   globalId: string,
   expected?: string,
-): Promise<NodeShape | null> {
+): Promise<EntityShape | null> {
   const { typename, id } = decode(globalId);
   if (!isNode(typename)) throw badInput('This id names a type that cannot be fetched by id.');
   if (expected !== undefined && typename !== expected) {
     throw badInput(`This is the id of a ${typename}, not of a ${expected}.`);
   }
-  return NODES[typename](ctx, info, id);
+  return findEntity(ctx, info, typename, id);
 }
 
 builder.queryFields((t) => ({
