@@ -103,9 +103,9 @@ const NOUNS: Readonly<Record<string, Noun>> = {
   },
   Batch: {
     wire: 'export const batchPage = z.object({',
-    file: 'schema/batch.ts',
-    before: '    counts: t.field({',
-    field: resolved('batch', '(await batch.read()).record?.novelty'),
+    file: 'resolvers/folds/batch-record.ts',
+    before: '  counts: t.field({',
+    field: resolved('batch', '(await batch.read()).novelty'),
     path: /\/list$/,
     places: (body) => [at(body, 'data')],
     found: 'batch.novelty',

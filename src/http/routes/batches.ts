@@ -7,8 +7,9 @@ import { inputOf } from '../../resolvers/folds/task-shape.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { createBatchReader } from '../../upstream/folds/batch-reader.ts';
-import { readBatch } from '../../upstream/folds/batch-states.ts';
+import { readCounts } from '../../upstream/folds/batch-states.ts';
 import { createFoldResults, type FoldResults } from '../../upstream/folds/fold-results.ts';
+import { parseTime } from '../../upstream/wire-values.ts';
 import { type ConcurrencyQuota, createConcurrencyQuota } from '../limits/load-shedding.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import { attachment, decodedId, streamOf, textResponse } from './responses.ts';
@@ -169,7 +170,8 @@ async function answer(
     const table = scoreTable(tasks.map((task) => scored(task, scores.get(task.taskId))));
     return new Response(table, { headers: headersOf(`${name}-scores`, 'tsv') });
   }
-  const { counts, resultsExpireAt } = readBatch(all.page);
+  const counts = readCounts(all.page.counts);
+  const resultsExpireAt = parseTime(all.page.results_expire_at);
   if (counts.done === 0)
     return textResponse(
       409,

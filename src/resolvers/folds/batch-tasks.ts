@@ -4,12 +4,12 @@ import type { GatewayContext } from '../../context.ts';
 import { badInput } from '../../schema/scalars.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import { LARGEST_LIST_PAGE } from '../../upstream/batch.ts';
-import { type BatchRecord, parseTaskState, readCounts } from '../../upstream/folds/batch-states.ts';
+import { parseTaskState, readCounts } from '../../upstream/folds/batch-states.ts';
 import type { BatchPage } from '../../upstream/wire.ts';
 import { connectionPage, LARGEST_PAGE, sizeOf } from '../relay/connection.ts';
 import { readCursor, writeCursor } from '../relay/cursor.ts';
 import { needsAllTasks, rankedPage, statesOf, type TaskListArgs } from './ranked-tasks.ts';
-import { queuedTask, taskFromItem } from './task-shape.ts';
+import { taskFromItem } from './task-shape.ts';
 
 const DEFAULT_PAGE = 100;
 
@@ -24,7 +24,7 @@ const position = z.strictObject({
   before: z.int().min(0),
   state: z.string().nullable(),
 });
-export type Position = z.output<typeof position>;
+type Position = z.output<typeof position>;
 
 /** @throws GraphQLError BAD_USER_INPUT for an invalid cursor, or that of another filter */
 const readPosition = (cursor: string, state: string | null = null): Position =>
@@ -136,24 +136,4 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
     const doubtful = status !== undefined && place.before >= total;
     return answer(!doubtful || ((await ask(place))?.items ?? []).length > 0);
   }
-}
-
-/** The first page of a batch that was submitted a moment ago. Its cursors work with List. */
-export function queuedPage(
-  batchId: string,
-  taskIds: readonly string[],
-  record: BatchRecord,
-  args: TaskListArgs,
-) {
-  const status = encodePosition(args);
-  const wanted = pageSize(args);
-  const ids = status === undefined || status === parseTaskState('QUEUED') ? taskIds : [];
-  const place = { at: null, size: Math.max(1, wanted), state: status ?? null };
-  const edges = ids.slice(0, wanted).map(
-    (taskId, i): Edge => ({
-      cursor: writeCursor({ ...place, skip: i + 1, before: i + 1 }),
-      node: queuedTask(batchId, taskId, i, record),
-    }),
-  );
-  return connectionPage(ids.length, edges, { hasNextPage: ids.length > wanted, hasPreviousPage: false });
 }

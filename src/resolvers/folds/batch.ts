@@ -11,32 +11,22 @@ import { notFoundError } from '../../schema/problem.ts';
 import { Task, TaskOrder } from '../../schema/task.ts';
 import type { BatchPosition } from '../../store/ledger/ledger.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
-import { type BatchRecord, readBatch, readCounts } from '../../upstream/folds/batch-states.ts';
+import type { BatchAnswer } from '../../upstream/folds/batch-reader.ts';
+import { parseTime } from '../../upstream/wire-values.ts';
 import { connectionPage, sizeOf } from '../relay/connection.ts';
 import { readCursor, writeCursor } from '../relay/cursor.ts';
 import { selectedFields } from '../selection.ts';
-import { firstPage, queuedPage, tasksPage } from './batch-tasks.ts';
+import { firstPage, tasksPage } from './batch-tasks.ts';
 import { LIST_CALLS, needsAllTasks, needsScores, SCORE_CALLS, type TaskListArgs } from './ranked-tasks.ts';
 import { taskFromItem } from './task-shape.ts';
 
-/** The record of a batch that the upstream has deleted. */
-const FORGOTTEN: BatchRecord = {
-  state: 'UNKNOWN',
-  counts: readCounts({}),
-  createdAt: null,
-  queueDeadline: null,
-  resultsExpireAt: null,
-  warnings: [],
-  record: null,
-};
+/** A batch that the upstream has deleted. */
+const FORGOTTEN: BatchAnswer = { status: '', counts: {} };
 
 /** A batch by its id, loaded when a field needs it. */
 export const batchById = (ctx: GatewayContext, batchId: string): BatchShape => ({
   batchId,
-  read: async () => {
-    const page = await ctx.batches.batch(batchId);
-    return page === null ? FORGOTTEN : readBatch(page);
-  },
+  read: async () => (await ctx.batches.batch(batchId)) ?? FORGOTTEN,
 });
 
 /** A batch of this caller; null when the upstream has none with this id. One List call. */
@@ -73,13 +63,6 @@ const TaskConnection = builder.connectionObject(
   { name: 'TaskEdge', description: 'A task and its cursor.' },
 );
 
-async function tasksOf(ctx: GatewayContext, { batchId, justQueued, read }: BatchShape, args: TaskListArgs) {
-  if (justQueued !== undefined && args.after == null && !needsAllTasks(args))
-    return queuedPage(batchId, justQueued, await read(), args);
-  const page = await tasksPage(ctx, batchId, args);
-  return page ?? connectionPage(0, [], { hasNextPage: false, hasPreviousPage: false });
-}
-
 builder.objectFields(Batch, (t) => ({
   label: t.string({
     description: 'Your name for the batch; null for a batch that was not submitted through this gateway.',
@@ -91,7 +74,7 @@ builder.objectFields(Batch, (t) => ({
     description: 'When it was submitted.',
     resolve: async (batch, _, ctx) => {
       const kept = await ctx.submissions.batch(batch.batchId);
-      return kept === null ? (await batch.read()).createdAt : new Date(kept.submittedAt);
+      return kept === null ? parseTime((await batch.read()).created_at) : new Date(kept.submittedAt);
     },
   }),
   resultsUrl: t.field({
@@ -149,7 +132,9 @@ builder.objectFields(Batch, (t) => ({
       first: t.arg.int({ description: 'Return at most this many, 0 to 1000; 100 when left out.' }),
       after: t.arg.string({ description: 'Return only what follows this cursor.' }),
     },
-    resolve: (batch, args, ctx) => tasksOf(ctx, batch, args),
+    resolve: async ({ batchId }, args, ctx) =>
+      (await tasksPage(ctx, batchId, args)) ??
+      connectionPage(0, [], { hasNextPage: false, hasPreviousPage: false }),
   }),
 }));
 
@@ -245,7 +230,7 @@ function progressOf(batchId: string, event: BatchProgressEvent): BatchProgressSh
   const { sequence, page, changed, nextPollSeconds, estimatedSecondsLeft, final } = event;
   return {
     sequence,
-    batch: { batchId, read: async () => readBatch(page) },
+    batch: { batchId, read: async () => page },
     changedTasks: changed.map((item) => taskFromItem(batchId, page, item)),
     nextPollSeconds,
     estimatedSecondsLeft,

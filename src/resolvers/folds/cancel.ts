@@ -91,7 +91,7 @@ async function batchOf(ctx: GatewayContext, { what, id }: CancelTarget): Promise
 
 async function stillRunning(ctx: GatewayContext, target: CancelTarget): Promise<number | null> {
   const batch = await batchOf(ctx, target);
-  return batch === null ? null : (await batch.read()).counts.inProgress;
+  return batch === null ? null : readCounts((await batch.read()).counts).inProgress;
 }
 
 /** The fields that need the state before. */

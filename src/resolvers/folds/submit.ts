@@ -22,7 +22,8 @@ import {
 import { submissionHash, wireBody } from '../../submission/wire-body.ts';
 import { type Enveloped, submit } from '../../upstream/batch.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
-import { type BatchRecord, readCounts } from '../../upstream/folds/batch-states.ts';
+import type { BatchAnswer } from '../../upstream/folds/batch-reader.ts';
+import { taskIdAt } from '../../upstream/folds/batch-states.ts';
 import type { Submitted } from '../../upstream/wire.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 import { batchById, loadBatch } from './batch.ts';
@@ -69,29 +70,27 @@ export async function checkInput(
 }
 
 /**
- * The record of a new batch from Submit's answer: all tasks queued. A List call could fail and hide
- * what was paid.
+ * What List would say of a new batch, by Submit's answer: all tasks queued. A List call could fail
+ * and hide what was paid. Undefined where the ids of the tasks are not known: that of a single one is
+ * opaque, and only List knows them when the number of tasks is not that which was sent.
  */
-const freshRecord = (data: Submitted, total: number, at: number): BatchRecord => ({
-  state: 'IN_PROGRESS',
-  counts: readCounts({ queued: total }),
-  createdAt: new Date(at),
+function queuedBatch(data: Submitted, sent: number, at: number): BatchAnswer | undefined {
+  const { batch_id, task_id, total_items } = data;
+  if ((total_items != null && total_items !== sent) || (sent === 1 && task_id == null)) return undefined;
   // The defaults of the specification, where the service does not say.
-  queueDeadline: parseTime(data.expires_at) ?? new Date(at + 24 * HOUR),
-  resultsExpireAt: parseTime(data.results_expire_at) ?? new Date(at + 31 * 24 * HOUR),
-  warnings: [],
-  record: null,
-});
-
-/**
- * Ids of the tasks of a new batch (spec, "Identifiers and envelopes"); undefined where the answer
- * does not show them: the id of a single task is opaque, and only List knows the ids when the
- * number of tasks is not that which was sent.
- */
-function taskIdsOf({ batch_id, task_id, total_items }: Submitted, sent: number): string[] | undefined {
-  if (total_items != null && total_items !== sent) return undefined;
-  if (sent === 1) return task_id == null ? undefined : [task_id];
-  return Array.from({ length: sent }, (_, index) => `${batch_id}-${String(index).padStart(5, '0')}`);
+  const timeOr = (text: string | null | undefined, hours: number): string =>
+    (parseTime(text) ?? new Date(at + hours * HOUR)).toISOString();
+  return {
+    status: 'in_progress',
+    counts: { queued: sent },
+    created_at: new Date(at).toISOString(),
+    expires_at: timeOr(data.expires_at, 24),
+    results_expire_at: timeOr(data.results_expire_at, 31 * 24),
+    items: Array.from({ length: sent }, (_, index) => ({
+      task_id: sent === 1 && task_id != null ? task_id : taskIdAt(batch_id, index),
+      status: 'queued',
+    })),
+  };
 }
 
 const toLedgerItem = ({ name, chains }: ItemCheck): LedgerItem => ({ name, chains });
@@ -119,14 +118,11 @@ async function recordBatch(
     .then(() => [], createNotRecordedWarning);
   // Subscribers of the batch see it at once.
   await ctx.services.live.nudge(ctx.principal, data.batch_id);
-  const justQueued = taskIdsOf(data, check.taskCount);
-  const record = freshRecord(data, check.taskCount, at);
+  const queued = queuedBatch(data, check.taskCount, at);
+  if (queued !== undefined) ctx.batches.prime(data.batch_id, queued);
   return {
     kind: 'FoldSubmitted',
-    batch:
-      justQueued === undefined
-        ? batchById(ctx, data.batch_id)
-        : { batchId: data.batch_id, justQueued, read: async () => record },
+    batch: batchById(ctx, data.batch_id),
     replayed: false,
     message: data.message ?? null,
     warnings: [...check.warnings, ...warnings.map(upstreamWarning), ...lost],

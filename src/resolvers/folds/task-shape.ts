@@ -4,12 +4,7 @@ import type { TaskErrorShape, TaskShape } from '../../schema/task.ts';
 import type { LedgerItem } from '../../store/ledger/ledger.ts';
 import { indexInBatch, type TaskPosition } from '../../store/ledger/submissions.ts';
 import type { Enveloped } from '../../upstream/batch.ts';
-import {
-  type BatchRecord,
-  readCounts,
-  type TaskStateName,
-  taskState,
-} from '../../upstream/folds/batch-states.ts';
+import { readCounts, type TaskStateName, taskState } from '../../upstream/folds/batch-states.ts';
 import type { BatchPage, ListItem, TaskErrorRecord, TaskStatus } from '../../upstream/wire.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 
@@ -22,64 +17,49 @@ const errorOf = (state: TaskStateName, error: TaskErrorRecord | null | undefined
 
 const isPast = (time: Date | null): boolean => time !== null && time.getTime() <= Date.now();
 
-/** A task of a page of List. List may not say whether there is a result; then only Status can. */
-export function taskFromItem(batchId: string, page: BatchPage, item: ListItem): TaskShape {
-  const state = taskState(item.status);
-  const resultsExpireAt = parseTime(page.results_expire_at);
-  const here = item.response_available === true || item.response != null;
-  const total = readCounts(page.counts).total;
-  return {
-    taskId: item.task_id,
-    batchId,
-    index: indexInBatch(item.task_id, batchId) ?? (total === 1 ? 0 : null),
-    state,
-    error: errorOf(state, item.error),
-    queueDeadline: parseTime(page.expires_at),
-    resultsExpireAt,
-    warnings: [],
-    result: here ? 'here' : isPast(resultsExpireAt) ? 'expired' : 'ask',
-    record: item,
-  };
-}
-
-/** A task that was queued a moment ago. */
-export const queuedTask = (
-  batchId: string,
+/** A task by the keys that List and Status share. @param place - its batch and position, where known */
+function taskOf(
   taskId: string,
-  index: number,
-  batch: BatchRecord,
-): TaskShape => ({
-  ...{ taskId, batchId, index, state: 'QUEUED', error: null, warnings: [], result: 'none' },
-  record: {},
-  queueDeadline: batch.queueDeadline,
-  resultsExpireAt: batch.resultsExpireAt,
-});
-
-/** A task from Status. @param place - its batch and position; null when unknown */
-export function taskFromStatus(
-  taskId: string,
-  place: TaskPosition | null,
-  { data: status, warnings }: Enveloped<TaskStatus>,
+  place: { readonly batchId: string; readonly index: number | null } | null,
+  record: TaskShape['record'],
+  result: 'none' | 'ask',
+  warnings: readonly string[] = [],
 ): TaskShape {
-  const state = taskState(status.status);
-  const resultsExpireAt = parseTime(status.results_expire_at);
+  const state = taskState(record.status ?? '');
+  const resultsExpireAt = parseTime(record.results_expire_at);
+  const isHere = record.response_available === true || record.response != null;
   return {
     taskId,
     batchId: place?.batchId ?? null,
     index: place?.index ?? null,
     state,
-    error: errorOf(state, status.error),
-    queueDeadline: parseTime(status.expires_at),
+    error: errorOf(state, record.error),
+    queueDeadline: parseTime(record.expires_at),
     resultsExpireAt,
     warnings,
-    result: status.response != null ? 'here' : isPast(resultsExpireAt) ? 'expired' : 'none',
-    record: status,
+    result: isHere ? 'here' : isPast(resultsExpireAt) ? 'expired' : result,
+    record,
   };
 }
 
+/** A task of a page of List. List may not say whether there is a result; then only Status can. */
+export function taskFromItem(batchId: string, page: BatchPage, item: ListItem): TaskShape {
+  const { counts, expires_at, results_expire_at } = page;
+  const index = indexInBatch(item.task_id, batchId) ?? (readCounts(counts).total === 1 ? 0 : null);
+  return taskOf(item.task_id, { batchId, index }, { ...item, expires_at, results_expire_at }, 'ask');
+}
+
+/** A task from Status. @param place - its batch and position; null when unknown */
+export const taskFromStatus = (
+  taskId: string,
+  place: TaskPosition | null,
+  { data, warnings }: Enveloped<TaskStatus>,
+): TaskShape => taskOf(taskId, place, data, 'none', warnings);
+
 /**
- * A task whose result has expired, which is all that Status says; `listed` is the task in List, if
- * it is still there.
+ * A task whose result has expired, which is all that Status says.
+ *
+ * @param listed - the task in List, if it is still there
  */
 export const expiredTask = (
   taskId: string,
@@ -87,16 +67,9 @@ export const expiredTask = (
   listed: TaskShape | null,
   resultsExpireAt: string | undefined,
 ): TaskShape => ({
-  taskId,
-  batchId: place?.batchId ?? null,
-  index: place?.index ?? null,
-  state: listed?.state ?? 'UNKNOWN',
-  error: listed?.error ?? null,
-  queueDeadline: listed?.queueDeadline ?? null,
+  ...(listed ?? taskOf(taskId, place, {}, 'none')),
   resultsExpireAt: parseTime(resultsExpireAt) ?? listed?.resultsExpireAt ?? null,
-  warnings: [],
   result: 'expired',
-  record: listed?.record ?? {},
 });
 
 /** The item of a task and its position; null for a batch that was not submitted here. */

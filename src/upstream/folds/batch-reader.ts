@@ -9,7 +9,7 @@ import type { ItemsRequest } from './batch-states.ts';
 
 /** An answer of List, with the warnings that stood around it. */
 export interface BatchAnswer extends BatchPage {
-  readonly warnings: readonly string[];
+  readonly warnings?: readonly string[];
 }
 
 export type BatchReader = ReturnType<typeof createBatchReader>;
@@ -23,6 +23,7 @@ const AT_ONCE = 8;
 export function createBatchReader(up: Upstream, owned: BatchOwnership) {
   const batches = new Map<string, Promise<BatchAnswer | null>>();
   const pages = new Map<string, Promise<BatchAnswer | null>>();
+  const fresh = new Map<string, BatchAnswer>();
   const statuses = new Map<string, Promise<Enveloped<TaskStatus> | null>>();
   const limited = pLimit(AT_ONCE);
   const listed = async (batchId: string, items?: ItemsRequest) =>
@@ -43,11 +44,23 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership) {
     batch: (batchId: string) => once(batches, batchId, async () => data(await listed(batchId))),
     /** A page of items, together with state and counts. Null for an unknown batch. */
     page(batchId: string, request: ItemsRequest): Promise<BatchAnswer | null> {
+      const { status: only } = request;
+      const whole = request.cursor === undefined ? fresh.get(batchId) : undefined;
+      if (whole !== undefined)
+        return Promise.resolve({
+          ...whole,
+          items: whole.items?.filter((item) => item.status === (only ?? item.status)),
+        });
       const key = JSON.stringify([batchId, request.limit, request.cursor, request.status]);
       const page = once(pages, key, async () => data(await listed(batchId, request)));
       // Any page tells state and counts too, so that they need no call of their own.
       if (!batches.has(batchId)) batches.set(batchId, page);
       return page;
+    },
+    /** Answers for a batch that was submitted a moment ago. @param page - with all its tasks */
+    prime(batchId: string, page: BatchAnswer) {
+      fresh.set(batchId, page);
+      batches.set(batchId, Promise.resolve(page));
     },
     /**
      * Status of a task; null for an unknown one.
@@ -62,6 +75,7 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership) {
     forgetAll() {
       batches.clear();
       pages.clear();
+      fresh.clear();
       statuses.clear();
     },
   };

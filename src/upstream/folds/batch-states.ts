@@ -1,10 +1,10 @@
-// Maps the service's states and times to those of the schema and back.
+// Maps the service's states to those of the schema and back, and reads the items of List.
 
 import type { UpstreamError } from '../errors.ts';
 import { drifted } from '../http/validate-response.ts';
 import { isFields } from '../renames.ts';
 import { type BatchPage, type ListItem, listItem } from '../wire.ts';
-import { normalizeState, parseTime } from '../wire-values.ts';
+import { normalizeState } from '../wire-values.ts';
 
 const TASK_WORDS = {
   QUEUED: 'queued',
@@ -17,18 +17,6 @@ const TASK_WORDS = {
 /** Where a task is; UNKNOWN for a word that is none of the spec's. */
 export type TaskStateName = keyof typeof TASK_WORDS | 'UNKNOWN';
 
-/** What List says of a batch. */
-export interface BatchRecord {
-  readonly state: 'IN_PROGRESS' | 'DONE' | 'FAILED' | 'CANCELLED' | 'UNKNOWN';
-  readonly counts: TaskCounts;
-  readonly createdAt: Date | null;
-  readonly queueDeadline: Date | null;
-  readonly resultsExpireAt: Date | null;
-  readonly warnings: readonly string[];
-  /** The answer of List itself, for fields that need no more than a name; null where there is none. */
-  readonly record: BatchPage | null;
-}
-
 const TASK_STATES: ReadonlyMap<string, TaskStateName> = new Map(
   (Object.keys(TASK_WORDS) as (keyof typeof TASK_WORDS)[]).map((state) => [TASK_WORDS[state], state]),
 );
@@ -39,12 +27,6 @@ export const taskState = (word: string): TaskStateName => TASK_STATES.get(word) 
 /** The service's word for a state; undefined for UNKNOWN, which is no state of it. */
 export const parseTaskState = (state: TaskStateName): string | undefined =>
   state === 'UNKNOWN' ? undefined : TASK_WORDS[state];
-
-/** The same of a batch, which is never queued. */
-function batchState(word: string): BatchRecord['state'] {
-  const state = taskState(word);
-  return state === 'QUEUED' ? 'UNKNOWN' : state;
-}
 
 /** How many tasks are in each state. */
 export type TaskCounts = ReturnType<typeof readCounts>;
@@ -65,17 +47,6 @@ export function readCounts(counts: Readonly<Record<string, number>>) {
   };
 }
 
-/** What any answer of List says of the batch as a whole. */
-export const readBatch = (page: BatchPage & { readonly warnings?: readonly string[] }): BatchRecord => ({
-  state: batchState(page.status),
-  counts: readCounts(page.counts),
-  createdAt: parseTime(page.created_at),
-  queueDeadline: parseTime(page.expires_at),
-  resultsExpireAt: parseTime(page.results_expire_at),
-  warnings: page.warnings ?? [],
-  record: page,
-});
-
 /** The requested page. */
 export interface ItemsRequest {
   readonly limit: number;
@@ -91,7 +62,8 @@ export interface ItemsRequest {
 type ReadPage = Pick<BatchPage, 'counts' | 'cursor'> & { readonly items: readonly unknown[] };
 
 /** The id of the task at a position (spec, "Identifiers and envelopes"). */
-const idAt = (batchId: string, index: number): string => `${batchId}-${String(index).padStart(5, '0')}`;
+export const taskIdAt = (batchId: string, index: number): string =>
+  `${batchId}-${String(index).padStart(5, '0')}`;
 
 /**
  * Reads the items of a page. An unreadable one has an error, the id that follows from its place,
@@ -114,7 +86,7 @@ export function readItems(
     const fault = drifted('list', path, issue?.message ?? 'unreadable');
     const fields = isFields(raw) ? raw : {};
     const known = typeof fields.task_id === 'string' ? fields.task_id : undefined;
-    const placed = before === undefined || status !== undefined ? undefined : idAt(batchId, before + i);
+    const placed = before === undefined || status !== undefined ? undefined : taskIdAt(batchId, before + i);
     const task_id = known ?? placed;
     if (task_id === undefined || unreadable === items.length) throw fault;
     const state = typeof fields.status === 'string' ? normalizeState(fields.status) : '';
