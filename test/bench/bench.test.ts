@@ -246,13 +246,17 @@ describe("the stand-in's archives", () => {
   it('are read back by the gateway, checksums and list of contents included', async () => {
     const read: Record<string, string> = {};
     const problems: unknown[] = [];
-    for await (const entry of readZip(
-      (async function* () {
-        yield* zip.pieces();
-      })(),
-      { onProblem: (problem) => problems.push(problem) },
-    ))
-      read[entry.name] = await entry.text();
+    async function* arriving() {
+      yield* zip.pieces();
+    }
+    const onProblem = (problem: unknown) => problems.push(problem);
+    await readZip(
+      arriving(),
+      async (entry) => {
+        read[entry.name] = Buffer.from(await entry.bytes()).toString();
+      },
+      { onProblem },
+    );
     expect(problems).toEqual([]);
     expect(read).toEqual(expected);
   });

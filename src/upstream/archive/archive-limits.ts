@@ -32,6 +32,12 @@ export class ArchiveError extends Error {
   }
 }
 
+/** The same error with the name of the entry that it is about; any other error as it is. */
+export const withEntryName = (error: unknown, entry: string | undefined): unknown =>
+  error instanceof ArchiveError && error.entry === undefined && entry !== undefined
+    ? new ArchiveError(error.code, error.message, entry, { cause: error.cause })
+    : error;
+
 /** Bounds on what is read; all sizes in bytes, uncompressed unless said. */
 export interface ZipLimits {
   readonly entries: number;

@@ -74,7 +74,7 @@ const faultOf = ({ name }: ZipEntry, text: string): BulkRecord => ({
 const isSmall = ({ size }: ZipEntry): boolean => size !== undefined && size <= SMALL_MEMBER_BYTES;
 
 async function sequences(entry: ZipEntry, tell: Tell): Promise<void> {
-  const fasta = await entry.text();
+  const fasta = new TextDecoder().decode(await entry.bytes());
   if (/^\s*[^\s>]/.test(fasta)) {
     tell(faultOf(entry, 'This is not FASTA.'));
   }

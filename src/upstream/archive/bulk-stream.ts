@@ -37,82 +37,55 @@ export async function readBulkRecords(
   options: BulkOptions,
   onRecord: Tell,
 ): Promise<void> {
-  const problems: ArchiveError[] = [];
   let problemCount = 0;
   const tell: Tell = (record) => {
     if (record.part === 'problem') {
       if (options.isDone?.() === true) return;
       problemCount += 1;
-      if (problemCount === MAX_PROBLEMS + 1)
-        throw new ArchiveError('limit', 'The archive has too many faults.');
-      if (problemCount > MAX_PROBLEMS) return;
+      if (problemCount > MAX_PROBLEMS) throw new ArchiveError('limit', 'The archive has too many faults.');
     } else if ('hash' in record && options.hashes?.has(record.hash) === false) return;
     onRecord(record);
   };
   const reported = new Set<string>();
   // A damaged entry at the end is reported twice: when read, and when looking for the next.
-  const reportOnce = (problem: ArchiveError): void => {
+  const onProblem = (problem: ArchiveError): void => {
     const name = `${problem.code} ${problem.entry ?? ''}`;
     if (reported.has(name) && problem.code !== 'content') return;
     reported.add(name);
     tell({ part: 'problem', problem });
   };
-  const tellRefused = () => problems.splice(0).forEach(reportOnce);
-  let hasStructures = false;
-  const tellStructure = (hash: string, text: CompressedEntryText): void =>
-    tell({ part: 'structure', hash, structure: readStructure(text) });
   const tellDamage = (error: unknown, name: string): void => {
     const problem = unreadable(error, name);
     if (!(problem instanceof ArchiveError)) throw problem;
-    reportOnce(problem);
-  };
-  const structureOf = ({ name }: ZipEntry): string | undefined => {
-    tellRefused();
-    const hash = structureHash(name, options.mapping);
-    if (hash !== undefined && !hasStructures) tell({ part: 'member', member: 'structures' });
-    hasStructures ||= hash !== undefined;
-    return hash;
+    onProblem(problem);
   };
   // Synchronous where possible: an archive holds hundreds of structures.
-  const take = (entry: ZipEntry): boolean => {
-    if (options.isDone?.() === true) return true;
-    const hash = structureOf(entry);
-    if (hash === undefined) return false;
-    if (options.hashes?.has(hash) === false) return true;
+  const whole = ({ name }: ZipEntry, read: () => Promise<void> | void): Promise<void> | void => {
     try {
-      const packed = entry.packed();
-      if (packed instanceof Promise) return false;
-      tellStructure(hash, packed);
+      return read()?.then(options.onPause, (error: unknown) => tellDamage(error, name));
     } catch (error) {
-      tellDamage(error, entry.name);
+      tellDamage(error, name);
     }
-    return true;
+  };
+  let hasStructures = false;
+  const onEntry = (entry: ZipEntry): Promise<void> | void => {
+    if (options.isDone?.() === true) return;
+    const hash = structureHash(entry.name, options.mapping);
+    if (hash === undefined) return whole(entry, () => readMember(entry, options, tell));
+    if (!hasStructures) tell({ part: 'member', member: 'structures' });
+    hasStructures = true;
+    if (options.hashes?.has(hash) === false) return;
+    const tellStructure = (text: CompressedEntryText): void =>
+      tell({ part: 'structure', hash, structure: readStructure(text) });
+    return whole(entry, () => {
+      const packed = entry.packed();
+      return packed instanceof Promise ? packed.then(tellStructure) : tellStructure(packed);
+    });
   };
   try {
-    const onProblem = (problem: ArchiveError): void => void problems.push(problem);
-    for await (const entry of readZip(source, {
-      ...options.limits,
-      onProblem,
-      take,
-      onWait: options.onPause,
-    })) {
-      if (problemCount > MAX_PROBLEMS) break;
-      if (options.isDone?.() === true) continue;
-      const hash = structureOf(entry);
-      if (hash !== undefined && options.hashes?.has(hash) === false) continue;
-      try {
-        if (hash === undefined) await readMember(entry, options, tell);
-        else tellStructure(hash, await entry.packed());
-        options.onPause?.();
-      } catch (error) {
-        tellDamage(error, entry.name);
-      }
-    }
+    await readZip(source, onEntry, { ...options.limits, onProblem, onWait: options.onPause });
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
-    tellRefused();
-    reportOnce(error);
-    return;
+    if (problemCount <= MAX_PROBLEMS) onProblem(error);
   }
-  tellRefused();
 }

@@ -5,10 +5,9 @@ import { ArchiveError } from './archive-limits.ts';
 /** Milliseconds that byte work may go on before other work of the process gets its turn. */
 const SLICE = 8;
 
-/**
- * For one reader. Every method but `back`, `close` and `…Now` waits for bytes that have not
- * arrived.
- */
+const endsTooEarly = () => new ArchiveError('truncated', 'The archive ends too early.');
+
+/** For one reader. Every method but `back` waits for bytes that have not arrived. */
 export type ByteSource = ReturnType<typeof byteSource>;
 
 /**
@@ -87,27 +86,23 @@ export function byteSource(stream: AsyncIterable<Uint8Array>, onWait?: () => unk
     /** Bytes consumed so far. */
     position: () => position,
     /**
-     * The same, synchronously: for hundreds of small entries waiting takes longer than reading.
-     * Undefined where bytes are missing or the event loop must run first.
+     * The next `count` bytes without consuming them; fewer only at the end of the stream. At once
+     * where they are here and the event loop need not run first: an archive has hundreds of entries.
      */
-    peekNow: (count: number) => (isHere(count) ? view(count) : undefined),
-    takeNow: (count: number) => (isHere(count) ? taken(count) : undefined),
-    /** Whether there are as many bytes. */
-    async has(count: number): Promise<boolean> {
-      await fill(count);
-      return have >= count;
-    },
-    /** The next `count` bytes without consuming them; fewer only at the end of the stream. */
-    async peek(count: number): Promise<Uint8Array> {
-      await fill(count);
-      return view(count);
-    },
-    /** Consumes exactly `count` bytes. @throws ArchiveError `truncated` */
-    async take(count: number): Promise<Uint8Array> {
-      await fill(count);
-      if (have < count) throw new ArchiveError('truncated', 'The archive ends too early.');
-      return taken(count);
-    },
+    peek: (count: number): Uint8Array | Promise<Uint8Array> =>
+      isHere(count) ? view(count) : fill(count).then(() => view(count)),
+    /**
+     * Consumes exactly `count` bytes, in the same way.
+     *
+     * @param endsEarly - the error where the stream ends before
+     */
+    take: (count: number, endsEarly = endsTooEarly): Uint8Array | Promise<Uint8Array> =>
+      isHere(count)
+        ? taken(count)
+        : fill(count).then(() => {
+            if (have < count) throw endsEarly();
+            return taken(count);
+          }),
     /** Consumes between 1 and `most` bytes, whatever has arrived; null at the end. */
     async some(most: number): Promise<Uint8Array | null> {
       await fill(1);

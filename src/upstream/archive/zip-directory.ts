@@ -47,11 +47,11 @@ export async function checkDirectory(
   const start = source.position();
   let listed = 0;
   for (;;) {
-    const head = source.peekNow(CENTRAL_LENGTH) ?? (await source.peek(CENTRAL_LENGTH));
+    const head = await source.peek(CENTRAL_LENGTH);
     if (signatureOf(head) !== CENTRAL_HEADER) break;
     const whole = headerLength(head);
     if (whole === undefined) throw new ArchiveError('truncated', 'The archive ends in its list of contents.');
-    checkLine(readHeader(source.takeNow(whole) ?? (await source.take(whole))), seen);
+    checkLine(readHeader(await source.take(whole)), seen);
     listed += 1;
   }
   if (listed < seen.size) throw disagreement(`${seen.size - listed} entries are not in it`);

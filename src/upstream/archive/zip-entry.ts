@@ -1,8 +1,8 @@
-// One file of an archive for its reader: streamed, whole, as text, or still packed.
+// One file of an archive for its reader: streamed, whole, or still packed.
 import { LRUCache } from 'lru-cache';
-import { ArchiveError } from './archive-limits.ts';
+import { ArchiveError, withEntryName } from './archive-limits.ts';
 import { inflateSmallSync } from './inflate.ts';
-import { readSmall, type SizedBody } from './zip-body.ts';
+import { type EntryBody, readSmall } from './zip-body.ts';
 import type { EntryHeader } from './zip-records.ts';
 
 /** One file of an archive. Read it once, before the next entry; an unread entry is skipped. */
@@ -10,13 +10,11 @@ export interface ZipEntry {
   readonly name: string;
   /** Uncompressed bytes as the archive states them; undefined where it does not before the data. */
   readonly size: number | undefined;
-  /** The data as they arrive, verified only after the last chunk: until then an error may follow. */
-  stream(): AsyncGenerator<Uint8Array>;
+  /** The data as they arrive, verified only after the last piece: until then an error may follow. */
+  stream(): AsyncIterable<Uint8Array>;
   /** All data, checked. @throws ArchiveError */
   bytes(): Promise<Uint8Array>;
-  /** All data as UTF-8 text, checked. @throws ArchiveError */
-  text(): Promise<string>;
-  /** The text, still compressed; synchronous where all of it is here. @throws ArchiveError */
+  /** The data as text, still compressed; synchronous where all of it is here. @throws ArchiveError */
   packed(): CompressedEntryText | Promise<CompressedEntryText>;
 }
 
@@ -33,11 +31,6 @@ export interface CompressedEntryText {
 }
 
 const decoder = new TextDecoder();
-
-export const withEntryName = (error: unknown, entry: string): unknown =>
-  error instanceof ArchiveError && error.entry === undefined
-    ? new ArchiveError(error.code, error.message, entry, { cause: error.cause })
-    : error;
 
 /** Bytes of texts that are unpacked and not yet written, in the process: some 500 structures. */
 const MAX_INFLATED_BYTES = 16 * 1024 ** 2;
@@ -77,134 +70,77 @@ function packedText(data: Uint8Array, packed: Uint8Array | undefined): Compresse
   return { size: kept.length, heldBytes: kept.length, bytes: () => kept, read: () => decoder.decode(kept) };
 }
 
-async function* pieces(body: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for (;;) {
-    // Not `for await`: a reader that stops early must not end the body, whose rest is to be skipped.
-    const next = await body.next();
-    if (next.done === true) return;
-    yield next.value;
-  }
-}
-
-async function gathered(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const all: Uint8Array[] = [];
-  for await (const piece of body) all.push(piece);
-  const [only] = all;
-  return all.length === 1 && only !== undefined ? only : Buffer.concat(all);
-}
-
-const onlyOnce = (): Error => new Error('An entry can be read only once.');
-
 const tooLarge = (name: string, kept: number): ArchiveError =>
   new ArchiveError('limit', `An entry is larger than ${kept} bytes.`, name);
 
-/** Limits the bytes. Not nested: V8 retains what a generator function closes over until a full GC. */
-async function* upTo(
-  most: number,
-  name: string,
-  body: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  let length = 0;
-  for await (const piece of body) {
-    length += piece.length;
-    if (length > most) throw tooLarge(name, most);
-    yield piece;
+/** An entry whose data arrive in pieces. */
+export class StreamedEntry implements ZipEntry {
+  readonly name: string;
+  readonly size: number | undefined;
+  readonly #body: EntryBody;
+  readonly #kept: number;
+
+  /** @param kept - maximum bytes that are held of it */
+  constructor(name: string, size: number | undefined, body: EntryBody, kept: number) {
+    this.name = name;
+    this.size = size;
+    this.#body = body;
+    this.#kept = kept;
+  }
+  stream(): AsyncIterable<Uint8Array> {
+    return this.#body;
+  }
+  async bytes(): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = [];
+    let length = 0;
+    for await (const piece of this.#body) {
+      length += piece.length;
+      if (length > this.#kept) throw tooLarge(this.name, this.#kept);
+      pieces.push(piece);
+    }
+    const [only] = pieces;
+    return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
+  }
+  async packed(): Promise<CompressedEntryText> {
+    return packedText(await this.bytes(), this.#body.packed);
   }
 }
 
-/** An entry whose data arrive in chunks. @param kept - maximum bytes held */
-export function openEntry(
-  name: string,
-  size: number | undefined,
-  body: AsyncIterator<Uint8Array>,
-  kept: number,
-  measured: SizedBody,
-): ZipEntry {
-  let opened = false;
-  const stream = () => {
-    if (opened) throw onlyOnce();
-    opened = true;
-    return pieces(body);
-  };
-  const held = () => upTo(kept, name, stream());
-  return {
-    name,
-    size,
-    stream,
-    bytes: () => gathered(held()),
-    async text() {
-      // Decoded whole: piece by piece it takes ten times as long.
-      return decoder.decode(await gathered(held()));
-    },
-    async packed() {
-      return packedText(await gathered(held()), measured.packed);
-    },
-  };
-}
-
-/** An entry whose data are here and few. */
-class BufferedEntry implements ZipEntry {
+/** An entry with few data, all here: read in one step. */
+export class SmallEntry implements ZipEntry {
   readonly name: string;
   readonly #header: EntryHeader;
-  readonly #packed: Uint8Array | undefined;
+  readonly #compressed: Uint8Array;
   readonly #kept: number;
-  readonly #check: (size: number) => void;
-  #opened = false;
 
-  constructor(
-    name: string,
-    header: EntryHeader,
-    packed: Uint8Array | undefined,
-    kept: number,
-    check: (size: number) => void,
-  ) {
+  constructor(name: string, header: EntryHeader, compressed: Uint8Array, kept: number) {
     this.name = name;
     this.#header = header;
-    this.#packed = packed;
+    this.#compressed = compressed;
     this.#kept = kept;
-    this.#check = check;
   }
   get size(): number {
     return this.#header.size;
   }
-  #read(most = this.#kept): Uint8Array {
-    if (this.#opened) throw onlyOnce();
-    this.#opened = true;
+  #read(): Uint8Array {
     try {
-      this.#check(this.#header.size);
-      if (this.#packed === undefined)
-        throw new ArchiveError('truncated', 'The archive ends inside an entry.');
-      const data = readSmall(this.#packed, this.#header);
-      if (data.length > most) throw tooLarge(this.name, most);
-      return data;
+      return readSmall(this.#compressed, this.#header);
     } catch (error) {
       throw withEntryName(error, this.name);
     }
   }
+  #readKept(): Uint8Array {
+    const data = this.#read();
+    if (data.length > this.#kept) throw tooLarge(this.name, this.#kept);
+    return data;
+  }
   async *stream(): AsyncGenerator<Uint8Array> {
-    yield this.#read(Number.POSITIVE_INFINITY);
+    yield this.#read();
   }
   async bytes(): Promise<Uint8Array> {
-    return this.#read();
-  }
-  async text(): Promise<string> {
-    return decoder.decode(this.#read());
+    return this.#readKept();
   }
   packed(): CompressedEntryText {
-    return packedText(this.#read(), this.#packed);
+    return packedText(this.#readKept(), this.#compressed);
   }
 }
-
-/**
- * An entry with few data, all here: read in one step.
- *
- * @param packed - as stored in the archive; undefined where the archive ends too early
- * @param check - called with the entry's size; throws when it is over the limit
- */
-export const openBufferedEntry = (
-  name: string,
-  header: EntryHeader,
-  packed: Uint8Array | undefined,
-  kept: number,
-  check: (size: number) => void,
-): ZipEntry => new BufferedEntry(name, header, packed, kept, check);

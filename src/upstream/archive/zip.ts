@@ -1,9 +1,9 @@
 // Reads zip archives entry by entry as their bytes arrive, without disk and with bounded memory.
 import { ArchiveError, checkSize, defaultZipLimits, safeName, type ZipLimits } from './archive-limits.ts';
 import { type ByteSource, byteSource } from './byte-source.ts';
-import { entryBody, isSmall, type SizedBody } from './zip-body.ts';
+import { EntryBody, isSmall } from './zip-body.ts';
 import { checkDirectory, type SeenEntry } from './zip-directory.ts';
-import { openBufferedEntry, openEntry, withEntryName, type ZipEntry } from './zip-entry.ts';
+import { SmallEntry, StreamedEntry, type ZipEntry } from './zip-entry.ts';
 import {
   type EntryHeader,
   headerLength,
@@ -17,26 +17,8 @@ import {
 export interface ZipOptions extends Partial<ZipLimits> {
   /** Called with a refused entry if reading can go on; without it, the refusal is thrown. */
   readonly onProblem?: (problem: ArchiveError) => void;
-  /**
-   * Called with each entry that is read in one step; one that it takes is not yielded, which saves
-   * promises.
-   */
-  readonly take?: (entry: ZipEntry) => boolean;
   /** Called before waiting for bytes of an entry or yielding to the event loop. */
   readonly onWait?: (() => void) | undefined;
-}
-
-/** Reads the header of which these bytes are the beginning. */
-function nextHeader(source: ByteSource, start: Uint8Array): EntryHeader | Promise<EntryHeader> {
-  const whole = headerLength(start);
-  if (whole === undefined) throw new ArchiveError('truncated', 'The archive ends in the header of an entry.');
-  const bytes = source.takeNow(whole);
-  return bytes === undefined ? source.take(whole).then(readHeader) : readHeader(bytes);
-}
-
-/** The data of an entry, all at once; undefined where the archive ends before they do. */
-async function wholeData(source: ByteSource, { compressed }: EntryHeader): Promise<Uint8Array | undefined> {
-  return (await source.has(compressed)) ? source.take(compressed) : undefined;
 }
 
 function refusal(
@@ -64,39 +46,23 @@ function refusal(
   return undefined;
 }
 
-async function* noting(
-  data: AsyncGenerator<Uint8Array>,
-  label: string | undefined,
-  seen: { failed: unknown },
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* data;
-  } catch (error) {
-    seen.failed = label === undefined ? error : withEntryName(error, label);
-    throw seen.failed;
-  }
-}
-
-/** The data of an entry, and with what they have failed. */
-function watched(data: AsyncGenerator<Uint8Array>, label: string | undefined) {
-  const seen: { failed: unknown } = { failed: undefined };
-  return { body: noting(data, label, seen), failure: () => seen.failed };
-}
-
 /**
  * Reads a zip: stored and deflated entries, sizes before or behind the data, zip64, comments.
  * Verifies CRC-32 and sizes of every entry as it is read, and the central directory at the end.
  * Skips directories.
  *
- * A damaged entry fails only when it is read, if the next one can still be found; else the
- * iteration throws, and earlier entries stay valid. A failing source throws its own error.
+ * A damaged entry fails only when it is read, if the next one can still be found; else the whole
+ * throws, and earlier entries stay valid. A failing source throws its own error.
  *
+ * @param onEntry - called with each entry; waited for only where it returns a promise, because an
+ *   archive has hundreds. Throwing ends the reading.
  * @throws ArchiveError
  */
-export async function* readZip(
+export async function readZip(
   stream: AsyncIterable<Uint8Array>,
+  onEntry: (entry: ZipEntry) => Promise<void> | void,
   options: ZipOptions = {},
-): AsyncGenerator<ZipEntry, void, undefined> {
+): Promise<void> {
   const limits: ZipLimits = { ...defaultZipLimits, ...options };
   // After the last entry the result follows at once.
   let hasMore = true;
@@ -109,11 +75,13 @@ export async function* readZip(
   };
   try {
     for (;;) {
-      const start = source.peekNow(LOCAL_LENGTH) ?? (await source.peek(LOCAL_LENGTH));
+      const start = await source.peek(LOCAL_LENGTH);
       if (signatureOf(start) !== LOCAL_HEADER) break;
       const offset = source.position();
-      const reading = nextHeader(source, start);
-      const header = reading instanceof Promise ? await reading : reading;
+      const whole = headerLength(start);
+      if (whole === undefined)
+        throw new ArchiveError('truncated', 'The archive ends in the header of an entry.');
+      const header = readHeader(await source.take(whole));
       if (seen.size >= limits.entries)
         throw new ArchiveError('limit', `The archive has more than ${limits.entries} entries.`);
       const name = safeName(header.rawName, limits);
@@ -122,39 +90,38 @@ export async function* readZip(
       const end = source.position() + header.compressed;
       const streamed = (header.flags & 8) !== 0;
       const readable = refused === undefined && label?.endsWith('/') === false;
-      const measured: SizedBody = { crc: header.crc, size: header.size, compressed: header.compressed };
+      let measured: Pick<EntryHeader, 'crc' | 'size' | 'compressed'> = header;
       if (refused !== undefined) {
         if (options.onProblem === undefined || (streamed && refused.code === 'unsupported')) throw refused;
         options.onProblem(refused);
       }
+      if (!streamed) checkTotal(header.size);
       if (readable && isSmall(header)) {
-        const data = source.takeNow(header.compressed) ?? (await wholeData(source, header));
-        const entry = openBufferedEntry(label, header, data, limits.keptBytes, checkTotal);
-        if (options.take?.(entry) !== true) yield entry;
+        const data = await source.take(header.compressed, () => endsInside(label));
+        const read = onEntry(new SmallEntry(label, header, data, limits.keptBytes));
+        if (read instanceof Promise) await read;
       } else if (readable || streamed) {
-        const check = (size: number, compressed: number) => {
+        const body = new EntryBody(source, header, label, (size, compressed) => {
           checkSize(limits, label ?? '', size, compressed);
           checkTotal(size);
-        };
-        const { body, failure } = watched(entryBody(source, header, check, measured), label);
-        if (readable)
-          yield openEntry(label, streamed ? undefined : header.size, body, limits.keptBytes, measured);
+        });
+        const size = streamed ? undefined : header.size;
+        if (readable) await onEntry(new StreamedEntry(label, size, body, limits.keptBytes));
         if (streamed) {
-          const failed = failure();
-          if (failed !== undefined) throw failed;
+          if (body.failure !== undefined) throw body.failure;
           while ((await body.next()).done !== true);
-        } else await body.return(undefined);
+          measured = body;
+        } else await body.close();
       }
       if (!streamed && source.position() < end) await passOver(source, end, label);
       total += measured.size;
-      checkTotal(0);
       if (!seen.has(header.rawName)) {
-        const { crc, size, compressed } = streamed ? measured : header;
+        const { crc, size, compressed } = measured;
         seen.set(header.rawName, { crc, size, compressed, offset, listed: false });
       }
     }
     hasMore = false;
-    const next = source.peekNow(4) ?? (await source.peek(4));
+    const next = await source.peek(4);
     if (next.length < 4) throw new ArchiveError('truncated', 'The archive ends too early.');
     if (next[0] !== 0x50 || next[1] !== 0x4b) {
       throw new ArchiveError(
@@ -168,10 +135,10 @@ export async function* readZip(
   }
 }
 
+const endsInside = (entry: string | undefined): ArchiveError =>
+  new ArchiveError('truncated', 'The archive ends inside an entry.', entry);
+
 async function passOver(source: ByteSource, end: number, entry: string | undefined): Promise<void> {
-  while (source.position() < end) {
-    if ((await source.some(end - source.position())) === null) {
-      throw new ArchiveError('truncated', 'The archive ends inside an entry.', entry);
-    }
-  }
+  while (source.position() < end)
+    if ((await source.some(end - source.position())) === null) throw endsInside(entry);
 }
