@@ -1,7 +1,7 @@
 // Reads the members of a bulk archive that speak of many proteins: sequences, clusters and features.
 import type { OnResponse } from '../http/upstream-client.ts';
 import { removeMembers } from '../json/json-filter.ts';
-import { type Member, memberNamed, type NestedMember, nestedMembers } from '../json/json-scan.ts';
+import { type Member, memberNamed, nestedMembers } from '../json/json-scan.ts';
 import { parseLenient } from '../json/lenient-json.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { archiveName, fromWire, isFields, namesSeen, type WireMapping } from '../renames.ts';
@@ -71,8 +71,6 @@ const faultOf = ({ name }: ZipEntry, text: string): BulkRecord => ({
   problem: new ArchiveError('content', text, name),
 });
 
-const isSmall = ({ size }: ZipEntry): boolean => size !== undefined && size <= SMALL_MEMBER_BYTES;
-
 async function sequences(entry: ZipEntry, tell: Tell): Promise<void> {
   const fasta = new TextDecoder().decode(await entry.bytes());
   if (/^\s*[^\s>]/.test(fasta)) {
@@ -86,120 +84,73 @@ async function sequences(entry: ZipEntry, tell: Tell): Promise<void> {
 
 const members = (value: unknown): [string, unknown][] => (isFields(value) ? Object.entries(value) : []);
 
-/** Clusters and their members; undefined where the archive does not say. */
-interface SaidOfClusters {
-  readonly clusters: Iterable<[string, unknown]>;
-  readonly proteins?: Iterable<[string, unknown]>;
-}
-
-/** Takes what is said of clusters out of the whole. */
-function clustersIn(parsed: unknown, { mapping, onResponse }: BulkOptions): SaidOfClusters {
+async function clusters(entry: ZipEntry, { mapping, onResponse }: BulkOptions, tell: Tell): Promise<void> {
+  const parsed = await parseJson(await entry.bytes());
   const top = new Map(members(fromWire(mapping, 'clusterInfo', parsed)));
   onResponse?.('clusterInfo', () => parsed, true);
-  const proteins = top.get('proteins');
-  const clusters = members(top.get('clusters'));
-  return typeof proteins === 'object' && proteins !== null
-    ? { clusters, proteins: members(proteins) }
-    : { clusters };
-}
-
-async function clusters(entry: ZipEntry, options: BulkOptions, tell: Tell): Promise<void> {
-  const parsed = await parseJson(await entry.bytes());
-  const said = clustersIn(parsed, options);
-  for (const [representative, record] of said.clusters) {
+  for (const [representative, record] of members(top.get('clusters')))
     tell({ part: 'cluster', representative: normal(representative), record });
-  }
-  if (said.proteins === undefined) return;
+  const proteins = top.get('proteins');
+  if (typeof proteins !== 'object' || proteins === null) return;
   tell({ part: 'links' });
-  for (const [hash, representative] of said.proteins) {
-    if (typeof representative === 'string') {
+  for (const [hash, representative] of members(proteins)) {
+    if (representative === null) tell({ part: 'link', hash: normal(hash), representative });
+    else if (typeof representative === 'string')
       tell({ part: 'link', hash: normal(hash), representative: normal(representative) });
-    } else if (representative === null) tell({ part: 'link', hash: normal(hash), representative });
     else tell(faultOf(entry, 'The name of a cluster is not a hash.'));
   }
 }
 
 const ROWS: ReadonlySet<string> = new Set(['per_residue']);
 
-/** One protein's value in `features.json`. */
+/** One protein's value in `features.json`. Both parse it. @throws JsonError */
 interface FeaturesValue {
-  readonly isObject: boolean;
-  /** Parses a member of it. @throws JsonError */
-  member(name: string): unknown;
-  /** Parses all of it. @throws JsonError */
   whole(): unknown;
-}
-
-const memberOf = (value: unknown, name: string): unknown => (isFields(value) ? value[name] : undefined);
-
-const parsedFeatures = (value: unknown): FeaturesValue => ({
-  isObject: isFields(value),
-  member: (name) => memberOf(value, name),
-  whole: () => value,
-});
-
-/** The members stay bytes until they are wanted: the activations of all features seldom are. */
-class FeaturesBytes implements FeaturesValue {
-  readonly isObject = true;
-  readonly #bytes: Buffer;
-  readonly #value: NestedMember;
-
-  constructor(bytes: Buffer, value: NestedMember) {
-    this.#bytes = bytes;
-    this.#value = value;
-  }
-  member(name: string): unknown {
-    const found = memberNamed(this.#value.members, name);
-    return found === undefined ? undefined : this.#parse(found);
-  }
-  whole(): unknown {
-    return this.#parse(this.#value);
-  }
-  #parse({ start, stop }: Member): unknown {
-    return parseLenient(this.#bytes.toString('utf8', start, stop));
-  }
-}
-
-/** What is wanted of one protein's features. @throws JsonError */
-function readWanted(key: string, value: FeaturesValue, options: BulkOptions): BulkFeatures {
-  const { mapping, perResidue = false, level = true } = options;
-  if (mapping?.bulkFeatures === undefined)
-    return readFeatures((name) => value.member(name), { perResidue, level });
-  const named = fromWire(mapping, 'bulkFeatures', { [key]: value.whole() })[key];
-  return readFeatures((name) => memberOf(named, name), { perResidue, level });
-}
-
-/** What is shown of a value to notice drift; undefined where it is no JSON. */
-function shownFeatures(key: string, value: FeaturesValue): unknown {
-  try {
-    return { [key]: value.whole() };
-  } catch {
-    return undefined;
-  }
+  /** One member alone, where it is an object: the activations of all features are seldom wanted. */
+  readonly member?: (name: string) => unknown;
 }
 
 function tellFeatures(
   key: string,
   value: FeaturesValue,
   entry: ZipEntry,
-  options: BulkOptions,
+  { mapping, perResidue = false, level = true, onResponse }: BulkOptions,
   tell: Tell,
 ): void {
-  const read = value.isObject ? readWanted(key, value, options) : undefined;
-  options.onResponse?.('bulkFeatures', () => shownFeatures(key, value), read !== undefined);
-  if (read !== undefined) tell({ part: 'features', hash: normal(key), features: read });
+  let read = mapping?.bulkFeatures === undefined ? value.member : undefined;
+  if (read === undefined) {
+    const named = fromWire(mapping, 'bulkFeatures', { [key]: value.whole() })[key];
+    if (isFields(named)) read = (name) => named[name];
+  }
+  const found = read && readFeatures(read, { perResidue, level });
+  const show = (): unknown => {
+    try {
+      return { [key]: value.whole() };
+    } catch {
+      return undefined;
+    }
+  };
+  onResponse?.('bulkFeatures', show, found !== undefined);
+  if (found !== undefined) tell({ part: 'features', hash: normal(key), features: found });
   else tell(faultOf(entry, 'The features are not a JSON object.'));
 }
 
 async function features(entry: ZipEntry, options: BulkOptions, tell: Tell): Promise<void> {
   const isWanted = (key: string): boolean => options.hashes?.has(normal(key)) !== false;
-  const small = isSmall(entry) ? await entry.bytes() : undefined;
+  const isSmall = entry.size !== undefined && entry.size <= SMALL_MEMBER_BYTES;
+  const small = isSmall ? await entry.bytes() : undefined;
   const bytes = small && Buffer.from(small.buffer, small.byteOffset, small.byteLength);
   const proteins = bytes && nestedMembers(bytes);
   if (bytes !== undefined && proteins !== undefined) {
-    for (const protein of proteins)
-      if (isWanted(protein.name))
-        tellFeatures(protein.name, new FeaturesBytes(bytes, protein), entry, options, tell);
+    const parse = ({ start, stop }: Member) => parseLenient(bytes.toString('utf8', start, stop));
+    for (const protein of proteins) {
+      if (!isWanted(protein.name)) continue;
+      const member = (name: string): unknown => {
+        const found = memberNamed(protein.members, name);
+        return found && parse(found);
+      };
+      tellFeatures(protein.name, { whole: () => parse(protein), member }, entry, options, tell);
+    }
     options.onPause?.();
     return;
   }
@@ -211,9 +162,11 @@ async function features(entry: ZipEntry, options: BulkOptions, tell: Tell): Prom
       ? whole
       : removeMembers(whole, namesSeen(options.mapping, 'bulkFeatures', ROWS));
   for await (const some of jsonMembers(stream, MAX_FEATURES_BYTES)) {
-    for (const member of some)
-      if (isWanted(member.key))
-        tellFeatures(member.key, parsedFeatures(await parse(member)), entry, options, tell);
+    for (const member of some) {
+      if (!isWanted(member.key)) continue;
+      const value = await parse(member);
+      tellFeatures(member.key, { whole: () => value }, entry, options, tell);
+    }
     options.onPause?.();
   }
 }

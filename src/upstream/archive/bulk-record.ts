@@ -214,21 +214,19 @@ function ranking(value: unknown): FeatureValue[] | undefined {
   return parsed.success ? parsed.data : undefined;
 }
 
-/** What of a protein's features is wanted; all of it where nothing is said. */
-export interface WantedFeatures {
-  readonly perResidue?: boolean;
-  /** False: only where there is no ranking. */
-  readonly level?: boolean;
-}
-
-/** Reads one protein's value of `features.json`. @param read - a member of it, parsed */
+/**
+ * Reads one protein's value of `features.json`.
+ *
+ * @param read - a member of it, parsed
+ * @param wanted - `level` false: the activations of all features only where there is no ranking
+ */
 export function readFeatures(
   read: (name: string) => unknown,
-  { perResidue: wantsRows = true, level = true }: WantedFeatures = {},
+  wanted: { readonly perResidue: boolean; readonly level: boolean },
 ): BulkFeatures {
   const top = ranking(read('top_features'));
-  const proteinLevel = level || top === undefined ? readVector(read('protein_level')) : undefined;
-  const perResidue = wantsRows ? readMatrix(read('per_residue')) : undefined;
+  const proteinLevel = wanted.level || top === undefined ? readVector(read('protein_level')) : undefined;
+  const perResidue = wanted.perResidue ? readMatrix(read('per_residue')) : undefined;
   return {
     ...(top === undefined ? {} : { top }),
     ...(proteinLevel === undefined ? {} : { proteinLevel }),

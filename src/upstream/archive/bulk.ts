@@ -1,6 +1,6 @@
 // Gathers a bulk archive into the parts of each protein hash.
 import { ArchiveError } from './archive-limits.ts';
-import type { BulkMember, BulkOptions } from './bulk-members.ts';
+import type { BulkMember, BulkOptions, BulkRecord } from './bulk-members.ts';
 import type { BulkFeatures, BulkSequence, BulkStructure } from './bulk-record.ts';
 import { readBulkRecords } from './bulk-stream.ts';
 
@@ -48,58 +48,56 @@ export async function readBulkArchive(
   source: AsyncIterable<Uint8Array>,
   options: GatherOptions = {},
 ): Promise<BulkParts> {
-  const { heldBytes: heldMost = Number.POSITIVE_INFINITY } = options;
-  const sequences = new Map<string, BulkSequence>();
-  const structures = new Map<string, BulkStructure>();
-  const clusterOf = new Map<string, string>();
-  const clusters = new Map<string, unknown>();
-  const features = new Map<string, BulkFeatures>();
-  const present = new Set<string>();
-  const problems: ArchiveError[] = [];
+  const parts = {
+    sequences: new Map<string, BulkSequence>(),
+    structures: new Map<string, BulkStructure>(),
+    clusterOf: new Map<string, string>(),
+    clusters: new Map<string, unknown>(),
+    features: new Map<string, BulkFeatures>(),
+    present: new Set<string>(),
+    problems: [] as ArchiveError[],
+    members: {
+      structures: false,
+      sequences: false,
+      clusterInfo: false,
+      features: false,
+      topFeatures: false,
+      clusterLinks: false,
+    },
+  };
+  const { heldBytes: most = Number.POSITIVE_INFINITY } = options;
   let heldBytes = 0;
   /** Counts what is about to be held. @throws ArchiveError `limit` */
   const hold = (bytes: number): void => {
-    if (heldBytes + bytes > heldMost)
-      throw new ArchiveError('limit', `More than ${heldMost} bytes would be held.`);
+    if (heldBytes + bytes > most) throw new ArchiveError('limit', `More than ${most} bytes would be held.`);
     heldBytes += bytes;
   };
-  const members = {
-    structures: false,
-    sequences: false,
-    clusterInfo: false,
-    features: false,
-    topFeatures: false,
-    clusterLinks: false,
-  };
-  const parts: BulkParts = {
-    sequences,
-    structures,
-    clusterOf,
-    clusters,
-    features,
-    present,
-    problems,
-    members,
+  /** Takes in what speaks of one protein. */
+  const take = (record: Extract<BulkRecord, { readonly hash: string }>): void => {
+    const { hash } = record;
+    if (record.part === 'sequence') {
+      hold(record.sequence.sequence.length);
+      parts.sequences.set(hash, record.sequence);
+    } else if (record.part === 'structure') {
+      hold(record.structure.heldBytes);
+      parts.structures.set(hash, record.structure);
+    } else if (record.part === 'features') {
+      parts.present.add(hash);
+      const kept = options.shrink?.(hash, record.features) ?? record.features;
+      hold(sizeOfFeatures(kept));
+      parts.features.set(hash, kept);
+      parts.members.topFeatures ||= record.features.top !== undefined;
+    } else if (record.representative !== null) parts.clusterOf.set(hash, record.representative);
+    // That a protein is linked to none says nothing of whether it exists.
+    if (record.part !== 'link' || record.representative !== null) parts.present.add(hash);
+    options.onHash?.(hash, parts);
   };
   await readBulkRecords(source, options, (record) => {
-    if (record.part === 'sequence') hold(record.sequence.sequence.length);
-    else if (record.part === 'structure') hold(record.structure.heldBytes);
-    // That a protein is linked to none says nothing of whether it exists.
-    if ('hash' in record && (record.part !== 'link' || record.representative !== null))
-      present.add(record.hash);
-    if (record.part === 'member') members[record.member] = true;
-    else if (record.part === 'links') members.clusterLinks = true;
-    else if (record.part === 'sequence') sequences.set(record.hash, record.sequence);
-    else if (record.part === 'structure') structures.set(record.hash, record.structure);
-    else if (record.part === 'cluster') clusters.set(record.representative, record.record);
-    else if (record.part === 'problem') problems.push(record.problem);
-    else if (record.part === 'features') {
-      const shrunk = options.shrink?.(record.hash, record.features) ?? record.features;
-      hold(sizeOfFeatures(shrunk));
-      features.set(record.hash, shrunk);
-      members.topFeatures ||= record.features.top !== undefined;
-    } else if (record.representative !== null) clusterOf.set(record.hash, record.representative);
-    if ('hash' in record) options.onHash?.(record.hash, parts);
+    if ('hash' in record) take(record);
+    else if (record.part === 'member') parts.members[record.member] = true;
+    else if (record.part === 'links') parts.members.clusterLinks = true;
+    else if (record.part === 'cluster') parts.clusters.set(record.representative, record.record);
+    else parts.problems.push(record.problem);
   });
   return parts;
 }
