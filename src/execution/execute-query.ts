@@ -3,38 +3,28 @@
 // yields to the event loop, and delivers incremental lists item by item where the transport can. No
 // deferred fragments; a test compares it with graphql-js.
 import {
-  type DocumentNode,
+  type ExecutionArgs,
   type ExecutionResult,
-  type GraphQLSchema,
+  getOperationAST,
   getVariableValues,
   OperationTypeNode,
 } from 'graphql';
 import { executionTurns, type TurnClock } from '../async/turn-clock.ts';
-import { completeObject, resolveField } from './complete-value.ts';
+import { type Data, Execution, pathOf } from './execution.ts';
 import { type AnswerLimits, ExecutionBudget } from './execution-budget.ts';
-import { answer, type Data, infoOf, pathOf, type Run } from './execution-run.ts';
-import { type OutputShape, operationOf, type PlannedField, plannedFields, prepare } from './field-plan.ts';
-import {
-  answerInParts,
-  answerList,
-  type IncrementalResult,
-  type SingleListQuery,
-} from './incremental-result.ts';
+import { compile, type OutputShape, type PlannedField } from './field-plan.ts';
+import { answerList, type IncrementalResult } from './incremental-result.ts';
 import type { StreamedList } from './streamed-list.ts';
 
-export interface QueryArgs {
-  readonly schema: GraphQLSchema;
-  /** A valid document. */
-  readonly document: DocumentNode;
-  /** Which operation of the document; not needed where it has one. */
-  readonly operationName?: string | null | undefined;
-  /** What the fields of the operation are resolved on: the event of a subscription. */
-  readonly rootValue?: unknown;
+/** What is executed, of a valid document. */
+export interface QueryArgs
+  extends Pick<
+    ExecutionArgs,
+    'schema' | 'document' | 'operationName' | 'rootValue' | 'contextValue' | 'variableValues'
+  > {
   readonly limits: AnswerLimits;
   /** The time of a turn of the event loop that it shares with others. */
   readonly turns?: TurnClock | undefined;
-  readonly contextValue: unknown;
-  readonly variableValues?: Readonly<Record<string, unknown>> | null | undefined;
   /** Whether a list that is all of the answer may be given while it is still coming. */
   readonly grows?: boolean;
   /** How the list is given in parts (`@stream`), however it comes. */
@@ -42,9 +32,13 @@ export interface QueryArgs {
 }
 
 /** Completes the fields of a mutation: each when the one before has ended. */
-async function completeInTurn(run: Run, fields: readonly PlannedField[]): Promise<Data> {
+async function completeInTurn(
+  execution: Execution,
+  fields: readonly PlannedField[],
+  root: unknown,
+): Promise<Data> {
   const data: Data = {};
-  for (const field of fields) data[field.key] = await resolveField(run, field, undefined, run.rootValue);
+  for (const field of fields) data[field.key] = await execution.resolveField(field, undefined, root);
   return data;
 }
 
@@ -57,46 +51,31 @@ const itemsOf = (shape: OutputShape): OutputShape | undefined =>
  * @returns undefined when the document or the variables are invalid: graphql-js then reports why
  */
 export function executeOperation(args: QueryArgs): Promise<ExecutionResult | IncrementalResult> | undefined {
-  const { schema, document, operationName, contextValue, rootValue, variableValues } = args;
-  const { limits, turns = executionTurns, grows = false, stream } = args;
+  const { schema, document, contextValue, rootValue, limits, turns = executionTurns } = args;
+  const { grows = false, stream } = args;
   turns.hasTime();
-  const known = prepare(schema, document);
-  const operation = operationOf(known, operationName);
-  const type = operation === undefined ? undefined : schema.getRootType(operation.operation);
-  if (operation === undefined || type == null) return undefined;
-  const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
-  if (variables.coerced === undefined) return undefined;
-  const run: Run = {
+  const operation = getOperationAST(document, args.operationName);
+  const type = operation == null ? undefined : schema.getRootType(operation.operation);
+  if (operation == null || type == null) return undefined;
+  const { variableDefinitions = [] } = operation;
+  const { coerced: variableValues } = getVariableValues(
     schema,
-    fragments: known.fragments,
-    operation,
-    variableValues: variables.coerced,
-    contextValue,
-    rootValue,
-    plans: known.plans ?? new Map(),
-    args: new Map(),
-    budget: new ExecutionBudget(limits, contextValue, turns),
-    errors: [],
-    nulled: new Set(),
-  };
-  const fields = known.fields.get(operation) ?? plannedFields(run, type, [operation]);
-  if (known.plans !== undefined) known.fields.set(operation, fields);
+    variableDefinitions,
+    args.variableValues ?? {},
+  );
+  if (variableValues === undefined) return undefined;
+  const { fragments, plans = new Map() } = compile(schema, document);
+  const budget = new ExecutionBudget(limits, contextValue, turns);
+  const source = { schema, fragments, operation, variableValues, contextValue, rootValue, plans, budget };
+  const execution = new Execution(source);
+  const fields = execution.fieldsOf(type, [operation], operation);
   if (operation.operation === OperationTypeNode.MUTATION)
-    return answer(run, () => completeInTurn(run, fields));
+    return execution.answer(() => completeInTurn(execution, fields, rootValue));
   const [only] = fields;
   const of = grows && fields.length === 1 && only !== undefined ? itemsOf(only.shape) : undefined;
-  if (only !== undefined && of !== undefined) {
-    const path = pathOf(only, undefined);
-    const list: SingleListQuery = {
-      run,
-      field: only,
-      of,
-      path,
-      info: infoOf(run, only, path),
-    };
-    return stream === undefined ? answerList(list) : answerInParts(list, stream);
-  }
-  const complete = (): Data | Promise<Data> => completeObject(run, fields, undefined, rootValue);
+  if (only !== undefined && of !== undefined)
+    return answerList({ execution, field: only, of, path: pathOf(only, undefined) }, stream);
+  const complete = () => execution.completeFields(fields, undefined, rootValue);
   // Coercing large variables takes a turn of its own.
-  return answer(run, () => (turns.hasTime() ? complete() : run.budget.nextTurn().then(complete)));
+  return execution.answer(() => (turns.hasTime() ? complete() : budget.nextTurn().then(complete)));
 }

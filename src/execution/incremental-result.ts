@@ -1,18 +1,17 @@
 // Answers with a single list: item by item while others are still pending, or in parts (`@stream`).
-import { type ExecutionResult, type GraphQLError, type GraphQLResolveInfo, locatedError } from 'graphql';
+import { type ExecutionResult, type GraphQLError, locatedError } from 'graphql';
 import { OBJECTS_AT_ONCE } from './complete-list.ts';
-import { completeCaught } from './complete-value.ts';
-import { answer, awaitAll, guard, ignore, isPromise, type Path, type Run } from './execution-run.ts';
-import { argsOf, type OutputShape, type PlannedField } from './field-plan.ts';
+import type { Execution } from './execution.ts';
+import type { OutputShape, Path, PlannedField } from './field-plan.ts';
 import { IncrementalList } from './incremental-list.ts';
+import { awaitAll, guard, ignore, isPromise } from './promises.ts';
 import type { StreamedList } from './streamed-list.ts';
 
-/** A list that is all of an answer: its field, its items' shape and what its resolver was told. */
-export interface SingleListQuery {
-  readonly run: Run;
+/** A list that is all of an answer: its field, and its items' shape. */
+interface SingleListQuery {
+  readonly execution: Execution;
   readonly field: PlannedField;
   readonly of: OutputShape;
-  readonly info: GraphQLResolveInfo;
   readonly path: Path;
 }
 
@@ -24,30 +23,30 @@ interface CompletedItems {
 
 /** Completes items that stand at some place of a list and behind it. */
 async function completeItems(
-  { run, field, of, info, path }: SingleListQuery,
+  { execution, field, of, path }: SingleListQuery,
   given: readonly unknown[],
   from: number,
 ): Promise<CompletedItems> {
+  const { budget } = execution;
   const items: unknown[] = [];
   let failure: CompletedItems['failure'];
   for (const item of given) {
     const place: Path = { prev: path, key: from + items.length, typename: undefined };
     try {
-      run.budget.spend(1);
-      if (items.length % OBJECTS_AT_ONCE === 0 && run.budget.isTurnOver()) {
+      budget.spend(1);
+      if (items.length % OBJECTS_AT_ONCE === 0 && budget.isTurnOver()) {
         guard(items);
-        await run.budget.nextTurn();
+        await budget.nextTurn();
       }
-      items.push(completeCaught(run, field, of, info, place, item));
+      items.push(execution.completeCaught(field, of, place, item));
     } catch (error) {
       failure = { error };
       break;
     }
   }
   if (!items.some(isPromise)) return { items, failure };
-  const settledOnes = await Promise.allSettled(items);
   const there: unknown[] = [];
-  for (const one of settledOnes) {
+  for (const one of await Promise.allSettled(items)) {
     if (one.status === 'rejected') return { items: there, failure: { error: one.reason } };
     there.push(one.value);
   }
@@ -60,15 +59,16 @@ export class IncrementalResult {
   readonly #list: IncrementalList<unknown>;
   /** The `@stream` of the list; undefined where it is answered as a whole. */
   readonly stream: StreamedList | undefined;
+  /** What it has begun with. */
+  readonly initial: unknown[] = [];
   #taken = 0;
   #failure: CompletedItems['failure'];
-  #initial: readonly unknown[] = [];
 
   constructor(only: SingleListQuery, list: IncrementalList<unknown>, stream: StreamedList | undefined) {
     this.stream = stream;
     this.#only = only;
     this.#list = list;
-    only.run.budget.ignoreEnding();
+    only.execution.budget.ignoreEnding();
   }
   /** Of the list in the answer's data. */
   get key(): string {
@@ -76,18 +76,14 @@ export class IncrementalResult {
   }
   /** What has failed in all that was taken. */
   get failures(): readonly GraphQLError[] {
-    return this.#only.run.errors;
-  }
-  /** What it has begun with. */
-  get initial(): readonly unknown[] {
-    return this.#initial;
+    return this.#only.execution.errors;
   }
   /** Takes what it begins with. @returns whether there were so many */
   async begin(count: number): Promise<boolean> {
-    while (this.#initial.length < count) {
-      const items = await this.next(count - this.#initial.length);
+    while (this.initial.length < count) {
+      const items = await this.next(count - this.initial.length);
       if (items === undefined) return false;
-      this.#initial = [...this.#initial, ...items];
+      this.initial.push(...items);
     }
     return true;
   }
@@ -127,44 +123,38 @@ function growingOf(value: unknown): IncrementalList<unknown> | undefined {
 }
 
 /** What the resolver of the list gives. */
-async function resolveList({ run, field, info }: SingleListQuery): Promise<unknown> {
-  const args = argsOf(field, run.args, run.variableValues);
-  const value: unknown = await field.resolve(undefined, args, run.contextValue, info);
+async function resolveList({ execution, field, path }: SingleListQuery): Promise<unknown> {
+  const value = await execution.resolve(field, undefined, path);
   // Its items may fail while the execution waits for its turn, before it awaits them.
   if (Array.isArray(value)) guard(value.filter(isPromise));
   return value;
 }
 
-/** The answer that a value in place of the list makes. */
-const wholeAnswer = (
-  { run, field, info, path }: SingleListQuery,
-  value: PromiseLike<unknown>,
-): Promise<ExecutionResult> =>
-  answer(run, () => awaitAll({ [field.key]: completeCaught(run, field, field.shape, info, path, value) }));
-
-/** The answer with all items, or, while items are pending, after the first of them. */
-export async function answerList(only: SingleListQuery): Promise<ExecutionResult | IncrementalResult> {
-  const resolving = resolveList(only);
-  const list = await resolving.catch(ignore);
-  if (!(list instanceof IncrementalList)) return wholeAnswer(only, resolving);
-  await list.more(0).catch(ignore);
-  return list.hasEnded ? wholeAnswer(only, resolving) : new IncrementalResult(only, list, undefined);
-}
-
-/** The answer in parts; in one when the list is no longer than the first part, or fails before. */
-export async function answerInParts(
+/**
+ * The answer: after the first items while others are pending, or in parts. In one when all items are
+ * there, when the list is no longer than the first part, or fails before.
+ */
+export async function answerList(
   only: SingleListQuery,
-  stream: StreamedList,
+  stream: StreamedList | undefined,
 ): Promise<ExecutionResult | IncrementalResult> {
+  const { execution, field, path } = only;
+  const { key, shape } = field;
   const resolving = resolveList(only);
-  const list = growingOf(await resolving.catch(ignore));
-  if (list === undefined) return wholeAnswer(only, resolving);
+  const whole = (value: PromiseLike<unknown>) =>
+    execution.answer(() => awaitAll({ [key]: execution.completeCaught(field, shape, path, value) }));
+  const given = await resolving.catch(ignore);
+  const list = stream === undefined && !(given instanceof IncrementalList) ? undefined : growingOf(given);
+  if (list === undefined) return whole(resolving);
+  if (stream === undefined) {
+    await list.more(0).catch(ignore);
+    return list.hasEnded ? whole(resolving) : new IncrementalResult(only, list, undefined);
+  }
   const result = new IncrementalResult(only, list, stream);
   try {
-    return (await result.begin(stream.initialCount))
-      ? result
-      : answer(only.run, () => ({ [only.field.key]: result.initial }));
+    if (await result.begin(stream.initialCount)) return result;
+    return execution.answer(() => ({ [key]: result.initial }));
   } catch (error) {
-    return wholeAnswer(only, Promise.reject(error));
+    return whole(Promise.reject(error));
   }
 }
