@@ -1,8 +1,8 @@
 // The chains of a folding result: their tokens, kind, sequence and confidence.
 import { createHash } from 'node:crypto';
 import { type PolymerKind, residueOf } from '../residues.ts';
-import type { FoldedComplex, FoldingResult, Numbers } from './result.ts';
-import { atomRange, rowOffsets, type TokenSpan } from './tokens.ts';
+import type { FoldedComplex, Numbers } from './fields.ts';
+import { atomRange, createRowFinder, type TokenSpan } from './rows.ts';
 
 /** One chain. Token positions are 0-based over all tokens, the end excluded. */
 export interface FoldedChain {
@@ -103,21 +103,23 @@ function kindByNames(complex: FoldedComplex, start: number, end: number): Folded
   return most(votes) ?? (length > 1 && all === length ? most(loose) : undefined) ?? 'ligand';
 }
 
-/** Where the chains begin and end, with their kinds by the names of their tokens. */
-function spansOf(result: FoldingResult, complex: FoldedComplex): TokenSpan[] {
-  const begins = starts(complex, result.plddt);
-  return begins.map((tokenStart, index) => {
+/**
+ * The chains in token order. The caller adds `meanPlddt`.
+ *
+ * @param plddt - with nulls at chain breaks, where tokens have no chain numbers
+ * @param entityId - one a row
+ */
+export function chainsOf(
+  complex: FoldedComplex,
+  plddt: Numbers | undefined,
+  entityId: readonly unknown[] | undefined,
+): Omit<FoldedChain, 'meanPlddt'>[] {
+  const begins = starts(complex, plddt);
+  const spans = begins.map((tokenStart, index): TokenSpan => {
     const tokenEnd = begins[index + 1] ?? complex.sequence.length;
     return { tokenStart, tokenEnd, kind: kindByNames(complex, tokenStart, tokenEnd) };
   });
-}
-
-/** The chains in token order; none without a structure. The caller adds `meanPlddt`. */
-export function chainsOf(result: FoldingResult): Omit<FoldedChain, 'meanPlddt'>[] {
-  const { complex, entityId } = result;
-  if (complex === undefined) return [];
-  const spans = spansOf(result, complex);
-  const rows = entityId === undefined ? undefined : rowOffsets(complex, spans, entityId.length);
+  const rows = entityId && createRowFinder(complex, spans)(entityId.length);
   return spans.map((span, index) => {
     const { tokenStart, tokenEnd } = span;
     const row = rows?.[tokenStart];

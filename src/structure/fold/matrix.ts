@@ -58,6 +58,36 @@ class ListMatrix implements Matrix {
 /** A matrix from lists. */
 export const matrixOf = (rows: readonly unknown[]): Matrix => new ListMatrix(rows);
 
+/** Means over the rows and columns of each token. Its maximum is that of the whole matrix. */
+export function collapsedMatrix(whole: Matrix, offsets: readonly number[]): Matrix {
+  const size = offsets.length - 1;
+  const means = new Float64Array(size);
+  const counts = new Float64Array(size);
+  const add = (row: Float64Array): void => {
+    for (let token = 0, at = 0; token < size; token++) {
+      for (const end = offsets[token + 1] ?? 0; at < end; at++) {
+        const cell = row[at] ?? Number.NaN;
+        if (Number.isNaN(cell)) continue;
+        means[token] = (means[token] ?? 0) + cell;
+        counts[token] = (counts[token] ?? 0) + 1;
+      }
+    }
+  };
+  return {
+    rowCount: size,
+    columnCount: size,
+    max: whole.max,
+    row(index) {
+      means.fill(0);
+      counts.fill(0);
+      for (let r = offsets[index] ?? 0; r < (offsets[index + 1] ?? 0); r++) add(whole.row(r));
+      // Without a number the quotient of two zeros is NaN, as it should be.
+      for (let token = 0; token < size; token++) means[token] = (means[token] ?? 0) / (counts[token] ?? 0);
+      return means;
+    },
+  };
+}
+
 /** The matrix as lists, with null for what is not a number. */
 export const listsOf = (matrix: Matrix): (number | null)[][] =>
   Array.from({ length: matrix.rowCount }, (_, r) =>

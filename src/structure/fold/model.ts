@@ -1,10 +1,10 @@
 // Converts a folding result to the structure that the file writers take.
 import type { ModelAtom, ModelResidue, StructureModel } from '../model.ts';
 import { residueOf } from '../residues.ts';
-import { chainsWithPlddt } from './by-token.ts';
-import { type FoldedChain, meanOf } from './chains.ts';
-import type { FoldedComplex, FoldingResult } from './result.ts';
-import { atomRange } from './tokens.ts';
+import type { FoldedChain } from './chains.ts';
+import type { FoldedComplex } from './fields.ts';
+import type { FoldingResult } from './result.ts';
+import { atomRange } from './rows.ts';
 
 const NO_CONFIDENCES = 'The confidences in the result do not fit its tokens and are left out.';
 
@@ -40,12 +40,11 @@ function atomsOf(complex: FoldedComplex, token: number, b: number): ModelAtom[] 
 
 /** B-factors and confidences are pLDDT, 0 to 100; residues are numbered from 1 in each chain. */
 export function modelOfFold(result: FoldingResult): StructureModel | undefined {
-  const { complex } = result;
+  const { complex, plddt, summary } = result;
   if (complex === undefined || complex.atomPositions.length === 0) return undefined;
-  const { chains, plddt: found } = chainsWithPlddt(result);
-  const plddt = found.ok ? found.value.tokens : [];
+  const { misfits } = summary;
   const residue = (kind: FoldedChain['kind'], token: number, number: number): ModelResidue => {
-    const unit = plddt[token] ?? null;
+    const unit = plddt.tokens[token] ?? null;
     const confidence = unit === null ? null : percent(unit);
     const name = word(complex.sequence[token]) || 'UNK';
     return {
@@ -58,25 +57,26 @@ export function modelOfFold(result: FoldingResult): StructureModel | undefined {
       atoms: atomsOf(complex, token, confidence ?? 0),
     };
   };
-  const mean = meanOf(plddt);
-  const score = (name: 'pLDDT' | 'pTM' | 'ipTM', value: number | null | undefined) =>
-    value === null || value === undefined ? [] : [{ name, value }];
-  const odd = Object.values(result.oddScores).flatMap((reason) =>
-    reason === undefined ? [] : [`${reason} They are left out.`],
-  );
+  const score = (name: 'pLDDT' | 'pTM' | 'ipTM', value: number | null) =>
+    value === null ? [] : [{ name, value }];
+  const odd = [misfits.ptm, misfits.iptm, misfits.chainPairs].filter((reason) => reason !== null);
   return {
     id: complex.id ?? 'fold',
-    title: result.model === undefined ? 'Predicted structure' : `Structure predicted by ${result.model}`,
-    warnings: [...result.warnings, ...odd, ...(found.ok ? [] : [NO_CONFIDENCES])],
-    chains: chains.map(({ id, kind, tokenStart, tokenEnd }) => ({
+    title: summary.model === null ? 'Predicted structure' : `Structure predicted by ${summary.model}`,
+    warnings: [
+      ...summary.warnings,
+      ...odd.map((reason) => `${reason} They are left out.`),
+      ...(misfits.plddt === null ? [] : [NO_CONFIDENCES]),
+    ],
+    chains: summary.chains.map(({ id, kind, tokenStart, tokenEnd }) => ({
       id,
       kind,
       residues: Array.from({ length: tokenEnd - tokenStart }, (_, k) => residue(kind, tokenStart + k, k + 1)),
     })),
     scores: [
-      ...score('pLDDT', mean === null ? null : percent(mean)),
-      ...score('pTM', result.ptm),
-      ...score('ipTM', result.interfacePtm),
+      ...score('pLDDT', summary.meanPlddt === null ? null : percent(summary.meanPlddt)),
+      ...score('pTM', summary.ptm),
+      ...score('ipTM', summary.iptm),
     ],
   };
 }

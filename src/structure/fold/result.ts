@@ -1,126 +1,121 @@
-// The folding-result JSON behind a finished task's signed URL, read leniently: every field may be
-// missing, and one of the wrong type counts as missing.
+// A folding result as it is queried: chains, scores and matrices with one row for each token,
+// whatever rows the service wrote. Rows that fit no token are an error, never a shifted list.
+import { chainsOf, meanOf } from './chains.ts';
+import { readFields } from './fields.ts';
+import { collapsedMatrix, type Matrix, matrixOf } from './matrix.ts';
+import { iptmChainPairs } from './pae.ts';
+import { plddtByToken, type TokenPlddt } from './plddt.ts';
+import { createRowFinder, type RowOffsets } from './rows.ts';
 
-import { type Matrix, matrixOf } from './matrix.ts';
-
-/** One number or null a token; null also where a number is not finite. */
-export type Numbers = readonly (number | null)[];
-
-/** The all-atom structure. */
-export type FoldedComplex = NonNullable<ReturnType<typeof readComplex>>;
-
-/** The folding result. Undefined means that the upstream did not give it. */
+/** The folding result. Undefined or null means that the upstream did not give it. */
 export type FoldingResult = ReturnType<typeof readFoldingResult>;
 
-type Fields = Readonly<Record<string, unknown>>;
+type Rows = readonly unknown[];
 
-const fieldsOf = (value: unknown): Fields | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+const isNumbers = (row: unknown): row is number[] => Array.isArray(row);
 
-const list = (value: unknown): readonly unknown[] | undefined =>
-  Array.isArray(value) && value.length > 0 ? value : undefined;
-const number = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
-const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
-/** Scores may be above 1 by rounding. */
-const isOdd = (value: unknown): boolean =>
-  typeof value === 'number' && Number.isFinite(value) && !(value >= 0 && value <= 1 + 1e-6);
-
-/** Why a score cannot be trusted: another scale says nothing of what its number means. */
-function oddScore(path: string, value: unknown): string | undefined {
-  const odd = (Array.isArray(value) ? value.flat() : [value]).find(isOdd);
-  return odd === undefined
-    ? undefined
-    : `The upstream's folding result has changed at $.${path}: ` +
-        `expected numbers from 0 to 1, seen ${String(odd)}.`;
+/** The mean of some vectors, as long as the first of them. */
+function meanVector(rows: Rows): unknown {
+  const vectors = rows.filter(isNumbers);
+  if (rows.length < 2) return rows[0];
+  return vectors[0]?.map((_, k) => meanOf(vectors.map((vector) => vector[k] ?? null)));
 }
 
-const score = (path: string, value: unknown): number | undefined =>
-  oddScore(path, value) === undefined ? number(value) : undefined;
+const meanVectors = (rows: Rows, offsets: RowOffsets): Rows =>
+  offsets.slice(1).map((end, token) => meanVector(rows.slice(offsets[token], end)));
 
-function confidences(value: unknown): Numbers | undefined {
-  const given = list(value)?.map((item) => number(item) ?? null);
-  // Some services write 0 to 100.
-  return given?.some((item) => item !== null && item > 1.5)
-    ? given.map((item) => (item === null ? null : item / 100))
-    : given;
-}
-
-/** Lists are as the upstream wrote them; their lengths may disagree. */
-function readComplex(value: unknown) {
-  const fields = fieldsOf(value);
-  if (fields === undefined) return undefined;
-  const metadata = fieldsOf(fields.metadata);
-  return {
-    id: text(fields.id),
-    /** Token names: MET, A, DA, ATP. */
-    sequence: (list(fields.sequence) ?? []).map((name) => text(name) ?? 'UNK'),
-    /** Ångström. */
-    atomPositions: list(fields.atom_positions) ?? [],
-    atomElements: list(fields.atom_elements) ?? [],
-    atomNames: list(fields.atom_names) ?? [],
-    atomHetero: list(fields.atom_hetero) ?? [],
-    /** Half-open ranges of atoms, one a token. */
-    tokenToAtoms: list(fields.token_to_atoms) ?? [],
-    /** Number of the chain (or its name), one a token. */
-    chainId: list(fields.chain_id) ?? [],
-    /** 0 to 1, one a token. */
-    plddt: confidences(fields.plddt) ?? [],
-    chainLookup: fieldsOf(metadata?.chain_lookup) ?? {},
-    entityLookup: fieldsOf(metadata?.entity_lookup) ?? {},
-  };
-}
-
-/** Warnings stand beside the result, inside it, or in both. */
-function warningsOf(...places: unknown[]): string[] {
-  const all = places.flatMap((place) => (typeof place === 'string' ? [place] : (list(place) ?? [])));
-  return [...new Set(all.filter((warning) => typeof warning === 'string' && warning !== ''))] as string[];
-}
-
-/** Where the members of a result are: in the value itself, or in the `data` of an envelope. */
-export function fieldsOfResult(value: unknown): Fields {
-  const outer = fieldsOf(value) ?? {};
-  const inner = fieldsOf(outer.data);
-  return inner !== undefined && outer.complex === undefined ? inner : outer;
-}
+const shape = (rows: Rows | undefined): number[] | null =>
+  rows === undefined ? null : [rows.length, ...(Array.isArray(rows[0]) ? [rows[0].length] : [])];
 
 /**
  * Takes the parsed JSON, with or without an envelope around it. Never throws.
  *
- * @param pae - the PAE where it was read apart
+ * @param paeApart - the PAE where it was read apart
  * @param raw - then gives the value as it came
  */
-export function readFoldingResult(value: unknown, pae?: Matrix, raw: () => unknown = () => value) {
-  const outer = fieldsOf(value) ?? {};
-  const fields = fieldsOfResult(value);
-  const rows = list(fields.pae);
-  const oddPairs = oddScore('pair_chains_iptm', fields.pair_chains_iptm);
+export function readFoldingResult(value: unknown, paeApart?: Matrix, raw: () => unknown = () => value) {
+  const given = readFields(value);
+  const { complex, ptm, interfacePtm, pairChainsIptm } = given;
+  const bare = complex === undefined ? [] : chainsOf(complex, given.plddt, given.entityId);
+  const findRows = complex && createRowFinder(complex, bare);
+  const tokenCount = complex?.sequence.length ?? 0;
+  const misfit = (member: string, rows: number): string =>
+    `The upstream's folding result has changed at $.${member}: expected one row for each of the ${tokenCount} ` +
+    `tokens of $.complex, or one for each heavy atom of its ligands and modified residues, saw ${rows} rows.`;
+
+  const asGiven: TokenPlddt = { tokens: given.plddt ?? [], slots: given.plddt ?? [] };
+  const found = complex && findRows ? plddtByToken(given.plddt, complex, bare, findRows) : asGiven;
+  const plddt: TokenPlddt = found ?? { tokens: [], slots: [] };
+  const chains = bare.map((chain) => ({
+    ...chain,
+    meanPlddt: meanOf(plddt.tokens.slice(chain.tokenStart, chain.tokenEnd)),
+  }));
+
+  /** Rows by token, made by `collapse` where tokens have several; without tokens as they came. */
+  function byToken<T>(
+    member: string,
+    rows: T | undefined,
+    count: number,
+    collapse: (rows: T, offsets: RowOffsets) => T,
+    isRegular = true,
+  ): { readonly rows?: T | undefined; readonly misfit?: string } {
+    if (rows === undefined || findRows === undefined || tokenCount === 0) return { rows };
+    const offsets = isRegular ? findRows(count) : undefined;
+    if (offsets === undefined) return { misfit: misfit(member, count) };
+    return { rows: tokenCount === count ? rows : collapse(rows, offsets) };
+  }
+  const vectorsOf = (member: string, rows: Rows | undefined) =>
+    byToken(member, rows, rows?.length ?? 0, meanVectors);
+
+  const matrix = paeApart ?? (given.pae && matrixOf(given.pae));
+  const isSquare = matrix?.columnCount === matrix?.rowCount;
+  const pae = byToken('pae', matrix, matrix?.rowCount ?? 0, collapsedMatrix, isSquare);
+  const sequence = vectorsOf('output_embedding_sequence', given.embeddingSequence);
+  const pair = vectorsOf('output_embedding_pair_pooled', given.embeddingPairPooled);
+  const [sequenceShape, pairShape] = [shape(sequence.rows), shape(pair.rows)];
   return {
-    complex: readComplex(fields.complex),
-    /** 0 to 1, with a null slot at each chain break. */
-    plddt: confidences(fields.plddt),
-    /** 0 to 1. */
-    ptm: score('ptm', fields.ptm),
-    /** 0 to 1. */
-    interfacePtm: score('interface_ptm', fields.interface_ptm),
-    /** Scores that are there and are not between 0 and 1, as sentences; their values are left out. */
-    oddScores: {
-      ptm: oddScore('ptm', fields.ptm),
-      interfacePtm: oddScore('interface_ptm', fields.interface_ptm),
-      pairChainsIptm: oddPairs,
-    },
+    complex,
+    plddt,
     /** Ångström. */
-    pae: pae ?? (rows && matrixOf(rows)),
-    pairChainsIptm: oddPairs === undefined ? list(fields.pair_chains_iptm) : undefined,
-    embeddingSequence: list(fields.output_embedding_sequence),
-    embeddingPairPooled: list(fields.output_embedding_pair_pooled),
-    entityId: list(fields.entity_id),
-    model: text(fields.model),
-    created: text(fields.created),
-    tokensUsed: number(fields.tokens_used),
-    warnings: warningsOf(fields.warning_messages, outer.warning_messages),
+    pae: pae.rows,
+    /** The embeddings; null when they do not fit. */
+    vectors:
+      sequence.misfit === undefined && pair.misfit === undefined
+        ? { sequence: sequence.rows ?? null, pair: pair.rows ?? null }
+        : null,
     /** The value as it came. */
     raw,
+    /** What is small, as plain data. */
+    summary: {
+      tokenCount,
+      model: given.model ?? null,
+      created: given.created ?? null,
+      tokensUsed: given.tokensUsed ?? null,
+      /** 0 to 1, like the other scores. */
+      ptm: ptm.value ?? null,
+      iptm: interfacePtm.value ?? null,
+      /** Over the tokens. */
+      meanPlddt: meanOf(plddt.tokens),
+      chains,
+      /** Pair ipTM of all ordered pairs of chains; empty without `include_pair_chains_iptm`. */
+      chainPairs: iptmChainPairs(pairChainsIptm.value, chains),
+      /** Null without `include_pae`. */
+      pae: pae.rows === undefined ? null : { size: pae.rows.rowCount, max: pae.rows.max },
+      /** Null without `include_embeddings`. */
+      embeddings: sequenceShape === null && pairShape === null ? null : { sequenceShape, pairShape },
+      warnings: given.warnings,
+      /**
+       * Errors of members whose rows fit no token or whose scores are outside 0 to 1; their values
+       * are null.
+       */
+      misfits: {
+        ptm: ptm.misfit,
+        iptm: interfacePtm.misfit,
+        chainPairs: pairChainsIptm.misfit,
+        plddt: found === undefined ? misfit('plddt', given.plddt?.length ?? 0) : null,
+        pae: pae.misfit ?? null,
+        embeddings: sequence.misfit ?? pair.misfit ?? null,
+      },
+    },
   };
 }

@@ -1,8 +1,9 @@
 // Parses the bytes of a folding result: the PAE apart, so that its million numbers never become
 // lists.
 import { randomUUID } from 'node:crypto';
+import { fieldsOfResult } from '../../structure/fold/fields.ts';
 import { listsOf, type Matrix } from '../../structure/fold/matrix.ts';
-import { type FoldingResult, fieldsOfResult, readFoldingResult } from '../../structure/fold/result.ts';
+import { type FoldingResult, readFoldingResult } from '../../structure/fold/result.ts';
 import { extractMatrix } from '../json/extract-matrix.ts';
 import { parseLenient } from '../json/lenient-json.ts';
 import { fromWire, namesSeen, type WireMapping } from '../renames.ts';

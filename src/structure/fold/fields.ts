@@ -1,0 +1,105 @@
+// The members of the folding-result JSON behind a finished task's signed URL, read leniently: every
+// one may be missing, and one of the wrong type counts as missing.
+
+/** One number or null a token; null also where a number is not finite. */
+export type Numbers = readonly (number | null)[];
+
+/** The all-atom structure. */
+export type FoldedComplex = NonNullable<ReturnType<typeof readComplex>>;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const fieldsOf = (value: unknown): Fields | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+
+const list = (value: unknown): readonly unknown[] | undefined =>
+  Array.isArray(value) && value.length > 0 ? value : undefined;
+const number = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** Scores may be above 1 by rounding. */
+const isOdd = (value: unknown): boolean =>
+  typeof value === 'number' && Number.isFinite(value) && !(value >= 0 && value <= 1 + 1e-6);
+
+/**
+ * A score, or why it cannot be trusted: another scale says nothing of what its number means.
+ *
+ * @param read - takes the member when it is on the scale
+ */
+function score<T>(fields: Fields, name: string, read: (value: unknown) => T | undefined) {
+  const value = fields[name];
+  const odd = (Array.isArray(value) ? value.flat() : [value]).find(isOdd);
+  if (odd === undefined) return { value: read(value), misfit: null };
+  const change = `expected numbers from 0 to 1, seen ${String(odd)}.`;
+  return { value: undefined, misfit: `The upstream's folding result has changed at $.${name}: ${change}` };
+}
+
+function confidences(value: unknown): Numbers | undefined {
+  const given = list(value)?.map((item) => number(item) ?? null);
+  // Some services write 0 to 100.
+  return given?.some((item) => item !== null && item > 1.5)
+    ? given.map((item) => (item === null ? null : item / 100))
+    : given;
+}
+
+/** Lists are as the upstream wrote them; their lengths may disagree. */
+function readComplex(value: unknown) {
+  const fields = fieldsOf(value);
+  if (fields === undefined) return undefined;
+  const metadata = fieldsOf(fields.metadata);
+  return {
+    id: text(fields.id),
+    /** Token names: MET, A, DA, ATP. */
+    sequence: (list(fields.sequence) ?? []).map((name) => text(name) ?? 'UNK'),
+    /** Ångström. */
+    atomPositions: list(fields.atom_positions) ?? [],
+    atomElements: list(fields.atom_elements) ?? [],
+    atomNames: list(fields.atom_names) ?? [],
+    atomHetero: list(fields.atom_hetero) ?? [],
+    /** Half-open ranges of atoms, one a token. */
+    tokenToAtoms: list(fields.token_to_atoms) ?? [],
+    /** Number of the chain (or its name), one a token. */
+    chainId: list(fields.chain_id) ?? [],
+    /** 0 to 1, one a token. */
+    plddt: confidences(fields.plddt) ?? [],
+    chainLookup: fieldsOf(metadata?.chain_lookup) ?? {},
+    entityLookup: fieldsOf(metadata?.entity_lookup) ?? {},
+  };
+}
+
+/** Warnings stand beside the result, inside it, or in both. */
+function warningsOf(...places: unknown[]): string[] {
+  const all = places.flatMap((place) => (typeof place === 'string' ? [place] : (list(place) ?? [])));
+  return [...new Set(all.filter((warning) => typeof warning === 'string' && warning !== ''))] as string[];
+}
+
+/** Where the members of a result are: in the value itself, or in the `data` of an envelope. */
+export function fieldsOfResult(value: unknown): Fields {
+  const outer = fieldsOf(value) ?? {};
+  const inner = fieldsOf(outer.data);
+  return inner !== undefined && outer.complex === undefined ? inner : outer;
+}
+
+/** Reads the members, with or without an envelope around them. Never throws. */
+export function readFields(value: unknown) {
+  const fields = fieldsOfResult(value);
+  return {
+    complex: readComplex(fields.complex),
+    /** 0 to 1, with a null slot at each chain break. */
+    plddt: confidences(fields.plddt),
+    /** 0 to 1, like the other two. */
+    ptm: score(fields, 'ptm', number),
+    interfacePtm: score(fields, 'interface_ptm', number),
+    pairChainsIptm: score(fields, 'pair_chains_iptm', list),
+    /** Ångström. */
+    pae: list(fields.pae),
+    embeddingSequence: list(fields.output_embedding_sequence),
+    embeddingPairPooled: list(fields.output_embedding_pair_pooled),
+    entityId: list(fields.entity_id),
+    model: text(fields.model),
+    created: text(fields.created),
+    tokensUsed: number(fields.tokens_used),
+    warnings: warningsOf(fields.warning_messages, fieldsOf(value)?.warning_messages),
+  };
+}
