@@ -11,6 +11,7 @@ import './atlas/uniprot.ts';
 import './atlas/similarity.ts';
 import './atlas/lookup.ts';
 import './folds/batch.ts';
+import './folds/batch-progress.ts';
 import './folds/batch-record.ts';
 import './lookups/bulk-lookup.ts';
 import './folds/task.ts';

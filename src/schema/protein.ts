@@ -1,8 +1,10 @@
-// The Protein type. A reference holds the hash; resolvers/atlas/protein.ts loads the other fields
+// The Protein type and the origin of its data. A reference holds the hash; resolvers/atlas/protein.ts loads the other fields
 // in parts.
+import type { Source } from '../upstream/proteins/protein-data.ts';
 import { builder } from './builder.ts';
 import type { ClusterRef } from './cluster.ts';
 import { keyedBy } from './keys.ts';
+import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
 import type { UniprotRef } from './uniprot.ts';
 
 /**
@@ -36,5 +38,32 @@ builder.node(Protein, {
       nullable: false,
       description: 'MD5 of the upper-case sequence, such as "12e9c9e4e2835c302e8ba615115edda3".',
     }),
+  }),
+});
+
+export const Provenance = builder.objectRef<Source>('Provenance').implement({
+  description: 'Where the data of this object came from.',
+  fields: (t) => ({
+    source: t.string({
+      public: 'record',
+      nullable: false,
+      description: 'The upstream operation that answered last, such as "atlas:bulk" or "atlas:protein".',
+      resolve: ({ operation }) => `atlas:${operation}`,
+    }),
+    retrievedAt: t.expose('retrievedAt', {
+      ...publicNonNull('record', 'When it answered.'),
+      type: 'DateTime',
+    }),
+    fromCache: t.exposeBoolean('fromCache', {
+      nullable: false,
+      description: 'Whether the gateway had it in its cache before this request.',
+    }),
+    upstreamRequestId: t.exposeString(
+      'requestId',
+      publicNullable(
+        'record',
+        "The upstream's id of the call, to quote when you report a problem; null where it gave none.",
+      ),
+    ),
   }),
 });

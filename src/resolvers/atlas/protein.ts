@@ -5,10 +5,9 @@ import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { Cluster } from '../../schema/cluster.ts';
 import { Plddt } from '../../schema/plddt.ts';
-import { Protein, type ProteinRef } from '../../schema/protein.ts';
+import { Protein, type ProteinRef, Provenance } from '../../schema/protein.ts';
 import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin.ts';
 import { badInput } from '../../schema/scalars.ts';
-import { Provenance, Thumbnail, ThumbnailType } from '../../schema/thumbnail.ts';
 import { hashOfSequence } from '../../schema/uniprot.ts';
 import type { PresentProtein, ProteinParts, Source } from '../../upstream/proteins/protein-data.ts';
 import { type RequiredParts, unionParts } from '../../upstream/proteins/required-parts.ts';
@@ -105,14 +104,6 @@ builder.objectFields(Protein, (t) => ({
       mapMaybePromise(clusterOf(ctx, protein, PARTS_OF_FIELD.isClusterRepresentative), (cluster) =>
         cluster?.representative === undefined ? null : cluster.representative === protein.hash,
       ),
-  }),
-  thumbnail: t.field({
-    ...publicNonNull('record', 'A 512 x 512 picture of the structure.'),
-    type: Thumbnail,
-    args: {
-      type: t.arg({ type: ThumbnailType, defaultValue: 'PLDDT', description: 'Colours of the picture.' }),
-    },
-    resolve: ({ hash }, { type }) => ({ hash, type: type ?? 'PLDDT' }),
   }),
   provenance: t.field({
     ...publicNonNull('record', 'The upstream answer that supplied the latest data of this protein.'),

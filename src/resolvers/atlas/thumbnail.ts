@@ -1,14 +1,31 @@
-// Resolvers of Thumbnail. The address is free; the other fields load the image.
+// The thumbnail of a protein. Its address is free; the other fields load the image.
 
 import type { GatewayContext } from '../../context.ts';
+import { builder } from '../../schema/builder.ts';
+import { Protein } from '../../schema/protein.ts';
 import { publicNonNull } from '../../schema/public-fields-plugin.ts';
-import { Thumbnail, type ThumbnailRef } from '../../schema/thumbnail.ts';
 import { THUMBNAIL_TYPES } from '../../upstream/reads/cached-reads.ts';
+
+const ThumbnailType = builder.enumType('ThumbnailType', {
+  description: 'The colours of a thumbnail.',
+  values: {
+    PLDDT: { value: 'PLDDT', description: 'By confidence of the prediction, in the usual four colours.' },
+    PCT_CHARACTERIZED: {
+      value: 'PCT_CHARACTERIZED',
+      description: 'By the share of the cluster that has characterised domains.',
+    },
+  } as const,
+});
+
+interface ThumbnailRef {
+  readonly hash: string;
+  readonly type: typeof ThumbnailType.$inferType;
+}
 
 const imageOf = (ctx: GatewayContext, { hash, type }: ThumbnailRef) =>
   ctx.services.thumbnails.get(ctx.upstream, hash, THUMBNAIL_TYPES[type]);
 
-Thumbnail.implement({
+const Thumbnail = builder.objectRef<ThumbnailRef>('Thumbnail').implement({
   description:
     'A picture of a structure. `url` costs nothing, and responses can be cached for ever; the other ' +
     'fields load the image.',
@@ -38,3 +55,14 @@ Thumbnail.implement({
     }),
   }),
 });
+
+builder.objectField(Protein, 'thumbnail', (t) =>
+  t.field({
+    ...publicNonNull('record', 'A 512 x 512 picture of the structure.'),
+    type: Thumbnail,
+    args: {
+      type: t.arg({ type: ThumbnailType, defaultValue: 'PLDDT', description: 'Colours of the picture.' }),
+    },
+    resolve: ({ hash }, { type }) => ({ hash, type: type ?? 'PLDDT' }),
+  }),
+);

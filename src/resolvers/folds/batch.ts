@@ -1,16 +1,12 @@
-// Resolvers of Batch: name and time from the ledger, tasks from List. Finds a batch, lists the caller's
-// submissions (the upstream cannot), and sends the events of a shared poll (batchProgress).
+// Resolvers of Batch: name and time from the ledger, tasks from List. Finds a batch, and lists the
+// caller's submissions, which the upstream cannot.
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
 import { z } from 'zod';
 import type { GatewayContext } from '../../context.ts';
-import type { BatchProgressEvent } from '../../progress/progress-events.ts';
 import { Batch, type BatchShape, TaskState } from '../../schema/batch.ts';
-import { BatchProgress, type BatchProgressShape } from '../../schema/batch-progress.ts';
 import { builder } from '../../schema/builder.ts';
-import { notFoundError } from '../../schema/problem.ts';
 import { Task, TaskOrder } from '../../schema/task.ts';
 import type { BatchPosition } from '../../store/ledger/ledger.ts';
-import { UpstreamError } from '../../upstream/errors.ts';
 import type { BatchAnswer } from '../../upstream/folds/batch-reader.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 import { connectionPage, sizeOf } from '../relay/connection.ts';
@@ -18,7 +14,6 @@ import { readCursor, writeCursor } from '../relay/cursor.ts';
 import { selectedFields } from '../selection.ts';
 import { firstPage, tasksPage } from './batch-tasks.ts';
 import { LIST_CALLS, needsAllTasks, needsScores, SCORE_CALLS, type TaskListArgs } from './ranked-tasks.ts';
-import { taskFromItem } from './task-shape.ts';
 
 /** A batch that the upstream has deleted. */
 const FORGOTTEN: BatchAnswer = { status: '', counts: {} };
@@ -208,48 +203,3 @@ builder.queryFields((t) => ({
     resolve: (_, page, ctx) => myBatches(ctx, page),
   }),
 }));
-
-async function watch(
-  ctx: GatewayContext,
-  info: GraphQLResolveInfo,
-  batchId: string,
-): Promise<AsyncIterable<BatchProgressEvent>> {
-  if (!(await ctx.owned.batch(batchId))) throw notFoundError('batch', batchId);
-  const { live } = ctx.services;
-  return live.watch(ctx.principal, batchId, {
-    // The poll outlives the request that started it.
-    upstream: { ...ctx.upstream, signal: undefined },
-    signal: ctx.clientSignal,
-    tasks: selectedFields(info, 'BatchProgress').some(({ name }) => name === 'changedTasks'),
-  });
-}
-
-/** @throws UpstreamError when reads failed several times in a row; the stream continues */
-function progressOf(batchId: string, event: BatchProgressEvent): BatchProgressShape {
-  if (event.kind === 'failure') throw new UpstreamError(event.message, event.failure);
-  const { sequence, page, changed, nextPollSeconds, estimatedSecondsLeft, final } = event;
-  return {
-    sequence,
-    batch: { batchId, read: async () => page },
-    changedTasks: changed.map((item) => taskFromItem(batchId, page, item)),
-    nextPollSeconds,
-    estimatedSecondsLeft,
-    final,
-  };
-}
-
-builder.subscriptionField('batchProgress', (t) =>
-  t.field({
-    type: BatchProgress,
-    nullable: false,
-    cost: 1,
-    description:
-      'Progress of a batch: the present state, then every change; the stream ends after the event ' +
-      'whose `final` is true. All clients that watch a batch share one poll of the upstream, every 2 ' +
-      'to 30 seconds. An event with errors means that reads failed three times in a row; polling ' +
-      'continues, and the next successful read sends an event.',
-    args: { batchId: t.arg.id({ required: true, description: 'The `batchId` from submitFold.' }) },
-    subscribe: (_, { batchId }, ctx, info) => watch(ctx, info, batchId),
-    resolve: (event, { batchId }) => progressOf(batchId, event),
-  }),
-);

@@ -5,13 +5,14 @@ import type { GatewayContext } from '../../context.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
 import {
-  Cancelled,
-  CancelResult,
-  type CancelResultShape,
-  type CancelTarget,
-  NothingToCancel,
-} from '../../schema/cancel.ts';
-import { notFound } from '../../schema/problem.ts';
+  NotFound,
+  type NotFoundShape,
+  notFound,
+  Problem,
+  type ProblemBase,
+  Refused,
+  type RefusedShape,
+} from '../../schema/problem.ts';
 import { Task } from '../../schema/task.ts';
 import { type CancelEnding, cancel } from '../../upstream/batch.ts';
 import { readCounts, taskState } from '../../upstream/folds/batch-states.ts';
@@ -20,6 +21,23 @@ import { selectedFields } from '../selection.ts';
 import { batchById, loadBatch } from './batch.ts';
 import { loadTask } from './task.ts';
 import { toRefusedProblem } from './upstream-refusals.ts';
+
+/** The batch or task to cancel. */
+interface CancelTarget {
+  readonly what: 'batch' | 'task';
+  readonly id: string;
+}
+
+interface CancelledShape {
+  readonly kind: 'Cancelled';
+  readonly target: CancelTarget;
+  /** Each selected field that needs the count calls it. @throws where the service did not say */
+  readonly cancelledCount: () => Promise<number>;
+}
+
+interface NothingToCancelShape extends ProblemBase<'NothingToCancel'> {
+  readonly target: CancelTarget;
+}
 
 const unknownCount = (what: string): Error =>
   drifted('cancel', '$.cancelled', `it is missing, and ${what}, so that the count is not known`);
@@ -30,69 +48,95 @@ const unknownCount = (what: string): Error =>
  */
 type Counter = (ctx: GatewayContext, id: string) => Promise<() => Promise<number>>;
 
-const countOfBatch: Counter = async (ctx, batchId) => {
-  const page = await ctx.batches.batch(batchId);
-  return async () => {
-    if (page === null) throw unknownCount('List did not know the batch before');
-    const before = readCounts(page.counts);
-    if (before.queued === 0) return 0;
-    const after = await ctx.batches.batch(batchId);
-    if (after === null) throw unknownCount('List does not know the batch any more');
-    const { queued, cancelled } = readCounts(after.counts);
-    const count = cancelled - before.cancelled;
-    if (queued > 0 || count < 0) throw unknownCount('the counts of the batch do not tell');
-    return count;
-  };
-};
-
-const countOfTask: Counter = async (ctx, taskId) => {
-  const status = await ctx.batches.status(taskId);
-  return async () => {
-    const before = status === null ? null : taskState(status.data.status);
-    if (before === 'CANCELLED') return 0;
-    if (before === 'QUEUED') return 1;
-    throw unknownCount(`the task was ${before ?? 'not known'} before`);
-  };
-};
-
-/** What a batch and a task do differently. */
-interface TargetKind {
-  isOwn(ctx: GatewayContext, id: string): Promise<boolean>;
-  request(id: string): Parameters<typeof cancel>[1];
-  readonly countOf: Counter;
-  /** The id of the batch of the target; undefined where it is unknown. */
-  batchIdOf(ctx: GatewayContext, id: string): Promise<string | undefined>;
-  /** A batch that is known to exist needs no List call. */
-  loadBatch(ctx: GatewayContext, batchId: string): BatchShape | Promise<BatchShape | null>;
-}
-
-const KINDS: Readonly<Record<CancelTarget['what'], TargetKind>> = {
-  batch: {
-    isOwn: ({ owned }, id) => owned.batch(id),
-    request: (id) => ({ batch_id: id }),
-    countOf: countOfBatch,
-    batchIdOf: async (_, id) => id,
-    loadBatch: batchById,
+const COUNTERS: Readonly<Record<CancelTarget['what'], Counter>> = {
+  batch: async (ctx, batchId) => {
+    const page = await ctx.batches.batch(batchId);
+    return async () => {
+      if (page === null) throw unknownCount('List did not know the batch before');
+      const before = readCounts(page.counts);
+      if (before.queued === 0) return 0;
+      const after = await ctx.batches.batch(batchId);
+      if (after === null) throw unknownCount('List does not know the batch any more');
+      const { queued, cancelled } = readCounts(after.counts);
+      const count = cancelled - before.cancelled;
+      if (queued > 0 || count < 0) throw unknownCount('the counts of the batch do not tell');
+      return count;
+    };
   },
-  task: {
-    isOwn: ({ owned }, id) => owned.task(id),
-    request: (id) => ({ task_id: id }),
-    countOf: countOfTask,
-    batchIdOf: async ({ submissions }, id) => (await submissions.placeOf(id))?.batchId,
-    loadBatch,
+  task: async (ctx, taskId) => {
+    const status = await ctx.batches.status(taskId);
+    return async () => {
+      const before = status === null ? null : taskState(status.data.status);
+      if (before === 'CANCELLED') return 0;
+      if (before === 'QUEUED') return 1;
+      throw unknownCount(`the task was ${before ?? 'not known'} before`);
+    };
   },
 };
 
-/** The batch of the target. */
-async function batchOf(ctx: GatewayContext, { what, id }: CancelTarget): Promise<BatchShape | null> {
-  const batchId = await KINDS[what].batchIdOf(ctx, id);
-  return batchId === undefined ? null : KINDS[what].loadBatch(ctx, batchId);
+/** The id of the batch of a target; undefined where it is unknown. */
+const batchIdOf = async ({ submissions }: GatewayContext, { what, id }: CancelTarget) =>
+  what === 'batch' ? id : (await submissions.placeOf(id))?.batchId;
+
+/** The batch of a target. One that took a Cancel exists, and needs no List call. */
+async function batchOf(ctx: GatewayContext, target: CancelTarget): Promise<BatchShape | null> {
+  const batchId = await batchIdOf(ctx, target);
+  if (batchId === undefined) return null;
+  return target.what === 'batch' ? batchById(ctx, batchId) : loadBatch(ctx, batchId);
 }
 
 async function stillRunning(ctx: GatewayContext, target: CancelTarget): Promise<number | null> {
   const batch = await batchOf(ctx, target);
   return batch === null ? null : readCounts((await batch.read()).counts).inProgress;
 }
+
+const batchField = {
+  type: Batch,
+  cost: 1,
+  description: 'The present state of the batch.',
+  resolve: ({ target }: { readonly target: CancelTarget }, _: object, ctx: GatewayContext) =>
+    batchOf(ctx, target),
+} as const;
+
+const Cancelled = builder.objectRef<CancelledShape>('Cancelled').implement({
+  description: 'Everything that could be cancelled is cancelled. Running tasks continue and are charged.',
+  fields: (t) => ({
+    cancelledCount: t.int({
+      nullable: false,
+      description: 'Tasks that were queued and are now cancelled, free of charge, such as 12.',
+      resolve: (cancelled) => cancelled.cancelledCount(),
+    }),
+    alreadyCancelled: t.boolean({
+      nullable: false,
+      description: 'True when it was cancelled before and this call changed nothing.',
+      resolve: async (cancelled) => (await cancelled.cancelledCount()) === 0,
+    }),
+    batch: t.field(batchField),
+    task: t.field({
+      type: Task,
+      cost: 1,
+      description: 'The present state of the task; null when a whole batch was cancelled.',
+      resolve: ({ target: { what, id } }, _, ctx) => (what === 'task' ? loadTask(ctx, id) : null),
+    }),
+    stillRunningCount: t.int({
+      cost: 1,
+      description: 'Tasks of the batch that continue and are charged. One List call.',
+      resolve: ({ target }, _, ctx) => stillRunning(ctx, target),
+    }),
+  }),
+});
+
+const NothingToCancel = builder.objectRef<NothingToCancelShape>('NothingToCancel').implement({
+  description: 'Nothing could be cancelled: every task is running or has ended.',
+  interfaces: [Problem],
+  fields: (t) => ({ batch: t.field(batchField) }),
+});
+
+const CancelResult = builder.unionType('CancelResult', {
+  description: 'Result of a cancellation.',
+  types: [Cancelled, NothingToCancel, NotFound, Refused],
+  resolveType: ({ kind }) => kind,
+});
 
 /** The fields that need the state before. */
 const COUNT_FIELDS = new Set(['cancelledCount', 'alreadyCancelled']);
@@ -104,17 +148,16 @@ async function cancelTarget(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   target: CancelTarget,
-): Promise<CancelResultShape> {
+): Promise<CancelledShape | NothingToCancelShape | NotFoundShape | RefusedShape> {
   const { what, id } = target;
-  const { isOwn, request, countOf, batchIdOf } = KINDS[what];
-  if (!(await isOwn(ctx, id))) return notFound(what, id);
+  if (!(await ctx.owned[what](id))) return notFound(what, id);
   // A failed read fails the count, not the cancellation.
   const count = selectsCount(info)
-    ? await countOf(ctx, id).catch((error: unknown) => () => Promise.reject(error))
+    ? await COUNTERS[what](ctx, id).catch((error: unknown) => () => Promise.reject(error))
     : undefined;
   let ending: CancelEnding;
   try {
-    ending = await cancel(ctx.upstream, request(id));
+    ending = await cancel(ctx.upstream, what === 'batch' ? { batch_id: id } : { task_id: id });
   } catch (error) {
     const refused = toRefusedProblem(error);
     if (refused === null || refused.reason === 'UNREACHABLE') throw error;
@@ -122,7 +165,7 @@ async function cancelTarget(
   }
   ctx.batches.forgetAll();
   // The poller reads the batch now, so that subscribers see the result at once.
-  const batchId = await batchIdOf(ctx, id);
+  const batchId = await batchIdOf(ctx, target);
   if (batchId !== undefined) await ctx.services.live.nudge(ctx.principal, batchId);
   if (ending.kind === 'cancelled') {
     const told = ending.answer.data.cancelled;
@@ -148,35 +191,6 @@ async function cancelTarget(
       }
     : notFound(what, id, upstreamRequestId);
 }
-
-builder.objectFields(Cancelled, (t) => ({
-  batch: t.field({
-    type: Batch,
-    cost: 1,
-    description: 'The present state of the batch.',
-    resolve: ({ target }, _, ctx) => batchOf(ctx, target),
-  }),
-  task: t.field({
-    type: Task,
-    cost: 1,
-    description: 'The present state of the task; null when a whole batch was cancelled.',
-    resolve: ({ target: { what, id } }, _, ctx) => (what === 'task' ? loadTask(ctx, id) : null),
-  }),
-  stillRunningCount: t.int({
-    cost: 1,
-    description: 'Tasks of the batch that continue and are charged. One List call.',
-    resolve: ({ target }, _, ctx) => stillRunning(ctx, target),
-  }),
-}));
-
-builder.objectFields(NothingToCancel, (t) => ({
-  batch: t.field({
-    type: Batch,
-    cost: 1,
-    description: 'The present state of the batch.',
-    resolve: ({ target }, _, ctx) => batchOf(ctx, target),
-  }),
-}));
 
 builder.mutationFields((t) => ({
   cancelBatch: t.field({

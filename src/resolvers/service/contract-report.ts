@@ -1,26 +1,98 @@
-// contractReport: the latest report of the contract watch, or the report of new checks.
+// contractReport: how the upstream's answers differ from what it promises, by the latest report of the
+// contract watch or by new checks.
 
-import type { GatewayContext } from '../../context.ts';
-import type { Check, Report } from '../../contract/report.ts';
+import type { Check, CheckStatus as CheckStatusName, Finding, Report } from '../../contract/report.ts';
 import { builder } from '../../schema/builder.ts';
-import { type ContractCheckShape, ContractReport } from '../../schema/contract-report.ts';
 
-const checksOf = ({ name, status, note, findings }: Check): ContractCheckShape[] =>
-  findings.length === 0
-    ? [{ name, status, path: null, expected: null, seen: note ?? null, consequence: null }]
-    : findings.map(({ kind, path, expected, seen, meaning: consequence }) => ({
-        name,
-        status: kind === 'added' ? 'OK' : status,
-        path,
-        expected,
-        seen,
-        consequence,
-      }));
+const CheckStatus = builder.enumType('CheckStatus', {
+  description: 'How a check of the upstream ended.',
+  values: {
+    OK: { description: 'As promised.' },
+    CHANGED: { description: 'Something differs from what is promised.' },
+    UNREACHABLE: { description: 'There was no usable answer: the upstream was too busy or failed.' },
+    SKIPPED: { description: 'Not checked, or not yet.' },
+  } as const satisfies Record<CheckStatusName, object>,
+});
 
-async function reportOf({ services: { contract } }: GatewayContext, refresh: boolean) {
-  const report: Report = refresh ? await contract.refresh() : contract.report();
-  return { ...report, checks: report.checks.flatMap(checksOf) };
+/** A difference, or a check without any. */
+interface Row {
+  readonly check: Check;
+  readonly finding?: Finding;
 }
+
+const rowsOf = (check: Check): Row[] =>
+  check.findings.length === 0 ? [{ check }] : check.findings.map((finding) => ({ check, finding }));
+
+/** What is added takes nothing away. */
+const statusOf = ({ check, finding }: Row): CheckStatusName =>
+  finding?.kind === 'added' ? 'OK' : check.status;
+
+const ContractCheck = builder.objectRef<Row>('ContractCheck').implement({
+  description:
+    'One difference between what the upstream promises and what it does, or a check without a difference.',
+  fields: (t) => ({
+    name: t.string({
+      nullable: false,
+      description:
+        'Name of the check, such as "protein" or "protein, unknown hash"; "…, seen in traffic" for a ' +
+        'difference in the answer to an ordinary query.',
+      resolve: ({ check }) => check.name,
+    }),
+    status: t.field({
+      type: CheckStatus,
+      nullable: false,
+      description: 'How the check ended.',
+      resolve: statusOf,
+    }),
+    path: t.string({
+      description: 'Where in the answer, such as "sae_features[].value"; null where nothing differs.',
+      resolve: ({ finding }) => finding?.path,
+    }),
+    expected: t.string({
+      description: 'What is promised there, such as "number".',
+      resolve: ({ finding }) => finding?.expected,
+    }),
+    seen: t.string({
+      description:
+        'What was there: a kind, or another name, never a value; such as "string" or "named score".',
+      resolve: ({ check, finding }) => (finding === undefined ? check.note : finding.seen),
+    }),
+    consequence: t.string({
+      description: 'What it means for queries, such as "ptm is null or empty in protein(hash:) and Protein".',
+      resolve: ({ finding }) => finding?.meaning,
+    }),
+  }),
+});
+
+const ContractReport = builder.objectRef<Report>('ContractReport').implement({
+  description:
+    'Whether the upstream keeps its contract: the last examination, and what was noticed in answers since.',
+  fields: (t) => ({
+    checkedAt: t.expose('checkedAt', {
+      type: 'DateTime',
+      nullable: false,
+      description: 'When it was last checked; when the gateway started if it never was.',
+    }),
+    upstream: t.expose('upstream', {
+      type: 'URL',
+      nullable: false,
+      description: 'The upstream\'s address without credentials, such as "https://api.example.org".',
+    }),
+    status: t.expose('status', {
+      type: CheckStatus,
+      nullable: false,
+      description: 'Overall: CHANGED when any check is, SKIPPED before the first checks.',
+    }),
+    checks: t.field({
+      type: [ContractCheck],
+      nullable: false,
+      description: 'One for each difference, and one for each check without any.',
+      args: { status: t.arg({ type: CheckStatus, description: 'Only checks with this status.' }) },
+      resolve: ({ checks }, { status }) =>
+        checks.flatMap(rowsOf).filter((row) => status == null || statusOf(row) === status),
+    }),
+  }),
+});
 
 builder.queryFields((t) => ({
   contractReport: t.field({
@@ -36,6 +108,7 @@ builder.queryFields((t) => ({
       }),
     },
     cost: ({ refresh }) => ({ calls: refresh === true ? 25 : 0 }),
-    resolve: (_root, { refresh }, ctx) => reportOf(ctx, refresh === true),
+    resolve: (_root, { refresh }, { services: { contract } }) =>
+      refresh === true ? contract.refresh() : contract.report(),
   }),
 }));

@@ -1,21 +1,113 @@
 // limits, models, service and viewer: what the specification, the configuration and the request
 // say. Only `Service.isSandbox` may need the upstream.
 
+import type { Config } from '../../config.ts';
 import type { Services } from '../../context.ts';
 import { MAX_HASHES } from '../../lookups/lookup.ts';
 import { VERSION } from '../../package.ts';
 import { builder } from '../../schema/builder.ts';
 import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin.ts';
-import { Limits, Model, Service, Viewer } from '../../schema/service.ts';
 import { MAX_ITEMS, MAX_TASKS } from '../../submission/check.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { BULK_HASHES } from '../../upstream/proteins/protein-loader.ts';
 import { SEARCH_LIMITS } from '../../upstream/reads/catalogue.ts';
 import { MAX_RESIDUES } from '../atlas/similarity.ts';
 
+/** What a limit is, and its value. */
+type Limit<T> = readonly [description: string, value: (config: Config) => T];
+
+/** Limits that are always set. */
+const ALWAYS: Readonly<Record<string, Limit<number>>> = {
+  maxItems: ['Items of one submission, such as 2000.', () => MAX_ITEMS],
+  maxTasks: ['Tasks of one submission: items times repeats, such as 2000.', () => MAX_TASKS],
+  queueDeadlineHours: ['Hours after which a task that has not started is cancelled, such as 24.', () => 24],
+  resultRetentionDays: [
+    'Days after submission during which the upstream stores results, such as 31.',
+    () => 31,
+  ],
+  maxBulkHashes: [
+    'Proteins in one bulk call to the upstream, such as 500; the gateway splits longer lists.',
+    () => BULK_HASHES,
+  ],
+  maxSimilaritySequenceLength: [
+    'Residues of a sequence for similarity search, such as 1024.',
+    () => MAX_RESIDUES,
+  ],
+  maxQueryDepth: ['Levels of one GraphQL query, such as 12.', (config) => config.MAX_QUERY_DEPTH],
+  maxQueryCost: [
+    'Upstream calls that one GraphQL query may cost, in the worst case, such as 12000.',
+    (config) => config.MAX_QUERY_COST,
+  ],
+  maxAnswerValues: [
+    'Fields and list members that one answer may contain.',
+    (config) => config.MAX_ANSWER_VALUES,
+  ],
+  maxAnswerBytes: [
+    'Bytes of text that one answer may contain; text that is not streamed counts four times.',
+    (config) => config.MAX_ANSWER_BYTES,
+  ],
+  maxSearchWords: ['Different words of a feature search, such as 12.', () => SEARCH_LIMITS.words],
+  maxBulkLookupHashes: ['Hashes of one bulk look-up, such as 50000.', () => MAX_HASHES],
+};
+
+/** Limits that are null where the operator sets none. */
+const WHERE_SET: Readonly<Record<string, Limit<number | null>>> = {
+  maxBulkLookupsRunning: [
+    'Bulk look-ups of one caller that have not ended; null where there is no limit.',
+    (config) => config.MAX_BULK_RUNNING_PER_CALLER || null,
+  ],
+  maxBulkLookupsKept: [
+    'Bulk look-ups of one caller that are stored; null where there is no limit.',
+    (config) => config.MAX_BULK_KEPT_PER_CALLER || null,
+  ],
+  maxBulkLookupBytes: [
+    'Bytes of the store that the look-ups of one caller may use, about 36 for each hash; null ' +
+      'where there is no limit.',
+    (config) => config.MAX_BULK_MB_PER_CALLER * 1_000_000 || null,
+  ],
+};
+
 /** The version in a path, such as that of `/api/v1/batch`. */
 const apiVersion = (path: string): string | null =>
   path.split('/').find((part) => /^v\d\w*$/.test(part)) ?? null;
+
+const VERSIONS: Readonly<Record<string, Limit<string | null>>> = {
+  batchApiVersion: [
+    'Version of the upstream\'s Batch API, such as "v1"; null where its path names none.',
+    (config) => apiVersion(config.UPSTREAM_BATCH_PREFIX),
+  ],
+  atlasApiVersion: [
+    'Version of the upstream\'s Atlas API, such as "v1alpha1"; null where its path names none.',
+    (config) => apiVersion(config.UPSTREAM_ATLAS_PREFIX),
+  ],
+};
+
+/** A field for each limit of a table. */
+const fieldsOf = <T, F>(table: Readonly<Record<string, Limit<T>>>, field: (limit: Limit<T>) => F) =>
+  Object.fromEntries(Object.entries(table).map(([name, limit]) => [name, field(limit)]));
+
+const Limits = builder.objectRef<Config>('Limits').implement({
+  description: 'Limits of this gateway and its upstream.',
+  fields: (t) => ({
+    ...fieldsOf(ALWAYS, ([text, resolve]) => t.int({ ...publicNonNull('record', text), resolve })),
+    ...fieldsOf(WHERE_SET, ([text, resolve]) => t.int({ ...publicNullable('record', text), resolve })),
+    ...fieldsOf(VERSIONS, ([text, resolve]) => t.string({ ...publicNullable('record', text), resolve })),
+  }),
+});
+
+const Model = builder.objectRef<{ readonly name: string; readonly default: boolean }>('Model').implement({
+  description: 'A model that folds.',
+  fields: (t) => ({
+    name: t.exposeString(
+      'name',
+      publicNonNull('record', 'Give it as `model` to submitFold, such as "foldmodel2-2026-05-cutoff-2025".'),
+    ),
+    default: t.exposeBoolean(
+      'default',
+      publicNonNull('record', 'Whether it folds what names no model: true for exactly one.'),
+    ),
+  }),
+});
 
 async function isSandbox({ upstream }: Services): Promise<boolean> {
   try {
@@ -30,17 +122,44 @@ async function isSandbox({ upstream }: Services): Promise<boolean> {
   }
 }
 
-builder.objectFields(Service, (t) => ({
-  isSandbox: t.boolean({
-    public: 'record',
-    nullable: false,
-    cost: 1,
-    description:
-      'Whether the upstream is a sandbox, whose structures and scores are geometry and not predictions. ' +
-      'One upstream call if the upstream has not answered yet, else none.',
-    resolve: (_service, _args, { services }) => isSandbox(services),
+const Service = builder.objectRef<Services>('Service').implement({
+  description: 'This gateway and the service behind it.',
+  fields: (t) => ({
+    upstream: t.field({
+      ...publicNonNull(
+        'record',
+        'Address of the upstream without credentials, such as "https://api.example.org".',
+      ),
+      type: 'URL',
+      resolve: ({ upstream }) => upstream.url,
+    }),
+    version: t.string({
+      ...publicNonNull('record', 'Version of this gateway, such as "0.1.0".'),
+      resolve: () => VERSION,
+    }),
+    isSandbox: t.boolean({
+      public: 'record',
+      nullable: false,
+      cost: 1,
+      description:
+        'Whether the upstream is a sandbox, whose structures and scores are geometry and not predictions. ' +
+        'One upstream call if the upstream has not answered yet, else none.',
+      resolve: isSandbox,
+    }),
   }),
-}));
+});
+
+const Viewer = builder.objectRef<{ readonly principal: string }>('Viewer').implement({
+  description: 'The caller. The service does not report its credits, so they are not shown.',
+  fields: (t) => ({
+    principal: t.exposeString('principal', {
+      nullable: false,
+      description:
+        'Opaque id of the caller, the same for each request with the same token; batches belong to it. ' +
+        'Such as "zHVm2n0bq1Yx4kQ7rT9wLg".',
+    }),
+  }),
+});
 
 builder.queryFields((t) => ({
   models: t.field({
@@ -54,7 +173,7 @@ builder.queryFields((t) => ({
   service: t.field({
     ...publicNullable('record', 'This gateway and the service behind it. Null only with an error.'),
     type: Service,
-    resolve: (_root, _args, { services: { upstream } }) => ({ upstream: upstream.url, version: VERSION }),
+    resolve: (_root, _args, { services }) => services,
   }),
   viewer: t.field({
     type: Viewer,
@@ -64,24 +183,6 @@ builder.queryFields((t) => ({
   limits: t.field({
     ...publicNonNull('record', 'Limits of this gateway and its upstream.'),
     type: Limits,
-    resolve: (_root, _args, { services: { config } }) => ({
-      maxItems: MAX_ITEMS,
-      maxTasks: MAX_TASKS,
-      queueDeadlineHours: 24,
-      resultRetentionDays: 31,
-      maxBulkHashes: BULK_HASHES,
-      maxSimilaritySequenceLength: MAX_RESIDUES,
-      maxQueryDepth: config.MAX_QUERY_DEPTH,
-      maxQueryCost: config.MAX_QUERY_COST,
-      batchApiVersion: apiVersion(config.UPSTREAM_BATCH_PREFIX),
-      atlasApiVersion: apiVersion(config.UPSTREAM_ATLAS_PREFIX),
-      maxBulkLookupHashes: MAX_HASHES,
-      maxBulkLookupsRunning: config.MAX_BULK_RUNNING_PER_CALLER || null,
-      maxBulkLookupsKept: config.MAX_BULK_KEPT_PER_CALLER || null,
-      maxBulkLookupBytes: config.MAX_BULK_MB_PER_CALLER * 1_000_000 || null,
-      maxAnswerValues: config.MAX_ANSWER_VALUES,
-      maxAnswerBytes: config.MAX_ANSWER_BYTES,
-      maxSearchWords: SEARCH_LIMITS.words,
-    }),
+    resolve: (_root, _args, { services: { config } }) => config,
   }),
 }));

@@ -1,0 +1,94 @@
+// batchProgress: the events of a poll that all clients of a batch share. One event is the batch after
+// a poll, and the tasks that changed since the previous event.
+import type { GraphQLResolveInfo } from 'graphql';
+import type { GatewayContext } from '../../context.ts';
+import type { BatchProgressEvent } from '../../progress/progress-events.ts';
+import { Batch } from '../../schema/batch.ts';
+import { builder } from '../../schema/builder.ts';
+import { notFoundError } from '../../schema/problem.ts';
+import { Task } from '../../schema/task.ts';
+import { UpstreamError } from '../../upstream/errors.ts';
+import { selectedFields } from '../selection.ts';
+import { taskFromItem } from './task-shape.ts';
+
+type ProgressOfBatch = Extract<BatchProgressEvent, { readonly kind: 'progress' }> & {
+  readonly batchId: string;
+};
+
+const BatchProgress = builder.objectRef<ProgressOfBatch>('BatchProgress').implement({
+  description: 'How far a batch is. An event is sent whenever its counts or its state change.',
+  fields: (t) => ({
+    sequence: t.exposeInt('sequence', {
+      nullable: false,
+      description:
+        'Number of this event, such as 7. A gap means that your client was slow: this event includes the ' +
+        'changes of those left out.',
+    }),
+    batch: t.field({
+      type: Batch,
+      nullable: false,
+      description: 'The batch as it is now.',
+      resolve: ({ batchId, page }) => ({ batchId, read: async () => page }),
+    }),
+    changedTasks: t.field({
+      type: [Task],
+      // One event may list every task.
+      cost: { items: 100 },
+      nullable: { list: false, items: false },
+      description:
+        'The tasks that changed since the previous event. In the first event: every task that is no ' +
+        'longer queued.',
+      resolve: ({ batchId, page, changed }) => changed.map((item) => taskFromItem(batchId, page, item)),
+    }),
+    nextPollSeconds: t.exposeInt('nextPollSeconds', {
+      description: 'Seconds until the gateway polls the upstream again, such as 4; null in the last event.',
+    }),
+    estimatedSecondsLeft: t.exposeInt('estimatedSecondsLeft', {
+      description:
+        'An estimate of the seconds until no task is queued or running, such as 340, at the pace of the tasks of ' +
+        'this batch that finished while it was watched. Null until three polls saw at least five tasks finish. The ' +
+        'service promises nothing: its queue may be faster or slower later.',
+    }),
+    final: t.exposeBoolean('final', {
+      nullable: false,
+      description: 'Whether this is the last event: the counts show no queued or running task.',
+    }),
+  }),
+});
+
+async function watch(
+  ctx: GatewayContext,
+  info: GraphQLResolveInfo,
+  batchId: string,
+): Promise<AsyncIterable<BatchProgressEvent>> {
+  if (!(await ctx.owned.batch(batchId))) throw notFoundError('batch', batchId);
+  const { live } = ctx.services;
+  return live.watch(ctx.principal, batchId, {
+    // The poll outlives the request that started it.
+    upstream: { ...ctx.upstream, signal: undefined },
+    signal: ctx.clientSignal,
+    tasks: selectedFields(info, 'BatchProgress').some(({ name }) => name === 'changedTasks'),
+  });
+}
+
+/** @throws UpstreamError when reads failed several times in a row; the stream continues */
+function progressOf(batchId: string, event: BatchProgressEvent): ProgressOfBatch {
+  if (event.kind === 'failure') throw new UpstreamError(event.message, event.failure);
+  return { ...event, batchId };
+}
+
+builder.subscriptionField('batchProgress', (t) =>
+  t.field({
+    type: BatchProgress,
+    nullable: false,
+    cost: 1,
+    description:
+      'Progress of a batch: the present state, then every change; the stream ends after the event ' +
+      'whose `final` is true. All clients that watch a batch share one poll of the upstream, every 2 ' +
+      'to 30 seconds. An event with errors means that reads failed three times in a row; polling ' +
+      'continues, and the next successful read sends an event.',
+    args: { batchId: t.arg.id({ required: true, description: 'The `batchId` from submitFold.' }) },
+    subscribe: (_, { batchId }, ctx, info) => watch(ctx, info, batchId),
+    resolve: (event, { batchId }) => progressOf(batchId, event),
+  }),
+);
