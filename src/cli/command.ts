@@ -5,9 +5,7 @@ import { CliExit, EXIT, type Session } from './session.ts';
 interface Arg {
   readonly type: 'boolean' | 'string' | 'positional';
   readonly description: string;
-  /** What stands for the value in the help. */
   readonly valueHint?: string;
-  /** Of a positional one. */
   readonly required?: boolean;
 }
 type Args = Readonly<Record<string, Arg>>;
@@ -30,6 +28,19 @@ interface Definition<T extends Args> {
   /** @returns the exit code */
   run(args: Parsed<T>, session: Session): Promise<number>;
 }
+
+export const flag = (description: string) => ({ type: 'boolean', description }) as const;
+/** @param valueHint - what stands for the value in the help */
+export const option = (valueHint: string, description: string) =>
+  ({ type: 'string', valueHint, description }) as const;
+export const word = <R extends boolean>(required: R, description: string) =>
+  ({ type: 'positional', required, description }) as const;
+
+/** The option of every command with a token; `tokenOf` reads it. */
+export const TOKEN_FILE = option(
+  'FILE',
+  'File with the bearer token; else FOLDATLAS_TOKEN in the environment',
+);
 
 export interface Command {
   help(): string;
@@ -71,22 +82,17 @@ const columns = (rows: readonly (readonly [string | number, string])[]): string 
 };
 
 function helpOf({ name, summary, args, examples, exits }: Omit<Definition<Args>, 'run'>): string {
-  const all = Object.entries(args);
-  const words = all
-    .filter(([, { type }]) => type === 'positional')
-    .map(([word, arg]) => [word.toUpperCase(), arg] as const);
-  const options = all
-    .filter(([, { type }]) => type !== 'positional')
-    .map(([option, { valueHint, description }]) => {
-      return [`--${option}${valueHint === undefined ? '' : ` ${valueHint}`}`, description] as const;
-    });
-  const usage = [
-    `USAGE foldatlas ${name}`,
-    ...(options.length > 0 ? ['[OPTIONS]'] : []),
-    ...words.map(([word, { required }]) => (required === true ? word : `[${word}]`)),
-  ];
+  const usage = [`USAGE foldatlas ${name}`];
+  const words: [string, string][] = [];
+  const options: [string, string][] = [];
+  for (const [arg, { type, description, valueHint = '', required }] of Object.entries(args)) {
+    if (type !== 'positional') options.push([`--${arg} ${valueHint}`.trimEnd(), description]);
+    else words.push([arg.toUpperCase(), description]);
+    if (type === 'positional') usage.push(required === true ? arg.toUpperCase() : `[${arg.toUpperCase()}]`);
+  }
+  if (options.length > 0) usage.splice(1, 0, '[OPTIONS]');
   const sections = [
-    ['ARGUMENTS', columns(words.map(([word, { description }]) => [word, description]))],
+    ['ARGUMENTS', columns(words)],
     ['OPTIONS', columns(options)],
     ['EXAMPLES', examples.map(([line, does]) => `  ${line}\n      ${does}`).join('\n')],
     ['EXIT CODES', columns(exits)],

@@ -10,8 +10,8 @@ import { sandboxOptionsOf, startEmbeddedSandbox } from '../process/embedded-sand
 import { openPublicAgent } from '../upstream/http/download.ts';
 import { openAgent, type Upstream } from '../upstream/http/upstream-client.ts';
 import { settingsOf } from '../upstream/settings.ts';
-import { command } from './command.ts';
-import { configOf, EXIT, type Session, TOKEN_FILE, tokenOf } from './session.ts';
+import { command, flag, TOKEN_FILE } from './command.ts';
+import { configOf, EXIT, type Session, tokenOf } from './session.ts';
 
 const EXITS: Readonly<Record<CheckStatus, number>> = {
   OK: EXIT.ok,
@@ -70,15 +70,13 @@ export default command({
   name: 'doctor',
   summary: 'Does the upstream still keep its contract?',
   args: {
-    json: { type: 'boolean', description: 'The report as JSON' },
-    propose: { type: 'boolean', description: 'Only the mapping file that would bridge what was renamed' },
-    job: { type: 'boolean', description: 'Also a bulk job, from start to archive (free, takes a while)' },
-    submit: {
-      type: 'boolean',
-      description:
-        'Also run one smallest fold from Submit to its result, and cancel one (costs credits; asks first)',
-    },
-    yes: { type: 'boolean', description: 'With --submit: do not ask' },
+    json: flag('The report as JSON'),
+    propose: flag('Only the mapping file that would bridge what was renamed'),
+    job: flag('Also a bulk job, from start to archive (free, takes a while)'),
+    submit: flag(
+      'Also run one smallest fold from Submit to its result, and cancel one (costs credits; asks first)',
+    ),
+    yes: flag('With --submit: do not ask'),
     'token-file': TOKEN_FILE,
   },
   examples: [

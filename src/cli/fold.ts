@@ -1,5 +1,5 @@
 // foldatlas fold: submits, follows and saves. Each step can be resumed later by the batch's id.
-import { command } from './command.ts';
+import { command, flag, option, word } from './command.ts';
 import { openResultSaver } from './fold-save.ts';
 import { readFoldInput, submitFold } from './fold-submit.ts';
 import { watchBatch } from './fold-watch.ts';
@@ -10,42 +10,20 @@ export default command({
   name: 'fold',
   summary: 'Submits folds, follows them, saves results, structures and a ranking',
   args: {
-    file: {
-      type: 'positional',
-      description: 'Submission as YAML or JSON, or FASTA; - for standard input',
-      required: false,
-    },
-    watch: { type: 'boolean', description: 'Follow it to its end and save each result when it is there' },
-    out: {
-      type: 'string',
-      description: 'Folder for results (foldatlas-BATCH when not given)',
-      valueHint: 'DIR',
-    },
-    batch: {
-      type: 'string',
-      description: 'Take up this batch instead of submitting: follow it and save its results',
-      valueHint: 'ID',
-    },
-    resubmit: {
-      type: 'string',
-      description:
-        'Submit again what failed or was cancelled in this batch. The file holds its input, or only the ' +
+    file: word(false, 'Submission as YAML or JSON, or FASTA; - for standard input'),
+    watch: flag('Follow it to its end and save each result when it is there'),
+    out: option('DIR', 'Folder for results (foldatlas-BATCH when not given)'),
+    batch: option('ID', 'Take up this batch instead of submitting: follow it and save its results'),
+    resubmit: option(
+      'ID',
+      'Submit again what failed or was cancelled in this batch. The file holds its input, or only the ' +
         'items to submit, mended or not, each under its name',
-      valueHint: 'ID',
-    },
-    label: {
-      type: 'string',
-      description: 'Name of the batch, in place of the one in the file',
-      valueHint: 'TEXT',
-    },
-    repeat: { type: 'string', description: 'How many times each item is folded, 1 to 2000', valueHint: 'N' },
-    model: { type: 'string', description: 'Model that folds, in place of the default', valueHint: 'NAME' },
-    pae: { type: 'boolean', description: 'Also predict the aligned error of every item' },
-    again: {
-      type: 'string',
-      description: 'A word that makes the same file another submission, paid for again',
-      valueHint: 'WORD',
-    },
+    ),
+    label: option('TEXT', 'Name of the batch, in place of the one in the file'),
+    repeat: option('N', 'How many times each item is folded, 1 to 2000'),
+    model: option('NAME', 'Model that folds, in place of the default'),
+    pae: flag('Also predict the aligned error of every item'),
+    again: option('WORD', 'A word that makes the same file another submission, paid for again'),
     ...TARGET_ARGS,
   },
   examples: [

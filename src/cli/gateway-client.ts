@@ -2,7 +2,8 @@
 // this process.
 import type { Config } from '../config.ts';
 import { sandboxOptionsOf, startEmbeddedSandbox } from '../process/embedded-sandbox.ts';
-import { CliExit, configOf, EXIT, messageOf, type Session, TOKEN_FILE, tokenOf } from './session.ts';
+import { option, TOKEN_FILE } from './command.ts';
+import { CliExit, configOf, EXIT, messageOf, type Session, tokenOf } from './session.ts';
 
 export interface GraphqlError {
   readonly message: string;
@@ -17,17 +18,15 @@ export interface Answer {
 
 export type GatewayTarget = Awaited<ReturnType<typeof connect>>;
 
-/** What every command that asks has. */
+/** The options of every command that asks a gateway. */
 export const TARGET_ARGS = {
-  url: {
-    type: 'string',
-    description:
-      'Gateway to ask, such as http://127.0.0.1:4000/graphql; else FOLDATLAS_URL; else the one that ' +
+  url: option(
+    'URL',
+    'Gateway to ask, such as http://127.0.0.1:4000/graphql; else FOLDATLAS_URL; else the one that ' +
       'runs in this folder; else one in this process',
-    valueHint: 'URL',
-  },
+  ),
   'token-file': TOKEN_FILE,
-} as const;
+};
 
 type Fetch = (path: string, init: RequestInit) => Promise<Response>;
 

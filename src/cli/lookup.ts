@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { tableOf } from '../lookups/export-row.ts';
 import { valuesAt } from '../upstream/renames.ts';
-import { command } from './command.ts';
+import { command, flag, word } from './command.ts';
 import { connect, errorLines, type GatewayTarget, TARGET_ARGS } from './gateway-client.ts';
 import { CliExit, EXIT, type Session } from './session.ts';
 
@@ -91,13 +91,9 @@ export default command({
   name: 'lookup',
   summary: 'Looks up proteins by hash, UniProt accession or entry name, in the order given, gaps shown',
   args: {
-    file: {
-      type: 'positional',
-      description: 'Identifiers, separated by white space or commas; - for standard input',
-      required: true,
-    },
-    tsv: { type: 'boolean', description: 'A table, tabs between columns (the default)' },
-    ndjson: { type: 'boolean', description: 'One JSON object a line' },
+    file: word(true, 'Identifiers, separated by white space or commas; - for standard input'),
+    tsv: flag('A table, tabs between columns (the default)'),
+    ndjson: flag('One JSON object a line'),
     ...TARGET_ARGS,
   },
   examples: [

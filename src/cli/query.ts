@@ -3,7 +3,7 @@
 import { getOperationAST, parse } from 'graphql';
 import { parse as parseYaml } from 'yaml';
 import { isFields } from '../upstream/renames.ts';
-import { command } from './command.ts';
+import { command, option, word } from './command.ts';
 import { connect, sayErrors, TARGET_ARGS } from './gateway-client.ts';
 import { CliExit, EXIT, messageOf, readInput } from './session.ts';
 
@@ -38,13 +38,9 @@ export default command({
   name: 'query',
   summary: 'Runs a GraphQL document and writes its answer as JSON',
   args: {
-    file: { type: 'positional', description: 'GraphQL document; - for standard input', required: true },
-    variables: {
-      type: 'string',
-      description: 'Variables as JSON or YAML, or @FILE',
-      valueHint: 'JSON|@FILE',
-    },
-    operation: { type: 'string', description: 'Which operation of the document', valueHint: 'NAME' },
+    file: word(true, 'GraphQL document; - for standard input'),
+    variables: option('JSON|@FILE', 'Variables as JSON or YAML, or @FILE'),
+    operation: option('NAME', 'Which operation of the document'),
     ...TARGET_ARGS,
   },
   examples: [

@@ -1,6 +1,7 @@
 // foldatlas rotate-secret: seals the ledger's key with a new secret, so that callers still find
 // their batches.
 import type { Config } from '../config.ts';
+import type { Ledger } from '../store/ledger/ledger.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import {
   openSecret,
@@ -9,8 +10,8 @@ import {
   rotateSecret,
   WrongSecretError,
 } from '../store/ledger/principal-key.ts';
-import { command } from './command.ts';
-import { CliExit, configOf, EXIT, messageOf, readText, type Session } from './session.ts';
+import { command, flag, option } from './command.ts';
+import { CliExit, configOf, EXIT, messageOf, readText } from './session.ts';
 
 /** As GATEWAY_SECRET. */
 const MIN_CHARACTERS = 16;
@@ -21,52 +22,35 @@ function newSecret(file: string): string {
   throw new CliExit(EXIT.data, `--to: ${file} must hold at least ${MIN_CHARACTERS} characters.`);
 }
 
-/** Rotates where one secret opens the ledger. */
-async function rotate(config: Config, to: string, session: Session): Promise<number> {
-  const next = newSecret(to);
-  const current = openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
-  const ledger = openLedger(config.LEDGER_URL);
-  try {
-    const changed = await rotateSecret(ledger, current, next);
-    session.say(changed ? 'The secret was changed; nothing was lost.' : 'That secret is in use already.');
-  } finally {
-    await ledger.close();
-  }
+async function rotate(config: Config, ledger: Ledger, next: string): Promise<string[]> {
+  const changed = await rotateSecret(ledger, openSecret(config.LEDGER_URL, config.GATEWAY_SECRET), next);
   const beside = config.GATEWAY_SECRET === undefined ? replaceSecretFile(config.LEDGER_URL, next) : undefined;
-  session.say(
+  return [
+    changed ? 'The secret was changed; nothing was lost.' : 'That secret is in use already.',
     beside === undefined
       ? 'Running gateways continue. Give all of them the new secret (GATEWAY_SECRET or ' +
-          'GATEWAY_SECRET_FILE) before they start again.'
+        'GATEWAY_SECRET_FILE) before they start again.'
       : `${beside} holds the new secret. Gateways that run go on.`,
-  );
-  return EXIT.ok;
+  ];
 }
 
 /** Begins anew where no secret opens the ledger. */
-async function startAnew(config: Config, session: Session): Promise<number> {
-  const ledger = openLedger(config.LEDGER_URL);
-  try {
-    await replacePrincipalKey(ledger, openSecret(config.LEDGER_URL, config.GATEWAY_SECRET));
-  } finally {
-    await ledger.close();
-  }
-  session.say(
+async function startAnew(config: Config, ledger: Ledger): Promise<string[]> {
+  await replacePrincipalKey(ledger, openSecret(config.LEDGER_URL, config.GATEWAY_SECRET));
+  return [
     'The present secret opens the ledger from now on. Batches and idempotency keys of before are not found ' +
       'any more: restart all gateways, and send no submission of before again.',
-  );
-  return EXIT.ok;
+  ];
 }
 
 export default command({
   name: 'rotate-secret',
   summary: 'Changes GATEWAY_SECRET; callers keep their batches and idempotency keys',
   args: {
-    to: { type: 'string', description: 'File with the new secret', valueHint: 'FILE' },
-    lost: {
-      type: 'boolean',
-      description:
-        'The old secret is lost: begin anew with the present one; earlier batches are not found again',
-    },
+    to: option('FILE', 'File with the new secret'),
+    lost: flag(
+      'The old secret is lost: begin anew with the present one; earlier batches are not found again',
+    ),
   },
   examples: [
     [
@@ -88,10 +72,14 @@ export default command({
     const config = await configOf(session);
     if (config.LEDGER_URL === 'memory:')
       throw new CliExit(EXIT.config, 'A ledger in memory ends with its process; there is nothing to change.');
+    const next = to === undefined ? undefined : newSecret(to);
     try {
-      return to === undefined ? await startAnew(config, session) : await rotate(config, to, session);
+      const ledger = openLedger(config.LEDGER_URL);
+      const work = next === undefined ? startAnew(config, ledger) : rotate(config, ledger, next);
+      const lines = await work.finally(() => ledger.close());
+      for (const line of lines) session.say(line);
+      return EXIT.ok;
     } catch (error) {
-      if (error instanceof CliExit) throw error;
       if (error instanceof WrongSecretError)
         throw new CliExit(
           EXIT.config,

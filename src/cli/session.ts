@@ -116,13 +116,6 @@ export async function configOf(
   return readConfig({ ...more, ...env });
 }
 
-/** The option that every command with a token has. */
-export const TOKEN_FILE = {
-  type: 'string',
-  description: 'File with the bearer token; else FOLDATLAS_TOKEN in the environment',
-  valueHint: 'FILE',
-} as const;
-
 /** The token: of the file, else of the environment; undefined when there is none. */
 export function tokenOf({ env }: Session, file: string | undefined): string | undefined {
   if (file === undefined) return env.FOLDATLAS_TOKEN || undefined;
