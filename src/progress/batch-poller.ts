@@ -13,11 +13,10 @@ import {
   afterFailure,
   afterReading,
   delayMs,
-  emptySnapshot,
-  firstInterval,
+  EMPTY_SNAPSHOT,
   hasMoved,
   hasNoTaskPage,
-  nextInterval,
+  intervalAfter,
   type PollScheduleOptions,
   type Reading,
   type Snapshot,
@@ -83,7 +82,7 @@ export function startBatchPoller(
   const topic = createBroadcast<Snapshot>();
   const readerOf = createProgressReader(now);
   const closing = new AbortController();
-  let current = emptySnapshot(firstInterval(pace));
+  let current = EMPTY_SNAPSHOT;
   /** When `current` was adopted, by the monotonic clock. */
   let adoptedAt = performance.now();
   let dueIn = 0;
@@ -131,14 +130,17 @@ export function startBatchPoller(
   }
 
   async function poll(up: Upstream): Promise<Snapshot> {
-    const next = nextInterval(current.pace, pace);
-    const due = (seconds?: number) => now() + delayMs(current.pace, Math.random(), seconds);
+    const interval = intervalAfter(current.polls, pace);
+    const next = (retryAfterSeconds?: number) => {
+      const dueAt = now() + delayMs(interval, Math.random(), retryAfterSeconds);
+      return { polls: current.polls + 1, dueAt };
+    };
     try {
       const reading = await pollBatch({ ...up, signal: closing.signal }, batchId, current, tasksWanted > 0);
-      return afterReading(current, reading, { pace: next, dueAt: due() }, now());
+      return afterReading(current, reading, next(), now());
     } catch (error) {
       const known = failed(error);
-      return afterFailure(current, known, now(), { pace: next, dueAt: due(known.failure.retryAfterSeconds) });
+      return afterFailure(current, known, now(), next(known.failure.retryAfterSeconds));
     }
   }
 

@@ -8,7 +8,7 @@ import {
   type Watch,
 } from './batch-poller.ts';
 import type { BatchProgressEvent } from './progress-events.ts';
-import { defaultPollSchedule, firstInterval, type Snapshot } from './snapshot.ts';
+import { defaultPollSchedule, type Snapshot } from './snapshot.ts';
 
 export type ProgressHub = ReturnType<typeof createProgressHub>;
 
@@ -18,7 +18,7 @@ type LiveOptions = Pick<PollerDependencies, 'documents' | 'onError'> & Partial<P
 const TRIES = 5;
 
 const placeOf = (principal: string | null, batchId: string): PollerKey => ({
-  key: `live/2/${principal ?? 'anonymous'}/${batchId}`,
+  key: `live/3/${principal ?? 'anonymous'}/${batchId}`,
   batchId,
 });
 
@@ -44,7 +44,7 @@ export function createProgressHub(options: LiveOptions) {
     for (let tries = 0; tries < TRIES; tries += 1) {
       const kept = await documents.get(key);
       if (kept === null || kept === 'same') return;
-      const snapshot = { ...(JSON.parse(kept.text) as Snapshot), dueAt: 0, pace: firstInterval(pace) };
+      const snapshot = { ...(JSON.parse(kept.text) as Snapshot), dueAt: 0, polls: 0 };
       const expiresAt = now() + pace.slowest * 2;
       const text = JSON.stringify(snapshot);
       if ((await documents.put(key, text, { expected: kept.version, expiresAt })) !== null) return;

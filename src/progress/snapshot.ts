@@ -15,30 +15,13 @@ export interface PollScheduleOptions {
 /** A new batch changes within seconds, an old one within minutes. */
 export const defaultPollSchedule: PollScheduleOptions = { first: 2_000, slowest: 30_000 };
 
-/** The present interval of a batch. */
-export interface PollInterval {
-  /** Milliseconds between polls. */
-  readonly interval: number;
-  /** Polls made at this interval so far. */
-  readonly polls: number;
-}
-
 const POLLS_A_RUNG = 3;
 /** Random share by which a pause is shorter or longer, so that pollers do not synchronise. */
 const JITTER = 0.2;
 
-/** The interval of a batch that was just submitted, cancelled or subscribed to. */
-export const firstInterval = (rules: PollScheduleOptions): PollInterval => ({
-  interval: rules.first,
-  polls: 0,
-});
-
-/** The interval after one more poll: doubled after three polls, up to the largest. */
-export function nextInterval({ interval, polls }: PollInterval, rules: PollScheduleOptions): PollInterval {
-  return polls + 1 < POLLS_A_RUNG
-    ? { interval, polls: polls + 1 }
-    : { interval: Math.min(interval * 2, Math.max(rules.slowest, rules.first)), polls: 0 };
-}
+/** Milliseconds between polls after that many: doubled after every three, up to the largest. */
+export const intervalAfter = (polls: number, { first, slowest }: PollScheduleOptions): number =>
+  Math.min(first * 2 ** Math.floor(polls / POLLS_A_RUNG), Math.max(slowest, first));
 
 /**
  * Milliseconds until the next poll.
@@ -46,7 +29,7 @@ export function nextInterval({ interval, polls }: PollInterval, rules: PollSched
  * @param random - 0 to 1
  * @param retryAfterSeconds - of the upstream; the pause is never shorter
  */
-export function delayMs({ interval }: PollInterval, random: number, retryAfterSeconds = 0): number {
+export function delayMs(interval: number, random: number, retryAfterSeconds = 0): number {
   return Math.round(Math.max(interval * (1 - JITTER + 2 * JITTER * random), retryAfterSeconds * 1000));
 }
 
@@ -131,7 +114,8 @@ export interface Snapshot {
   readonly completions: readonly Completion[];
   /** Whether polling has ended: every task is settled, or the batch cannot be read. */
   readonly over: boolean;
-  readonly pace: PollInterval;
+  /** Polls since the last submission, cancellation or first subscription: they give the interval. */
+  readonly polls: number;
   /** When the next poll is due. Milliseconds since the epoch. */
   readonly dueAt: number;
 }
@@ -139,17 +123,16 @@ export interface Snapshot {
 /** Failures in a row after which subscribers get an error. */
 export const REPORT_AFTER_FAILURES = 3;
 
-/** The snapshot before the first poll. */
-export const emptySnapshot = (pace: PollInterval): Snapshot => ({
+export const EMPTY_SNAPSHOT: Snapshot = {
   sequence: 0,
   page: null,
   tasks: { sequence: 0, byId: {} },
   streak: null,
   completions: [],
   over: false,
-  pace,
+  polls: 0,
   dueAt: 0,
-});
+};
 
 /** Whether the counts show no queued or running task. The state of the batch may lag behind. */
 export function isTerminalPage(page: BatchPage): boolean {
@@ -197,15 +180,11 @@ export interface Reading {
   readonly items: readonly ListItem[] | null;
 }
 
-/**
- * The snapshot after a successful poll.
- *
- * @param next - interval and due time of the next poll
- */
+/** The snapshot after a successful poll. */
 export function afterReading(
   before: Snapshot,
   { page, items }: Reading,
-  next: Pick<Snapshot, 'pace' | 'dueAt'>,
+  next: Pick<Snapshot, 'polls' | 'dueAt'>,
   now = Date.now(),
 ): Snapshot {
   const recovered = before.streak !== null && before.streak.count >= REPORT_AFTER_FAILURES;
@@ -232,7 +211,7 @@ export function afterFailure(
   before: Snapshot,
   { message, failure }: Pick<FailureStreak, 'message' | 'failure'>,
   now: number,
-  next: Pick<Snapshot, 'pace' | 'dueAt'>,
+  next: Pick<Snapshot, 'polls' | 'dueAt'>,
 ): Snapshot {
   const count = (before.streak?.count ?? 0) + 1;
   // A permanent failure ends the polling: at once if nothing was ever read, otherwise when it is

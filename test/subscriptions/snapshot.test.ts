@@ -4,14 +4,14 @@ import { createProgressReader } from '../../src/progress/progress-events.ts';
 import {
   afterFailure,
   afterReading,
-  emptySnapshot,
+  EMPTY_SNAPSHOT,
   estimateSecondsLeft,
   hasNoTaskPage,
   type Snapshot,
 } from '../../src/progress/snapshot.ts';
 import type { BatchPage, ListItem } from '../../src/upstream/wire.ts';
 
-const next = { pace: { interval: 2000, polls: 0 }, dueAt: 5000 };
+const next = { polls: 0, dueAt: 5000 };
 const now = () => 3100;
 
 const pageOf = (status: string, counts: Record<string, number>): BatchPage => ({
@@ -32,8 +32,11 @@ const item = (id: number, status: string): ListItem => ({
   error: undefined,
 });
 const newsFor = (tasks: boolean, clock: () => number) => createProgressReader(clock)(tasks);
-const start = emptySnapshot(next.pace);
-const queued = afterReading(start, { page: pageOf('in_progress', { queued: 3 }), items: null }, next);
+const queued = afterReading(
+  EMPTY_SNAPSHOT,
+  { page: pageOf('in_progress', { queued: 3 }), items: null },
+  next,
+);
 const moving = (before: Snapshot) =>
   afterReading(
     before,
@@ -148,7 +151,7 @@ describe('news of a batch', () => {
       message: 'no such batch',
       failure: { operation: 'list', code: 'BAD_USER_INPUT', retryable: false },
     } as const;
-    const unknown = afterFailure(start, refusal, 1, next);
+    const unknown = afterFailure(EMPTY_SNAPSHOT, refusal, 1, next);
     expect(unknown.over).toBe(true);
     expect(newsFor(false, now)(unknown)).toMatchObject({ kind: 'failure' });
     const once = afterFailure(queued, refusal, 1, next);
@@ -164,7 +167,7 @@ describe('the estimate of the time left', () => {
     polls.reduce(
       (snapshot, [seconds, counts]) =>
         afterReading(snapshot, { page: pageOf('in_progress', counts), items: null }, next, seconds * 1000),
-      start,
+      EMPTY_SNAPSHOT,
     );
   const estimate = (snapshot: Snapshot, seconds: number) =>
     snapshot.page === null ? undefined : estimateSecondsLeft(snapshot, snapshot.page, seconds * 1000);
