@@ -12,9 +12,9 @@ import { clusterInfoOf, fromBulk, fromRecord, type ReadBulk } from './merge-answ
 import type { ProteinCache } from './protein-cache.ts';
 import type { Mutable, ProteinData } from './protein-data.ts';
 import type { KnownProteins } from './protein-known.ts';
-import { type BulkCall, inArchive, planBulk, planCalls } from './protein-plan.ts';
+import { type BulkCall, planBulk, planCalls } from './protein-plan.ts';
 import type { ReadRecord } from './protein-record.ts';
-import { isSatisfied, needsNothing, type RequiredParts, topOf } from './required-parts.ts';
+import { inArchive, type RequiredParts, topOf } from './required-parts.ts';
 import { MAX_FOLDS, readFolded, tooManyFolds } from './single-record.ts';
 
 /** What the loaders of all requests have in common. */
@@ -201,14 +201,13 @@ export function createProteinCalls({
     const wanted = new Map<string, RequiredParts>();
     for (const [hash, needs] of asked) {
       const lacking = lacks(hash, needs);
+      if (known.isMet(hash, needs)) onLoaded(hash);
       // What was learnt before folding is out of date with it.
-      if (!needsNothing(lacking) || !known.isSettled(hash))
-        wanted.set(hash, lacking.fold === true ? needs : lacking);
-      else onLoaded(hash);
+      else wanted.set(hash, lacking.fold === true ? needs : lacking);
     }
     const isMet = (hash: string): boolean => {
       joinCluster(hash);
-      return known.isSettled(hash) && isSatisfied(wanted.get(hash) ?? NOTHING, known.hadOf(hash));
+      return known.isMet(hash, wanted.get(hash) ?? NOTHING);
     };
     const onRead = (hash: string): void => {
       if (isMet(hash)) onLoaded(hash);

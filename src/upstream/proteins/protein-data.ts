@@ -133,16 +133,11 @@ export type Mutable = { -readonly [K in keyof PresentProtein]: PresentProtein[K]
 
 export const unknownProtein = (hash: string): UnknownProtein => ({ hash, state: 'unknown' });
 
-function mergeRows(before: RowsData | null | undefined, after: RowsData | null | undefined) {
-  if (before == null || after == null) return after ?? before;
-  return { top: Math.max(before.top, after.top), rows: new Map([...before.rows, ...after.rows]) };
-}
-
-type Features = ProteinParts['features'];
-
 /** The longer ranking, with the regions that the other has for its strongest features. */
-function mergeFeatures(before: Features, after: Features): Features {
-  if (before === undefined || after === undefined) return after ?? before;
+function mergeFeatures(
+  before: NonNullable<ProteinParts['features']>,
+  after: NonNullable<ProteinParts['features']>,
+): NonNullable<ProteinParts['features']> {
   if (after.top >= before.top && after.regions >= before.regions) return after;
   if (before.top >= after.top && before.regions >= after.regions) return before;
   const [far, near] = after.top > before.top ? [after, before] : [before, after];
@@ -153,13 +148,36 @@ function mergeFeatures(before: Features, after: Features): Features {
   return { top: far.top, regions: near.regions, values };
 }
 
-const mergeGaps = (before: readonly Gap[] | undefined, after: readonly Gap[] | undefined) =>
-  before === undefined || after === undefined ? (after ?? before) : [...new Set([...before, ...after])];
+type Merge<T> = (before: NonNullable<T>, after: NonNullable<T>) => T;
 
-function mergeClusters(before: ProteinParts['cluster'], after: ProteinParts['cluster']) {
-  if (before == null || after == null) return after ?? before;
-  const info = before.representative === after.representative ? (after.info ?? before.info) : after.info;
-  return { representative: after.representative, info };
+/** How two answers about a part become one, where both have it; without a line the later one counts. */
+const MERGE: { readonly [K in keyof ProteinParts]?: Merge<ProteinParts[K]> } = {
+  // A structure that lost its score does not take the place of one that has it.
+  structure: (before, after) => (after.ptm === null ? before : after),
+  features: mergeFeatures,
+  rows: (before, after) => ({
+    top: Math.max(before.top, after.top),
+    rows: new Map([...before.rows, ...after.rows]),
+  }),
+  cluster: (before, after) =>
+    before.representative === after.representative
+      ? { representative: after.representative, info: after.info ?? before.info }
+      : after,
+  gaps: (before, after) => [...new Set([...before, ...after])],
+};
+
+/** Joins what an earlier answer says of a part. What an answer does not have takes nothing away. */
+function mergePart<K extends keyof ProteinParts>(
+  merged: { -readonly [P in keyof ProteinParts]: ProteinParts[P] },
+  before: ProteinParts,
+  key: K,
+): void {
+  const earlier: ProteinParts[K] = before[key];
+  const later: ProteinParts[K] = merged[key];
+  if (earlier === undefined || earlier === later) return;
+  const merge: Merge<ProteinParts[K]> | undefined = MERGE[key];
+  if (later == null) merged[key] = earlier;
+  else if (earlier !== null && merge !== undefined) merged[key] = merge(earlier, later);
 }
 
 /** Says that there is none of what neither the record nor the archive holds. */
@@ -172,82 +190,26 @@ function settleGaps(data: Mutable): void {
   if (data.cluster === undefined && isMissing('cluster')) data.cluster = null;
 }
 
-const SIMPLE = [
-  'sequence',
-  'length',
-  'accession',
-  'source',
-  'name',
-  'header',
-  'structure',
-  'scores',
-] as const;
-
-/** Keeps a value where a later answer has none. */
-function keep<K extends (typeof SIMPLE)[number]>(merged: Mutable, before: PresentProtein, key: K): void {
-  if (merged[key] == null && before[key] !== undefined) merged[key] = before[key];
+/** Part by part the later answer that has it. An unknown protein has nothing but gaps. */
+export function mergePresent(before: PresentProtein | UnknownProtein, after: PresentProtein): PresentProtein {
+  const merged: Mutable = { ...before, ...after };
+  for (const key of Object.keys(before) as (keyof ProteinParts)[]) mergePart(merged, before, key);
+  settleGaps(merged);
+  return merged;
 }
 
-/** Part by part the later answer that has it: what an answer does not have takes nothing away. */
 export function mergeData(before: ProteinData, after: ProteinData): ProteinData {
   if (after.state === 'absent') return after;
   if (before.state === 'absent') return after.state === 'present' ? after : before;
-  if (after.state === 'unknown') return withGaps(before, after.gaps);
-  if (before.state === 'unknown') return withGaps(after, before.gaps);
-  return mergeParts(before, after);
+  if (after.state === 'present') return mergePresent(before, after);
+  if (before.state === 'present') return mergePresent(after, before);
+  return { ...before, gaps: [...(before.gaps ?? []), ...(after.gaps ?? [])] };
 }
-
-function withGaps(data: PresentProtein | UnknownProtein, more: readonly Gap[] | undefined): ProteinData {
-  if (more === undefined) return data;
-  const gaps = mergeGaps(data.gaps, more) ?? more;
-  if (data.state === 'unknown') return { ...data, gaps };
-  const merged: Mutable = { ...data, gaps };
-  settleGaps(merged);
-  return merged;
-}
-
-function mergeParts(before: PresentProtein, after: PresentProtein): PresentProtein {
-  const merged: Mutable = { ...before, ...after };
-  for (const key of SIMPLE) keep(merged, before, key);
-  // A structure that lost its score does not take the place of one that has it.
-  if (before.structure != null && merged.structure != null && merged.structure.ptm === null)
-    merged.structure = before.structure;
-  const features = mergeFeatures(before.features, after.features);
-  const rows = mergeRows(before.rows, after.rows);
-  const level = after.level ?? before.level ?? after.level;
-  const cluster = mergeClusters(before.cluster, after.cluster);
-  const gaps = mergeGaps(before.gaps, after.gaps);
-  if (features !== undefined) merged.features = features;
-  if (cluster !== undefined) merged.cluster = cluster;
-  if (rows !== undefined) merged.rows = rows;
-  if (level !== undefined) merged.level = level;
-  if (gaps !== undefined) merged.gaps = gaps;
-  settleGaps(merged);
-  return merged;
-}
-
-const EVERYTHING: AvailableParts = {
-  sequence: true,
-  structure: true,
-  scores: true,
-  link: true,
-  cluster: true,
-  level: true,
-  header: true,
-  record: true,
-  fold: true,
-  features: 100,
-  regions: 100,
-  residues: 100,
-  everyRow: true,
-};
 
 /** Which needs the data already meets. */
-export function availablePartsOf(data: ProteinData): AvailableParts {
-  if (data.state === 'absent') return EVERYTHING;
-  if (data.state === 'unknown') return {};
+export function availablePartsOf(data: ProteinParts): AvailableParts {
   const { cluster, features, structure, rows, gaps } = data;
-  // Assigned one by one: this runs several times for each protein of a list.
+  // Assigned one by one: this runs for each protein of a list.
   const had: { -readonly [K in keyof AvailableParts]: AvailableParts[K] } = {};
   if (data.sequence !== undefined && data.accession !== undefined) had.sequence = true;
   if (structure !== undefined) had.structure = true;

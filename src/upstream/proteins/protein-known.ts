@@ -1,7 +1,7 @@
 // The proteins that one request knows.
 import type { Upstream } from '../http/upstream-client.ts';
 import { availablePartsOf, mergeData, type PresentProtein, type ProteinData } from './protein-data.ts';
-import { type AvailableParts, missingParts, type RequiredParts } from './required-parts.ts';
+import { type AvailableParts, isSatisfied, missingParts, type RequiredParts } from './required-parts.ts';
 
 export type KnownProteins = ReturnType<typeof createKnownProteins>;
 
@@ -26,7 +26,7 @@ export function createKnownProteins({ onCacheHit }: Pick<Upstream, 'onCacheHit'>
   };
   const hadOf = (hash: string): AvailableParts => {
     const one = known.get(hash);
-    if (one === undefined) return NOTHING;
+    if (one?.data.state !== 'present') return NOTHING;
     one.had ??= availablePartsOf(one.data);
     return one.had;
   };
@@ -36,6 +36,14 @@ export function createKnownProteins({ onCacheHit }: Pick<Upstream, 'onCacheHit'>
     present,
     /** Whether it is known that it exists, or that it does not. */
     isSettled: (hash: string) => (get(hash)?.state ?? 'unknown') !== 'unknown',
+    /** Whether that is known, and all that is needed of it. */
+    isMet: (hash: string, needs: RequiredParts) => {
+      const state = get(hash)?.state;
+      return state === 'absent' || (state === 'present' && isSatisfied(needs, hadOf(hash)));
+    },
+    /** What of the needs is not known yet. */
+    lacks: (hash: string, needs: RequiredParts) =>
+      get(hash)?.state === 'absent' ? NOTHING : missingParts(needs, hadOf(hash)),
     /** Takes in what an answer said. */
     take,
     /** Takes in what was cached. */
@@ -48,8 +56,5 @@ export function createKnownProteins({ onCacheHit }: Pick<Upstream, 'onCacheHit'>
       const data = present(hash);
       if (data !== undefined) known.set(hash, { data: { ...data, clusterAsked: true }, had: undefined });
     },
-    hadOf,
-    /** What of the needs is not known yet. */
-    lacks: (hash: string, needs: RequiredParts) => missingParts(needs, hadOf(hash)),
   };
 }

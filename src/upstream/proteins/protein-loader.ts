@@ -11,7 +11,7 @@ import { createProteinCalls, type ProteinLoaderDependencies } from './protein-ca
 import { createProteinCollector, type Failures } from './protein-collector.ts';
 import type { PresentProtein, ProteinData } from './protein-data.ts';
 import { createKnownProteins } from './protein-known.ts';
-import { isSatisfied, missingParts, needsNothing, type RequiredParts, unionParts } from './required-parts.ts';
+import { missingParts, needsNothing, pathOf, type RequiredParts, unionParts } from './required-parts.ts';
 import { createVariantLoader, type FeatureVariant, type VariantData } from './single-record.ts';
 
 export { BULK_HASHES } from './protein-plan.ts';
@@ -30,23 +30,11 @@ function throwFailure(failures: Failures | undefined, hash: string): void {
   if (error !== undefined) throw error;
 }
 
-/** What an error says of each need that no answer met: where the record has it. */
-const PATHS: Readonly<Partial<Record<keyof RequiredParts, string>>> = {
-  sequence: '$.sequence',
-  structure: '$.pdb',
-  scores: '$.ptm',
-  features: '$.sae_features',
-  regions: '$.sae_features',
-  residues: '$.sae_features',
-};
-
 /** Neither archive nor record said what was asked. */
 function unanswered(data: ProteinData | undefined, lacking: RequiredParts): UpstreamError {
-  const [need] = (Object.keys(lacking) as (keyof RequiredParts)[]).filter((one) => one in PATHS);
-  const path = need === undefined ? '$' : PATHS[need];
   return new UpstreamError(
     data?.state === 'present'
-      ? `The upstream's answer to protein has changed at ${path}: expected a value, seen nothing; ` +
+      ? `The upstream's answer to protein has changed at ${pathOf(lacking)}: expected a value, seen nothing; ` +
           'its bulk archive has none either.'
       : 'The upstream answered, but did not say whether it holds this protein.',
     { operation: 'protein', code: 'UPSTREAM_DRIFT', retryable: false },
@@ -69,19 +57,16 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
     known.take(data);
     cache.write(data);
   };
-  const isEnough = (hash: string, needs: RequiredParts): boolean =>
-    known.isSettled(hash) && isSatisfied(needs, known.hadOf(hash));
-
   /** The protein after all calls. @throws UpstreamError when a needed part is missing */
   const given = (hash: string, needs: RequiredParts): PresentProtein | null => {
     const data = known.get(hash);
     if (data?.state === 'absent') return null;
-    if (data?.state === 'present' && isSatisfied(needs, known.hadOf(hash))) return data;
+    if (data?.state === 'present' && known.isMet(hash, needs)) return data;
     throw unanswered(data, known.lacks(hash, needs));
   };
 
   const load = async (hash: string, needs: RequiredParts): Promise<PresentProtein | null> => {
-    if (isEnough(hash, needs)) return given(hash, needs);
+    if (known.isMet(hash, needs)) return given(hash, needs);
     const lacking = known.lacks(hash, needs);
     const underway = pending(hash);
     if (underway === undefined) {
@@ -155,14 +140,14 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
     },
     /** What `load` would give, where no call is needed; undefined where one is. */
     getSync(hash: string, needs: RequiredParts): PresentProtein | null | undefined {
-      return isEnough(hash, needs) ? (known.present(hash) ?? null) : undefined;
+      return known.isMet(hash, needs) ? (known.present(hash) ?? null) : undefined;
     },
     /** What is known of a protein that is known to exist, without a call. */
     peek: known.present,
     /** The cached protein if it has all that is needed; undefined when a call would be needed. */
     async getCached(hash: string, needs: RequiredParts): Promise<PresentProtein | undefined> {
-      if (!isEnough(hash, needs)) known.recalled(await cache.read(new Map([[hash, needs]])));
-      return isEnough(hash, needs) ? known.present(hash) : undefined;
+      if (!known.isMet(hash, needs)) known.recalled(await cache.read(new Map([[hash, needs]])));
+      return known.isMet(hash, needs) ? known.present(hash) : undefined;
     },
     /** Features by exact index or unscaled. Null when the Atlas does not hold the protein. */
     variant(hash: string, variant: FeatureVariant): Promise<VariantData | null> {

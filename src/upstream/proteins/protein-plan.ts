@@ -1,6 +1,6 @@
 // Plans the calls for many proteins: single records for what only they have and for a lone protein,
 // bulk calls of 500 with exactly the union of the other needs.
-import { needsRecord, type RequiredParts, unionParts } from './required-parts.ts';
+import { needsArchive, needsRecord, type RequiredParts, unionParts } from './required-parts.ts';
 
 /** Hashes in one bulk call at most (spec, section Limits). */
 export const BULK_HASHES = 500;
@@ -19,9 +19,6 @@ export interface Plan {
   /** What each hash of the bulk calls needs of them. */
   readonly forBulk: ReadonlyMap<string, RequiredParts>;
 }
-
-/** Whether a record holds all that is needed: it knows less of the cluster than the bulk answer. */
-const isInRecord = (needs: RequiredParts): boolean => needs.cluster !== true && needs.link !== true;
 
 /** Bulk calls for the needs of proteins. @param isKnown - whether a protein's existence is known */
 export function planBulk(
@@ -49,7 +46,7 @@ export function planCalls(
   const forBulk = new Map<string, RequiredParts>();
   for (const [hash, needs] of wanted) {
     const { cluster, ...rest } = needs;
-    const lone = wanted.size === 1 && isInRecord(needs);
+    const lone = wanted.size === 1 && !needsArchive(needs);
     if (!needsRecord(needs) && !lone) forBulk.set(hash, needs);
     else {
       records.set(hash, rest);
@@ -59,18 +56,4 @@ export function planCalls(
   // A record proves by itself whether its protein exists.
   const isProven = (hash: string): boolean => records.has(hash) || isKnown(hash);
   return { records, bulk: planBulk(forBulk, isProven), forBulk };
-}
-
-/** Parts that both the record and the archive may hold. */
-const IN_BOTH = ['sequence', 'structure', 'scores', 'features', 'level'] as const;
-
-/** What of the needs an archive may have that a record lost; undefined where it has none of it. */
-export function inArchive(needs: RequiredParts): RequiredParts | undefined {
-  const shared = IN_BOTH.filter((need) => needs[need] !== undefined);
-  const cluster = needs.cluster === true || needs.link === true;
-  if (shared.length === 0 && !cluster) return undefined;
-  return {
-    ...Object.fromEntries(shared.map((need) => [need, needs[need]])),
-    ...(cluster ? { cluster } : {}),
-  };
 }
