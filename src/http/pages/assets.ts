@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-export interface Asset {
+interface Asset {
   readonly type: string;
   /** Changes with the content; part of the address. */
   readonly version: string;
@@ -72,10 +72,12 @@ export function openAssets() {
       return `assets/${name.replace(/(\.\w+)$/, `.${asset.version}$1`)}`;
     },
     /** The file of an address's last part, and whether the address carries its present version. */
-    find(file: string): { readonly asset: Asset; readonly current: boolean } | null {
+    find(file: string) {
       const [, stem = '', version = '', ending = ''] = /^([\w-]+)\.([\w-]+)(\.\w+)$/.exec(file) ?? [];
       const asset = assets.get(stem + ending);
-      return asset === undefined ? null : { asset, current: asset.version === version };
+      return asset === undefined
+        ? null
+        : { ...asset, name: stem + ending, isCurrent: asset.version === version };
     },
   };
 }

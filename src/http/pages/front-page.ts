@@ -1,24 +1,13 @@
 // The front page: what the gateway is, its state, how to query it, and links.
+import type { Config } from '../../config.ts';
+import type { FrontFacts, ShownProtein } from '../routes/front-page-data.ts';
 import type { DocsFile } from './docs-files.ts';
 import type { BrowserExample, Example } from './examples.ts';
 import { type Html, html, inline, type Part } from './html.ts';
 import { layout, type Site } from './layout.ts';
 
-interface Shown {
-  readonly accession: string;
-  readonly name: string;
-  readonly organism: string | null;
-  readonly length: number | null;
-  readonly hash: string;
-}
-
-/**
- * Whose key folds: each caller's own; the gateway's, for anybody on this machine; or the gateway's,
- * for callers that prove who they are with every query.
- */
-export type Access = 'own-key' | 'held-key' | 'held-key-for-callers';
-
 export interface FrontPage {
+  readonly config: Config;
   readonly site: Site;
   readonly examples: readonly Example[];
   readonly browserExamples: readonly BrowserExample[];
@@ -27,21 +16,42 @@ export interface FrontPage {
   readonly publicUrl: string;
   /** The upstream's host, the only part of its address that is shown; null for the embedded sandbox. */
   readonly upstreamHost: string | null;
-  readonly upstreamAnswers: boolean | undefined;
-  /** What keeps the state, such as `SQLite`. */
-  readonly storeKind: string;
-  readonly storeAnswers: boolean | undefined;
-  readonly access: Access;
-  /** Whether any token is a key that folds. */
-  readonly anyKey: boolean;
-  /** Whether only listed operations run, by their ids. */
-  readonly onlyListed: boolean;
-  /** Whether a visitor may read /metrics. */
-  readonly openMetrics: boolean;
-  readonly proteins: readonly Shown[];
+  readonly facts: FrontFacts;
   /** Whether thumbnails are shown to callers without a key. */
   readonly picturesOpen: boolean;
 }
+
+/** A page before the state of upstream and store is known. */
+type Settings = Omit<FrontPage, 'facts'>;
+
+/**
+ * Whose key folds: each caller's own; the gateway's, for anybody on this machine; or the gateway's,
+ * for callers that prove who they are with every query.
+ */
+type Access = 'own-key' | 'held-key' | 'held-key-for-callers';
+
+const accessOf = ({ config }: Pick<Settings, 'config'>): Access =>
+  config.UPSTREAM_API_KEY === undefined
+    ? 'own-key'
+    : config.proofNeeded
+      ? 'held-key-for-callers'
+      : 'held-key';
+
+/** A token that works in the embedded sandbox, unless the sandbox takes certain keys only. */
+export const sandboxToken = ({ config, upstreamHost }: Pick<Settings, 'config' | 'upstreamHost'>) =>
+  upstreamHost === null && config.SANDBOX_API_KEYS.length === 0 && config.UPSTREAM_API_KEY === undefined
+    ? 'sandbox'
+    : null;
+
+/** What keeps the state, without its address: that may hold a password. */
+const storeKind = ({ STORE_URL: url }: Config): string =>
+  url.startsWith('sqlite:') ? 'SQLite file' : url.startsWith('memory:') ? 'in memory' : 'Redis or Valkey';
+
+const onlyListed = ({ config }: Settings): boolean => config.PERSISTED_OPERATIONS === 'only';
+
+/** Whether a visitor may read /metrics: without a token, and not at a port of their own. */
+const hasOpenMetrics = ({ METRICS, METRICS_PORT, METRICS_TOKEN, production }: Config): boolean =>
+  METRICS && METRICS_PORT === undefined && METRICS_TOKEN === undefined && !production;
 
 const state = (answers: boolean | undefined): Html =>
   answers === undefined
@@ -53,13 +63,13 @@ const state = (answers: boolean | undefined): Html =>
 const KEY_HEADER = "-H 'authorization: Bearer <your key>'";
 
 /** A command that asks this gateway, to be pasted into a shell. */
-const curlCommand = ({ publicUrl, access }: Pick<FrontPage, 'publicUrl' | 'access'>): string =>
-  `curl -s ${publicUrl}/graphql -H 'content-type: application/json' ${
-    access === 'held-key-for-callers' ? `${KEY_HEADER} ` : ''
+const curlCommand = (page: Settings): string =>
+  `curl -s ${page.publicUrl}/graphql -H 'content-type: application/json' ${
+    accessOf(page) === 'held-key-for-callers' ? `${KEY_HEADER} ` : ''
   }-d '{"query":
   "{ uniprotEntry(id: \\"P01308\\") { name organism protein { hash length ptm } } }"}'`;
 
-const upstreamName = ({ site, upstreamHost }: FrontPage): string =>
+const upstreamName = ({ site, upstreamHost }: Settings): string =>
   upstreamHost === null ? 'embedded sandbox' : `${upstreamHost}${site.isSandbox() ? ', a sandbox' : ''}`;
 
 const stateCard = (page: FrontPage): Html => html`
@@ -67,30 +77,42 @@ const stateCard = (page: FrontPage): Html => html`
 <h2 id="state">This gateway</h2>
 <dl>
 <div><dt>Upstream</dt>
-<dd>${upstreamName(page)} ${state(page.upstreamAnswers)}</dd></div>
-<div><dt>Store</dt><dd>${page.storeKind} ${state(page.storeAnswers)}</dd></div>
+<dd>${upstreamName(page)} ${state(page.facts.upstream)}</dd></div>
+<div><dt>Store</dt><dd>${storeKind(page.config)} ${state(page.facts.store)}</dd></div>
 <div><dt>Endpoint</dt><dd><code class="wrap">${page.publicUrl}/graphql</code></dd></div>
 </dl>
 </section>`;
 
-/** What each service of the two wants of a caller. */
-const SERVICES: Readonly<Record<Access, string>> = {
-  'own-key':
-    'the Atlas of proteins, clusters and learned features, which needs no key, and the Batch API, ' +
-    'which folds your molecules under your own key',
-  'held-key':
-    'the Atlas of proteins, clusters and learned features, and the Batch API, which folds your ' +
-    'molecules under the key of this gateway: you need none',
-  'held-key-for-callers':
-    'the Atlas of proteins, clusters and learned features, and the Batch API, which folds your ' +
-    'molecules. Every query needs a key of this gateway',
+/** What each service of the two wants of a caller, and what GraphiQL's field for a token asks for. */
+const SERVICES: Readonly<Record<Access, { readonly text: string; readonly keyHint: string }>> = {
+  'own-key': {
+    text:
+      'the Atlas of proteins, clusters and learned features, which needs no key, and the Batch API, ' +
+      'which folds your molecules under your own key',
+    keyHint: 'key of the folding service',
+  },
+  'held-key': {
+    text:
+      'the Atlas of proteins, clusters and learned features, and the Batch API, which folds your ' +
+      'molecules under the key of this gateway: you need none',
+    keyHint: 'no key is needed here',
+  },
+  'held-key-for-callers': {
+    text:
+      'the Atlas of proteins, clusters and learned features, and the Batch API, which folds your ' +
+      'molecules. Every query needs a key of this gateway',
+    keyHint: 'key of this gateway',
+  },
 };
+
+/** Whose key GraphiQL's field is for. */
+export const keyHint = (config: Config): string => SERVICES[accessOf({ config })].keyHint;
 
 const hero = (page: FrontPage): Html => html`
 <section class="hero">
 <div>
 <h1>Proteins, folds and features in one <span>GraphQL</span> query</h1>
-<p class="lead">FoldAtlas answers from two services at once: ${SERVICES[page.access]}.
+<p class="lead">FoldAtlas answers from two services at once: ${SERVICES[accessOf(page)].text}.
 It makes as few upstream calls as your query allows.</p>
 <p class="actions">
 ${page.site.places.graphiql && html`<a class="button" href="graphql">Open GraphiQL</a>`}
@@ -102,15 +124,17 @@ ${stateCard(page)}
 </section>`;
 
 /** What a query has to carry. */
-const keyNote = ({ access, anyKey }: FrontPage): Part =>
-  access === 'own-key'
-    ? html`Folding needs <code>${KEY_HEADER}</code>${anyKey && '; in the sandbox any key will do'}.`
-    : access === 'held-key'
-      ? 'This gateway folds under its own key for everybody on this machine: send no key.'
-      : 'Ask the operator for your key.';
+function keyNote(page: FrontPage): Part {
+  const access = accessOf(page);
+  if (access === 'held-key')
+    return 'This gateway folds under its own key for everybody on this machine: send no key.';
+  if (access === 'held-key-for-callers') return 'Ask the operator for your key.';
+  const anyKey = sandboxToken(page) !== null && '; in the sandbox any key will do';
+  return html`Folding needs <code>${KEY_HEADER}</code>${anyKey}.`;
+}
 
 const command = (page: FrontPage): Html =>
-  page.onlyListed
+  onlyListed(page)
     ? html`<p>Only the operations that the operator has listed run here:
 send their <code>documentId</code>.</p>`
     : html`<div class="code">
@@ -127,10 +151,10 @@ WebSocket.</p>
 </section>`;
 
 /** Where a card leads: the protein card example, about this protein. */
-const cardLink = ({ hash }: Shown): string =>
+const cardLink = ({ hash }: ShownProtein): string =>
   `graphql?example=04-protein-card&variables=${encodeURIComponent(JSON.stringify({ hash }))}`;
 
-const proteinCard = (page: FrontPage, protein: Shown): Html => {
+const proteinCard = (page: FrontPage, protein: ShownProtein): Html => {
   const { accession, organism, length } = protein;
   const inside = html`<img src="thumbnails/${protein.hash}/plddt.png" alt="" width="240" height="240"
 loading="lazy">
@@ -156,13 +180,13 @@ const gallery = (page: FrontPage): Part =>
 <section aria-labelledby="proteins">
 <h2 id="proteins">Some proteins of the Atlas</h2>
 ${
-  page.proteins.length === 0
+  page.facts.proteins.length === 0
     ? html`<p class="empty">No proteins yet. Reload in a moment; if the upstream
 does not answer, its state is above.</p>`
     : html`<p>Coloured by confidence, pLDDT: ${BANDS.map(
         ([band, range]) => html`<span class="band ${band}">${range}</span> `,
       )}</p>
-<ul class="proteins">${page.proteins.map((protein) => proteinCard(page, protein))}</ul>`
+<ul class="proteins">${page.facts.proteins.map((protein) => proteinCard(page, protein))}</ul>`
 }
 </section>`;
 
@@ -220,18 +244,18 @@ ${page.site.places.reference && row('reference', '/reference', 'every type and f
 ${page.site.places.reference && row('schema.graphql', '/schema.graphql', 'the schema as SDL, for code generators')}
 ${row('health', '/health', 'whether the process runs')}
 ${row('ready', '/ready', 'whether it can take traffic: the state of store and upstream')}
-${page.openMetrics && row('metrics', '/metrics', 'counters for Prometheus')}
+${hasOpenMetrics(page.config) && row('metrics', '/metrics', 'counters for Prometheus')}
 ${row(null, '/thumbnails/{hash}/plddt.png', 'picture of a structure')}
 ${row(null, '/structures/{hash}.cif', 'structure of an Atlas protein, also .pdb')}
 ${row(
   null,
   '/tasks/{taskId}/structure.cif',
-  `structure of your fold, also .pdb and result.json${page.access === 'held-key' ? '' : ', with your key'}`,
+  `structure of your fold, also .pdb and result.json${accessOf(page) === 'held-key' ? '' : ', with your key'}`,
 )}
 ${row(
   null,
   '/batches/{batchId}/results.zip',
-  `every result of a batch in one archive, also scores.tsv${page.access === 'held-key' ? '' : ', with your key'}`,
+  `every result of a batch in one archive, also scores.tsv${accessOf(page) === 'held-key' ? '' : ', with your key'}`,
 )}
 ${page.examples.length > 0 && row(null, '/examples/{name}.graphql', 'the examples above')}
 ${page.guides.length > 0 && row('docs/README.md', '/docs/{name}.md', 'the guides below')}
@@ -261,13 +285,13 @@ export const frontPage = (page: FrontPage): Html =>
   });
 
 /** The same for a shell: a few lines of text. */
-export const frontText = (page: FrontPage): string =>
+export const frontText = (page: Settings): string =>
   [
     `FoldAtlas answers GraphQL at ${page.publicUrl}/graphql.`,
     `Upstream: ${upstreamName(page)}${
       page.site.isSandbox() ? ' (its structures and scores are geometry, not predictions)' : ''
     }.`,
     '',
-    ...(page.onlyListed ? ['Only listed operations run here: send their documentId.'] : [curlCommand(page)]),
+    ...(onlyListed(page) ? ['Only listed operations run here: send their documentId.'] : [curlCommand(page)]),
     ...(page.site.places.reference ? ['', `The schema: ${page.publicUrl}/schema.graphql`] : []),
   ].join('\n');

@@ -1,11 +1,8 @@
 // What the routes answer with: refusals, GET and HEAD only, upstream errors as HTTP statuses, upstream
-// bodies as web streams, the Range header (RFC 9110, section 14), and pages: compressed once per
-// encoding, with ETag, and a policy that allows only the gateway's own files.
+// bodies as web streams, files with ETag and ranges (RFC 9110, section 14).
 import { Readable } from 'node:stream';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import { GraphQLError } from 'graphql';
-import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
+import { matchesIfNoneMatch } from '../../etag.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { discard } from '../../upstream/http/response-body.ts';
 import type { StreamedResponse } from '../../upstream/http/upstream-client.ts';
@@ -196,82 +193,33 @@ export function byteRange(header: string | null, size: number): ByteRange | 'uns
   return { start, end: to === '' ? size : Math.min(Number(to) + 1, size) };
 }
 
-type Encoding = 'br' | 'gzip' | 'identity';
-
-/** Something to send again and again. */
-export interface CachedPage {
-  readonly etag: string;
-  encoded(encoding: Encoding): Promise<Uint8Array<ArrayBuffer>>;
-}
-
-/** Quality 5 takes a fifth of the time of quality 9, for five percent more bytes. */
-const brotli = (bytes: Uint8Array) =>
-  promisify(brotliCompress)(bytes, {
-    params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength },
-  });
-const COMPRESS = {
-  br: brotli,
-  gzip: (bytes: Uint8Array) => promisify(gzip)(bytes),
-  identity: async (bytes: Uint8Array) => bytes,
-};
-
-/** Keeps bytes with what they are compressed to, each made when first asked for. */
-export function cachePage(bytes: Uint8Array): CachedPage {
-  const made = new Map<Encoding, Promise<Uint8Array<ArrayBuffer>>>();
-  return {
-    etag: createEtag(bytes),
-    encoded(encoding) {
-      const known = made.get(encoding);
-      if (known !== undefined) return known;
-      const making = COMPRESS[encoding](bytes).then((result) => new Uint8Array(result));
-      made.set(encoding, making);
-      return making;
-    },
-  };
-}
-
-/** Calls `make` once for each key, on first use. */
-export function oncePer<K, T>(key: () => K, make: (key: K) => T): () => T {
-  const made = new Map<K, { readonly value: T }>();
-  return () => {
-    const now = key();
-    const known = made.get(now) ?? { value: make(now) };
-    made.set(now, known);
-    return known.value;
-  };
-}
-
-/** Calls `make` once, on first use. */
-export const once = <T>(make: () => T): (() => T) => oncePer(() => undefined, make);
-
-/** The best encoding that the client takes; `q=0` refuses one. */
-function encodingFor(request: Request): Encoding {
-  const header = request.headers.get('accept-encoding') ?? '';
-  const takes = (name: string): boolean =>
-    header
-      .split(',')
-      .some((item) => item.trim().split(';')[0]?.trim() === name && !/;\s*q=0(\.0*)?\s*$/.test(item));
-  return takes('br') ? 'br' : takes('gzip') ? 'gzip' : 'identity';
-}
-
-/** Responds with the cached bytes, or 304. */
-export async function cachedPageResponse(
+/**
+ * A file that is at hand: nothing when the client has it, and the range asked for where the headers
+ * say that there are ranges.
+ *
+ * @param headers - with its `etag`; `content-encoding` where the content is compressed
+ */
+export function fileResponse(
   request: Request,
-  kept: CachedPage,
-  headers: Record<string, string>,
-): Promise<Response> {
-  const encoding = encodingFor(request);
-  // A strong tag names one sequence of bytes, so each encoding has its own.
-  const etag = encoding === 'identity' ? kept.etag : kept.etag.replace(/"$/, `-${encoding}"`);
-  const all = { ...headers, etag, vary: 'accept, accept-encoding', 'x-content-type-options': 'nosniff' };
-  if (matchesIfNoneMatch(request.headers.get('if-none-match'), etag))
-    return new Response(null, { status: 304, headers: all });
-  const body = await kept.encoded(encoding);
-  return new Response(body, {
+  content: Uint8Array<ArrayBuffer>,
+  headers: Readonly<Record<string, string>> & { readonly etag: string },
+): Response {
+  const { 'content-encoding': _, ...uncoded } = headers;
+  if (matchesIfNoneMatch(request.headers.get('if-none-match'), headers.etag))
+    return new Response(null, { status: 304, headers: uncoded });
+  const size = content.byteLength;
+  const condition = request.headers.get('if-range');
+  const isRangeMeant = 'accept-ranges' in headers && (condition === null || condition === headers.etag);
+  const range = isRangeMeant ? byteRange(request.headers.get('range'), size) : null;
+  if (range === 'unsatisfiable')
+    return new Response(null, { status: 416, headers: { ...headers, 'content-range': `bytes */${size}` } });
+  const { start, end } = range ?? { start: 0, end: size };
+  return new Response(content.subarray(start, end), {
+    status: range === null ? 200 : 206,
     headers: {
-      ...all,
-      'content-length': String(body.byteLength),
-      ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
+      ...headers,
+      'content-length': String(end - start),
+      ...(range === null ? {} : { 'content-range': `bytes ${start}-${end - 1}/${size}` }),
     },
   });
 }
@@ -287,3 +235,5 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; " +
     "form-action 'none'; frame-ancestors 'none'",
 };
+
+export const TEXT_HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache' };

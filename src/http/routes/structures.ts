@@ -2,7 +2,6 @@
 // `?plddt=unit` writes it on 0 to 1, `?plddt=upstream` as it came. GET /thumbnails/{hash}/{type}.png: its image, immutable for browsers
 // and CDNs.
 import type { GatewayContext } from '../../context.ts';
-import { matchesIfNoneMatch } from '../../etag.ts';
 import { readText } from '../../structure/lazy-text.ts';
 import type { PlddtUnit } from '../../structure/plddt-scale.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
@@ -11,7 +10,7 @@ import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/cached-re
 import { atlasStructure, FILE_ENDINGS } from '../../upstream/reads/structure-file.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
 import type { Route } from '../plugins/use-routes.ts';
-import { LINK_HEADERS, refusedLink, textResponse } from './responses.ts';
+import { fileResponse, LINK_HEADERS, refusedLink, textResponse } from './responses.ts';
 
 /** By the parameter `plddt`; null leaves the upstream's PDB text as it is. */
 const UNITS: ReadonlyMap<string, PlddtUnit | null> = new Map([
@@ -83,17 +82,12 @@ export const thumbnailRoute = (
     const thumbnail = await thumbnails.get(await open(request), hash, type);
     if (thumbnail === null)
       return textResponse(404, 'There is no such protein, or it has no structure to draw.');
-    const headers = {
+    return fileResponse(request, thumbnail.png, {
       'cache-control': 'public, max-age=31536000, immutable',
       etag: thumbnail.etag,
       'content-type': 'image/png',
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'cross-origin',
-    };
-    if (matchesIfNoneMatch(request.headers.get('if-none-match'), thumbnail.etag))
-      return new Response(null, { status: 304, headers });
-    return new Response(thumbnail.png, {
-      headers: { ...headers, 'content-length': String(thumbnail.png.byteLength) },
     });
   },
 });

@@ -4,7 +4,7 @@
 
 import { zipSync } from 'fflate';
 import type { GatewayContext } from '../../context.ts';
-import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
+import { createEtag } from '../../etag.ts';
 import { loadTask } from '../../resolvers/folds/task.ts';
 import { nameOfTask, taskFilePath } from '../../resolvers/folds/task-shape.ts';
 import { createFoldResults, type FoldResults, type ResultReader } from '../../upstream/folds/fold-results.ts';
@@ -14,8 +14,8 @@ import type { OpenLink } from '../auth/signed-links.ts';
 import type { Route } from '../plugins/use-routes.ts';
 import {
   attachment,
-  byteRange,
   decodedId,
+  fileResponse,
   forwardedFile,
   forwardedHeaders,
   LINK_HEADERS,
@@ -78,28 +78,8 @@ async function resultFile(source: FileSource): Promise<Response | null> {
   return answer === null ? null : forwardedFile(answer, headers);
 }
 
-/** A file that is made here: whole, or the range asked for, or nothing when the caller has it. */
-function madeFile(request: Request, content: Uint8Array, headers: Record<string, string>): Response {
-  const etag = createEtag(content);
-  const all = { ...headers, etag };
-  if (matchesIfNoneMatch(request.headers.get('if-none-match'), etag))
-    return new Response(null, { status: 304, headers: all });
-  const condition = request.headers.get('if-range');
-  const wanted = condition === null || condition === etag ? request.headers.get('range') : null;
-  const range = byteRange(wanted, content.byteLength);
-  if (range === 'unsatisfiable') {
-    return new Response(null, {
-      status: 416,
-      headers: { ...all, 'content-range': `bytes */${content.byteLength}` },
-    });
-  }
-  const part = range === null ? content : content.subarray(range.start, range.end);
-  const described: Record<string, string> = { ...all, 'content-length': String(part.byteLength) };
-  if (range !== null) {
-    described['content-range'] = `bytes ${range.start}-${range.end - 1}/${content.byteLength}`;
-  }
-  return new Response(new Uint8Array(part), { status: range === null ? 200 : 206, headers: described });
-}
+const madeFile = (request: Request, content: Uint8Array, headers: Record<string, string>): Response =>
+  fileResponse(request, new Uint8Array(content), { ...headers, etag: createEtag(content) });
 
 const NO_RESULT = 'The task has no result.';
 

@@ -1,27 +1,21 @@
 // A fair queue: callers take turns, and so do the requests of one caller, so that no caller waits
 // behind all calls of another.
 
-interface Lane<T> {
-  size: number;
-  /** Items by request, the request whose turn it is first. */
-  readonly requests: Map<string, T[]>;
-}
-
-/** The first key is whose turn it is; behind the others again once it was served. */
-function rotate<V>(ring: Map<string, V>, key: string, value: V, empty: boolean): void {
-  ring.delete(key);
-  if (!empty) ring.set(key, value);
-}
-
 /** An empty queue. */
 export function fairQueue<T>() {
-  const lanes = new Map<string, Lane<T>>();
+  /** Items by caller and request; of each map the first has its turn, and stands last after it. */
+  const callers = new Map<string, Map<string, T[]>>();
   let size = 0;
 
-  const take = (caller: string, lane: Lane<T>): void => {
+  /** Takes out one item; a request and a caller without any more are forgotten. */
+  const take = (caller: string, request: string, at: number): T | undefined => {
+    const requests = callers.get(caller);
+    const items = requests?.get(request);
+    const item = items?.splice(at, 1)[0];
+    if (items?.length === 0) requests?.delete(request);
+    if (requests?.size === 0) callers.delete(caller);
     size -= 1;
-    lane.size -= 1;
-    if (lane.size === 0) lanes.delete(caller);
+    return item;
   };
 
   return {
@@ -30,57 +24,44 @@ export function fairQueue<T>() {
     },
     /** Puts an item behind the others of its caller's request. */
     push(caller: string, request: string, item: T) {
-      const lane: Lane<T> = lanes.get(caller) ?? { size: 0, requests: new Map<string, T[]>() };
-      lanes.set(caller, lane);
-      const items = lane.requests.get(request) ?? [];
-      lane.requests.set(request, items);
+      const requests = callers.get(caller) ?? new Map<string, T[]>();
+      const items = requests.get(request) ?? [];
+      callers.set(caller, requests.set(request, items));
       items.push(item);
-      lane.size += 1;
       size += 1;
     },
     /** Takes the item whose turn it is. */
     shift(): T | undefined {
-      for (const [caller, lane] of lanes) {
-        for (const [request, items] of lane.requests) {
-          const item = items.shift();
-          rotate(lane.requests, request, items, items.length === 0);
-          rotate(lanes, caller, lane, false);
-          take(caller, lane);
-          return item;
+      for (const [caller, requests] of callers) {
+        for (const [request, items] of requests) {
+          callers.delete(caller);
+          callers.set(caller, requests);
+          requests.delete(request);
+          requests.set(request, items);
+          return take(caller, request, 0);
         }
       }
       return undefined;
     },
     /** Takes out an item that does not want to wait any longer. @returns whether it was waiting */
     remove(caller: string, request: string, item: T): boolean {
-      const lane = lanes.get(caller);
-      const items = lane?.requests.get(request);
-      const at = items?.indexOf(item) ?? -1;
-      if (lane === undefined || items === undefined || at === -1) return false;
-      items.splice(at, 1);
-      if (items.length === 0) lane.requests.delete(request);
-      take(caller, lane);
-      return true;
+      const at = callers.get(caller)?.get(request)?.indexOf(item) ?? -1;
+      if (at !== -1) take(caller, request, at);
+      return at !== -1;
     },
     /**
      * Removes the last item of the longest queue of a caller; of this caller's when none is longer.
      */
     dropLast(caller: string): T | undefined {
-      let longest = caller;
-      for (const [other, { size: waiting }] of lanes) {
-        if (waiting > (lanes.get(longest)?.size ?? 0)) longest = other;
-      }
-      const lane = lanes.get(longest);
-      let fullest: [string, T[]] | undefined;
-      for (const one of lane?.requests ?? []) {
-        if (fullest === undefined || one[1].length >= fullest[1].length) fullest = one;
-      }
-      if (lane === undefined || fullest === undefined) return undefined;
-      const [request, items] = fullest;
-      const item = items.pop();
-      if (items.length === 0) lane.requests.delete(request);
-      take(longest, lane);
-      return item;
+      const lengthOf = (name: string): number =>
+        [...(callers.get(name)?.values() ?? [])].reduce((sum, items) => sum + items.length, 0);
+      let longest = { name: caller, length: lengthOf(caller) };
+      for (const name of callers.keys())
+        if (lengthOf(name) > longest.length) longest = { name, length: lengthOf(name) };
+      const requests = [...(callers.get(longest.name) ?? [])];
+      const most = Math.max(...requests.map(([, items]) => items.length));
+      const fullest = requests.findLast(([, items]) => items.length === most);
+      return fullest && take(longest.name, fullest[0], most - 1);
     },
   };
 }
