@@ -2,17 +2,7 @@
 import type { Call } from '../../upstream/http/upstream-client.ts';
 import type { Drift } from '../compare.ts';
 import { archiveDrifts, pngDrifts, sequencesDrifts } from './archive.ts';
-import {
-  checkDownload,
-  fieldsOf,
-  finding,
-  type LongCheckOptions,
-  type Probe,
-  type ProbeResult,
-  type Probes,
-  runProbe,
-  skippedCheck,
-} from './probe.ts';
+import { fieldsOf, finding, type Probe, type Probes, skippedCheck } from './probe.ts';
 
 const KNOWN = {
   hash: '12e9c9e4e2835c302e8ba615115edda3',
@@ -58,8 +48,8 @@ const bulkCall = (hashes: readonly string[], all = true): Probe['call'] => ({
 const unknownHashes = (count: number): string[] =>
   Array.from({ length: count }, (_, number) => number.toString(16).padStart(32, '0'));
 
-const immutable = (headers: ProbeResult['headers']): Drift[] =>
-  String(headers['cache-control'] ?? '').includes('immutable')
+const immutable = (cacheControl: unknown): Drift[] =>
+  String(cacheControl ?? '').includes('immutable')
     ? []
     : [{ kind: 'added', path: 'cache-control', expected: 'immutable', seen: 'no such promise' }];
 
@@ -76,7 +66,8 @@ const search = (more: Call['query'] = {}) =>
   });
 
 /** Runs all checks of the Atlas. @param light - leaves out large answers */
-export async function checkAtlas({ up, checks, limits, keep, run }: Probes, light: boolean): Promise<void> {
+export async function checkAtlas(probes: Probes, light: boolean): Promise<void> {
+  const { up, checks, limits, ask, keep, run } = probes;
   const refuses = (name: string, call: Probe['call'], status: number) =>
     run({ name, call, statuses: [status], answer: status === 422 ? 'validationError' : 'atlasError' });
 
@@ -103,10 +94,10 @@ export async function checkAtlas({ up, checks, limits, keep, run }: Probes, ligh
   const record = (name: string, more?: Call['query'], asked: Probe['asked'] = { hash, top: TOP }): Probe => {
     return { name, call: protein(hash, more), asked };
   };
-  let single = await runProbe(up, record('protein'));
-  if (single.status === 404 && typeof hit === 'string' && hit !== hash) {
+  let single = await ask(record('protein'));
+  if (single.check.http === 404 && typeof hit === 'string' && hit !== hash) {
     hash = hit;
-    single = await runProbe(up, record('protein'));
+    single = await ask(record('protein'));
   }
   keep(single);
   const chosen = { feature_indices: INDICES, normalize_features: false };
@@ -129,7 +120,7 @@ export async function checkAtlas({ up, checks, limits, keep, run }: Probes, ligh
       name: `thumbnail, ${type}`,
       call: get('thumbnail', `/proteins/${hash}/thumbnail/${word}`, { accept: 'image/png' }),
       content: 'image/png',
-      examine: (_body, bytes, headers) => [...pngDrifts(bytes), ...immutable(headers)],
+      examine: (_body, bytes, headers) => [...pngDrifts(bytes), ...immutable(headers['cache-control'])],
     });
   }
   const { accession } = KNOWN;
@@ -151,11 +142,11 @@ export async function checkAtlas({ up, checks, limits, keep, run }: Probes, ligh
   const unknownJob = get('bulkJob', '/proteins/batch/jobs/00000000-0000-4000-8000-000000000000');
   await refuses('bulk, unknown job', unknownJob, 404);
   if (!light) {
-    const over = await refuses('bulk, 501 hashes', bulkCall(unknownHashes(501)), 422);
+    const { check } = await refuses('bulk, 501 hashes', bulkCall(unknownHashes(501)), 422);
     limits.push({
       name: 'hashes in a bulk call',
       expected: 'at most 500',
-      seen: over.status === 422 ? '501 refused' : `501 answered with HTTP ${over.status}`,
+      seen: check.http === 422 ? '501 refused' : `501 answered with HTTP ${check.http ?? 0}`,
     });
   }
 }
@@ -164,7 +155,7 @@ export async function checkAtlas({ up, checks, limits, keep, run }: Probes, ligh
  * Sends a bulk job of 500 hashes, of which one is a protein, polls it, reads its archive and
  * cancels it. Free, but slow.
  */
-export async function checkJob({ up, checks, poll, run }: Probes, options: LongCheckOptions): Promise<void> {
+export async function checkJob({ up, checks, poll, run, download }: Probes): Promise<void> {
   const sent = await run({
     name: 'job',
     call: bulkCall([KNOWN.hash, ...unknownHashes(499)]),
@@ -175,18 +166,18 @@ export async function checkJob({ up, checks, poll, run }: Probes, options: LongC
   if (typeof id !== 'string') return;
   const call = get('bulkJob', `/proteins/batch/jobs/${encodeURIComponent(id)}`);
   const progress: Probe = { name: 'job, progress', call, statuses: [200, 202] };
-  const job = await poll(progress, ({ status }) => status === 202, options, 'waiting for the bulk job');
+  const job = await poll(progress, ({ check }) => check.http === 202, 'waiting for the bulk job');
   const url = fieldsOf(job.body).download_url;
   const name = 'job, archive';
-  const read = (bytes: Uint8Array) => archiveDrifts(up, bytes, KNOWN.hash);
   if (typeof url === 'string')
-    checks.push(await checkDownload(up, options.downloads, url, { name, as: 'archive', read }));
+    await download(name, 'archive', url, (bytes) => archiveDrifts(up, bytes, KNOWN.hash));
   else {
+    const hasEnded = job.check.http === 200;
     const note = 'the job has not ended with an archive';
-    const archive = skippedCheck(name, 'download', note, job.status === 200 ? 'CHANGED' : 'UNREACHABLE');
     const path = 'download_url';
     const lost = { kind: 'missing', path, expected: 'an address', seen: 'missing', loses: path } as const;
-    checks.push(job.status === 200 ? { ...archive, findings: [finding('bulkJob', lost)] } : archive);
+    const archive = skippedCheck(name, 'download', note, hasEnded ? 'CHANGED' : 'UNREACHABLE');
+    checks.push({ ...archive, findings: hasEnded ? [finding('bulkJob', lost)] : [] });
   }
   await run({
     name: 'job, cancel',

@@ -1,16 +1,16 @@
 // The doctor's checks of the Batch API: those that cost nothing and, on request, the smallest fold
 // from Submit to its result.
 import { errorText } from '../../upstream/errors.ts';
+import { parseJsonBody } from '../../upstream/http/response-body.ts';
+import { fromWire } from '../../upstream/renames.ts';
 import type { Drift } from '../compare.ts';
 import {
-  checkResult,
   dataOf,
+  differences,
   fieldsOf,
-  type LongCheckOptions,
   type Probe,
   type ProbeResult,
   type Probes,
-  runProbe,
   skippedCheck,
 } from './probe.ts';
 
@@ -45,7 +45,7 @@ const OTHERS = [
 ];
 
 /** Runs all checks of the Batch API that cost nothing. */
-export async function checkBatch({ up, checks, limits, keep, run }: Probes): Promise<void> {
+export async function checkBatch({ up, checks, limits, ask, keep, run }: Probes): Promise<void> {
   const { call } = UNKNOWN_BATCH;
   await run({ name: 'list, no token', call, statuses: [401, 403], token: false, examine: says });
   const skip = (note: string): void => {
@@ -53,23 +53,20 @@ export async function checkBatch({ up, checks, limits, keep, run }: Probes): Pro
       checks.push(skippedCheck(one.name, one.call.operation, note));
   };
   if (up.token === undefined) return skip('needs a token');
-  const first = await runProbe(up, UNKNOWN_BATCH);
-  if (first.status === 401 || first.status === 403)
-    return skip(`the token is refused (HTTP ${first.status})`);
+  const first = await ask(UNKNOWN_BATCH);
+  const { http } = first.check;
+  if (http === 401 || http === 403) return skip(`the token is refused (HTTP ${http})`);
   keep(first);
   for (const probe of OTHERS) await run(probe);
   const page = (size: number) =>
     post('list', { batch_id: UNKNOWN_ID, include_responses: true, [up.settings.listLimitField]: size });
   await run({ name: 'list, page of 1000', call: page(1000), statuses: [404], answer: 'batchError' });
-  const over = await runProbe(up, {
-    name: 'list, page of 1001',
-    call: page(1001),
-    statuses: [400, 422, 404],
-  });
+  const over = await ask({ name: 'list, page of 1001', call: page(1001), statuses: [400, 422, 404] });
+  const { http: status = 0 } = over.check;
   limits.push({
     name: 'items of a page of List',
     expected: 'at most 1000',
-    seen: [400, 422].includes(over.status) ? '1001 refused' : `1001 answered with HTTP ${over.status}`,
+    seen: [400, 422].includes(status) ? '1001 refused' : `1001 answered with HTTP ${status}`,
   });
 }
 
@@ -94,16 +91,9 @@ const isOpen = (listed: ProbeResult): boolean =>
 /**
  * Submits the smallest fold and follows it to its result, then submits a second one and cancels it.
  * It costs ten residues, and twenty where the service is faster than the cancellation.
- *
- * @param paid - the answers of Submit, from which the checks are repeated without paying again
  */
-export async function checkFold(
-  { up, checks, poll, run }: Probes,
-  options: LongCheckOptions & { readonly model: string },
-  paid: NonNullable<Probe['paid']>,
-): Promise<void> {
-  const call = post('submit', foldOf(options.model));
-  const submit: Probe = { name: 'submit', call, asked: { total: 1 }, paid };
+export async function checkFold({ up, checks, poll, run, download }: Probes, model: string): Promise<void> {
+  const submit: Probe = { name: 'submit', call: post('submit', foldOf(model)), asked: { total: 1 } };
   const { batch_id: batchId, task_id: taskId } = dataOf(await run(submit));
   if (typeof batchId !== 'string') return;
 
@@ -117,17 +107,17 @@ export async function checkFold(
     call: post('list', { batch_id: batchId, include_responses: true }),
     asked: { batchId, total: 1 },
   };
-  const { items } = dataOf(await poll(listing, isOpen, options, 'waiting for the fold'));
+  const { items } = dataOf(await poll(listing, isOpen, 'waiting for the fold'));
   const [item] = Array.isArray(items) ? items.map(fieldsOf) : [];
   const task = typeof taskId === 'string' ? taskId : item?.task_id;
   if (typeof task !== 'string') return;
   const status = await run({ name: 'status', call: post('status', { task_id: task }) });
   await run({ name: 'cancel, nothing left', call: cancel(batchId), statuses: [409], answer: 'batchError' });
   const { response } = dataOf(status);
-  const none = 'the fold has not ended with a result';
-  checks.push(
-    typeof response === 'string'
-      ? await checkResult(up, options.downloads, response)
-      : skippedCheck('result', 'download', none),
-  );
+  if (typeof response === 'string') {
+    const { mapping } = up.settings;
+    await download('result', 'result', response, async (bytes) =>
+      differences('result', fromWire(mapping, 'result', await parseJsonBody('download', bytes))),
+    );
+  } else checks.push(skippedCheck('result', 'download', 'the fold has not ended with a result'));
 }

@@ -30,8 +30,6 @@ export interface Probe {
   /** Start of its content type; JSON when absent. */
   readonly content?: string;
   readonly token?: boolean;
-  /** Answers that were paid for, by the names of their checks: they are never asked for again. */
-  readonly paid?: Map<string, Promise<Answered>>;
   readonly examine?: (
     body: unknown,
     bytes: Uint8Array,
@@ -39,20 +37,18 @@ export interface Probe {
   ) => Promise<Drift[]> | Drift[];
 }
 
-export type Answered = Pick<StreamedResponse, 'status' | 'headers'> & { readonly bytes: Uint8Array };
+type Answered = Pick<StreamedResponse, 'status' | 'headers'> & { readonly bytes: Uint8Array };
 
 /** A check with its answer, for the checks that follow from it. */
 export interface ProbeResult {
   readonly check: Check;
   /** Undefined without a readable answer of an allowed status. */
-  readonly body: unknown;
-  readonly headers: StreamedResponse['headers'];
-  readonly status: number;
+  readonly body?: unknown;
 }
 
 export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
 /** What an answer of the Batch API holds, with its envelope or without. */
-export const dataOf = ({ body }: Pick<ProbeResult, 'body'>): Fields => fieldsOf(fieldsOf(body).data ?? body);
+export const dataOf = ({ body }: ProbeResult): Fields => fieldsOf(fieldsOf(body).data ?? body);
 
 /**
  * A difference with its meaning.
@@ -108,7 +104,7 @@ function renamedInRequest({ query, body: given }: Probe['call'], body: unknown):
  * Differences in an answer. The function compares an answer of the Batch API without an envelope as
  * its `data`, as the gateway reads it.
  */
-function differences(answer: AnswerName, body: unknown, asked: Asked = {}): Drift[] {
+export function differences(answer: AnswerName, body: unknown, asked: Asked = {}): Drift[] {
   const promised = PROMISED[answer];
   const drifts = compare(promised, body, { complete: true, asked });
   const isEnveloped = shapeOf(promised.schema).keys.has('data');
@@ -118,40 +114,28 @@ function differences(answer: AnswerName, body: unknown, asked: Asked = {}): Drif
   return bare.filter(isProblem).length < drifts.filter(isProblem).length ? bare : drifts;
 }
 
-async function send(up: Upstream, { call, token = true }: Probe): Promise<Answered> {
-  const caller = token ? up : { ...up, token: undefined };
-  const answer = await requestStream(caller, { ...call, repeatable: false });
-  return { status: answer.status, headers: answer.headers, bytes: await readBytes(up, answer) };
-}
-
-/** The answer, also where one that was paid for is a failure. */
-function answerOf(up: Upstream, probe: Probe): Promise<Answered> {
-  const sent = probe.paid?.get(probe.name) ?? send(up, probe);
-  probe.paid?.set(probe.name, sent);
-  return sent;
-}
-
-/** Sends the call. It never throws: the check contains the failure. */
-export async function runProbe(up: Upstream, probe: Probe): Promise<ProbeResult> {
-  const { name, call, statuses = [200], content = 'application/json' } = probe;
+/** Checks an answer. It never throws for what the upstream does: the check contains the failure. */
+async function runProbe(
+  up: Upstream,
+  { name, call, statuses = [200], content = 'application/json', ...probe }: Probe,
+  send: () => Promise<Answered>,
+): Promise<ProbeResult> {
   const { operation } = call;
   const started = performance.now();
   try {
-    const { status: http, headers, bytes } = await answerOf(up, probe);
+    const { status: http, headers, bytes } = await send();
     const type = [headers['content-type'] ?? ''].flat()[0]?.toLowerCase() ?? '';
     const end = (drifts: readonly Drift[], as: string, body?: unknown): ProbeResult => ({
       check: checkOf({ name, operation, as }, drifts, { milliseconds: since(started), http }),
       body,
-      headers,
-      status: http,
     });
     const parse = () => parseJsonBody(operation, bytes).catch(() => undefined);
     if (!statuses.includes(http)) {
       // A service that is busy or broken says nothing about its contract.
-      if (http === 429 || http >= 500) {
-        const { check, ...rest } = end([], operation);
-        return { check: { ...check, status: 'UNREACHABLE', note: `answered HTTP ${http}` }, ...rest };
-      }
+      if (http === 429 || http >= 500)
+        return {
+          check: { ...end([], operation).check, status: 'UNREACHABLE', note: `answered HTTP ${http}` },
+        };
       const renamed = http === 422 && type.includes('json') ? renamedInRequest(call, await parse()) : [];
       const expected = statuses.join(' or ');
       const other = { kind: 'status', path: 'HTTP status', expected, seen: String(http) } as const;
@@ -181,28 +165,39 @@ export async function runProbe(up: Upstream, probe: Probe): Promise<ProbeResult>
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     const failed = skippedCheck(name, operation, error.failure.code, 'UNREACHABLE');
-    return {
-      check: { ...failed, milliseconds: since(started) },
-      body: undefined,
-      headers: {},
-      status: 0,
-    };
+    return { check: { ...failed, milliseconds: since(started) } };
   }
 }
 
-export interface LongCheckOptions {
+export interface ProbeOptions {
   readonly downloads: Downloads;
+  /** Milliseconds that a job or a fold may take. */
   readonly patience: number;
   readonly onProgress: (line: string) => void;
+  /** Answers of Submit, by the names of their checks: what was paid for is never asked for again. */
+  readonly paid: Map<string, Promise<Answered>>;
 }
 
-/** Checks of an upstream, with what they measured. */
 export type Probes = ReturnType<typeof createProbes>;
 
-/** Runs probes one after the other, and keeps their checks. */
-export function createProbes(up: Upstream) {
+/** Runs probes one after the other, and keeps their checks and what they measured. */
+export function createProbes(up: Upstream, { downloads, patience, onProgress, paid }: ProbeOptions) {
   const checks: Check[] = [];
   const limits: Measured[] = [];
+
+  async function send({ call, token = true }: Probe): Promise<Answered> {
+    const caller = token ? up : { ...up, token: undefined };
+    const answer = await requestStream(caller, { ...call, repeatable: false });
+    return { status: answer.status, headers: answer.headers, bytes: await readBytes(up, answer) };
+  }
+  /** Runs a probe whose check may be replaced. */
+  const ask = (probe: Probe): Promise<ProbeResult> =>
+    runProbe(up, probe, () => {
+      if (probe.call.operation !== 'submit') return send(probe);
+      const sent = paid.get(probe.name) ?? send(probe);
+      paid.set(probe.name, sent);
+      return sent;
+    });
   const keep = (result: ProbeResult): ProbeResult => {
     checks.push(result.check);
     return result;
@@ -211,51 +206,33 @@ export function createProbes(up: Upstream) {
     up,
     checks,
     limits,
+    ask,
     keep,
-    run: async (probe: Probe) => keep(await runProbe(up, probe)),
+    run: async (probe: Probe) => keep(await ask(probe)),
     /** Repeats a probe while its answer says that the work goes on. */
-    async poll(
-      probe: Probe,
-      isOpen: (result: ProbeResult) => boolean,
-      { patience, onProgress }: LongCheckOptions,
-      line: string,
-    ): Promise<ProbeResult> {
+    async poll(probe: Probe, isOpen: (result: ProbeResult) => boolean, line: string): Promise<ProbeResult> {
       const until = Date.now() + patience;
-      let result = await runProbe(up, probe);
+      let result = await ask(probe);
       while (isOpen(result) && Date.now() < until) {
         onProgress(line);
         await sleep(POLL_MS);
-        result = await runProbe(up, probe);
+        result = await ask(probe);
       }
       return keep(result);
     },
+    /** Checks a file behind a signed URL. @param read - the differences in its bytes */
+    async download(name: string, as: string, url: string, read: (bytes: Uint8Array) => Promise<Drift[]>) {
+      const started = performance.now();
+      try {
+        const file = await download(up, downloads, url);
+        if (file === null) throw new Error('the signed URL is refused');
+        const drifts = await read(await readBytes(up, file));
+        const more = { http: file.status, milliseconds: since(started) };
+        checks.push(checkOf({ name, operation: 'download', as }, drifts, more));
+      } catch (error) {
+        const note = error instanceof Error ? error.message : String(error);
+        checks.push(skippedCheck(name, 'download', note, 'UNREACHABLE'));
+      }
+    },
   };
 }
-
-/** Checks a file behind a signed URL. @param read - the differences in its bytes */
-export async function checkDownload(
-  up: Upstream,
-  downloads: Downloads,
-  url: string,
-  { name, as, read }: { name: string; as: string; read: (bytes: Uint8Array) => Promise<Drift[]> },
-): Promise<Check> {
-  const started = performance.now();
-  try {
-    const file = await download(up, downloads, url);
-    if (file === null) throw new Error('the signed URL is refused');
-    const drifts = await read(await readBytes(up, file));
-    const more = { http: file.status, milliseconds: since(started) };
-    return checkOf({ name, operation: 'download', as }, drifts, more);
-  } catch (error) {
-    const note = error instanceof Error ? error.message : String(error);
-    return skippedCheck(name, 'download', note, 'UNREACHABLE');
-  }
-}
-
-export const checkResult = (up: Upstream, downloads: Downloads, url: string): Promise<Check> =>
-  checkDownload(up, downloads, url, {
-    name: 'result',
-    as: 'result',
-    read: async (bytes) =>
-      differences('result', fromWire(up.settings.mapping, 'result', await parseJsonBody('download', bytes))),
-  });

@@ -9,7 +9,7 @@ import { checkMapping, suggestMapping } from '../mapping.ts';
 import { type Check, type Finding, isProblem, type Report, shownUrl, statusOf } from '../report.ts';
 import { checkAtlas, checkJob } from './atlas.ts';
 import { checkBatch, checkFold } from './batch.ts';
-import { createProbes, finding, type Probe } from './probe.ts';
+import { createProbes, finding, type ProbeOptions } from './probe.ts';
 
 export interface RunOptions {
   readonly downloads: Downloads;
@@ -44,17 +44,17 @@ function withoutRepeats(checks: readonly Check[]): Check[] {
 
 async function checkOnce(
   up: Upstream,
-  { light = false, job, submit, onProgress = () => undefined, ...options }: RunOptions,
-  paid: NonNullable<Probe['paid']>,
+  { light = false, job, submit }: RunOptions,
+  options: ProbeOptions,
 ): Promise<Pick<Report, 'checks' | 'limits'>> {
-  const long = { downloads: options.downloads, patience: options.patience ?? PATIENCE_MS, onProgress };
-  const probes = createProbes(up);
+  const { onProgress } = options;
+  const probes = createProbes(up, options);
   onProgress('asking the Atlas');
   await checkAtlas(probes, light);
   onProgress('asking the Batch API');
   await checkBatch(probes);
-  if (job === true) await checkJob(probes, long);
-  if (submit !== undefined) await checkFold(probes, { ...long, model: submit.model }, paid);
+  if (job === true) await checkJob(probes);
+  if (submit !== undefined) await checkFold(probes, submit.model);
   return { checks: withoutRepeats(probes.checks), limits: probes.limits };
 }
 
@@ -170,7 +170,7 @@ async function findMoved(
 
 /** Checks the upstream. It never throws for what the upstream does. */
 export async function runChecks(upstream: Upstream, options: RunOptions): Promise<Report> {
-  const { onProgress = () => undefined, prefixes } = options;
+  const { downloads, patience = PATIENCE_MS, onProgress = () => undefined, prefixes } = options;
   onProgress('looking for both APIs');
   const [atlas, batch] = await Promise.all([
     findMoved(upstream, 'atlas', prefixes?.atlas),
@@ -185,15 +185,15 @@ export async function runChecks(upstream: Upstream, options: RunOptions): Promis
       ...(batch === null ? {} : { batchPrefix: batch.prefix }),
     },
   };
-  const paid: NonNullable<Probe['paid']> = new Map();
-  const first = await checkOnce(up, options, paid);
+  const probing: ProbeOptions = { downloads, patience, onProgress, paid: new Map() };
+  const first = await checkOnce(up, options, probing);
   const isRenamed = findingsIn(first.checks).some(({ kind }) => kind === 'renamed');
   const found =
     isRenamed && options.propose === true
       ? await tryProposals(first.checks, up.settings.mapping, async (mapping) => {
           onProgress('trying the names that were found');
           const bridged = { ...up, settings: { ...up.settings, mapping } };
-          return (await checkOnce(bridged, options, paid)).checks;
+          return (await checkOnce(bridged, options, probing)).checks;
         })
       : first.checks;
   const checks = [...moved.map(({ check }) => check), ...found];
