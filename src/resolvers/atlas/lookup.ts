@@ -2,68 +2,108 @@
 // their proteins share one bulk call for each 500.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
-import type { IncrementalList } from '../../execution/incremental-list.ts';
 import { builder } from '../../schema/builder.ts';
-import { type LookupRef, ProteinLookup } from '../../schema/lookup.ts';
-import type { ProblemShape } from '../../schema/problem.ts';
-import { Protein } from '../../schema/protein.ts';
+import { Problem, type ProblemShape } from '../../schema/problem.ts';
+import { Protein, type ProteinRef } from '../../schema/protein.ts';
+import { publicNonNull } from '../../schema/public-fields-plugin.ts';
 import { badInput } from '../../schema/scalars.ts';
 import type { LoadResult } from '../../upstream/proteins/protein-loader.ts';
-import type { RequiredParts } from '../../upstream/proteins/required-parts.ts';
 import { bulkCalls } from '../costs.ts';
 import { selectedFields } from '../selection.ts';
 import { type Resolved, readIdentifier, resolveIdentifiers } from './identifier.ts';
-import { incrementalList, loadProteins, shouldRespondIncrementally } from './protein-list.ts';
+import { type LoadedList, loadList } from './protein-list.ts';
 import { requiredPartsOf, withoutNames } from './protein-parts.ts';
 
 /** Largest number of ids in a query. */
 const MAX_IDS = 5000;
 
-const unknownProtein = ({ services }: GatewayContext): ProblemShape => ({
-  kind: 'NotFound',
-  message: `${services.upstream.isSandbox() ? 'The sandbox' : 'The Atlas'} does not have this protein.`,
-  hint: 'Fold it with submitFold, or search for similar ones.',
+const LookupStatus = builder.enumType('LookupStatus', {
+  description: 'Whether an identifier led to a protein, or why not; also the column `status` of tables.',
+  values: {
+    FOUND: { description: 'The Atlas has the protein.' },
+    NOT_IN_ATLAS: { description: 'The identifier is right, and the Atlas does not have its protein.' },
+    NO_SUCH_ENTRY: {
+      description: 'There is no UniProt entry with this accession or name; a sandbox lacks most of them.',
+    },
+    NOT_AN_IDENTIFIER: { description: 'The text names no protein; `problem` says what to type.' },
+    UNAVAILABLE: { description: 'The upstream failed, so that nothing is known; ask again.' },
+  } as const,
 });
 
-/** What the query selects on each result. */
-interface Selected {
-  /** Parts of the proteins. */
-  readonly needs: RequiredParts;
-  /**
-   * The field that throws a failure: one error for each id, also when only `problem` is selected.
-   */
-  readonly failsAt: LookupRef['failsAt'];
-  /** The problem of a protein that does not exist. */
-  readonly unknown: ProblemShape;
+/** One result: the id, and the protein or the reason why there is none. */
+interface LookupRef {
+  readonly requested: string;
+  readonly status: typeof LookupStatus.$inferType;
+  readonly protein: ProteinRef | null;
+  readonly problem: ProblemShape | null;
+  /** What the field that `failsAt` names throws: one error, also when only `problem` is selected. */
+  readonly failure: unknown;
+  readonly failsAt: 'protein' | 'problem';
 }
+
+const ProteinLookup = builder.objectRef<LookupRef>('ProteinLookup').implement({
+  description: 'One result for each id, in your order, duplicates included.',
+  fields: (t) => ({
+    requested: t.exposeString(
+      'requested',
+      publicNonNull('record', 'The id that you gave, such as "P01308".'),
+    ),
+    status: t.expose('status', {
+      ...publicNonNull('record', 'Whether there is a protein, or why not.'),
+      type: LookupStatus,
+    }),
+    protein: t.field({
+      public: 'record',
+      type: Protein,
+      description: 'The protein; null where `problem` says why there is none.',
+      resolve: ({ protein, failure }) => {
+        if (failure !== undefined) throw failure;
+        return protein;
+      },
+    }),
+    problem: t.field({
+      public: 'record',
+      type: Problem,
+      description:
+        'Why there is no protein: NotFound when it does not exist, InvalidInput when the id is not an ' +
+        'identifier. Null when there is a protein, and when the service failed: an error then stands ' +
+        'at `protein`, or here if you did not select `protein`.',
+      resolve: ({ problem, failure, failsAt }) => {
+        if (failure !== undefined && failsAt === 'problem') throw failure;
+        return problem;
+      },
+    }),
+  }),
+});
 
 /**
  * The result for an identifier.
  *
+ * @param unknown - the problem of a protein that does not exist
  * @param found - the protein, or why it could not be loaded; undefined where none was requested
  */
 function refOf(
   requested: string,
   resolved: Resolved,
-  { failsAt, unknown }: Selected,
-  found?: object | null,
+  failsAt: LookupRef['failsAt'],
+  unknown: ProblemShape,
+  found: LoadResult | undefined,
 ): LookupRef {
-  const ref: LookupRef = { requested, hash: null, exists: false, problem: null, failure: undefined, failsAt };
-  if ('problem' in resolved) return { ...ref, problem: resolved.problem };
-  if ('failure' in resolved) return { ...ref, failure: resolved.failure };
+  const ref = { requested, protein: null, problem: null, failure: undefined, failsAt };
+  if ('problem' in resolved) {
+    const { problem } = resolved;
+    return {
+      ...ref,
+      status: problem.kind === 'InvalidInput' ? 'NOT_AN_IDENTIFIER' : 'NO_SUCH_ENTRY',
+      problem,
+    };
+  }
+  const failure = 'failure' in resolved ? resolved.failure : found instanceof Error ? found : undefined;
+  if (!('hash' in resolved) || failure !== undefined) return { ...ref, status: 'UNAVAILABLE', failure };
   const { hash, entry } = resolved;
-  if (found instanceof Error) return { ...ref, hash, failure: found };
-  return found == null ? { ...ref, hash, problem: unknown } : { ...ref, hash, entry, exists: true };
-}
-
-function selectedOf(ctx: GatewayContext, info: GraphQLResolveInfo): Selected {
-  const below = selectedFields(info, 'ProteinLookup').filter((field) => field.name === 'protein');
-  const nodes = below.flatMap((field) => field.nodes);
-  return {
-    needs: requiredPartsOf(info, nodes),
-    failsAt: nodes.length > 0 ? 'protein' : 'problem',
-    unknown: unknownProtein(ctx),
-  };
+  return found == null
+    ? { ...ref, status: 'NOT_IN_ATLAS', problem: unknown }
+    : { ...ref, status: 'FOUND', protein: { hash, entry } };
 }
 
 /**
@@ -71,9 +111,8 @@ function selectedOf(ctx: GatewayContext, info: GraphQLResolveInfo): Selected {
  * without a protein.
  */
 function createRefs(
-  ids: readonly string[],
+  toRef: (resolved: Resolved, index: number, found: LoadResult | undefined) => LookupRef,
   resolved: readonly Resolved[],
-  selected: Selected,
 ): (found: readonly LoadResult[]) => LookupRef[] {
   let at = 0;
   return (found) => {
@@ -82,57 +121,35 @@ function createRefs(
     for (let one = resolved[at]; one !== undefined; one = resolved[at]) {
       const answer = 'hash' in one ? next.next() : undefined;
       if (answer?.done === true) break;
-      refs.push(refOf(ids[at] ?? '', one, selected, answer?.value));
+      refs.push(toRef(one, at, answer?.value));
       at += 1;
     }
     return refs;
   };
 }
 
-/**
- * Resolves all identifiers to what is loaded of their proteins at once.
- *
- * @throws GraphQLError BAD_USER_INPUT for too many
- */
-async function resolveAll(ctx: GatewayContext, selected: Selected, ids: readonly string[]) {
+/** @throws GraphQLError BAD_USER_INPUT for too many */
+async function lookup(ctx: GatewayContext, info: GraphQLResolveInfo, ids: readonly string[]) {
   if (ids.length > MAX_IDS)
     throw badInput(`\`ids\` holds ${ids.length} ids; at most ${MAX_IDS} fit in one query. Ask in several.`);
-  const resolved = await resolveIdentifiers(ctx, ids, 'ids');
-  const isNamed = resolved.some((one) => 'entry' in one);
-  return {
-    hashes: resolved.flatMap((one) => ('hash' in one ? [one.hash] : [])),
-    needs: isNamed ? withoutNames(selected.needs) : selected.needs,
-    refsOf: createRefs(ids, resolved, selected),
+  const below = selectedFields(info, 'ProteinLookup').filter((field) => field.name === 'protein');
+  const nodes = below.flatMap((field) => field.nodes);
+  const unknown: ProblemShape = {
+    kind: 'NotFound',
+    message: `${ctx.services.upstream.isSandbox() ? 'The sandbox' : 'The Atlas'} does not have this protein.`,
+    hint: 'Fold it with submitFold, or search for similar ones.',
   };
+  const resolved = await resolveIdentifiers(ctx, ids, 'ids');
+  const hashes = resolved.flatMap((one) => ('hash' in one ? [one.hash] : []));
+  const needs = requiredPartsOf(info, nodes);
+  const isNamed = resolved.some((one) => 'entry' in one);
+  const failsAt = nodes.length > 0 ? 'protein' : 'problem';
+  const refsOf = createRefs(
+    (one, index, found) => refOf(ids[index] ?? '', one, failsAt, unknown, found),
+    resolved,
+  );
+  return loadList(ctx, info, hashes, isNamed ? withoutNames(needs) : needs, refsOf);
 }
-
-/** All results at once. */
-async function lookup(ctx: GatewayContext, selected: Selected, ids: readonly string[]): Promise<LookupRef[]> {
-  const { hashes, needs, refsOf } = await resolveAll(ctx, selected, ids);
-  return refsOf(await loadProteins(ctx, hashes, needs));
-}
-
-/** All results as an incremental list. */
-async function lookupGrowing(
-  ctx: GatewayContext,
-  selected: Selected,
-  ids: readonly string[],
-): Promise<IncrementalList<LookupRef>> {
-  const { hashes, needs, refsOf } = await resolveAll(ctx, selected, ids);
-  return incrementalList((onNext) => loadProteins(ctx, hashes, needs, onNext), refsOf);
-}
-
-builder.objectField(ProteinLookup, 'protein', (t) =>
-  t.field({
-    public: 'record',
-    type: Protein,
-    description: 'The protein; null where `problem` says why there is none.',
-    resolve: ({ hash, entry, exists, failure }) => {
-      if (failure !== undefined) throw failure;
-      return exists && hash !== null ? { hash, entry } : null;
-    },
-  }),
-);
 
 builder.queryField('lookup', (t) =>
   t.field({
@@ -154,11 +171,6 @@ builder.queryField('lookup', (t) =>
         description: 'Identifiers, such as ["P01308", "HBA_HUMAN", "b840eb6446f9f188023424af40675a36"].',
       }),
     },
-    resolve: (_, { ids }, ctx, info) => {
-      const selected = selectedOf(ctx, info);
-      return shouldRespondIncrementally(info, selected.needs, ids.length)
-        ? lookupGrowing(ctx, selected, ids)
-        : lookup(ctx, selected, ids);
-    },
+    resolve: (_, { ids }, ctx, info) => lookup(ctx, info, ids) as LoadedList<LookupRef>,
   }),
 );

@@ -7,29 +7,8 @@ import type { ProteinRef } from '../../schema/protein.ts';
 import type { LoadResult } from '../../upstream/proteins/protein-loader.ts';
 import type { RequiredParts } from '../../upstream/proteins/required-parts.ts';
 
-/**
- * Loads a list of proteins with one promise for all. An entry is an Error where a protein could not
- * be loaded.
- */
-export const loadProteins = (
-  { proteins }: GatewayContext,
-  hashes: readonly string[],
-  needs: RequiredParts,
-  onNext?: (found: readonly LoadResult[]) => void,
-): Promise<LoadResult[]> => proteins.loadAll(hashes, needs, onNext);
-
 /** Lists longer than this are sent while their structures still arrive. */
 const MANY = 50;
-
-/**
- * Whether the response may start before all proteins are loaded: it is large enough, or the query
- * has @stream.
- */
-export const shouldRespondIncrementally = (
-  info: GraphQLResolveInfo,
-  { structure }: RequiredParts,
-  count: number,
-): boolean => (structure === true && count > MANY) || hasStreamDirective(info);
 
 /**
  * A list that grows as proteins are loaded.
@@ -56,6 +35,28 @@ export function incrementalList<T>(
     (error: unknown) => list.fail(error),
   );
   return list;
+}
+
+/** A list as Pothos takes it. */
+export type LoadedList<T> = Promise<readonly (T | Promise<T>)[]> | Promise<IncrementalList<T>>;
+
+/**
+ * Loads a list of proteins, with one promise for all. The response may start before all are loaded
+ * where it is large enough, or the query has @stream.
+ *
+ * @param itemsOf - makes the items of the next proteins; an Error stands for one that could not be loaded
+ */
+export function loadList<T>(
+  { proteins }: GatewayContext,
+  info: GraphQLResolveInfo,
+  hashes: readonly string[],
+  needs: RequiredParts,
+  itemsOf: (found: readonly LoadResult[]) => readonly (T | Promise<T>)[],
+): IncrementalList<T> | Promise<readonly (T | Promise<T>)[]> {
+  const isLarge = needs.structure === true && hashes.length > MANY;
+  if (isLarge || hasStreamDirective(info))
+    return incrementalList((onNext) => proteins.loadAll(hashes, needs, onNext), itemsOf);
+  return proteins.loadAll(hashes, needs).then(itemsOf);
 }
 
 /** A rejected promise as an entry of a list. */

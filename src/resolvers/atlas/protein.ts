@@ -14,7 +14,7 @@ import { type RequiredParts, unionParts } from '../../upstream/proteins/required
 import { bulkCalls, CLUSTER_OF_PROTEIN, countDistinct, RECORD } from '../costs.ts';
 import { fromProtein, type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { clusterOf, withRecord } from './cluster-links.ts';
-import { createRefs, incrementalList, loadProteins, shouldRespondIncrementally } from './protein-list.ts';
+import { createRefs, loadList } from './protein-list.ts';
 import { clusterNeeds, PARTS_OF_FIELD, plddtNeeds, requiredPartsOf } from './protein-parts.ts';
 
 /** Largest number of hashes in a query; longer lists are for startBulkLookup. */
@@ -188,10 +188,7 @@ builder.queryFields((t) => ({
           `\`hashes\` holds ${hashes.length} hashes; at most ${MAX_HASHES} fit in one query. Ask in several.`,
         );
       }
-      const needs = requiredPartsOf(info);
-      return shouldRespondIncrementally(info, needs, hashes.length)
-        ? incrementalList((onNext) => loadProteins(ctx, hashes, needs, onNext), createRefs())
-        : loadProteins(ctx, hashes, needs).then(createRefs());
+      return loadList(ctx, info, hashes, requiredPartsOf(info), createRefs());
     },
   }),
   proteinBySequence: t.field({

@@ -5,8 +5,8 @@ import type { GatewayContext } from '../../context.ts';
 import type { FieldCost } from '../../execution/query-cost.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
-import { FoldResult, type FoldResultShape, FoldScores } from '../../schema/fold-result.ts';
 import { InputChain } from '../../schema/input-chain.ts';
+import { scaleArg, scalePlddt } from '../../schema/plddt.ts';
 import { Protein } from '../../schema/protein.ts';
 import {
   Artifact,
@@ -20,13 +20,15 @@ import type { TaskScores } from '../../store/ledger/ledger.ts';
 import type { TaskPosition } from '../../store/ledger/submissions.ts';
 import { type Enveloped, listPages } from '../../upstream/batch.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
+import { missingResult } from '../../upstream/folds/fold-results.ts';
 import { signedUrl } from '../../upstream/http/download.ts';
-import { drifted, validate } from '../../upstream/http/validate-response.ts';
+import { validate } from '../../upstream/http/validate-response.ts';
 import { artifacts as artifactUrls, type TaskStatus as StatusAnswer } from '../../upstream/wire.ts';
 import { findProtein } from '../atlas/protein.ts';
 import { requiredPartsOf } from '../atlas/protein-parts.ts';
 import { proteinLink } from '../costs.ts';
 import { batchById, loadBatch } from './batch.ts';
+import { FoldResult } from './fold-result.ts';
 import { expiredTask, inputOf, nameOfTask, taskFromItem, taskFromStatus } from './task-shape.ts';
 
 /** Fields that share one Status call. */
@@ -109,13 +111,9 @@ async function batchOf(ctx: GatewayContext, { batchId }: TaskShape): Promise<Bat
  */
 async function hasResult(ctx: GatewayContext, task: TaskShape): Promise<boolean> {
   const availability = await availabilityOf(ctx, task);
-  if (availability === 'UNKNOWN' && task.state === 'DONE')
-    throw drifted('status', '$.response', 'the task is done, and there is no result', true);
+  if (availability === 'UNKNOWN' && task.state === 'DONE') throw missingResult();
   return availability === 'AVAILABLE';
 }
-
-const resultOf = async (ctx: GatewayContext, task: TaskShape): Promise<FoldResultShape | null> =>
-  (await hasResult(ctx, task)) ? { task } : null;
 
 /** Scores from the store, otherwise from the result. */
 async function scoresOf(ctx: GatewayContext, task: TaskShape): Promise<TaskScores | null> {
@@ -141,6 +139,22 @@ async function artifactsOf(
     }),
   );
 }
+
+const FoldScores = builder.objectRef<TaskScores>('FoldScores').implement({
+  description:
+    'The scalar scores of a fold. The gateway stores them longer than the upstream stores the result.',
+  fields: (t) => ({
+    ptm: t.exposeFloat('ptm', { description: 'Predicted TM-score of the whole complex, 0 to 1.' }),
+    iptm: t.exposeFloat('iptm', {
+      description: 'Predicted TM-score between chains, 0 to 1; null for a single chain.',
+    }),
+    meanPlddt: t.float({
+      description: 'Mean pLDDT over all tokens, 0 to 100 unless another scale is asked for.',
+      args: { scale: t.arg(scaleArg) },
+      resolve: ({ meanPlddt }, { scale }) => scalePlddt(meanPlddt, scale),
+    }),
+  }),
+});
 
 builder.objectFields(Task, (t) => ({
   batch: t.field({
@@ -186,7 +200,7 @@ builder.objectFields(Task, (t) => ({
     type: FoldResult,
     cost: STATUS,
     description: 'The prediction. Null unless `status` is SUCCEEDED.',
-    resolve: (task, _, ctx) => resultOf(ctx, task),
+    resolve: async (task, _, ctx) => ((await hasResult(ctx, task)) ? task : null),
   }),
   scores: t.field({
     type: FoldScores,

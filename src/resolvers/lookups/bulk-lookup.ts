@@ -1,6 +1,9 @@
-// Bulk look-ups: starting, reading, cancelling and watching them, and where their parts are served.
+// Bulk look-ups: what they are, reading, cancelling and watching them, and where their parts are
+// served. start-bulk-lookup.ts starts them.
 
 import {
+  type BulkLookup as BulkLookupRecord,
+  type BulkPart,
   completedCount,
   hasArchive,
   hasEnded,
@@ -9,74 +12,142 @@ import {
   stateOf,
 } from '../../lookups/lookup.ts';
 import { builder } from '../../schema/builder.ts';
-import {
-  BulkLookup,
-  BulkLookupInput,
-  BulkLookupPart,
-  BulkLookupResult,
-  BulkLookupState,
-  CancelBulkLookupResult,
-} from '../../schema/bulk-lookup.ts';
-import { notFound, notFoundError } from '../../schema/problem.ts';
+import { NotFound, notFound, notFoundError } from '../../schema/problem.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { BULK_HASHES } from '../../upstream/proteins/protein-loader.ts';
-import { resolvingCalls, startBulkLookup } from './start-bulk-lookup.ts';
+
+/** A part and its position: `lookup.parts[index]`. */
+interface BulkPartShape {
+  readonly lookup: BulkLookupRecord;
+  /** 0-based. */
+  readonly index: number;
+  readonly part: BulkPart;
+}
+
+const BulkLookupState = builder.enumType('BulkLookupState', {
+  description: 'Where a bulk look-up, or a part of it, is.',
+  values: {
+    PENDING: { description: 'In progress.' },
+    COMPLETE: { description: 'All results are ready to download.' },
+    CANCEL_REQUESTED: { description: 'You cancelled it; the upstream has not confirmed yet.' },
+    CANCELLED: { description: 'Cancelled before it finished. Parts that had finished stay COMPLETE.' },
+    FAILED: { description: 'It failed; `problem` of the part says why.' },
+    EXPIRED: { description: 'It was complete; the upstream has deleted its results since.' },
+    UNKNOWN: { description: 'The upstream reports a state that this gateway does not know.' },
+  } as const,
+});
+
+const BulkLookupPart = builder.objectRef<BulkPartShape>('BulkLookupPart').implement({
+  description: 'At most 500 proteins of a bulk look-up.',
+  fields: (t) => ({
+    jobId: t.id({
+      description:
+        "The upstream's id of the job; null before it is sent, and when the upstream answered at once.",
+      resolve: ({ part }) => part.jobId,
+    }),
+    state: t.field({
+      type: BulkLookupState,
+      nullable: false,
+      description: 'Where the part is.',
+      resolve: ({ part }) => part.state,
+    }),
+    requestedCount: t.int({
+      nullable: false,
+      description: 'Hashes in this part, 1 to 500.',
+      resolve: ({ part }) => part.requested,
+    }),
+    completedCount: t.int({
+      description: 'How many of them the upstream has processed, found or not.',
+      resolve: ({ part }) => part.completed,
+    }),
+    problem: t.string({
+      description: 'Why the part failed, in one sentence; null unless it did.',
+      resolve: ({ part }) => part.problem?.message,
+    }),
+    url: t.field({
+      type: 'URL',
+      description:
+        "Address of the part's zip archive at the gateway, which gets a fresh signed address from the " +
+        'upstream for every download. Null until the part is complete. The archive of a cancelled part ' +
+        'holds what was finished, if anything.',
+      resolve: ({ lookup, index, part }, _, { publicUrl }) =>
+        hasArchive(part) ? `${publicUrl}/bulk/${lookup.lookupId}/${index}.zip` : null,
+    }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      description: 'When the archive is deleted: as the upstream says, at the latest 7 days after the start.',
+      resolve: ({ lookup, part }) =>
+        hasArchive(part)
+          ? new Date(Math.min(part.expiresAt ?? Number.POSITIVE_INFINITY, lookup.startedAt + RETENTION_MS))
+          : null,
+    }),
+  }),
+});
+
+export const BulkLookup = builder.objectRef<BulkLookupRecord>('BulkLookup').implement({
+  description:
+    'A look-up of up to 50,000 hashes, sent in parts of at most 500 and stored for 7 days. Its id is a ' +
+    'secret of 144 random bits: everyone with the id can read and cancel it.',
+  fields: (t) => ({
+    lookupId: t.exposeID('lookupId', {
+      nullable: false,
+      description: 'Id for `bulkLookup`, such as "q3bWzB0uX1n2Yc8k5mTLd9Rs".',
+    }),
+    requestedCount: t.exposeInt('requestedCount', {
+      nullable: false,
+      description: 'Number of hashes that you gave, duplicates included, such as 5000.',
+    }),
+    duplicateCount: t.exposeInt('duplicateCount', {
+      nullable: false,
+      description: 'How many of them repeat an earlier one; the gateway does not send those.',
+    }),
+    parts: t.field({
+      type: [BulkLookupPart],
+      nullable: { list: false, items: false },
+      description: 'The parts, in the order of the hashes.',
+      resolve: (lookup) => lookup.parts.map((part, index) => ({ lookup, index, part })),
+    }),
+    state: t.field({
+      type: BulkLookupState,
+      nullable: false,
+      description:
+        'State of the look-up, derived from its parts. Also COMPLETE after a cancellation that came too ' +
+        'late.',
+      resolve: stateOf,
+    }),
+    completedCount: t.int({
+      nullable: false,
+      description: 'Hashes that the upstream has processed, found or not; duplicates are not counted.',
+      resolve: completedCount,
+    }),
+    ndjsonUrl: t.field({
+      type: 'URL',
+      description:
+        'Address of one JSON object a line for each hash, in your order; null until the look-up has ended.',
+      resolve: (lookup, _, { publicUrl }) =>
+        hasEnded(stateOf(lookup)) ? `${publicUrl}/bulk/${lookup.lookupId}.ndjson` : null,
+    }),
+    tsvUrl: t.field({
+      type: 'URL',
+      description:
+        'Address of the same as a tab-separated table with a header; null until the look-up has ended.',
+      resolve: (lookup, _, { publicUrl }) =>
+        hasEnded(stateOf(lookup)) ? `${publicUrl}/bulk/${lookup.lookupId}.tsv` : null,
+    }),
+  }),
+});
+
+const CancelBulkLookupResult = builder.unionType('CancelBulkLookupResult', {
+  types: [BulkLookup, NotFound],
+  description: 'Result of cancelBulkLookup.',
+  resolveType: (value) => ('kind' in value ? value.kind : 'BulkLookup'),
+});
 
 /** @throws GraphQLError BAD_USER_INPUT for an empty id, as for those of batches and tasks */
 function readLookupId(lookupId: string): string {
   if (lookupId.trim() === '') throw badInput('`lookupId` is empty. Give an id as startBulkLookup gave it.');
   return lookupId;
 }
-
-builder.objectFields(BulkLookup, (t) => ({
-  state: t.field({
-    type: BulkLookupState,
-    nullable: false,
-    description:
-      'State of the look-up, derived from its parts. Also COMPLETE after a cancellation that came too ' +
-      'late.',
-    resolve: stateOf,
-  }),
-  completedCount: t.int({
-    nullable: false,
-    description: 'Hashes that the upstream has processed, found or not; duplicates are not counted.',
-    resolve: completedCount,
-  }),
-  ndjsonUrl: t.field({
-    type: 'URL',
-    description:
-      'Address of one JSON object a line for each hash, in your order; null until the look-up has ended.',
-    resolve: (lookup, _, { publicUrl }) =>
-      hasEnded(stateOf(lookup)) ? `${publicUrl}/bulk/${lookup.lookupId}.ndjson` : null,
-  }),
-  tsvUrl: t.field({
-    type: 'URL',
-    description:
-      'Address of the same as a tab-separated table with a header; null until the look-up has ended.',
-    resolve: (lookup, _, { publicUrl }) =>
-      hasEnded(stateOf(lookup)) ? `${publicUrl}/bulk/${lookup.lookupId}.tsv` : null,
-  }),
-}));
-
-builder.objectFields(BulkLookupPart, (t) => ({
-  url: t.field({
-    type: 'URL',
-    description:
-      "Address of the part's zip archive at the gateway, which gets a fresh signed address from the " +
-      'upstream for every download. Null until the part is complete. The archive of a cancelled part ' +
-      'holds what was finished, if anything.',
-    resolve: ({ lookup, index, part }, _, { publicUrl }) =>
-      hasArchive(part) ? `${publicUrl}/bulk/${lookup.lookupId}/${index}.zip` : null,
-  }),
-  expiresAt: t.field({
-    type: 'DateTime',
-    description: 'When the archive is deleted: as the upstream says, at the latest 7 days after the start.',
-    resolve: ({ lookup, part }) =>
-      hasArchive(part)
-        ? new Date(Math.min(part.expiresAt ?? Number.POSITIVE_INFINITY, lookup.startedAt + RETENTION_MS))
-        : null,
-  }),
-}));
 
 builder.queryField('bulkLookup', (t) =>
   t.field({
@@ -88,21 +159,6 @@ builder.queryField('bulkLookup', (t) =>
 );
 
 builder.mutationFields((t) => ({
-  startBulkLookup: t.field({
-    type: BulkLookupResult,
-    nullable: false,
-    // Each part is sent, polled and downloaded.
-    cost: ({ input: { ids, hashes } }) => ({
-      calls: 3 * Math.ceil((ids ?? hashes ?? []).length / BULK_HASHES) + resolvingCalls(ids),
-    }),
-    description:
-      'Looks up as many as 50,000 proteins. It runs to its end by itself, also over a restart of the ' +
-      'gateway: follow it with bulkLookupProgress. Needs no token.',
-    args: {
-      input: t.arg({ type: BulkLookupInput, required: true, description: 'The proteins to look up.' }),
-    },
-    resolve: (_, { input }, ctx) => startBulkLookup(ctx, input),
-  }),
   cancelBulkLookup: t.field({
     type: CancelBulkLookupResult,
     nullable: false,

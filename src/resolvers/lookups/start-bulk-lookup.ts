@@ -1,15 +1,96 @@
-// What startBulkLookup does: reads and checks what is asked for, starts the look-up, and says why it
+// startBulkLookup: reads and checks what is asked for, starts the look-up, and says why it
 // was not started.
 import type { GatewayContext } from '../../context.ts';
-import { type BulkLookup, type BulkRequest, MAX_HASHES } from '../../lookups/lookup.ts';
-import type { BulkLimitExcess } from '../../lookups/quota.ts';
-import type {
-  BulkLookupInput,
-  BulkLookupLimitShape,
-  BulkLookupResultShape,
-} from '../../schema/bulk-lookup.ts';
-import type { IssueShape, RefusedShape } from '../../schema/problem.ts';
+import { type BulkLookup as BulkLookupRecord, type BulkRequest, MAX_HASHES } from '../../lookups/lookup.ts';
+import type { BulkLimitExcess, BulkLimitName } from '../../lookups/quota.ts';
+import { builder } from '../../schema/builder.ts';
+import {
+  InvalidInput,
+  type InvalidInputShape,
+  type IssueShape,
+  Problem,
+  type ProblemBase,
+  Refused,
+  type RefusedShape,
+} from '../../schema/problem.ts';
+import { BULK_HASHES } from '../../upstream/proteins/protein-loader.ts';
 import { readIdentifier, resolveIdentifiers } from '../atlas/identifier.ts';
+import { BulkLookup } from './bulk-lookup.ts';
+
+const BulkLookupInput = builder.inputType('BulkLookupInput', {
+  description:
+    'What to look up. Leave out what is not needed: structures and activations are most of an answer.',
+  fields: (t) => ({
+    ids: t.stringList({
+      description:
+        '1 to 50,000 hashes, UniProt accessions, entry names and sequences, mixed and in any order, as ' +
+        '`lookup` reads them; each protein is sent once. An accession costs one call before the look-up ' +
+        'starts. What names no protein is an issue with its position, and nothing is started.',
+    }),
+    hashes: t.field({
+      type: ['ProteinHash'],
+      deprecationReason: 'Use `ids`. Removed after 2027-05-31.',
+      description: 'The same with hashes only, instead of `ids`.',
+    }),
+    topFeatures: t.int({ defaultValue: 10, description: 'Top features of each protein, 1 to 100.' }),
+    structure: t.boolean({
+      defaultValue: true,
+      description: 'Structure as PDB, pTM and pLDDT along the sequence.',
+    }),
+    clusterInfo: t.boolean({ defaultValue: true, description: 'The cluster of each protein.' }),
+    sequence: t.boolean({ defaultValue: true, description: 'The amino-acid sequence and the accession.' }),
+    proteinFeatures: t.boolean({
+      defaultValue: true,
+      description: 'Feature activations of the whole protein.',
+    }),
+    residueFeatures: t.boolean({
+      defaultValue: true,
+      description:
+        'Feature activations along the sequence: the largest part of the archives, in no TSV or NDJSON row.',
+    }),
+  }),
+});
+
+/** A limit of the gateway that one more look-up would exceed. */
+interface BulkLookupLimitShape extends ProblemBase<'BulkLookupLimit'> {
+  readonly limit: BulkLimitName;
+  readonly allowed: number;
+  readonly retryAfterSeconds: number | null;
+}
+
+const BulkLookupLimitName = builder.enumType('BulkLookupLimitName', {
+  description: 'A limit on bulk look-ups.',
+  values: {
+    RUNNING_PER_CALLER: { description: 'Look-ups of one caller that have not ended.' },
+    KEPT_PER_CALLER: { description: 'Look-ups of one caller that are stored, ended ones included.' },
+    BYTES_PER_CALLER: { description: 'Bytes of the store that the look-ups of one caller use.' },
+    RUNNING_TOTAL: { description: 'Look-ups of all callers that have not ended.' },
+    BYTES_TOTAL: { description: 'Bytes of the store that the look-ups of all callers use.' },
+  } as const satisfies Record<BulkLimitName, object>,
+});
+
+const BulkLookupLimit = builder.objectRef<BulkLookupLimitShape>('BulkLookupLimit').implement({
+  description: 'Another bulk look-up would exceed a limit of this gateway. Nothing was started.',
+  interfaces: [Problem],
+  fields: (t) => ({
+    limit: t.expose('limit', {
+      type: BulkLookupLimitName,
+      nullable: false,
+      description: 'The limit that would be exceeded.',
+    }),
+    allowed: t.exposeInt('allowed', { nullable: false, description: 'The value of that limit, such as 20.' }),
+    retryAfterSeconds: t.exposeInt('retryAfterSeconds', {
+      description:
+        'Seconds until room is freed by itself; null when that depends on look-ups that have to end first.',
+    }),
+  }),
+});
+
+const BulkLookupResult = builder.unionType('BulkLookupResult', {
+  types: [BulkLookup, InvalidInput, Refused, BulkLookupLimit],
+  description: 'Result of startBulkLookup.',
+  resolveType: (value) => ('kind' in value ? value.kind : 'BulkLookup'),
+});
 
 type Input = typeof BulkLookupInput.$inferInput;
 
@@ -97,7 +178,7 @@ async function hashesOf(ctx: GatewayContext, { ids, hashes }: Input): Promise<As
 }
 
 /** Calls to resolve the accessions. */
-export const resolvingCalls = (ids: readonly string[] | null | undefined): number =>
+const resolvingCalls = (ids: readonly string[] | null | undefined): number =>
   new Set(ids?.filter((id) => 'entry' in readIdentifier(id))).size;
 
 const REASONS: Readonly<Record<string, RefusedShape['reason']>> = {
@@ -106,7 +187,7 @@ const REASONS: Readonly<Record<string, RefusedShape['reason']>> = {
 };
 
 /** The refusal when the upstream refused the first part; otherwise null. */
-function refusalOf({ parts: [first] }: BulkLookup): RefusedShape | null {
+function refusalOf({ parts: [first] }: BulkLookupRecord): RefusedShape | null {
   if (first?.state !== 'FAILED' || first.sent > 0 || first.problem === null) return null;
   const { code, message } = first.problem;
   return { kind: 'Refused', message, reason: REASONS[code] ?? 'INVALID_REQUEST', retryable: false };
@@ -146,7 +227,10 @@ const STORE_FAILED: RefusedShape = {
 };
 
 /** Starts a look-up. @returns it, or why it was not started */
-export async function startBulkLookup(ctx: GatewayContext, input: Input): Promise<BulkLookupResultShape> {
+async function startBulkLookup(
+  ctx: GatewayContext,
+  input: Input,
+): Promise<BulkLookupRecord | InvalidInputShape | RefusedShape | BulkLookupLimitShape> {
   const asked = await hashesOf(ctx, input);
   const { issues: unresolved } = asked;
   const ask = askOf(asked, input);
@@ -171,3 +255,21 @@ export async function startBulkLookup(ctx: GatewayContext, input: Input): Promis
   if (refusal !== null) await bulk.remove(lookup.lookupId);
   return refusal ?? lookup;
 }
+
+builder.mutationField('startBulkLookup', (t) =>
+  t.field({
+    type: BulkLookupResult,
+    nullable: false,
+    // Each part is sent, polled and downloaded.
+    cost: ({ input: { ids, hashes } }) => ({
+      calls: 3 * Math.ceil((ids ?? hashes ?? []).length / BULK_HASHES) + resolvingCalls(ids),
+    }),
+    description:
+      'Looks up as many as 50,000 proteins. It runs to its end by itself, also over a restart of the ' +
+      'gateway: follow it with bulkLookupProgress. Needs no token.',
+    args: {
+      input: t.arg({ type: BulkLookupInput, required: true, description: 'The proteins to look up.' }),
+    },
+    resolve: (_, { input }, ctx) => startBulkLookup(ctx, input),
+  }),
+);

@@ -9,6 +9,7 @@ import { UpstreamError } from '../errors.ts';
 import { type Downloads, download } from '../http/download.ts';
 import { readShared } from '../http/response-body.ts';
 import type { StreamedResponse, Upstream } from '../http/upstream-client.ts';
+import { drifted } from '../http/validate-response.ts';
 import { JsonError } from '../json/lenient-json.ts';
 import { limitsOf } from '../operations.ts';
 import type { BatchReader } from './batch-reader.ts';
@@ -41,6 +42,10 @@ export type FoldResults = ReturnType<typeof createFoldResults>;
 
 /** Results of one request that are downloaded at the same time. */
 const AT_ONCE = 8;
+
+/** What is wrong with a task that is done and has neither a result nor an expiry. */
+export const missingResult = (): UpstreamError =>
+  drifted('status', '$.response', 'the task is done, and there is no result', true);
 
 const lost = (): UpstreamError =>
   new UpstreamError('The upstream does not let its own result be downloaded. Try again in a moment.', {
