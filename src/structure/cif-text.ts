@@ -35,8 +35,17 @@ export function cifItems(category: string, row: CifRow): string {
   return `${lines.join('\n')}\n#\n`;
 }
 
-/** A category of many rows, which all have the items of the first; nothing when there are none. */
-export function cifLoop(category: string, rows: readonly CifRow[]): string {
+/**
+ * A category of many rows, one for each entry; nothing when there are none.
+ *
+ * @param rowOf - gives rows of the same items
+ */
+export function cifLoop<T>(
+  category: string,
+  entries: readonly T[],
+  rowOf: (entry: T, index: number) => CifRow,
+): string {
+  const rows = entries.map(rowOf);
   const lines = rows.map((row) => Object.values(row).map(cifValue).join(' '));
   return cifLines(category, Object.keys(rows[0] ?? {}), lines);
 }

@@ -41,48 +41,39 @@ function entityText(entities: readonly Entity[]): string {
     for (const name of names) components.set(name, name === 'GLY' ? 'peptide linking' : LINKING[kind]);
   }
   return [
-    cifLoop(
-      'entity',
-      entities.map((entity) => ({
-        id: entity.id,
-        type: isPolymer(entity) ? 'polymer' : entity.kind === 'water' ? 'water' : 'non-polymer',
-        src_method: isPolymer(entity) ? 'man' : 'syn',
-        pdbx_description: isPolymer(entity)
-          ? `${entity.kind} of ${entity.components.length} residues`
-          : entity.components[0],
-        pdbx_number_of_molecules: entity.strands.size,
-      })),
-    ),
-    cifLoop(
-      'entity_poly',
-      polymers.map((entity) => ({
-        entity_id: entity.id,
-        type: POLYMER_TYPE[entity.kind],
-        nstd_linkage: 'no',
-        nstd_monomer: entity.components.every(isStandard) ? 'no' : 'yes',
-        pdbx_strand_id: [...entity.strands].join(','),
-        pdbx_seq_one_letter_code: codes(entity, false),
-        pdbx_seq_one_letter_code_can: codes(entity, true),
-      })),
-    ),
+    cifLoop('entity', entities, (entity) => ({
+      id: entity.id,
+      type: isPolymer(entity) ? 'polymer' : entity.kind === 'water' ? 'water' : 'non-polymer',
+      src_method: isPolymer(entity) ? 'man' : 'syn',
+      pdbx_description: isPolymer(entity)
+        ? `${entity.kind} of ${entity.components.length} residues`
+        : entity.components[0],
+      pdbx_number_of_molecules: entity.strands.size,
+    })),
+    cifLoop('entity_poly', polymers, (entity) => ({
+      entity_id: entity.id,
+      type: POLYMER_TYPE[entity.kind],
+      nstd_linkage: 'no',
+      nstd_monomer: entity.components.every(isStandard) ? 'no' : 'yes',
+      pdbx_strand_id: [...entity.strands].join(','),
+      pdbx_seq_one_letter_code: codes(entity, false),
+      pdbx_seq_one_letter_code_can: codes(entity, true),
+    })),
     cifLoop(
       'entity_poly_seq',
-      polymers.flatMap(({ id, components: names }) =>
-        names.map((name, k) => ({ entity_id: id, num: k + 1, mon_id: name, hetero: 'n' })),
-      ),
+      polymers.flatMap(({ id, components: names }) => names.map((name, k) => ({ id, name, num: k + 1 }))),
+      ({ id, name, num }) => ({ entity_id: id, num, mon_id: name, hetero: 'n' }),
     ),
-    cifLoop(
-      'pdbx_entity_nonpoly',
-      others.map(({ id, components: [name] }) => ({ entity_id: id, name, comp_id: name })),
-    ),
-    cifLoop(
-      'chem_comp',
-      [...components].map(([id, type]) => ({
-        id,
-        type,
-        mon_nstd_flag: type === 'non-polymer' ? '' : isStandard(id) ? 'y' : 'n',
-      })),
-    ),
+    cifLoop('pdbx_entity_nonpoly', others, ({ id, components: [name] }) => ({
+      entity_id: id,
+      name,
+      comp_id: name,
+    })),
+    cifLoop('chem_comp', [...components], ([id, type]) => ({
+      id,
+      type,
+      mon_nstd_flag: type === 'non-polymer' ? '' : isStandard(id) ? 'y' : 'n',
+    })),
   ].join('');
 }
 
@@ -96,41 +87,35 @@ function confidenceText(model: StructureModel, asyms: readonly Asym[]): string {
     ),
   );
   const metrics = [
-    ...model.scores.map(({ name, value }) => ({ name, mode: 'global', value })),
-    ...(local.length > 0 ? [{ name: 'pLDDT', mode: 'local', value: null }] : []),
-  ].map((metric, k) => ({ ...metric, id: k + 1 }));
+    ...model.scores.map(({ name }) => ({ name, mode: 'global' })),
+    ...(local.length > 0 ? [{ name: 'pLDDT', mode: 'local' }] : []),
+  ];
   const isUnit = model.plddtUnit === 'UNIT';
   return [
-    cifLoop(
-      'ma_qa_metric',
-      metrics.map(({ id, name, mode }) => ({
-        id,
-        name,
-        description: `Predicted ${name.slice(1)}`,
-        // The words of the dictionary: without the addition a pLDDT is one of 0 to 100.
-        type: isUnit && name === 'pLDDT' ? 'pLDDT in [0,1]' : name,
-        mode,
-        software_group_id: null,
-      })),
-    ),
-    cifLoop(
-      'ma_qa_metric_global',
-      metrics.flatMap(({ id, value }, k) =>
-        value === null ? [] : [{ ordinal_id: k + 1, model_id: 1, metric_id: id, metric_value: value }],
-      ),
-    ),
-    cifLoop(
-      'ma_qa_metric_local',
-      local.map(({ asym, seq, name, confidence }, k) => ({
-        ordinal_id: k + 1,
-        model_id: 1,
-        label_asym_id: asym,
-        label_seq_id: seq,
-        label_comp_id: name,
-        metric_id: metrics.length,
-        metric_value: confidence.toFixed(isUnit ? 4 : 2),
-      })),
-    ),
+    cifLoop('ma_qa_metric', metrics, ({ name, mode }, k) => ({
+      id: k + 1,
+      name,
+      description: `Predicted ${name.slice(1)}`,
+      // The words of the dictionary: without the addition a pLDDT is one of 0 to 100.
+      type: isUnit && name === 'pLDDT' ? 'pLDDT in [0,1]' : name,
+      mode,
+      software_group_id: null,
+    })),
+    cifLoop('ma_qa_metric_global', model.scores, ({ value }, k) => ({
+      ordinal_id: k + 1,
+      model_id: 1,
+      metric_id: k + 1,
+      metric_value: value,
+    })),
+    cifLoop('ma_qa_metric_local', local, ({ asym, seq, name, confidence }, k) => ({
+      ordinal_id: k + 1,
+      model_id: 1,
+      label_asym_id: asym,
+      label_seq_id: seq,
+      label_comp_id: name,
+      metric_id: metrics.length,
+      metric_value: confidence.toFixed(isUnit ? 4 : 2),
+    })),
   ].join('');
 }
 
@@ -148,20 +133,14 @@ const partner = (name: string, { asym, residue, index, atom }: BondEnd): CifRow 
 function connectionText(connections: readonly Connection[]): string {
   const kinds = [...new Set(connections.map(({ kind }) => kind))];
   return [
-    cifLoop(
-      'struct_conn_type',
-      kinds.map((kind) => ({ id: kind, criteria: 'distance of two covalent radii' })),
-    ),
-    cifLoop(
-      'struct_conn',
-      connections.map(({ kind, from, to, distance }, k) => ({
-        id: `${kind}${k + 1}`,
-        conn_type_id: kind,
-        ...partner('ptnr1', from),
-        ...partner('ptnr2', to),
-        pdbx_dist_value: distance.toFixed(3),
-      })),
-    ),
+    cifLoop('struct_conn_type', kinds, (kind) => ({ id: kind, criteria: 'distance of two covalent radii' })),
+    cifLoop('struct_conn', connections, ({ kind, from, to, distance }, k) => ({
+      id: `${kind}${k + 1}`,
+      conn_type_id: kind,
+      ...partner('ptnr1', from),
+      ...partner('ptnr2', to),
+      pdbx_dist_value: distance.toFixed(3),
+    })),
   ].join('');
 }
 
@@ -209,10 +188,7 @@ export function writeMmcif(model: StructureModel): StructureFile & { ok: true } 
     ...comments.map((line) => `# ${line}\n`),
     '#\n',
     cifItems('entry', { id: blockName(model.id) }),
-    cifLoop('audit_conform', [
-      { dict_name: 'mmcif_pdbx.dic', dict_version: '5.397' },
-      { dict_name: 'mmcif_ma.dic', dict_version: '1.4.6' },
-    ]),
+    cifLines('audit_conform', ['dict_name', 'dict_version'], ['mmcif_pdbx.dic 5.397', 'mmcif_ma.dic 1.4.6']),
     cifItems('struct', {
       entry_id: blockName(model.id),
       title: model.title,
@@ -220,10 +196,7 @@ export function writeMmcif(model: StructureModel): StructureFile & { ok: true } 
     }),
     cifItems('exptl', { entry_id: blockName(model.id), method: 'THEORETICAL MODEL' }),
     entityText(entities),
-    cifLoop(
-      'struct_asym',
-      asyms.map(({ id, entity }) => ({ id, entity_id: entity.id, details: null })),
-    ),
+    cifLoop('struct_asym', asyms, ({ id, entity }) => ({ id, entity_id: entity.id, details: null })),
     connectionText(connectionsOf(asyms)),
     cifItems('ma_model_list', {
       ordinal_id: 1,
@@ -233,10 +206,7 @@ export function writeMmcif(model: StructureModel): StructureFile & { ok: true } 
       model_type: 'Ab initio model',
     }),
     confidenceText(model, asyms),
-    cifLoop(
-      'atom_type',
-      [...elements].map((symbol) => ({ symbol })),
-    ),
+    cifLoop('atom_type', [...elements], (symbol) => ({ symbol })),
     cifLines('atom_site', ATOM_ITEMS, atoms),
   ].join('');
   return { ok: true, text, atomCount: atoms.length };
