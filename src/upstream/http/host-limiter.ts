@@ -2,6 +2,7 @@
 // breaker, back-off after 429. Every call passes it before it is sent.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { startDeadline } from '../../async/deadline.ts';
 import { UpstreamError } from '../errors.ts';
 import {
   type Breaker,
@@ -53,8 +54,6 @@ export type HostLimiter = ReturnType<typeof createHostLimiter>;
 /** A call waits for a pause of up to so many milliseconds; for a longer one it is refused. */
 const MAX_PAUSE_MS = 5_000;
 
-const seconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));
-
 interface Waiting {
   readonly go: () => void;
   readonly refuse: (why: Refused) => void;
@@ -79,7 +78,7 @@ export function createHostLimiter(rules: GateRules, now: () => number = () => pe
 
   const refusal = (why: Refused, operation: string, wait: number): UpstreamError => {
     refused[why] += 1;
-    const again = seconds(wait);
+    const again = Math.max(1, Math.ceil(wait / 1000));
     const text = {
       breaker:
         `The upstream has been failing; it is asked for ${operation} again in ${again} s. ` +
@@ -131,34 +130,28 @@ export function createHostLimiter(rules: GateRules, now: () => number = () => pe
     };
   };
 
+  /** Waits for a place. */
   const place = ({ operation, caller, request, signal, patience }: QueuedCall): Promise<void> =>
     new Promise((resolve, reject) => {
-      const done = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', leave);
-      };
+      const deadline = startDeadline(signal, patience);
       const waiting: Waiting = {
         go() {
-          done();
+          deadline.end();
           inFlight += 1;
           resolve();
         },
         refuse(why) {
-          done();
+          deadline.end();
           reject(refusal(why, operation, 1000));
         },
       };
       const leave = () => {
         queue.remove(caller, request, waiting);
-        done();
-        reject(signal?.reason);
+        if (signal?.aborted === true) reject(signal.reason);
+        else waiting.refuse('waited');
       };
-      const timer = setTimeout(() => {
-        queue.remove(caller, request, waiting);
-        waiting.refuse('waited');
-      }, patience);
-      if (signal?.aborted === true) return leave();
-      signal?.addEventListener('abort', leave);
+      if (deadline.signal.aborted) return leave();
+      deadline.signal.addEventListener('abort', leave);
       queue.push(caller, request, waiting);
       if (queue.size > rules.queue) queue.dropLast(caller)?.refuse('full');
       return undefined;

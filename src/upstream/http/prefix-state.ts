@@ -4,28 +4,24 @@ import type { StreamedResponse } from './upstream-client.ts';
 
 export type Api = 'atlas' | 'batch';
 
-export interface PrefixState {
-  /** It has answered something that only the API answers. */
-  isProven: boolean;
-  /** It has answered something else than 404. */
-  hasAnswered: boolean;
-  /** It has answered 404 as a server does that has no such route, and nothing else. */
-  isWrong: boolean;
-}
+/**
+ * What is known of a prefix: `proven` by an answer that only the API gives, `wrong` by nothing but a
+ * 404 of a server that has no such route; `answered` where something else came, such as a refusal.
+ */
+type PrefixState = 'unknown' | 'answered' | 'wrong' | 'proven';
 
-interface PrefixStates extends Readonly<Record<Api, PrefixState>> {
+interface UpstreamState extends Record<Api, PrefixState> {
   /** Whether it marks its answers as those of a sandbox; undefined before its first answer. */
   isSandbox: boolean | undefined;
 }
 
-const unknown = (): PrefixState => ({ isProven: false, hasAnswered: false, isWrong: false });
-const states = new WeakMap<object, PrefixStates>();
+const states = new WeakMap<object, UpstreamState>();
 
 /** By the settings of an upstream, of which a process has one for each. */
-export function prefixStates(settings: object): PrefixStates {
+export function prefixStates(settings: object): UpstreamState {
   const known = states.get(settings);
   if (known !== undefined) return known;
-  const made: PrefixStates = { atlas: unknown(), batch: unknown(), isSandbox: undefined };
+  const made: UpstreamState = { atlas: 'unknown', batch: 'unknown', isSandbox: undefined };
   states.set(settings, made);
   return made;
 }
@@ -50,12 +46,9 @@ export function noteAnswer(
   { status, headers }: Pick<StreamedResponse, 'status' | 'headers'>,
 ): void {
   noteSandbox(settings, { status, headers });
-  const state = prefixStates(settings)[api];
-  if (status === 404) return;
-  state.hasAnswered = true;
-  if (state.isProven || String(headers['content-type'] ?? '').includes('html')) return;
-  if ((status >= 200 && status < 300) || OF_THE_API.has(status)) {
-    state.isProven = true;
-    state.isWrong = false;
-  }
+  const known = prefixStates(settings);
+  if (status === 404 || known[api] === 'proven') return;
+  const isPage = String(headers['content-type'] ?? '').includes('html');
+  if (!isPage && ((status >= 200 && status < 300) || OF_THE_API.has(status))) known[api] = 'proven';
+  else if (known[api] === 'unknown') known[api] = 'answered';
 }

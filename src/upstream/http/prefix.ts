@@ -3,7 +3,7 @@
 // that the prefix is wrong.
 
 import { UpstreamError } from '../errors.ts';
-import { type Api, type PrefixState, prefixStates } from './prefix-state.ts';
+import { type Api, prefixStates } from './prefix-state.ts';
 import { discard, upstreamErrorOf } from './response-body.ts';
 import { type Call, requestStream, type Upstream } from './upstream-client.ts';
 
@@ -29,34 +29,32 @@ const PROBES: Readonly<Record<Api, Call>> = {
   },
 };
 
-const prove = (state: PrefixState): void => {
-  Object.assign(state, { isProven: true, hasAnswered: true, isWrong: false });
-};
-
 /** Asks at a prefix; the answer is taken note of. */
-async function probe(up: Upstream, api: Api, state: PrefixState): Promise<void> {
+async function probe(up: Upstream, api: Api): Promise<void> {
   const answer = await requestStream(up, PROBES[api]);
   if (answer.status !== 404) return discard(answer);
   const { form } = (await upstreamErrorOf(up, answer)).failure;
-  if (form === 'own') prove(state);
-  else state.isWrong = !state.isProven;
+  const known = prefixStates(up.settings);
+  if (form === 'own') known[api] = 'proven';
+  else if (known[api] !== 'proven') known[api] = 'wrong';
 }
 
 /** Confirms that a 404 means absence. @throws UpstreamError UPSTREAM_DRIFT where it does not */
 export async function confirmNotFound(up: Upstream, api: Api, error: UpstreamError): Promise<void> {
-  const state = prefixStates(up.settings)[api];
+  const known = prefixStates(up.settings);
   const { operation, status, form } = error.failure;
-  if (form === 'own') return prove(state);
+  if (form === 'own') known[api] = 'proven';
   // The Batch API cannot be asked without a key, and without one it refuses at any path.
-  if (form === 'bare' && !state.isProven && api === 'atlas') await probe(up, api, state);
-  if (form === 'bare' && state.isProven) return;
-  state.isWrong = !state.isProven;
+  else if (form === 'bare' && known[api] !== 'proven' && api === 'atlas') await probe(up, api);
+  const isWrong = known[api] !== 'proven';
+  if (form !== undefined && !isWrong) return;
+  if (isWrong) known[api] = 'wrong';
   throw new UpstreamError(
-    state.isWrong
+    isWrong
       ? wrongPrefix(api)
       : `The upstream answered ${operation} with HTTP 404 and no error of its API, ` +
           'which does not say that there is no such thing.',
-    { operation, code: 'UPSTREAM_DRIFT', status, retryable: !state.isWrong },
+    { operation, code: 'UPSTREAM_DRIFT', status, retryable: !isWrong },
   );
 }
 
@@ -66,11 +64,9 @@ export async function confirmNotFound(up: Upstream, api: Api, error: UpstreamErr
  * @throws Error that says which are wrong and what to set
  */
 export async function checkPrefixes(up: Upstream): Promise<void> {
-  const wrong: string[] = [];
-  for (const api of ['atlas', 'batch'] as const) {
-    const state = prefixStates(up.settings)[api];
-    if (!state.hasAnswered || state.isWrong) await probe(up, api, state);
-    if (state.isWrong) wrong.push(wrongPrefix(api));
-  }
-  if (wrong.length > 0) throw new Error(wrong.join(' '));
+  const known = prefixStates(up.settings);
+  for (const api of ['atlas', 'batch'] as const)
+    if (known[api] === 'unknown' || known[api] === 'wrong') await probe(up, api);
+  const wrong = (['atlas', 'batch'] as const).filter((api) => known[api] === 'wrong');
+  if (wrong.length > 0) throw new Error(wrong.map(wrongPrefix).join(' '));
 }
