@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config.ts';
 import { type GatewayKey, openApiKeys, readKey } from './api-keys.ts';
 import { authBackendUnavailable, overloaded, rateLimited, unauthenticated } from './auth-errors.ts';
-import { openJwt, TooManyChecksError } from './jwt.ts';
+import { type JwtProof, openJwt, TooManyChecksError } from './jwt.ts';
 import { clientIpOf } from './node-request.ts';
 
 export interface Caller {
@@ -40,12 +40,6 @@ export interface CallersOptions {
   readonly onError: (what: string, error: unknown) => void;
 }
 
-interface Accepted {
-  readonly caller: Caller;
-  /** Milliseconds by `performance.now()`. */
-  readonly until: number;
-}
-
 /**
  * How long a token is taken for good without a second look: what its issuer took back is noticed
  * after that.
@@ -67,7 +61,10 @@ export function createAuthenticator({ config, secret, guesses, onError }: Caller
     GATEWAY_JWT_AUDIENCE: audience,
   } = config;
   // By size: room for a `max` would be taken at once.
-  const accepted = new LRUCache<string, Accepted>({ maxSize: MAX_ACCEPTED, sizeCalculation: () => 1 });
+  const accepted = new LRUCache<string, Caller>({
+    maxSize: MAX_ACCEPTED,
+    sizeCalculation: () => 1,
+  });
   const asked = new WeakMap<Request, Promise<Caller>>();
   const keys = openApiKeys({
     keys: listed.flatMap((text) => readKey(text) ?? []),
@@ -86,18 +83,12 @@ export function createAuthenticator({ config, secret, guesses, onError }: Caller
   const ofKey = ({ name, key }: GatewayKey): string => nameOf(name === null ? key : `key ${name}`);
   const proven = (principal: string): Caller => ({ token: upstreamKey, principal, proven: true });
 
-  async function checkToken(bearer: string): Promise<Accepted | null> {
-    if (verify === undefined) return null;
-    const proof = await verify(bearer).catch((error: unknown) => {
+  const checkToken = (bearer: string): Promise<JwtProof | null> | undefined =>
+    verify?.(bearer).catch((error: unknown) => {
       if (error instanceof TooManyChecksError) throw overloaded();
       onError('tokens cannot be checked', error);
       throw authBackendUnavailable();
     });
-    if (proof === null) return null;
-    const principal = nameOf(`jwt ${JSON.stringify([proof.issuer, proof.subject])}`);
-    const left = Math.min(proof.expiresAt - Date.now(), ACCEPTED_MS);
-    return { caller: proven(principal), until: performance.now() + left };
-  }
 
   const nobody: Caller = { token: undefined, principal: null, proven: false };
   const whoIs = (
@@ -119,16 +110,16 @@ export function createAuthenticator({ config, secret, guesses, onError }: Caller
     const key = keys.find(bearer);
     if (key !== undefined) return proven(ofKey(key));
     const digest = createHash('sha256').update(bearer).digest('base64');
-    const known = accepted.get(digest);
-    if (known !== undefined && known.until > performance.now()) return known.caller;
-    return proofByToken(bearer, digest, address);
+    return accepted.get(digest) ?? proofByToken(bearer, digest, address);
   }
 
   async function proofByToken(bearer: string, digest: string, address: string | undefined): Promise<Caller> {
-    const proof = await checkToken(bearer);
+    const proof = (await checkToken(bearer)) ?? null;
     if (proof !== null) {
-      accepted.set(digest, proof);
-      return proof.caller;
+      const caller = proven(nameOf(`jwt ${JSON.stringify([proof.issuer, proof.subject])}`));
+      const ttl = Math.max(1, Math.min(proof.expiresAt - Date.now(), ACCEPTED_MS));
+      accepted.set(digest, caller, { ttl });
+      return caller;
     }
     const wait = await guesses.countWrong(address);
     throw wait === 0
