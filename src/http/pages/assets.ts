@@ -1,12 +1,9 @@
 // Files for browsers, from public/ and from the GraphiQL package, under URLs with a content hash,
 // so that caches may store them forever.
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
-import { PACKAGE_ROOT } from '../../package.ts';
-
-const FOLDER = new URL('public/', PACKAGE_ROOT);
+import { readFiles } from './shipped-files.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -36,14 +33,11 @@ const GRAPHIQL = {
 
 const typeOf = (name: string): string => TYPES[extname(name)] ?? 'application/octet-stream';
 
-function ownFiles(): [string, Asset][] {
-  const names = readdirSync(FOLDER).filter((name) => extname(name) in TYPES);
-  return names.map((name) => {
-    const bytes = readFileSync(new URL(name, FOLDER));
+const ownFiles = (): [string, Asset][] =>
+  readFiles('public/', /\.(css|js|svg)$/).map(([name, bytes]) => {
     const version = createHash('sha256').update(bytes).digest('hex').slice(0, 10);
     return [name, { type: typeOf(name), version, load: async () => bytes }];
   });
-}
 
 function graphiqlFiles(): [string, Asset][] {
   const manifest: unknown = createRequire(import.meta.url)('@graphql-yoga/render-graphiql/package.json');

@@ -1,13 +1,10 @@
 // The examples: the operations of examples/*.graphql in order of file names, shown in GraphiQL and
 // tested; the pages examples/browser/*.html, which watch batches and bulk look-ups live; and the
 // client library that one of them imports.
-import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type OperationDefinitionNode, parse, valueFromASTUntyped } from 'graphql';
-import { PACKAGE_ROOT } from '../../package.ts';
-
-const FOLDER = new URL('examples/', PACKAGE_ROOT);
+import { readFiles } from './shipped-files.ts';
 
 export interface Example {
   /** File name without its ending, such as `01-accession-to-cluster`. */
@@ -61,19 +58,10 @@ function readExample(name: string, query: string): Example[] {
 }
 
 /** Reads the examples; none where the folder was not shipped. */
-export function readExamples(): Example[] {
-  let files: string[];
-  try {
-    files = readdirSync(FOLDER).filter((file) => file.endsWith('.graphql'));
-  } catch {
-    return [];
-  }
-  return files
-    .sort()
-    .flatMap((file) =>
-      readExample(file.replace(/\.graphql$/, ''), readFileSync(new URL(file, FOLDER), 'utf8')),
-    );
-}
+export const readExamples = (): Example[] =>
+  readFiles('examples/', /\.graphql$/).flatMap(([file, content]) =>
+    readExample(file.replace(/\.graphql$/, ''), content.toString()),
+  );
 
 /** The names that the examples' operations have. */
 export const operationNames = (examples: readonly Example[]): ReadonlySet<string> =>
@@ -83,8 +71,6 @@ export const operationNames = (examples: readonly Example[]): ReadonlySet<string
     ),
   );
 
-const BROWSER = new URL('browser/', FOLDER);
-
 export interface BrowserExample {
   /** File name, such as `websocket.html`. */
   readonly name: string;
@@ -93,23 +79,14 @@ export interface BrowserExample {
 }
 
 /** Reads the pages; none where the folder was not shipped. */
-export function readBrowserExamples(): BrowserExample[] {
-  try {
-    return readdirSync(BROWSER)
-      .filter((name) => name.endsWith('.html'))
-      .sort()
-      .map((name) => {
-        const text = readFileSync(new URL(name, BROWSER), 'utf8');
-        return { name, title: /<title>([^<]+)<\/title>/.exec(text)?.[1] ?? name, text };
-      });
-  } catch {
-    return [];
-  }
-}
+export const readBrowserExamples = (): BrowserExample[] =>
+  readFiles('examples/browser/', /\.html$/).map(([name, content]) => {
+    const text = content.toString();
+    return { name, title: /<title>([^<]+)<\/title>/.exec(text)?.[1] ?? name, text };
+  });
 
 /** The browser build of graphql-ws: the client and the file that it imports, by their names. */
-export function readGraphqlWs(): ReadonlyMap<string, Buffer> {
-  const folder = dirname(createRequire(import.meta.url).resolve('graphql-ws/client'));
-  const names = readdirSync(folder).filter((name) => /^(client|common-[\w-]+)\.js$/.test(name));
-  return new Map(names.map((name) => [name, readFileSync(join(folder, name))]));
+export function readGraphqlWs(): [name: string, content: Buffer][] {
+  const client = createRequire(import.meta.url).resolve('graphql-ws/client');
+  return readFiles(new URL('./', pathToFileURL(client)).href, /^(client|common-[\w-]+)\.js$/);
 }
