@@ -1,21 +1,24 @@
 // One type or directive of the reference: description, fields with arguments, values, usages.
 import {
+  astFromValue,
   type GraphQLArgument,
   type GraphQLDirective,
   type GraphQLField,
   type GraphQLInputField,
   type GraphQLNamedType,
   type GraphQLSchema,
+  type GraphQLType,
+  getNamedType,
   isAbstractType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
   isObjectType,
   isScalarType,
+  print,
 } from 'graphql';
 import type { Example } from '../examples.ts';
-import { type Html, html, type Part, prose } from '../html.ts';
-import { costNote, defaultText, deprecation, typeLink } from './signature.ts';
+import { type Html, html, inline, type Part, prose } from '../html.ts';
 import type { Usage } from './usage.ts';
 
 /** What an entry is rendered with. */
@@ -24,6 +27,40 @@ export interface Section {
   readonly usage: Usage;
   /** Whether examples can be opened in GraphiQL. */
   readonly graphiql: boolean;
+}
+
+/** A type with its wrapping, its name as a link to its entry. */
+function typeLink(type: GraphQLType): Html {
+  const { name } = getNamedType(type);
+  const [before = '', after = ''] = String(type).split(name);
+  return html`<span class="type">${before}<a href="#${name}">${name}</a>${after}</span>`;
+}
+
+const defaultOf = ({ defaultValue, type }: GraphQLArgument | GraphQLInputField): string | null => {
+  const node = defaultValue === undefined ? null : astFromValue(defaultValue, type);
+  return node == null ? null : print(node);
+};
+
+/** ` = 10`, where there is a default. */
+const defaultText = (input: GraphQLArgument | GraphQLInputField): Part => {
+  const value = defaultOf(input);
+  return value !== null && html`<span class="default"> = ${value}</span>`;
+};
+
+/** Why something should not be used any more. */
+const deprecation = (reason: string | null | undefined): Part =>
+  reason != null && html`<p class="deprecated"><strong>Deprecated</strong> ${inline(reason)}</p>`;
+
+/**
+ * What a field adds to the cost of a query, which is counted in upstream calls.
+ *
+ * @param declared - as it stands at the field: a number, or a rule of its arguments
+ */
+function costNote(declared: unknown): Part {
+  if (declared === undefined || declared === 0) return null;
+  const title = 'What it adds to the cost of a query, in upstream calls (MAX_QUERY_COST)';
+  if (typeof declared !== 'number') return html`<span class="chip" title="${title}">cost by arguments</span>`;
+  return html`<span class="chip" title="${title}">cost ${Number(declared.toFixed(3))}</span>`;
 }
 
 const anchor = (id: string): Html => html`<a class="anchor" href="#${id}" aria-label="Link to ${id}">#</a>`;
