@@ -1,5 +1,6 @@
 // GET /batches/{batchId}/scores.tsv: all tasks, best ipTM first. GET /batches/{batchId}/results.zip:
 // results and structures of all finished tasks with a manifest, written while they are read.
+import { Readable } from 'node:stream';
 import type { GatewayContext } from '../../context.ts';
 import { type PlacedTask, readAllTasks, readScores } from '../../resolvers/folds/ranked-tasks.ts';
 import { fileNames, roundedScores, type ScoredTask, scoreTable } from '../../resolvers/folds/score-table.ts';
@@ -46,7 +47,6 @@ const headersOf = (name: string, ending: keyof typeof TYPES): Record<string, str
   'content-disposition': attachment(name, ending),
   'cache-control': 'private, no-store',
   vary: 'authorization',
-  'x-content-type-options': 'nosniff',
 });
 
 /** What of a task stands in the archive. */
@@ -129,25 +129,6 @@ async function* archive(
   yield zip.end();
 }
 
-/** Gives back a place when the archive ends, fails or is left, also before its first piece. */
-function withPlace(pieces: AsyncGenerator<Uint8Array>, giveBack: () => void): AsyncIterable<Uint8Array> {
-  const next = async (): Promise<IteratorResult<Uint8Array>> => {
-    try {
-      const piece = await pieces.next();
-      if (piece.done === true) giveBack();
-      return piece;
-    } catch (error) {
-      giveBack();
-      throw error;
-    }
-  };
-  const leave = (): Promise<IteratorResult<Uint8Array>> => {
-    giveBack();
-    return pieces.return(undefined);
-  };
-  return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
-}
-
 const tooManyArchives = (): Response =>
   textResponse(
     429,
@@ -186,9 +167,10 @@ async function answer(
   const batches = createBatchReader(lasting, ctx.owned);
   const folds = createFoldResults(lasting, ctx.services.downloads, batches, ctx.submissions);
   const about = { batchId, label: kept?.label ?? null, writtenAt: new Date().toISOString(), counts };
-  return new Response(streamOf(withPlace(archive(folds, tasks, about), giveBack)), {
-    headers: headersOf(name, 'zip'),
-  });
+  const body = Readable.from(archive(folds, tasks, about), { highWaterMark: 1 });
+  // When it ends, fails or is left, also before its first piece.
+  body.once('close', giveBack);
+  return new Response(streamOf(body), { headers: headersOf(name, 'zip') });
 }
 
 /** The routes. @param open - the context of a request */

@@ -62,7 +62,6 @@ async function streamPart(
     'content-type': 'application/zip',
     'content-disposition': attachment(`foldatlas-proteins-${day()}-part${index}.zip`),
     'cache-control': 'private, no-store',
-    'x-content-type-options': 'nosniff',
   });
 }
 
@@ -98,7 +97,6 @@ function streamRows(
       'content-type': `${TYPES[ending]}; charset=utf-8`,
       'content-disposition': attachment(`foldatlas-proteins-${day()}-schema${ROW_SCHEMA}.${ending}`),
       'cache-control': 'private, no-store',
-      'x-content-type-options': 'nosniff',
     },
   });
 }

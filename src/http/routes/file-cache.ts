@@ -78,7 +78,6 @@ export function createFileCache(): ServeFile {
       // A strong tag names one sequence of bytes, so each encoding has its own.
       etag: isPlain ? file.etag : file.etag.replace(/"$/, `-${encoding}"`),
       vary: 'accept, accept-encoding',
-      'x-content-type-options': 'nosniff',
       ...(isPlain ? {} : { 'content-encoding': encoding }),
     });
   };

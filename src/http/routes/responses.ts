@@ -15,7 +15,6 @@ export const textResponse = (status: number, text: string, headers: Record<strin
     headers: {
       'content-type': 'text/plain; charset=utf-8',
       'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
       ...headers,
     },
   });

@@ -52,7 +52,6 @@ export const structureRoute = (
         'content-disposition': `inline; filename="${hash}.${ending}"`,
         // The Atlas is alpha: a structure may be made anew.
         'cache-control': 'public, max-age=3600',
-        'x-content-type-options': 'nosniff',
         ...(link === null ? {} : LINK_HEADERS),
       },
     });
@@ -86,7 +85,6 @@ export const thumbnailRoute = (
       'cache-control': 'public, max-age=31536000, immutable',
       etag: thumbnail.etag,
       'content-type': 'image/png',
-      'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'cross-origin',
     });
   },

@@ -47,7 +47,6 @@ const headersOf = (
   'content-type': TYPES[ending] ?? 'application/octet-stream',
   'content-disposition': attachment(name, ending),
   'accept-ranges': 'bytes',
-  'x-content-type-options': 'nosniff',
   ...access,
 });
 
