@@ -1,6 +1,6 @@
 // Reads the body of an answer: as bytes within the operation's limit, as JSON, or as the error of a
 // refusal.
-import type { Readable } from 'node:stream';
+import { finished, type Readable } from 'node:stream';
 import { executionTurns } from '../../async/turn-clock.ts';
 import { redact } from '../../telemetry/redact.ts';
 import {
@@ -23,20 +23,12 @@ const NO_BYTES = new Uint8Array();
 const single = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value[0] : value;
 
-/** A body that was closed before its end, by the name that Node's own streams have for it. */
-const brokenOff = (): Error =>
-  Object.assign(new Error('The connection was closed before the end of the answer.'), {
-    code: 'ERR_STREAM_PREMATURE_CLOSE',
-  });
-
 /**
  * Reads the chunks of a body by events: iteration makes a promise for each, a third of a small
  * answer's cost.
  */
 const eachPiece = (body: Readable, take: (piece: Uint8Array) => void): Promise<void> =>
   new Promise((resolve, reject) => {
-    const cutOff = () => reject(body.errored ?? brokenOff());
-    if (body.destroyed) return cutOff();
     body.on('data', (piece: Uint8Array) => {
       try {
         take(piece);
@@ -45,13 +37,7 @@ const eachPiece = (body: Readable, take: (piece: Uint8Array) => void): Promise<v
         body.destroy();
       }
     });
-    body.once('end', () => {
-      // Every body is closed behind its end, and an error costs its stack.
-      body.off('close', cutOff);
-      resolve();
-    });
-    body.once('error', reject);
-    body.once('close', cutOff);
+    finished(body, (error) => (error == null ? resolve() : reject(error)));
   });
 
 /** A body that is larger than any honest answer. */

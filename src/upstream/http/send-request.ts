@@ -69,9 +69,8 @@ function decoded(
   const decoder = decoderOf(headers, status);
   if (decoder === undefined) return { status, headers, body, call };
   const { 'content-encoding': _, 'content-length': __, ...rest } = headers;
-  body.on('error', (error) => decoder.destroy(error));
-  decoder.on('close', () => body.destroy());
-  return { status, headers: rest, body: body.pipe(decoder), call };
+  // A failure reaches the reader through the decoder.
+  return { status, headers: rest, body: pipeline(body, decoder, () => undefined), call };
 }
 
 /** Bytes that come within {@link STALL_MS} at least while the client waits for them. */
