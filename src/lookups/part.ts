@@ -17,10 +17,10 @@ export interface PartWork {
   readonly up: Upstream;
   readonly hashes: readonly string[];
   readonly options: BulkOptions;
-  read(): BulkPart;
-  change(change: Partial<BulkPart>): void;
+  /** Milliseconds since the epoch. */
+  readonly deadline: number;
   cancelled(): boolean;
-  tooOld(): boolean;
+  save(part: BulkPart): void;
   /** Waits; a cancellation ends the pause. @throws when the gateway stops */
   pause(milliseconds: number): Promise<void>;
 }
@@ -41,38 +41,24 @@ const queryOf = (hashes: readonly string[], options: BulkOptions): atlas.BulkQue
  * Sends the part. The upstream answers a small part with its archive at once; a download requests
  * it again.
  */
-async function send({ up, hashes, options, change, read }: PartWork): Promise<void> {
+async function send({ up, hashes, options }: PartWork, part: BulkPart): Promise<Partial<BulkPart>> {
   const answer = await atlas.bulk(up, queryOf(hashes, options));
-  const sent = read().sent + 1;
-  if (answer.kind === 'job') {
-    change({ jobId: answer.jobId, sent });
-    return;
-  }
+  const sent = part.sent + 1;
+  if (answer.kind === 'job') return { jobId: answer.jobId, sent };
   discard(answer.answer);
-  change({ state: 'COMPLETE', completed: read().requested, sent });
+  return { state: 'COMPLETE', completed: part.requested, sent };
 }
 
-const fail = ({ change }: PartWork, code: string, message: string): void =>
-  change({ state: 'FAILED', problem: { code, message } });
+const failed = (code: string, message: string): Partial<BulkPart> => ({
+  state: 'FAILED',
+  problem: { code, message },
+});
 
-/** Handles a job that the upstream does not have any more or that failed. */
-function lose(work: PartWork): void {
-  if (work.cancelled()) work.change({ state: 'CANCELLED' });
-  else if (work.read().sent < MAX_SENT) work.change({ state: 'PENDING', jobId: null, completed: 0 });
-  else fail(work, 'UPSTREAM_UNAVAILABLE', `The upstream gave no result, sent ${MAX_SENT} times.`);
-}
-
-async function follow(work: PartWork, jobId: string): Promise<void> {
-  const part = work.read();
-  const read = readJob(part, await atlas.bulkJob(work.up, jobId), work.cancelled());
-  if (read === 'lost') lose(work);
-  else if (read.state !== part.state || read.completed !== part.completed) work.change(read);
-}
-
-/** Cancels the job at the upstream; a finished job keeps its results. */
-async function cancelJob({ up, change }: PartWork, jobId: string): Promise<void> {
-  change({ state: 'CANCEL_REQUESTED' });
-  await atlas.deleteBulkJob(up, jobId);
+/** What becomes of a part whose job the upstream does not have any more or that failed. */
+function lost(work: PartWork, { sent }: BulkPart): Partial<BulkPart> {
+  if (work.cancelled()) return { state: 'CANCELLED' };
+  if (sent < MAX_SENT) return { state: 'PENDING', jobId: null, completed: 0 };
+  return failed('UPSTREAM_UNAVAILABLE', `The upstream gave no result, sent ${MAX_SENT} times.`);
 }
 
 const isGone = (error: unknown): boolean =>
@@ -83,36 +69,44 @@ const askedPause = (error: unknown): number =>
   error instanceof UpstreamError ? (error.failure.retryAfterSeconds ?? 0) * 1000 : 0;
 
 /**
- * Runs a part to its end. Failed reads that may succeed later are retried until the look-up's
- * deadline.
+ * Runs a part to its end. Failed reads that may succeed later are retried until the deadline.
  *
  * @throws the errors of `pause`
  */
-export async function runPart(work: PartWork): Promise<void> {
+export async function runPart(part: BulkPart, work: PartWork): Promise<void> {
+  let present = part;
+  const change = (to: Partial<BulkPart>): void => {
+    present = { ...present, ...to };
+    work.save(present);
+  };
   let wait = FIRST_PAUSE_MS;
   let asked = false;
-  while (!hasEnded(work.read().state)) {
-    const { jobId } = work.read();
+  while (!hasEnded(present.state)) {
+    const { jobId } = present;
     let pause = wait;
     try {
-      if (work.tooOld()) fail(work, 'UPSTREAM_TIMEOUT', 'It did not finish within 24 hours.');
-      else if (jobId === null && work.cancelled()) work.change({ state: 'CANCELLED' });
-      else if (jobId === null) await send(work);
+      if (Date.now() > work.deadline)
+        change(failed('UPSTREAM_TIMEOUT', 'It did not finish within 24 hours.'));
+      else if (jobId === null) change(work.cancelled() ? { state: 'CANCELLED' } : await send(work, present));
       else {
         if (work.cancelled() && !asked) {
-          await cancelJob(work, jobId);
+          change({ state: 'CANCEL_REQUESTED' });
+          // A finished job keeps its results.
+          await atlas.deleteBulkJob(work.up, jobId);
           asked = true;
         }
-        await follow(work, jobId);
+        const read = readJob(present, await atlas.bulkJob(work.up, jobId), work.cancelled());
+        if (read === 'lost') change(lost(work, present));
+        else if (read.state !== present.state || read.completed !== present.completed) change(read);
       }
     } catch (error) {
       if (work.up.signal?.aborted === true) throw error;
-      if (jobId !== null && isGone(error)) lose(work);
+      if (jobId !== null && isGone(error)) change(lost(work, present));
       else if (error instanceof UpstreamError && !error.failure.retryable)
-        fail(work, error.failure.code, error.message);
+        change(failed(error.failure.code, error.message));
       else pause = Math.max(pause, askedPause(error));
     }
-    if (hasEnded(work.read().state)) return;
+    if (hasEnded(present.state)) return;
     await work.pause(pause * (0.8 + 0.4 * Math.random()));
     wait = Math.min(wait * 1.5, MAX_PAUSE_MS);
   }

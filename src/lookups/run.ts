@@ -74,15 +74,6 @@ export function startRun(
     onChange();
   }
 
-  const changePart = (index: number, to: Partial<BulkPart>): void =>
-    change({ ...lookup, parts: lookup.parts.map((part, i) => (i === index ? { ...part, ...to } : part)) });
-
-  const partAt = (index: number): BulkPart => {
-    const part = lookup.parts[index];
-    if (part === undefined) throw new RangeError(`look-up without a part ${index}`);
-    return part;
-  };
-
   /** Ends at once when the look-up is cancelled. */
   async function pause(milliseconds: number): Promise<void> {
     const signals = [stopping, cancelling].map(({ signal }) => signal);
@@ -96,16 +87,16 @@ export function startRun(
     cancelling.abort();
   }
 
-  const runOne = (chunk: readonly string[], index: number): Promise<void> =>
-    runPart({
+  const chunks = chunkHashes(hashes);
+  const runOne = (part: BulkPart, index: number): Promise<void> =>
+    runPart(part, {
       up,
-      hashes: chunk,
+      hashes: chunks[index] ?? [],
       options,
-      read: () => partAt(index),
-      change: (to) => changePart(index, to),
+      deadline: startedAt + DEADLINE_MS,
       cancelled: () => lookup.cancelRequested,
-      tooOld: () => Date.now() - startedAt > DEADLINE_MS,
       pause,
+      save: (next) => change({ ...lookup, parts: lookup.parts.with(index, next) }),
     });
 
   async function tick(): Promise<void> {
@@ -118,7 +109,7 @@ export function startRun(
     ticker.unref();
     const few = pLimit(PARTS_AT_ONCE);
     const results = await Promise.allSettled(
-      chunkHashes(hashes).map((chunk, index) => few(() => parts.limit(() => runOne(chunk, index)))),
+      lookup.parts.map((part, index) => few(() => parts.limit(() => runOne(part, index)))),
     );
     clearInterval(ticker);
     if (!stopping.signal.aborted) {
