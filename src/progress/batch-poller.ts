@@ -22,20 +22,11 @@ import {
   type Snapshot,
 } from './snapshot.ts';
 
-/** Dependencies that all pollers of a process share. */
 export interface PollerDependencies {
   readonly documents: LeasedDocumentStore;
   readonly pace: PollScheduleOptions;
-  readonly now: () => number;
   /** Receives unexpected errors, such as those of the store. Polling continues. */
   readonly onError: (error: unknown) => void;
-}
-
-/** The batch that a poller polls, and its owner. */
-export interface PollerKey {
-  /** Key of the snapshot in the document store. */
-  readonly key: string;
-  readonly batchId: string;
 }
 
 export interface Watch {
@@ -67,20 +58,19 @@ const failed = (error: unknown): Pick<UpstreamError, 'message' | 'failure'> =>
       };
 
 /**
- * Starts a poller.
- *
+ * @param key - of the snapshot in the document store
  * @param onEmpty - called when there are no subscribers left or the batch is settled; the poller
  * has then ended
  */
 export function startBatchPoller(
-  parts: PollerDependencies,
-  { key, batchId }: PollerKey,
+  { documents, pace, onError }: PollerDependencies,
+  key: string,
+  batchId: string,
   onEmpty: () => void,
 ) {
-  const { documents, pace, now } = parts;
   const owner = randomUUID();
   const topic = createBroadcast<Snapshot>();
-  const readerOf = createProgressReader(now);
+  const readerOf = createProgressReader(Date.now);
   const closing = new AbortController();
   let current = EMPTY_SNAPSHOT;
   /** When `current` was adopted, by the monotonic clock. */
@@ -97,21 +87,22 @@ export function startBatchPoller(
   // A store that fails costs the sharing, not the progress: each replica then polls for itself.
   const orElse = <T>(asked: Promise<T>, otherwise: T): Promise<T> =>
     asked.catch((error: unknown) => {
-      parts.onError(error);
+      onError(error);
       return otherwise;
     });
 
   // After a failed read the next poll waits for its time.
   const needsTaskPage = () => tasksWanted > 0 && hasNoTaskPage(current) && current.streak === null;
   // The monotonic clock also ends the pause, in case the system clock is set back.
-  const untilDue = () => Math.max(0, Math.min(current.dueAt - now(), adoptedAt + dueIn - performance.now()));
+  const untilDue = () =>
+    Math.max(0, Math.min(current.dueAt - Date.now(), adoptedAt + dueIn - performance.now()));
   const isDue = () => forced || needsTaskPage() || (!current.over && untilDue() === 0);
 
   function adopt(snapshot: Snapshot, at: number): void {
     version = at;
     current = snapshot;
     adoptedAt = performance.now();
-    dueIn = pauseLeft(snapshot.dueAt - now());
+    dueIn = pauseLeft(snapshot.dueAt - Date.now());
     topic.publish(snapshot);
     if (snapshot.over && !needsTaskPage()) leave();
   }
@@ -132,15 +123,15 @@ export function startBatchPoller(
   async function poll(up: Upstream): Promise<Snapshot> {
     const interval = intervalAfter(current.polls, pace);
     const next = (retryAfterSeconds?: number) => {
-      const dueAt = now() + delayMs(interval, Math.random(), retryAfterSeconds);
+      const dueAt = Date.now() + delayMs(interval, Math.random(), retryAfterSeconds);
       return { polls: current.polls + 1, dueAt };
     };
     try {
       const reading = await pollBatch({ ...up, signal: closing.signal }, batchId, current, tasksWanted > 0);
-      return afterReading(current, reading, next(), now());
+      return afterReading(current, reading, next(), Date.now());
     } catch (error) {
       const known = failed(error);
-      return afterFailure(current, known, now(), next(known.failure.retryAfterSeconds));
+      return afterFailure(current, known, Date.now(), next(known.failure.retryAfterSeconds));
     }
   }
 
@@ -156,7 +147,7 @@ export function startBatchPoller(
       forced = false;
       const snapshot = await poll(upstream);
       if (closing.signal.aborted) return undefined;
-      const expiresAt = now() + KEEP_MS;
+      const expiresAt = Date.now() + KEEP_MS;
       const text = JSON.stringify(snapshot);
       const written = await orElse(documents.put(key, text, { expected: version, expiresAt }), version);
       // A poll was requested during this one, whose result may be older than the change that caused
@@ -179,7 +170,7 @@ export function startBatchPoller(
       try {
         wait = await step();
       } catch (error) {
-        parts.onError(error);
+        onError(error);
         wait = pace.first;
       }
     }
@@ -205,7 +196,6 @@ export function startBatchPoller(
   }
 
   return {
-    /** Number of subscribers. */
     get watchers() {
       return topic.watchers;
     },
@@ -243,10 +233,7 @@ async function listed(up: Upstream, batchId: string, items?: ItemsRequest): Prom
   return answer.data;
 }
 
-/**
- * All tasks. State and counts are those of the first page; the next poll sees changes during the
- * read.
- */
+/** State and counts are those of the first page; the next poll sees changes during the read. */
 async function withItems(up: Upstream, batchId: string): Promise<Reading> {
   let first: BatchPage | null = null;
   const all: ListItem[] = [];
@@ -259,9 +246,6 @@ async function withItems(up: Upstream, batchId: string): Promise<Reading> {
 }
 
 /**
- * Polls a batch.
- *
- * @param before - the previous snapshot
  * @param tasks - whether a subscriber needs the changed tasks
  * @throws UpstreamError also for an unknown batch
  */

@@ -4,7 +4,6 @@ import type { Failure } from '../upstream/errors.ts';
 import { readCounts } from '../upstream/folds/batch-states.ts';
 import type { BatchPage, ListItem } from '../upstream/wire.ts';
 
-/** Poll intervals in milliseconds. */
 export interface PollScheduleOptions {
   /** Between the first polls. */
   readonly first: number;
@@ -102,7 +101,6 @@ export function estimateSecondsLeft(
   return Math.ceil(((queued + inProgress) * milliseconds) / finished / 1000);
 }
 
-/** A batch at one moment. */
 export interface Snapshot {
   /** Increases when counts or the state change. */
   readonly sequence: number;
@@ -180,7 +178,6 @@ export interface Reading {
   readonly items: readonly ListItem[] | null;
 }
 
-/** The snapshot after a successful poll. */
 export function afterReading(
   before: Snapshot,
   { page, items }: Reading,
