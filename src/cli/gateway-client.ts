@@ -148,7 +148,7 @@ export async function connect(
   const post = (accept: string, body: unknown) =>
     reach('/graphql', { method: 'POST', headers: { ...headers, accept }, body: JSON.stringify(body) });
   return {
-    /** Runs a query or mutation. @throws Ending when there is no answer of GraphQL */
+    /** Runs a query or mutation. @throws CliExit when there is no answer of GraphQL */
     async ask(
       query: string,
       variables?: Readonly<Record<string, unknown>>,

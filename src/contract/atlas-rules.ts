@@ -120,7 +120,6 @@ const confidences = (below: string, lengths: Effect): ValueRule[] => [
   ),
 ];
 
-/** Rules for a cluster. @param below - what paths begin with */
 const clusterRules = (below: string): ValueRule[] => [
   between(`${below}cluster_size`, 1, Number.POSITIVE_INFINITY),
   between(`${below}cluster_pct_characterized`, 0, 100),

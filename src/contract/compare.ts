@@ -18,18 +18,13 @@ type DriftKind =
   | 'prefix'
   | 'member';
 
-/** One difference between what is promised and what came. */
 export interface Drift {
   readonly kind: DriftKind;
-  /**
-   * Keys with dots, `[]` for members of a list, `*` for those of a map; empty: the whole answer.
-   */
+  /** Keys with dots, `[]` for members of a list, `*` for those of a map; empty: all of it. */
   readonly path: string;
   readonly expected: string;
   readonly seen: string;
-  /**
-   * The nearest optional place, which is lost with it. Undefined: the whole answer is unreadable.
-   */
+  /** The nearest optional place, which is lost with it. Undefined: the whole answer is. */
   readonly loses?: string | undefined;
   /** What the gateway does, where that does not follow from the kind. */
   readonly effect?: Effect;

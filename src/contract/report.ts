@@ -113,8 +113,6 @@ export function tableOf(report: Report): string {
   return `${lines.join('\n')}\n`;
 }
 
-/**
- * The report as one JSON document. Keys are stable: the changelog names every key that is removed.
- */
+/** Its keys are stable: the changelog names every key that is removed. */
 export const jsonOfReport = (report: Report, mapping: WireMapping): string =>
   `${JSON.stringify({ ...report, mapping }, null, 2)}\n`;

@@ -129,7 +129,6 @@ export function openContractWatch({
         noticed.set(`${one.answer} ${one.kind} ${one.path}`, one);
       }
     },
-    /** The latest report, without upstream calls. */
     report,
     /** Runs the checks now, at most once in 30 seconds; concurrent callers share them. */
     refresh,

@@ -31,9 +31,7 @@ const PARTS_IN_FLIGHT = 8;
 /** Interval of looking for abandoned look-ups, and for progress of other processes. */
 const LOOK_MS = 5_000;
 const FOLLOW_MS = 1_000;
-/**
- * How long a start waits for the first answer of the upstream, and a cancellation for its result.
- */
+/** How long a start waits for the upstream's first answer, and a cancellation for its result. */
 const ANSWER_MS = 5_000;
 
 /** Bytes of names and versions of a look-up's documents, and of its job ids. */
@@ -213,9 +211,7 @@ export function openBulkLookups(settings: BulkSettings) {
       const after = await until(runs.get(lookupId)?.lookup ?? lookup, isOver);
       return isOver(after) ? after : { ...after, cancelRequested: true };
     },
-    /**
-     * The present state and every change, until the look-up has ended. Null for an unknown look-up.
-     */
+    /** The present state and every change, to the end. Null for an unknown look-up. */
     async watch(lookupId: string, signal: AbortSignal | undefined) {
       const lookup = await get(lookupId);
       return lookup === null ? null : watchFrom(lookup, signal);

@@ -31,9 +31,7 @@ const PROBLEMS = {
 
 export type RowStatus = keyof typeof PROBLEMS;
 
-/**
- * The values of a protein: undefined where not requested or unknown, null where the Atlas has none.
- */
+/** Undefined is what was not requested or is unknown, null what the Atlas does not have. */
 export interface ExportRow {
   /** The identifier that led to the protein, where it is not its hash. */
   readonly requested?: string;
@@ -71,7 +69,6 @@ export const groupsOf = (options: BulkOptions): ValueGroup[] =>
 
 export const jsonLine = (row: ExportRow): string => `${JSON.stringify(row)}\n`;
 
-/** The columns of a table by their names. */
 type Cells<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
 /** A table with the columns that have cells, in the order of {@link TABLE_COLUMNS}. */
@@ -108,7 +105,6 @@ const CELLS: Readonly<Record<ValueGroup, Cells<ExportRow>>> = {
   },
 };
 
-/** The table of a bulk look-up with these options. */
 export const exportTable = (options: BulkOptions) =>
   tableOf<ExportRow>({
     requested: (row) => row.requested ?? row.hash,
@@ -122,9 +118,7 @@ export type Cell = string | number | null | undefined;
 
 /** First characters of a formula. Tab and carriage return are replaced before the test. */
 const FORMULA = new Set(['=', '+', '-', '@']);
-/**
- * A number in decimal or scientific notation is data in every spreadsheet program, signed or not.
- */
+/** A number, signed or in scientific notation, is data in every spreadsheet program. */
 const NUMBER = /^[+-]?\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?$/;
 
 function cellText(cell: Cell): string {

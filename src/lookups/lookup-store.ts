@@ -53,7 +53,6 @@ export function createLookupStore(documents: LeasedDocumentStore) {
       }),
     finish: (id: string) => documents.remove(key('open', id)),
     open: async () => (await documents.keys(OPEN)).map((open) => open.slice(OPEN.length)),
-    /** Asks the process that works on it to cancel. */
     async requestCancel(id: string) {
       await documents.put(key('cancel', id), '', { expiresAt: Date.now() + RETENTION_MS });
     },

@@ -23,7 +23,6 @@ export interface BulkRequest {
   readonly options: BulkOptions;
 }
 
-/** One part of at most 500 hashes. */
 export interface BulkPart {
   readonly state: BulkState;
   /** The upstream's job; null before the part is sent, and when the upstream answered at once. */
@@ -89,9 +88,7 @@ export function stateOf({ parts, cancelRequested }: BulkLookup): BulkState {
   return (['CANCELLED', 'FAILED', 'EXPIRED'] as const).find((state) => states.has(state)) ?? 'COMPLETE';
 }
 
-/**
- * The reading of a job: the state of the part, or that the job is lost and has to be sent again.
- */
+/** What a job makes of its part; a lost job has to be sent again. */
 export type JobReading = Pick<BulkPart, 'state' | 'completed' | 'expiresAt' | 'offersArchive'> | 'lost';
 
 const RUNNING = new Set([
@@ -123,7 +120,7 @@ export function readJob(part: BulkPart, job: BulkJob, cancelRequested: boolean):
   return { state: RUNNING.has(word) ? 'PENDING' : 'UNKNOWN', completed };
 }
 
-/** Largest number of hashes in a part (spec, section Limits). */
+/** Spec, section Limits. */
 const PART_SIZE = 500;
 export const MAX_HASHES = 50_000;
 

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
 
-/** The limits; 0 means no limit. */
+/** 0 means no limit. */
 export interface BulkLimits {
   readonly runningPerCaller: number;
   readonly keptPerCaller: number;

@@ -31,11 +31,7 @@ export interface RunParts {
 
 export type Run = ReturnType<typeof startRun>;
 
-/**
- * Starts to run a look-up whose lease is held.
- *
- * @param onChange - called after every change
- */
+/** Starts to run a look-up whose lease is held. */
 export function startRun(
   parts: RunParts,
   kept: KeptLookup,

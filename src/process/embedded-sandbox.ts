@@ -4,10 +4,7 @@
 import type * as Sandbox from 'foldatlas-sandbox/sandbox';
 import type { Config } from '../config.ts';
 
-/**
- * The sandbox's options from the configuration, with the gateway's prefixes, models and field
- * names.
- */
+/** The sandbox's options, with the gateway's prefixes, models and field names. */
 export const sandboxOptionsOf = (config: Config) =>
   ({
     dataDir: config.SANDBOX_DATA,
@@ -41,11 +38,7 @@ const load = (name: 'main' | 'sandbox') =>
     ]);
   });
 
-/**
- * Starts the sandbox in a worker thread and resolves once it listens.
- *
- * @throws ConfigError when it is not installed; Error when it cannot start
- */
+/** Starts it in a worker thread. @throws ConfigError when it is not installed */
 export async function startEmbeddedSandbox(
   options: Parameters<typeof Sandbox.startSandboxThread>[0],
 ): ReturnType<typeof Sandbox.startSandboxThread> {

@@ -42,7 +42,6 @@ export function createRestartBackoff(): (livedMilliseconds: number) => number | 
   };
 }
 
-/** Starts the workers. */
 export function startWorkers(options: PrimaryOptions) {
   const { workers, env, log, onListening, onGivingUp } = options;
   const listening = new Set<number>();

@@ -3,12 +3,7 @@
 import { ConfigError } from '../config.ts';
 import { type LedgerSettings, readPrincipalKey, WrongSecretError } from '../store/ledger/principal-key.ts';
 
-/**
- * Reads the key of the configured ledger.
- *
- * @throws ConfigError when the ledger was written with another secret; Error when the store is
- *   unreachable
- */
+/** @throws ConfigError for a ledger of another secret; Error when the store is unreachable */
 export async function openPrincipalKey(settings: LedgerSettings): Promise<string> {
   try {
     return await readPrincipalKey(settings);

@@ -78,7 +78,6 @@ function tellStart({ upstreamUrl, sandbox }: Source, url: string): void {
   );
 }
 
-/** Opens METRICS_PORT where it is set. */
 async function metricsPort(read: () => Promise<string>): Promise<{ close(): Promise<void> } | undefined> {
   const { METRICS: on, METRICS_PORT: port, METRICS_TOKEN: token, HOST: host } = config;
   if (!on || port === undefined) return undefined;
@@ -179,10 +178,7 @@ async function runWorker(source: Source): Promise<void> {
   });
 }
 
-/**
- * Runs the server. Resolves when it listens or its workers are started; a failure is printed and
- * exits.
- */
+/** Resolves when the server listens or its workers are started; a failure is printed and exits. */
 export async function run(): Promise<void> {
   const given = process.env[WORKER_VARIABLE];
   const running =

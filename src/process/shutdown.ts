@@ -4,7 +4,6 @@ import type { Logger } from '../telemetry/log.ts';
 
 export interface EndingOptions {
   readonly log: Logger;
-  /** Stops everything. */
   readonly stop: () => Promise<void>;
   /** Milliseconds that `stop` may take; after that the process exits with code 1. */
   readonly deadlineMs: number;
@@ -12,7 +11,6 @@ export interface EndingOptions {
   readonly signals: readonly ('SIGTERM' | 'SIGINT')[];
 }
 
-/** Installs the handlers of signals and of uncaught errors. */
 export function installShutdownHandler({ log, stop, deadlineMs, signals }: EndingOptions) {
   let code: number | undefined;
 

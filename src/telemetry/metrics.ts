@@ -18,9 +18,7 @@ const CRASHING_METRICS = [
 
 let processRegistry: Registry | undefined;
 
-/**
- * The process's own metrics: event loop, memory, garbage collection. Collected once per process.
- */
+/** Event loop, memory, garbage collection: collected once for all gateways of a process. */
 function processMetrics(): Registry {
   if (processRegistry === undefined) {
     processRegistry = new Registry();
@@ -30,7 +28,6 @@ function processMetrics(): Registry {
   return processRegistry;
 }
 
-/** What requests take of the process. */
 export interface Load {
   /** HTTP connections and WebSockets that are open. */
   readonly connections: number;
@@ -46,7 +43,6 @@ export interface Load {
 export interface MetricSources {
   /** Batches that this process polls for its watchers. */
   readonly pollers: () => number;
-  /** Streams of batches and look-ups that are watched. */
   readonly watchers: () => number;
   readonly bulkLookups: () => number;
   /**
@@ -55,7 +51,6 @@ export interface MetricSources {
    */
   readonly bulkBytes: () => Promise<number>;
   readonly storeUsage: () => Promise<{ readonly usedBytes: number; readonly limitBytes: number | null }>;
-  /** Of the gates to the upstream. */
   readonly gates: Gates['state'];
   readonly load: () => Load;
 }

@@ -30,7 +30,6 @@ export interface RequestRecord {
   readonly onEnd: (() => void)[];
 }
 
-/** What is known of a request when it comes. */
 export interface RequestStart {
   readonly requestId: string;
   /** HTTP's, or WS for an operation over WebSocket. */
@@ -42,7 +41,6 @@ export interface RequestStart {
   readonly startedAt?: number;
 }
 
-/** How it ended. */
 export interface RequestEnd {
   readonly status: number;
   /** Bytes sent to the client, headers included; undefined when they were not counted. */
@@ -76,7 +74,6 @@ function routeOf(pathname: string): string {
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'WS']);
 
-/** Begins. */
 export function openExchange(
   tracing: Tracing,
   { requestId, method = '', pathname, traceparent, startedAt = performance.now() }: RequestStart,
@@ -105,7 +102,6 @@ export const requestLogFields = ({ requestId, step }: RequestRecord) => ({
   traceId: step.context.traceId,
 });
 
-/** Characters shown of the hash of the principal. */
 const PRINCIPAL_CHARACTERS = 8;
 
 /** Fields of the access log: the line that every request ends with. */

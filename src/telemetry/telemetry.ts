@@ -38,7 +38,6 @@ export interface TelemetryOptions {
   readonly tracing?: Tracing | undefined;
 }
 
-/** Opens the telemetry of a gateway. */
 export function openTelemetry({ log, metrics, knownNames, tracing = noopTracing }: TelemetryOptions) {
   const exchanges = new WeakMap<Request, RequestRecord>();
 
@@ -137,7 +136,6 @@ export function openTelemetry({ log, metrics, knownNames, tracing = noopTracing 
       trace(exchange, end);
       for (const letGo of exchange.onEnd) letGo();
     },
-    /** The hooks that report a request's upstream calls. */
     upstreamHooks: (
       requestId: string,
       exchange: RequestRecord | undefined,
@@ -168,7 +166,6 @@ export function openTelemetry({ log, metrics, knownNames, tracing = noopTracing 
         log.debug({ ...owner, ...call, milliseconds: Math.round(milliseconds) }, 'upstream');
       },
     }),
-    /** Counts a cache look-up. */
     cacheLookup(kind: string, { memory, store, missing }: Found) {
       if (memory > 0) metrics.cacheHits.inc({ kind, tier: 'memory' }, memory);
       if (store > 0) metrics.cacheHits.inc({ kind, tier: 'store' }, store);

@@ -29,7 +29,6 @@ export function readTraceparent(header: string | null): TraceContext | undefined
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-/** As the header is written. */
 export const traceparent = ({ traceId, spanId, sampled }: TraceContext): string =>
   `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
 
@@ -73,7 +72,6 @@ export interface TraceSpanEnd {
   readonly failed: boolean;
 }
 
-/** Begins the steps of traces. */
 export interface Tracing {
   /** @param kind - `server` for a request that came in, `client` for a call that goes out */
   begin(kind: 'server' | 'client', name: string, parent: TraceContext | undefined): TraceSpan;
@@ -97,9 +95,7 @@ export interface TracingOptions {
 /** How long the end of the process waits for the collector. */
 const LAST_SEND_MS = 3_000;
 
-/**
- * Opens the exporter. OpenTelemetry's own environment variables set sampling, headers and batches.
- */
+/** OpenTelemetry's own environment variables set sampling, headers and batches. */
 export async function openTracing({ endpoint, serviceName, onError }: TracingOptions): Promise<Tracing> {
   const [api, sdk, otlp, resources] = await Promise.all([
     import('@opentelemetry/api'),

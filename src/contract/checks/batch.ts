@@ -44,7 +44,6 @@ const OTHERS = [
   unknown('cancel, unknown batch', 'cancel', 'batch_id'),
 ];
 
-/** Runs all checks of the Batch API that cost nothing. */
 export async function checkBatch({ up, checks, limits, ask, keep, run }: Probes): Promise<void> {
   const { call } = UNKNOWN_BATCH;
   await run({ name: 'list, no token', call, statuses: [401, 403], token: false, examine: says });

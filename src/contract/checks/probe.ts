@@ -50,11 +50,7 @@ export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {
 /** What an answer of the Batch API holds, with its envelope or without. */
 export const dataOf = ({ body }: ProbeResult): Fields => fieldsOf(fieldsOf(body).data ?? body);
 
-/**
- * A difference with its meaning.
- *
- * @param asked - the name of the rules, where the difference does not name them
- */
+/** A difference with its meaning. @param asked - the name of its rules, unless it names them */
 export function finding(asked: string, { as: answer = asked, ...drift }: Drift): Finding {
   return { ...drift, answer, meaning: graphqlImpactOf(answer, drift) };
 }
