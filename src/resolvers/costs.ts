@@ -26,6 +26,8 @@ export const NAMES_OF_PROTEIN: FieldCost = { shared: { record: 1, uniprot: 1 } }
 export const CLUSTER_OF_PROTEIN: FieldCost = { shared: { record: 1, cluster: 1 } };
 /** Finding a cluster by any member: as a representative, the protein, its record, the cluster. */
 export const FIND_CLUSTER = 4;
+/** A field of a feature's record, shared by all such fields. */
+export const FEATURE_DETAIL: FieldCost = { shared: { detail: 1 } };
 /** The catalogue of features, loaded once. */
 export const CATALOGUE: FieldCost = { once: { catalogue: 1 } };
 

@@ -6,6 +6,7 @@ import './atlas/structure.ts';
 import './atlas/thumbnail.ts';
 import './atlas/cluster.ts';
 import './atlas/feature.ts';
+import './atlas/feature-exemplars.ts';
 import './atlas/protein-features.ts';
 import './atlas/uniprot.ts';
 import './atlas/similarity.ts';

@@ -96,14 +96,3 @@ function readSelection(
   }
   return selected;
 }
-
-/** The selected fields two levels down, such as those below `nodes` of a connection. */
-export const selectedBelow = (
-  info: GraphQLResolveInfo,
-  selected: readonly Selected[],
-  name: string,
-  typeName: string,
-): Selected[] =>
-  selected
-    .filter((field) => field.name === name)
-    .flatMap((field) => selectedFields(info, typeName, field.nodes));

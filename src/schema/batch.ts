@@ -1,8 +1,7 @@
 // The Batch type. resolvers/folds/batch-record.ts has the fields that List answers.
 
 import type { BatchAnswer } from '../upstream/folds/batch-reader.ts';
-import { builder } from './builder.ts';
-import { keyedBy } from './keys.ts';
+import { builder, keyedBy } from './builder.ts';
 
 export const TaskState = builder.enumType('TaskState', {
   description: 'Where a task is.',

@@ -97,3 +97,11 @@ builder.globalConnectionField('totalCount', (t) =>
     resolve: ({ totalCount }) => (typeof totalCount === 'function' ? totalCount() : totalCount),
   }),
 );
+
+/**
+ * Extensions of an object type with keys of Apollo Federation 2 (@key), each one field;
+ * resolvers/federation/sdl.ts prints them.
+ */
+export const keyedBy = (...fields: readonly string[]) => ({
+  directives: { key: fields.map((name) => ({ fields: name })) },
+});

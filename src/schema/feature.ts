@@ -2,8 +2,7 @@
 
 import type { FeatureRow } from '../upstream/proteins/activations.ts';
 import type { FeatureValue } from '../upstream/wire.ts';
-import { builder } from './builder.ts';
-import { keyedBy } from './keys.ts';
+import { builder, keyedBy } from './builder.ts';
 import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
 
 /** A feature by its index, with the label and description that the answer contained. */
@@ -23,7 +22,6 @@ builder.node(Feature, {
   id: {
     public: 'release',
     resolve: (feature) => feature.index,
-    description: 'Relay id, for `node(id:)`.',
   },
   fields: (t) => ({
     index: t.exposeInt(
@@ -88,59 +86,3 @@ export const ResidueRegion = builder
       ),
     }),
   });
-
-export interface Statistics {
-  readonly frequency: number | null | undefined;
-  readonly idf: number | null | undefined;
-  readonly maxActivation: number | null | undefined;
-}
-
-export const FeatureStatistics = builder.objectRef<Statistics>('FeatureStatistics').implement({
-  description: 'How a feature behaves over UniRef90.',
-  fields: (t) => ({
-    frequency: t.int({
-      ...publicNullable('release', 'Number of sequences in which it is active, such as 1204.'),
-      resolve: ({ frequency }) => (frequency == null ? null : Math.round(frequency)),
-    }),
-    idf: t.exposeFloat(
-      'idf',
-      publicNullable(
-        'release',
-        'Inverse document frequency, such as 4.2: the rarer the feature, the higher.',
-      ),
-    ),
-    maxActivation: t.exposeFloat(
-      'maxActivation',
-      publicNullable('release', 'The highest activation found, such as 12.5.'),
-    ),
-  }),
-});
-
-export const ReferenceDatabase = builder.enumType('ReferenceDatabase', {
-  description: 'A database whose proteins were ranked by a feature.',
-  values: {
-    SWISSPROT: { value: 'SWISSPROT', description: 'UniProtKB/Swiss-Prot: reviewed entries.' },
-    UNIREF90: { value: 'UNIREF90', description: 'UniRef90: one sequence for each group of 90 % identity.' },
-  } as const,
-});
-
-/** `uniprotId` is its identifier in UniProt; null where the accession cannot be one. */
-export interface Exemplar {
-  readonly accession: string;
-  readonly activation: number;
-  readonly uniprotId: string | null;
-}
-
-export const FeatureExemplar = builder.objectRef<Exemplar>('FeatureExemplar').implement({
-  description: 'A protein in which a feature is especially active.',
-  fields: (t) => ({
-    accession: t.exposeString(
-      'accession',
-      publicNonNull('release', 'Its identifier in the database, such as "P01308" or "UniRef90_P01308".'),
-    ),
-    activation: t.exposeFloat(
-      'activation',
-      publicNonNull('release', 'Activation of the feature in the protein, such as 9.1.'),
-    ),
-  }),
-});

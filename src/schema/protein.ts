@@ -1,9 +1,8 @@
 // The Protein type and the origin of its data. A reference holds the hash; resolvers/atlas/protein.ts loads the other fields
 // in parts.
 import type { Source } from '../upstream/proteins/protein-data.ts';
-import { builder } from './builder.ts';
+import { builder, keyedBy } from './builder.ts';
 import type { ClusterRef } from './cluster.ts';
-import { keyedBy } from './keys.ts';
 import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
 import type { UniprotRef } from './uniprot.ts';
 
@@ -29,7 +28,6 @@ builder.node(Protein, {
   id: {
     public: 'record',
     resolve: (protein) => protein.hash,
-    description: 'Relay id, for `node(id:)`.',
   },
   fields: (t) => ({
     hash: t.expose('hash', {

@@ -3,8 +3,7 @@
 import type { TaskStateName } from '../upstream/folds/batch-states.ts';
 import type { ListItem, TaskStatus as StatusAnswer } from '../upstream/wire.ts';
 import { TaskState } from './batch.ts';
-import { builder } from './builder.ts';
-import { keyedBy } from './keys.ts';
+import { builder, keyedBy } from './builder.ts';
 
 /** Why a task failed, in the upstream's words. */
 export interface TaskErrorShape {
@@ -111,7 +110,7 @@ export const Task = builder.objectRef<TaskShape>('Task');
 builder.node(Task, {
   extensions: keyedBy('taskId', 'id'),
   description: 'One fold: one item of a submission, once.',
-  id: { resolve: ({ taskId }) => taskId, description: 'Relay id, for `node(id:)`.' },
+  id: { resolve: ({ taskId }) => taskId },
   fields: (t) => ({
     taskId: t.exposeID('taskId', {
       nullable: false,

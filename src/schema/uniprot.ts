@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { WithRaw } from '../upstream/atlas-request.ts';
 import type { UniprotRecord } from '../upstream/wire.ts';
-import { builder } from './builder.ts';
-import { keyedBy } from './keys.ts';
+import { builder, keyedBy } from './builder.ts';
 import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
 
 /** A resolved entry; `requested` is the identifier in the request. */

@@ -1,7 +1,7 @@
 // Normalises the input of a fold: white space, case and defaults, so that equivalent inputs are
 // equal. check.ts judges it.
 import { executionTurns } from '../async/turn-clock.ts';
-import type { SubmitFoldInput } from '../schema/submit.ts';
+import type { SubmitFoldInput } from '../schema/submit-input.ts';
 
 /** The input of a client (`SubmitFoldInput`). */
 export type SubmissionInput = typeof SubmitFoldInput.$inferInput;

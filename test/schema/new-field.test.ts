@@ -85,7 +85,7 @@ const NOUNS: Readonly<Record<string, Noun>> = {
   },
   SimilarityHit: {
     wire: 'export const similarProtein = z.object({',
-    file: 'schema/similarity.ts',
+    file: 'resolvers/atlas/similarity.ts',
     before: '    score: t.exposeFloat(',
     field: exposed,
     path: /\/similarity-search/,
@@ -94,7 +94,7 @@ const NOUNS: Readonly<Record<string, Noun>> = {
   },
   SharedFeature: {
     wire: '      z.object({\n        feature_index: featureIndex,\n        occurrence_count: count,',
-    file: 'schema/similarity.ts',
+    file: 'resolvers/atlas/similarity.ts',
     before: '    occurrences: t.exposeInt(',
     field: exposed,
     path: /\/similarity-search/,

@@ -1,6 +1,6 @@
 // Resolvers of Cluster. Fields of an earlier answer are free; the rest costs one call a cluster.
 import type { GatewayContext } from '../../context.ts';
-import { builder } from '../../schema/builder.ts';
+import { builder, keyedBy } from '../../schema/builder.ts';
 import {
   Cluster,
   type ClusterRef,
@@ -10,11 +10,9 @@ import {
   Taxonomy,
 } from '../../schema/cluster.ts';
 import { type ActivationRef, FeatureActivation } from '../../schema/feature.ts';
-import { keyedBy } from '../../schema/keys.ts';
 import { scaleArg, scalePlddt, toPercent } from '../../schema/plddt.ts';
 import { Protein } from '../../schema/protein.ts';
 import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin.ts';
-import { badInput } from '../../schema/scalars.ts';
 import type { WithRaw } from '../../upstream/atlas-request.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { drifted, promised } from '../../upstream/http/validate-response.ts';
@@ -22,7 +20,7 @@ import { hasAllMembers } from '../../upstream/reads/cluster-loader.ts';
 import type { ClusterInfo, ClusterRecord } from '../../upstream/wire.ts';
 import { bulkCalls, FIND_CLUSTER, loadsProtein, proteinLink } from '../costs.ts';
 import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
-import { pageOf, pageSize } from '../relay/connection.ts';
+import { pageOf, pageSize, readFirst } from '../relay/connection.ts';
 import { clusterOf, findCluster } from './cluster-links.ts';
 import { readTop } from './protein-parts.ts';
 
@@ -79,11 +77,6 @@ const ofCluster = <K extends keyof ClusterInfo>(name: K, description: string) =>
   resolve: (cluster: ClusterRef, _: object, ctx: GatewayContext) => key(ctx, cluster, name),
 });
 
-function readFirst(first: number | null | undefined): number | undefined {
-  if (first != null && first < 0) throw badInput('`first` must not be negative.');
-  return first ?? undefined;
-}
-
 /** A map in the record of a cluster. @throws UpstreamError UPSTREAM_DRIFT where it is missing */
 async function listed<T extends object>(
   ctx: GatewayContext,
@@ -123,7 +116,6 @@ builder.node(Cluster, {
   id: {
     public: 'record',
     resolve: (cluster, _, ctx) => representativeOf(ctx, cluster),
-    description: 'Relay id, for `node(id:)`.',
   },
   fields: (t) => ({
     representativeHash: t.field({

@@ -3,29 +3,17 @@
 
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
-import type { FieldCost } from '../../execution/query-cost.ts';
 import { builder } from '../../schema/builder.ts';
-import {
-  type Exemplar,
-  Feature,
-  FeatureExemplar,
-  type FeatureRef,
-  FeatureStatistics,
-  ReferenceDatabase,
-} from '../../schema/feature.ts';
+import { Feature, type FeatureRef } from '../../schema/feature.ts';
 import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin.ts';
 import { badInput } from '../../schema/scalars.ts';
-import { UniprotEntry } from '../../schema/uniprot.ts';
 import { promised } from '../../upstream/http/validate-response.ts';
 import { SEARCH_LIMITS, SearchTooLong, searchWords } from '../../upstream/reads/catalogue.ts';
 import type { CatalogueEntry, FeatureDetail } from '../../upstream/wire.ts';
-import { CATALOGUE } from '../costs.ts';
-import { type PageArgs, pageOf, pageSize } from '../relay/connection.ts';
+import { CATALOGUE, FEATURE_DETAIL } from '../costs.ts';
+import { type PageArgs, pageOf, pageSize, readFirst } from '../relay/connection.ts';
 import { selectedFields } from '../selection.ts';
-import { findEntry } from './uniprot.ts';
 
-/** Cost of a field of the feature's record, shared by all such fields. */
-const DETAIL: FieldCost = { shared: { detail: 1 } };
 /** Cost of searching for one word, in upstream calls: CPU time of the gateway. */
 const SEARCHED_WORD = 20;
 
@@ -35,7 +23,7 @@ const IN_CATALOGUE = new Set(['__typename', 'id', 'index', 'label', 'description
 /** Options of a field that is a key of the feature's record. */
 const inDetail = <K extends keyof FeatureDetail>(key: K, description: string) => ({
   ...publicNullable('release', description),
-  cost: DETAIL,
+  cost: FEATURE_DETAIL,
   resolve: async ({ index }: FeatureRef, _: object, ctx: GatewayContext) =>
     (await ctx.features.load(index))?.record[key],
 });
@@ -55,43 +43,34 @@ export async function findFeature(
   return found === undefined ? null : { index, label: found.label, description: found.description };
 }
 
-/** The UniProt identifier of an exemplar: the accession in a UniRef90 name, unless of UniParc. */
-function uniprotIdOf(accession: string): string | null {
-  const id = accession.replace(/^UniRef90_/, '');
-  return id.startsWith('UPI') ? null : id;
-}
-
 type Lists = 'top_swissprot_activations' | 'top_100_uniref_ids' | 'decoder_nearest_neighbors';
 
 /** A list that the details of a feature must have. @throws UpstreamError UPSTREAM_DRIFT */
-async function listOf<K extends Lists>(ctx: GatewayContext, { index }: FeatureRef, key: K) {
+export async function listOf<K extends Lists>(ctx: GatewayContext, { index }: FeatureRef, key: K) {
   const found = await ctx.features.load(index);
   return found === null ? [] : (promised('feature', `$.${key}`, found.record[key]) ?? []);
 }
 
-async function exemplars(
-  ctx: GatewayContext,
-  feature: FeatureRef,
-  database: 'SWISSPROT' | 'UNIREF90',
-  first: number,
-): Promise<Exemplar[]> {
-  const rows =
-    database === 'SWISSPROT'
-      ? (await listOf(ctx, feature, 'top_swissprot_activations')).map((row) => ({
-          ...row,
-          id: row.uniprot_id,
-        }))
-      : (await listOf(ctx, feature, 'top_100_uniref_ids')).map((row) => ({ ...row, id: row.uniref_id }));
-  return rows
-    .slice(0, first)
-    .map(({ id, activation }) => ({ accession: id, activation, uniprotId: uniprotIdOf(id) }));
-}
-
-function readFirst(first: number | null | undefined): number {
-  const wanted = first ?? 10;
-  if (wanted < 0) throw badInput('`first` must not be negative.');
-  return wanted;
-}
+const FeatureStatistics = builder.objectRef<FeatureDetail>('FeatureStatistics').implement({
+  description: 'How a feature behaves over UniRef90.',
+  fields: (t) => ({
+    frequency: t.int({
+      ...publicNullable('release', 'Number of sequences in which it is active, such as 1204.'),
+      resolve: ({ uniref90_frequency: frequency }) => (frequency == null ? null : Math.round(frequency)),
+    }),
+    idf: t.exposeFloat(
+      'uniref90_idf',
+      publicNullable(
+        'release',
+        'Inverse document frequency, such as 4.2: the rarer the feature, the higher.',
+      ),
+    ),
+    maxActivation: t.exposeFloat(
+      'uniref90_max_activation',
+      publicNullable('release', 'The highest activation found, such as 12.5.'),
+    ),
+  }),
+});
 
 builder.objectFields(Feature, (t) => ({
   label: t.string({
@@ -122,69 +101,30 @@ builder.objectFields(Feature, (t) => ({
   threshold: t.float(inDetail('threshold', 'Lowest activation that counts as active, such as 0.5.')),
   uniref90: t.field({
     ...publicNullable('release', 'How it behaves over UniRef90.'),
-    cost: DETAIL,
+    cost: FEATURE_DETAIL,
     type: FeatureStatistics,
-    resolve: async ({ index }, _, ctx) => {
-      const record = (await ctx.features.load(index))?.record;
-      if (record === undefined) return null;
-      const {
-        uniref90_frequency: frequency,
-        uniref90_idf: idf,
-        uniref90_max_activation: maxActivation,
-      } = record;
-      return { frequency, idf, maxActivation };
-    },
-  }),
-  topProteins: t.field({
-    public: 'release',
-    cost: ({ first }) => ({ ...DETAIL, items: first ?? 10 }),
-    type: [FeatureExemplar],
-    nullable: { list: false, items: false },
-    description: 'The proteins in which it is most active, strongest first.',
-    args: {
-      database: t.arg({
-        type: ReferenceDatabase,
-        defaultValue: 'SWISSPROT',
-        description: 'The ranked database.',
-      }),
-      first: t.arg.int({
-        defaultValue: 10,
-        description: 'Return at most this many; the upstream has up to 100.',
-      }),
-    },
-    resolve: (feature, { database, first }, ctx) =>
-      exemplars(ctx, feature, database ?? 'SWISSPROT', readFirst(first)),
+    resolve: async ({ index }, _, ctx) => (await ctx.features.load(index))?.record,
   }),
   nearestNeighbors: t.field({
     public: 'release',
-    cost: ({ first }) => ({ ...DETAIL, items: first ?? 10 }),
+    cost: ({ first }) => ({ ...FEATURE_DETAIL, items: first ?? 10 }),
     type: [Feature],
     nullable: { list: false, items: false },
     description: 'Features with the most similar decoder vectors, nearest first.',
     args: { first: t.arg.int({ defaultValue: 10, description: 'Return at most this many, such as 5.' }) },
     resolve: async (feature, { first }, ctx) =>
       (await listOf(ctx, feature, 'decoder_nearest_neighbors'))
-        .slice(0, readFirst(first))
+        .slice(0, readFirst(first) ?? 10)
         .map((index) => ({ index })),
   }),
   raw: t.field({
     public: 'release',
-    cost: DETAIL,
+    cost: FEATURE_DETAIL,
     type: 'JSON',
     description: 'The upstream record unchanged, for keys that this schema does not have yet.',
     resolve: async ({ index }, _, ctx) => (await ctx.features.load(index))?.raw,
   }),
 }));
-
-builder.objectField(FeatureExemplar, 'entry', (t) =>
-  t.field({
-    public: 'release',
-    type: UniprotEntry,
-    cost: 1,
-    description: 'Its UniProt entry; null where UniProt has none under this accession. One call for each.',
-    resolve: ({ uniprotId }, _, ctx) => (uniprotId === null ? null : findEntry(ctx, uniprotId)),
-  }),
-);
 
 interface FeatureSearch extends PageArgs {
   readonly search?: string | null | undefined;

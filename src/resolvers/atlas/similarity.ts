@@ -7,14 +7,13 @@ import { builder } from '../../schema/builder.ts';
 import { Cluster, type ClusterRef } from '../../schema/cluster.ts';
 import { Feature } from '../../schema/feature.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
-import { publicNonNull } from '../../schema/public-fields-plugin.ts';
+import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin.ts';
 import { badInput } from '../../schema/scalars.ts';
-import { type SearchRef, SharedFeature, SimilarityHit, SimilaritySearch } from '../../schema/similarity.ts';
 import { hashOfSequence } from '../../schema/uniprot.ts';
 import { drifted, promised } from '../../upstream/http/validate-response.ts';
-import type { SimilarProtein } from '../../upstream/wire.ts';
+import type { SimilarityAnswer, SimilarProtein } from '../../upstream/wire.ts';
 import { CLUSTER_OF_PROTEIN, proteinLink, RECORD } from '../costs.ts';
-import { selectedBelow, selectedFields } from '../selection.ts';
+import { selectedFields } from '../selection.ts';
 import { looksLikeDna } from './identifier.ts';
 import { findProtein } from './protein.ts';
 import { PARTS_OF_FIELD, requiredPartsOf } from './protein-parts.ts';
@@ -31,6 +30,16 @@ const SEARCH_CALLS = 3;
 
 const DNA =
   'The sequence has only letters of DNA or RNA, and was searched with as a protein. Translate it first.';
+
+interface SearchRef {
+  /** MD5 of the sequence that was searched with. */
+  readonly queryHash: string;
+  /** Why the search was probably not meant. */
+  readonly warning: string | null;
+  readonly answer: SimilarityAnswer;
+}
+
+type SharedFeatureRef = NonNullable<SimilarityAnswer['top_features_across_results']>[number];
 
 interface SearchArgs {
   readonly first?: number | null | undefined;
@@ -72,7 +81,9 @@ async function search(
   within(args.first, 1, MOST_RESULTS, 'first');
   within(args.minSimilarity, 0, 1, 'minSimilarity');
   within(args.maxPercentCharacterized, 0, 100, 'maxPercentCharacterized');
-  const hits = selectedBelow(info, selectedFields(info, 'SimilaritySearch'), 'hits', 'SimilarityHit');
+  const hits = selectedFields(info, 'SimilaritySearch')
+    .filter(({ name }) => name === 'hits')
+    .flatMap(({ nodes }) => selectedFields(info, 'SimilarityHit', nodes));
   const proteins = hits.filter((field) => field.name === 'protein').flatMap((field) => field.nodes);
   const answer = await ctx.searches.search(
     {
@@ -107,76 +118,116 @@ const clusterOfHit = (hit: SimilarProtein): ClusterRef => ({
   },
 });
 
-builder.objectFields(SimilaritySearch, (t) => ({
-  queryProtein: t.field({
-    public: 'record',
-    type: Protein,
-    cost: proteinLink,
-    description: 'The protein of the query sequence; null when the Atlas does not have it.',
-    // An answer without a protein does not prove that there is none.
-    resolve: ({ answer, queryHash }, _, ctx, info) =>
-      answer.protein_hash == null
-        ? findProtein(ctx, queryHash, requiredPartsOf(info))
-        : { hash: answer.protein_hash },
+const SharedFeature = builder.objectRef<SharedFeatureRef>('SharedFeature').implement({
+  description: 'A feature that many of the hits share.',
+  fields: (t) => ({
+    occurrences: t.exposeInt(
+      'occurrence_count',
+      publicNonNull('record', 'Number of hits that have it, such as 14.'),
+    ),
+    minActivation: t.exposeFloat(
+      'min_activation',
+      publicNullable('record', 'Lowest activation among them, such as 0.4.'),
+    ),
+    maxActivation: t.exposeFloat(
+      'max_activation',
+      publicNullable('record', 'Highest activation among them, such as 3.27.'),
+    ),
+    meanActivation: t.exposeFloat(
+      'mean_activation',
+      publicNullable('record', 'Mean activation among them, such as 1.9.'),
+    ),
+    feature: t.field({
+      ...publicNonNull('record', 'The feature.'),
+      type: Feature,
+      resolve: ({ feature_index: index }) => ({ index }),
+    }),
   }),
-  restrictedCount: t.int({
-    public: 'record',
-    nullable: false,
-    description: 'Number of hits that the upstream withheld. If it is not 0, the list is incomplete.',
-    resolve: ({ answer: { restricted_count: count } }) => {
-      if (count == null) throw drifted('similarity', '$.restricted_count', 'missing, or of another type');
-      return count;
-    },
-  }),
-  hits: t.field({
-    public: 'record',
-    type: [SimilarityHit],
-    nullable: { list: false, items: false },
-    description: 'The similar proteins, most similar first.',
-    resolve: ({ answer }) => answer.similar_proteins,
-  }),
-  sharedFeatures: t.field({
-    public: 'record',
-    type: [SharedFeature],
-    nullable: { list: false, items: false },
-    description: 'Features that the hits share, most frequent first.',
-    cost: ({ first }) => ({ items: first ?? 20 }),
-    args: { first: t.arg.int({ defaultValue: 20, description: 'Return at most this many, 1 to 100.' }) },
-    resolve: ({ answer }, { first }) => {
-      within(first, 1, 100, 'first');
-      const shared = promised(
-        'similarity',
-        '$.top_features_across_results',
-        answer.top_features_across_results,
-      );
-      return (shared ?? []).slice(0, first ?? 20);
-    },
-  }),
-}));
+});
 
-builder.objectFields(SimilarityHit, (t) => ({
-  protein: t.field({
-    public: 'record',
-    type: Protein,
-    nullable: false,
-    description: 'The protein. The hit contains its hash, accession, length, pTM, pLDDT and structure.',
-    resolve: ({ protein_hash: hash }) => ({ hash }),
+const SimilarityHit = builder.objectRef<SimilarProtein>('SimilarityHit').implement({
+  description: 'One similar protein.',
+  fields: (t) => ({
+    score: t.exposeFloat(
+      'similarity_score',
+      publicNonNull('record', 'Cosine similarity of the feature vectors, 0 to 1, such as 0.83.'),
+    ),
+    protein: t.field({
+      public: 'record',
+      type: Protein,
+      nullable: false,
+      description: 'The protein. The hit contains its hash, accession, length, pTM, pLDDT and structure.',
+      resolve: ({ protein_hash: hash }) => ({ hash }),
+    }),
+    cluster: t.field({
+      ...publicNonNull('record', 'The cluster of the protein. The hit contains its size and name.'),
+      type: Cluster,
+      cost: CLUSTER_OF_PROTEIN,
+      resolve: clusterOfHit,
+    }),
   }),
-  cluster: t.field({
-    ...publicNonNull('record', 'The cluster of the protein. The hit contains its size and name.'),
-    type: Cluster,
-    cost: CLUSTER_OF_PROTEIN,
-    resolve: clusterOfHit,
-  }),
-}));
+});
 
-builder.objectField(SharedFeature, 'feature', (t) =>
-  t.field({
-    ...publicNonNull('record', 'The feature.'),
-    type: Feature,
-    resolve: ({ feature_index: index }) => ({ index }),
+const SimilaritySearch = builder.objectRef<SearchRef>('SimilaritySearch').implement({
+  description: 'Proteins whose SAE feature vectors are similar to those of a sequence.',
+  fields: (t) => ({
+    queryHash: t.expose('queryHash', {
+      ...publicNonNull('record', 'The hash of the sequence that was searched with.'),
+      type: 'ProteinHash',
+    }),
+    warning: t.exposeString(
+      'warning',
+      publicNullable(
+        'record',
+        'What is probably not intended, such as a search with DNA; null without a warning.',
+      ),
+    ),
+    queryProtein: t.field({
+      public: 'record',
+      type: Protein,
+      cost: proteinLink,
+      description: 'The protein of the query sequence; null when the Atlas does not have it.',
+      // An answer without a protein does not prove that there is none.
+      resolve: ({ answer, queryHash }, _, ctx, info) =>
+        answer.protein_hash == null
+          ? findProtein(ctx, queryHash, requiredPartsOf(info))
+          : { hash: answer.protein_hash },
+    }),
+    restrictedCount: t.int({
+      public: 'record',
+      nullable: false,
+      description: 'Number of hits that the upstream withheld. If it is not 0, the list is incomplete.',
+      resolve: ({ answer: { restricted_count: count } }) => {
+        if (count == null) throw drifted('similarity', '$.restricted_count', 'missing, or of another type');
+        return count;
+      },
+    }),
+    hits: t.field({
+      public: 'record',
+      type: [SimilarityHit],
+      nullable: { list: false, items: false },
+      description: 'The similar proteins, most similar first.',
+      resolve: ({ answer }) => answer.similar_proteins,
+    }),
+    sharedFeatures: t.field({
+      public: 'record',
+      type: [SharedFeature],
+      nullable: { list: false, items: false },
+      description: 'Features that the hits share, most frequent first.',
+      cost: ({ first }) => ({ items: first ?? 20 }),
+      args: { first: t.arg.int({ defaultValue: 20, description: 'Return at most this many, 1 to 100.' }) },
+      resolve: ({ answer }, { first }) => {
+        within(first, 1, 100, 'first');
+        const shared = promised(
+          'similarity',
+          '$.top_features_across_results',
+          answer.top_features_across_results,
+        );
+        return (shared ?? []).slice(0, first ?? 20);
+      },
+    }),
   }),
-);
+});
 
 const searchArgs = builder.args((t) => ({
   first: t.int({ defaultValue: 10, description: 'Return at most this many hits, 1 to 100.' }),

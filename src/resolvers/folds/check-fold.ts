@@ -3,7 +3,7 @@ import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { InputChain } from '../../schema/input-chain.ts';
 import { InputIssue } from '../../schema/problem.ts';
-import { SubmitFoldInput } from '../../schema/submit.ts';
+import { SubmitFoldInput } from '../../schema/submit-input.ts';
 import type { Issue, ItemCheck, SubmissionCheck } from '../../submission/check.ts';
 import type { SubmissionInput } from '../../submission/submission.ts';
 import { checkCost, checkInput } from './submit.ts';

@@ -1,4 +1,6 @@
 // The chains of a folded complex, their proteins in the Atlas, and how sure the model is of their pairs.
+import type { GraphQLResolveInfo } from 'graphql';
+import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { ChainKind } from '../../schema/input-chain.ts';
 import { scaleArg, scalePlddt } from '../../schema/plddt.ts';
@@ -8,6 +10,20 @@ import type { ChainPair } from '../../structure/fold/pae.ts';
 import { findProtein } from '../atlas/protein.ts';
 import { requiredPartsOf } from '../atlas/protein-parts.ts';
 import { proteinLink } from '../costs.ts';
+
+/** The field `protein` of a chain. */
+export const proteinOfChain = {
+  type: Protein,
+  cost: proteinLink,
+  description:
+    'Its protein in the Atlas; null when the Atlas does not have it, and for other kinds of chains.',
+  resolve: (
+    { proteinHash }: { readonly proteinHash: string | null },
+    _: object,
+    ctx: GatewayContext,
+    info: GraphQLResolveInfo,
+  ) => (proteinHash === null ? null : findProtein(ctx, proteinHash, requiredPartsOf(info))),
+} as const;
 
 const KINDS = { protein: 'PROTEIN', rna: 'RNA', dna: 'DNA', ligand: 'LIGAND' } as const;
 
@@ -39,14 +55,7 @@ export const FoldedChain = builder.objectRef<FoldedChainRecord>('FoldedChain').i
       type: 'ProteinHash',
       description: 'MD5 of the sequence of a protein, its id in the Atlas; null for other kinds.',
     }),
-    protein: t.field({
-      type: Protein,
-      cost: proteinLink,
-      description:
-        'Its protein in the Atlas; null when the Atlas does not have it, and for other kinds of chains.',
-      resolve: ({ proteinHash }, _, ctx, info) =>
-        proteinHash === null ? null : findProtein(ctx, proteinHash, requiredPartsOf(info)),
-    }),
+    protein: t.field(proteinOfChain),
   }),
 });
 

@@ -2,9 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayContext } from '../../context.ts';
-import type { SubmitFoldResultShape } from '../../schema/submit.ts';
 import type { KeyEntry } from '../../store/ledger/ledger.ts';
-import { batchById } from './batch.ts';
+import { type SubmitFoldResultShape, submittedBefore, unknownOutcome } from './submit-result.ts';
 
 /** Claims older than this are stale: Submit gives up earlier. */
 const LEASE_MS = 180_000;
@@ -16,21 +15,6 @@ const conflict = (entry: KeyEntry): SubmitFoldResultShape => ({
   message: 'This idempotency key was used before, for another input. Nothing was sent.',
   hint: 'Use a new key for a new input; the same key gives back the batch of the same input only.',
   batchId: entry.state === 'submitted' ? entry.batchId : null,
-});
-
-/** The result for a key whose outcome is unknown. */
-export const unknownOutcome = (
-  message: string,
-  key: string | null,
-  upstreamRequestId: string | null,
-): SubmitFoldResultShape => ({
-  kind: 'OutcomeUnknown',
-  message,
-  hint:
-    'Some items may be queued and charged, and the gateway cannot find out. Send again, with another ' +
-    'idempotencyKey, only if you accept that you may pay twice.',
-  upstreamRequestId,
-  idempotencyKey: key,
 });
 
 /** The result when the store cannot write down what must be known before sending. */
@@ -72,10 +56,7 @@ function resultOf(
   entry: KeyEntry,
 ): SubmitFoldResultShape | null {
   if (entry.requestHash !== requestHash) return conflict(entry);
-  if (entry.state === 'submitted') {
-    const batch = batchById(ctx, entry.batchId);
-    return { kind: 'FoldSubmitted', batch, replayed: true, message: null, warnings: [] };
-  }
+  if (entry.state === 'submitted') return submittedBefore(ctx, entry.batchId);
   if (entry.state === 'unknown') {
     const message =
       'An earlier request with this idempotency key ended without an answer. Nothing was sent now.';

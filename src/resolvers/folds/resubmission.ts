@@ -2,7 +2,6 @@
 // service nor the ledger keeps sequences, so the caller brings them.
 import type { GatewayContext } from '../../context.ts';
 import type { IssueShape } from '../../schema/problem.ts';
-import type { SubmitFoldResultShape } from '../../schema/submit.ts';
 import type { LedgerBatch, LedgerItem } from '../../store/ledger/ledger.ts';
 import { checkSubmission } from '../../submission/check.ts';
 import type { IssueCode } from '../../submission/issue-codes.ts';
@@ -10,7 +9,8 @@ import { type Item, type Submission, type SubmissionInput, takeSteps } from '../
 import { submissionHash } from '../../submission/wire-body.ts';
 import type { TaskStateName } from '../../upstream/folds/batch-states.ts';
 import type { PlacedTask } from './ranked-tasks.ts';
-import { type Examined, invalidInput } from './submit.ts';
+import type { Examined } from './submit.ts';
+import { invalidInput, type SubmitFoldResultShape } from './submit-result.ts';
 
 export interface Resubmission {
   readonly batchId: string;

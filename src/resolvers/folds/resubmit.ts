@@ -7,7 +7,7 @@ import { Batch, TaskState } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
 import { type IssueShape, notFound } from '../../schema/problem.ts';
 import { badInput } from '../../schema/scalars.ts';
-import { SubmitFoldInput, SubmitFoldResult, type SubmitFoldResultShape } from '../../schema/submit.ts';
+import { SubmitFoldInput } from '../../schema/submit-input.ts';
 import type { LedgerBatch } from '../../store/ledger/ledger.ts';
 import { submissionHash } from '../../submission/wire-body.ts';
 import { parseTaskState } from '../../upstream/folds/batch-states.ts';
@@ -15,7 +15,13 @@ import { batchById } from './batch.ts';
 import { claimIdempotencyKey } from './idempotency.ts';
 import { readAllTasks } from './ranked-tasks.ts';
 import { chosenTasks, fault, inputsOf, isResult, partOf, type Resubmission, some } from './resubmission.ts';
-import { checkCost, checkInput, type Examined, invalidInput, submitOnce } from './submit.ts';
+import { checkCost, checkInput, type Examined, submitOnce } from './submit.ts';
+import {
+  invalidInput,
+  SubmitFoldResult,
+  type SubmitFoldResultShape,
+  submittedBefore,
+} from './submit-result.ts';
 
 /** The result where all tasks were submitted again before: that batch, when its input is this one. */
 async function resubmittedBefore(
@@ -25,13 +31,7 @@ async function resubmittedBefore(
 ): Promise<SubmitFoldResultShape> {
   for (const { batchId, label, inputHash } of earlier) {
     if (inputHash !== (await submissionHash({ ...part.submission, label }))) continue;
-    return {
-      kind: 'FoldSubmitted',
-      batch: batchById(ctx, batchId),
-      replayed: true,
-      message: null,
-      warnings: [],
-    };
+    return submittedBefore(ctx, batchId);
   }
   const ids = earlier.map(({ batchId }) => batchId);
   return fault(

@@ -1,15 +1,8 @@
 // submitFold checks the input, sends it once and records the outcome.
 import type { GatewayContext } from '../../context.ts';
-import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
 import type { InvalidInputShape, IssueShape } from '../../schema/problem.ts';
-import {
-  IdempotencyConflict,
-  type IdempotencyConflictShape,
-  SubmitFoldInput,
-  SubmitFoldResult,
-  type SubmitFoldResultShape,
-} from '../../schema/submit.ts';
+import { SubmitFoldInput } from '../../schema/submit-input.ts';
 import type { LedgerBatch, LedgerItem } from '../../store/ledger/ledger.ts';
 import { checkSubmission, type ItemCheck, type SubmissionCheck } from '../../submission/check.ts';
 import {
@@ -26,19 +19,17 @@ import type { BatchAnswer } from '../../upstream/folds/batch-reader.ts';
 import { taskIdAt } from '../../upstream/folds/batch-states.ts';
 import type { Submitted } from '../../upstream/wire.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
-import { batchById, loadBatch } from './batch.ts';
-import { checkLedger, claimIdempotencyKey, unknownOutcome } from './idempotency.ts';
+import { batchById } from './batch.ts';
+import { checkLedger, claimIdempotencyKey } from './idempotency.ts';
+import {
+  invalidInput,
+  SubmitFoldResult,
+  type SubmitFoldResultShape,
+  unknownOutcome,
+} from './submit-result.ts';
 import { toRefusedProblem } from './upstream-refusals.ts';
 
 const HOUR = 3_600_000;
-
-/** The result for an input with mistakes. */
-export const invalidInput = (issues: readonly IssueShape[]): InvalidInputShape => ({
-  kind: 'InvalidInput',
-  message: issues.length === 1 ? 'The input has a mistake.' : `The input has ${issues.length} mistakes.`,
-  hint: 'checkFold reports the same mistakes and sends nothing.',
-  issues,
-});
 
 /** Letters whose check costs as much as an upstream call. */
 const LETTERS_FOR_ONE = 10_000;
@@ -219,28 +210,6 @@ async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<
   const { issues } = examined.check;
   return issues.length > 0 ? invalidInput(issues) : submitOnce(ctx, examined);
 }
-
-const existingBatch = (
-  { batchId }: IdempotencyConflictShape,
-  _: unknown,
-  ctx: GatewayContext,
-): Promise<BatchShape | null> | null => (batchId === null ? null : loadBatch(ctx, batchId));
-
-builder.objectFields(IdempotencyConflict, (t) => ({
-  existingBatch: t.field({
-    type: Batch,
-    cost: 1,
-    description: 'The batch of the first submission with this key; null when its outcome is unknown.',
-    resolve: existingBatch,
-  }),
-  batch: t.field({
-    type: Batch,
-    cost: 1,
-    deprecationReason: 'Use `existingBatch`. Removed after 2027-05-31.',
-    description: 'The same; it cannot be selected beside the `batch` of FoldSubmitted, which is never null.',
-    resolve: existingBatch,
-  }),
-}));
 
 builder.mutationFields((t) => ({
   submitFold: t.field({

@@ -7,7 +7,6 @@ import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
 import { InputChain } from '../../schema/input-chain.ts';
 import { scaleArg, scalePlddt } from '../../schema/plddt.ts';
-import { Protein } from '../../schema/protein.ts';
 import {
   Artifact,
   type ArtifactShape,
@@ -24,11 +23,9 @@ import { missingResult } from '../../upstream/folds/fold-results.ts';
 import { signedUrl } from '../../upstream/http/download.ts';
 import { validate } from '../../upstream/http/validate-response.ts';
 import { artifacts as artifactUrls, type TaskStatus as StatusAnswer } from '../../upstream/wire.ts';
-import { findProtein } from '../atlas/protein.ts';
-import { requiredPartsOf } from '../atlas/protein-parts.ts';
-import { proteinLink } from '../costs.ts';
 import { batchById, loadBatch } from './batch.ts';
 import { FoldResult } from './fold-result.ts';
+import { proteinOfChain } from './folded-chain.ts';
 import { expiredTask, inputOf, nameOfTask, taskFromItem, taskFromStatus } from './task-shape.ts';
 
 /** Fields that share one Status call. */
@@ -219,16 +216,7 @@ builder.objectFields(Task, (t) => ({
   }),
 }));
 
-builder.objectFields(InputChain, (t) => ({
-  protein: t.field({
-    type: Protein,
-    cost: proteinLink,
-    description:
-      'Its protein in the Atlas; null when the Atlas does not have it, and for other kinds of chains.',
-    resolve: ({ proteinHash }, _, ctx, info) =>
-      proteinHash === null ? null : findProtein(ctx, proteinHash, requiredPartsOf(info)),
-  }),
-}));
+builder.objectField(InputChain, 'protein', (t) => t.field(proteinOfChain));
 
 builder.queryFields((t) => ({
   task: t.field({

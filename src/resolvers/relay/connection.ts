@@ -32,6 +32,12 @@ export function sizeOf(value: number | null | undefined, name: string): number |
   return value;
 }
 
+/** The argument `first` of a plain list. @throws GraphQLError BAD_USER_INPUT for a negative one */
+export function readFirst(first: number | null | undefined): number | undefined {
+  if (first != null && first < 0) throw badInput('`first` must not be negative.');
+  return first ?? undefined;
+}
+
 /** A page of a connection. Its ends are those of its edges. */
 export const connectionPage = <Edge extends { readonly cursor: string }>(
   totalCount: number,

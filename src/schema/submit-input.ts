@@ -1,19 +1,6 @@
-// Input and results of submitFold. checkFold takes the same input; src/submission checks it.
+// The input of submitFold, which checkFold and resubmitFold take, too; src/submission checks it.
 
-import { Batch, type BatchShape } from './batch.ts';
 import { builder } from './builder.ts';
-import {
-  InputIssue,
-  InvalidInput,
-  type InvalidInputShape,
-  type IssueShape,
-  NotFound,
-  type NotFoundShape,
-  Problem,
-  type ProblemBase,
-  Refused,
-  type RefusedShape,
-} from './problem.ts';
 
 const ModificationInput = builder.inputType('ModificationInput', {
   description: 'A residue that is replaced by a chemical component.',
@@ -146,79 +133,4 @@ export const SubmitFoldInput = builder.inputType('SubmitFoldInput', {
         'the first batch and spends nothing.',
     }),
   }),
-});
-
-/** The batch is queued, by this or an earlier request with the same key. */
-export interface FoldSubmittedShape {
-  readonly kind: 'FoldSubmitted';
-  readonly batch: BatchShape;
-  readonly replayed: boolean;
-  readonly message: string | null;
-  readonly warnings: readonly IssueShape[];
-}
-
-/** The upstream may have queued tasks or not. */
-export interface OutcomeUnknownShape extends ProblemBase<'OutcomeUnknown'> {
-  readonly idempotencyKey: string | null;
-}
-
-/** The key was used with another input; `batchId` is the batch of that input where it is known. */
-export interface IdempotencyConflictShape extends ProblemBase<'IdempotencyConflict'> {
-  readonly batchId: string | null;
-}
-
-export type SubmitFoldResultShape =
-  | FoldSubmittedShape
-  | InvalidInputShape
-  | RefusedShape
-  | OutcomeUnknownShape
-  | IdempotencyConflictShape
-  | NotFoundShape;
-
-const FoldSubmitted = builder.objectRef<FoldSubmittedShape>('FoldSubmitted').implement({
-  description: 'The folds are queued.',
-  fields: (t) => ({
-    batch: t.expose('batch', { type: Batch, nullable: false, description: 'The batch of the folds.' }),
-    replayed: t.exposeBoolean('replayed', {
-      nullable: false,
-      description:
-        'True when an earlier request with the same idempotency key queued them; nothing was spent again.',
-    }),
-    // Not null, so that a query can select it next to `message` of a problem, which is never null.
-    message: t.string({
-      nullable: false,
-      description: 'The message of the upstream; "The folds are queued." where it has none.',
-      resolve: ({ message }) => message ?? 'The folds are queued.',
-    }),
-    warnings: t.expose('warnings', {
-      type: [InputIssue],
-      nullable: { list: false, items: false },
-      description: 'What is allowed but probably not intended.',
-    }),
-  }),
-});
-
-const OutcomeUnknown = builder.objectRef<OutcomeUnknownShape>('OutcomeUnknown').implement({
-  description:
-    'The upstream answered 500 or the connection broke: some items may be queued and charged. The ' +
-    'gateway never retries a submission.',
-  interfaces: [Problem],
-  fields: (t) => ({
-    idempotencyKey: t.exposeString('idempotencyKey', {
-      description: 'The idempotency key, which is now used up; null when you gave none.',
-    }),
-  }),
-});
-
-export const IdempotencyConflict = builder
-  .objectRef<IdempotencyConflictShape>('IdempotencyConflict')
-  .implement({
-    description: 'The idempotency key was used before with another input. Nothing was sent.',
-    interfaces: [Problem],
-  });
-
-export const SubmitFoldResult = builder.unionType('SubmitFoldResult', {
-  description: 'Result of a submission. Only resubmitFold, which names a batch, gives NotFound.',
-  types: [FoldSubmitted, InvalidInput, Refused, OutcomeUnknown, IdempotencyConflict, NotFound],
-  resolveType: ({ kind }) => kind,
 });
