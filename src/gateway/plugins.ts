@@ -1,15 +1,14 @@
-// All Yoga plugins in the order in which they see a request: telemetry, cheap refusals, parsing,
+// All Yoga plugins in the order in which they see a request: HTTP with its cheap refusals, parsing,
 // validation, execution. The order is part of the behaviour: a refusal must come before the work it
 // saves.
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import { FIXED_LIMITS } from '../http/graphql/document-limits.ts';
 import type { PersistedOperations } from '../http/graphql/persisted-operations.ts';
-import { type ClientErrors, useErrorCodes } from '../http/plugins/errors.ts';
-import { wrapPluginHooks } from '../http/plugins/safe-hooks.ts';
-import { useAccessChecks, useHostCheck } from '../http/plugins/use-access-checks.ts';
+import type { ClientErrors } from '../http/plugins/errors.ts';
+import { useErrors } from '../http/plugins/use-errors.ts';
 import { useExecution } from '../http/plugins/use-execution.ts';
-import { headPlugins } from '../http/plugins/use-head.ts';
+import { useHttp } from '../http/plugins/use-http.ts';
 import { useIncrementalDelivery } from '../http/plugins/use-incremental-delivery.ts';
 import { useMediaTypes } from '../http/plugins/use-media-types.ts';
 import {
@@ -19,11 +18,9 @@ import {
   useRequestParser,
   useTrustedDocuments,
 } from '../http/plugins/use-request-parser.ts';
-import { useCors, useResponseHeaders } from '../http/plugins/use-response-headers.ts';
-import { useRoutes } from '../http/plugins/use-routes.ts';
-import { useTelemetry, useUpstreamReport } from '../http/plugins/use-telemetry.ts';
+import { useTelemetry } from '../http/plugins/use-telemetry.ts';
+import { createResponseCaching } from '../http/response-cache/response-caching.ts';
 import type { ResponseStore } from '../http/response-cache/response-store.ts';
-import { useResponseCache } from '../http/response-cache/use-response-cache.ts';
 import type { YogaSources } from './yoga.ts';
 
 interface PluginSources extends Omit<YogaSources, 'metrics' | 'schema'> {
@@ -43,48 +40,36 @@ const documentLimits = (config: Config) => ({
 
 /** The plugins of a gateway. */
 export function gatewayPlugins(sources: PluginSources): Plugin[] {
-  const { config, log, telemetry, errors, operations, openContext, store, accessControl } = sources;
-  const { routes, isSandbox, pulseMs, publicSchema } = sources;
-  const { admission, callers, pressure } = accessControl;
-  const head = headPlugins();
-  return wrapPluginHooks(
-    [
-      head.first,
-      useTelemetry(telemetry, errors.owners, head.isHead),
-      useResponseHeaders({ isSandbox, proofNeeded: config.proofNeeded }),
-      ...(config.keyForLoopback ? [useHostCheck(config.PUBLIC_URL)] : []),
-      useCors(config.CORS_ORIGINS),
-      useResponseCache({
-        store,
-        recordSeconds: config.CACHE_RECORDS_SECONDS,
-        proofNeeded: config.proofNeeded,
-      }),
-      useAccessChecks({ pressure, admission, callers: config.proofNeeded ? callers : undefined, errors }),
-      useRequestParser({
-        maxBytes: config.MAX_BODY_BYTES,
-        origins: config.CORS_ORIGINS,
-        documentOf: operations.documentOf,
-      }),
-      useTrustedDocuments(operations.check),
-      useDocumentLimits(documentLimits(config), config.INTROSPECTION),
-      useErrorCodes(errors.count),
-      useMediaTypes({
-        pulseMs,
-        shown: (all, request) => errors.ofResult(all, telemetry.exchangeOf(request)),
-      }),
-      useUpstreamReport(),
-      useIntrospection(config.INTROSPECTION),
-      ...(config.FEDERATION ? [usePublicIntrospection(publicSchema)] : []),
-      useIncrementalDelivery(errors.showPart),
-      useExecution({
-        limits: { values: config.MAX_ANSWER_VALUES, bytes: config.MAX_ANSWER_BYTES },
-        openContext,
-        admission,
-        maxSubscriptions: config.MAX_SUBSCRIPTIONS,
-      }),
-      useRoutes(routes),
-      head.last,
-    ],
-    (error) => log.error({ error }, 'request'),
-  );
+  const { config, telemetry, errors, operations, openContext, store, accessControl } = sources;
+  const caching = createResponseCaching({
+    store,
+    recordSeconds: config.CACHE_RECORDS_SECONDS,
+    proofNeeded: config.proofNeeded,
+  });
+  return [
+    useHttp({ ...sources, caching }),
+    useTelemetry(telemetry),
+    caching.plugin,
+    useRequestParser({
+      maxBytes: config.MAX_BODY_BYTES,
+      origins: config.CORS_ORIGINS,
+      documentOf: operations.documentOf,
+    }),
+    useTrustedDocuments(operations.check),
+    useDocumentLimits(documentLimits(config), config.INTROSPECTION),
+    useErrors(errors, telemetry),
+    useMediaTypes({
+      pulseMs: sources.pulseMs,
+      shown: (all, request) => errors.ofResult(all, telemetry.exchangeOf(request)),
+    }),
+    useIntrospection(config.INTROSPECTION),
+    ...(config.FEDERATION ? [usePublicIntrospection(sources.publicSchema)] : []),
+    useIncrementalDelivery(),
+    useExecution({
+      limits: { values: config.MAX_ANSWER_VALUES, bytes: config.MAX_ANSWER_BYTES },
+      openContext,
+      admission: accessControl.admission,
+      maxSubscriptions: config.MAX_SUBSCRIPTIONS,
+    }),
+  ];
 }

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import type { OpenLink } from '../http/auth/signed-links.ts';
 import { openAssets } from '../http/pages/assets.ts';
 import type { Example } from '../http/pages/examples.ts';
-import type { Route } from '../http/plugins/use-routes.ts';
+import type { Route } from '../http/plugins/answer-route.ts';
 import { batchRoutes } from '../http/routes/batches.ts';
 import { bulkRoutes } from '../http/routes/bulk.ts';
 import { healthRoute, metricsRoute, type Readiness, readyRoute } from '../http/routes/health.ts';

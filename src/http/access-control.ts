@@ -15,7 +15,7 @@ import { createLoadShedder, createShares } from './limits/load-shedding.ts';
 import { createFailedAuthLimit, openRateLimit } from './limits/rate-limit.ts';
 import { openRequestBodies } from './limits/request-bodies.ts';
 import { openTurns } from './limits/turns.ts';
-import { rateLimitError } from './plugins/use-access-checks.ts';
+import { rateLimitError } from './plugins/access-checks.ts';
 
 export type AccessControl = ReturnType<typeof createAccessControl>;
 

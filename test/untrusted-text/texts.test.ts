@@ -15,7 +15,7 @@ import { checkTokens } from '../../src/http/graphql/document-limits.ts';
 import { negotiateEventStreamType, negotiateResponseType } from '../../src/http/graphql/media-type.ts';
 import { checkContentType, readBody, readSearch } from '../../src/http/graphql/read-params.ts';
 import { maskError, withErrorCode } from '../../src/http/plugins/errors.ts';
-import { addVary } from '../../src/http/plugins/use-response-headers.ts';
+import { addVary } from '../../src/http/plugins/response-headers.ts';
 import { byteRange } from '../../src/http/routes/responses.ts';
 import { readIdentifier } from '../../src/resolvers/atlas/identifier.ts';
 import { readCursor } from '../../src/resolvers/relay/cursor.ts';

@@ -6,6 +6,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { GraphQLError } from 'graphql';
 import type { AccessControl } from '../access-control.ts';
 import { bodyTooLarge, bodyTooSlow, overloaded } from '../auth/auth-errors.ts';
+import type { PendingResponse } from '../response-cache/response-store.ts';
 import type { AdmittedClient } from './admission.ts';
 import { isAwaitingContinue, sendContinue } from './http-server.ts';
 import type { BodyFailure } from './request-bodies.ts';
@@ -35,6 +36,8 @@ export interface LimitedRequest {
   readonly refusal: Refusal | undefined;
   /** Gives the place back early, once or more often. */
   readonly leave: () => void;
+  /** Set by the response cache for an answer that others may wait for. */
+  pending?: PendingResponse;
 }
 
 /** Monitoring is always answered. */

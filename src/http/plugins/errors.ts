@@ -1,7 +1,6 @@
 // Masks errors: the gateway's own and the upstream's are shown with a code, all others are logged
 // and replaced. Never a stack trace.
 import { GraphQLError } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { redact } from '../../telemetry/redact.ts';
@@ -9,7 +8,6 @@ import { type RequestRecord, requestLogFields } from '../../telemetry/request-re
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { asError, type Failure, UpstreamError } from '../../upstream/errors.ts';
 import type { RefusalReason } from '../limits/request-limits.ts';
-import type { ErrorOwners } from './use-telemetry.ts';
 
 /** `extensions` of a failed upstream call: never a URL, a header or a body. */
 const extensionsOf = (failure: Failure) => ({
@@ -141,20 +139,6 @@ export const withErrorCode = (error: GraphQLError): GraphQLError =>
     ? error
     : placed(error, redact(error.message), { ...error.extensions, code: 'BAD_USER_INPUT', retryable: false });
 
-/**
- * Gives errors before execution (request, syntax, validation) the same codes as all others.
- *
- * @param onError - called with each error of a single result
- */
-export const useErrorCodes = (onError: (error: GraphQLError, request: Request) => void): Plugin => ({
-  onResultProcess({ request, result, setResult }) {
-    if (!('errors' in result) || result.errors === undefined) return;
-    const errors = result.errors.map(withErrorCode);
-    for (const error of errors) onError(error, request);
-    setResult({ ...result, errors });
-  },
-});
-
 export type ClientErrors = ReturnType<typeof createClientErrors>;
 
 /** How often refusals of one kind are logged at most. */
@@ -172,38 +156,31 @@ export function createClientErrors(
   telemetry: Telemetry,
   suggestions: boolean,
 ) {
-  const owners: ErrorOwners = new WeakMap();
-  /**
-   * Errors already counted for a request. Validation errors are cached, so one may be shown to
-   * many.
-   */
-  const countedFor = new WeakMap<RequestRecord, WeakSet<Error>>();
-  /** What fails before it runs is never masked, and what is masked is seen again in the answer. */
-  const countOnce = (error: Error, owner: RequestRecord): void => {
-    const counted = countedFor.get(owner) ?? new WeakSet<Error>();
-    if (owner.left || counted.has(error)) return;
-    countedFor.set(owner, counted.add(error));
-    telemetry.failed(codeOf(error), owner);
+  /** Errors of executions, as they are shown: they are counted, and seen again in the answer. */
+  const counted = new WeakSet<Error>();
+  const countFor = (error: Error, exchange: RequestRecord): void => {
+    if (!exchange.left) telemetry.failed(codeOf(error), exchange);
   };
-  const count = (error: Error, request: Request) => countOnce(error, telemetry.exchangeOf(request));
-  const show = (error: unknown): Error => {
-    const owner = typeof error === 'object' && error !== null ? owners.get(error) : undefined;
-    const shown = maskError(
+  const count = (error: Error, request: Request) => countFor(error, telemetry.exchangeOf(request));
+  const mask = (error: unknown, exchange?: RequestRecord): Error =>
+    maskError(
       error,
       (cause) => {
+        const fields = exchange === undefined ? {} : requestLogFields(exchange);
         // What breaks when a caller has left is no fault of the gateway.
-        if (owner?.left !== true)
-          log.error(
-            { ...(owner === undefined ? {} : requestLogFields(owner)), error: cause },
-            'masked error',
-          );
+        if (exchange?.left !== true) log.error({ ...fields, error: cause }, 'masked error');
       },
       suggestions,
     );
-    // Without its request it is one of an answer in one piece, which is counted with that.
-    if (owner !== undefined) countOnce(shown, owner);
-    return shown;
-  };
+  /** The errors of a result as its caller sees them, each counted once. */
+  const ofResult = (all: readonly GraphQLError[], exchange: RequestRecord): GraphQLError[] =>
+    all.map((error) => {
+      const masked = mask(error, exchange);
+      const shown = withErrorCode(masked instanceof GraphQLError ? masked : new GraphQLError(masked.message));
+      counted.add(shown);
+      countFor(shown, exchange);
+      return shown;
+    });
   const refusals = new Map<RefusalReason, { many: number; loggedAt: number }>();
   /**
    * Logs the first refusal of a kind at once, later ones together. Each has an access log line,
@@ -219,26 +196,16 @@ export function createClientErrors(
     known.loggedAt = performance.now();
   }
   return {
-    /** Which request an error came up in. */
-    owners,
     /** Counts an error that is shown as it is. */
     count,
-    /** The error that the caller sees instead of this one. */
-    show,
-    /** The same for an error of a later part of an answer. */
-    showPart(error: GraphQLError, request: Request): Error {
-      owners.set(error, telemetry.exchangeOf(request));
-      return show(error);
-    },
-    /** The errors of a result as its caller sees them, each counted once. */
-    ofResult: (all: readonly GraphQLError[], exchange: RequestRecord): GraphQLError[] =>
+    /** The error that a caller sees instead of one of no execution. */
+    show: (error: unknown): Error => (error instanceof Error && counted.has(error) ? error : mask(error)),
+    ofResult,
+    /** The errors of an answer; those that no execution has counted are counted now. */
+    ofAnswer: (all: readonly GraphQLError[], request: Request): GraphQLError[] =>
       all.map((error) => {
-        owners.set(error, exchange);
-        const masked = show(error);
-        const shown = withErrorCode(
-          masked instanceof GraphQLError ? masked : new GraphQLError(masked.message),
-        );
-        countOnce(shown, exchange);
+        const shown = withErrorCode(error);
+        if (!counted.has(shown)) count(shown, request);
         return shown;
       }),
     /** Counts a request that is refused before it runs, and logs such refusals now and then. */

@@ -1,5 +1,5 @@
 // Delivers results in parts (`@defer`, `@stream`) to clients that accept a media type with parts;
-// other clients receive the whole result. Errors of later parts are masked, too.
+// other clients receive the whole result.
 import { GraphQLStreamDirective } from '@graphql-tools/utils';
 import { useDeferStream } from '@graphql-yoga/plugin-defer-stream';
 import {
@@ -13,9 +13,7 @@ import {
   visit,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { withoutRepetitions } from '../../execution/counted-schema.ts';
 import { negotiateIncrementalType } from '../graphql/media-type.ts';
-import type { ExecutionOrIncrementalResult } from '../graphql/serialize-result.ts';
 
 const DIRECTIVES = ['defer', 'stream'];
 
@@ -64,33 +62,9 @@ function streamErrors({ schema, document, operationName, variableValues }: Opera
   });
 }
 
-/** @param mask - makes the error that a client sees */
-export function useIncrementalDelivery(mask: (error: GraphQLError, request: Request) => Error): Plugin {
+export function useIncrementalDelivery(): Plugin {
   const wholeOf = openWhole();
   const { onSchemaChange, onValidate } = useDeferStream();
-
-  function shown(error: GraphQLError, request: Request): GraphQLError {
-    const seen = mask(error, request);
-    return seen instanceof GraphQLError ? seen : new GraphQLError(seen.message);
-  }
-
-  const masked = (
-    { incremental, ...result }: ExecutionOrIncrementalResult,
-    request: Request,
-  ): ExecutionOrIncrementalResult => ({
-    ...result,
-    ...(result.errors === undefined ? {} : { errors: withoutRepetitions(result.errors) }),
-    ...(incremental === undefined
-      ? {}
-      : {
-          incremental: incremental.map((part) =>
-            part.errors === undefined
-              ? part
-              : { ...part, errors: withoutRepetitions(part.errors).map((error) => shown(error, request)) },
-          ),
-        }),
-  });
-
   return {
     ...(onSchemaChange === undefined ? {} : { onSchemaChange }),
     ...(onValidate === undefined ? {} : { onValidate }),
@@ -99,13 +73,8 @@ export function useIncrementalDelivery(mask: (error: GraphQLError, request: Requ
         args.document = wholeOf(args.document);
       else {
         const errors = streamErrors(args);
-        if (errors.length > 0) return setResultAndStopExecution({ errors });
+        if (errors.length > 0) setResultAndStopExecution({ errors });
       }
-      return {
-        onExecuteDone: () => ({
-          onNext: ({ result, setResult }) => setResult(masked(result, request)),
-        }),
-      };
     },
     // An event is one result: its parts would come out of order with the next event's.
     onSubscribe({ args }) {

@@ -21,7 +21,7 @@ import {
   serializeResult,
 } from '../graphql/serialize-result.ts';
 import { streamOf } from '../graphql/stream-body.ts';
-import { noteBody } from '../response-cache/use-response-cache.ts';
+import { noteBody } from '../response-cache/response-caching.ts';
 
 /** What an answer is whose result is still coming. */
 const BEGUN: ExecutionOrIncrementalResult = { data: {} };

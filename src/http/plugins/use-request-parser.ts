@@ -16,7 +16,7 @@ import { httpError } from '../graphql/http-error.ts';
 import { negotiateResponseType } from '../graphql/media-type.ts';
 import { checkContentType, type OperationParams, readBody, readSearch } from '../graphql/read-params.ts';
 import { limitedRequestOf } from '../limits/request-limits.ts';
-import { isListed } from './use-response-headers.ts';
+import { isListed } from './response-headers.ts';
 
 /** What Yoga is given: `query` is there, or says itself that it is missing. */
 export interface RequestParserOptions {

@@ -6,12 +6,12 @@ import { matchesIfNoneMatch } from '../../etag.ts';
 import { makeRequestId } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { traceparent } from '../../telemetry/tracing.ts';
+import { destroyResponse } from '../faults.ts';
 import type { AdmittedClient } from '../limits/admission.ts';
-import { limitedRequestOf, pathOf } from '../limits/request-limits.ts';
+import { type LimitedRequest, limitedRequestOf, pathOf } from '../limits/request-limits.ts';
 import type { Turns } from '../limits/turns.ts';
-import { destroyResponse } from '../plugins/safe-hooks.ts';
-import { rateLimitHeaders } from '../plugins/use-access-checks.ts';
-import { corsHeaders } from '../plugins/use-response-headers.ts';
+import { rateLimitHeaders } from '../plugins/access-checks.ts';
+import { corsHeaders } from '../plugins/response-headers.ts';
 import { endWithConnection } from '../plugins/use-telemetry.ts';
 import { cacheKey } from './cache-key.ts';
 import type { CachedResponse, PendingResponse, ResponseStore } from './response-store.ts';
@@ -26,11 +26,9 @@ export interface ResponseCacheOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-const pendings = new WeakMap<IncomingMessage, PendingResponse>();
-
 /** The pending response of a request that came through the cache. */
 export const pendingResponseOf = (incoming: IncomingMessage | undefined): PendingResponse | undefined =>
-  incoming === undefined ? undefined : pendings.get(incoming);
+  limitedRequestOf(incoming)?.pending;
 
 /** Bytes of a body that are cheaper to copy than to write by themselves. */
 const SMALL_BODY_BYTES = 16_384;
@@ -81,9 +79,9 @@ export function withResponseCache(next: RequestListener, options: ResponseCacheO
   }
 
   /** Notes that the response of a request may be stored. */
-  function begin(req: IncomingMessage, res: ServerResponse, key: string): void {
+  function begin(limited: LimitedRequest, res: ServerResponse, key: string): void {
     const pending = store.begin(key);
-    pendings.set(req, pending);
+    limited.pending = pending;
     res.once('close', () => store.settle(pending, undefined));
   }
 
@@ -110,7 +108,7 @@ export function withResponseCache(next: RequestListener, options: ResponseCacheO
     const seek = (run: (work: () => void) => void): void => {
       const found = store.get(key);
       if (found === undefined && store.follow(key, settled)) return;
-      if (found === undefined) begin(req, res, key);
+      if (found === undefined) begin(limited, res, key);
       run(() => answer(found));
     };
     // Hundreds may follow one response.
@@ -119,7 +117,7 @@ export function withResponseCache(next: RequestListener, options: ResponseCacheO
       if (res.closed) return;
       if (response === undefined) seek(inTurn);
       else {
-        if (response === null) begin(req, res, key);
+        if (response === null) begin(limited, res, key);
         inTurn(() => answer(response));
       }
     };

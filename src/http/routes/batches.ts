@@ -12,7 +12,7 @@ import { readCounts } from '../../upstream/folds/batch-states.ts';
 import { createFoldResults, type FoldResults } from '../../upstream/folds/fold-results.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 import { type ConcurrencyQuota, createConcurrencyQuota } from '../limits/load-shedding.ts';
-import type { Route } from '../plugins/use-routes.ts';
+import type { Route } from '../plugins/answer-route.ts';
 import { attachment, decodedId, streamOf, textResponse } from './responses.ts';
 import { createZipWriter } from './zip-writer.ts';
 

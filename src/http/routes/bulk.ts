@@ -13,7 +13,7 @@ import {
   stateOf,
 } from '../../lookups/lookup.ts';
 import { openArchive } from '../../lookups/part.ts';
-import type { Route } from '../plugins/use-routes.ts';
+import type { Route } from '../plugins/answer-route.ts';
 import { forwardedFile, forwardedHeaders, streamOf, textResponse } from './responses.ts';
 
 const TYPES = { ndjson: 'application/x-ndjson', tsv: 'text/tab-separated-values' } as const;

@@ -2,7 +2,7 @@
 import { withTimeout } from '../../async/deadline.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
 import { type MetricsAccess, refuseMetrics } from '../auth/shared-secrets.ts';
-import type { Route } from '../plugins/use-routes.ts';
+import type { Route } from '../plugins/answer-route.ts';
 import { textResponse } from './responses.ts';
 
 export interface Check {

@@ -13,7 +13,7 @@ import { graphiqlPage } from '../pages/graphiql-page.ts';
 import { textOf } from '../pages/html.ts';
 import type { Site } from '../pages/layout.ts';
 import { referencePage } from '../pages/reference/page.ts';
-import type { Route } from '../plugins/use-routes.ts';
+import type { Route } from '../plugins/answer-route.ts';
 import { createFileCache, type ServeFile } from './file-cache.ts';
 import { createFrontPageData, type FactSources, type FrontFacts } from './front-page-data.ts';
 import { PAGE_HEADERS, TEXT_HEADERS, textResponse } from './responses.ts';

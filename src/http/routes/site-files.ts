@@ -8,7 +8,7 @@ import { readDocsPictures } from '../pages/docs-files.ts';
 import { type BrowserExample, type Example, readGraphqlWs } from '../pages/examples.ts';
 import { type GuidePages, guidePage, missingPage } from '../pages/guide-page.ts';
 import { textOf } from '../pages/html.ts';
-import type { Route } from '../plugins/use-routes.ts';
+import type { Route } from '../plugins/answer-route.ts';
 import type { ServeFile, StaticFile } from './file-cache.ts';
 import { PAGE_HEADERS, TEXT_HEADERS, textResponse } from './responses.ts';
 

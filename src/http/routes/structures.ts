@@ -9,7 +9,7 @@ import { hasCoordinates } from '../../upstream/proteins/protein-data.ts';
 import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/cached-reads.ts';
 import { atlasStructure, FILE_ENDINGS } from '../../upstream/reads/structure-file.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
-import type { Route } from '../plugins/use-routes.ts';
+import type { Route } from '../plugins/answer-route.ts';
 import { fileResponse, LINK_HEADERS, refusedLink, textResponse } from './responses.ts';
 
 /** By the parameter `plddt`; null leaves the upstream's PDB text as it is. */

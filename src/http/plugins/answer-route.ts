@@ -1,5 +1,4 @@
 // Answers the gateway's file routes before GraphQL sees the request.
-import type { Plugin } from 'graphql-yoga';
 import { nodeResponseOf } from '../auth/node-request.ts';
 import { streamOf } from '../graphql/stream-body.ts';
 import { handleGetOrHead } from '../routes/responses.ts';
@@ -24,26 +23,25 @@ export interface Route {
   readonly answer: (asked: RouteRequest) => Promise<Response> | Response;
 }
 
-/** Answers by the first route that takes the request. A POST to GraphQL is for none of them. */
-export const useRoutes = (routes: readonly Route[]): Plugin => ({
-  onRequest({ request, url: { pathname }, serverContext, endResponse }) {
-    if (request.method === 'POST' && pathname === '/graphql') return undefined;
-    const url = new URL(request.url);
-    const ask = async (): Promise<void> => {
-      for (const { path, takes, isForAllMethods, answer } of routes) {
-        const [found, ...parts] = path.exec(url.pathname) ?? [];
-        if (found === undefined || takes?.(request) === false) continue;
-        const asked = { request, url, parts, serverContext };
-        const response =
-          isForAllMethods === true
-            ? await answer(asked)
-            : await handleGetOrHead(request, async () => answer(asked));
-        return endResponse(cancelOnDisconnect(response, serverContext));
-      }
-    };
-    return ask();
-  },
-});
+/** The answer of the first route that takes the request. A POST to GraphQL is for none of them. */
+export async function answerRoute(
+  routes: readonly Route[],
+  request: Request,
+  serverContext: unknown,
+): Promise<Response | undefined> {
+  const url = new URL(request.url);
+  for (const { path, takes, isForAllMethods, answer } of routes) {
+    const [found, ...parts] = path.exec(url.pathname) ?? [];
+    if (found === undefined || takes?.(request) === false) continue;
+    const asked = { request, url, parts, serverContext };
+    const response =
+      isForAllMethods === true
+        ? await answer(asked)
+        : await handleGetOrHead(request, async () => answer(asked));
+    return cancelOnDisconnect(response, serverContext);
+  }
+  return undefined;
+}
 
 /**
  * Ties the body of a response to its connection, which the server adapter does not: the source is

@@ -1,7 +1,6 @@
 // Headers of every response: the request id, `x-sandbox`, browser security (nosniff, no framing, no
 // referrer, Content-Security-Policy), and CORS: which other origins may read responses, by exact name,
 // never with cookies.
-import type { Plugin } from 'graphql-yoga';
 import { requestIdOf } from '../../telemetry/request-record.ts';
 import { API_CSP, pageCsp } from '../csp.ts';
 
@@ -14,15 +13,6 @@ const DATA_HEADERS = Object.entries({
   'content-security-policy': API_CSP,
 });
 
-export interface ResponseHeaderOptions {
-  /** Whether the upstream is a sandbox. */
-  readonly isSandbox: () => boolean;
-  /**
-   * Whether callers must send credentials: shared caches must not give their responses to others.
-   */
-  readonly proofNeeded: boolean;
-}
-
 /** Turns `public` into `private`. */
 function keepPrivate(headers: Headers): void {
   const allowed = headers.get('cache-control');
@@ -31,25 +21,36 @@ function keepPrivate(headers: Headers): void {
   addVary(headers, ['authorization']);
 }
 
-export const useResponseHeaders = ({ isSandbox, proofNeeded }: ResponseHeaderOptions): Plugin => ({
-  onResponse({ request, response, setResponse, fetchAPI }) {
-    const { headers, status } = response;
-    headers.set('x-request-id', requestIdOf(request));
-    if (isSandbox()) headers.set('x-sandbox', '1');
-    if (proofNeeded) keepPrivate(headers);
-    const type = headers.get('content-type') ?? '';
-    // Pages of any site may show images.
-    if (type.startsWith('image/') && !headers.has('cross-origin-resource-policy'))
-      headers.set('cross-origin-resource-policy', 'cross-origin');
-    const isPage = type.startsWith('text/html') && !headers.has('content-security-policy');
-    for (const [name, value] of DATA_HEADERS) if (!headers.has(name)) headers.set(name, value);
-    if (!isPage) return undefined;
-    return response.text().then((html) => {
-      headers.set('content-security-policy', pageCsp(html));
-      setResponse(new fetchAPI.Response(html, { status, headers }));
-    });
-  },
-});
+export interface HeaderRules {
+  /** Whether the upstream is a sandbox. */
+  readonly isSandbox: boolean;
+  /**
+   * Whether callers must send credentials: shared caches must not give their responses to others.
+   */
+  readonly proofNeeded: boolean;
+}
+
+/** Sets the headers of every response. @returns the response, which for a page is a new one */
+export async function withHeaders(
+  request: Request,
+  response: Response,
+  { isSandbox, proofNeeded }: HeaderRules,
+): Promise<Response> {
+  const { headers, status } = response;
+  headers.set('x-request-id', requestIdOf(request));
+  if (isSandbox) headers.set('x-sandbox', '1');
+  if (proofNeeded) keepPrivate(headers);
+  const type = headers.get('content-type') ?? '';
+  // Pages of any site may show images.
+  if (type.startsWith('image/') && !headers.has('cross-origin-resource-policy'))
+    headers.set('cross-origin-resource-policy', 'cross-origin');
+  const isPage = type.startsWith('text/html') && !headers.has('content-security-policy');
+  for (const [name, value] of DATA_HEADERS) if (!headers.has(name)) headers.set(name, value);
+  if (!isPage) return response;
+  const html = await response.text();
+  headers.set('content-security-policy', pageCsp(html));
+  return new Response(html, { status, headers });
+}
 
 /** @param names - headers on which the answer depends, lower case */
 export function addVary(headers: Headers, names: readonly string[]): void {
@@ -106,23 +107,20 @@ function preflightHeaders(request: Request, origins: readonly string[]): Record<
   };
 }
 
-/**
- * Adds CORS headers and answers preflights.
- *
- * @param origins - exact origins, or `*`; empty allows none
- */
-export const useCors = (origins: readonly string[]): Plugin => ({
-  onRequest({ request, fetchAPI, endResponse }) {
-    if (request.method !== 'OPTIONS') return;
-    const headers = isPreflight(request)
-      ? preflightHeaders(request, origins)
-      : { allow: 'GET, HEAD, POST, OPTIONS' };
-    endResponse(new fetchAPI.Response(null, { status: 204, headers: { ...headers, 'content-length': '0' } }));
-  },
-  onResponse({ request, response }) {
-    for (const [name, value] of Object.entries(corsHeaders(request.headers.get('origin'), origins)))
-      response.headers.set(name, value);
-    if (request.method === 'OPTIONS') addVary(response.headers, ['access-control-request-headers']);
-    if (origins.length > 0) addVary(response.headers, ['origin']);
-  },
-});
+/** The answer to OPTIONS, whose CORS headers are still to be added. */
+export const answerOptions = (request: Request, origins: readonly string[]): Response =>
+  new Response(null, {
+    status: 204,
+    headers: {
+      ...(isPreflight(request) ? preflightHeaders(request, origins) : { allow: 'GET, HEAD, POST, OPTIONS' }),
+      'content-length': '0',
+    },
+  });
+
+/** Adds the CORS headers of a response. @param origins - exact origins, or `*`; empty allows none */
+export function addCors(request: Request, headers: Headers, origins: readonly string[]): void {
+  for (const [name, value] of Object.entries(corsHeaders(request.headers.get('origin'), origins)))
+    headers.set(name, value);
+  if (request.method === 'OPTIONS') addVary(headers, ['access-control-request-headers']);
+  if (origins.length > 0) addVary(headers, ['origin']);
+}

@@ -1,18 +1,17 @@
 // Sets Cache-Control and ETag of GraphQL responses (and answers 304), and stores public ones in the
-// response cache. Stands behind the plugins that set headers for every caller, and before those that
-// set them for one.
+// response cache.
 import { type ExecutionResult, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
 import { toBuffer } from '../graphql/json-body.ts';
-import { addVary } from '../plugins/use-response-headers.ts';
+import { addVary } from '../plugins/response-headers.ts';
 import { REPORT_HEADER } from '../plugins/use-telemetry.ts';
 import { cachePolicy } from './cache-policy.ts';
 import { pendingResponseOf } from './response-cache.ts';
 import type { ResponseStore } from './response-store.ts';
 
-export interface ResponseCachePluginOptions {
+export interface ResponseCachingOptions {
   readonly store: ResponseStore;
   /** How long the gateway itself caches records. */
   readonly recordSeconds: number;
@@ -74,14 +73,15 @@ function storedHeaders(headers: Headers): string[] | null {
   return stored;
 }
 
-export function useResponseCache(options: ResponseCachePluginOptions): Plugin {
-  const { store, recordSeconds, proofNeeded } = options;
+export type ResponseCaching = ReturnType<typeof createResponseCaching>;
+
+export function createResponseCaching({ store, recordSeconds, proofNeeded }: ResponseCachingOptions) {
   const answers = new WeakMap<Request, StorableAnswer>();
 
-  const giveUp = (serverContext: unknown): void => {
+  function giveUp(serverContext: unknown): void {
     const pending = pendingResponseOf(nodeRequestOf(serverContext));
     if (pending !== undefined) store.settle(pending, null);
-  };
+  }
 
   /** Lets clients store the answer to a GET. @returns its ETag */
   function allowCaching({ headers }: Response, { seconds }: StorableAnswer, body: string | Buffer): string {
@@ -92,25 +92,29 @@ export function useResponseCache(options: ResponseCachePluginOptions): Plugin {
     return etag;
   }
 
+  const onExecute: Plugin['onExecute'] = ({ args, context }) => {
+    const { request } = context;
+    const { schema, document, operationName, variableValues } = args;
+    const seconds =
+      request.headers.get(REPORT_HEADER) === '1'
+        ? null
+        : cachePolicy(schema, document, recordSeconds)(variableValues ?? {});
+    if (seconds === null) return giveUp(context);
+    return {
+      onExecuteDone({ result }) {
+        const kept = Symbol.asyncIterator in result ? null : storableSeconds(result, seconds);
+        if (kept === null) return giveUp(context);
+        const name = getOperationAST(document, operationName)?.name?.value ?? null;
+        answers.set(request, { seconds: kept, operationName: name });
+      },
+    };
+  };
+
   return {
-    onExecute({ args, context }) {
-      const { request } = context;
-      const { schema, document, operationName, variableValues } = args;
-      const seconds =
-        request.headers.get(REPORT_HEADER) === '1'
-          ? null
-          : cachePolicy(schema, document, recordSeconds)(variableValues ?? {});
-      if (seconds === null) return giveUp(context);
-      return {
-        onExecuteDone({ result }) {
-          const kept = Symbol.asyncIterator in result ? null : storableSeconds(result, seconds);
-          if (kept === null) return giveUp(context);
-          const name = getOperationAST(document, operationName)?.name?.value ?? null;
-          answers.set(request, { seconds: kept, operationName: name });
-        },
-      };
-    },
-    onResponse({ request, response, serverContext, setResponse, fetchAPI }) {
+    /** Notes which answers may be stored. */
+    plugin: { onExecute } satisfies Plugin,
+    /** Stores a response, and says so in its headers. @returns the response, or a 304 in its place */
+    finish(request: Request, response: Response, serverContext: unknown): Response {
       const { headers, status } = response;
       const answer = status === 200 ? answers.get(request) : undefined;
       const body = bodies.get(response);
@@ -130,10 +134,10 @@ export function useResponseCache(options: ResponseCachePluginOptions): Plugin {
         const cached = { headers: stored, body: bytes, etag, isPublic, operationName };
         store.settle(pending, cached, Math.min(seconds, MAX_STORED_SECONDS));
       } else giveUp(serverContext);
-      if (etag === undefined || body === undefined) return;
-      if (!matchesIfNoneMatch(request.headers.get('if-none-match'), etag)) return;
+      if (etag === undefined || body === undefined) return response;
+      if (!matchesIfNoneMatch(request.headers.get('if-none-match'), etag)) return response;
       headers.delete('content-length');
-      setResponse(noteBody(new fetchAPI.Response(null, { status: 304, headers }), body));
+      return noteBody(new Response(null, { status: 304, headers }), body);
     },
   };
 }

@@ -1,9 +1,6 @@
-// Catches errors of plugin hooks and listeners, which the server adapter would answer with a stack
-// trace.
+// Requests whose address cannot be read, and plain answers in place of those that the gateway fails
+// to make: the server adapter would answer with a stack trace.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Plugin } from 'graphql-yoga';
-
-type Told = (error: unknown) => void;
 
 const BROKEN =
   'Something went wrong inside the gateway. Quote the x-request-id of this answer when you report it.\n';
@@ -17,32 +14,7 @@ const PLAIN = {
 export const destroyResponse = (response: ServerResponse): void =>
   void (response.headersSent ? response.destroy() : response.writeHead(500, PLAIN).end(BROKEN));
 
-const broken = (): Response => new Response(BROKEN, { status: 500, headers: PLAIN });
-
-/** The same hook, whose failures are told and answered. A synchronous hook stays synchronous. */
-const guarded =
-  <Payload>(hook: (payload: Payload) => unknown, told: Told, answer: (payload: Payload) => void) =>
-  (payload: Payload): Promise<void> | undefined => {
-    const onError = (error: unknown): void => {
-      told(error);
-      answer(payload);
-    };
-    try {
-      const done = hook(payload);
-      return done instanceof Promise ? done.then(() => undefined, onError) : undefined;
-    } catch (error) {
-      onError(error);
-      return undefined;
-    }
-  };
-
-/** The same plugins, whose hooks around a request end it with a plain 500 instead of throwing. */
-export const wrapPluginHooks = (plugins: readonly Plugin[], told: Told): Plugin[] =>
-  plugins.map(({ onRequest, onResponse, ...plugin }) => ({
-    ...plugin,
-    ...(onRequest && { onRequest: guarded(onRequest, told, ({ endResponse }) => endResponse(broken())) }),
-    ...(onResponse && { onResponse: guarded(onResponse, told, ({ setResponse }) => setResponse(broken())) }),
-  }));
+export const brokenResponse = (): Response => new Response(BROKEN, { status: 500, headers: PLAIN });
 
 /** Whether the address of a request can be read at all: its Host header and its path make a URL. */
 function isParsableUrl({ headers: { host = 'localhost' }, url = '/' }: IncomingMessage): boolean {
