@@ -1,24 +1,31 @@
-// Yoga and, in front of it, the node:http listener: request limits first, then the response cache. Plugins
-// of the gateway replace Yoga's own request parsing, CORS and error masking.
+// Yoga with its plugins and, in front of it, the node:http listener: request limits first, then the
+// response cache. Plugins of the gateway replace Yoga's own request parsing, CORS and error masking.
 
 import type { RequestListener } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
-import { createYoga, type YogaServerInstance } from 'graphql-yoga';
+import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
 import type { AccessControl } from '../http/access-control.ts';
 import { destroyResponse, toOriginForm, wrapListener } from '../http/faults.ts';
-import { createPersistedOperations } from '../http/graphql/persisted-operations.ts';
+import { createPersistedOperations, type PersistedOperations } from '../http/graphql/persisted-operations.ts';
 import { limitRequests } from '../http/limits/request-limits.ts';
 import { oneAtATime } from '../http/limits/turns.ts';
 import type { Route } from '../http/plugins/answer-route.ts';
 import { createClientErrors } from '../http/plugins/errors.ts';
+import { useErrors } from '../http/plugins/use-errors.ts';
+import { useExecution } from '../http/plugins/use-execution.ts';
+import { useHttp } from '../http/plugins/use-http.ts';
+import { useIncrementalDelivery } from '../http/plugins/use-incremental-delivery.ts';
+import { useMediaTypes } from '../http/plugins/use-media-types.ts';
+import { useRequestParser } from '../http/plugins/use-request-parser.ts';
+import { useTelemetry } from '../http/plugins/use-telemetry.ts';
 import { withResponseCache } from '../http/response-cache/response-cache.ts';
+import { createResponseCaching } from '../http/response-cache/response-caching.ts';
 import { createResponseStore, type ResponseStore } from '../http/response-cache/response-store.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { gatewayPlugins } from './plugins.ts';
 import type { OpenContext } from './request-context.ts';
 
 export type GatewayYoga = YogaServerInstance<object, object>;
@@ -50,10 +57,30 @@ const createDocumentCache = <T extends object>() =>
     sizeCalculation: (_, text) => Math.max(1, text.length),
   });
 
+/**
+ * The plugins in the order in which they see a request. It is part of the behaviour: a refusal must
+ * come before the work it saves.
+ */
+function pluginsOf(sources: YogaSources, operations: PersistedOperations, store: ResponseStore) {
+  const { config, log, metrics, telemetry } = sources;
+  const errors = createClientErrors(log, metrics, telemetry, config.INTROSPECTION);
+  const caching = createResponseCaching(config, store);
+  const plugins: Plugin[] = [
+    useHttp({ ...sources, errors, caching }),
+    useTelemetry(telemetry),
+    caching.plugin,
+    useRequestParser({ ...sources, operations }),
+    useErrors(errors, telemetry),
+    useMediaTypes({ ...sources, errors }),
+    useIncrementalDelivery(),
+    useExecution(sources),
+  ];
+  return { plugins, errors };
+}
+
 /** Makes the server, and what asks it over other transports. */
 export function openYoga(sources: YogaSources) {
-  const { config, log, metrics, telemetry, schema } = sources;
-  const errors = createClientErrors(log, metrics, telemetry, config.INTROSPECTION);
+  const { config, schema } = sources;
   const operations = createPersistedOperations({
     mode: config.PERSISTED_OPERATIONS,
     listed: config.listedOperations,
@@ -61,10 +88,11 @@ export function openYoga(sources: YogaSources) {
     longest: config.MAX_QUERY_CHARACTERS,
   });
   const store = createResponseStore(config.CACHE_ANSWERS_MB * 1_000_000);
+  const { plugins, errors } = pluginsOf(sources, operations, store);
   const yoga: GatewayYoga = createYoga<object, object>({
     schema,
     // The context of a request is made when it is executed (useExecution).
-    // Requests are read by useRequestParser, which counts bytes too; CORS is useCors'.
+    // Requests are read by useRequestParser, which counts bytes too; CORS is useHttp's.
     batching: false,
     multipart: false,
     maxRequestBodySize: false,
@@ -76,8 +104,8 @@ export function openYoga(sources: YogaSources) {
     logging: false,
     // GraphiQL is a page of ours (http/routes/pages.ts), whose editor comes as files.
     graphiql: false,
-    maskedErrors: { maskError: (error) => errors.show(error) },
-    plugins: gatewayPlugins({ ...sources, errors, operations, store }),
+    maskedErrors: { maskError: errors.show },
+    plugins,
   });
   return { yoga, operations, listener: gatewayListener(sources, yoga, store) };
 }

@@ -11,37 +11,30 @@ import {
   TokenKind,
   visit,
 } from 'graphql';
+import type { Config } from '../../config.ts';
+
+export type DocumentLimits = ReturnType<typeof documentLimits>;
 
 /** The limits of documents. Those without a setting are far above what people and tools write. */
-export interface DocumentLimits {
+export const documentLimits = (config: Config) => ({
   /** UTF-16 code units of the text. */
-  readonly characters: number;
+  characters: config.MAX_QUERY_CHARACTERS,
   /** Names, values and marks of the text. */
-  readonly tokens: number;
+  tokens: config.MAX_QUERY_TOKENS,
   /** Brackets inside each other. */
-  readonly nesting: number;
-  /** Aliases and fields selected more than once, fragments counted wherever they are spread. */
-  readonly aliases: number;
-  readonly directives: number;
-  readonly fragments: number;
-  readonly operations: number;
-  /** Fields of an operation itself, fragments spread. */
-  readonly rootFields: number;
-  /** Fields in all, fragments spread. */
-  readonly fields: number;
-  /** Questions for the schema itself. */
-  readonly introspections: number;
-}
-
-/** What no setting changes. */
-export const FIXED_LIMITS = {
   nesting: 64,
+  /** Aliases and fields selected more than once, fragments counted wherever they are spread. */
+  aliases: config.MAX_QUERY_ALIASES,
+  directives: config.MAX_QUERY_DIRECTIVES,
   fragments: 200,
   operations: 50,
+  /** Fields of an operation itself, fragments spread. */
   rootFields: 200,
+  /** Fields in all, fragments spread. */
   fields: 5000,
+  /** Questions for the schema itself. */
   introspections: 10,
-} as const;
+});
 
 /**
  * An alias within an introspection query counts this often: each repeats a large part of the

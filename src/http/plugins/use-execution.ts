@@ -12,6 +12,7 @@ import {
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { executionTurns } from '../../async/turn-clock.ts';
+import type { Config } from '../../config.ts';
 import type { GatewayContext } from '../../context.ts';
 import type { AnswerLimits } from '../../execution/execution-budget.ts';
 import { limitedExecution } from '../../execution/executor.ts';
@@ -27,18 +28,16 @@ import { REPORT_HEADER } from './use-telemetry.ts';
 const isIncremental = ({ method, headers }: Request): boolean =>
   method === 'POST' && headers.get(REPORT_HEADER) !== '1';
 
-export interface ExecutionOptions {
-  /** What an answer may hold. */
-  readonly limits: AnswerLimits;
+export interface ExecutionSources {
+  readonly config: Config;
   /** Makes the context of a request. */
   readonly openContext: (request: Request) => Promise<GatewayContext>;
-  readonly admission: Pick<Admission, 'accounts'>;
-  /** Subscriptions of one caller at a time; 0: any number. */
-  readonly maxSubscriptions: number;
+  readonly accessControl: { readonly admission: Pick<Admission, 'accounts'> };
 }
 
-export function useExecution(options: ExecutionOptions): Plugin {
-  const { limits, openContext, admission, maxSubscriptions } = options;
+export function useExecution({ config, openContext, accessControl }: ExecutionSources): Plugin {
+  const limits = { values: config.MAX_ANSWER_VALUES, bytes: config.MAX_ANSWER_BYTES };
+  const maxSubscriptions = config.MAX_SUBSCRIPTIONS;
   const places = createConcurrencyQuota(maxSubscriptions);
 
   /** Subscribes in a context of the request; each event is then executed in one of its own. */
@@ -64,7 +63,7 @@ export function useExecution(options: ExecutionOptions): Plugin {
     onSubscribe({ setSubscribeFn, args: { contextValue } }) {
       const { request } = contextValue;
       setSubscribeFn(async (args: ExecutionArgs) => {
-        const leave = places.take(await admission.accounts(request));
+        const leave = places.take(await accessControl.admission.accounts(request));
         if (leave === null) return { errors: [rateLimited(tooManyOpen(maxSubscriptions), RETRY_SECONDS)] };
         // Also releases the slot of a client that disconnected while no event was read.
         request.signal.addEventListener('abort', leave, { once: true });

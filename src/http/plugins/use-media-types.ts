@@ -3,6 +3,7 @@
 import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { IncrementalResult } from '../../execution/incremental-result.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
 import { EVENT_STREAM, framingOf, MULTIPART_EVENTS, type StreamFraming } from '../graphql/event-framing.ts';
 import { httpError } from '../graphql/http-error.ts';
@@ -22,6 +23,7 @@ import {
 } from '../graphql/serialize-result.ts';
 import { streamOf } from '../graphql/stream-body.ts';
 import { noteBody } from '../response-cache/response-caching.ts';
+import type { ClientErrors } from './errors.ts';
 
 /** What an answer is whose result is still coming. */
 const BEGUN: ExecutionOrIncrementalResult = { data: {} };
@@ -53,14 +55,14 @@ const EVENT_WRITERS = new Map([EVENT_STREAM, MULTIPART_EVENTS].map((one) => [one
  */
 const TEXT_CHARACTERS = 16_384;
 
-export interface MediaTypeOptions {
+export interface MediaTypeSources {
   /** Milliseconds between two signs of life in a silent event stream. */
   readonly pulseMs: number;
-  /** The errors of an answer that has begun as its caller sees them. */
-  readonly shown: (errors: readonly GraphQLError[], request: Request) => readonly GraphQLError[];
+  readonly errors: Pick<ClientErrors, 'ofResult'>;
+  readonly telemetry: Pick<Telemetry, 'exchangeOf'>;
 }
 
-export const useMediaTypes = ({ pulseMs, shown }: MediaTypeOptions): Plugin => {
+export const useMediaTypes = ({ pulseMs, errors, telemetry }: MediaTypeSources): Plugin => {
   const subscriptions = new WeakSet<Request>();
 
   /**
@@ -90,7 +92,7 @@ export const useMediaTypes = ({ pulseMs, shown }: MediaTypeOptions): Plugin => {
       const mediaType = mediaTypeOf(request, Symbol.asyncIterator in given || isParts);
       const framing = mediaType === 'multipart/mixed' && isEvents ? MULTIPART_EVENTS : framingOf(mediaType);
       const connection = nodeResponseOf(serverContext);
-      const shownHere = (errors: readonly GraphQLError[]) => shown(errors, request);
+      const shown = (all: readonly GraphQLError[]) => errors.ofResult(all, telemetry.exchangeOf(request));
 
       setResultProcessor((result, { Response }) => {
         /** Results that come one after the other. @param first - which decides the status */
@@ -113,8 +115,8 @@ export const useMediaTypes = ({ pulseMs, shown }: MediaTypeOptions): Plugin => {
           throw new Error('Lists of operations are refused before they are executed.');
         if (result instanceof IncrementalResult)
           return isParts || !isJson(mediaType)
-            ? inParts(incrementalParts(result, shownHere))
-            : inChunks(streamedBodies(result, shownHere), BEGUN);
+            ? inParts(incrementalParts(result, shown))
+            : inChunks(streamedBodies(result, shown), BEGUN);
         if (Symbol.asyncIterator in result) return inParts(result);
         if (!isJson(mediaType)) return inParts(alone(result), result);
         const made = serializeResult(result);

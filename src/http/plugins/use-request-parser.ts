@@ -9,27 +9,22 @@ import {
   validate,
 } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
+import type { Config } from '../../config.ts';
 import { bodyTooLarge } from '../auth/auth-errors.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
-import { checkDocument, checkLength, checkTokens, type DocumentLimits } from '../graphql/document-limits.ts';
+import { checkDocument, checkLength, checkTokens, documentLimits } from '../graphql/document-limits.ts';
 import { httpError } from '../graphql/http-error.ts';
 import { negotiateResponseType } from '../graphql/media-type.ts';
+import type { PersistedOperations } from '../graphql/persisted-operations.ts';
 import { checkContentType, type OperationParams, readBody, readSearch } from '../graphql/read-params.ts';
 import { limitedRequestOf } from '../limits/request-limits.ts';
 import { isListed } from './response-headers.ts';
 
-/** What Yoga is given: `query` is there, or says itself that it is missing. */
-export interface RequestParserOptions {
-  /** Bytes of a body at most. */
-  readonly maxBytes: number;
-  /** Pages of other sites that may ask, as CORS_ORIGINS lists them. */
-  readonly origins: readonly string[];
-  /**
-   * Finds the document of a request that names it by an id, or by its text.
-   *
-   * @throws GraphQLError when there is none
-   */
-  documentOf(params: OperationParams): string;
+export interface RequestParserSources {
+  readonly config: Config;
+  readonly operations: PersistedOperations;
+  /** The schema that introspection shows. */
+  readonly publicSchema: GraphQLSchema;
 }
 
 /**
@@ -53,16 +48,12 @@ async function bytesOf(
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  const reader = request.body.getReader();
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    length += next.value.byteLength;
-    if (length > maxBytes) {
-      void reader.cancel().catch(() => undefined);
-      throw bodyTooLarge(maxBytes);
-    }
-    chunks.push(next.value);
+  for await (const chunk of request.body) {
+    length += chunk.byteLength;
+    if (length > maxBytes) throw bodyTooLarge(maxBytes);
+    chunks.push(chunk);
   }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length);
+  return Buffer.concat(chunks, length);
 }
 
 /** What Yoga is given. */
@@ -76,26 +67,13 @@ const paramsOf = (
   ...(operationName === undefined ? {} : { operationName }),
 });
 
-export const useRequestParser = ({ maxBytes, origins, documentOf }: RequestParserOptions): Plugin => ({
-  onRequestParse({ request, url, serverContext, setRequestParser }) {
-    checkRequest(request.method, request.headers, origins);
-    setRequestParser(async () => {
-      const params =
-        request.method === 'GET'
-          ? readSearch(url.search)
-          : await readBody(await bytesOf(request, nodeRequestOf(serverContext), maxBytes));
-      return paramsOf(params, documentOf(params));
-    });
-  },
-});
-
 /**
  * Refuses what must not even be read.
  *
  * @param origins - as CORS_ORIGINS lists them
  * @throws GraphQLError (403, 405, 406, 415)
  */
-function checkRequest(method: string | undefined, headers: HeaderReader, origins: readonly string[]): void {
+function checkRequest(method: string | undefined, headers: Headers, origins: readonly string[]): void {
   if (method !== 'GET' && method !== 'POST')
     throw httpError(405, 'GraphQL is asked by GET or POST.', {
       headers: { allow: 'GET, HEAD, POST, OPTIONS' },
@@ -116,9 +94,6 @@ function checkRequest(method: string | undefined, headers: HeaderReader, origins
   if (method === 'POST') checkContentType(headers.get('content-type'), headers.get('content-encoding'));
 }
 
-/** The headers that tell. */
-export type HeaderReader = Pick<Headers, 'get'>;
-
 /**
  * Whether a GET comes from a page of another site that may not read the response: a link, a form,
  * an image, or a script of a page that CORS_ORIGINS does not list. A browser sends such a script's
@@ -128,41 +103,12 @@ export type HeaderReader = Pick<Headers, 'get'>;
  *
  * @param origins - as CORS_ORIGINS lists them
  */
-const isCrossSiteRequest = (headers: HeaderReader, origins: readonly string[]): boolean =>
+const isCrossSiteRequest = (headers: Headers, origins: readonly string[]): boolean =>
   headers.get('sec-fetch-site') === 'cross-site' &&
   (headers.get('sec-fetch-mode') !== 'cors' || !isListed(headers.get('origin'), origins));
 
 /** Errors reported per document; more are of no use, and each costs time. */
 const MAX_ERRORS = 20;
-
-/**
- * @param suggestions - whether errors may suggest names, which reveals the schema piece by piece
- */
-export const useDocumentLimits = (limits: DocumentLimits, suggestions: boolean): Plugin => ({
-  onParse({ params, parseFn, setParseFn }) {
-    // Before the document cache, which must not store texts that are too long.
-    const text = typeof params.source === 'string' ? params.source : params.source.body;
-    checkLength(text, limits);
-    setParseFn((source, options) => {
-      checkTokens(text, limits);
-      const document = parseFn(source, options);
-      checkDocument(document, limits);
-      return document;
-    });
-  },
-  onValidate({ setValidationFn }) {
-    setValidationFn((schema, document, rules) =>
-      validate(schema, document, rules, { maxErrors: MAX_ERRORS, hideSuggestions: !suggestions }),
-    );
-  },
-});
-
-/** @param open - whether clients may introspect; closed in production by default */
-export const useIntrospection = (open: boolean): Plugin => ({
-  onValidate({ addValidationRule }) {
-    if (!open) addValidationRule(NoSchemaIntrospectionCustomRule);
-  },
-});
 
 const introspective = new WeakMap<DocumentNode, boolean>();
 
@@ -176,21 +122,42 @@ function isForClients(document: DocumentNode): boolean {
   return answer;
 }
 
-/**
- * Introspection shows clients the schema without `_service`, `_entities` and their types: code
- * generators would have to know the scalar `_Any`.
- *
- * @param clients - that schema
- */
-export const usePublicIntrospection = (clients: GraphQLSchema): Plugin => ({
-  onExecute({ args }) {
-    if (isForClients(args.document)) args.schema = clients;
-  },
-});
-
-/** @param check - throws for a document that PERSISTED_OPERATIONS=only does not list */
-export const useTrustedDocuments = (check: (text: string) => void): Plugin => ({
-  onParse({ params }) {
-    check(typeof params.source === 'string' ? params.source : params.source.body);
-  },
-});
+export function useRequestParser({ config, operations, publicSchema }: RequestParserSources): Plugin {
+  const { MAX_BODY_BYTES, CORS_ORIGINS, FEDERATION, INTROSPECTION } = config;
+  const limits = documentLimits(config);
+  return {
+    onRequestParse({ request, url, serverContext, setRequestParser }) {
+      checkRequest(request.method, request.headers, CORS_ORIGINS);
+      setRequestParser(async () => {
+        const params =
+          request.method === 'GET'
+            ? readSearch(url.search)
+            : await readBody(await bytesOf(request, nodeRequestOf(serverContext), MAX_BODY_BYTES));
+        return paramsOf(params, operations.documentOf(params));
+      });
+    },
+    onParse({ params, parseFn, setParseFn }) {
+      // Before the document cache, which must not store texts that are too long.
+      const text = typeof params.source === 'string' ? params.source : params.source.body;
+      operations.check(text);
+      checkLength(text, limits);
+      setParseFn((source, options) => {
+        checkTokens(text, limits);
+        const document = parseFn(source, options);
+        checkDocument(document, limits);
+        return document;
+      });
+    },
+    onValidate({ addValidationRule, setValidationFn }) {
+      if (!INTROSPECTION) addValidationRule(NoSchemaIntrospectionCustomRule);
+      // Errors that suggest names would reveal the schema piece by piece.
+      const options = { maxErrors: MAX_ERRORS, hideSuggestions: !INTROSPECTION };
+      setValidationFn((schema, document, rules) => validate(schema, document, rules, options));
+    },
+    // Introspection shows clients the schema without `_service`, `_entities` and their types: code
+    // generators would have to know the scalar `_Any`.
+    onExecute({ args }) {
+      if (FEDERATION && isForClients(args.document)) args.schema = publicSchema;
+    },
+  };
+}

@@ -2,6 +2,7 @@
 // response cache.
 import { type ExecutionResult, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import type { Config } from '../../config.ts';
 import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
 import { toBuffer } from '../graphql/json-body.ts';
@@ -10,14 +11,6 @@ import { REPORT_HEADER } from '../plugins/use-telemetry.ts';
 import { cachePolicy } from './cache-policy.ts';
 import { pendingResponseOf } from './response-cache.ts';
 import type { ResponseStore } from './response-store.ts';
-
-export interface ResponseCachingOptions {
-  readonly store: ResponseStore;
-  /** How long the gateway itself caches records. */
-  readonly recordSeconds: number;
-  /** Whether callers must send credentials: shared caches must then not store responses. */
-  readonly proofNeeded: boolean;
-}
 
 /** What is absent may come any moment. */
 const ABSENT_SECONDS = 60;
@@ -75,7 +68,9 @@ function storedHeaders(headers: Headers): string[] | null {
 
 export type ResponseCaching = ReturnType<typeof createResponseCaching>;
 
-export function createResponseCaching({ store, recordSeconds, proofNeeded }: ResponseCachingOptions) {
+export function createResponseCaching(config: Config, store: ResponseStore) {
+  // With credentials, shared caches must not store responses.
+  const { CACHE_RECORDS_SECONDS: recordSeconds, proofNeeded } = config;
   const answers = new WeakMap<Request, StorableAnswer>();
 
   function giveUp(serverContext: unknown): void {
